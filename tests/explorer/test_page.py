@@ -20,10 +20,9 @@ import bayleaf
 from bayleaf.cpds.table import TableCPD
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.explorer import explorer_html, write_explorer
-from bayleaf.explorer.page import ENGINES, SCRIPTS
+from bayleaf.explorer.page import SCRIPTS
 from bayleaf.graph.dag import DAG
-from bayleaf.io.exports.shipped.engines import engine_script
-from bayleaf.io.exports.shipped.packing import packed, packed_codes, script_json
+from bayleaf.io.exports.runtime.packing import packed, packed_codes, script_json
 from bayleaf.models.bayesian_network import BayesianNetwork
 from explorer.cases import classifier_case, classifiers, table
 from offenders import check_each
@@ -181,7 +180,7 @@ def test_parameters_stand_in_the_page_with_all_digits() -> None:
 def test_a_network_with_too_large_cliques_gives_one_sentence(
     most: int, told: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("bayleaf.io.exports.shipped.networks.MOST_CELLS", most)
+    monkeypatch.setattr("bayleaf.io.exports.runtime.networks.MOST_CELLS", most)
     network = BayesianNetwork.from_tables(
         {name: ["a", "b"] for name in ("rain", "wet", "slippery")},
         {
@@ -209,7 +208,9 @@ def test_cells_that_javascript_could_not_number_are_refused(
 ) -> None:
     X, y = table()
     fitted = bayleaf.AveragedKDBClassifier(n_networks=1, random_state=0).fit(X, y)
-    monkeypatch.setattr("bayleaf.models.support.occupied_cells._MOST_CELLS", 5)
+    monkeypatch.setattr(
+        "bayleaf.io.exports.scorers.program_content._MAX_KEYS_OF_SCRIPTS", 5
+    )
     with pytest.raises(ValueError, match="train with a smaller max_parents"):
         explorer_html(fitted)
 
@@ -312,20 +313,14 @@ def test_scripts_stay_small() -> None:
     check_each(SCRIPTS, check)
 
 
-def test_scripts_that_compute_stay_small() -> None:
-    def check(name: str) -> None:
-        assert len(engine_script(name).splitlines()) <= 400
-
-    check_each(ENGINES, check)
-
-
 @pytest.mark.parametrize(
     ("name", "parts"),
-    [("numbers", {"linear"}), ("conjunctions", {"curves", "trees"})],
+    [("numbers", {"Density"}), ("conjunctions", {"Look", "Tree"})],
 )
 def test_the_cases_of_averages_have_what_stands_beside_tables(
     name: str, parts: set[str]
 ) -> None:
     """Browser tests compare these parts with Python's, so they must be there."""
     case = classifier_case(f"averaged KDB of {name}")
-    assert parts <= set(case.model.model_.shipped.values)
+    program = content_of(explorer_html(case.model))["program"]
+    assert parts <= {term[0] for term in program["terms"]}

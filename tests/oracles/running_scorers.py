@@ -6,8 +6,6 @@ import datetime
 import json
 import shutil
 import subprocess
-from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +16,6 @@ from bayleaf import write_scorer
 from bayleaf.io.exports.registry import predictor_of
 from bayleaf.io.exports.scorers.python_file import python_scorer
 from bayleaf.models.explanation import Explanation
-from bayleaf.scoring.reference import contributions
-from bayleaf.scoring.terms import program_of
 from conftest import give_up
 
 # Digits that all must share with Python.
@@ -95,15 +91,10 @@ def _for_node(value: Any) -> Any:
     return value.isoformat()
 
 
-def check_answers(
-    model: Any,
-    table: pa.Table,
-    answers: list[Row],
-    explain: Callable[[Any, pa.Table], list[Explanation]] | None = None,
-) -> None:
+def check_answers(model: Any, table: pa.Table, answers: list[Row]) -> None:
     """Answers are those of the model: labels, probabilities, terms and their words."""
     labels = [str(label) for label in model.predict(table)]
-    told = explain(model, table) if explain else model.explain(table)
+    told = model.explain(table)
     assert [str(one["predict"]) for one in answers] == labels
     # An object of JavaScript has keys that are whole numbers first.
     by_name = [{str(name): p for name, p in one["proba"].items()} for one in answers]
@@ -113,29 +104,6 @@ def check_answers(
     np.testing.assert_allclose(proba, model.predict_proba(table), rtol=0, atol=CLOSE)
     for one, other in zip(answers, told, strict=True):
         check_explanation(one["why"], other)
-
-
-def program_explanations(model: Any, table: pa.Table) -> list[Explanation]:
-    """Explanations by the scoring program, which treats members in its own way."""
-    predictor, told = predictor_of(model), model.explain(table)
-    assert predictor.temperature == 1.0
-    assert predictor.prior_shift is None
-    program = program_of(model.model_)
-    labels = predictor.classes.tolist()
-    target = np.array([labels.index(own.target) for own in told])
-    against = np.array([labels.index(own.against) for own in told])
-    prior, terms = contributions(program, predictor.encode(table), target, against)
-    return [
-        replace(
-            own,
-            prior=prior[row],
-            terms=tuple(
-                replace(term, contribution=nats)
-                for term, nats in zip(own.terms, terms[row], strict=True)
-            ),
-        )
-        for row, own in enumerate(told)
-    ]
 
 
 def check_explanation(found: Row, expected: Explanation) -> None:

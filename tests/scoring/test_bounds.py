@@ -14,9 +14,10 @@ from bayleaf.models.predictor import Predictor
 from bayleaf.scoring import bounds
 from bayleaf.scoring.bounds import worst_changes
 from bayleaf.scoring.reference import scores
-from bayleaf.scoring.terms import Factor, Look, ScoringProgram, SumOut, program_of
+from bayleaf.scoring.terms import Look, ScoringProgram, SumOut, program_of
 from oracles.small_averages import average_of_many, heavy, with_tree
 from oracles.small_tables import classifier, small_table
+from oracles.summed_products import sum_out_of
 
 BOUNDED = ("nb", "tan", "kdb", "hnb", "latent_class", "network", "auto")
 
@@ -80,10 +81,9 @@ def test_bounds_of_additive_scores_are_exact() -> None:
 
 def test_features_without_known_descendants_may_be_left_out_or_summed_out() -> None:
     # Feature 0 is the parent of feature 1; its distributions sum to 1.2 and 1.
-    parent = Factor(0, (2, 0), np.log([[0.6, 0.6], [0.5, 0.5]]))
-    child = Factor(1, (2, 0, 1), np.log(np.full((2, 2, 2), 0.5)))
-    prior = Factor(2, (2,), np.log([0.5, 0.5]))
-    term = SumOut((2, 2, 2), (0, 1), (parent, child, prior))
+    parent = (2, 0), np.array([[0.6, 0.6], [0.5, 0.5]])
+    child, prior = ((2, 0, 1), np.full((2, 2, 2), 0.5)), ((2,), np.full(2, 0.5))
+    term = sum_out_of((2, 2, 2), (0, 1), (parent, child, prior))
     program = ScoringProgram((2, 2), np.zeros(2), (term,))
     codes = Codes.from_columns([np.array([0]), np.array([0])], (2, 2))
     found = worst_changes(program, codes, np.array([0, 1]), np.array([2, 2]), 0)
@@ -124,13 +124,12 @@ def _random_network(rng: np.random.Generator, n_latent: int) -> SumOut:
     """Four features, latent variables, and a class anywhere among them."""
     n = 5 + n_latent
     cards, order = rng.integers(2, 4, size=n), rng.permutation(n)
-    factors = []
+    tables = []
     for place, child in enumerate(order.tolist()):
         parents = [v for v in order[:place].tolist() if rng.random() < 0.5][:3]
-        variables = (*parents, child)
         table = rng.dirichlet(np.ones(cards[child]), size=cards[parents])
-        factors.append(Factor(child, variables, np.log(table)))
-    return SumOut(tuple(cards.tolist()), tuple(range(4)), tuple(factors), 1.5)
+        tables.append(((*parents, child), table))
+    return sum_out_of(cards.tolist(), range(4), tables, 1.5)
 
 
 @pytest.mark.parametrize("max_joint", [0, 50_000])

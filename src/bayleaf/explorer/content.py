@@ -12,21 +12,17 @@ from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Variable
 from bayleaf.explain.row_probability import row_log_probabilities
 from bayleaf.explorer.map import informed_arcs, map_content
-from bayleaf.io.exports.shipped.networks import (
-    compiled_network,
-    compiled_tree,
-    tree_content,
-)
-from bayleaf.io.exports.shipped.packing import packed, packed_values
+from bayleaf.io.exports.runtime.networks import compiled_tree, tree_content
+from bayleaf.io.exports.runtime.packing import packed
+from bayleaf.io.exports.scorers.program_content import program_content
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.class_model import ClassModel
 from bayleaf.models.interval_target import INTEGRATION, IntervalTargetModel
 from bayleaf.models.predictor import Predictor
 from bayleaf.models.rules.latent_rules import LatentReport
-from bayleaf.models.support.shipped import ShippedAverage, ShippedNetworks
 from bayleaf.models.support.support_counts import SupportCounts
 from bayleaf.models.support.tree_sum import TreeSum
-from bayleaf.models.texts.picture import WeightedArc
+from bayleaf.scoring.terms import LogSum, ScoringProgram, SumOut, program_of
 from bayleaf.wording import quoted
 
 Content = dict[str, Any]
@@ -36,17 +32,13 @@ _RULES_SHOWN = 12
 # Lines of a tree of conditions that are shown.
 _LINES_SHOWN = 80
 
-_ONE_NETWORK_ONLY = (
-    "This model averages several networks and predicts the class alone, so the bars "
-    "of other variables are shares of the training rows, whatever is set."
+_CLASS_ONLY = (
+    "This model predicts the class alone, so the bars of other variables are shares of "
+    "the training rows, whatever is set."
 )
 _TARGET_ONLY = (
     "This model predicts a number, its target, so the bars of other variables are "
     "shares of the training rows, whatever is set."
-)
-_CLASS_ONLY = (
-    "Numbers follow regressions here and the class alone is predicted, so the bars of "
-    "other variables are shares of the training rows, whatever is set."
 )
 
 
@@ -109,7 +101,7 @@ def target_content(model: IntervalTargetModel) -> Content:
     ValueError
         If a variable has no states.
     """
-    content = _average_content(model.intervals, model.intervals.shipped)
+    content = _program_content(model.intervals, program_of(model.intervals))
     content["variables"][-1]["role"] = "target"
     for variable in content["variables"]:
         variable.pop("shape", None)
@@ -197,14 +189,14 @@ def _groups(variable: Variable) -> list[Content]:
 
 def _model_content(model: ClassModel, support: SupportCounts | None) -> Content:
     """What the page needs of a model, whatever its kind."""
-    shipped = model.shipped
-    if isinstance(shipped, ShippedAverage):
-        return _average_content(model, shipped)
-    if isinstance(shipped, ShippedNetworks):
-        return _networks_content(model, shipped)
-    network = shipped.network
+    program = program_of(model)
+    term = program.terms[0] if len(program.terms) == 1 else None
+    if not isinstance(term, SumOut) or term.weight != 1:
+        return _program_content(model, program)
+    network: Any = term.network
     class_index = len(network.domain) - 1
-    pairs = zip(network.domain, shipped.roles, strict=True)
+    roles = _roles(model, network.domain.names)
+    pairs = zip(network.domain, roles, strict=True)
     variables = [variable_content(variable, role) for variable, role in pairs]
     tree = compiled_tree(network)
     content: Content = {
@@ -214,12 +206,12 @@ def _model_content(model: ClassModel, support: SupportCounts | None) -> Content:
         "question": class_index,
         "map": map_content(variables, informed_arcs(tree, class_index), class_index),
         "weights": "nats shared by their ends",
-        "order": list(shipped.order),
+        "order": list(term.order),
         "remarks": list(model.remarks),
         "network": tree_content(tree),
     }
-    if shipped.class_weight is not None:
-        content["class_weight"] = packed(shipped.class_weight)
+    if program.base.any():
+        content["class_weight"] = packed(np.exp(program.base))
     has_rows = support is not None and len(support.rows) == len(network.cpds)
     own = support if has_rows and model.cpds else None
     _add_distributions(variables, network, own)
@@ -274,58 +266,46 @@ def _more(n_hidden: int) -> list[str]:
     return ["and 1 more rule" if n_hidden == 1 else f"and {n_hidden} more rules"]
 
 
-def _average_content(model: ClassModel, shipped: ShippedAverage) -> Content:
-    """A model that is no single network: it has a posterior of the class alone."""
-    values: Content = {}
-    if model.feature_marginals is not None:
-        values["states"] = _state_log_probabilities(model)
-    values |= packed_values(shipped.values)
-    why = _ONE_NETWORK_ONLY
-    if shipped.network is not None:
-        why, values["network"] = _CLASS_ONLY, compiled_network(shipped.network)
-    return {
-        **_plain_content(model, list(model.picture.arcs)),
-        "kind": shipped.engine,
-        "remarks": [why, *model.remarks],
-        "average": values,
-    }
-
-
-def _networks_content(model: ClassModel, shipped: ShippedNetworks) -> Content:
-    """A mean of joint distributions: every variable has a posterior."""
-    last = len(model.domain) - 1
-    content = _plain_content(model, list(model.picture.arcs))
-    return {
-        **content,
-        "kind": "networks",
-        "networks": [
-            {
-                "order": [v for v in network.dag.order if v != last],
-                "network": compiled_network(network),
-            }
-            for network in shipped.networks
-        ],
-    }
-
-
-def _plain_content(model: ClassModel, arcs: Sequence[WeightedArc]) -> Content:
-    """Variables, and the arcs of several networks together."""
+def _program_content(model: ClassModel, program: ScoringProgram) -> Content:
+    """A model whose scores of known states are those of its program."""
     *features, class_variable = model.domain.variables
     variables = [
         *(variable_content(variable, "feature") for variable in features),
         variable_content(class_variable, "class"),
     ]
     _add_shapes(variables, model)
-    return {
+    is_joint = model.feature_marginals is None
+    content: Content = {
+        "kind": "networks" if _averages_networks(program) else "program",
         "drawing_note": model.picture.note,
         "weights": model.picture.weights,
         "variables": variables,
         "class": len(features),
         "question": len(features),
-        "map": map_content(variables, arcs, len(features)),
+        "map": map_content(variables, list(model.picture.arcs), len(features)),
         "order": list(range(len(features))),
-        "remarks": list(model.remarks),
+        "remarks": [*([] if is_joint else [_CLASS_ONLY]), *model.remarks],
+        "is_joint": is_joint,
+        "program": program_content(program, is_script=True)[0],
     }
+    if not is_joint:
+        content["states"] = _state_log_probabilities(model)
+    return content
+
+
+def _averages_networks(program: ScoringProgram) -> bool:
+    """Whether scores are the mean of joint distributions of networks."""
+    (term, *others) = program.terms or (None,)
+    of_networks = isinstance(term, LogSum) and not (term.paths or term.fallback)
+    return of_networks and not (others or program.base.any())
+
+
+def _roles(model: ClassModel, names: Sequence[Any]) -> list[str]:
+    """What each variable of a network is; cells of latent variables are not shown."""
+    n_features, reports = len(model.domain) - 1, model.latent_reports
+    known = None if reports is None else {report.name for report in reports}
+    latents = ["latent" if known is None or n in known else "cells" for n in names]
+    return [*["feature"] * n_features, *latents[n_features:-1], "class"]
 
 
 def _state_log_probabilities(model: ClassModel) -> list[Content]:

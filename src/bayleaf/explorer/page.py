@@ -18,8 +18,8 @@ from bayleaf.explorer.editing import editing_content, rule_of
 from bayleaf.explorer.published import published_content
 from bayleaf.explorer.rows import rows_content
 from bayleaf.io.atomic import write_text
-from bayleaf.io.exports.shipped.engines import engine_script
-from bayleaf.io.exports.shipped.packing import script_json
+from bayleaf.io.exports.runtime.packing import script_json
+from bayleaf.io.exports.runtime.scripts import runtime_scripts
 from bayleaf.io.native.model_file import SavedModel
 from bayleaf.io.native.regression import SavedRegression
 from bayleaf.models.bayesian_network import BayesianNetwork
@@ -43,23 +43,13 @@ if TYPE_CHECKING:
 
 # Larger pages take a browser too long to open.
 MOST_CHARACTERS = 30_000_000
-# In the order in which they build on one another, those that compute before these.
-ENGINES = (
-    "arithmetic.js",
-    "evidence_sets.js",
-    "junction_tree.js",
-    "most_probable.js",
-    "network_engine.js",
-    "number_terms.js",
-    "average_engine.js",
-    "one_dependence_engine.js",
-    "averaged_engine.js",
-    "mixture_engine.js",
-    "hybrid_engine.js",
-    "target_engine.js",
-    "engines.js",
-)
+# In the order in which they build on one another.
 SCRIPTS = (
+    "engines/most_probable.js",
+    "engines/network_engine.js",
+    "engines/program_engine.js",
+    "engines/target_engine.js",
+    "engines/engines.js",
     "questions/session.js",
     "questions/links.js",
     "questions/ranges.js",
@@ -159,9 +149,7 @@ def explorer_html(
         )
     script = (
         '"use strict";\n(() => {\n'
-        + "\n".join(map(engine_script, ENGINES))
-        + "\n"
-        + "\n".join(_resource(f"web/{name}") for name in SCRIPTS)
+        + "\n".join([*runtime_scripts(), *(_resource(f"web/{n}") for n in SCRIPTS)])
         + "})();"
     )
     parts = {

@@ -29,8 +29,6 @@ from bayleaf.models.support.number_terms import (
     odds_between,
     parent_weights,
 )
-from bayleaf.models.support.occupied_cells import shipped_networks
-from bayleaf.models.support.shipped import ShippedAverage
 from bayleaf.models.support.support_counts import SupportCounts
 from bayleaf.models.texts.average_remarks import average_remarks
 from bayleaf.models.texts.feature_shape import FeatureShape, feature_shape
@@ -218,21 +216,6 @@ class AveragedKDBModel(ModelKind):
             Look.constant(self.base),
             *nested_terms(self.networks, self.weights, self.smoothing, self.n_classes),
             *(t for part in self._beside_tables for t in part.terms(self.domain.cards)),
-        )
-
-    @property
-    def shipped(self) -> ShippedAverage:
-        """Occupied counts of all networks, as deep as there is any weight."""
-        each, together, shared = pseudo_weights(self.smoothing)
-        return ShippedAverage(
-            "averaged",
-            {
-                "base": self.base,
-                "weights": self.weights,
-                "pseudo": [each, together, shared],
-                **shipped_networks(self.networks, self.weights, self.n_classes),
-                **{k: v for more in self._beside_tables for k, v in more.shipped()},
-            },
         )
 
     @cached_property

@@ -24,7 +24,6 @@ from bayleaf.models.support.cells import Fact, RowFacts, UsedCells
 from bayleaf.models.support.drawn_networks import DrawnRow, drawn_cpds, touched
 from bayleaf.models.support.network_terms import sum_out
 from bayleaf.models.support.shared_information import averaged_arcs, turned
-from bayleaf.models.support.shipped import ShippedNetworks
 from bayleaf.models.support.support_counts import SupportCounts, TableSize
 from bayleaf.models.texts.picture import PicturedGraph, WeightedArc, class_over_features
 from bayleaf.scoring.terms import LogSum, Term
@@ -186,11 +185,6 @@ class AveragedNetworksModel(ModelKind):
         networks = (model.network for model in self.networks)
         members = tuple(sum_out(network, network.dag.order) for network in networks)
         return (LogSum(networks=members),)
-
-    @property
-    def shipped(self) -> ShippedNetworks:
-        """All networks."""
-        return ShippedNetworks(tuple(model.network for model in self.networks))
 
     # ---- what it predicts, and why
 

@@ -14,11 +14,6 @@ from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
 from bayleaf.models.rules.latent_rules import LatentReport
 from bayleaf.models.support.cells import UsedCells
-from bayleaf.models.support.shipped import (
-    ShippedAverage,
-    ShippedNetwork,
-    ShippedNetworks,
-)
 from bayleaf.models.support.support_counts import SupportCounts, TableSize
 from bayleaf.models.texts.feature_shape import FeatureShape
 from bayleaf.models.texts.picture import PicturedGraph
@@ -101,11 +96,6 @@ class ClassModel(Protocol):
     @property
     def picture(self) -> PicturedGraph:
         """Nodes and arcs that a drawing of the model shows."""
-        ...
-
-    @property
-    def shipped(self) -> ShippedNetwork | ShippedNetworks | ShippedAverage:
-        """What a page holds that computes with the model without Python."""
         ...
 
     @property

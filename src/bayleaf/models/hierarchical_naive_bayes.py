@@ -21,7 +21,6 @@ from bayleaf.models.latents.reports import features_given_class, latent_reports
 from bayleaf.models.latents.tables import HierarchicalTables
 from bayleaf.models.rules.latent_rules import LatentReport, latent_names
 from bayleaf.models.support.network_terms import sum_out
-from bayleaf.models.support.shipped import ShippedNetwork
 from bayleaf.scoring.terms import Term
 from bayleaf.wording import brief_fields, name_list
 
@@ -143,19 +142,7 @@ class HierarchicalNaiveBayesModel(HierarchicalTables):
     @property
     def terms(self) -> tuple[Term, ...]:
         """The network; features are revealed in their own order."""
-        return (sum_out(self.network, range(self.tree.n_features)),)
-
-    @property
-    def shipped(self) -> ShippedNetwork:
-        """The network; the cells of the latent variables are not shown."""
-        names = self.network.domain.names
-        n_features, n_inner = self.tree.n_features, len(names) - 1
-        known = {report.name for report in self.latent_reports}
-        roles = ["latent" if name in known else "cells" for name in names]
-        roles[:n_features] = ["feature"] * n_features
-        return ShippedNetwork(
-            self.network, (*roles[:-1], "class"), tuple(range(n_inner))
-        )
+        return (sum_out(self.network, range(len(self.network.domain) - 1)),)
 
     @cached_property
     def _messages(self) -> LatentMessages:

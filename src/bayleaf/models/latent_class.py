@@ -27,7 +27,6 @@ from bayleaf.models.mixtures.latent_class_text import component_remarks
 from bayleaf.models.model_kind import ModelKind
 from bayleaf.models.support.cells import Fact, RowFacts, UsedCells
 from bayleaf.models.support.network_terms import sum_out
-from bayleaf.models.support.shipped import ShippedNetwork
 from bayleaf.models.support.support_counts import SupportCounts, TableSize
 from bayleaf.scoring.terms import Term
 from bayleaf.wording import counted, quoted
@@ -266,13 +265,7 @@ class LatentClassModel(ModelKind):
     @property
     def terms(self) -> tuple[Term, ...]:
         """The network; features are revealed in their own order."""
-        return (sum_out(self.network, range(len(self.domain) - 1)),)
-
-    @property
-    def shipped(self) -> ShippedNetwork:
-        """The network; features are revealed in their own order."""
-        others = range(len(self.network.domain) - 1)
-        return ShippedNetwork(self.network, self.picture.kinds, tuple(others))
+        return (sum_out(self.network, range(len(self.network.domain) - 1)),)
 
     # ---- the rows behind the tables
 

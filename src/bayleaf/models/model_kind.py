@@ -17,11 +17,6 @@ from bayleaf.models.class_model import ClassModel
 from bayleaf.models.rules.latent_rules import LatentReport
 from bayleaf.models.support.cells import UsedCells
 from bayleaf.models.support.network_terms import sum_out
-from bayleaf.models.support.shipped import (
-    ShippedAverage,
-    ShippedNetwork,
-    ShippedNetworks,
-)
 from bayleaf.models.support.support_counts import SupportCounts, TableSize
 from bayleaf.models.texts.feature_shape import (
     FeatureShape,
@@ -107,20 +102,6 @@ class ModelKind(NotebookModel):
             tuple((*arc, self.arc_weights.get(arc)) for arc in arcs),
             weights=USED if self.arc_weights else "",
         )
-
-    @property
-    def shipped(
-        self: ClassModel,
-    ) -> ShippedNetwork | ShippedNetworks | ShippedAverage:
-        """The network."""
-        network = _network(self)
-        if network is None:
-            raise TypeError(
-                f"the explorer cannot compute with a {type(self).__name__}, which is "
-                "neither a Bayesian network nor one of the averages that it knows"
-            )
-        order = [node for node in network.dag.order if node != len(network.domain) - 1]
-        return ShippedNetwork(network, self.picture.kinds, tuple(order))
 
     @property
     def terms(self: ClassModel) -> tuple[Term, ...]:

@@ -19,7 +19,6 @@ from bayleaf.data.domain import Domain
 from bayleaf.models.model_kind import ModelKind
 from bayleaf.models.support.cells import Fact, RowFacts, UsedCells
 from bayleaf.models.support.shared_information import one_dependence_arcs, turned
-from bayleaf.models.support.shipped import ShippedAverage
 from bayleaf.models.support.support_counts import SupportCounts, TableSize
 from bayleaf.models.texts.picture import PicturedGraph, class_over_features
 from bayleaf.scoring.terms import PRIOR, Bank, LogSum, Look, Term
@@ -156,9 +155,9 @@ class OneDependenceTables(ModelKind):
 
     @property
     def terms(self) -> tuple[Term, ...]:
-        """Each state of each super-parent is a member of a bank of naive Bayes.
+        """Each state of each super-parent is a node of a bank of naive Bayes.
 
-        A missing super-parent is summed out: then all of its states are members.
+        A missing super-parent is summed out: all of its states are part of its member.
         """
         *cards, n_classes = self.domain.cards
         spans = [self._states(feature) for feature in range(len(cards))]
@@ -191,24 +190,9 @@ class OneDependenceTables(ModelKind):
                 )
             )
             fallback.append(Look.of_states(feature, card, parent[:, states].T))
-        bank = Bank(np.tile(prior, (len(known), 1)), tuple(looks))
+        members = np.repeat(np.arange(len(cards)), cards)
+        bank = Bank(np.tile(prior, (len(known), 1)), tuple(looks), members)
         return (LogSum(paths=((bank,),), fallback=tuple(fallback)),)
-
-    @property
-    def shipped(self) -> ShippedAverage:
-        """All tables, positions of missing cells left out."""
-        features = range(len(self.domain) - 1)
-        spans = [self._states(feature) for feature in features]
-        known = np.concatenate([np.arange(own.start, own.stop) for own in spans])
-        return ShippedAverage(
-            "one_dependence",
-            {
-                "prior": self.prior,
-                "parent": self.parent_probabilities[:, known],
-                "child": self.child_probabilities[:, known[:, None], known],
-                "usable": self.usable[known].astype(int).tolist(),
-            },
-        )
 
     # ---- the rows behind the tables
 

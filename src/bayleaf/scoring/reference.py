@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from math import prod
 
 import numpy as np
@@ -265,15 +265,16 @@ def _sum_out_odds(
 ) -> Iterator[tuple[int, Floats]]:
     """Change of the log-odds as features are added in their order."""
     rows = np.arange(len(target))
+    return _changes(_revealed(term, columns), rows, target, against)
+
+
+def _revealed(term: SumOut, columns: Columns) -> Iterator[tuple[int, Floats]]:
+    """Scores without a feature, then with one more after the other."""
     revealed = [np.full_like(column, card) for column, card in zip(columns, term.cards)]
-    before, owner = np.zeros(len(target)), PRIOR
-    for feature in [PRIOR, *(f for f in term.order if f < len(columns))]:
-        if feature != PRIOR:
-            revealed[feature] = columns[feature]
-        values, owner = _sum_out(term, revealed), feature
-        after = values[rows, target] - values[rows, against]
-        yield owner, after - before
-        before = after
+    yield PRIOR, _sum_out(term, revealed)
+    for feature in (feature for feature in term.order if feature < len(columns)):
+        revealed[feature] = columns[feature]
+        yield feature, _sum_out(term, revealed)
 
 
 # ---- averages and mixtures
@@ -284,12 +285,21 @@ class _LogSumRows:
 
     def __init__(self, term: LogSum, columns: Columns, shape: tuple[int, ...]) -> None:
         self._term, self._columns, self._shape = term, columns, shape
-        self._members = [_sum_out(net, columns)[:, None, :] for net in term.networks]
+        members = [_sum_out(net, columns)[:, None, :] for net in term.networks]
+        # Of the experts of each path, (n_rows, n_nodes, n_classes).
+        self._experts = []
         for *gates, experts in term.paths:
             weights = np.zeros((shape[0], 1))
             for gate in gates:
                 weights = (weights[:, :, None] + self._bank(gate)).reshape(shape[0], -1)
-            self._members.append(weights[:, :, None] + self._bank(experts))
+            nodes = weights[:, :, None] + self._bank(experts)
+            self._experts.append(nodes)
+            numbers = np.unique(experts.member_of)
+            members += [
+                log_sum_exp(nodes[:, experts.member_of == number], axis=1)[:, None]
+                for number in numbers
+            ]
+        self._members = np.concatenate(members, axis=1)
 
     def _bank(self, bank: Bank) -> Floats:
         """Log scores of all nodes, (n_rows, n_nodes, n_outputs)."""
@@ -302,9 +312,11 @@ class _LogSumRows:
         return total
 
     def values(self) -> Floats:
-        """Log of the sum, (n_rows, n_classes)."""
-        total = log_sum_exp(np.concatenate(self._members, axis=1), axis=1)
-        return np.where(self._is_empty(total)[:, None], self._fallback(), total)
+        """Log of the mean, (n_rows, n_classes)."""
+        total = log_sum_exp(self._members, axis=1)
+        n_possible = (self._members > -np.inf).any(axis=2).sum(axis=1, keepdims=True)
+        mean = total - np.log(np.maximum(n_possible, 1))
+        return np.where(self._is_empty(total)[:, None], self._fallback(), mean)
 
     def _is_empty(self, total: Floats) -> NDArray[np.bool_]:
         """Rows without a member that counts, where a fallback exists."""
@@ -321,35 +333,63 @@ class _LogSumRows:
     def odds(self, target: Classes, against: Classes) -> Iterator[tuple[int, Floats]]:
         """Log-odds of the members by logarithmic-mean weights, split by owner."""
         rows = np.arange(len(target))
-        members = np.concatenate(self._members, axis=1)
-        empty = self._is_empty(log_sum_exp(members, axis=1))
-        shares = np.zeros((members.shape[1], len(rows)))
+        empty = self._is_empty(log_sum_exp(self._members, axis=1))
+        shares = np.zeros((self._members.shape[1], len(rows)))
         counts = np.flatnonzero(~empty)
         shares[:, counts] = logarithmic_mean_weights(
-            members[counts, :, target[counts]].T, members[counts, :, against[counts]].T
+            self._members[counts, :, target[counts]].T,
+            self._members[counts, :, against[counts]].T,
         )
-        first = 0
+        # A member without weight may be impossible.
+        weights = iter(shares)
         for network in self._term.networks:
+            share = next(weights)
             for owner, odds in _sum_out_odds(network, self._columns, target, against):
-                yield owner, np.where(shares[first] > 0, shares[first] * odds, 0.0)
-            first += 1
-        for *_, experts in self._term.paths:
-            n_nodes = len(experts.base)
-            weights = shares[first : first + n_nodes].T
-            first += n_nodes
-            base = experts.base[:, target] - experts.base[:, against]
-            yield PRIOR, (weights * base.T).sum(axis=1)
-            for look in experts.looks:
-                entries = _looked_up(look, self._columns, self._shape)
-                nodes = entries.reshape(len(rows), n_nodes, -1)
-                # Impossible members have no weight.
-                with np.errstate(invalid="ignore"):
-                    odds = nodes[rows, :, target] - nodes[rows, :, against]
-                    odds = np.where(weights > 0, weights * odds, 0.0)
-                yield look.owner, odds.sum(axis=1)
+                yield owner, np.where(share > 0, share * odds, 0.0)
+        for (*_, experts), nodes in zip(self._term.paths, self._experts, strict=True):
+            evidence = self._evidence(experts)
+            for number in np.unique(experts.member_of):
+                share, own = next(weights), experts.member_of == number
+                steps = _member_steps(nodes[:, own], evidence, own)
+                for owner, odds in _changes(steps, rows, target, against):
+                    yield owner, np.where(share > 0, share * odds, 0.0)
         for look in self._term.fallback if empty.any() else ():
             entries = _looked_up(look, self._columns, self._shape)
             yield (
                 look.owner,
                 np.where(empty, entries[rows, target] - entries[rows, against], 0.0),
             )
+
+    def _evidence(self, bank: Bank) -> list[tuple[int, Floats]]:
+        """What each table adds to each node, by owner, the prior's first."""
+        shape = (-1, *bank.base.shape)
+        looks = sorted(bank.looks, key=lambda look: look.owner != PRIOR)
+        entries = [_looked_up(look, self._columns, self._shape) for look in looks]
+        parts = [(look.owner, e.reshape(shape)) for look, e in zip(looks, entries)]
+        return [(PRIOR, bank.base[None]), *parts]
+
+
+def _member_steps(
+    nodes: Floats, evidence: Sequence[tuple[int, Floats]], own: NDArray[np.bool_]
+) -> Iterator[tuple[int, Floats]]:
+    """Log scores of a member by class as its possible nodes get the evidence."""
+    is_left = (nodes > -np.inf).any(axis=2, keepdims=True)
+    total = np.where(is_left, 0.0, -np.inf)
+    for owner, entries in evidence:
+        total = total + entries[:, own]
+        yield owner, log_sum_exp(total, axis=1)
+
+
+def _changes(
+    steps: Iterable[tuple[int, Floats]],
+    rows: Classes,
+    target: Classes,
+    against: Classes,
+) -> Iterator[tuple[int, Floats]]:
+    """Change of the log-odds with each step, by owner."""
+    before = np.zeros(len(rows))
+    for owner, values in steps:
+        with np.errstate(invalid="ignore"):
+            after = values[rows, target] - values[rows, against]
+            yield owner, after - before
+        before = after

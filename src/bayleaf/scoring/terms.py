@@ -15,7 +15,10 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from bayleaf.cpds.distribution import CPD
 from bayleaf.data.domain import Domain
+from bayleaf.inference.factorisation import Factorisation
+from bayleaf.wording import quoted
 
 Floats = NDArray[np.float64]
 Whole = NDArray[np.int64]
@@ -24,6 +27,8 @@ Flags = NDArray[np.bool_]
 PRIOR = -1
 # Bound of a log density, in nats, above and below.
 MAX_LOG_DENSITY = 50.0
+# Cells above which a table is not expanded.
+_MAX_CELLS = 50_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -263,20 +268,44 @@ class SumOut:
 
     Parameters
     ----------
-    cards : tuple of int
-        Of the features, any latent variables, and the class.
+    network : Factorisation
+        The distributions; the features, any latent variables, and the class, last.
     order : tuple of int
         Features in the order in which their evidence is added.
-    factors : tuple of Factor
-        The distributions.
     weight : float
         What the log is multiplied by.
     """
 
-    cards: tuple[int, ...]
+    network: Factorisation
     order: tuple[int, ...]
-    factors: tuple[Factor, ...]
     weight: float = 1.0
+
+    @property
+    def cards(self) -> tuple[int, ...]:
+        """Of the features, any latent variables, and the class."""
+        return self.network.domain.cards
+
+    @cached_property
+    def factors(self) -> tuple[Factor, ...]:
+        """The distributions as tables.
+
+        Raises
+        ------
+        ValueError
+            If a table is too large to be expanded, naming its variable.
+        """
+        return tuple(self._factor(cpd) for cpd in self.network.cpds)
+
+    def _factor(self, cpd: CPD) -> Factor:
+        if (cells := np.prod(cpd.cards, dtype=float)) > _MAX_CELLS:
+            raise ValueError(
+                f"the table of variable {quoted(self.network.domain[cpd.child].name)} "
+                f"would have {cells:,.0f} cells with its {len(cpd.parents)} parents; "
+                "give it fewer parents"
+            )
+        with np.errstate(divide="ignore"):
+            logs = np.log(cpd.probabilities)
+        return Factor(cpd.child, (*cpd.parents, cpd.child), logs)
 
     @cached_property
     def excess(self) -> float:
@@ -300,15 +329,23 @@ class Bank:
         Log priors.
     looks : tuple of Look
         Tables of rows of shape (n_nodes * n_outputs,).
+    members : ndarray of shape (n_nodes,), dtype int64, optional
+        The member that each node is a part of, if several are part of one.
     """
 
     base: Floats
     looks: tuple[Look, ...]
+    members: Whole | None = None
+
+    @property
+    def member_of(self) -> Whole:
+        """The member that each node is a part of."""
+        return np.arange(len(self.base)) if self.members is None else self.members
 
 
 @dataclass(frozen=True, eq=False)
 class LogSum:
-    """The log of a sum over members.
+    """The log of the mean over those members that are possible in some class.
 
     Parameters
     ----------

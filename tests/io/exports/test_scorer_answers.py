@@ -19,7 +19,6 @@ from oracles.running_scorers import (
     check_answers,
     check_explanation,
     node_answers,
-    program_explanations,
     python_answers,
 )
 
@@ -66,18 +65,8 @@ def test_a_python_file_and_an_es_module_answer_as_their_model(
     kind: str, tmp_path: Path
 ) -> None:
     model, rows = fitted(kind)
-    # In the program, the states of a missing super-parent are members.
-    explain = program_explanations if kind == "AODE" else None
-    check_answers(model, rows, python_answers(model, rows.to_pylist()), explain)
+    check_answers(model, rows, python_answers(model, rows.to_pylist()))
     check_answers(model, rows, node_answers(model, rows.to_pylist(), tmp_path))
-
-
-def test_aode_explains_rows_without_missing_cells_as_the_library() -> None:
-    model, _ = fitted("AODE")
-    X, _ = table()
-    rows = [row for row in X.to_pylist() if None not in row.values()][:20]
-    whole = pa.Table.from_pylist(rows, schema=X.schema)
-    check_answers(model, whole, python_answers(model, rows))
 
 
 def test_a_class_can_be_named_to_compare_with(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from bayleaf.io.exports.scorers.program.engine import Engine
 from bayleaf.io.exports.scorers.program.members import LogSum as LogSumInFile
 from bayleaf.io.exports.scorers.program.sums_out import SumOut as SumOutInFile
 from bayleaf.io.exports.scorers.program.tables import Look as LookInFile
-from bayleaf.io.exports.scorers.program.trees import Trees as TreesInFile
+from bayleaf.io.exports.scorers.program.trees import Tree as TreeInFile
 from bayleaf.io.exports.scorers.program_content import program_content
 from bayleaf.scoring.reference import contributions, scores
 from bayleaf.scoring.terms import (
@@ -23,7 +23,6 @@ from bayleaf.scoring.terms import (
     Bank,
     Counts,
     Density,
-    Factor,
     LogSum,
     Look,
     ScoringProgram,
@@ -31,6 +30,7 @@ from bayleaf.scoring.terms import (
     Term,
     Tree,
 )
+from oracles.summed_products import sum_out_of
 
 CARDS, N_CLASSES, N_ROWS = (2, 3, 4), 3, 40
 RNG = np.random.default_rng(0)
@@ -38,7 +38,7 @@ IN_FILE = [
     LookInFile,
     CountsInFile,
     DensityInFile,
-    TreesInFile,
+    TreeInFile,
     SumOutInFile,
     LogSumInFile,
 ]
@@ -97,12 +97,10 @@ def sum_out(weight: float = 1.0) -> SumOut:
     # The class, a latent variable below it, and features below either.
     cards = (*CARDS, 2, N_CLASSES)
     families = [(3, 0), (4, 0, 1), (3, 4, 2), (4, 3), (4,)]
-    factors = []
-    for family in families:
-        table = np.exp(nats(*(cards[v] for v in family)))
-        logs = np.log(table / table.sum(axis=-1, keepdims=True))
-        factors.append(Factor(family[-1], family, logs))
-    return SumOut(cards, (2, 0, 1), tuple(factors), weight)
+    shapes = [[cards[v] for v in family] for family in families]
+    tables = [np.exp(nats(*shape)) for shape in shapes]
+    tables = [table / table.sum(axis=-1, keepdims=True) for table in tables]
+    return sum_out_of(cards, (2, 0, 1), list(zip(families, tables)), weight)
 
 
 def bank(n_nodes: int, n_outputs: int, *, has_zeros: bool = False) -> Bank:

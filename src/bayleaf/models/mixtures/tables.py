@@ -22,7 +22,6 @@ from bayleaf.models.class_model import LogScores
 from bayleaf.models.model_kind import ModelKind
 from bayleaf.models.support.cells import Fact, RowFacts, UsedCells
 from bayleaf.models.support.gate_rows import drawn_bank, expert_shares, output_rows
-from bayleaf.models.support.shipped import ShippedAverage
 from bayleaf.models.support.support_counts import SupportCounts, TableSize
 from bayleaf.scoring.terms import Bank, LogSum, Look, Term
 from bayleaf.wording import counted
@@ -166,22 +165,6 @@ class MixtureTables(ModelKind):
         """The shift of the prior, and the log of the mean over the mixtures."""
         paths = tuple(tuple(_bank_of(bank) for bank in banks) for banks in self.starts)
         return Look.constant(self._shift), LogSum(paths=paths, is_posterior=True)
-
-    @property
-    def shipped(self) -> ShippedAverage:
-        """Tables of all gates and experts, in nats, and the shift of the prior."""
-        starts = [
-            [
-                {
-                    "prior": bank.log_prior,
-                    "table": bank.log_table,
-                    "offsets": bank.offsets.tolist(),
-                }
-                for bank in banks
-            ]
-            for banks in self.starts
-        ]
-        return ShippedAverage("mixture", {"shift": self._shift, "starts": starts})
 
     def gate_weights(self, codes: Codes) -> Floats:
         """Weight that each mixture's gates give each expert.

@@ -21,7 +21,6 @@ from bayleaf.models.model_kind import ModelKind
 from bayleaf.models.networks.network_model import NetworkModel
 from bayleaf.models.support.network_terms import sum_out
 from bayleaf.models.support.number_terms import WeightedLinearFamilies, odds_between
-from bayleaf.models.support.shipped import ShippedAverage
 from bayleaf.models.support.support_counts import SupportCounts
 from bayleaf.models.texts.feature_shape import FeatureShape, feature_shape
 from bayleaf.scoring.terms import Look, Term
@@ -214,22 +213,6 @@ class HybridNetworkModel(ModelKind):
             network = self._evidence.network
             terms.append(sum_out(network, network.dag.order, self.table_weight))
         return (*terms, *self.linear.terms(self.domain.cards))
-
-    @property
-    def shipped(self) -> ShippedAverage:
-        """The tables under a uniform class prior, and the numbers."""
-        network = self._evidence.network
-        class_index = len(self.domain) - 1
-        return ShippedAverage(
-            "hybrid",
-            {
-                "base": self.base,
-                "table_weight": self.table_weight,
-                "order": [v for v in network.dag.order if v != class_index],
-                **dict(self.linear.shipped()),
-            },
-            network,
-        )
 
     # ---- prediction and explanation
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +15,6 @@ from bayleaf.inference.row_densities import log_densities
 from bayleaf.models.class_model import LogScores
 from bayleaf.models.model_kind import ModelKind
 from bayleaf.models.networks.class_network import ClassNetwork
-from bayleaf.models.support.shipped import ShippedNetwork
 from bayleaf.models.support.support_counts import SupportCounts
 from bayleaf.scoring.terms import Look, Term
 
@@ -142,16 +140,6 @@ class NetworkPosteriorModel(ClassNetwork):
         with np.errstate(divide="ignore"):
             shift = np.log(self.given_prior) - np.log(self._own_prior)
         return (Look.constant(np.where(self._own_prior > 0, shift, -np.inf)), *terms)
-
-    @property
-    def shipped(self) -> ShippedNetwork:
-        """The network, and what the given prior makes of its posteriors."""
-        shipped = cast(ShippedNetwork, super().shipped)
-        if self.given_prior is None:
-            return shipped
-        own, given = self._own_prior, self.given_prior
-        ratio = np.divide(given, own, out=np.zeros_like(own), where=own > 0)
-        return replace(shipped, class_weight=ratio)
 
     def drawn_log_scores(
         self,

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -148,17 +147,6 @@ class ClassTrees:
                 self.is_ordered[features],
                 self.values[nodes],
             )
-
-    def shipped(self) -> Iterator[tuple[str, Any]]:
-        """What a page needs to compute the same, by name."""
-        names = ("classes", "features", "states", "children")
-        places = {name: getattr(self, name).tolist() for name in names}
-        ordered = np.flatnonzero(self.is_ordered).tolist()
-        roots = self.roots.tolist()
-        yield (
-            "trees",
-            {**places, "ordered": ordered, "roots": roots, "values": self.values},
-        )
 
     def _changes(self, codes: Codes) -> Floats:
         """Changes by row, class, feature, and whether the split is not the first."""

@@ -11,33 +11,15 @@ from bayleaf.cpds.nested import pseudo_weights
 from bayleaf.cpds.random_network import RandomNetwork
 from bayleaf.cpds.smoothing import Smoothing
 from bayleaf.models.bayesian_network import BayesianNetwork
-from bayleaf.scoring.terms import Counts, Factor, SumOut
-
-# Cells above which a table is not expanded.
-_MAX_CELLS = 50_000_000
+from bayleaf.scoring.terms import Counts, SumOut
 
 
 def sum_out(
     network: BayesianNetwork, order: Sequence[int], weight: float = 1.0
 ) -> SumOut:
-    """The sum over all variables but the class, the last variable of the network.
-
-    ValueError if a table is too large to be expanded.
-    """
-    cards = network.domain.cards
-    factors = []
-    for cpd in network.cpds:
-        if (cells := np.prod(cpd.cards, dtype=float)) > _MAX_CELLS:
-            raise ValueError(
-                f"the table of variable {network.domain[cpd.child].name!r} would have "
-                f"{cells:,.0f} cells with its {len(cpd.parents)} parents; give it "
-                "fewer parents"
-            )
-        with np.errstate(divide="ignore"):
-            logs = np.log(cpd.probabilities)
-        factors.append(Factor(cpd.child, (*cpd.parents, cpd.child), logs))
-    revealed = tuple(v for v in order if v != len(cards) - 1)
-    return SumOut(tuple(cards), revealed, tuple(factors), weight)
+    """The sum over all variables but the class, the last variable of the network."""
+    label = len(network.domain) - 1
+    return SumOut(network, tuple(v for v in order if v != label), weight)
 
 
 def nested_terms(

@@ -150,27 +150,6 @@ class WeightedLinearFamilies:
                     constants[number],
                 )
 
-    def shipped(self) -> Iterator[tuple[str, Any]]:
-        """What a page needs to compute the same, by name."""
-        families = self.families
-        n_rows, squares, prior = np.moveaxis(families.facts, 2, 0)
-        freedom = n_rows + 2.0
-        numbers = {
-            "positions": list(families.positions),
-            "freedom": freedom,
-            "scale": (squares + prior) / freedom,
-            "constants": _log_constants(freedom),
-            "coefficients": families.coefficients,
-            "triangles": families.triangles,
-            "means": families.means,
-            "variances": families.variances,
-            "shares": families.shares,
-            "weights": self.weights,
-        }
-        names = ("features", "children", "pieces", "starts", "parents")
-        places = {name: getattr(families, name).tolist() for name in names}
-        yield "linear", {**places, **numbers}
-
     def _values(self, codes: Codes) -> NDArray[Any]:
         """Log densities of rows, shape (n_rows, n_classes, n_columns * n_pieces)."""
         n_classes, n_pieces = len(self.families.means), self.weights.size
@@ -237,11 +216,6 @@ class Curves:
         """A table each."""
         for feature, curve in zip(self.features.tolist(), self.curves, strict=True):
             yield Look.of_states(feature, cards[feature], curve)
-
-    def shipped(self) -> Iterator[tuple[str, Any]]:
-        """What a page needs to compute the same, by name."""
-        features = self.features.tolist()
-        yield "curves", {"features": features, "curves": list(self.curves)}
 
     @property
     def n_parameters(self) -> int:

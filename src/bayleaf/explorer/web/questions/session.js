@@ -37,10 +37,11 @@ class Session {
 
   /** Why evidence cannot be computed with; empty if it can. */
   refusal(evidence) {
+    const { mostCombinations: most } = this.engine;
     const many = this.engine.nCombinations?.(evidence) ?? 1;
-    if (many <= MOST_COMBINATIONS) return "";
+    if (!(many > most)) return "";
     return `What is left open can be combined in ${many} ways, and this page computes `
-      + `with at most ${MOST_COMBINATIONS}; set a single state somewhere.`;
+      + `with at most ${most}; set a single state somewhere.`;
   }
 
   /** Set a state, or take it back if it is what is set. */
@@ -221,7 +222,7 @@ class Session {
 
   /** For averages: what each thing that is set says where nothing else is, by variable. */
   alone({ target, against }) {
-    if (!(this.engine instanceof AverageEngine)) return null;
+    if (!(this.engine instanceof ProgramEngine)) return null;
     return this.evidence.map((mask, variable) => {
       if (!mask) return 0;
       const only = this.evidence.map((own, v) => (v === variable ? own : null));

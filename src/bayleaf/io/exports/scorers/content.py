@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from bayleaf.io.exports.cells import FeatureCells, feature_cells
-from bayleaf.io.exports.shipped.packing import packed
+from bayleaf.io.exports.runtime.packing import packed
 from bayleaf.models.predictor import Predictor
 from bayleaf.wording import quoted, stated
 

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.io.exports.shipped.packing import digits_of, packed
+from bayleaf.io.exports.runtime.networks import compiled_tree, tree_content
+from bayleaf.io.exports.runtime.packing import digits_of, packed
 from bayleaf.scoring.terms import (
     Bank,
     Counts,
@@ -27,17 +28,20 @@ Content = dict[str, Any]
 
 # Numbers of several arrays that are packed together: 16 bits distinguish them.
 _MAX_PACKED = (1 << 16) - 1
-# Joint states of a family and the classes that 64 bits can number.
-_MAX_KEYS = 1 << 63
+# Joint states of a family and the classes that 64 bits can number, and a double.
+_MAX_KEYS, _MAX_KEYS_OF_SCRIPTS = 1 << 63, 1 << 53
 
 
-def program_content(program: ScoringProgram) -> tuple[Content, set[str]]:
+def program_content(
+    program: ScoringProgram, *, is_script: bool = False
+) -> tuple[Content, set[str]]:
     """The program, and the kinds of its terms.
 
-    A term is a list: its kind, and the parameters of what computes it. ValueError if a
-    family has too many joint states.
+    A term is a list: its kind, and the parameters of what computes it. Networks come
+    as tables or, for scripts, as junction trees. ValueError if a family has too many
+    joint states, or a network is too large.
     """
-    pool = _Pool()
+    pool = _Pool(is_script)
     trees = [term for term in program.terms if isinstance(term, Tree)]
     terms = [pool.term(term) for term in program.terms if not isinstance(term, Tree)]
     if trees:
@@ -56,7 +60,8 @@ def program_content(program: ScoringProgram) -> tuple[Content, set[str]]:
 class _Pool:
     """Numbers of terms: equal arrays are stored once."""
 
-    def __init__(self) -> None:
+    def __init__(self, is_script: bool) -> None:
+        self._is_script = is_script
         self.kinds: set[str] = set()
         self.lists: list[list[int]] = []
         self._places: dict[bytes, int] = {}
@@ -100,7 +105,7 @@ class _Pool:
 
     def trees(self, trees: Sequence[Tree]) -> list[Any]:
         """Trees as one term, one behind another."""
-        self.kinds.add("Trees")
+        self.kinds.add("Tree")
         roots = np.cumsum([0, *(len(tree.features) for tree in trees)])[:-1]
         children = [tree.children + root for tree, root in zip(trees, roots)]
         # Complements are states from which lower ones lead left as well.
@@ -109,7 +114,7 @@ class _Pool:
         nodes = features, np.concatenate(states), np.concatenate(children)
         lists = roots, np.array([tree.label for tree in trees]), *nodes
         values = np.concatenate([tree.values for tree in trees])
-        return ["Trees", [self.integers(own) for own in lists], self.numbers(values)]
+        return ["Tree", [self.integers(own) for own in lists], self.numbers(values)]
 
     def _look(self, look: Look) -> Iterator[Any]:
         yield look.owner
@@ -122,10 +127,10 @@ class _Pool:
 
     def _counts(self, term: Counts) -> Iterator[Any]:
         radices = [*(int(states.max()) + 1 for states in term.maps), term.n_classes]
-        if prod(radices) > _MAX_KEYS:
+        if prod(radices) > (_MAX_KEYS_OF_SCRIPTS if self._is_script else _MAX_KEYS):
             raise ValueError(
                 f"feature number {term.features[0] + 1} and its parents have too many "
-                "joint states for a scorer; train with a smaller max_parents"
+                "joint states to be numbered; train with a smaller max_parents"
             )
         keys = np.ravel_multi_index((*term.states.T, term.classes), radices)
         distinct, indices = np.unique(keys, return_inverse=True)
@@ -148,12 +153,17 @@ class _Pool:
         yield [[self.numbers(row) for row in column] for column in columns]
 
     def _sumout(self, term: SumOut) -> Iterator[Any]:
-        yield self.integers(term.cards)
-        yield self.integers(term.order)
-        yield [
-            [self.numbers(f.logs)[0], f.child, self.integers(f.variables)]
-            for f in term.factors
-        ]
+        if self._is_script:
+            yield term.order
+            yield len(term.cards) - 1
+            yield tree_content(compiled_tree(term.network), self.numbers)
+        else:
+            yield self.integers(term.cards)
+            yield self.integers(term.order)
+            yield [
+                [self.numbers(f.logs)[0], f.child, self.integers(f.variables)]
+                for f in term.factors
+            ]
         if term.weight != 1.0:
             yield term.weight
 
@@ -168,7 +178,10 @@ class _Pool:
 
     def _bank(self, bank: Bank) -> list[Any]:
         tables = [self._table(look) for look in bank.looks]
-        return [len(bank.base), self.numbers(bank.base), tables]
+        found = [len(bank.base), self.numbers(bank.base), tables]
+        if bank.members is not None:
+            found.append(self.integers(bank.members))
+        return found
 
     def _table(self, look: Look) -> list[Any]:
         """A table of one feature, by code; columns before and behind are zero."""

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from bayleaf.io.atomic import write_text
 from bayleaf.io.exports.registry import predictor_of
+from bayleaf.io.exports.runtime.packing import script_json
 from bayleaf.io.exports.scorers.content import scorer_content
 from bayleaf.io.exports.scorers.program_content import program_content
-from bayleaf.io.exports.shipped.packing import script_json
 from bayleaf.models.predictor import Predictor
 from bayleaf.scoring.terms import program_of
 
@@ -19,7 +19,7 @@ _MODULES = {
     "Look": "tables",
     "Counts": "counts",
     "Density": "densities",
-    "Trees": "trees",
+    "Tree": "trees",
     "SumOut": "sums_out",
     "LogSum": "members",
 }

@@ -7,30 +7,11 @@ from pathlib import Path
 
 from bayleaf.io.atomic import write_text
 from bayleaf.io.exports.registry import predictor_of
+from bayleaf.io.exports.runtime.packing import script_json
+from bayleaf.io.exports.runtime.scripts import runtime_scripts
 from bayleaf.io.exports.scorers.python_file import PLAIN_CHARACTERS
-from bayleaf.io.exports.scorers.shipped_content import shipped_content
-from bayleaf.io.exports.shipped.engines import engine_script
-from bayleaf.io.exports.shipped.packing import script_json
+from bayleaf.io.exports.scorers.script_content import script_content
 from bayleaf.models.predictor import Predictor
-
-# Scripts that each kind of model needs, in the order in which they build on another.
-_NETWORK = ("junction_tree.js", "network_engine.js")
-_SCRIPTS: dict[str, tuple[str, ...]] = {
-    "network": _NETWORK,
-    "networks": _NETWORK,
-    "one_dependence": ("average_engine.js", "one_dependence_engine.js"),
-    "averaged": ("number_terms.js", "average_engine.js", "averaged_engine.js"),
-    "mixture": ("average_engine.js", "mixture_engine.js"),
-    "hybrid": (*_NETWORK, "number_terms.js", "average_engine.js", "hybrid_engine.js"),
-}
-_ENGINES = {
-    "network": "NetworkEngine",
-    "networks": "NetworksEngine",
-    "one_dependence": "OneDependenceEngine",
-    "averaged": "AveragedEngine",
-    "mixture": "MixtureEngine",
-    "hybrid": "HybridEngine",
-}
 
 _HEAD = """\
 // Scores rows by a classifier, in browsers and in node, without any other file.
@@ -42,7 +23,7 @@ _HEAD = """\
 //   explain({ column: value, ... });        // terms that add up, in nats
 """
 _TAIL = """\
-const SCORER = new Scorer(await readDocument(MODEL), {engine});
+const SCORER = new Scorer(await readDocument(MODEL), {{ {kinds} }});
 
 /**
  * The label of a row, given as an object of columns and values: text, numbers, truth
@@ -91,10 +72,8 @@ def write_script_scorer(predictor: Predictor, path: str | Path) -> None:
 
 def script_scorer(predictor: Predictor) -> str:
     """The text of such a module."""
-    content = shipped_content(predictor)
-    kind = content["kind"]
-    names = ("arithmetic.js", "evidence_sets.js", *_SCRIPTS[kind])
-    parts = [engine_script(name) for name in names]
+    content, kinds = script_content(predictor)
+    parts = runtime_scripts(kinds)
     folder = files("bayleaf.io.exports.scorers").joinpath("script")
     own = [folder.joinpath(name) for name in ("cells.js", "scoring.js")]
     parts += [script.read_text(encoding="utf-8") for script in own]
@@ -103,4 +82,4 @@ def script_scorer(predictor: Predictor) -> str:
     parts.append(
         f"const MODEL = {script_json(model, plain_characters=len(model) * 9)};\n"
     )
-    return "\n".join([_HEAD, *parts, _TAIL.format(engine=_ENGINES[kind])])
+    return "\n".join([_HEAD, *parts, _TAIL.format(kinds=", ".join(sorted(kinds)))])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from operator import itemgetter
 from typing import Any
 
@@ -20,9 +20,15 @@ class Bank:
     """Naive Bayes models over the same features."""
 
     def __init__(
-        self, reader: Reader, n_nodes: int, base: list[int], tables: list[Any]
+        self,
+        reader: Reader,
+        n_nodes: int,
+        base: list[int],
+        tables: list[Any],
+        members: int = -1,
     ) -> None:
         self.base, self.n_nodes = reader.values(base), n_nodes
+        self.members = reader.integers[members] if members >= 0 else range(n_nodes)
         self.n_outputs = len(self.base) // n_nodes
         self.possible = self._possible(self.base)
         # By feature and code: owner and entry, the entry, nodes that remain possible.
@@ -96,7 +102,7 @@ class LogSum:
         self.fallback = [Bank(reader, *bank) for bank in fallback]
 
     def _members(self, codes: Sequence[int]) -> tuple[list[list[float]], list[Any]]:
-        """Log scores of all members; rows and first output of experts."""
+        """Log scores of all members; of experts the rows, and their first outputs."""
         members = [network.scores(codes) for network in self.networks]
         experts: list[Any] = []
         for *gates, bank in self.paths:
@@ -109,26 +115,27 @@ class LogSum:
                     for k, score in enumerate(own)
                 }
             rows, scores = bank.scores(codes, self.is_posterior)
+            parts: dict[int, list[Any]] = {}
             for node, own in scores:
                 if gates:
                     weight = weights.get(node, _NOTHING)
                     own = [weight + score for score in own]
-                members.append(own)
-                experts.append((rows, node * bank.n_outputs))
+                part = parts.setdefault(bank.members[node], [])
+                part.append((own, node * bank.n_outputs))
+            for part in parts.values():
+                members.append(_sum_of([own for own, _ in part]))
+                experts.append((rows, [first for _, first in part]))
         if max(map(max, members), default=_NOTHING) == _NOTHING:
             for bank in self.fallback:
                 rows, scores = bank.scores(codes, False)
                 members += [own for _, own in scores]
-                experts += [(rows, 0) for _ in scores]
+                experts += [(rows, [0]) for _ in scores]
         return members, experts
 
     def scores(self, codes: Sequence[int]) -> list[float]:
         """Log of the sum, by class."""
         members = self._members(codes)[0]
-        return [
-            log_sum_exp([own[label] for own in members])
-            for label in range(self.n_classes)
-        ]
+        return _sum_of(members) if members else [_NOTHING] * self.n_classes
 
     def odds(self, codes: Sequence[int], target: int, against: int) -> list[float]:
         """The members' log-odds by logarithmic-mean weights, by owner."""
@@ -141,8 +148,29 @@ class LogSum:
             if weight:
                 for owner, own in enumerate(network.odds(codes, target, against)):
                     odds[owner] += weight * own
-        for weight, (rows, first) in zip(weights[len(self.networks) :], experts):
+        for weight, (rows, firsts) in zip(weights[len(self.networks) :], experts):
             if weight:
-                for owner, row in rows:
-                    odds[owner] += weight * (row[first + target] - row[first + against])
+                for owner, own in _steps(rows, firsts, target, against):
+                    odds[owner] += weight * own
         return odds
+
+
+def _sum_of(members: Sequence[Sequence[float]]) -> list[float]:
+    """Log of the sum of members by class."""
+    return [log_sum_exp(own) for own in zip(*members)]
+
+
+def _steps(
+    rows: Sequence[Any], firsts: Sequence[int], target: int, against: int
+) -> Iterator[tuple[int, float]]:
+    """Change of a member's log-odds as its nodes get evidence, the prior's first."""
+    sides = [[0.0] * len(firsts), [0.0] * len(firsts)]
+    before = 0.0
+    for owner, row in sorted(rows, key=lambda own: bool(own[0] >= 0)):
+        sides = [
+            [own + row[first + label] for own, first in zip(side, firsts)]
+            for side, label in zip(sides, (target, against))
+        ]
+        after = log_sum_exp(sides[0]) - log_sum_exp(sides[1])
+        yield owner, after - before
+        before = after

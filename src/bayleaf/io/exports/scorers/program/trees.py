@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from bayleaf.io.exports.scorers.program.engine import Reader
 
 
-class Trees:
+class Tree:
     """Trees: every split adds to its feature what it changes for the tree's class."""
 
     def __init__(self, reader: Reader, lists: list[int], values: list[int]) -> None:

@@ -3,53 +3,9 @@
 // Features that a text names beside the one that a term is of.
 const MOST_GIVEN = 3;
 
-// The last digit of a number has one of the first 32 characters, others one of the rest.
-const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-const DIGITS = new Map(Array.from(ALPHABET, (character, place) => [character, place]));
-
-/** Whole numbers whose digits of base 32 are characters, else the list itself. */
-function numbersOf(short) {
-  if (typeof short !== "string") return short;
-  const found = [];
-  let number = 0;
-  let scale = 1;
-  for (const character of short) {
-    const digit = DIGITS.get(character);
-    number += (digit % 32) * scale;
-    scale *= 32;
-    if (digit < 32) {
-      found.push(number);
-      number = 0;
-      scale = 1;
-    }
-  }
-  return found;
-}
-
-/** The model with the counts of an average's networks as numbers. */
-function withNumbers(model) {
-  for (const { families } of model.average?.networks ?? []) {
-    for (const family of families) {
-      if (!family) continue;
-      family.steps = numbersOf(family.steps);
-      family.totals = numbersOf(family.totals);
-    }
-  }
-  return model;
-}
-
-/** Several networks, or one, may share tables, which the model holds once. */
-function withTables(model) {
-  const networks = [model, model.average, ...(model.networks ?? [])];
-  for (const own of networks) {
-    for (const term of own?.network?.terms ?? []) term.table = model.tables[term.table];
-  }
-  return model;
-}
-
 /** A model that scores one row at a time. */
 class Scorer {
-  constructor(model, Engine) {
+  constructor(model, kinds) {
     this.classes = model.classes;
     this.cells = model.cells.map((own) => new Cell(own));
     this.states = model.variables.slice(0, this.cells.length).map(({ states }) => states);
@@ -58,8 +14,7 @@ class Scorer {
     this.temperature = model.temperature;
     this.shift = model.shift ? unpacked(model.shift) : null;
     this.loss = model.loss ? unpacked(model.loss) : null;
-    this.engine = new Engine(withTables(withNumbers(model)));
-    this.nVariables = model.variables.length;
+    this.program = new Program(model.program, kinds);
   }
 
   /** Codes of the values of a row; columns that the model has no use for pass. */
@@ -77,21 +32,9 @@ class Scorer {
     });
   }
 
-  /** What is known of all variables of a network. */
-  #evidence(codes) {
-    const evidence = new Array(this.nVariables).fill(null);
-    codes.forEach((code, feature) => {
-      const card = this.states[feature].length;
-      if (code < card) evidence[feature] = hardMask(card, code);
-    });
-    return evidence;
-  }
-
   /** Logarithm of the probability of each class. */
   logProba(codes) {
-    const { engine } = this;
-    const scores = engine.scoresOf ? engine.scoresOf(codes) : engine.scores(this.#evidence(codes));
-    const logs = logNormalized(Array.from(scores, (score, label) =>
+    const logs = logNormalized(Array.from(this.program.scores(codes), (score, label) =>
       score / this.temperature + (this.shift ? this.shift[label] : 0)));
     if (logs === null || !logs.every((log) => log <= 1e-9)) {
       throw new Error("the row has probability zero under every class; use a smoothing "
@@ -124,10 +67,7 @@ class Scorer {
     const logs = this.logProba(codes);
     const target = this.chosen(logs);
     const other = this.#rival(logs, target, against);
-    const { engine } = this;
-    const { prior, terms } = engine.contributionsOf
-      ? engine.contributionsOf(codes, target, other)
-      : engine.contributions(this.#evidence(codes), target, other);
+    const { prior, terms } = this.program.contributions(codes, target, other);
     const shift = this.shift ? this.shift[target] - this.shift[other] : 0;
     return {
       class: this.classes[target],

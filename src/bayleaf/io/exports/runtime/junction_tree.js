@@ -32,7 +32,9 @@ class JunctionTree {
     this.sizes = this.cliques.map((clique) =>
       clique.reduce((size, variable) => size * this.cards[variable], 1));
     this.base = this.sizes.map((size) => new Float64Array(size).fill(1));
-    this.terms = network.terms.map((term) => ({ ...term, values: unpacked(term.table) }));
+    this.terms = network.terms.map((term) => ({
+      ...term, values: ArrayBuffer.isView(term.table) ? term.table : unpacked(term.table),
+    }));
     for (const { family, values } of this.terms) this.#multiply(family, values);
     this.links = this.cliques.map(() => []);
     for (const [one, other] of network.links) this.#link(one, other);

@@ -1,23 +1,23 @@
-// What models that average have in common: they score the class under known states.
+// What is asked of a model whose scores are a program's, which takes known states.
 
-// Ways in which states that are left can be combined, beyond which nothing is computed.
-const MOST_COMBINATIONS = 2000;
+const KINDS = { Look, Counts, Density, Tree, SumOut, LogSum };
 
 /**
  * Where several states of a feature are left, scores are those of each of them, mixed:
- * by the joint distribution where there is one, else by the states' shares.
+ * by the joint distribution where scores are one, else by the states' shares.
  */
-class AverageEngine {
+class ProgramEngine {
   constructor(model) {
-    this.model = model;
-    this.isJoint = false;
-    this.canBeGiven = false;
+    this.program = new Program(model.program, KINDS);
+    this.isJoint = model.is_joint;
+    this.canBeGiven = model.is_joint;
     this.question = model.class;
     this.order = model.order;
-    this.nFeatures = model.class;
-    this.nClasses = model.variables[model.class].states.length;
-    this.cards = model.variables.slice(0, -1).map((variable) => variable.states.length);
-    this.stateLogs = model.average.states?.map(unpacked);
+    this.nClasses = this.program.nClasses;
+    this.cards = this.program.cards;
+    // Ways to combine the states that are left, beyond which nothing is computed.
+    this.mostCombinations = this.isJoint ? 200 : 2000;
+    this.stateLogs = model.states?.map(unpacked);
     this.shares = this.stateLogs?.map((own) => normalized(own.map(Math.exp)));
     this.temperature = model.temperature ?? 1;
     this.shift = model.shift ? unpacked(model.shift) : null;
@@ -54,6 +54,10 @@ class AverageEngine {
     return found.map((one) => ({ ...one, logWeight: one.logWeight - total }));
   }
 
+  scoresOf(codes) {
+    return this.program.scores(codes);
+  }
+
   /** Scores by class such that a calibrated posterior is the mean over all ways. */
   scores(evidence) {
     const ways = this.combinations(evidence);
@@ -80,20 +84,17 @@ class AverageEngine {
    */
   scorer(evidence) {
     if (this.nCombinations(evidence) > 1) return null;
-    const codes = this.states(evidence);
-    return (changes) => this.scoresNear(codes, changes);
-  }
-
-  /** Scores of a row with some of its states changed. */
-  scoresNear(codes, changes) {
-    const changed = codes.slice();
-    for (const { variable, to } of changes) changed[variable] = to;
-    return this.scoresOf(changed);
+    return this.program.scorer(this.states(evidence));
   }
 
   contributions(evidence, target, against) {
     const ways = this.combinations(evidence);
-    if (ways.length === 1) return this.contributionsOf(ways[0].codes, target, against);
+    const split = ({ codes }) => {
+      const { prior, terms } = this.program.contributions(codes, target, against);
+      // The class itself has no term.
+      return { prior, terms: [...terms, 0] };
+    };
+    if (ways.length === 1) return split(ways[0]);
     const logs = ways.map((way) => this.#weighted(way));
     const weights = logarithmicMeanWeights(
       logs.map((own) => own[target]),
@@ -101,9 +102,9 @@ class AverageEngine {
     );
     const shift = this.isJoint || !this.shift ? 0
       : (this.shift[target] - this.shift[against]) * this.temperature;
-    const total = { prior: -shift, terms: new Array(this.nFeatures + 1).fill(0) };
-    ways.forEach(({ codes }, way) => {
-      const own = this.contributionsOf(codes, target, against);
+    const total = { prior: -shift, terms: new Array(this.cards.length + 1).fill(0) };
+    ways.forEach((one, way) => {
+      const own = split(one);
       total.prior += weights[way] * (own.prior + shift);
       own.terms.forEach((term, v) => { total.terms[v] += weights[way] * term; });
     });
@@ -125,12 +126,26 @@ class AverageEngine {
     }, 0);
   }
 
-  /** Shares of training rows, among the states that are left; null for the class. */
+  /** Posteriors of the features, or shares of training rows; null for the class. */
   posteriors(evidence) {
-    return [...this.cards.map((card, feature) => {
-      const shares = this.shares?.[feature] ?? new Float64Array(card).fill(1);
+    const weights = this.isJoint ? this.#jointWeights(evidence) : this.shares;
+    return [...weights.map((own, feature) => {
       const mask = evidence[feature];
-      return normalized(mask ? shares.map((p, state) => p * mask[state]) : shares);
+      return normalized(mask ? own.map((p, state) => p * mask[state]) : own);
     }), null];
+  }
+
+  /** Of each state of each feature, the probability of it with all that is known. */
+  #jointWeights(evidence) {
+    const seen = evidence[this.question];
+    const logs = this.cards.map((card, feature) => {
+      const mask = evidence[feature];
+      return Float64Array.from({ length: card }, (_, state) => {
+        if (mask && !mask[state]) return -Infinity;
+        const scores = this.scores(evidence.with(feature, hardMask(card, state)));
+        return logSumExp(seen ? scores.map((score, k) => score + Math.log(seen[k])) : scores);
+      });
+    });
+    return logs.map((own) => (logNormalized(own) ?? own).map(Math.exp));
   }
 }

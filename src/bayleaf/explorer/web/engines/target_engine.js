@@ -31,7 +31,7 @@ class TreeSum {
 }
 
 /** Intervals scored by averaged KDB, cells inside them, and a density from trees. */
-class TargetEngine extends AveragedEngine {
+class TargetEngine extends ProgramEngine {
   constructor(model) {
     super(model);
     const { quantiles, prior, centre, scale, head, trees, points, shares } = model.target;
@@ -72,7 +72,7 @@ class TargetEngine extends AveragedEngine {
   #parts(codes) {
     const none = new Float64Array(codes.length);
     return {
-      intervals: this.terms(codes),
+      intervals: this.program.nats(codes).slice(0, -1),
       mean: this.trees ? this.trees.mean.terms(codes) : none,
       spread: this.trees ? this.trees.spread.terms(codes) : none,
     };
@@ -80,7 +80,7 @@ class TargetEngine extends AveragedEngine {
 
   /** Probabilities of all cells where a share of what features say is believed. */
   #cells({ intervals, mean, spread }, share) {
-    const scores = Float64Array.from(this.base);
+    const scores = Float64Array.from(this.program.base);
     for (const term of intervals) {
       term.forEach((nats, interval) => { scores[interval] += share * nats; });
     }
@@ -134,7 +134,7 @@ class TargetEngine extends AveragedEngine {
    * along the straight line from nothing to all that features say.
    */
   expectation(evidence) {
-    const total = { mean: 0, baseline: 0, terms: new Float64Array(this.nFeatures) };
+    const total = { mean: 0, baseline: 0, terms: new Float64Array(this.cards.length) };
     for (const { weight, parts } of this.#ways(evidence)) {
       const own = this.#expectationOf(parts);
       total.mean += weight * own.mean;
@@ -145,7 +145,7 @@ class TargetEngine extends AveragedEngine {
   }
 
   #expectationOf(parts) {
-    const terms = new Float64Array(this.nFeatures);
+    const terms = new Float64Array(this.cards.length);
     this.points.forEach((point, k) => this.#addChanges(terms, parts, point, this.pointShares[k]));
     const mean = this.#mean(this.#cells(parts, 1).shares);
     const baseline = this.#mean(this.#cells(parts, 0).shares);

@@ -1,77 +1,23 @@
-// What is asked of a model that is one Bayesian network.
-
-/** Weights that evidence gives the states of a variable. */
-function weightsOf(mask) {
-  return mask ? Float64Array.from(mask) : null;
-}
+// What is asked of a model that is one Bayesian network, or the mean of several.
 
 /** Answers for one network; the question is the variable that is explained. */
-class NetworkEngine {
-  constructor(model) {
+class NetworkEngine extends NetworkScores {
+  constructor(network, model, order = model.order) {
+    super(network, {
+      order,
+      nVariables: model.variables.length,
+      question: model.question,
+      label: model.class,
+      classWeight: model.class_weight ? unpacked(model.class_weight) : null,
+    });
     this.model = model;
-    this.tree = new JunctionTree(model.network);
     this.isJoint = true;
     this.canBeGiven = true;
-    this.order = model.order;
-    this.nVariables = model.variables.length;
-    this.classWeight = model.class_weight ? unpacked(model.class_weight) : null;
-    this.ask(model.question);
   }
 
-  /** Choose the variable whose posterior is explained. */
   ask(question) {
-    this.question = question;
+    super.ask(question);
     this.collection = new Collection(this.tree, question);
-    this.work = new Collection(this.tree, question);
-    this.prior = this.#enter(this.work, new Array(this.nVariables).fill(null)).logScores();
-  }
-
-  /** Evidence into a collection; the question's own stays out, a given prior goes in. */
-  #enter(collection, evidence) {
-    for (let v = 0; v < this.nVariables; v += 1) {
-      const own = v === this.question;
-      const mask = own ? null : evidence[v];
-      if (own) {
-        collection.set(v, v === this.model.class ? this.classWeight : null);
-      } else if (!sameWeights(collection.evidence[v], mask)) {
-        collection.set(v, weightsOf(mask));
-      }
-    }
-    // With another question than the class, the class may have a given prior too.
-    const given = this.classWeight;
-    if (given && this.question !== this.model.class) {
-      const mask = evidence[this.model.class];
-      collection.set(this.model.class, mask ? given.map((w, s) => w * mask[s]) : given);
-    }
-    return collection;
-  }
-
-  /** ln P(question, evidence on the others) for each of its states, nats. */
-  scores(evidence) {
-    return this.#lookedUp(evidence) ?? this.#exactScores(this.#enter(this.work, evidence));
-  }
-
-  /**
-   * The same from the tables alone, where one state is known of all that they are of;
-   * null where something must be summed out.
-   */
-  #lookedUp(evidence) {
-    const { question, tree: { terms, cards } } = this;
-    if (terms.length !== cards.length || terms.some(({ child }) => child === undefined)) return null;
-    if (this.classWeight && question !== this.model.class) return null;
-    const states = evidence.map(onlyState);
-    states[question] = 0;
-    // Tables of what is not known sum to one, unless something else is known by them.
-    const ours = terms.filter(({ child }) => child === question || evidence[child]);
-    if (ours.some(({ family }) => family.some((variable) => states[variable] < 0))) return null;
-    return Float64Array.from({ length: cards[question] }, (_, state) => {
-      states[question] = state;
-      const start = this.classWeight ? Math.log(this.classWeight[state]) : 0;
-      return ours.reduce((sum, { family, values }) => {
-        const cell = family.reduce((place, v) => place * cards[v] + states[v], 0);
-        return sum + Math.log(values[cell]);
-      }, start);
-    });
   }
 
   /** ln P(evidence), nats. */
@@ -79,21 +25,9 @@ class NetworkEngine {
     return logSumExp(scores);
   }
 
-  /** Scores state by state where messages over all of them have lost digits. */
-  #exactScores(collection) {
-    const scores = collection.logScores();
-    if (!collection.isNarrow) return scores;
-    const each = scores.map((_, state) => {
-      collection.restrict(state);
-      return collection.logEvidence;
-    });
-    collection.restrict(-1);
-    return each;
-  }
-
   /** Posteriors of all variables under the evidence; null if it is impossible. */
   posteriors(evidence) {
-    const collection = this.#enter(this.collection, evidence);
+    const collection = this.enter(this.collection, evidence);
     const before = collection.evidence[this.question];
     const mask = evidence[this.question];
     collection.set(this.question, mask ? combined(before, mask) : before);
@@ -121,7 +55,7 @@ class NetworkEngine {
    * propagation for each state of the question.
    */
   jointScores(evidence) {
-    const { scores, each } = this.#byState(this.#enter(this.work, evidence));
+    const { scores, each } = this.#byState(this.enter(this.work, evidence));
     return this.model.variables.map(({ states }, variable) =>
       states.map((_, state) => scores.map((score, label) =>
         (each[label] ? score + Math.log(each[label][variable][state]) : -Infinity))));
@@ -133,7 +67,7 @@ class NetworkEngine {
    */
   familySums(evidence) {
     const { tree } = this;
-    const collection = this.#enter(this.work, evidence);
+    const collection = this.enter(this.work, evidence);
     const whole = tree.terms.filter((term) => term.child !== undefined);
     const homes = whole.map(({ family }) => tree.smallestHolding(family));
     const maps = whole.map(({ family }, f) =>
@@ -164,7 +98,7 @@ class NetworkEngine {
 
   /** The most probable states of all variables; null if the evidence is impossible. */
   mostProbable(evidence) {
-    const collection = this.#enter(this.work, evidence);
+    const collection = this.enter(this.work, evidence);
     const before = collection.evidence[this.question];
     const mask = evidence[this.question];
     collection.set(this.question, mask ? combined(before, mask) : before);
@@ -188,35 +122,15 @@ class NetworkEngine {
       return sums;
     });
   }
-
-  /**
-   * Terms of the log-odds by the chain rule: evidence is revealed item by item in the
-   * model's order, and each term is how much the odds change.
-   */
-  contributions(evidence, target, against) {
-    const revealed = new Array(this.nVariables).fill(null);
-    const odds = (scores) => scores[target] - scores[against];
-    const prior = odds(this.prior);
-    const terms = new Array(this.nVariables).fill(0);
-    let before = prior;
-    for (const variable of this.order) {
-      if (!evidence[variable] || variable === this.question) continue;
-      revealed[variable] = evidence[variable];
-      const after = odds(this.scores(revealed));
-      // Where a state has become impossible, nothing more can be told.
-      if (Number.isFinite(before) && !Number.isNaN(after)) {
-        terms[variable] = after - before;
-        before = after;
-      }
-    }
-    return { prior, terms };
-  }
 }
 
 /** Answers for the mean of the joint distributions of several networks. */
 class NetworksEngine {
   constructor(model) {
-    this.members = model.networks.map((own) => new NetworkEngine({ ...model, ...own }));
+    const program = new Program({ ...model.program, terms: [] });
+    const [[, , networks]] = model.program.terms;
+    this.members = networks.map(([, order, , network]) =>
+      new NetworkEngine(networkOf(program, network), model, order));
     this.isJoint = true;
     this.canBeGiven = true;
     this.question = model.class;
@@ -275,15 +189,4 @@ class NetworksEngine {
     });
     return total;
   }
-}
-
-/** Whether weights are those of a mask. */
-function sameWeights(weights, mask) {
-  if (!weights || !mask) return !weights && !mask;
-  return weights.every((weight, state) => weight === mask[state]);
-}
-
-/** A mask times weights, if there are any. */
-function combined(weights, mask) {
-  return Float64Array.from(mask, (allowed, s) => allowed * (weights ? weights[s] : 1));
 }

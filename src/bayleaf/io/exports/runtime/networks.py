@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
+from bayleaf.inference.factorisation import Factorisation
 from bayleaf.inference.junction_tree.decomposition import Form
 from bayleaf.inference.junction_tree.tree import JunctionTree
-from bayleaf.io.exports.shipped.packing import packed
-from bayleaf.models.bayesian_network import BayesianNetwork
+from bayleaf.io.exports.runtime.packing import packed
+from bayleaf.scoring.terms import Floats
 
 # Cells of all cliques together: a browser still answers within a second.
 MOST_CELLS = 5_000_000
 
 
-def compiled_tree(network: BayesianNetwork) -> JunctionTree:
+def compiled_tree(network: Factorisation) -> JunctionTree:
     """The junction tree of a network that a page can hold.
 
     Raises
@@ -40,12 +42,14 @@ def compiled_tree(network: BayesianNetwork) -> JunctionTree:
     return tree
 
 
-def tree_content(tree: JunctionTree) -> dict[str, Any]:
+def tree_content(
+    tree: JunctionTree, form: Callable[[Floats], Any] = packed
+) -> dict[str, Any]:
     """A junction tree as plain values.
 
     Wide trees and grouped tables keep the auxiliary variables that take them apart,
     numbered from the network's own on. A term that is the whole table of a variable
-    names it as its child.
+    names it as its child. Tables come in a form, packed if no other is given.
     """
     product = tree.product
     whole = [form is Form.WHOLE for form in product.forms]
@@ -54,7 +58,7 @@ def tree_content(tree: JunctionTree) -> dict[str, Any]:
         "terms": [
             {
                 "family": list(term.family),
-                "table": packed(term.make()),
+                "table": form(term.make()),
                 **({"child": place} if place < len(whole) and whole[place] else {}),
             }
             for place, term in enumerate(product.terms)
@@ -62,14 +66,3 @@ def tree_content(tree: JunctionTree) -> dict[str, Any]:
         "cliques": [list(clique) for clique in tree.cliques],
         "links": [list(edge) for edge in tree.forest.edges],
     }
-
-
-def compiled_network(network: BayesianNetwork) -> dict[str, Any]:
-    """The junction tree of a network as plain values.
-
-    Raises
-    ------
-    ValueError
-        If the cliques are too large for a page.
-    """
-    return tree_content(compiled_tree(network))

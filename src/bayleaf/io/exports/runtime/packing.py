@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -78,17 +78,6 @@ def digits_of(numbers: Sequence[int]) -> str:
             number //= _BASE
         found.append(_DIGITS_OF_NUMBERS[number])
     return "".join(found)
-
-
-def packed_values(value: Any) -> Any:
-    """Plain values with each array in the form that is unpacked elsewhere."""
-    if isinstance(value, np.ndarray):
-        return packed_codes(value) if value.dtype.kind == "u" else packed(value)
-    if isinstance(value, Mapping):
-        return {key: packed_values(inner) for key, inner in value.items()}
-    return (
-        [packed_values(inner) for inner in value] if isinstance(value, list) else value
-    )
 
 
 def base64_of(array: NDArray[Any]) -> str:

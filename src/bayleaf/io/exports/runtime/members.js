@@ -1,0 +1,124 @@
+/** Naive Bayes models over the same features. */
+class Bank {
+  constructor(program, nNodes, base, tables, members = -1) {
+    this.nNodes = nNodes;
+    this.base = program.values(base);
+    this.nOutputs = this.base.length / nNodes;
+    this.members = program.integers[members] ?? [...Array(nNodes).keys()];
+    this.tables = tables.map(([owner, feature, places, rows, first]) => {
+      const codes = program.integers[places];
+      const values = program.values(rows);
+      const nRows = Math.max(...codes) + 1;
+      const entries = Array.from({ length: nRows }, (_, row) => {
+        const entry = new Float64Array(this.base.length);
+        for (let k = row; k < values.length; k += nRows) entry[first + Math.floor(k / nRows)] = values[k];
+        return entry;
+      });
+      return { slot: program.slot(owner), feature, rows: codes.map((row) => entries[row]) };
+    });
+    // What is owned by the prior comes first.
+    this.tables.sort((a, b) => (b.slot === program.cards.length) - (a.slot === program.cards.length));
+    this.prior = { slot: program.cards.length, row: this.base };
+  }
+
+  /** What is added up for a row, by owner. */
+  evidence(codes) {
+    const found = this.tables.map(({ slot, feature, rows }) => ({ slot, row: rows[codes[feature]] }));
+    return [this.prior, ...found.filter(({ row }) => row)];
+  }
+
+  /** Log scores, or log posteriors, of all nodes. */
+  nodes(evidence, isPosterior) {
+    const total = evidence.reduce((sum, { row }) => added(sum, row), new Float64Array(this.base.length));
+    return Array.from({ length: this.nNodes }, (_, node) => {
+      const own = total.subarray(node * this.nOutputs, (node + 1) * this.nOutputs);
+      return (isPosterior && logNormalized(own)) || own;
+    });
+  }
+}
+
+/** The log of a mean of members; the posterior of a gate is the weight of its branches. */
+class LogSum {
+  constructor(program, paths, networks, isPosterior, fallback = []) {
+    this.nClasses = program.nClasses;
+    this.isPosterior = isPosterior;
+    this.paths = paths.map((path) => path.map((bank) => new Bank(program, ...bank)));
+    this.networks = networks.map((network) => program.term(network));
+    // What scores a row for which no member is possible.
+    this.fallback = fallback.map((bank) => [new Bank(program, ...bank)]);
+  }
+
+  /** Members that are possible: scores by class, and how their odds are split. */
+  #members(codes) {
+    const members = this.networks.map((network) => ({
+      scores: network.scores(codes),
+      odds: (target, against) => network.odds(codes, target, against),
+    }));
+    for (const path of this.paths) members.push(...this.#experts(path, codes, this.isPosterior));
+    const possible = members.filter(({ scores }) => scores.some((score) => score > -Infinity));
+    return possible.length ? possible
+      : this.fallback.flatMap((path) => this.#experts(path, codes, false));
+  }
+
+  #experts(path, codes, isPosterior) {
+    const bank = path[path.length - 1];
+    let weights = [0];
+    for (const gate of path.slice(0, -1)) {
+      weights = gate.nodes(gate.evidence(codes), isPosterior).flatMap((own, node) =>
+        Array.from(own, (share) => weights[node] + share));
+    }
+    const evidence = bank.evidence(codes);
+    const parts = new Map();
+    bank.nodes(evidence, isPosterior).forEach((scores, node) => {
+      if (!scores.some((score) => score > -Infinity)) return;
+      const member = bank.members[node];
+      if (!parts.has(member)) parts.set(member, { nodes: [], firsts: [] });
+      parts.get(member).nodes.push(scores.map((score) => score + (weights[node] ?? 0)));
+      parts.get(member).firsts.push(node * bank.nOutputs);
+    });
+    return Array.from(parts.values(), ({ nodes, firsts }) => ({
+      scores: this.#sum(nodes),
+      odds: (target, against) => oddsOfSteps(evidence, firsts, target, against, codes.length),
+    }));
+  }
+
+  /** Log of the sum, by class. */
+  #sum(members) {
+    return Float64Array.from({ length: this.nClasses }, (_, label) =>
+      logSumExp(members.map((own) => own[label])));
+  }
+
+  scores(codes) {
+    const members = this.#members(codes).map(({ scores }) => scores);
+    return this.#sum(members).map((score) => score - Math.log(members.length || 1));
+  }
+
+  /** The members' log-odds by logarithmic-mean weights, by owner. */
+  odds(codes, target, against) {
+    const members = this.#members(codes);
+    const weights = logarithmicMeanWeights(
+      members.map(({ scores }) => scores[target]),
+      members.map(({ scores }) => scores[against]),
+    );
+    const total = new Float64Array(codes.length + 1);
+    // Members without weight may have no finite terms.
+    members.forEach(({ odds }, m) => {
+      if (weights[m]) added(total, odds(target, against).map((own) => weights[m] * own));
+    });
+    return total;
+  }
+}
+
+/** By owner, the change of a member's log-odds as its nodes get evidence. */
+function oddsOfSteps(evidence, firsts, target, against, prior) {
+  const odds = new Float64Array(prior + 1);
+  const sides = [target, against].map((label) => ({ label, nodes: new Float64Array(firsts.length) }));
+  let before = 0;
+  for (const { slot, row } of evidence) {
+    for (const { label, nodes } of sides) added(nodes, firsts.map((first) => row[first + label]));
+    const after = logSumExp(sides[0].nodes) - logSumExp(sides[1].nodes);
+    odds[slot] += after - before;
+    before = after;
+  }
+  return odds;
+}
