@@ -23,26 +23,11 @@ from bayleaf.explain.certificates.missing_patterns import pattern_search
 from bayleaf.models.predictor import Predictor
 from covering import pairwise
 from offenders import check_each
+from oracles.changed_rows import by_all_sets
 from oracles.small_averages import average_of_many, heavy, with_tree
 from oracles.small_tables import classifier, small_table
 
 KINDS = ("nb", "tan", "kdb", "aode", "auto", "hnb")
-
-
-def by_all_sets(predictor: Predictor, codes: Codes, kind: str) -> int | None:
-    """The least number of cells, by scoring every row that differs in cells."""
-    domain = predictor.encoder.domain
-    own = [int(codes.column(v)[0]) for v in range(len(domain))]
-    options = []
-    for state, variable in zip(own, domain, strict=True):
-        n_known = variable.n_known_states
-        others = [n_known] if kind == "missing" else list(range(n_known))
-        options.append([state] if state >= n_known else sorted({state, *others}))
-    rows = np.array(list(itertools.product(*options)))
-    changed = Codes.from_columns(list(rows.T), domain.cards)
-    flips = predictor.predict(changed) != predictor.predict(codes)
-    sizes = (rows != own).sum(axis=1)[flips]
-    return int(sizes.min()) if len(sizes) else None
 
 
 def flips(model: Any, codes: Codes, found: FewestCells) -> bool:

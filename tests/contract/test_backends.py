@@ -1,0 +1,178 @@
+"""Every backend answers as every kind of classifier does, whatever the rows are."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from bayleaf.explain import robustness
+from bayleaf.io.exports.registry import export_model
+from contract.kinds import COSTLY, KINDS
+from oracles import backends
+from oracles.changed_rows import by_all_sets
+from oracles.databases import postgres, run_duckdb, run_sqlite
+from oracles.pairs import PairsClassifier
+
+pytest.importorskip("sqlglot")
+
+# Of the last kind, which no part of the library is written for, terms alone are known.
+EVERY_KIND = {**KINDS, "pairs": PairsClassifier}
+
+
+def quick(*slow: str) -> list[Any]:
+    """All kinds, of which some are slow."""
+    return [
+        pytest.param(name, marks=pytest.mark.slow) if name in slow else name
+        for name in EVERY_KIND
+    ]
+
+
+N_ROWS = 150
+LABELS = np.array(["it's", 'ü"', "p q"], dtype=object)
+# Digits that are shared with `predict_proba`, and with `explain`.
+TOLERANCES = {
+    "sqlite": 1e-9,
+    "duckdb": 1e-9,
+    "postgres": 1e-9,
+    "onnx": 1e-6,
+    "python": 1e-12,
+    "javascript": 1e-12,
+    "page": 1e-12,
+}
+
+
+def odd_table() -> tuple[pd.DataFrame, np.ndarray]:
+    """Texts and numbers under odd names, with holes, and three classes."""
+    rng = np.random.default_rng(3)
+    y = rng.integers(3, size=N_ROWS)
+    near = np.where(rng.random((4, N_ROWS)) < 0.6, y, rng.integers(3, size=(4, N_ROWS)))
+    frame = pd.DataFrame(
+        {
+            'q"uote': np.array(["x", "it's", "\\ y"])[near[0]],
+            "select": np.array(["a", "b", "a"])[near[1]],
+            "ünï.1": near[2] + rng.normal(size=N_ROWS),
+            "n`": np.round(near[3] * 3 + rng.normal(size=N_ROWS)),
+        }
+    ).astype({'q"uote': object, "select": object})
+    return frame.mask(rng.random(frame.shape) < 0.05), LABELS[y]
+
+
+@cache
+def fitted(name: str) -> Any:
+    """A classifier of a kind, fitted to the table."""
+    return EVERY_KIND[name](random_state=0).fit(*odd_table())
+
+
+def rows_of(model: Any) -> pd.DataFrame:
+    """Whole rows, rows with holes, unseen values, and numbers around cut points."""
+    X, _ = odd_table()
+    rng = np.random.default_rng(4)
+    whole = X.dropna().iloc[:6]
+    holed = X.iloc[:8].mask(rng.random((8, X.shape[1])) < 0.4)
+    holed.iloc[0] = None
+    unseen = X.dropna().iloc[6:8].copy()
+    unseen.iloc[0, 0] = unseen.iloc[1, 1] = "never seen"
+    rows = [whole, holed, unseen]
+    for variable in model.model_.domain:
+        if variable.name not in X or variable.kind != "numeric":
+            continue
+        for cut in [*variable.cut_points[:3], 0.0]:
+            ends = [cut, np.nextafter(cut, -np.inf), np.nextafter(cut, np.inf)]
+            near = X.dropna().iloc[: len(ends) + 2].copy()
+            near[variable.name] = [*ends, -1e300, 1e300]
+            rows.append(near)
+    table = pd.concat(rows, ignore_index=True)
+    return table.astype(dict.fromkeys(X.columns[:2], object))
+
+
+def check(
+    answers: Callable[..., backends.Answers], backend: str, name: str, folder: Path
+) -> None:
+    """Check labels, probabilities and the terms of their log-odds."""
+    model = fitted(name)
+    rows = rows_of(model)
+    found, tolerance = answers(model, rows, folder), TOLERANCES[backend]
+    assert found.labels == model.predict(rows).tolist()
+    np.testing.assert_allclose(
+        found.proba, model.predict_proba(rows), rtol=0, atol=tolerance
+    )
+    if not found.reasons:
+        return
+    for reason, told in zip(found.reasons, model.explain(rows), strict=True):
+        expected = {str(term.feature): term.contribution for term in told.terms}
+        close = pytest.approx
+        assert reason.log_odds == close(told.log_odds, abs=tolerance * 10)
+        assert reason.prior == close(told.prior, abs=tolerance * 10)
+        assert reason.terms == close(expected, abs=tolerance * 10)
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Any]:
+    with postgres() as found:
+        yield found
+
+
+@pytest.mark.parametrize("name", quick(*COSTLY))
+@pytest.mark.parametrize("backend", ["onnx", "python", "javascript"])
+def test_programs_answer_as_classifiers(
+    backend: str, name: str, tmp_path: Path
+) -> None:
+    check(getattr(backends, f"of_{backend}"), backend, name, tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", EVERY_KIND)
+def test_pages_answer_as_classifiers(name: str, open_page: Any, tmp_path: Path) -> None:
+    check(backends.of_page(open_page), "page", name, tmp_path)
+
+
+def check_query(backend: str, name: str, run: Any, folder: Path) -> None:
+    """Check a query that a database runs."""
+    check(backends.of_database(run, backend), backend, name, folder)
+
+
+@pytest.mark.parametrize("name", quick(*COSTLY, "four_networks", "a2de"))
+def test_sqlite_answers_as_classifiers(name: str, tmp_path: Path) -> None:
+    check_query("sqlite", name, run_sqlite, tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", EVERY_KIND)
+def test_duckdb_answers_as_classifiers(name: str, tmp_path: Path) -> None:
+    check_query("duckdb", name, run_duckdb, tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", EVERY_KIND)
+def test_postgres_answers_as_classifiers(
+    name: str, server: Any, tmp_path: Path
+) -> None:
+    if isinstance(server, str):
+        pytest.skip(server)
+    check_query("postgres", name, server, tmp_path)
+
+
+def test_a_kind_of_terms_alone_is_written_as_regression_tables(tmp_path: Path) -> None:
+    model, path = fitted("pairs"), tmp_path / "model.pmml"
+    export_model(model, path)
+    root = ElementTree.parse(path).getroot()
+    tables = root.findall(".//{*}RegressionTable")
+    assert [own.get("targetCategory") for own in tables] == list(model.classes_)
+
+
+def test_a_kind_of_terms_alone_has_proven_bounds() -> None:
+    model = fitted("pairs")
+    predictor, X = model._predictor(), odd_table()[0]
+    for place in range(12):
+        codes = predictor.encode(X.iloc[[place]])
+        told = robustness(predictor, codes)
+        for found in (told.wrong, told.missing):
+            expected = by_all_sets(predictor, codes, found.kind)
+            assert (found.at_least, found.at_most) == (expected, expected)
