@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from bayleaf.data.codes import Codes
+from bayleaf.io.exports.scorers.program.banks import Bank as BankInFile
 from bayleaf.io.exports.scorers.program.counts import Counts as CountsInFile
 from bayleaf.io.exports.scorers.program.densities import Density as DensityInFile
 from bayleaf.io.exports.scorers.program.engine import Engine
@@ -35,6 +36,7 @@ from oracles.summed_products import sum_out_of
 CARDS, N_CLASSES, N_ROWS = (2, 3, 4), 3, 40
 RNG = np.random.default_rng(0)
 IN_FILE = [
+    BankInFile,
     LookInFile,
     CountsInFile,
     DensityInFile,

@@ -1,51 +1,12 @@
-/** Naive Bayes models over the same features. */
-class Bank {
-  constructor(program, nNodes, base, tables, members = -1) {
-    this.nNodes = nNodes;
-    this.base = program.values(base);
-    this.nOutputs = this.base.length / nNodes;
-    this.members = program.integers[members] ?? [...Array(nNodes).keys()];
-    this.tables = tables.map(([owner, feature, places, rows, first]) => {
-      const codes = program.integers[places];
-      const values = program.values(rows);
-      const nRows = Math.max(...codes) + 1;
-      const entries = Array.from({ length: nRows }, (_, row) => {
-        const entry = new Float64Array(this.base.length);
-        for (let k = row; k < values.length; k += nRows) entry[first + Math.floor(k / nRows)] = values[k];
-        return entry;
-      });
-      return { slot: program.slot(owner), feature, rows: codes.map((row) => entries[row]) };
-    });
-    // What is owned by the prior comes first.
-    this.tables.sort((a, b) => (b.slot === program.cards.length) - (a.slot === program.cards.length));
-    this.prior = { slot: program.cards.length, row: this.base };
-  }
-
-  /** What is added up for a row, by owner. */
-  evidence(codes) {
-    const found = this.tables.map(({ slot, feature, rows }) => ({ slot, row: rows[codes[feature]] }));
-    return [this.prior, ...found.filter(({ row }) => row)];
-  }
-
-  /** Log scores, or log posteriors, of all nodes. */
-  nodes(evidence, isPosterior) {
-    const total = evidence.reduce((sum, { row }) => added(sum, row), new Float64Array(this.base.length));
-    return Array.from({ length: this.nNodes }, (_, node) => {
-      const own = total.subarray(node * this.nOutputs, (node + 1) * this.nOutputs);
-      return (isPosterior && logNormalized(own)) || own;
-    });
-  }
-}
-
 /** The log of a mean of members; the posterior of a gate is the weight of its branches. */
 class LogSum {
   constructor(program, paths, networks, isPosterior, fallback = []) {
     this.nClasses = program.nClasses;
     this.isPosterior = isPosterior;
-    this.paths = paths.map((path) => path.map((bank) => new Bank(program, ...bank)));
+    this.paths = paths.map((path) => path.map((bank) => program.term(bank)));
     this.networks = networks.map((network) => program.term(network));
     // What scores a row for which no member is possible.
-    this.fallback = fallback.map((bank) => [new Bank(program, ...bank)]);
+    this.fallback = fallback.map((bank) => [program.term(bank)]);
   }
 
   /** Members that are possible: scores by class, and how their odds are split. */
@@ -71,14 +32,14 @@ class LogSum {
     const parts = new Map();
     bank.nodes(evidence, isPosterior).forEach((scores, node) => {
       if (!scores.some((score) => score > -Infinity)) return;
-      const member = bank.members[node];
-      if (!parts.has(member)) parts.set(member, { nodes: [], firsts: [] });
-      parts.get(member).nodes.push(scores.map((score) => score + (weights[node] ?? 0)));
-      parts.get(member).firsts.push(node * bank.nOutputs);
+      const part = parts.get(bank.members[node]) ?? { scores: [], nodes: [] };
+      part.scores.push(scores.map((score) => score + (weights[node] ?? 0)));
+      part.nodes.push(node);
+      parts.set(bank.members[node], part);
     });
-    return Array.from(parts.values(), ({ nodes, firsts }) => ({
-      scores: this.#sum(nodes),
-      odds: (target, against) => oddsOfSteps(evidence, firsts, target, against, codes.length),
+    return Array.from(parts.values(), ({ scores, nodes }) => ({
+      scores: this.#sum(scores),
+      odds: (target, against) => bank.odds(evidence, nodes, target, against),
     }));
   }
 
@@ -107,18 +68,4 @@ class LogSum {
     });
     return total;
   }
-}
-
-/** By owner, the change of a member's log-odds as its nodes get evidence. */
-function oddsOfSteps(evidence, firsts, target, against, prior) {
-  const odds = new Float64Array(prior + 1);
-  const sides = [target, against].map((label) => ({ label, nodes: new Float64Array(firsts.length) }));
-  let before = 0;
-  for (const { slot, row } of evidence) {
-    for (const { label, nodes } of sides) added(nodes, firsts.map((first) => row[first + label]));
-    const after = logSumExp(sides[0].nodes) - logSumExp(sides[1].nodes);
-    odds[slot] += after - before;
-    before = after;
-  }
-  return odds;
 }

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 # Arrays up to this size are written as lists, which a person can read.
 _LIST_SIZE = 256
 # Documents above this size are compressed.
-_PLAIN_CHARACTERS = 1_000_000
+_PLAIN_CHARACTERS = 250_000
 # Characters that a distinct number takes in a list, about.
 _DIGITS = 20
 _BASE = 32

@@ -178,7 +178,8 @@ class _Pool:
 
     def _bank(self, bank: Bank) -> list[Any]:
         tables = [self._table(look) for look in bank.looks]
-        found = [len(bank.base), self.numbers(bank.base), tables]
+        self.kinds.add("Bank")
+        found = ["Bank", len(bank.base), self.numbers(bank.base), tables]
         if bank.members is not None:
             found.append(self.integers(bank.members))
         return found

@@ -21,6 +21,7 @@ _MODULES = {
     "Density": "densities",
     "Tree": "trees",
     "SumOut": "sums_out",
+    "Bank": "banks",
     "LogSum": "members",
 }
 # Larger models are compressed: a person would not read their numbers anyway.
@@ -40,7 +41,7 @@ Written by bayleaf. In another program:
 On the command line, for CSV with column names in its first line:
 
     python {file} < rows.csv > scored.csv
-    python {file} --explain < rows.csv
+    python {file} --explain < rows.csv      # a text for each row
 """
 '''
 _TAIL = '''\
@@ -73,7 +74,7 @@ def explain(row: Mapping[Any, Any], against: Any = None) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    sys.exit(main(_SCORER, sys.argv))
+    sys.exit(main(_SCORER, sys.argv, __doc__))
 '''
 
 

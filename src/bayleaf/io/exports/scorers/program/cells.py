@@ -9,12 +9,8 @@ from bisect import bisect_left
 from typing import Any
 
 _TRUTHS = {
-    "true": True,
-    "True": True,
-    "TRUE": True,
-    "false": False,
-    "False": False,
-    "FALSE": False,
+    word: word.lower() == "true"
+    for word in ("true", "True", "TRUE", "false", "False", "FALSE")
 }
 NUMBER = re.compile(
     r"[+-]?((\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[iI][nN][fF]([iI][nN][iI][tT][yY])?)"

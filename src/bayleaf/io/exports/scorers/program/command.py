@@ -14,12 +14,6 @@ from typing import Any
 from bayleaf.io.exports.scorers.program.cells import NUMBER
 from bayleaf.io.exports.scorers.program.scoring import Scorer
 
-_USAGE = """\
-usage: python {} [--explain] < rows.csv > scored.csv
-
-Reads CSV with column names in its first line. Writes its columns, the prediction, and
-the probability of each class; with --explain a text for each row in their place.
-"""
 _MISSING = ("", "NA", "N/A", "NaN", "nan", "NULL", "None", "#N/A", "n/a", "?")
 # A spreadsheet takes a cell that begins so for a formula.
 _FORMULAS = ("=", "+", "-", "@", "\t", "\r")
@@ -28,12 +22,12 @@ _TERMS_SHOWN = 10
 _READER_LEFT = 141
 
 
-def main(scorer: Scorer, arguments: list[str]) -> int:
+def main(scorer: Scorer, arguments: list[str], usage: Any = None) -> int:
     """Score standard input; 2 if it cannot be read, with a sentence saying why."""
     options = set(arguments[1:])
     if options - {"--explain"}:
         asked = bool(options & {"-h", "--help"})
-        print(_USAGE.format(arguments[0]), file=sys.stdout if asked else sys.stderr)
+        print(usage, file=sys.stdout if asked else sys.stderr)
         return 0 if asked else 2
     source = io.TextIOWrapper(sys.stdin.buffer, encoding="utf-8-sig", newline="")
     target = io.TextIOWrapper(
@@ -44,14 +38,12 @@ def main(scorer: Scorer, arguments: list[str]) -> int:
             _score(scorer, source, target, "--explain" in options)
         finally:
             target.flush()
-    except (ValueError, csv.Error) as error:
-        print(f"{arguments[0]}: {error}", file=sys.stderr)
-        return 2
-    except OSError as error:
-        # What is left to write, also when Python ends, must not fail again.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        if error.errno in (errno.EPIPE, errno.EINVAL):
-            return _READER_LEFT
+    except (ValueError, csv.Error, OSError) as error:
+        if isinstance(error, OSError):
+            # What is left to write, also when Python ends, must not fail again.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            if error.errno in (errno.EPIPE, errno.EINVAL):
+                return _READER_LEFT
         print(f"{arguments[0]}: {error}", file=sys.stderr)
         return 2
     return 0
@@ -66,10 +58,9 @@ def _score(scorer: Scorer, source: Any, target: Any, explains: bool) -> None:
     added = ["prediction", *(f"probability_{label}" for label in scorer.classes)]
     _check_distinct(header, "standard input has several columns called")
     _check_distinct(map(_without_formula, scorer.classes), "as CSV several classes are")
-    if not explains:
-        _check_distinct([*header, *added], "standard input already has a column")
     writer = csv.writer(target, lineterminator="\n")
     if not explains:
+        _check_distinct([*header, *added], "standard input already has a column")
         writer.writerow([*header, *added])
     for number, cells, codes in _coded(scorer, header, rows):
         if explains:
@@ -93,7 +84,7 @@ def _check_distinct(names: Iterable[str], where: str) -> None:
 def _coded(
     scorer: Scorer, header: list[str], rows: Any
 ) -> Iterator[tuple[int, list[str], list[int]]]:
-    """The number, cells and codes of each row."""
+    """Number, cells and codes of each row."""
     names = {str(cell.column): cell.column for cell in scorer.cells}
     for number, cells in enumerate(rows):
         if len(cells) != len(header):
@@ -138,8 +129,7 @@ def _explained(number: int, found: dict[str, Any]) -> str:
 
 def _weighed(nats: float, text: str) -> str:
     """What a contribution amounts to, and where it comes from."""
-    # A rounded zero has no sign that would tell anything.
-    return f"  {round(nats, 3) + 0.0:+8.3f}  {text}"
+    return f"  {round(nats, 3) + 0.0:+8.3f}  {text}"  # No zero is negative.
 
 
 def _one_line(value: Any) -> str:
