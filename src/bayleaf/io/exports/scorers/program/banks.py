@@ -28,7 +28,7 @@ class Bank:
         self.n_outputs = n = len(self.base) // n_nodes
         self.spans = [slice(k, k + n) for k in range(0, len(self.base), n)]
         self.prior = -1, self.base, self._possible(self.base)
-        # By feature and code: owner, entry, and nodes that remain possible.
+        # By feature and code: owner, entry, nodes left possible.
         self.tables: dict[int, list[list[Any]]] = {}
         for owner, feature, codes, rows, first in tables:
             values, places = reader.values(rows), reader.integers[codes]
@@ -68,7 +68,6 @@ class Bank:
         odds, before = [0.0] * (len(codes) + 1), 0.0
         firsts = [node * self.n_outputs for node in nodes]
         sides = [[0.0] * len(nodes)] * 2
-        # The prior's come first.
         for owner, row, _ in sorted(rows, key=lambda own: bool(own[0] >= 0)):
             sides = [
                 [own + row[first + label] for own, first in zip(side, firsts)]
