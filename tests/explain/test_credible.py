@@ -271,6 +271,8 @@ WRONG_COUNTS: list[tuple[dict[str, Any], str]] = [
     ({"pseudo_rows": ["a"] * 5}, "should be of type float"),
     ({"prior_is_learned": 1}, "prior_is_learned"),
     ({"rows": [[1.0]] * 5}, "should hold 2 numbers"),
+    ({"state_rows": [[1.0]] * 5}, "training rows of every state"),
+    ({"state_rows": [[-1.0]] * 5}, "negative weight"),
 ]
 
 

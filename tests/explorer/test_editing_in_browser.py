@@ -12,6 +12,7 @@ import pytest
 
 import bayleaf
 from bayleaf.classifiers import CLASSIFIERS
+from bayleaf.classifiers.shared.saving import kept_support
 from bayleaf.datasets import load_heart
 from bayleaf.explorer import explorer_html
 from explorer.cases import table
@@ -126,6 +127,10 @@ def test_edits_are_judged_exactly_and_the_file_holds_them(
     # The file is that of a model like any other.
     again = explorer_html(read)
     assert "Editing" in again
+    codes = read.encoder_.transform(X_columns(X)).codes
+    for feature, rows in enumerate(kept_support(read).state_rows[:-1]):
+        own = np.bincount(codes.column(feature), minlength=codes.cards[feature])
+        np.testing.assert_array_equal(rows, own)
     assert read.predict_proba(X).shape == (270, 2)
     assert read.explain(X.slice(0, 1))
     shown = open_page(explorer_html(read))

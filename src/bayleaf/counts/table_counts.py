@@ -14,7 +14,7 @@ from bayleaf.counts.keys import family_counts_by_key
 from bayleaf.counts.pair_counting import PairCounter
 from bayleaf.counts.pairs import PairCounts
 from bayleaf.counts.planes import ClassOrder
-from bayleaf.counts.source import Counts, Family
+from bayleaf.counts.source import Counts, CountSource, Family
 from bayleaf.counts.threads import run_tasks, stretches, thread_count, worthwhile
 from bayleaf.data.codes import Codes
 from bayleaf.data.memory import check_memory
@@ -260,3 +260,31 @@ class TableCounts:
             ],
             worthwhile(self._threads, narrow.size, _LEAST_SEARCHED),
         )
+
+
+def rows_by_state(counts: CountSource) -> tuple[Counts, ...] | None:
+    """Count the training rows with each state of each variable, the class last.
+
+    Whole weights are numbers of equal rows. Under other weights each row in memory
+    counts once; sums of such weights alone contain no numbers of rows: None.
+    """
+    if isinstance(counts, TableCounts):
+        codes = counts.rows()
+        weights = codes.weights
+        if not _are_whole(weights):
+            weights = (weights > 0.0).astype(np.float64)
+        return tuple(
+            np.bincount(codes.column(v), weights, card + 1)[:card].astype(np.float64)
+            for v, card in enumerate(codes.cards)
+        )
+    last = counts.class_index
+    tables = counts.family_counts([(last, feature) for feature in range(last)])
+    by_class = counts.class_counts()
+    if not all(map(_are_whole, (*tables, by_class))):
+        return None
+    return (*(table.sum(axis=0) for table in tables), by_class)
+
+
+def _are_whole(weights: Counts) -> bool:
+    """Whether all weights are integers."""
+    return not (weights % 1.0).any()

@@ -17,6 +17,7 @@ from bayleaf.classifiers.shared.parameters import (
 from bayleaf.classifiers.shared.training import class_variable
 from bayleaf.counts.source import CountSource
 from bayleaf.counts.stored import StoredCounts
+from bayleaf.counts.table_counts import rows_by_state
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.data.encoder.learning import Target, learn_encoder
 from bayleaf.data.random_state import random_generator
@@ -54,6 +55,8 @@ class IncrementalClassifier(BayesianClassifier):
     ) -> None:
         super()._learn_from(counts, class_variable, rng)
         if counts is getattr(self, "stored_counts_", None):
+            # Asked now, so that it is remembered when the rows are gone.
+            rows_by_state(counts)
             self.stored_counts_.seal()
 
     @with_callbacks  # type: ignore[untyped-decorator]

@@ -14,7 +14,7 @@ import numpy as np
 
 from bayleaf.classifiers.shared.classifier_parts import ClassifierParts
 from bayleaf.counts.source import CountSource
-from bayleaf.counts.table_counts import TableCounts
+from bayleaf.counts.table_counts import TableCounts, rows_by_state
 from bayleaf.cpds import smoothing as smoothing_rules
 from bayleaf.data.cuts import discretizers
 from bayleaf.data.hierarchies.files import resolve_hierarchies
@@ -112,6 +112,7 @@ def support_of(classifier: ClassifierParts, counts: CountSource) -> SupportCount
         model.table_sizes,
         classifier.smoothing_,
         prior_is_learned=learned,
+        state_rows=rows_by_state(counts),
     )
 
 

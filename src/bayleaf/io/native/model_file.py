@@ -243,5 +243,10 @@ def _shaped(support: SupportCounts | None, model: ClassModel) -> SupportCounts |
                 f"the support of a table should hold {math.prod(shape)} numbers, but "
                 f"holds {rows.size}"
             )
+    sizes = [len(rows) for rows in support.state_rows or ()]
+    if support.state_rows is not None and sizes != list(model.domain.cards):
+        raise ModelFileError(
+            "the support should hold the training rows of every state of every variable"
+        )
     pairs = zip(support.rows, shapes, strict=True)
     return replace(support, rows=tuple(rows.reshape(shape) for rows, shape in pairs))

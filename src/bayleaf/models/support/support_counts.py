@@ -50,11 +50,14 @@ class SupportCounts:
         For each table, what smoothing adds to a distribution, in rows.
     prior_is_learned : bool
         Whether the class prior was estimated; otherwise it is certain.
+    state_rows : tuple of ndarray of shape (n_states,), optional
+        Training rows with each state of each variable, the class last.
     """
 
     rows: tuple[Floats, ...]
     pseudo_rows: tuple[float, ...]
     prior_is_learned: bool
+    state_rows: tuple[Floats, ...] | None = None
 
     __repr__ = brief_fields
 
@@ -65,7 +68,8 @@ class SupportCounts:
                 f"the support has {len(self.rows)} tables, and pseudo-rows for "
                 f"{len(self.pseudo_rows)}"
             )
-        negative = any((rows < 0).any() for rows in self.rows)
+        counts = (*self.rows, *(self.state_rows or ()))
+        negative = any((rows < 0).any() for rows in counts)
         if negative or min(self.pseudo_rows, default=0.0) < 0:
             raise ValueError("the support of a table holds a negative weight")
 
@@ -77,6 +81,7 @@ class SupportCounts:
         smoothing: Smoothing,
         *,
         prior_is_learned: bool = True,
+        state_rows: tuple[Floats, ...] | None = None,
     ) -> SupportCounts:
         """Put the rows behind a model's tables beside what smoothing adds to them.
 
@@ -90,10 +95,12 @@ class SupportCounts:
             Their rule; one of another kind than the library's is taken to add nothing.
         prior_is_learned : bool, default=True
             Whether the class prior was estimated.
+        state_rows : tuple of ndarray of shape (n_states,), optional
+            Training rows with each state of each variable.
         """
         counted = tuple(np.asarray(counts, dtype=np.float64) for counts in rows)
         pseudo = tuple(pseudo_rows(smoothing, size.n_states) for size in sizes)
-        return cls(counted, pseudo, prior_is_learned)
+        return cls(counted, pseudo, prior_is_learned, state_rows)
 
     def strengths(self, table: int) -> Floats:
         """Rows and pseudo-rows behind each distribution of a table, at least 1."""

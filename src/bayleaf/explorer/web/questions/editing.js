@@ -243,6 +243,9 @@ class Editing {
       own.states = intervalLabels(this.cuts[v]);
       // What is known of the numbers inside the intervals belongs to the old ones.
       delete own.numbers;
+      if (edited.support?.state_rows) {
+        edited.support.state_rows[v] = stateRows(columns[v], this.card(v), this.weights);
+      }
     });
     const { network } = edited.model;
     const rows = [];
@@ -298,6 +301,16 @@ function cellOf(members, cards, columns, row) {
     at = at * cards[k] + state;
   }
   return at;
+}
+
+/** Rows with each state, as `rows_by_state` counts them. */
+function stateRows(column, card, weights) {
+  const rows = new Array(card).fill(0);
+  const areWhole = weights.every((weight) => Number.isInteger(weight));
+  column.forEach((state, row) => {
+    if (state !== NOTHING) rows[state] += areWhole ? weights[row] : Number(weights[row] > 0);
+  });
+  return rows;
 }
 
 /** Numbers of an array in a model file. */
