@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 
 import bayleaf
+from bayleaf.classifiers import CLASSIFIERS
+from bayleaf.classifiers.shared.saving import kept_support
+from bayleaf.data.codes import Codes
 from bayleaf.explorer import explorer_html
+from bayleaf.explorer.published import published_predictor
 from bayleaf.inference.evidence import ImpossibleEvidenceError
 from bayleaf.models.bayesian_network import BayesianNetwork
 from explorer.cases import Case, classifier_case, file_case, table
+from oracles.small_tables import classifier
 
 pytestmark = pytest.mark.slow
 
@@ -344,6 +351,77 @@ def test_a_pasted_line_becomes_a_case(
     else:
         assert len(found) == len(chips)
         assert all(own.startswith(chip) for own, chip in zip(found, chips, strict=True))
+
+
+def paste(page: Any, text: str) -> tuple[str, list[int | None], np.ndarray]:
+    """The page's message, the states it then knows, and its class probabilities."""
+    page.fill("#case-text", text)
+    page.click("#case-take")
+    states = page.evaluate(
+        "window.bayleaf.session.evidence.map((mask) => mask && mask.indexOf(1))"
+    )
+    found = page.evaluate("Array.from(window.bayleaf.session.answer().logs, Math.exp)")
+    return page.inner_text("#message"), states, np.array(found)
+
+
+@pytest.mark.parametrize("name", CLASSIFIERS)
+def test_numbers_are_pasted_into_a_page_of_rounded_counts(
+    name: str, open_page: Any
+) -> None:
+    rng = np.random.default_rng(0)
+    y = rng.choice(["no", "yes"], 400)
+    X = pd.DataFrame(
+        {
+            "size": np.round(rng.normal(size=400) + 2.0 * (y == "yes"), 2),
+            "rooms": np.where(rng.random(400) < 0.3, 2, 1 + 3 * (y == "yes")),
+            "town": np.where(rng.random(400) < 0.6, y, "elsewhere"),
+        }
+    ).astype({"rooms": object, "town": object})
+    X.loc[:2, "rooms"], X.loc[3:5, "town"], X.loc[6:7, "size"] = 97, "Atlantis", 60.0
+    model = classifier(name).fit(X, y)
+    predictor = replace(model._predictor(), support=kept_support(model))
+    published, _ = published_predictor(predictor, 5)
+    page = open_page(explorer_html(model, min_count=5))
+    page.locator("#case summary").click()
+    codes = model._encode(X).codes
+    shown = page.evaluate("window.bayleaf.session.model.variables.slice(0, 3)")
+    differences = []
+    for row in range(6, 30):
+        values = X.iloc[row]
+        message, states, found = paste(page, ",".join(map(str, values)))
+        assert message == "The case was set."
+        own = [int(codes.column(v)[row]) for v in range(3)]
+        for variable, state in enumerate(own):
+            spans = shown[variable].get("spans", [])
+            own[variable] = next((m for a, m, b in spans if a <= state <= b), state)
+        assert states[:3] == own
+        one = Codes.from_columns([np.array([s]) for s in own], codes.cards)
+        np.testing.assert_allclose(found, published.proba(one)[0], atol=1e-9)
+        differences.append(np.abs(found - predictor.proba(one)[0]).mean())
+    assert np.mean(differences) < 0.1
+    message, states, _ = paste(page, "0.5,97,no")
+    assert message == (
+        "97 is no value of rooms. Values of rooms that few training rows have are "
+        "numbered on this page, not named."
+    )
+    assert states[0] is not None
+    assert states[1] is None
+    assert (
+        "Atlantis is no value of town. Values of town" in paste(page, ",,Atlantis")[0]
+    )
+    message, _, _ = paste(page, "a,b,c")
+    assert message.startswith("a is no value of size. b is no value of rooms.")
+    page.fill("#find", "rooms=0..100")
+    page.press("#find", "Enter")
+    assert "numbered on this page" in page.inner_text("#message")
+
+
+def test_values_that_were_not_read_are_counted(open_page: Any) -> None:
+    page = open_page(explorer_html(classifier_case("TAN").model))
+    page.locator("#case summary").click()
+    message = paste(page, ",".join("abcdef"))[0]
+    assert message.count("is no value of") == 4
+    assert message.endswith("2 more values were not read.")
 
 
 def test_a_case_is_pinned_compared_and_swapped(open_page: Any) -> None:

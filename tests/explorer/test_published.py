@@ -65,6 +65,190 @@ def test_rounded_counts_predict_nearly_alike(name: str) -> None:
     assert np.abs(exact - near).mean() < 0.08
 
 
+LEAST = (2, 3, 5, 10)
+
+
+def a_table_of_rare_values(seed: int = 1) -> tuple[pd.DataFrame, np.ndarray]:
+    """Texts, numbers and classes that 1 to 12 rows have, with missing cells."""
+    rng = np.random.default_rng(seed)
+    sizes = (1, 2, 3, 4, 5, 6, 10, 12)
+    few = np.repeat(sizes, sizes)
+    n = 300
+    rest = n - len(few)
+    X = pd.DataFrame(
+        {
+            "text": [*(f"text{k}" for k in few), *rng.choice(["u", "v"], rest)],
+            "code": [*(1000 + few), *rng.choice([3, 4], rest)],
+            "number": [*(100.0 * few), *rng.normal(0, 3, rest).round(2)],
+        }
+    ).astype({"text": object, "code": object})
+    # The order of one column says nothing of the next.
+    for name in X.columns:
+        X[name] = X[name].to_numpy()[rng.permutation(n)]
+    y = np.array([*(f"class{k}" for k in few), *rng.choice(["no", "yes"], rest)])
+    X.loc[rng.random(n) < 0.1, "number"] = np.nan
+    X.loc[(rng.random(n) < 0.1) & X["text"].isin(["u", "v"]), "text"] = None
+    return X, y[rng.permutation(n)].astype(object)
+
+
+def page_and_rows(model, X, y, min_count, weights=None):
+    """Names of states on a page, the names on the plain one, and the rows of each."""
+    plain = json_of(explorer_html(model))
+    page = json_of(explorer_html(model, min_count=min_count))
+    codes = model._encode(X).codes
+    places = [*range(X.shape[1]), plain["class"]]
+    own = np.searchsorted(model.classes_, y)
+    columns = [*(codes.column(v) for v in range(X.shape[1])), own]
+    weights = np.ones(len(y)) if weights is None else weights
+    for place, column in zip(places, columns, strict=True):
+        names = plain["variables"][place]["states"]
+        rows = np.bincount(column, weights, len(names) + 1)
+        yield plain["variables"][place], page["variables"][place], rows[: len(names)]
+
+
+def json_of(html: str) -> dict:
+    """What a page holds of a model."""
+    return json.loads(re.search(r'id="model"[^>]*>(.*?)</script>', html, re.S)[1])
+
+
+@cache
+def fitted_to_rare_values(name: str):
+    """A classifier of a table of rare values, and the table."""
+    X, y = a_table_of_rare_values()
+    return classifier(name).fit(X, y), X, y
+
+
+def check_names(model, X, y, min_count, weights=None) -> int:
+    """Check that exactly the states of enough rows have names; count the others."""
+    n_unnamed = 0
+    text = explorer_html(model, min_count=min_count)
+    for plain, page, rows in page_and_rows(model, X, y, min_count, weights):
+        for code, name in enumerate(plain["states"]):
+            shown = page["states"][code]
+            if rows[code] >= min_count or name == "missing":
+                assert shown == name
+                assert code not in page["unnamed"]
+            else:
+                n_unnamed += 1
+                assert re.fullmatch(r"rare value \d+", shown)
+                assert f'"{name}"' not in text
+                assert code in page["unnamed"]
+        if "cuts" in plain:
+            check_cuts(plain, page, rows, min_count)
+        if "numbers" in plain:
+            hidden = page["unnamed"]
+            kept = [k for k in range(len(plain["numbers"])) if k not in hidden]
+            assert [page["numbers"][k] for k in kept] == [
+                plain["numbers"][k] for k in kept
+            ]
+            assert all(page["numbers"][k] is None for k in hidden)
+    return n_unnamed
+
+
+def check_cuts(plain, page, rows, min_count) -> None:
+    """Cut points bound a named interval, or enough rows; all states are entered."""
+    n = len(plain["cuts"]) + 1
+    spans = page.get("spans", [[k, k, k] for k in range(n)])
+    assert [*range(n)] == [k for a, _, b in spans for k in range(a, b + 1)]
+    assert page["cuts"] == [plain["cuts"][last] for _, _, last in spans[:-1]]
+
+    for first, middle, last in spans:
+        assert first <= middle <= last
+        named = [k for k in (first - 1, last + 1) if 0 <= k < n]
+        around = all(k not in page["unnamed"] for k in named)
+        assert rows[first : last + 1].sum() >= min_count or around
+        assert first == last or {*range(first, last + 1)} <= {*page["unnamed"]}
+
+
+@pytest.mark.parametrize("min_count", LEAST)
+@pytest.mark.parametrize("name", CLASSIFIERS)
+def test_values_have_names_by_their_numbers_of_rows(name: str, min_count: int) -> None:
+    model, X, y = fitted_to_rare_values(name)
+    # Eight sizes each of texts, codes and classes; 1 to 6, 10 and 12 rows.
+    least = 3 * sum(size < min_count for size in (1, 2, 3, 4, 5, 6, 10, 12))
+    assert check_names(model, X, y, min_count) >= least
+
+
+@pytest.mark.parametrize("name", CLASSIFIERS)
+def test_a_file_names_the_same_values(name: str, tmp_path) -> None:
+    model, X, y = fitted_to_rare_values(name)
+    model.save(tmp_path / "m.json")
+    loaded = load(tmp_path / "m.json")
+    page = json_of(explorer_html(loaded, "t", min_count=5))
+    assert page == json_of(explorer_html(model, "t", min_count=5))
+    assert check_names(loaded, X, y, 5) > 0
+
+
+def test_whole_weights_are_numbers_of_rows() -> None:
+    X, y = a_table_of_rare_values()
+    weights = np.random.default_rng(0).integers(0, 4, len(y)).astype(float)
+    for name in ("nb", "aode", "latent_class", "auto"):
+        model = classifier(name).fit(X, y, sample_weight=weights)
+        kept = np.isin(y, model.classes_)
+        assert check_names(model, X[kept], y[kept], 5, weights[kept]) > 0
+
+
+def test_other_weights_are_no_numbers_of_rows() -> None:
+    X, y = a_table_of_rare_values()
+    weights = np.full(len(y), 7.5)
+    model = classifier("tan").fit(X, y, sample_weight=weights)
+    assert check_names(model, X, y, 5) > 0
+    batches = classifier("nb")
+    batches.partial_fit(X[["text"]], y, classes=np.unique(y), sample_weight=weights)
+    with pytest.raises(ValueError, match="not integers"):
+        explorer_html(batches, min_count=5)
+
+
+def test_batches_add_numbers_of_rows() -> None:
+    X, y = a_table_of_rare_values()
+    X = X[["text"]].fillna("u")
+    for name in ("nb", "aode", "a2de", "tan"):
+        model = classifier(name)
+        for rows in (slice(0, 150), slice(150, None)):
+            model.partial_fit(X[rows], y[rows], classes=np.unique(y))
+        assert check_names(model, X, y, 5) >= 8
+
+
+def test_missing_is_no_rare_value() -> None:
+    X, y = a_table_of_rare_values()
+    X["text"] = X["text"].fillna("u")
+    X.loc[:2, "text"] = None
+    model = classifier("auto").fit(X, y)
+    page = json_of(explorer_html(model, min_count=5))["variables"][0]
+    assert page["states"][page["missing"]] == "missing"
+
+
+def test_ordered_categories_are_named_where_their_rows_are_known() -> None:
+    rng = np.random.default_rng(0)
+    grades = ["a", "b", "c", "d", "e", "f"]
+    codes = rng.choice(6, 400, p=[0.3, 0.3, 0.3, 0.08, 0.01, 0.01])
+    X = pd.DataFrame({"grade": pd.Categorical.from_codes(codes, grades, ordered=True)})
+    y = np.where(rng.random(400) < 0.15 * codes, "yes", "no").astype(object)
+    model = classifier("nb").fit(X, y)
+    rows = np.bincount(codes, minlength=6)
+    for min_count in (2, 5, 50):
+        page = json_of(explorer_html(model, min_count=min_count))
+        told = " ".join(page["variables"][0]["states"])
+        for grade, own in zip(grades, rows, strict=True):
+            assert own >= min_count or not re.search(rf"\b{grade}\b", told)
+    assert "a" in json_of(explorer_html(model))["variables"][0]["states"][0]
+
+
+def test_a_file_without_rows_by_value_is_refused() -> None:
+    model = fitted("nb")[0]
+    support = replace(kept_support(model), state_rows=None)
+    predictor = replace(model._predictor(), support=support)
+    with pytest.raises(ValueError, match="fit the classifier and save it again"):
+        explorer_html(predictor, min_count=5)
+
+
+def test_the_page_says_that_it_differs() -> None:
+    (remark,) = json_of(explorer_html(fitted("nb")[0], min_count=3))["remarks"]
+    assert "differs from the model" in remark
+    assert "multiples of 5" in remark
+    assert "fewer than 3 training rows" in remark
+
+
 def multiples(row: np.ndarray, base: int) -> np.ndarray:
     """The rounded counts behind a distribution: (k base + 1/2) / (n base + m/2)."""
     totals = base * np.arange(500) + 0.5 * len(row)

@@ -18,7 +18,6 @@ LEAST_BASE = 5
 _NOISE, _REACH = 0.25, 20
 # Numbers that are looked at together.
 _MOST_CELLS = 1 << 22
-_NEXT_TO_NOTHING = 1e-9
 # Odd multipliers of a mixing function for 64 bits (Steele, Lea and Flood 2014).
 _FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 
@@ -211,22 +210,3 @@ class RoundedCounts(CountsForDraws):
         )
         rounded = self._rounding.rounded(np.diff(distinct, prepend=0), "sums of tables")
         return np.asarray(np.cumsum(rounded)[places].reshape(totals.shape))
-
-
-class PlainCounts(CountsForDraws):
-    """Takes what smoothing adds off the counts, where others draw.
-
-    Parameters
-    ----------
-    pseudo : float
-        What smoothing adds to each count.
-    """
-
-    def __init__(self, pseudo: float) -> None:
-        super().__init__()
-        self.pseudo = pseudo
-
-    def standard_gamma(self, shape: Any, size: Any = None, *_: Any, **__: Any) -> Any:
-        """The shapes less what smoothing adds, above zero."""
-        shapes = np.broadcast_to(shape, np.shape(shape) if size is None else size)
-        return np.maximum(shapes - self.pseudo, _NEXT_TO_NOTHING)

@@ -72,8 +72,10 @@ function readCase(session, text) {
     if (variable < 0) problems.push(`No variable is called ${lines[0][place]}.`);
     if (variable < 0 || variable === label) return;
     const state = stateOf(variables[variable], cells[place]);
-    if (state === -1) problems.push(`${cells[place]} is no value of ${variables[variable].name}.`);
-    else if (state !== null) evidence[variable] = hardMask(session.card(variable), state);
+    if (state === -1) {
+      const about = variables[variable];
+      problems.push(`${cells[place]} is no value of ${about.name}.${unnamedText(about)}`);
+    } else if (state !== null) evidence[variable] = hardMask(session.card(variable), state);
   });
   return { evidence, problems };
 }

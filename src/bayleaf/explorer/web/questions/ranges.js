@@ -23,20 +23,34 @@ function readBounds(text, variables) {
 }
 
 /** States of a variable that hold a value within bounds; null if it holds no numbers. */
-function statesWithin({ cuts, numbers }, { low, high, open }) {
+function statesWithin({ cuts, numbers, spans }, { low, high, open }) {
   const openLow = open && low > -Infinity;
   const openHigh = open && high < Infinity;
   if (cuts) {
     const ends = [-Infinity, ...cuts, Infinity];
-    return [...Array(cuts.length + 1).keys()].filter((state) => {
-      const last = ends[state + 1];
+    const within = [...Array(cuts.length + 1).keys()].filter((interval) => {
+      const last = ends[interval + 1];
       // An interval leaves its lower end out.
-      return (openLow ? last > low : last >= low) && ends[state] < high;
+      return (openLow ? last > low : last >= low) && ends[interval] < high;
+    });
+    if (!spans) return within;
+    // Where cut points are withheld, an interval has several states.
+    if (low === high) return within.map((interval) => spans[interval][1]);
+    return within.flatMap((interval) => {
+      const [first, , last] = spans[interval];
+      return Array.from({ length: last - first + 1 }, (_, k) => first + k);
     });
   }
   if (!numbers) return null;
   return [...numbers.keys()].filter((state) => {
     const value = numbers[state];
-    return (openLow ? value > low : value >= low) && (openHigh ? value < high : value <= high);
+    // A number that the page does not name lies within no bounds.
+    return value !== null && (openLow ? value > low : value >= low) && (openHigh ? value < high : value <= high);
   });
+}
+
+/** A sentence on the values that a page of rounded counts does not name; "" without any. */
+function unnamedText({ name, unnamed, cuts }) {
+  return unnamed?.length && !cuts
+    ? ` Values of ${name} that few training rows have are numbered on this page, not named.` : "";
 }

@@ -84,14 +84,16 @@ class Session {
     const about = this.model.variables[variable];
     const states = statesWithin(about, bounds);
     if (!states) return `The states of ${about.name} are no numbers.`;
-    if (!states.length) return `No state of ${about.name} lies within these bounds.`;
+    const unnamed = unnamedText(about);
+    if (!states.length) return `No state of ${about.name} lies within these bounds.${unnamed}`;
     if (this.locked(variable)) return this.locked(variable);
     const refused = this.chooseSeveral(variable, states);
     if (refused) return refused;
     if (states.length === this.card(variable)) {
       return `Every state of ${about.name} holds values within these bounds; nothing is set.`;
     }
-    return `Set: ${about.name} is ${states.map((state) => about.states[state]).join(" or ")}.`;
+    const chosen = states.map((state) => about.states[state]).join(" or ");
+    return `Set: ${about.name} is ${chosen}.${bounds.low < bounds.high ? unnamed : ""}`;
   }
 
   /** Change the evidence on one variable. Returns a sentence if that cannot be. */

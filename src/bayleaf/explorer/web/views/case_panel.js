@@ -24,7 +24,8 @@ class CasePanel {
     const refused = evidence ? this.session.refusal(evidence) : "";
     if (evidence && !refused) this.session.replace(evidence);
     const told = [refused, ...problems].filter(Boolean);
-    this.say(told.length ? told.slice(0, 4).join(" ") : "The case was set.");
+    const more = told.length > 4 ? [`${told.length - 4} more values were not read.`] : [];
+    this.say(told.length ? [...told.slice(0, 4), ...more].join(" ") : "The case was set.");
   }
 
   /** A choice among the rows that came with the page. */
