@@ -19,6 +19,7 @@ from oracles import backends
 from oracles.changed_rows import by_all_sets
 from oracles.databases import postgres, run_duckdb, run_sqlite
 from oracles.pairs import PairsClassifier
+from oracles.three_tables import holed, tables
 
 pytest.importorskip("sqlglot")
 
@@ -65,9 +66,17 @@ def odd_table() -> tuple[pd.DataFrame, np.ndarray]:
 
 
 @cache
-def fitted(name: str) -> Any:
-    """A classifier of a kind, fitted to the table."""
-    return EVERY_KIND[name](random_state=0).fit(*odd_table())
+def fitted(name: str, table: str = "odd") -> tuple[Any, pd.DataFrame]:
+    """A classifier of a kind, fitted to a table, and rows to score."""
+    model = EVERY_KIND[name](random_state=0)
+    if table == "odd":
+        model.fit(*odd_table())
+        return model, rows_of(model)
+    X, y = tables(table)
+    if name == "a2de":
+        # A network for every pair of features.
+        X = X.iloc[:, :8]
+    return model.fit(X, y), holed(X)
 
 
 def rows_of(model: Any) -> pd.DataFrame:
@@ -75,11 +84,11 @@ def rows_of(model: Any) -> pd.DataFrame:
     X, _ = odd_table()
     rng = np.random.default_rng(4)
     whole = X.dropna().iloc[:6]
-    holed = X.iloc[:8].mask(rng.random((8, X.shape[1])) < 0.4)
-    holed.iloc[0] = None
+    gaps = X.iloc[:8].mask(rng.random((8, X.shape[1])) < 0.4)
+    gaps.iloc[0] = None
     unseen = X.dropna().iloc[6:8].copy()
     unseen.iloc[0, 0] = unseen.iloc[1, 1] = "never seen"
-    rows = [whole, holed, unseen]
+    rows = [whole, gaps, unseen]
     for variable in model.model_.domain:
         if variable.name not in X or variable.kind != "numeric":
             continue
@@ -93,11 +102,14 @@ def rows_of(model: Any) -> pd.DataFrame:
 
 
 def check(
-    answers: Callable[..., backends.Answers], backend: str, name: str, folder: Path
+    answers: Callable[..., backends.Answers],
+    backend: str,
+    name: str,
+    folder: Path,
+    table: str = "odd",
 ) -> None:
     """Check labels, probabilities and the terms of their log-odds."""
-    model = fitted(name)
-    rows = rows_of(model)
+    model, rows = fitted(name, table)
     found, tolerance = answers(model, rows, folder), TOLERANCES[backend]
     assert found.labels == model.predict(rows).tolist()
     np.testing.assert_allclose(
@@ -159,8 +171,34 @@ def test_postgres_answers_as_classifiers(
     check_query("postgres", name, server, tmp_path)
 
 
+@pytest.mark.slow
+@pytest.mark.long
+@pytest.mark.parametrize("table", ["heart", "mushroom", "adult"])
+@pytest.mark.parametrize("name", KINDS)
+@pytest.mark.parametrize("backend", TOLERANCES)
+def test_real_tables_are_scored_alike(
+    backend: str,
+    name: str,
+    table: str,
+    server: Any,
+    request: pytest.FixtureRequest,
+    tmp_path: Path,
+) -> None:
+    databases = {"sqlite": run_sqlite, "duckdb": run_duckdb, "postgres": server}
+    run = databases.get(backend)
+    if isinstance(run, str):
+        pytest.skip(run)
+    if run is not None:
+        answers = backends.of_database(run, backend)
+    elif backend == "page":
+        answers = backends.of_page(request.getfixturevalue("open_page"))
+    else:
+        answers = getattr(backends, f"of_{backend}")
+    check(answers, backend, name, tmp_path, table)
+
+
 def test_a_kind_of_terms_alone_is_written_as_regression_tables(tmp_path: Path) -> None:
-    model, path = fitted("pairs"), tmp_path / "model.pmml"
+    (model, _), path = fitted("pairs"), tmp_path / "model.pmml"
     export_model(model, path)
     root = ElementTree.parse(path).getroot()
     tables = root.findall(".//{*}RegressionTable")
@@ -168,7 +206,7 @@ def test_a_kind_of_terms_alone_is_written_as_regression_tables(tmp_path: Path) -
 
 
 def test_a_kind_of_terms_alone_has_proven_bounds() -> None:
-    model = fitted("pairs")
+    model, _ = fitted("pairs")
     predictor, X = model._predictor(), odd_table()[0]
     for place in range(12):
         codes = predictor.encode(X.iloc[[place]])
