@@ -32,10 +32,10 @@ class Expression(NamedTuple):
 
 # In the sources of Python and C++ and in the documentation, whatever the case.
 EXPRESSIONS = [
-    Expression(r"\btold\b", "reported, passed, message", 409),
-    Expression(r"\b(tell|tells|telling)\b", "report, show, distinguish", 281),
-    Expression(r"\b(say|says|said|saying)\b", "contain, report, specify", 597),
-    Expression(r"\b(stand|stands|stood)\b(?! for)", "be, be stored, be listed", 327),
+    Expression(r"\btold\b", "reported, passed, message", 335),
+    Expression(r"\b(tell|tells|telling)\b", "report, show, distinguish", 272),
+    Expression(r"\b(say|says|said|saying)\b", "contain, report, specify", 587),
+    Expression(r"\b(stand|stands|stood)\b(?! for)", "be, be stored, be listed", 326),
     Expression(r"\b(hears|wish|wishes|wished)\b", "receives, request", 6),
     Expression(r"\b(knows|asks)\b", "has, contains, queries, requests", 97),
     Expression(
@@ -44,10 +44,10 @@ EXPRESSIONS = [
         "is not a",
         402,
     ),
-    Expression(r"\bwhole numbers?\b", "integer", 122),
-    Expression(r"\btruth values?\b", "boolean", 47),
-    Expression(r"\bbeside\b", "and, next to, in addition to", 173),
-    Expression(r"\banew\b", "again, re-", 59),
+    Expression(r"\bwhole numbers?\b", "integer", 117),
+    Expression(r"\btruth values?\b", "boolean", 45),
+    Expression(r"\bbeside\b", "and, next to, in addition to", 171),
+    Expression(r"\banew\b", "again, re-", 58),
     Expression(r"\b(nobody|somebody)\b", "name who: users, callers", 21),
     Expression(r"\bis another\b", "differs, is distinct", 15),
     Expression(r"\b(becomes?|became) of\b", "how ... is handled", 23),

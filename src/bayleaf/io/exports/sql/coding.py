@@ -1,62 +1,97 @@
-"""Cells of a table as codes of the model's variables."""
+"""Cells of the user's table as codes of the model's variables."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from typing import Any
-
-from sqlglot import exp
 
 from bayleaf.data.reading.dates import UNITS
 from bayleaf.io.exports.cells import FeatureCells
 from bayleaf.io.exports.characters import check_characters, check_integers
+from bayleaf.io.exports.sql.naming import free_name
 from bayleaf.io.exports.sql.words import (
-    Expression,
-    at_most,
+    as_text,
     case,
-    col,
     double,
     either,
-    equal,
     is_nan,
-    is_null,
     literal,
-    minus,
-    null,
+    name,
     num,
-    over,
-    plus,
     text,
 )
 from bayleaf.wording import name_list, quoted
 
 # Dialects in which parts of dates and durations are written.
 _DATED = ("duckdb", "postgres", "sqlite")
-_DAY_SECONDS = 86_400
+# Functions of a row, which PostgreSQL calls where such a column of a table is missing.
+_ROW_FUNCTIONS = {
+    "concat",
+    "count",
+    "hash_record",
+    "num_nonnulls",
+    "num_nulls",
+    "pg_column_compression",
+    "pg_column_size",
+    "pg_typeof",
+    "quote_literal",
+    "quote_nullable",
+    "record_send",
+}
 
 
-def code_of(cells: FeatureCells, dialect: str) -> Expression:
-    """The code of a cell of the source table; missing where the model refuses it."""
-    missing, unknown = (
-        null() if code is None else num(code) for code in (cells.missing, cells.unknown)
-    )
-    value, absent = _value(cells, dialect)
-    if cells.kind == "intervals":
-        last = num(len(cells.cut_points))
-        found = [
-            (at_most(value.copy(), num(cut)), num(code))
-            for code, cut in enumerate(cells.cut_points)
-        ]
-        return case([(either(*absent), missing), *found], last)
-    groups: dict[int, list[Hashable]] = {}
-    for state, code in cells.codes.items():
-        groups.setdefault(code, []).append(state)
-    _check_states(cells, dialect)
-    found = [
-        (_is_one_of(value, states, dialect), num(code))
-        for code, states in groups.items()
-    ]
-    return case([(either(*absent), missing), *found], unknown)
+class Source:
+    """The user's table under an alias, which all of its columns get.
+
+    A column that the table lacks is then an error: SQLite would read its quoted name as
+    a text, and others as an alias of the same select.
+    """
+
+    def __init__(
+        self, table: Sequence[str], columns: Iterable[str], dialect: str
+    ) -> None:
+        names = sorted({*columns})
+        self._alias = name(free_name("source", {each.casefold() for each in names}))
+        self._dialect = dialect
+        source = ".".join(map(name, table))
+        if dialect == "postgres" and _ROW_FUNCTIONS & {*names}:
+            source = f"(SELECT {', '.join(map(name, names))} FROM {source})"
+        self.table = f"{source} AS {self._alias}"
+
+    def column(self, column: str) -> str:
+        """A column of the table."""
+        return f"{self._alias}.{name(column)}"
+
+    def as_text(self, cells: FeatureCells) -> str:
+        """The text of a cell."""
+        return as_text(self.column(str(cells.column)))
+
+    def code(self, cells: FeatureCells) -> str:
+        """The code of a cell; missing where the model refuses it."""
+        missing, unknown = (
+            "NULL" if code is None else num(code)
+            for code in (cells.missing, cells.unknown)
+        )
+        cell = self.column(str(cells.column))
+        absent, value = [f"{cell} IS NULL"], cell
+        if cells.reading.form in ("date", "duration"):
+            value = _part(cells, cell, self._dialect)
+        elif cells.kind == "intervals" or _has_numbers(cells):
+            nan = is_nan(double(cell), self._dialect)
+            absent += [nan] if nan else []
+            value = double(cell) if cells.kind == "intervals" else cell
+        cases = [(either(*absent), missing)]
+        if cells.kind == "intervals":
+            for code, cut in enumerate(cells.cut_points):
+                cases.append((f"{value} <= {num(cut)}", num(code)))
+            return case(cases, num(len(cells.cut_points)))
+        _check_states(cells, self._dialect)
+        groups: dict[int, list[Hashable]] = {}
+        for state, code in cells.codes.items():
+            groups.setdefault(code, []).append(state)
+        for code, states in groups.items():
+            cases.append((_is_one_of(value, states, self._dialect), num(code)))
+        return case(cases, unknown)
 
 
 def check_labels(labels: Sequence[Any], dialect: str) -> None:
@@ -65,131 +100,77 @@ def check_labels(labels: Sequence[Any], dialect: str) -> None:
     check_integers(labels, "the class labels hold", "SQL")
     # Columns of SQLite have no type, so that 1 and '1' differ there.
     if dialect != "sqlite":
-        _check_sorts(labels, f"the class labels ({name_list(labels)}) are")
+        _check_types(labels, f"the class labels ({name_list(labels)}) are")
 
 
 def _check_states(cells: FeatureCells, dialect: str) -> None:
     """Raise ValueError unless the values have one type that SQL has."""
     where = f"column {quoted(cells.column)} holds"
-    _check_sorts(list(cells.codes), where)
+    _check_types(cells.codes, where)
     check_characters(cells.codes, f"{where} a text with", "SQL")
     if dialect == "sqlite":
         check_integers(cells.codes, where, "SQLite")
 
 
-def _check_sorts(values: Sequence[Any], where: str) -> None:
+def _check_types(values: Iterable[Any], where: str) -> None:
     """Raise ValueError where values are of several types."""
-    sorts = {_sort(value) for value in values}
-    if len(sorts) > 1:
+    types = {"text" if isinstance(v, str) else _number_type(v) for v in values}
+    if len(types) > 1:
         raise ValueError(
-            f"{where} {name_list(sorted(sorts))}, but a column of a database has one "
+            f"{where} {name_list(sorted(types))}, but a column of a database has one "
             "type; convert all to text and fit again"
         )
 
 
-def _sort(state: Any) -> str:
-    """Whether a value is text, a truth value or a number."""
-    if isinstance(state, str):
-        return "text"
-    return "truth values" if isinstance(state, bool) else "numbers"
+def _number_type(value: Any) -> str:
+    return "truth values" if isinstance(value, bool) else "numbers"
 
 
-def _is_one_of(value: Expression, states: list[Any], dialect: str) -> Expression:
-    """Whether a value is one of some states."""
-    own = [_comparable(literal(state), state, dialect) for state in states]
-    value = _comparable(value.copy(), states[0], dialect)
-    if len(own) == 1:
-        return equal(value, own[0])
-    return exp.In(this=value, expressions=own)
+def _is_one_of(value: str, states: Sequence[Any], dialect: str) -> str:
+    """Whether a value is one of some states: texts only if all their bytes are."""
+    form = "{}"
+    if isinstance(states[0], str):
+        form = {"mysql": "CAST({} AS BINARY)", "sqlite": "{} COLLATE BINARY"}.get(
+            dialect, form
+        )
+    value, *others = (form.format(each) for each in (value, *map(literal, states)))
+    return f"{value} IN ({', '.join(others)})"
 
 
-def _comparable(value: Expression, state: Any, dialect: str) -> Expression:
-    """A value so that texts are equal only if all their bytes are."""
-    if not isinstance(state, str):
-        return value
-    if dialect == "mysql":
-        return exp.cast(value, exp.DataType.build("binary"))
-    if dialect == "sqlite":
-        return exp.Collate(this=value, expression=exp.var("BINARY"))
-    return value
-
-
-def _value(cells: FeatureCells, dialect: str) -> tuple[Expression, list[Expression]]:
-    """The value that has a code, and when it is missing."""
-    cell = col(str(cells.column))
-    absent = [is_null(cell.copy())]
-    if cells.reading.form in ("date", "duration"):
-        return _part(cells, dialect), absent
-    is_numeric = cells.kind == "intervals" or _holds_numbers(cells)
-    nan = is_nan(double(cell.copy()), dialect) if is_numeric else None
-    if nan is not None:
-        absent.append(nan)
-    if cells.kind == "intervals":
-        return double(cell), absent
-    return cell, absent
-
-
-def _holds_numbers(cells: FeatureCells) -> bool:
-    """Whether values are numbers that may be none."""
+def _has_numbers(cells: FeatureCells) -> bool:
+    """Whether values are numbers that may be NaN."""
     return bool(cells.codes) and all(
         isinstance(state, int | float) and not isinstance(state, bool)
         for state in cells.codes
     )
 
 
-def _part(cells: FeatureCells, dialect: str) -> Expression:
+def _part(cells: FeatureCells, cell: str, dialect: str) -> str:
     """A part of a date, or a duration in its unit."""
-    form = cells.reading.form
+    form, part = cells.reading.form, cells.part
     if dialect not in _DATED or (form == "duration" and dialect == "sqlite"):
         raise ValueError(
             f"column {quoted(cells.column)} holds {form}s, whose parts are not written "
             f"for {dialect}; make columns of numbers of them and fit again"
         )
-    seconds = _seconds(col(str(cells.column)), form, dialect)
-    if form == "duration":
-        unit = UNITS[str(cells.reading.unit)] / 1e6
-        return over(seconds, num(unit))
-    if cells.part == "days":
-        origin = (cells.reading.origin or 0) / 1e6
-        return over(minus(seconds, num(origin)), num(float(_DAY_SECONDS)))
-    if cells.part in ("year", "month"):
-        found = _calendar(cells, dialect)
-        return minus(found, num(1)) if cells.part == "month" else found
-    if cells.part == "hour":
-        return _whole_modulo(over(seconds, num(3600.0)), 0, 24)
-    return _whole_modulo(over(seconds, num(float(_DAY_SECONDS))), 3, 7)
-
-
-def _seconds(cell: Expression, form: str, dialect: str) -> Expression:
-    """Seconds since 1970 of a date, or of a duration."""
+    if part in ("year", "month"):
+        value = double(f"EXTRACT({part.upper()} FROM CAST({cell} AS TIMESTAMP))")
+        if dialect == "sqlite":
+            sign = "%Y" if part == "year" else "%m"
+            value = f"CAST(STRFTIME({text(sign)}, {cell}) AS INTEGER)"
+        return f"({value} - 1)" if part == "month" else value
+    # Seconds since 1970.
+    kind = "INTERVAL" if form == "duration" else "TIMESTAMP"
+    seconds = double(f"EXTRACT(EPOCH FROM CAST({cell} AS {kind}))")
     if dialect == "sqlite":
         # Julian days, of which 1970 began at 2440587.5.
-        days = exp.Anonymous(this="JULIANDAY", expressions=[cell])
-        micros = exp.Round(
-            this=exp.Mul(
-                this=minus(days, num(2440587.5)), expression=num(_DAY_SECONDS * 1e3)
-            ),
-            decimals=num(0),
-        )
-        return over(micros, num(1e3))
-    kind = "interval" if form == "duration" else "timestamp"
-    epoch = exp.Extract(this=exp.var("EPOCH"), expression=exp.cast(cell, kind))
-    return double(epoch)
-
-
-def _calendar(cells: FeatureCells, dialect: str) -> Expression:
-    """Year or month of a date."""
-    cell = col(str(cells.column))
-    if dialect == "sqlite":
-        form = "%Y" if cells.part == "year" else "%m"
-        found = exp.Anonymous(this="STRFTIME", expressions=[text(form), cell])
-        return exp.cast(found, "int")
-    unit = exp.var(str(cells.part).upper())
-    return double(exp.Extract(this=unit, expression=exp.cast(cell, "timestamp")))
-
-
-def _whole_modulo(value: Expression, shift: int, size: int) -> Expression:
-    """The remainder of a number rounded down, from 0 on."""
-    whole = plus(exp.Floor(this=value), num(float(shift)))
-    parts = exp.Floor(this=over(whole.copy(), num(float(size))))
-    return minus(whole, exp.Paren(this=exp.Mul(this=parts, expression=num(size))))
+        days = f"(JULIANDAY({cell}) - 2440587.5e0)"
+        seconds = f"(ROUND({days} * 86400000e0, 0) / 1000e0)"
+    if form == "duration":
+        return f"({seconds} / {num(UNITS[str(cells.reading.unit)] / 1e6)})"
+    if part == "days":
+        origin = num((cells.reading.origin or 0) / 1e6)
+        return f"(({seconds} - {origin}) / 86400e0)"
+    unit, shift, size = (3600, 0, 24) if part == "hour" else (86400, 3, 7)
+    whole = f"(FLOOR({seconds} / {unit}e0) + {shift})"
+    return f"({whole} - FLOOR({whole} / {size}e0) * {size})"

@@ -54,11 +54,11 @@ def table_parts(table: str | Sequence[str]) -> list[str]:
     return parts
 
 
-def id_names(id_columns: Sequence[str]) -> tuple[str, ...]:
+def id_names(id_columns: Sequence[str]) -> list[str]:
     """Names of the columns that a query hands on."""
     names = _names(id_columns, "id_columns must be")
     check_characters(names, "a name in id_columns holds", "SQL")
-    return tuple(names)
+    return names
 
 
 def _names(names: Any, rule: str) -> list[str]:
@@ -106,13 +106,13 @@ def probability_names(classes: Sequence[Any], dialect: str) -> list[str]:
     names = [f"probability_{label}" for label in classes]
     keys = [folded(each.casefold(), dialect) for each in names]
     counts = Counter(keys)
-    fits = [
+    is_fit = [
         counts[key] == 1 and len(each.encode()) <= _MAX_BYTES
         for each, key in zip(names, keys, strict=True)
     ]
-    taken = {key for key, is_fit in zip(keys, fits, strict=True) if is_fit}
-    for index, is_fit in enumerate(fits):
-        if not is_fit:
+    taken = {key for key, fits in zip(keys, is_fit, strict=True) if fits}
+    for index, fits in enumerate(is_fit):
+        if not fits:
             names[index] = free_name(f"probability_{index + 1}", taken)
             taken.add(names[index])
     return names

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from bayleaf.io.atomic import write_text
 from bayleaf.io.exports.cells import FeatureCells, feature_cells
 from bayleaf.io.exports.registry import predictor_of
+from bayleaf.io.exports.sql.coding import Source, check_labels
+from bayleaf.io.exports.sql.deciding import Decision, add_ranking, ranked
 from bayleaf.io.exports.sql.naming import (
     check_columns,
     check_ids,
@@ -16,11 +18,11 @@ from bayleaf.io.exports.sql.naming import (
     probability_names,
     table_parts,
 )
+from bayleaf.io.exports.sql.stages import Columns, Rows
+from bayleaf.io.exports.sql.term_scores import add_scores
+from bayleaf.io.exports.sql.words import both, case, check_dialect, chosen, literal
 from bayleaf.models.predictor import Predictor
 from bayleaf.wording import quoted
-
-if TYPE_CHECKING:
-    from bayleaf.io.exports.sql.looking_up import Rows
 
 Form = Literal["auto", "case", "values"]
 
@@ -94,14 +96,36 @@ def to_sql(
     written as -1e300.
     """
     _check_arguments(explain, form, max_states)
-    from bayleaf.io.exports.sql.words import check_dialect, written
-
     check_dialect(dialect)
     parts, ids = table_parts(table), id_names(id_columns)
-    query = _Query(predictor_of(model), dialect, explain, ids)
-    built = query.build(parts, form, max_states)
-    comments = ["-- Written by bayleaf: a classifier as a query.", *query.remarks]
-    return "\n".join([*comments, f"{written(built, dialect)};", ""])
+    predictor = predictor_of(model)
+    cells, classes = feature_cells(predictor.encoder), predictor.classes.tolist()
+    check_columns((str(own.column) for own in cells), dialect)
+    check_labels(classes, dialect)
+    is_reported, n_ranks = explain > 0, min(explain, len(cells))
+    rows = Rows(dialect, parts[-1], form)
+    _add_codes(rows, parts, ids, cells, is_reported=is_reported)
+    remark = add_scores(rows, predictor, is_reported=is_reported, limit=max_states)
+    decision = Decision(predictor)
+    if "g" not in rows.columns:
+        decision.add_choice(rows, is_reported=is_reported)
+        if is_reported:
+            decision.add_contributions(rows, len(cells))
+    labels = {c: literal(label) for c, label in enumerate(classes)}
+    columns = {"prediction": chosen("t", labels)}
+    for c, key in enumerate(probability_names(classes, dialect)):
+        columns[key] = f"p_{c}"
+    if is_reported:
+        add_ranking(rows, len(cells), n_ranks)
+        columns |= {"against": chosen("a", labels), "log_odds": "o", "prior": "g"}
+        columns |= ranked(rows, cells, n_ranks)
+    if "ok" in rows.columns:
+        columns = {key: case([("ok = 1", value)]) for key, value in columns.items()}
+    check_ids(ids, columns, dialect)
+    query = rows.finish({id_: f"i{n}" for n, id_ in enumerate(ids)} | columns)
+    comments = ["-- Written by bayleaf: a classifier as a query."]
+    comments += [f"-- Note: {remark}."] if remark else []
+    return "\n".join([*comments, f"{query};", ""])
 
 
 def write_sql(
@@ -142,118 +166,27 @@ def _check_arguments(explain: int, form: str, max_states: int) -> None:
         raise ValueError(f"max_states must be at least 1, got {max_states}")
 
 
-class _Query:
-    """A query in the making."""
-
-    def __init__(
-        self, predictor: Predictor, dialect: str, explain: int, ids: tuple[str, ...]
-    ) -> None:
-        self.predictor = predictor
-        self.dialect = dialect
-        self.ids = ids
-        self.cells = feature_cells(predictor.encoder)
-        self.n_ranks = min(explain, len(self.cells))
-        self.told = explain > 0
-        self.remarks: list[str] = []
-
-    def build(self, table: list[str], form: str, max_states: int) -> Any:
-        """The query as an expression tree."""
-        from bayleaf.io.exports.sql.coding import check_labels
-        from bayleaf.io.exports.sql.deciding import (
-            add_choice,
-            add_contributions,
-            add_ranking,
-        )
-        from bayleaf.io.exports.sql.models import add_scores
-
-        check_columns((str(own.column) for own in self.cells), self.dialect)
-        check_labels(self.predictor.classes.tolist(), self.dialect)
-        rows = self._codes(table, form)
-        remark = add_scores(rows, self.predictor, told=self.told, limit=max_states)
-        if remark:
-            self.remarks.append(f"-- Note: {remark}.")
-        if "g" not in rows.columns:
-            add_choice(rows, self.predictor, told=self.told)
-            if self.told:
-                add_contributions(rows, self.predictor, len(self.cells))
-        if self.told:
-            add_ranking(rows, len(self.cells), self.n_ranks)
-        return self._outcome(rows)
-
-    def _codes(self, table: list[str], form: str) -> Rows:
-        """The first stages: identifiers, texts of cells, and codes."""
-        from sqlglot import exp
-
-        from bayleaf.io.exports.sql.coding import code_of
-        from bayleaf.io.exports.sql.looking_up import Rows
-        from bayleaf.io.exports.sql.pipeline import Columns, Pipeline
-        from bayleaf.io.exports.sql.words import (
-            as_text,
-            both,
-            case,
-            col,
-            is_null,
-            num,
-            table_of,
-        )
-
-        columns: Columns = {f"i{n}": col(one) for n, one in enumerate(self.ids)}
-        for v, own in enumerate(self.cells):
-            columns[f"c{v}"] = code_of(own, self.dialect)
-            if self.told:
-                columns[f"x{v}"] = as_text(col(str(own.column)))
-        source = table_of(table, columns.values(), self.dialect)
-        pipeline = Pipeline(self.dialect, table[-1])
-        rows = Rows(pipeline, pipeline.stage(source, columns), list(columns), form)
-        refusing = [v for v, own in enumerate(self.cells) if _refuses(own)]
-        checked: Columns = {}
-        if refusing:
-            absent = [exp.Not(this=is_null(col(f"c{v}"))) for v in refusing]
-            checked["ok"] = case([(both(*absent), num(1))], num(0))
-            for v in refusing:
-                last = num(self.cells[v].variable.n_states)
-                checked[f"c{v}"] = exp.Coalesce(this=col(f"c{v}"), expressions=[last])
-            rows.extend(checked)
-        return rows
-
-    def _outcome(self, rows: Rows) -> Any:
-        """The last stage, under the names that the user sees."""
-        from bayleaf.io.exports.sql.deciding import ranked
-        from bayleaf.io.exports.sql.pipeline import Columns
-        from bayleaf.io.exports.sql.words import (
-            case,
-            chosen,
-            col,
-            equal,
-            literal,
-            null,
-            num,
-        )
-
-        classes = self.predictor.classes.tolist()
-        labels = {c: literal(label) for c, label in enumerate(classes)}
-        columns: Columns = {"prediction": chosen(col("t"), labels, null())}
-        for c, key in enumerate(probability_names(classes, self.dialect)):
-            columns[key] = col(f"p_{c}")
-        if self.told:
-            texts, told = ranked(self.cells, self.n_ranks)
-            rows.extend(texts)
-            others = {c: value.copy() for c, value in labels.items()}
-            columns["against"] = chosen(col("a"), others, null())
-            columns["log_odds"] = col("o")
-            columns["prior"] = col("g")
-            columns |= told
-        if "ok" in rows.columns:
-            fine = equal(col("ok"), num(1))
-            columns = {
-                key: case([(fine.copy(), value)], null())
-                for key, value in columns.items()
-            }
-        check_ids(self.ids, columns, self.dialect)
-        ids = {one: col(f"i{n}") for n, one in enumerate(self.ids)}
-        return rows.pipeline.finish(rows.stage, {**ids, **columns})
-
-
-def _refuses(cells: FeatureCells) -> bool:
-    """Whether the model has no answer for some values."""
-    return cells.missing is None or cells.unknown is None
+def _add_codes(
+    rows: Rows,
+    table: Sequence[str],
+    ids: Sequence[str],
+    cells: Sequence[FeatureCells],
+    *,
+    is_reported: bool,
+) -> None:
+    """The first stages: identifiers, codes, and texts of cells if they are reported."""
+    names = [*ids, *(str(own.column) for own in cells)]
+    source = Source(table, names, rows.dialect)
+    columns: Columns = {f"i{n}": source.column(one) for n, one in enumerate(ids)}
+    for v, own in enumerate(cells):
+        columns[f"c{v}"] = source.code(own)
+        if is_reported:
+            columns[f"x{v}"] = source.as_text(own)
+    rows.select(columns, source=source.table)
+    refused = [v for v, own in enumerate(cells) if None in (own.missing, own.unknown)]
+    if refused:
+        known = both(*(f"c{v} IS NOT NULL" for v in refused))
+        checked = {
+            f"c{v}": f"COALESCE(c{v}, {cells[v].variable.n_states})" for v in refused
+        }
+        rows.extend({"ok": case([(known, "1")], "0"), **checked})

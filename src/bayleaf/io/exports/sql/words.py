@@ -1,50 +1,51 @@
-"""Pieces of queries as expression trees, which sqlglot writes in each dialect."""
+"""Pieces of queries as texts, with marks where dialects differ.
+
+A mark starts with a zero byte, which no name or value of a user contains.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from bayleaf.io.exports.sql.naming import free_name
+from bayleaf.io.exports.characters import check_characters
 from bayleaf.wording import name_list, quoted
 
-try:
-    import sqlglot
-    from sqlglot import exp
-except ImportError as error:  # pragma: no cover - told where the extra is absent
-    raise ImportError(
-        "SQL is written by sqlglot, which is not installed; install it with "
-        'pip install "bayleaf[sql]"'
-    ) from error
-
-Expression = Any
-
-# What sqlglot calls the dialects that are written.
 DIALECTS = ("duckdb", "postgres", "sqlite", "spark", "bigquery", "snowflake", "mysql")
-# Those whose numbers may be NaN, which equals itself there.
-_EQUAL_NAN = ("duckdb", "postgres", "spark", "snowflake")
 # Stands for the logarithm of zero: sums of many stay finite.
 NEVER = -1e300
-# Exponentials of less are zero; some databases call that an error.
-_LEAST_EXPONENT = -700
-# Functions of a row, which PostgreSQL calls where such a column of a table is missing.
-_ROW_FUNCTIONS = {
-    "concat",
-    "count",
-    "hash_record",
-    "num_nonnulls",
-    "num_nulls",
-    "pg_column_compression",
-    "pg_column_size",
-    "pg_typeof",
-    "quote_literal",
-    "quote_nullable",
-    "record_send",
+# Those whose numbers may be NaN, which equals itself there.
+_EQUAL_NAN = ("duckdb", "postgres", "spark", "snowflake")
+# Those in which a backslash in a text starts an escape sequence.
+_BACKSLASH = ("spark", "bigquery", "snowflake", "mysql")
+_ESCAPES = str.maketrans({"\\": r"\\", "'": r"\'", "\n": r"\n", "\r": r"\r"})
+# Follows a float: PostgreSQL would read a decimal number.
+_FLOAT = "\0F"
+# A quoted text, which ends with \0., or a word.
+_MARK = re.compile("\0(?:(['\"])([^\0]*)\0\\.|([A-Z]+))")
+# What dialects write instead of the word of a mark, where that is something else.
+_WORDS: dict[str, dict[str, str]] = {
+    "F": dict.fromkeys(DIALECTS, "") | {"postgres": "::FLOAT8"},
+    "DOUBLE": {
+        "postgres": "DOUBLE PRECISION",
+        "sqlite": "REAL",
+        "bigquery": "FLOAT64",
+    },
+    "BIGINT": {"sqlite": "INTEGER", "bigquery": "INT64", "mysql": "SIGNED"},
+    "TEXT": {
+        "spark": "STRING",
+        "bigquery": "STRING",
+        "snowflake": "VARCHAR",
+        "mysql": "CHAR",
+    },
+    "GREATEST": {"sqlite": "MAX"},
+    "LEAST": {"sqlite": "MIN"},
 }
 # Arguments of one call of the function for the largest.
-_MOST_ARGUMENTS = 30
+_MAX_ARGUMENTS = 30
 
 
 def check_dialect(dialect: str) -> None:
@@ -55,261 +56,152 @@ def check_dialect(dialect: str) -> None:
         )
 
 
-def written(query: Expression, dialect: str) -> str:
-    """A query as text."""
-    for node in query.find_all(exp.Greatest, exp.Least):
-        # No argument is missing, so that no dialect needs conditions about that.
-        node.set("ignore_nulls", dialect == "duckdb")
-    if dialect == "postgres":
-        _cast_numbers(query)
-    text: str = query.sql(
-        dialect=dialect, copy=False, unsupported_level=sqlglot.ErrorLevel.RAISE
-    )
-    return text
+def written(query: str, dialect: str) -> str:
+    """A query without marks."""
+
+    def of_dialect(mark: re.Match[str]) -> str:
+        quote, content, word = mark.groups()
+        if word:
+            return _WORDS[word].get(dialect, word)
+        if quote == "'" and dialect in _BACKSLASH:
+            return f"'{content.translate(_ESCAPES)}'"
+        if quote == '"' and dialect in ("spark", "mysql", "bigquery"):
+            quote = "`"
+        if dialect == "bigquery":
+            content = content.replace("\\", r"\\").replace("`", r"\`")
+            return f"`{content}`"
+        return f"{quote}{content.replace(quote, 2 * quote)}{quote}"
+
+    if dialect != "postgres":
+        query = query.replace(_FLOAT, "")
+    return _MARK.sub(of_dialect, query)
 
 
-def _cast_numbers(query: Expression) -> None:
-    """Make floats of the numbers that PostgreSQL reads as decimal ones.
-
-    Where a number stands beside others, in conditions or rows, one of them is enough.
-    """
-    for literal in list(query.find_all(exp.Literal)):
-        if literal.is_string or "e" not in literal.this:
-            continue
-        node = literal.parent if isinstance(literal.parent, exp.Neg) else literal
-        above = node.parent
-        if isinstance(above, exp.Cast):
-            continue
-        if isinstance(above, exp.Tuple) and above.index:
-            continue
-        if isinstance(above, exp.If) and not isinstance(
-            above.parent.args.get("default"), exp.Null
-        ):
-            continue
-        node.replace(double(node.copy()))
-
-
-def name(text: str) -> Expression:
+def name(value: str) -> str:
     """A quoted identifier."""
-    return exp.to_identifier(text, quoted=True)
+    check_characters([value], "a name holds", "SQL")
+    return f'\0"{value}\0.'
 
 
-def col(text: str, table: str | None = None) -> Expression:
-    """A column, of a table that is named or the only one."""
-    return exp.Column(this=name(text), table=None if table is None else name(table))
-
-
-def table_of(
-    parts: Sequence[str], values: Iterable[Expression], dialect: str
-) -> Expression:
-    """The table of the user under an alias, which all columns of some values get.
-
-    A column that the table lacks is then an error: SQLite would read its quoted name as
-    a text, and others as an alias of the same select.
-    """
-    columns = [column for value in values for column in value.find_all(exp.Column)]
-    names = {column.name for column in columns}
-    alias = free_name("source", {each.casefold() for each in names})
-    for column in columns:
-        column.set("table", name(alias))
-    keys = ("this", "db", "catalog")
-    given = [name(part) for part in reversed(parts)]
-    table = exp.Table(**dict(zip(keys, given, strict=False)))
-    if dialect == "postgres" and names & _ROW_FUNCTIONS:
-        inner = exp.Select().select(*map(col, sorted(names)), copy=False)
-        table = exp.Subquery(this=inner.from_(table, copy=False))
-    table.set("alias", exp.TableAlias(this=name(alias)))
-    return table
-
-
-def text(value: str) -> Expression:
+def text(value: str) -> str:
     """A text literal."""
-    return exp.Literal.string(value)
+    check_characters([value], "a text holds", "SQL")
+    return f"\0'{value}\0."
 
 
-def num(value: float) -> Expression:
-    """A number: whole ones as such, others with an exponent and all their digits.
+def num(value: float) -> str:
+    """A number: integers as such, others with an exponent and all their digits.
 
     Without an exponent some databases would read a decimal number.
     """
-    number = float(value)
-    digits = (
-        str(int(value))
-        if isinstance(value, int | np.integer)
-        else np.format_float_scientific(number, unique=True, trim="0")
-    )
-    if digits.startswith("-"):
-        return exp.Neg(this=exp.Literal.number(digits[1:]))
-    return exp.Literal.number(digits)
+    if isinstance(value, int | np.integer):
+        return str(int(value))
+    digits = repr(float(value))
+    return f"{digits}{'' if 'e' in digits else 'e0'}{_FLOAT}"
 
 
-def nats(value: float) -> Expression:
+def nats(value: float) -> str:
     """A logarithm; that of zero is a very small number."""
     return num(NEVER if value == -np.inf else value)
 
 
-def literal(value: Any) -> Expression:
-    """A text, a truth value or a number."""
+ZERO = num(0.0)
+
+
+def plain(number: str) -> str:
+    """A number without a mark, where others give the type."""
+    return number.removesuffix(_FLOAT)
+
+
+def literal(value: Any) -> str:
+    """A text, a boolean or a number."""
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, bool):
-        return exp.Boolean(this=value)
+        return str(value).upper()
     return num(value) if isinstance(value, int | float) else text(str(value))
 
 
-def null() -> Expression:
-    """The missing value."""
-    return exp.Null()
-
-
-def _paired(kind: Any, parts: Sequence[Expression]) -> Expression:
-    """Parts joined by an operator, as a balanced tree."""
+def _joined(operator: str, parts: Sequence[str]) -> str:
+    """Parts joined by an operator, as a balanced tree: databases limit its depth."""
     if len(parts) == 1:
         return parts[0]
     half = len(parts) // 2
-    left, right = _paired(kind, parts[:half]), _paired(kind, parts[half:])
-    return exp.Paren(this=kind(this=left, expression=right))
+    left, right = _joined(operator, parts[:half]), _joined(operator, parts[half:])
+    return f"({left} {operator} {right})"
 
 
-def plus(*parts: Expression) -> Expression:
+def plus(*parts: str) -> str:
     """The sum of some numbers; zero for none."""
-    return _paired(exp.Add, parts) if parts else num(0.0)
+    return _joined("+", parts) if parts else ZERO
 
 
-def minus(left: Expression, right: Expression) -> Expression:
-    """A difference."""
-    return exp.Paren(this=exp.Sub(this=left, expression=right))
-
-
-def times(*parts: Expression) -> Expression:
-    """A product."""
-    return _paired(exp.Mul, parts)
-
-
-def over(left: Expression, right: Expression) -> Expression:
-    """A quotient of numbers that are no whole ones."""
-    return exp.Paren(this=exp.Div(this=left, expression=right, typed=True))
-
-
-def both(*parts: Expression) -> Expression:
+def both(*parts: str) -> str:
     """A conjunction."""
-    return _paired(exp.And, parts)
+    return _joined("AND", parts)
 
 
-def either(*parts: Expression) -> Expression:
+def either(*parts: str) -> str:
     """A disjunction."""
-    return _paired(exp.Or, parts)
+    return _joined("OR", parts)
 
 
-def equal(left: Expression, right: Expression) -> Expression:
-    """Whether two values are equal."""
-    return exp.EQ(this=left, expression=right)
+def case(cases: Iterable[tuple[str, str]], default: str = "NULL") -> str:
+    """The value of the first condition that holds; its type is that of the default."""
+    raw = str if default == "NULL" else plain
+    whens = [f"WHEN {condition} THEN {raw(value)}" for condition, value in cases]
+    return f"CASE {' '.join(whens)} ELSE {default} END" if whens else default
 
 
-def at_most(left: Expression, right: Expression) -> Expression:
-    """Whether a value is at most another."""
-    return exp.LTE(this=left, expression=right)
+def chosen(key: str, values: Mapping[int, str], default: str = "NULL") -> str:
+    """The value of an integer."""
+    return case(((f"{key} = {k}", value) for k, value in values.items()), default)
 
 
-def below(left: Expression, right: Expression) -> Expression:
-    """Whether a value is below another."""
-    return exp.LT(this=left, expression=right)
-
-
-def differs(left: Expression, right: Expression) -> Expression:
-    """Whether two values differ."""
-    return exp.NEQ(this=left, expression=right)
-
-
-def case(
-    cases: Sequence[tuple[Expression, Expression]], default: Expression
-) -> Expression:
-    """The value of the first condition that holds."""
-    if not cases:
-        return default
-    ifs = [exp.If(this=condition, true=value) for condition, value in cases]
-    return exp.Case(ifs=ifs, default=default)
-
-
-def chosen(
-    key: Expression, values: Mapping[int, Expression], default: Expression
-) -> Expression:
-    """The value that belongs to a whole number."""
-    return case(
-        [(equal(key.copy(), num(place)), value) for place, value in values.items()],
-        default,
-    )
-
-
-def is_null(value: Expression) -> Expression:
-    """Whether a value is missing."""
-    return exp.Is(this=value, expression=exp.Null())
-
-
-def or_zero(value: Expression) -> Expression:
-    """A number, zero where it is missing."""
-    return exp.Coalesce(this=value, expressions=[num(0.0)])
-
-
-def is_nan(value: Expression, dialect: str) -> Expression | None:
-    """Whether a number is none; None where databases know no such numbers."""
+def is_nan(value: str, dialect: str) -> str | None:
+    """Whether a number is NaN; None where databases have no such numbers."""
     if dialect in _EQUAL_NAN:
-        return equal(value, double(text("NaN")))
-    return exp.IsNan(this=value) if dialect == "bigquery" else None
+        return f"{value} = {double(text('NaN'))}"
+    return f"IS_NAN({value})" if dialect == "bigquery" else None
 
 
-def double(value: Expression) -> Expression:
+def double(value: str) -> str:
     """A value as a float of eight bytes."""
-    return exp.cast(value, "double")
+    return f"CAST({value} AS \0DOUBLE)"
 
 
-def as_text(value: Expression) -> Expression:
+def bigint(value: str) -> str:
+    """A value as an integer of eight bytes."""
+    return f"CAST({value} AS \0BIGINT)"
+
+
+def as_text(value: str) -> str:
     """A value as text."""
-    return exp.cast(value, "text")
+    return f"CAST({value} AS \0TEXT)"
 
 
-def highest(values: Sequence[Expression]) -> Expression:
+def highest(values: Sequence[str]) -> str:
     """The largest of some numbers, none of them missing."""
-    return _extreme(exp.Greatest, list(values))
+    return _extreme("\0GREATEST", values)
 
 
-def lowest(values: Sequence[Expression]) -> Expression:
+def lowest(values: Sequence[str]) -> str:
     """The smallest of some numbers, none of them missing."""
-    return _extreme(exp.Least, list(values))
+    return _extreme("\0LEAST", values)
 
 
-def _extreme(kind: Any, values: list[Expression]) -> Expression:
-    """The largest or smallest number, by calls of not too many arguments."""
+def _extreme(function: str, values: Sequence[str]) -> str:
     while len(values) > 1:
-        parts = [
-            values[first : first + _MOST_ARGUMENTS]
-            for first in range(0, len(values), _MOST_ARGUMENTS)
-        ]
         values = [
-            part[0] if len(part) == 1 else kind(this=part[0], expressions=part[1:])
-            for part in parts
+            f"{function}({', '.join(part)})" if len(part) > 1 else part[0]
+            for part in (
+                values[first : first + _MAX_ARGUMENTS]
+                for first in range(0, len(values), _MAX_ARGUMENTS)
+            )
         ]
     return values[0]
 
 
-def exponential(value: Expression) -> Expression:
-    """The exponential of a column or short expression, zero far below."""
-    return case(
-        [(below(value.copy(), num(_LEAST_EXPONENT)), num(0.0))],
-        exp.Exp(this=value.copy()),
-    )
-
-
-def logarithm(value: Expression) -> Expression:
-    """The natural logarithm of a positive number."""
-    return exp.Ln(this=value)
-
-
-def magnitude(value: Expression) -> Expression:
-    """The absolute value."""
-    return exp.Abs(this=value)
-
-
-def named(value: Expression, alias: str) -> Expression:
-    """A value under a name."""
-    return exp.Alias(this=value, alias=name(alias))
+def exponential(value: str) -> str:
+    """The exponential of a short expression, zero far below: some raise an error."""
+    return f"CASE WHEN {value} < -700 THEN 0e0 ELSE EXP({value}) END"

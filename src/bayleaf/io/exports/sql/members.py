@@ -8,7 +8,6 @@ from itertools import product
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bayleaf.scoring.terms import Bank, Floats, LogSum, Look, SumOut, Whole
 from bayleaf.wording import quoted
@@ -41,36 +40,28 @@ class Members:
     Parameters
     ----------
     networks : ndarray of shape (n_members,)
-        Network of each member, numbered from zero.
+        Network of each member; the fallback is the last one.
     parents, states : ndarray of shape (n_members, 2)
-        Super-parents, -1 where there are fewer, and their states.
-    usable : ndarray of shape (n_members,)
-        Whether rows with these states use the network.
+        Super-parents, -1 for none, FALLBACK for the fallback; their states, -1 where
+        rows with the state do not use the network.
     prior : ndarray of shape (n_members, n_classes)
         Of the class, nats.
     first, joint : ndarray of shape (n_members, n_classes)
         Of the state of the first super-parent, and of both states, nats.
     tables : list of ndarray of shape (n_members, n_codes, n_classes)
         Of each feature, nats; zero for super-parents.
-    has_fallback : bool, default=False
-        Whether the last member is for rows that use none of the others.
-    gates : tuple of Gates
+    gates : list of Gates
         Levels of gates, whose posteriors are the weights of the members.
-    is_posterior : bool, default=False
-        Whether members return posteriors instead of joint probabilities.
     """
 
     networks: Whole
     parents: Whole
     states: Whole
-    usable: Whole
     prior: Floats
     first: Floats
     joint: Floats
     tables: list[Floats]
-    has_fallback: bool = False
-    gates: tuple[Gates, ...] = ()
-    is_posterior: bool = False
+    gates: Sequence[Gates] = ()
 
     @property
     def has_parents(self) -> bool:
@@ -80,14 +71,16 @@ class Members:
     @property
     def same_prior(self) -> Floats | None:
         """The prior, shape (n_classes,), if all members have the same."""
-        is_same = (self.prior == self.prior[0]).all()
-        return self.prior[0] if is_same else None
+        return self.prior[0] if (self.prior == self.prior[0]).all() else None
+
+
+FALLBACK = -2
 
 
 def members_of(term: LogSum, cards: Sequence[int], label: str | int) -> Members:
     """Members of a log sum over features with these cards and a class of this name.
 
-    ValueError if queries cannot hold them.
+    ValueError if queries cannot contain them.
     """
     banks = [bank for path in term.paths for bank in path]
     if term.networks and not banks and not term.fallback:
@@ -99,9 +92,9 @@ def members_of(term: LogSum, cards: Sequence[int], label: str | int) -> Members:
         if not term.fallback:
             return _of_experts(term, cards)
         if len(banks) == 1 and not term.is_posterior:
-            members = _of_states(banks[0], cards)
+            members = _of_states(banks[0], term.fallback, cards)
             if members is not None:
-                return _with_fallback(members, term.fallback, cards)
+                return members
     raise ValueError(
         f"the average of models for {quoted(label)} has members that are not written "
         "as SQL; fit another classifier"
@@ -138,102 +131,68 @@ def _of_experts(term: LogSum, cards: Sequence[int]) -> Members:
         # Members below a gate follow each other, those of a path those of another.
         nodes, branches = np.divmod(nodes, base.shape[1])
         gates.append(Gates(nodes, branches, base, own))
-    n_members, zeros = len(prior), np.zeros_like(prior)
-    nothing = np.full((n_members, 2), -1)
-    return Members(
-        np.arange(n_members),
-        nothing,
-        nothing,
-        np.ones(n_members, dtype=np.int64),
-        prior,
-        zeros,
-        zeros,
-        tables,
-        gates=tuple(gates),
-        is_posterior=term.is_posterior,
-    )
+    numbers, zeros = np.arange(len(prior)), np.zeros_like(prior)
+    nothing = np.full((len(prior), 2), -1)
+    return Members(numbers, nothing, nothing, prior, zeros, zeros, tables, gates)
 
 
-def _of_states(bank: Bank, cards: Sequence[int]) -> Members | None:
+def _of_states(
+    bank: Bank, fallback: Sequence[Look], cards: Sequence[int]
+) -> Members | None:
     """One-dependence networks; None unless nodes are the states of all features."""
     features = np.repeat(np.arange(len(cards)), cards)
     if len(bank.base) != len(features):
         return None
     prior, tables = _tables(bank.looks, cards, bank.base)
-    joint, usable = np.zeros_like(prior), np.zeros(len(prior), dtype=np.int64)
+    joint, states = np.zeros_like(prior), np.zeros((len(prior), 2), np.int64)
     for feature, table in enumerate(tables):
         nodes = features == feature
-        is_possible = np.asarray(np.isfinite(table[nodes, :-1]).any(axis=2))
-        usable[nodes] = np.diagonal(is_possible)
-        if is_possible.sum() != usable[nodes].sum():
+        is_possible = np.isfinite(table[nodes, :-1]).any(axis=2)
+        is_used = np.diagonal(is_possible)
+        if is_possible.sum() != is_used.sum():
             return None
+        states[nodes, 1] = np.where(is_used, np.arange(len(is_used)), -1)
         # The state of a super-parent adds the same whether it is known or summed over.
         joint[nodes] = table[nodes, -1]
         table[nodes] = 0.0
     parents = np.stack([np.full(len(features), -1), features], axis=1)
-    states = np.concatenate([np.arange(card) for card in cards])
-    states = np.stack([np.zeros_like(states), states], axis=1)
-    first = np.zeros_like(prior)
-    return Members(features, parents, states, usable, prior, first, joint, tables)
-
-
-def _with_fallback(
-    members: Members, fallback: Sequence[Look], cards: Sequence[int]
-) -> Members:
-    """The same members, and the fallback of their sum as the last one."""
-    prior, tables = _tables(fallback, cards, np.zeros((1, members.prior.shape[1])))
-    n_networks = int(members.networks.max()) + 1
-
-    def extended(values: NDArray[Any], last: Any) -> NDArray[Any]:
-        row = np.broadcast_to(np.asarray(last, values.dtype), (1, *values.shape[1:]))
-        return np.concatenate([values, row])
-
+    other, own = _tables(fallback, cards, np.zeros((1, prior.shape[1])))
     return Members(
-        extended(members.networks, n_networks),
-        extended(members.parents, -1),
-        extended(members.states, 0),
-        extended(members.usable, 1),
-        extended(members.prior, prior),
-        extended(members.first, 0.0),
-        extended(members.joint, 0.0),
-        [extended(*both) for both in zip(members.tables, tables, strict=True)],
-        True,
+        np.append(features, len(cards)),
+        np.append(parents, [[-1, FALLBACK]], axis=0),
+        np.append(states, [[0, 0]], axis=0),
+        np.append(prior, other, axis=0),
+        np.zeros((len(prior) + 1, prior.shape[1])),
+        np.append(joint, np.zeros_like(other), axis=0),
+        [np.append(*both, axis=0) for both in zip(tables, own, strict=True)],
     )
 
 
 def _of_networks(networks: Sequence[SumOut], label: str | int) -> Members:
     """Networks in which at most two features are parents of others."""
-    names = ("networks", "parents", "states", "usable", "prior", "first", "joint")
-    rows: dict[str, list[Any]] = {name: [] for name in names}
     cards, n_features = networks[0].cards, len(networks[0].cards) - 1
-    tables: list[list[Floats]] = [[] for _ in range(n_features)]
+    rows: list[list[Any]] = []
     for number, network in enumerate(networks):
-        pair = _super_parents(network, label)
-        known = [v for v in pair if v >= 0]
+        known = _super_parents(network, label)
         logs = [_by_parents(network, v, known) for v in range(n_features)]
         prior = network.factors[-1].logs
+        none = [-1] * (2 - len(known))
         for states in product(*(range(cards[v]) for v in known)):
-            pair_states = (0,) * (2 - len(known)) + states
-            first = np.zeros_like(prior)
-            if pair[0] >= 0:
-                first = logs[pair[0]][states][pair_states[0]]
-            rows["networks"].append(number)
-            rows["parents"].append(pair)
-            rows["states"].append(pair_states)
-            rows["usable"].append(1)
-            rows["prior"].append(prior)
-            rows["first"].append(first)
-            rows["joint"].append(first + logs[pair[1]][states][pair_states[1]])
-            for v, table in enumerate(logs):
-                own = np.zeros_like(table[states]) if v in known else table[states]
-                tables[v].append(own)
-    each, parents, both, usable, prior, first, joint = map(np.array, rows.values())
-    logs = [np.array(table) for table in tables]
-    return Members(each, parents, both, usable, prior, first, joint, logs)
+            own = [logs[v][states][state] for v, state in zip(known, states)]
+            first = own[0] if len(own) == 2 else np.zeros_like(prior)
+            tables = [
+                np.zeros_like(table[states]) if v in known else table[states]
+                for v, table in enumerate(logs)
+            ]
+            parents, joint = [*none, *known], first + own[-1]
+            rows.append([number, parents, [*none, *states], prior, first, joint])
+            rows[-1] += tables
+    each, heads, both, prior, *nats = (np.array(column) for column in zip(*rows))
+    return Members(each, heads, both, prior, nats[0], nats[1], nats[2:])
 
 
-def _super_parents(network: SumOut, label: str | int) -> tuple[int, int]:
-    """The features that are parents, the first -1 if there is but one."""
+def _super_parents(network: SumOut, label: str | int) -> list[int]:
+    """The one or two features that are parents."""
     last = len(network.cards) - 1
     is_ordered = [factor.child for factor in network.factors] == [*range(last + 1)]
     parents = [
@@ -242,14 +201,14 @@ def _super_parents(network: SumOut, label: str | int) -> tuple[int, int]:
     ]
     # The second is a child of the first.
     inner = sorted(set().union(*parents), key=lambda v: (len(parents[v]), v)) or [0]
-    fits = len(inner) <= 2 and all(own <= set(inner) for own in parents)
+    fits = len(inner) <= 2 and all(own <= {*inner} for own in parents)
     depends = all(last in factor.variables for factor in network.factors)
     if not (is_ordered and fits and depends) or parents[-1]:
         raise ValueError(
             f"an average of networks for {quoted(label)} is written as SQL only where "
             "at most two features of each are parents"
         )
-    return (-1, inner[0]) if len(inner) == 1 else (inner[0], inner[1])
+    return inner
 
 
 def _by_parents(network: SumOut, variable: int, known: list[int]) -> Floats:
@@ -267,4 +226,4 @@ def _by_parents(network: SumOut, variable: int, known: list[int]) -> Floats:
         index = known.index(variable)
         shape = [cards[v] for v in known] + [cards[variable], cards[label]]
         logs = np.broadcast_to(np.expand_dims(logs, index), shape)
-    return np.asarray(logs)
+    return logs

@@ -1,1 +1,0 @@
-"""Averages of networks as stages of a query."""

@@ -1,0 +1,372 @@
+"""Class scores of a network: its families looked up, missing cells summed out.
+
+Where latent variables join few features, the sum is a table over the codes of each such
+block, those of missing cells included. Other rows that miss a parent of something known
+become one row for each of its states; as soon as all children of a variable are looked
+up, the rows that differ in it alone are added up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from math import prod
+
+import numpy as np
+
+from bayleaf.inference.log_sums import log_sum_exp
+from bayleaf.io.exports.sql.look_ups import (
+    Addend,
+    Table,
+    add_terms,
+    add_up,
+    check_size,
+    slot_of,
+)
+from bayleaf.io.exports.sql.stages import Columns, Rows, kept
+from bayleaf.io.exports.sql.words import ZERO, both, case, either, highest, nats
+from bayleaf.scoring.reference import product, summed_out
+from bayleaf.scoring.terms import Floats, SumOut
+from bayleaf.wording import quoted
+
+# Cells of a table with the class as one axis.
+_MAX_CELLS = 2_000_000
+# Joint codes of a block.
+_MAX_CODES = 20_000
+
+
+class ScoredNetwork:
+    """A network whose last variable is the class, as tables to look up.
+
+    Parameters
+    ----------
+    term : SumOut
+        The network, and in which order features are revealed.
+    names : sequence of str or int
+        Names of the features and the class, for messages.
+    shift : ndarray of shape (n_classes,)
+        Nats that are added to the classes.
+    """
+
+    def __init__(self, term: SumOut, names: Sequence[str | int], shift: Floats) -> None:
+        self._names = names
+        self.cards = term.cards
+        self.label, self.n_classes = len(self.cards) - 1, self.cards[-1]
+        self.n_features = len(names) - 1
+        self.latents = range(self.n_features, self.label)
+        self.order = tuple(v for v in term.order if v < self.n_features)
+        self.factors = {factor.child: factor for factor in term.factors}
+        self.parents = [
+            tuple(p for p in self.factors[v].variables if p not in (v, self.label))
+            for v in range(len(self.cards))
+        ]
+        # The class is a child like others.
+        self.children: list[set[int]] = [set() for _ in self.cards]
+        for child, parents in enumerate(self.parents):
+            for parent in parents:
+                self.children[parent].add(child)
+        self.class_is_root = not self.parents[self.label]
+        # Score of each class before any family is looked up, nats.
+        self.base = shift
+        if self.class_is_root:
+            self.base = shift + self.factors[self.label].logs
+
+    @cached_property
+    def inner(self) -> tuple[int, ...]:
+        """Variables that may have to be summed out: latents, and parents of others."""
+        return tuple(
+            v for v in range(self.label) if self.children[v] or v >= self.n_features
+        )
+
+    def table(self, variable: int, columns: Sequence[str]) -> Table:
+        """The family of a variable by the columns of all variables."""
+        family, logs = self.factors[variable].variables, self.factors[variable].logs
+        axes = [*self.parents[variable], *({variable} - {self.label})]
+        cells = prod(self.cards[v] for v in axes) * self.n_classes
+        if cells > _MAX_CELLS:
+            name = quoted(self._names[min(variable, self.n_features)])
+            if variable in self.latents:
+                name = "a latent variable"
+            raise ValueError(
+                f"the table of {name} has {cells:,} cells, too many for a query; "
+                "fit with fewer parents or coarser intervals"
+            )
+        if self.label not in family:
+            family, logs = (*family, self.label), logs[..., None]
+        values = np.transpose(logs, [family.index(v) for v in (*axes, self.label)])
+        shape = (*values.shape[:-1], self.n_classes)
+        return Table.dense([columns[v] for v in axes], np.broadcast_to(values, shape))
+
+    def is_open(self, variable: int, columns: Sequence[str]) -> str:
+        """Whether a variable is missing, and something below it is known."""
+        below: set[int] = set()
+        todo = [variable]
+        while todo:
+            new = self.children[todo.pop()] - below
+            below |= new
+            todo += new - {self.label}
+        seen = [
+            f"{columns[v]} < {self.cards[v]}"
+            for v in sorted(below)
+            if v < self.n_features
+        ]
+        conditions = [] if self.label in below else [either(*seen) if seen else "1 = 0"]
+        if variable < self.n_features:
+            conditions.append(f"{columns[variable]} = {self.cards[variable]}")
+        return both(*conditions) if conditions else "1 = 1"
+
+
+def code_columns(n_features: int) -> list[str]:
+    """Names of the columns that contain codes."""
+    return [f"c{feature}" for feature in range(n_features)]
+
+
+def add_network(
+    rows: Rows, scored: ScoredNetwork, *, is_reported: bool, limit: int
+) -> str:
+    """Score rows by a network; columns as in `add_terms`.
+
+    Returns a remark for the reader of the query, empty if there is nothing to say.
+    """
+    columns = code_columns(scored.n_features)
+    if scored.latents and scored.class_is_root:
+        blocks = _block_terms(scored, columns, is_reported=is_reported)
+        if blocks:
+            _add(rows, scored, blocks, is_reported=is_reported)
+            return ""
+    is_summed = bool(scored.latents) or (is_reported and not scored.class_is_root)
+    if is_summed:
+        return _add_sums(rows, scored, is_reported=is_reported, limit=limit)
+    carried = rows.columns
+    torn = [scored.is_open(v, columns) for v in scored.inner]
+    if torn:
+        rows.extend({"t": case([(either(*torn), "1")], "0")})
+    families = rows.branch()
+    if torn:
+        families.keep(carried, "t = 0")
+    variables = range(scored.n_features + (not scored.class_is_root))
+    terms: list[Addend] = [
+        (slot_of(v, is_reported=is_reported), scored.table(v, columns))
+        for v in variables
+    ]
+    _add(families, scored, terms, is_reported=is_reported)
+    if not torn:
+        rows.select(
+            dict(zip(families.columns, families.columns)), source=families.stage
+        )
+        return ""
+    rows.keep(carried, "t = 1")
+    remark = _add_sums(rows, scored, is_reported=is_reported, limit=limit)
+    rows.union([families])
+    return remark
+
+
+def _add(
+    rows: Rows, scored: ScoredNetwork, terms: Sequence[Addend], *, is_reported: bool
+) -> None:
+    """Score rows by tables."""
+    check_size(table for _, table in terms if isinstance(table, Table))
+    sizes = scored.n_features, scored.n_classes
+    add_terms(rows, terms, *sizes, scored.base.tolist(), is_reported=is_reported)
+
+
+# ---- blocks
+
+
+@np.errstate(invalid="ignore")
+def _block_terms(
+    scored: ScoredNetwork, columns: Sequence[str], *, is_reported: bool
+) -> list[Addend]:
+    """Tables of all blocks; none if one of them is too large."""
+    blocks: list[set[int]] = []
+    for child in range(scored.label):
+        family = {child, *scored.parents[child]}
+        linked = [block for block in blocks if block & family]
+        blocks = [block for block in blocks if not block & family]
+        blocks.append(family.union(*linked))
+    members = [[v for v in scored.order if v in block] for block in blocks]
+    if max(prod(scored.cards[v] + 1 for v in own) for own in members) > _MAX_CODES:
+        return []
+    terms: list[Addend] = []
+    for block, features in zip(blocks, members, strict=True):
+        whole, n_features = _block_table(scored, block, features), len(features)
+        for n in range(1 if is_reported else max(1, n_features), n_features + 1):
+            codes = (slice(None),) * n + (-1,) * (n_features - n)
+            values = whole[codes]
+            if is_reported:
+                # What the last feature changes; nothing where it is missing.
+                change = values - values[..., -1:, :]
+                values = np.where(np.isnan(change), 0.0, change)
+            slot = slot_of(features[n - 1], is_reported=is_reported)
+            terms.append(
+                (slot, Table.dense([columns[v] for v in features[:n]], values))
+            )
+    return terms
+
+
+def _block_table(scored: ScoredNetwork, block: set[int], features: list[int]) -> Floats:
+    """Nats by the codes of a block, shape (*codes, n_classes)."""
+    factors = [scored.factors[v] for v in sorted(block)]
+    axes = [*features, scored.label]
+    tables = summed_out(
+        [(factor.variables, factor.logs[None]) for factor in factors],
+        scored.cards,
+        set(axes),
+    )
+    values = product(tables, axes)[0]
+    values = np.broadcast_to(values, [scored.cards[v] for v in axes])
+    for axis in range(len(features)):
+        missing = np.expand_dims(log_sum_exp(values, axis=axis), axis)
+        values = np.concatenate([values, missing], axis=axis)
+    # Exactly zero where all features are missing.
+    return np.asarray(values - values[(-1,) * len(features)])
+
+
+# ---- missing cells
+
+
+def _add_sums(
+    rows: Rows, scored: ScoredNetwork, *, is_reported: bool, limit: int
+) -> str:
+    """Score rows with missing cells; columns as in `add_terms`.
+
+    If reported, all prefixes of the features are scored. A row that would become more
+    rows than the limit has no score. Returns a remark on that, or "".
+    """
+    cards, classes = scored.cards, range(scored.n_classes)
+    order = _elimination_order(scored)
+    scopes = _scopes(scored, order)
+    carried = list(rows.columns)
+    rows.number()
+    codes = code_columns(scored.n_features)
+    if is_reported:
+        codes = _add_prefixes(rows, scored)
+    opened = {v: case([(scored.is_open(v, codes), "1")], "0") for v in scored.inner}
+    rows.extend({f"e{v}": value for v, value in opened.items()})
+    wide = [scope for scope in scopes if prod(cards[v] for v in scope) > limit]
+    if wide:
+        widths = (
+            " * ".join(f"(1 + {cards[v] - 1}e0 * e{v})" for v in scope)
+            for scope in wide
+        )
+        rows.extend({"w": highest([*widths])})
+        if is_reported:
+            # All prefixes of a row are scored, or none.
+            rows.extend({"w": "MAX(w) OVER (PARTITION BY r)"})
+        carried.append("w")
+        fits = f"w <= {limit}e0"
+        rows.extend({f"e{v}": case([(fits, f"e{v}")], "0") for v in scored.inner})
+    rows.extend({f"s_{c}": nats(base) for c, base in enumerate(scored.base)})
+    _eliminate(rows, scored, order, codes)
+    scores = [f"s_{c}" for c in classes]
+    if is_reported:
+        _add_changes(rows, scored, carried)
+        slots = ["b", *(f"f{v}" for v in range(scored.n_features))]
+        scores += [f"{slot}_{c}" for slot in slots for c in classes]
+    if wide:
+        rows.extend({key: case([(fits, key)]) for key in scores})
+        carried.remove("w")
+    rows.select(kept([*carried, *scores]))
+    return (
+        "rows whose missing cells would have to be summed over more than "
+        f"{limit} combinations at a time have no result"
+        if wide
+        else ""
+    )
+
+
+def _add_prefixes(rows: Rows, scored: ScoredNetwork) -> list[str]:
+    """Rows for every number st of features that are known, in their order."""
+    table = rows.constants({"st": list(range(len(scored.order) + 1))})
+    codes = {
+        f"m{feature}": case(
+            [(f"st <= {index}", f"{scored.cards[feature]}")], f"c{feature}"
+        )
+        for index, feature in enumerate(scored.order)
+    }
+    rows.extend({"st": "st", **codes}, f" CROSS JOIN {table}")
+    return [f"m{feature}" for feature in range(scored.n_features)]
+
+
+def _eliminate(
+    rows: Rows, scored: ScoredNetwork, order: list[int], codes: list[str]
+) -> None:
+    """Look families up and add states up."""
+    columns = [*codes, *(f"z{v}" for v in scored.latents)]
+    pending: list[Addend] = []
+    tables: list[Table] = []
+    opened: list[int] = []
+    for index, variable in enumerate(order):
+        if variable in scored.inner:
+            add_up(rows, pending, scored.n_classes)
+            pending = []
+            # A row for each state of a variable that is summed out; else for its own.
+            card = scored.cards[variable]
+            states = rows.constants({"k": list(range(card + 1))})
+            code = card if variable in scored.latents else codes[variable]
+            fits = (
+                f"(e{variable} = 1 AND k < {card}) OR (e{variable} = 0 AND k = {code})"
+            )
+            rows.extend({f"z{variable}": "k"}, f" JOIN {states} ON {fits}")
+            columns[variable] = f"z{variable}"
+            opened = [*opened, variable]
+        tables.append(scored.table(variable, columns))
+        pending.append(("s", tables[-1]))
+        left = _left(scored, opened, order[: index + 1])
+        if left != opened or index + 1 == len(order):
+            add_up(rows, pending, scored.n_classes)
+            pending = []
+        if left != opened:
+            slots = [f"s_{c}" for c in range(scored.n_classes)]
+            gone = {*slots, *(f"z{v}" for v in opened if v not in left)}
+            within = ["r", *({"st"} & {*rows.columns}), *(f"z{v}" for v in left)]
+            keys = [key for key in rows.columns if key not in gone]
+            rows.log_sums(slots, within, keys)
+            opened = left
+    check_size(tables)
+
+
+def _add_changes(rows: Rows, scored: ScoredNetwork, carried: list[str]) -> None:
+    """One row again: what each feature changed is what it adds."""
+    columns: Columns = {}
+    for c in range(scored.n_classes):
+        steps = range(len(scored.order) + 1)
+        score = [f"MAX({case([(f'st = {step}', f's_{c}')])})" for step in steps]
+        columns[f"s_{c}"], columns[f"b_{c}"] = score[-1], score[0]
+        for index, v in enumerate(scored.order):
+            change = f"{score[index + 1]} - {score[index]}"
+            missing = f"c{v} = {scored.cards[v]}"
+            columns[f"f{v}_{c}"] = case([(missing, ZERO)], change)
+    rows.group(["r", *carried], columns)
+
+
+def _left(scored: ScoredNetwork, opened: list[int], done: list[int]) -> list[int]:
+    """Variables that stay open, since not all of their children are done."""
+    return [v for v in opened if not scored.children[v] <= {*done}]
+
+
+def _scopes(scored: ScoredNetwork, order: list[int]) -> list[list[int]]:
+    """Variables that may have several states at once, step by step."""
+    opened: list[int] = []
+    scopes = []
+    for index, variable in enumerate(order):
+        scopes.append([*opened, *({variable} & {*scored.inner})])
+        opened = _left(scored, scopes[-1], order[: index + 1])
+    return scopes
+
+
+def _elimination_order(scored: ScoredNetwork) -> list[int]:
+    """Variables, parents first, such that few are open at a time."""
+    todo = {*range(scored.label + (not scored.class_is_root))}
+    order: list[int] = []
+
+    def cost(variable: int) -> tuple[int, int]:
+        now = [v for v in scored.inner if v in order or v == variable]
+        left = _left(scored, now, [*order, variable])
+        return prod(scored.cards[v] for v in left), variable
+
+    while todo:
+        ready = [v for v in todo if {*scored.parents[v]} <= {*order}]
+        order.append(min(ready, key=cost))
+        todo.remove(order[-1])
+    return order

@@ -1,0 +1,153 @@
+"""A query as stages, each a table that selects from the one before it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from copy import copy
+
+from bayleaf.io.exports.sql.naming import folded, free_name
+from bayleaf.io.exports.sql.words import (
+    exponential,
+    name,
+    nats,
+    plain,
+    written,
+)
+
+# Tables that one stage may join; SQLite allows 64.
+MAX_JOINS = 40
+# Columns of a stage; PostgreSQL allows 1664.
+_MAX_COLUMNS = 1500
+# Databases that otherwise write the expressions of one stage into the next, where each
+# use of a column would be computed again.
+_MATERIALIZED = ("postgres", "sqlite")
+# MySQL keeps a stage as it is if its rows are limited.
+_ALL_ROWS = " LIMIT 9223372036854775807"
+
+Columns = dict[str, str]
+
+
+class Rows:
+    """The stages of a query, of which the last has the columns of all rows.
+
+    Parameters
+    ----------
+    dialect : str
+        The database's language.
+    table : str, default=""
+        The table of the user, whose name no stage has.
+    form : {"auto", "case", "values"}
+        Whether tables are conditions or joined.
+    """
+
+    def __init__(self, dialect: str, table: str = "", form: str = "auto") -> None:
+        self.dialect, self.form = dialect, form
+        self.stage = ""
+        self.columns: list[str] = []
+        self._taken = {folded(table.casefold(), dialect)}
+        # Names of the stages by their queries.
+        self._stages: dict[str, str] = {}
+
+    def branch(self) -> Rows:
+        """Other rows that follow from the same stages."""
+        return copy(self)
+
+    def add(self, query: str) -> str:
+        """Add a stage, if there is none like it, and return its name."""
+        if query not in self._stages:
+            stage = free_name(f"s{len(self._stages) + 1}", self._taken)
+            self._stages[query] = stage
+        return self._stages[query]
+
+    def select(self, columns: Columns, more: str = "", source: str = "") -> None:
+        """Go on with a stage of columns; more: joins, a condition or groups.
+
+        ValueError if there are more columns than databases allow.
+        """
+        if len(columns) > _MAX_COLUMNS:
+            raise ValueError(
+                f"the query would need {len(columns)} columns in a stage, more than "
+                "databases allow; leave the explanation out or use fewer features"
+            )
+        limit = _ALL_ROWS if self.dialect == "mysql" and "GROUP BY" not in more else ""
+        self.stage = self.add(_select(columns, source or self.stage) + more + limit)
+        self.columns = list(columns)
+
+    def extend(
+        self, new: Columns, more: str = "", without: Collection[str] = ()
+    ) -> None:
+        """Add columns, and leave some out."""
+        old = [key for key in self.columns if key not in new and key not in without]
+        self.select({**kept(old), **new}, more)
+
+    def keep(self, columns: Iterable[str], condition: str) -> None:
+        """Go on with some columns of the rows for which a condition holds."""
+        self.select(kept(columns), f" WHERE {condition}")
+
+    def group(self, keys: Sequence[str], totals: Columns) -> None:
+        """Go on with one row for each value of some columns."""
+        self.select({**kept(keys), **totals}, f" GROUP BY {', '.join(keys)}")
+
+    def number(self) -> None:
+        """Add r, a number of each row."""
+        self.extend({"r": "ROW_NUMBER() OVER (ORDER BY NULL)"})
+
+    def log_sums(
+        self, slots: Sequence[str], within: Sequence[str], keys: Sequence[str]
+    ) -> None:
+        """One row for each value of keys: logs of sums of exponentials of columns.
+
+        The columns `within` are those of the keys that others depend on.
+        """
+        over = f"OVER (PARTITION BY {', '.join(within)})"
+        self.extend({f"h{slot}": f"MAX({slot}) {over}" for slot in slots})
+        sums = {s: f"SUM({exponential(f'{s} - h{s}')})" for s in slots}
+        self.group(keys, {s: f"(MAX(h{s}) + LN({own}))" for s, own in sums.items()})
+
+    def union(self, others: Sequence[Rows]) -> None:
+        """Go on with the rows of others as well, which have the same columns."""
+        keys = ", ".join(self.columns)
+        stages = [self.stage, *(other.stage for other in others)]
+        parts = [f"SELECT {keys} FROM {stage}" for stage in stages]
+        self.stage = self.add(" UNION ALL ".join(parts))
+
+    def constants(self, columns: Mapping[str, Sequence[float]]) -> str:
+        """A stage that contains a table of numbers."""
+        keys, (first, *rest) = [*columns], [*zip(*columns.values(), strict=True)]
+        # The first row gives the types.
+        rows = [list(map(nats, first))]
+        rows += ([plain(nats(value)) for value in row] for row in rest)
+        cells = [", ".join(row) for row in rows]
+        if self.dialect == "bigquery":
+            rows = [list(map("{} AS {}".format, row, keys)) for row in rows]
+            structs = ", ".join(f"STRUCT({', '.join(row)})" for row in rows)
+            return self.add(f"SELECT {', '.join(keys)} FROM UNNEST([{structs}])")
+        if self.dialect == "mysql":
+            cells[0] = ", ".join(map("{} AS {}".format, rows[0], keys))
+            return self.add(" UNION ALL ".join(f"SELECT {row}" for row in cells))
+        values = f"(VALUES {', '.join(f'({row})' for row in cells)})"
+        if self.dialect == "sqlite":
+            # It names the columns itself.
+            names = {key: f"column{n}" for n, key in enumerate(keys, 1)}
+            return self.add(_select(names, values))
+        return self.add(f"SELECT * FROM {values} AS v({', '.join(keys)})")
+
+    def finish(self, columns: Columns) -> str:
+        """The whole query, which selects some columns of the last stage."""
+        form = "MATERIALIZED " if self.dialect in _MATERIALIZED else ""
+        named = ((stage, query) for query, stage in self._stages.items())
+        stages = ", ".join(f"{stage} AS {form}({query})" for stage, query in named)
+        results = {name(key): value for key, value in columns.items()}
+        query = f"WITH {stages} {_select(results, self.stage)}"
+        return written(query, self.dialect)
+
+
+def _select(columns: Columns, source: str) -> str:
+    """Select columns from a stage."""
+    parts = [k if value == k else f"{value} AS {k}" for k, value in columns.items()]
+    return f"SELECT {', '.join(parts)} FROM {source}"
+
+
+def kept(columns: Iterable[str], stage: str = "") -> Columns:
+    """Columns that a stage hands on."""
+    return {key: f"{stage}.{key}" if stage else key for key in columns}

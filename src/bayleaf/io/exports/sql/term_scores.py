@@ -1,0 +1,197 @@
+"""Class scores of a scoring program, by the kinds of its terms."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+
+from bayleaf.io.exports.sql.densities import add_densities
+from bayleaf.io.exports.sql.ensembles import add_average
+from bayleaf.io.exports.sql.long_tables import add_long
+from bayleaf.io.exports.sql.look_ups import (
+    Addend,
+    Table,
+    add_terms,
+    add_up,
+    check_size,
+    slot_of,
+)
+from bayleaf.io.exports.sql.network_scores import ScoredNetwork, add_network
+from bayleaf.io.exports.sql.stages import Columns, Rows
+from bayleaf.io.exports.sql.words import ZERO, case, nats, num, plain, plus
+from bayleaf.models.predictor import Predictor
+from bayleaf.scoring.fusing import fused, tables_of
+from bayleaf.scoring.terms import (
+    Density,
+    LogSum,
+    Look,
+    SumOut,
+    Term,
+    Tree,
+    Whole,
+    program_of,
+)
+
+# Entries of all tables up to which each table is conditions or joined by itself.
+_FEW_ENTRIES = 5_000
+_NO_COMPILER = (
+    "execute SET jit = off first, since the server would spend minutes on compiling "
+    "this query"
+)
+
+
+def add_scores(
+    rows: Rows, predictor: Predictor, *, is_reported: bool, limit: int
+) -> str:
+    """Add s_class of each class's score; what features add too if it is reported.
+
+    Returns a remark for the reader of the query, empty if there is nothing to say;
+    ValueError if queries cannot contain the model.
+    """
+    model = predictor.model
+    program = program_of(model)
+    cards, base = program.cards, program.base.tolist()
+    sums = [term for term in program.terms if isinstance(term, SumOut)]
+    averages = [term for term in program.terms if isinstance(term, LogSum)]
+    rest = [term for term in program.terms if not isinstance(term, SumOut | LogSum)]
+    if len(sums) + len(averages) > 1 or (averages and rest):
+        raise ValueError(
+            f"a {type(model).__name__} is not written as SQL; fit another classifier"
+        )
+    if averages:
+        add_average(
+            rows,
+            averages[0],
+            base,
+            predictor,
+            is_reported=is_reported,
+        )
+        return ""
+    if not sums:
+        return _add_tables(rows, rest, cards, len(base), base, is_reported=is_reported)
+    (term,) = sums
+    is_weighted = term.weight != 1.0
+    shift = np.zeros_like(program.base) if is_weighted else program.base
+    scored = ScoredNetwork(term, model.domain.names, shift)
+    remark = add_network(rows, scored, is_reported=is_reported, limit=limit)
+    if is_weighted:
+        _weigh(rows, term.weight, base)
+    if rest:
+        _add_tables(rows, rest, cards, len(base), is_reported=is_reported)
+    return remark
+
+
+def _weigh(rows: Rows, weight: float, base: Sequence[float]) -> None:
+    """Multiply scores, and what features add to them, and add the base."""
+    columns: Columns = {}
+    for key in rows.columns:
+        if key[-1].isdigit() and key[0] in "sbf":
+            columns[key] = f"({num(weight)} * {key})"
+            if key[0] in "sb":
+                start = nats(base[int(key.split("_")[1])])
+                columns[key] = plus(start, columns[key])
+    rows.extend(columns)
+
+
+def _add_tables(
+    rows: Rows,
+    terms: Sequence[Term],
+    cards: Sequence[int],
+    n_classes: int,
+    base: Sequence[float] = (),
+    *,
+    is_reported: bool,
+) -> str:
+    """Score rows by tables, densities and trees; columns and base as in `add_terms`.
+
+    Returns a remark for the reader of the query, empty if there is nothing to say.
+    """
+    slot, coded, remark = partial(slot_of, is_reported=is_reported), _Coded(), ""
+    looks = fused(map(_relative, tables_of(terms)), by_owner=is_reported)
+    tables = [(slot(look.owner), coded.table(look)) for look in looks]
+    n_entries = sum(len(look.rows) for look in looks)
+    if rows.form == "case" or (rows.form == "auto" and n_entries <= _FEW_ENTRIES):
+        check_size(table for _, table in tables)
+        if coded.new:
+            rows.extend(coded.new)
+        add_up(rows, tables, n_classes)
+        if coded.new:
+            rows.extend({}, without=coded.new)
+    elif tables:
+        remark = _NO_COMPILER if rows.dialect == "postgres" else ""
+        add_long(rows, tables, cards, coded.new, n_classes)
+    densities = [term for term in terms if isinstance(term, Density)]
+    if densities:
+        add_densities(rows, densities, n_classes, slot)
+    trees: list[Addend] = []
+    for term in terms:
+        if isinstance(term, Tree):
+            features = {feature for feature in term.features.tolist() if feature >= 0}
+            for name in sorted({slot(feature) for feature in features}):
+                own = {feature for feature in features if slot(feature) == name}
+                values = [ZERO] * n_classes
+                values[term.label] = _changes(term, 0, own)
+                trees.append((name, values))
+    add_terms(rows, trees, len(cards), n_classes, base, is_reported=is_reported)
+    return remark
+
+
+def _relative(look: Look) -> Look:
+    """The same relative to the first class, which takes one column less."""
+    first = look.rows[:, :1]
+    if not first.any() or not np.isfinite(first).all():
+        return look
+    return replace(look, rows=look.rows - first)
+
+
+class _Coded:
+    """Columns of the states of codings; `new` has those to be added."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[int, bytes], str] = {}
+        self.new: Columns = {}
+
+    def table(self, look: Look) -> Table:
+        """A table by columns; with a gate, a 1 is looked up in addition."""
+        columns = list(map(self._column, look.features, look.maps))
+        radices, states = look.radices, look.states
+        if look.gate is not None:
+            columns.append(self._column(look.owner, look.gate.astype(np.int64)))
+            radices = (*radices, 2)
+            states = np.pad(states, ((0, 0), (0, 1)), constant_values=1)
+        return Table(tuple(columns), radices, states, look.rows)
+
+    def _column(self, feature: int, states: Whole) -> str:
+        """The column of one variable; its codes where these are the states."""
+        code, key = f"c{feature}", (feature, states.tobytes())
+        if np.array_equal(states, np.arange(len(states))):
+            return code
+        if key not in self._known:
+            # Runs of codes with one state are one condition.
+            *ends, last = np.flatnonzero(np.diff(states, append=-1)).tolist()
+            cases = [(f"{code} <= {end}", num(states[end])) for end in ends]
+            self._known[key] = f"q{len(self._known)}"
+            self.new[self._known[key]] = case(cases, num(states[last]))
+        return self._known[key]
+
+
+def _changes(tree: Tree, node: int, features: set[int]) -> str:
+    """What splits on some features change from a node on."""
+    feature, first = int(tree.features[node]), int(tree.children[node])
+    if feature < 0:
+        return ZERO
+    sides = []
+    for child in (first, first + 1):
+        value = _changes(tree, child, features)
+        if feature in features:
+            change = num(tree.values[child] - tree.values[node])
+            value = change if value == ZERO else plus(change, value)
+        sides.append(value)
+    if sides == [ZERO, ZERO]:
+        return ZERO
+    test = f"c{feature} {'<=' if tree.is_ordered[node] else '='} {tree.states[node]}"
+    unknown = f"c{feature} = {tree.cards[feature]}"
+    return case([(unknown, plain(ZERO)), (test, sides[0])], sides[1])
