@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -23,11 +22,11 @@ def few_trees() -> Iterator[None]:
     """Grow a fiftieth of the trees, which take nearly all the time."""
     with pytest.MonkeyPatch.context() as patch:
         means = [
-            replace(growth, n_estimators=growth.n_estimators // 50)
+            growth._replace(n_trees=growth.n_trees // 50, n_stages=1)
             for growth in learned_trees._MEANS
         ]
         patch.setattr(learned_trees, "_MEANS", tuple(means))
-        spread = replace(learned_trees._SPREAD, n_estimators=4)
+        spread = learned_trees._SPREAD._replace(n_trees=4)
         patch.setattr(learned_trees, "_SPREAD", spread)
         yield
 

@@ -1,9 +1,8 @@
-"""Regressors that grow few trees, because a thousand in each of six parts take 2 s."""
+"""Regressors that grow few trees, as NumPy adds up a thousand in seconds."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 import pytest
 
@@ -21,12 +20,12 @@ def few_trees() -> Iterator[None]:
             learned_trees,
             "_MEANS",
             (
-                replace(deep, n_estimators=6, learning_rate=0.4),
-                replace(shallow, n_estimators=12, learning_rate=0.4),
+                deep._replace(n_trees=6, n_stages=1, rate=0.4),
+                shallow._replace(n_trees=12, n_stages=1, rate=0.4),
             ),
         )
         patch.setattr(
-            learned_trees, "_SPREAD", replace(learned_trees._SPREAD, n_estimators=4)
+            learned_trees, "_SPREAD", learned_trees._SPREAD._replace(n_trees=4)
         )
         yield
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,12 +22,12 @@ from offenders import check_each
 @pytest.fixture(scope="module", autouse=True)
 def _few_trees() -> Iterator[None]:
     """Grow few trees, as a report adds up the terms of few as those of many."""
-    growths = [replace(growth, n_estimators=4) for growth in learned_trees._MEANS]
+    growths = [own._replace(n_trees=4, n_stages=1) for own in learned_trees._MEANS]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(learned_trees, "_MEANS", tuple(growths))
         patch.setattr(learned_trees, "_N_FOLDS", 2)
         patch.setattr(
-            learned_trees, "_SPREAD", replace(learned_trees._SPREAD, n_estimators=2)
+            learned_trees, "_SPREAD", learned_trees._SPREAD._replace(n_trees=2)
         )
         yield
 

@@ -1,4 +1,4 @@
-"""Boosted trees of a target over codes, and what they say of rows left out of them."""
+"""Boosted trees of a target over codes, and their predictions of left-out rows."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from bayleaf.counts.threads import run_tasks
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Variable
 from bayleaf.models.interval_target import Location, TargetTrees
-from bayleaf.models.support.tree_sum import TreeSum, columns_at
+from bayleaf.models.support.tree_sum import TreeSum
+from bayleaf.native.target_trees import Growth, Nodes, grow_target_trees
 
 Floats = NDArray[np.float64]
 # Fewer distinct rows than this cannot grow trees and leave rows out of them.
@@ -29,39 +30,19 @@ _LEAST_RESIDUAL = 0.02
 _PULL = 30.0
 
 
-@dataclass(frozen=True)
-class Growth:
-    """How an ensemble of trees is grown; names and meaning are scikit-learn's."""
-
-    n_estimators: int
-    learning_rate: float
-    max_depth: int
-    min_samples_leaf: int
-    max_features: float
-    subsample: float
-
-    def fitted(self, table: Floats, target: Floats, weights: Floats, seed: int) -> Any:
-        """A fitted ensemble."""
-        # It takes a while to import, and few need it.
-        from sklearn.ensemble import GradientBoostingRegressor
-
-        ensemble = GradientBoostingRegressor(
-            init="zero", random_state=seed, **vars(self)
-        )
-        return ensemble.fit(table, target, sample_weight=weights)
-
-
 # Deep trees for interactions and shallow ones for what is additive.
 _MEANS = (
-    Growth(300, 0.1, 5, 4, 0.4, 0.7),
-    Growth(700, 0.2, 3, 4, 0.4, 0.7),
+    Growth(300, 10, 0.1, 5, 4, 0.4, 0.7),
+    Growth(700, 10, 0.2, 3, 4, 0.4, 0.7),
 )
-_SPREAD = Growth(80, 0.05, 3, 10, 0.5, 0.5)
+_SPREAD = Growth(80, 1, 0.05, 3, 10, 0.5, 0.5)
+# The last trees are dropped if they raise the squared error of left-out rows by more.
+_MAX_RISE = 0.02
 
 
 @dataclass(frozen=True, eq=False)
 class LearnedTrees:
-    """Trees learned from all rows, and what trees without a row say of it.
+    """Trees learned from all rows, and predictions of rows by trees without them.
 
     Parameters
     ----------
@@ -137,56 +118,70 @@ class _Task:
         rng: np.random.Generator,
         n_jobs: int,
     ) -> tuple[list[TreeSum], Floats]:
-        """An ensemble of each kind, and what is said of left-out rows by each."""
+        """An ensemble of each kind, and the sums of left-out rows in each."""
         n_rows = self.codes.n_rows
-        places = np.arange(n_rows)
-        folds = [places[fold::_N_FOLDS] for fold in range(_N_FOLDS)]
-        kept = [places, *(np.setdiff1d(places, fold) for fold in folds)]
-        seeds = rng.integers(1 << 31, size=(len(kinds), len(kept))).tolist()
+        rows = np.arange(n_rows)
+        folds = [*(rows[fold::_N_FOLDS] for fold in range(_N_FOLDS)), rows[:0]]
+        seeds = rng.integers(1 << 63, size=(len(kinds), len(folds))).tolist()
         tasks = [
-            partial(self._ensemble, kind, target, rows, seed)
+            partial(self._grow, kind, target, fold, seed)
             for kind, own in zip(kinds, seeds, strict=True)
-            for rows, seed in zip(kept, own, strict=True)
+            for fold, seed in zip(folds, own, strict=True)
         ]
         found = run_tasks(tasks, n_jobs)
-        said, whole = np.empty((n_rows, len(kinds))), []
-        for kind in range(len(kinds)):
-            of_all, *parts = found[kind * len(kept) : (kind + 1) * len(kept)]
-            whole.append(of_all)
-            for fold, part in zip(folds, parts, strict=True):
-                said[fold, kind] = part.sums(self.codes.rows(fold))
-        return whole, said
+        left_out, whole = np.empty((n_rows, len(kinds))), []
+        for place, kind in enumerate(kinds):
+            grown = found[place * len(folds) : (place + 1) * len(folds)]
+            sums = np.empty((kind.n_stages, n_rows))
+            for fold, (_, _, own) in zip(folds, grown, strict=True):
+                sums[:, fold] = own
+            errors = np.average((sums - target) ** 2, axis=1, weights=self.weights)
+            stage = int(np.flatnonzero(errors <= (1 + _MAX_RISE) * errors.min())[-1])
+            left_out[:, place] = sums[stage]
+            positions, nodes, _ = grown[-1]
+            kept = nodes.first(kind.n_trees * (stage + 1) // kind.n_stages)
+            whole.append(TreeSum(0.0, positions, *kept))
+        return whole, left_out
 
-    def _ensemble(
-        self, kind: Growth, target: Floats, rows: NDArray[np.intp], seed: int
-    ) -> TreeSum:
-        """Trees grown from some of the rows."""
-        codes, own, weights = self.codes.rows(rows), target[rows], self.weights[rows]
-        positions = tuple(
-            _positions(variable, codes.column(feature), own, weights)
-            for feature, variable in enumerate(self.variables)
+    def _grow(
+        self, kind: Growth, target: Floats, left_out: NDArray[np.intp], seed: int
+    ) -> tuple[tuple[Floats, ...], Nodes, Floats]:
+        """Positions of states, trees without some rows, sums of these by stage."""
+        fitted = np.setdiff1d(np.arange(self.codes.n_rows), left_out)
+        order = np.concatenate([fitted, left_out])
+        ranks = np.empty((len(self.variables), len(order)), dtype=np.uint16)
+        positions = []
+        for feature, variable in enumerate(self.variables):
+            column = self.codes.column(feature)[order]
+            first = column[: len(fitted)]
+            own = _ranks(variable, first, target[fitted], self.weights[fitted])
+            # Rows of a feature without states have a code all the same.
+            ranks[feature] = np.append(own, 0)[column]
+            positions.append(own.astype(np.float64))
+        nodes, sums = grow_target_trees(
+            ranks,
+            np.array(self.codes.cards, dtype=np.int64) + 1,
+            target[fitted],
+            self.weights[fitted],
+            kind,
+            seed,
         )
-        # A state that the other rows lack stands with the mean of all.
-        table = np.nan_to_num(columns_at(codes, positions))
-        return flat(kind.fitted(table, own, weights, seed), positions)
+        return tuple(positions), nodes, sums[:, len(fitted) :]
 
 
-def _positions(
+def _ranks(
     variable: Variable, column: Any, target: Floats, weights: Floats
-) -> Floats:
-    """Where states stand: intervals in their order, others by the mean target."""
+) -> NDArray[np.intp]:
+    """Order of the states: intervals as they are, others by the mean target."""
     n_states = variable.n_states
     if variable.kind == "numeric":
-        found = np.arange(n_states, dtype=np.float64)
-        # The state of missing values comes last; here it stands below all numbers.
-        found[variable.n_known_states :] = -1.0
-        return found
+        # The state of missing values comes last; its rank is below all numbers.
+        return np.roll(np.arange(n_states), variable.n_known_states - n_states)
     totals = np.bincount(column, weights, n_states + 1)[:n_states]
     sums = np.bincount(column, weights * target, n_states + 1)[:n_states]
     middle = float(np.average(target, weights=weights))
     means = (sums + _PRIOR_ROWS * middle) / (totals + _PRIOR_ROWS)
-    # Trees compare numbers in single precision.
-    return means.astype(np.float32).astype(np.float64)
+    return np.unique(means, return_inverse=True)[1]
 
 
 def _shares(said: Floats, target: Floats, weights: Floats) -> Floats:
@@ -194,28 +189,6 @@ def _shares(said: Floats, target: Floats, weights: Floats) -> Floats:
     roots = np.sqrt(weights)
     table = np.vstack([said * roots[:, None], np.full((1, said.shape[1]), _PULL)])
     return np.asarray(nnls(table, np.append(target * roots, _PULL))[0])
-
-
-def flat(ensemble: Any, positions: tuple[Floats, ...]) -> TreeSum:
-    """The trees of a fitted `GradientBoostingRegressor` as one sum."""
-    trees = [tree.tree_ for tree in ensemble.estimators_[:, 0]]
-    sizes = [tree.node_count for tree in trees]
-    roots = np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int64)
-    inner = [tree.children_left > 0 for tree in trees]
-    right = [
-        np.where(own, tree.children_right + root, 0)
-        for tree, own, root in zip(trees, inner, roots, strict=True)
-    ]
-    rate = ensemble.learning_rate
-    return TreeSum(
-        0.0,
-        positions,
-        roots,
-        _joined([np.where(o, t.feature, -1) for t, o in zip(trees, inner)]),
-        np.concatenate([np.where(o, t.threshold, 0.0) for t, o in zip(trees, inner)]),
-        _joined(right),
-        rate * np.concatenate([tree.value[:, 0, 0] for tree in trees]),
-    )
 
 
 def joined(parts: Sequence[tuple[TreeSum, float]]) -> TreeSum:
