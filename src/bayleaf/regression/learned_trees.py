@@ -125,23 +125,22 @@ class _Task:
         seeds = rng.integers(1 << 63, size=(len(kinds), len(folds))).tolist()
         tasks = [
             partial(self._grow, kind, target, fold, seed)
-            for kind, own in zip(kinds, seeds, strict=True)
-            for fold, seed in zip(folds, own, strict=True)
+            for kind, kind_seeds in zip(kinds, seeds, strict=True)
+            for fold, seed in zip(folds, kind_seeds, strict=True)
         ]
-        found = run_tasks(tasks, n_jobs)
-        left_out, whole = np.empty((n_rows, len(kinds))), []
-        for place, kind in enumerate(kinds):
-            grown = found[place * len(folds) : (place + 1) * len(folds)]
+        results = iter(run_tasks(tasks, n_jobs))
+        left_out, ensembles = np.empty((n_rows, len(kinds))), []
+        for column, kind in enumerate(kinds):
             sums = np.empty((kind.n_stages, n_rows))
-            for fold, (_, _, own) in zip(folds, grown, strict=True):
-                sums[:, fold] = own
+            # The last fold is empty: its trees are those of all rows.
+            for fold in folds:
+                positions, nodes, sums[:, fold] = next(results)
             errors = np.average((sums - target) ** 2, axis=1, weights=self.weights)
             stage = int(np.flatnonzero(errors <= (1 + _MAX_RISE) * errors.min())[-1])
-            left_out[:, place] = sums[stage]
-            positions, nodes, _ = grown[-1]
-            kept = nodes.first(kind.n_trees * (stage + 1) // kind.n_stages)
-            whole.append(TreeSum(0.0, positions, *kept))
-        return whole, left_out
+            left_out[:, column] = sums[stage]
+            nodes = nodes.first(kind.n_trees * (stage + 1) // kind.n_stages)
+            ensembles.append(TreeSum(0.0, positions, *nodes))
+        return ensembles, left_out
 
     def _grow(
         self, kind: Growth, target: Floats, left_out: NDArray[np.intp], seed: int
@@ -154,10 +153,10 @@ class _Task:
         for feature, variable in enumerate(self.variables):
             column = self.codes.column(feature)[order]
             first = column[: len(fitted)]
-            own = _ranks(variable, first, target[fitted], self.weights[fitted])
+            state_ranks = _ranks(variable, first, target[fitted], self.weights[fitted])
             # Rows of a feature without states have a code all the same.
-            ranks[feature] = np.append(own, 0)[column]
-            positions.append(own.astype(np.float64))
+            ranks[feature] = np.append(state_ranks, 0)[column]
+            positions.append(state_ranks.astype(np.float64))
         nodes, sums = grow_target_trees(
             ranks,
             np.array(self.codes.cards, dtype=np.int64) + 1,

@@ -59,7 +59,7 @@ struct Trees {
     int64_t n_nodes = 0;
 
     int64_t add(double value) {
-        if (n_nodes == capacity) throw std::invalid_argument("there is no room for nodes");
+        if (n_nodes == capacity) throw std::invalid_argument("trees have too many nodes");
         features[n_nodes] = -1;
         right[n_nodes] = 0;
         thresholds[n_nodes] = 0.0;
