@@ -152,7 +152,9 @@ def add_up(rows: Rows, terms: Sequence[Addend], n_classes: int) -> None:
 def _joined(rows: Rows, table: Table, joins: list[str], n_classes: int) -> list[str]:
     """Join a table; its values by class."""
     values = {f"v{c}": table.values[:, c] for c in table.outputs}
-    stage, alias = keyed(rows, table.keys, values), f"j{len(joins)}"
+    # Elsewhere rows must be listed: databases plan joins by their number.
+    write = keyed if rows.dialect == "duckdb" else listed
+    stage, alias = write(rows, table.keys, values), f"j{len(joins)}"
     joins.append(f" LEFT JOIN {stage} AS {alias} ON {alias}.k = {table.key}")
     return [
         f"COALESCE({alias}.v{c}, {ZERO})" if c in table.outputs else ZERO
@@ -167,8 +169,7 @@ def keyed(rows: Rows, keys: Whole, values: Mapping[str, Floats]) -> str:
     is written once, with all its keys.
     """
     if rows.dialect not in (*SPLIT, "sqlite"):
-        columns = {key: own.tolist() for key, own in values.items()}
-        return rows.constants({"k": keys.tolist(), **columns})
+        return listed(rows, keys, values)
     most = _MAX_PAIRED if rows.dialect == "sqlite" else len(keys)
     lists, distinct = _by_value(keys, np.stack([*values.values()], axis=1), most)
     cells = [[plain(nats(value)) for value in row] for row in distinct.tolist()]
@@ -194,6 +195,12 @@ def keyed(rows: Rows, keys: Whole, values: Mapping[str, Floats]) -> str:
         inner.append(f"{double(unnested(text(','.join(numbers)), ','))} AS {name}")
     k, source = bigint(unnested("d.k", ",")), f"(SELECT {', '.join(inner)}) AS d"
     return rows.add(f"SELECT {k} AS k, {', '.join(values)} FROM {source}")
+
+
+def listed(rows: Rows, keys: Whole, values: Mapping[str, Floats]) -> str:
+    """A stage with the same columns, whose rows are listed one by one."""
+    columns = {key: own.tolist() for key, own in values.items()}
+    return rows.constants({"k": keys.tolist(), **columns})
 
 
 def _by_value(keys: Whole, values: Floats, most: int) -> tuple[list[str], Floats]:

@@ -8,7 +8,7 @@ up, the rows that differ in it alone are added up.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from math import prod
 
@@ -31,8 +31,12 @@ from bayleaf.wording import quoted
 
 # Cells of a table with the class as one axis.
 _MAX_CELLS = 2_000_000
+# Joint states of variables that are summed out together.
+_MAX_OPEN = 1_000
 # Joint codes of a block.
 _MAX_CODES = 20_000
+
+Phase = tuple[list[int], list[int], list[int]]
 
 
 class ScoredNetwork:
@@ -235,29 +239,33 @@ def _add_sums(
     """
     cards, classes = scored.cards, range(scored.n_classes)
     order = _elimination_order(scored)
-    scopes = _scopes(scored, order)
+    phases = [*_phases(scored, order, min(limit, _MAX_OPEN))]
+    scopes = [scope for _, scope, _ in phases]
+    wide = [scope for scope in scopes if prod(cards[v] for v in scope) > limit]
     carried = list(rows.columns)
     rows.number()
     codes = code_columns(scored.n_features)
     if is_reported:
         codes = _add_prefixes(rows, scored)
-    opened = {v: case([(scored.is_open(v, codes), "1")], "0") for v in scored.inner}
-    rows.extend({f"e{v}": value for v, value in opened.items()})
-    wide = [scope for scope in scopes if prod(cards[v] for v in scope) > limit]
+    codes += [f"{cards[v]}" for v in scored.latents]
+    # The code of a variable, or one more than that of missing cells: all states.
+    every = {v: f"{cards[v] + 1}" for v in scored.inner}
+    opened = {
+        f"e{v}": case([(scored.is_open(v, codes), every[v])], codes[v]) for v in every
+    }
+    rows.extend(opened)
     if wide:
-        widths = (
-            " * ".join(f"(1 + {cards[v] - 1}e0 * e{v})" for v in scope)
-            for scope in wide
-        )
-        rows.extend({"w": highest([*widths])})
+        one = {v: case([(f"e{v} = {every[v]}", f"{cards[v]}e0")], "1e0") for v in every}
+        widths = [" * ".join(one[v] for v in scope) for scope in wide]
+        rows.extend({"w": highest(widths)})
         if is_reported:
             # All prefixes of a row are scored, or none.
             rows.extend({"w": "MAX(w) OVER (PARTITION BY r)"})
         carried.append("w")
         fits = f"w <= {limit}e0"
-        rows.extend({f"e{v}": case([(fits, f"e{v}")], "0") for v in scored.inner})
+        rows.extend({f"e{v}": case([(fits, f"e{v}")], codes[v]) for v in every})
     rows.extend({f"s_{c}": nats(base) for c, base in enumerate(scored.base)})
-    _eliminate(rows, scored, order, codes)
+    _eliminate(rows, scored, phases, codes)
     scores = [f"s_{c}" for c in classes]
     if is_reported:
         _add_changes(rows, scored, carried)
@@ -289,40 +297,30 @@ def _add_prefixes(rows: Rows, scored: ScoredNetwork) -> list[str]:
 
 
 def _eliminate(
-    rows: Rows, scored: ScoredNetwork, order: list[int], codes: list[str]
+    rows: Rows, scored: ScoredNetwork, phases: Sequence[Phase], columns: Sequence[str]
 ) -> None:
     """Look families up and add states up."""
-    columns = [*codes, *(f"z{v}" for v in scored.latents)]
-    pending: list[Addend] = []
+    columns = [*columns, *(f"z{v}" for v in scored.latents)]
+    slots = [f"s_{c}" for c in range(scored.n_classes)]
     tables: list[Table] = []
-    opened: list[int] = []
-    for index, variable in enumerate(order):
-        if variable in scored.inner:
-            add_up(rows, pending, scored.n_classes)
-            pending = []
+    for phase, opened, left in phases:
+        joins, new = "", [v for v in phase if v in scored.inner]
+        for v in new:
             # A row for each state of a variable that is summed out; else for its own.
-            card = scored.cards[variable]
-            states = rows.constants({"k": list(range(card + 1))})
-            code = card if variable in scored.latents else codes[variable]
-            fits = (
-                f"(e{variable} = 1 AND k < {card}) OR (e{variable} = 0 AND k = {code})"
-            )
-            rows.extend({f"z{variable}": "k"}, f" JOIN {states} ON {fits}")
-            columns[variable] = f"z{variable}"
-            opened = [*opened, variable]
-        tables.append(scored.table(variable, columns))
-        pending.append(("s", tables[-1]))
-        left = _left(scored, opened, order[: index + 1])
-        if left != opened or index + 1 == len(order):
-            add_up(rows, pending, scored.n_classes)
-            pending = []
+            card = scored.cards[v]
+            states = rows.constants({"k": [*range(card + 1)]})
+            fits = f"q{v}.k = e{v} OR (e{v} = {card + 1} AND q{v}.k < {card})"
+            joins += f" JOIN {states} AS q{v} ON {fits}"
+            columns[v] = f"z{v}"
+        if new:
+            rows.extend({f"z{v}": f"q{v}.k" for v in new}, joins)
+        own = [scored.table(v, columns) for v in phase]
+        add_up(rows, [("s", table) for table in own], scored.n_classes)
+        tables += own
         if left != opened:
-            slots = [f"s_{c}" for c in range(scored.n_classes)]
             gone = {*slots, *(f"z{v}" for v in opened if v not in left)}
             within = ["r", *({"st"} & {*rows.columns}), *(f"z{v}" for v in left)]
-            keys = [key for key in rows.columns if key not in gone]
-            rows.log_sums(slots, within, keys)
-            opened = left
+            rows.log_sums(slots, within, [k for k in rows.columns if k not in gone])
     check_size(tables)
 
 
@@ -340,19 +338,23 @@ def _add_changes(rows: Rows, scored: ScoredNetwork, carried: list[str]) -> None:
     rows.group(["r", *carried], columns)
 
 
-def _left(scored: ScoredNetwork, opened: list[int], done: list[int]) -> list[int]:
+def _phases(scored: ScoredNetwork, order: Sequence[int], limit: int) -> Iterator[Phase]:
+    """Variables that are looked up together, those open then, and those still after."""
+    phase: list[int] = []
+    opened: list[int] = []
+    for index, variable in enumerate(order):
+        new = [variable] if variable in scored.inner else []
+        if phase and prod(scored.cards[v] for v in [*opened, *new]) > limit:
+            left = _left(scored, opened, order[:index])
+            yield phase, opened, left
+            phase, opened = [], left
+        phase, opened = [*phase, variable], [*opened, *new]
+    yield phase, opened, []
+
+
+def _left(scored: ScoredNetwork, opened: list[int], done: Sequence[int]) -> list[int]:
     """Variables that stay open, since not all of their children are done."""
     return [v for v in opened if not scored.children[v] <= {*done}]
-
-
-def _scopes(scored: ScoredNetwork, order: list[int]) -> list[list[int]]:
-    """Variables that may have several states at once, step by step."""
-    opened: list[int] = []
-    scopes = []
-    for index, variable in enumerate(order):
-        scopes.append([*opened, *({variable} & {*scored.inner})])
-        opened = _left(scored, scopes[-1], order[: index + 1])
-    return scopes
 
 
 def _elimination_order(scored: ScoredNetwork) -> list[int]:

@@ -45,19 +45,20 @@ class Rows:
         self.stage = ""
         self.columns: list[str] = []
         self._taken = {folded(table.casefold(), dialect)}
-        # Names of the stages by their queries.
-        self._stages: dict[str, str] = {}
+        # Names and kinds of the stages by their queries.
+        self._stages: dict[str, tuple[str, str]] = {}
 
     def branch(self) -> Rows:
         """Other rows that follow from the same stages."""
         return copy(self)
 
-    def add(self, query: str) -> str:
+    def add(self, query: str, *, is_inlined: bool = False) -> str:
         """Add a stage, if there is none like it, and return its name."""
         if query not in self._stages:
             stage = free_name(f"s{len(self._stages) + 1}", self._taken)
-            self._stages[query] = stage
-        return self._stages[query]
+            is_kept = self.dialect in _MATERIALIZED and not is_inlined
+            self._stages[query] = stage, " MATERIALIZED" if is_kept else ""
+        return self._stages[query][0]
 
     def select(self, columns: Columns, more: str = "", source: str = "") -> None:
         """Go on with a stage of columns; more: joins, a condition or groups.
@@ -109,7 +110,7 @@ class Rows:
         keys = ", ".join(self.columns)
         stages = [self.stage, *(other.stage for other in others)]
         parts = [f"SELECT {keys} FROM {stage}" for stage in stages]
-        self.stage = self.add(" UNION ALL ".join(parts))
+        self.stage = self.add(" UNION ALL ".join(parts), is_inlined=True)
 
     def constants(self, columns: Mapping[str, Sequence[float]]) -> str:
         """A stage that contains a table of numbers."""
@@ -121,22 +122,27 @@ class Rows:
         if self.dialect == "bigquery":
             rows = [list(map("{} AS {}".format, row, keys)) for row in rows]
             structs = ", ".join(f"STRUCT({', '.join(row)})" for row in rows)
-            return self.add(f"SELECT {', '.join(keys)} FROM UNNEST([{structs}])")
-        if self.dialect == "mysql":
+            query = f"SELECT {', '.join(keys)} FROM UNNEST([{structs}])"
+        elif self.dialect == "mysql":
             cells[0] = ", ".join(map("{} AS {}".format, rows[0], keys))
-            return self.add(" UNION ALL ".join(f"SELECT {row}" for row in cells))
-        values = f"(VALUES {', '.join(f'({row})' for row in cells)})"
-        if self.dialect == "sqlite":
-            # It names the columns itself.
-            names = {key: f"column{n}" for n, key in enumerate(keys, 1)}
-            return self.add(_select(names, values))
-        return self.add(f"SELECT * FROM {values} AS v({', '.join(keys)})")
+            query = " UNION ALL ".join(f"SELECT {row}" for row in cells)
+        else:
+            query = f"(VALUES {', '.join(f'({row})' for row in cells)})"
+            if self.dialect == "sqlite":
+                # It names the columns itself.
+                names = {key: f"column{n}" for n, key in enumerate(keys, 1)}
+                query = _select(names, query)
+            else:
+                query = f"SELECT * FROM {query} AS v({', '.join(keys)})"
+        # Databases know the number of rows in a stage that they read in place.
+        return self.add(query, is_inlined=True)
 
     def finish(self, columns: Columns) -> str:
         """The whole query, which selects some columns of the last stage."""
-        form = "MATERIALIZED " if self.dialect in _MATERIALIZED else ""
-        named = ((stage, query) for query, stage in self._stages.items())
-        stages = ", ".join(f"{stage} AS {form}({query})" for stage, query in named)
+        stages = ", ".join(
+            f"{stage} AS{kind} ({query})"
+            for query, (stage, kind) in self._stages.items()
+        )
         results = {name(key): value for key, value in columns.items()}
         query = f"WITH {stages} {_select(results, self.stage)}"
         return written(query, self.dialect)
