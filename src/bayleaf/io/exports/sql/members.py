@@ -4,27 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import product
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from bayleaf.scoring.reference import product, sliced
 from bayleaf.scoring.terms import Bank, Floats, LogSum, Look, SumOut, Whole
 from bayleaf.wording import quoted
 
 
-@dataclass(frozen=True, eq=False)
-class Gates:
-    """Gates of one level, each with the same number of branches.
+class Gates(NamedTuple):
+    """Gates of one level: the gate and branch above each member; nats.
 
-    Parameters
-    ----------
-    nodes, branches : ndarray of shape (n_members,)
-        The gate above each member, and its branch that leads to the member.
-    base : ndarray of shape (n_nodes, n_branches)
-        Nats.
-    tables : list of ndarray of shape (n_nodes, n_codes, n_branches)
-        Nats of each feature.
+    Arrays of shapes (n_members,), (n_members,) and (n_nodes, n_branches); for each
+    feature one of shape (n_nodes, n_codes, n_branches).
     """
 
     nodes: Whole
@@ -170,25 +163,39 @@ def _of_states(
 
 def _of_networks(networks: Sequence[SumOut], label: str | int) -> Members:
     """Networks in which at most two features are parents of others."""
-    cards, n_features = networks[0].cards, len(networks[0].cards) - 1
     rows: list[list[Any]] = []
     for number, network in enumerate(networks):
+        cards, last = network.cards, len(network.cards) - 1
         known = _super_parents(network, label)
-        logs = [_by_parents(network, v, known) for v in range(n_features)]
-        prior = network.factors[-1].logs
-        none = [-1] * (2 - len(known))
-        for states in product(*(range(cards[v]) for v in known)):
-            own = [logs[v][states][state] for v, state in zip(known, states)]
-            first = own[0] if len(own) == 2 else np.zeros_like(prior)
-            tables = [
-                np.zeros_like(table[states]) if v in known else table[states]
-                for v, table in enumerate(logs)
+        states = np.argwhere(np.ones([cards[v] for v in known]))
+        given = dict(zip(known, states.T, strict=True))
+        nats = []
+        for factor in network.factors:
+            scope = [*({factor.child} - {*given, last}), last]
+            table = sliced(factor.variables, factor.logs, given)
+            shape = (len(states), *(cards[v] for v in scope))
+            nats.append(np.broadcast_to(product([table], scope), shape))
+        *others, second = (nats[v] for v in known)
+        first = others[0] if others else np.zeros_like(second)
+        none = np.full((len(states), 2 - len(known)), -1)
+        parents = np.broadcast_to(known, states.shape)
+        tables = [
+            np.zeros((len(states), cards[v], cards[last])) if v in known else nats[v]
+            for v in range(last)
+        ]
+        rows.append(
+            [
+                np.full(len(states), number),
+                np.hstack([none, parents]),
+                np.hstack([none, states]),
+                nats[last],
+                first,
+                first + second,
+                *tables,
             ]
-            parents, joint = [*none, *known], first + own[-1]
-            rows.append([number, parents, [*none, *states], prior, first, joint])
-            rows[-1] += tables
-    each, heads, both, prior, *nats = (np.array(column) for column in zip(*rows))
-    return Members(each, heads, both, prior, nats[0], nats[1], nats[2:])
+        )
+    each, heads, both, prior, *logs = (np.concatenate(own) for own in zip(*rows))
+    return Members(each, heads, both, prior, logs[0], logs[1], logs[2:])
 
 
 def _super_parents(network: SumOut, label: str | int) -> list[int]:
@@ -209,21 +216,3 @@ def _super_parents(network: SumOut, label: str | int) -> list[int]:
             "at most two features of each are parents"
         )
     return inner
-
-
-def _by_parents(network: SumOut, variable: int, known: list[int]) -> Floats:
-    """Nats of a variable, shape (*states of super-parents, n_states, n_classes)."""
-    family, logs = network.factors[variable].variables, network.factors[variable].logs
-    cards, label = network.cards, len(network.cards) - 1
-    axes = [*(v for v in known if v != variable), variable, label]
-    missing = [v for v in axes if v not in family]
-    logs = logs.reshape(*logs.shape, *(1 for _ in missing))
-    order = [*family, *missing]
-    logs = np.transpose(logs, [order.index(v) for v in axes])
-    logs = np.broadcast_to(logs, [cards[v] for v in axes])
-    if variable in known:
-        # Every state has the same distribution along the variable's own state.
-        index = known.index(variable)
-        shape = [cards[v] for v in known] + [cards[variable], cards[label]]
-        logs = np.broadcast_to(np.expand_dims(logs, index), shape)
-    return logs
