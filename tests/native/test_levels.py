@@ -54,6 +54,7 @@ print(digest.hexdigest())
 FIT = """
 import hashlib
 import numpy as np
+from bayleaf import AveragedKDBRegressor
 from bayleaf.classifiers import CLASSIFIERS
 
 rng = np.random.default_rng(0)
@@ -69,6 +70,8 @@ for name in CLASSIFIERS:
     settings = {"random_state": 0} if "random_state" in kind().get_params() else {}
     model = kind(**settings).fit(X, y, sample_weight=weights)
     print(name, hashlib.sha256(model.predict_proba(X).tobytes()).hexdigest())
+model = AveragedKDBRegressor(random_state=0).fit(X, numbers @ [1, 2, 3], weights)
+print("regressor", hashlib.sha256(model.predict(X).tobytes()).hexdigest())
 """
 
 ANSWER = """
