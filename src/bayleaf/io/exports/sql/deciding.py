@@ -28,7 +28,7 @@ class Decision:
         self._predictor = predictor
         self._classes = range(len(predictor.classes))
 
-    def add_choice(self, rows: Rows, *, is_reported: bool) -> None:
+    def add_choice(self, rows: Rows) -> None:
         """Add p_class of the probabilities, and t of the index of the class chosen.
 
         If reported, also a of the runner-up, and o of the log-odds between both.
@@ -52,7 +52,7 @@ class Decision:
                 for costs in self._predictor.loss
             ]
         _add_best(rows, "t", values, best)
-        if not is_reported:
+        if not rows.is_reported:
             return
         # Below the scores of what is impossible.
         others = [case([(f"t = {c}", num(1e7 * NEVER))], f"z_{c}") for c in classes]

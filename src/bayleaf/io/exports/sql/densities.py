@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from bayleaf.io.exports.sql.look_ups import Addend, add_up, batches
 from bayleaf.io.exports.sql.stages import Columns, Rows
@@ -13,12 +13,7 @@ from bayleaf.scoring.terms import MAX_LOG_DENSITY, Density
 _DENSITIES_PER_STAGE = 40
 
 
-def add_densities(
-    rows: Rows,
-    densities: Sequence[Density],
-    n_classes: int,
-    slot: Callable[[int], str],
-) -> None:
+def add_densities(rows: Rows, densities: Sequence[Density], n_classes: int) -> None:
     """Add log densities of numbers to the slots of their features."""
     # Numbers on the normal scale, NULL where missing; deviations from the means of the
     # classes, zero where missing.
@@ -58,7 +53,7 @@ def add_densities(
                 logs[f"y{k}_{c}"] = _log_density(density, c, f"r{k}_{c}", f"v{k}_{c}")
                 log = f"CASE WHEN {child} IS NULL THEN {ZERO} ELSE y{k}_{c} END"
                 nats.append(f"({num(density.weight)} * {log})")
-            terms.append((slot(density.features[0]), nats))
+            terms.append((rows.slot(density.features[0]), nats))
         rows.extend(parts_of)
         rows.extend(logs)
         add_up(rows, terms, n_classes)

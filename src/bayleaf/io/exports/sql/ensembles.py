@@ -34,12 +34,7 @@ _SMALL = 0.01
 
 
 def add_average(
-    rows: Rows,
-    term: LogSum,
-    shift: Sequence[float],
-    predictor: Predictor,
-    *,
-    is_reported: bool,
+    rows: Rows, term: LogSum, shift: Sequence[float], predictor: Predictor
 ) -> None:
     """Add s_class, or all up to the contributions of features if they are reported.
 
@@ -47,7 +42,7 @@ def add_average(
     """
     *cards, _ = predictor.model.domain.cards
     members = members_of(term, cards, predictor.model.domain.names[-1])
-    _Average(rows, members, cards, shift, term.is_posterior).add(predictor, is_reported)
+    _Average(rows, members, cards, shift, term.is_posterior).add(predictor)
 
 
 class _Average:
@@ -66,17 +61,17 @@ class _Average:
         self._classes, self._features = range(len(shift)), range(len(cards))
         self._carried = list(rows.columns)
 
-    def add(self, predictor: Predictor, is_reported: bool) -> None:
+    def add(self, predictor: Predictor) -> None:
         rows, members, n_classes = self._rows, self._members, len(self._classes)
         self._expand()
         for level in range(len(members.gates)):
             self._add_gates(level)
         slot = "u" if members.has_parents else "f"
-        slots = [f"{slot}{v}" if is_reported else "s" for v in self._features]
+        slots = [f"{slot}{v}" if rows.is_reported else "s" for v in self._features]
         terms = [("s", Table.dense(["j"], members.prior + members.joint))]
         terms += self._tables(slots, "j", members.tables)
         check_size(table for _, table in terms)
-        if is_reported:
+        if rows.is_reported:
             reported = {"b": members.first} if members.has_parents else {}
             if members.same_prior is None:
                 reported["a"] = members.prior
@@ -85,15 +80,15 @@ class _Average:
         add_up(rows, terms, n_classes)
         add_zeros(rows, ["s", *slots], n_classes)
         scores = [f"s_{c}" for c in self._classes]
-        if is_reported and members.has_parents:
+        if rows.is_reported and members.has_parents:
             self._chain()
-        elif is_reported:
+        elif rows.is_reported:
             keys = ["s", *(f"f{v}" for v in self._features)]
             sums = {f"e_{c}": plus(*(f"{k}_{c}" for k in keys)) for c in self._classes}
             rows.extend(sums, without=scores)
         if self._is_posterior:
-            self._normalise("e" if is_reported else "s")
-        if is_reported:
+            self._normalise("e" if rows.is_reported else "s")
+        if rows.is_reported:
             self._add_contributions(predictor)
             return
         rows.log_sums(scores, ["r"], ["r", *self._carried])
@@ -233,7 +228,7 @@ class _Average:
         # Scores before the shift, which weights are relative to.
         rows.extend({f"v_{c}": f"s_{c}" for c in classes} | self._shifted([*scores]))
         decision = Decision(predictor)
-        decision.add_choice(rows, is_reported=True)
+        decision.add_choice(rows)
         # The logarithmic-mean weight q of each member.
         sides = {
             f"{slot}{k}": chosen(k, {c: f"{slot}_{c}" for c in classes})

@@ -245,17 +245,15 @@ def add_terms(
     n_features: int,
     n_classes: int,
     base: Sequence[float] = (),
-    *,
-    is_reported: bool,
 ) -> None:
     """Score rows by a sum: s_class and, if reported, b_class and f{feature}_class.
 
     Without a base, terms are added to a score that rows have already.
     """
     if len(base):
-        terms = [("b" if is_reported else "s", list(map(nats, base))), *terms]
+        terms = [("b" if rows.is_reported else "s", list(map(nats, base))), *terms]
     add_up(rows, terms, n_classes)
-    if is_reported:
+    if rows.is_reported:
         slots = [f"f{feature}" for feature in range(n_features)]
         add_zeros(rows, slots, n_classes)
         sums: Columns = {
@@ -263,11 +261,6 @@ def add_terms(
             for c in range(n_classes)
         }
         rows.extend(sums)
-
-
-def slot_of(feature: int, *, is_reported: bool) -> str:
-    """Where nats of a feature are added: to the score, or apart to be reported."""
-    return f"f{feature}" if is_reported else "s"
 
 
 def check_size(tables: Iterable[Table]) -> None:

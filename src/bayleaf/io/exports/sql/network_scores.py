@@ -16,12 +16,10 @@ import numpy as np
 
 from bayleaf.inference.log_sums import log_sum_exp
 from bayleaf.io.exports.sql.look_ups import (
-    Addend,
     Table,
     add_terms,
     add_up,
     check_size,
-    slot_of,
 )
 from bayleaf.io.exports.sql.stages import Columns, Rows, kept
 from bayleaf.io.exports.sql.words import ZERO, both, case, either, highest, nats
@@ -57,6 +55,7 @@ class ScoredNetwork:
         self.cards = term.cards
         self.label, self.n_classes = len(self.cards) - 1, self.cards[-1]
         self.n_features = len(names) - 1
+        self.codes = [f"c{feature}" for feature in range(self.n_features)]
         self.latents = range(self.n_features, self.label)
         self.order = tuple(v for v in term.order if v < self.n_features)
         self.factors = {factor.child: factor for factor in term.factors}
@@ -120,68 +119,41 @@ class ScoredNetwork:
         return both(*conditions) if conditions else "1 = 1"
 
 
-def code_columns(n_features: int) -> list[str]:
-    """Names of the columns that contain codes."""
-    return [f"c{feature}" for feature in range(n_features)]
-
-
-def add_network(
-    rows: Rows, scored: ScoredNetwork, *, is_reported: bool, limit: int
-) -> str:
+def add_network(rows: Rows, scored: ScoredNetwork, limit: int) -> str:
     """Score rows by a network; columns as in `add_terms`.
 
     Returns a remark for the reader of the query, empty if there is nothing to say.
     """
-    columns = code_columns(scored.n_features)
-    if scored.latents and scored.class_is_root:
-        blocks = _block_terms(scored, columns, is_reported=is_reported)
-        if blocks:
-            _add(rows, scored, blocks, is_reported=is_reported)
-            return ""
-    is_summed = bool(scored.latents) or (is_reported and not scored.class_is_root)
-    if is_summed:
-        return _add_sums(rows, scored, is_reported=is_reported, limit=limit)
-    carried = rows.columns
-    torn = [scored.is_open(v, columns) for v in scored.inner]
+    codes, torn = scored.codes, list[str]()
+    terms = _block_terms(rows, scored)
+    if not terms:
+        if scored.latents or (rows.is_reported and not scored.class_is_root):
+            return _add_sums(rows, scored, limit)
+        variables = range(scored.n_features + (not scored.class_is_root))
+        terms = [(rows.slot(v), scored.table(v, codes)) for v in variables]
+        torn = [scored.is_open(v, codes) for v in scored.inner]
+    check_size(table for _, table in terms)
+    remark, carried, others = "", rows.columns, []
     if torn:
         rows.extend({"t": case([(either(*torn), "1")], "0")})
-    families = rows.branch()
-    if torn:
-        families.keep(carried, "t = 0")
-    variables = range(scored.n_features + (not scored.class_is_root))
-    terms: list[Addend] = [
-        (slot_of(v, is_reported=is_reported), scored.table(v, columns))
-        for v in variables
-    ]
-    _add(families, scored, terms, is_reported=is_reported)
-    if not torn:
-        rows.select(
-            dict(zip(families.columns, families.columns)), source=families.stage
-        )
-        return ""
-    rows.keep(carried, "t = 1")
-    remark = _add_sums(rows, scored, is_reported=is_reported, limit=limit)
-    rows.union([families])
+        others.append(rows.branch())
+        others[0].keep(carried, "t = 1")
+        remark = _add_sums(others[0], scored, limit)
+        rows.keep(carried, "t = 0")
+    add_terms(rows, terms, scored.n_features, scored.n_classes, scored.base.tolist())
+    for other in others:
+        rows.union(other)
     return remark
-
-
-def _add(
-    rows: Rows, scored: ScoredNetwork, terms: Sequence[Addend], *, is_reported: bool
-) -> None:
-    """Score rows by tables."""
-    check_size(table for _, table in terms if isinstance(table, Table))
-    sizes = scored.n_features, scored.n_classes
-    add_terms(rows, terms, *sizes, scored.base.tolist(), is_reported=is_reported)
 
 
 # ---- blocks
 
 
 @np.errstate(invalid="ignore")
-def _block_terms(
-    scored: ScoredNetwork, columns: Sequence[str], *, is_reported: bool
-) -> list[Addend]:
-    """Tables of all blocks; none if one of them is too large."""
+def _block_terms(rows: Rows, scored: ScoredNetwork) -> list[tuple[str, Table]]:
+    """Tables of all blocks; none if one of them is too large, or without latents."""
+    if not scored.latents or not scored.class_is_root:
+        return []
     blocks: list[set[int]] = []
     for child in range(scored.label):
         family = {child, *scored.parents[child]}
@@ -191,20 +163,19 @@ def _block_terms(
     members = [[v for v in scored.order if v in block] for block in blocks]
     if max(prod(scored.cards[v] + 1 for v in own) for own in members) > _MAX_CODES:
         return []
-    terms: list[Addend] = []
+    terms: list[tuple[str, Table]] = []
     for block, features in zip(blocks, members, strict=True):
         whole, n_features = _block_table(scored, block, features), len(features)
-        for n in range(1 if is_reported else max(1, n_features), n_features + 1):
+        for n in range(1 if rows.is_reported else max(1, n_features), n_features + 1):
             codes = (slice(None),) * n + (-1,) * (n_features - n)
             values = whole[codes]
-            if is_reported:
+            if rows.is_reported:
                 # What the last feature changes; nothing where it is missing.
                 change = values - values[..., -1:, :]
                 values = np.where(np.isnan(change), 0.0, change)
-            slot = slot_of(features[n - 1], is_reported=is_reported)
-            terms.append(
-                (slot, Table.dense([columns[v] for v in features[:n]], values))
-            )
+            slot = rows.slot(features[n - 1])
+            names = [scored.codes[v] for v in features[:n]]
+            terms.append((slot, Table.dense(names, values)))
     return terms
 
 
@@ -229,9 +200,7 @@ def _block_table(scored: ScoredNetwork, block: set[int], features: list[int]) ->
 # ---- missing cells
 
 
-def _add_sums(
-    rows: Rows, scored: ScoredNetwork, *, is_reported: bool, limit: int
-) -> str:
+def _add_sums(rows: Rows, scored: ScoredNetwork, limit: int) -> str:
     """Score rows with missing cells; columns as in `add_terms`.
 
     If reported, all prefixes of the features are scored. A row that would become more
@@ -244,10 +213,8 @@ def _add_sums(
     wide = [scope for scope in scopes if prod(cards[v] for v in scope) > limit]
     carried = list(rows.columns)
     rows.number()
-    codes = code_columns(scored.n_features)
-    if is_reported:
-        codes = _add_prefixes(rows, scored)
-    codes += [f"{cards[v]}" for v in scored.latents]
+    codes = _add_prefixes(rows, scored) if rows.is_reported else scored.codes
+    codes = [*codes, *(str(cards[v]) for v in scored.latents)]
     # The code of a variable, or one more than that of missing cells: all states.
     every = {v: f"{cards[v] + 1}" for v in scored.inner}
     opened = {
@@ -258,7 +225,7 @@ def _add_sums(
         one = {v: case([(f"e{v} = {every[v]}", f"{cards[v]}e0")], "1e0") for v in every}
         widths = [" * ".join(one[v] for v in scope) for scope in wide]
         rows.extend({"w": highest(widths)})
-        if is_reported:
+        if rows.is_reported:
             # All prefixes of a row are scored, or none.
             rows.extend({"w": "MAX(w) OVER (PARTITION BY r)"})
         carried.append("w")
@@ -267,7 +234,7 @@ def _add_sums(
     rows.extend({f"s_{c}": nats(base) for c, base in enumerate(scored.base)})
     _eliminate(rows, scored, phases, codes)
     scores = [f"s_{c}" for c in classes]
-    if is_reported:
+    if rows.is_reported:
         _add_changes(rows, scored, carried)
         slots = ["b", *(f"f{v}" for v in range(scored.n_features))]
         scores += [f"{slot}_{c}" for slot in slots for c in classes]

@@ -34,19 +34,25 @@ class Rows:
     ----------
     dialect : str
         The database's language.
-    table : str, default=""
+    table : str
         The table of the user, whose name no stage has.
     form : {"auto", "case", "values"}
         Whether tables are conditions or joined.
+    is_reported : bool
+        Whether nats of each feature have columns of their own.
     """
 
-    def __init__(self, dialect: str, table: str = "", form: str = "auto") -> None:
-        self.dialect, self.form = dialect, form
+    def __init__(self, dialect: str, table: str, form: str, is_reported: bool) -> None:
+        self.dialect, self.form, self.is_reported = dialect, form, is_reported
         self.stage = ""
         self.columns: list[str] = []
         self._taken = {folded(table.casefold(), dialect)}
         # Names and kinds of the stages by their queries.
         self._stages: dict[str, tuple[str, str]] = {}
+
+    def slot(self, feature: int) -> str:
+        """Where nats of a feature are added: to the score, or apart to be reported."""
+        return f"f{feature}" if self.is_reported else "s"
 
     def branch(self) -> Rows:
         """Other rows that follow from the same stages."""
@@ -105,11 +111,10 @@ class Rows:
         sums = {s: f"SUM({exponential(f'{s} - h{s}')})" for s in slots}
         self.group(keys, {s: f"(MAX(h{s}) + LN({own}))" for s, own in sums.items()})
 
-    def union(self, others: Sequence[Rows]) -> None:
-        """Go on with the rows of others as well, which have the same columns."""
+    def union(self, other: Rows) -> None:
+        """Go on with the rows of another branch as well, which has the same columns."""
         keys = ", ".join(self.columns)
-        stages = [self.stage, *(other.stage for other in others)]
-        parts = [f"SELECT {keys} FROM {stage}" for stage in stages]
+        parts = [f"SELECT {keys} FROM {stage}" for stage in (self.stage, other.stage)]
         self.stage = self.add(" UNION ALL ".join(parts), is_inlined=True)
 
     def constants(self, columns: Mapping[str, Sequence[float]]) -> str:

@@ -102,21 +102,20 @@ def to_sql(
     cells, classes = feature_cells(predictor.encoder), predictor.classes.tolist()
     check_columns((str(own.column) for own in cells), dialect)
     check_labels(classes, dialect)
-    is_reported, n_ranks = explain > 0, min(explain, len(cells))
-    rows = Rows(dialect, parts[-1], form)
-    _add_codes(rows, parts, ids, cells, is_reported=is_reported)
-    remark = add_scores(rows, predictor, is_reported=is_reported, limit=max_states)
+    rows = Rows(dialect, parts[-1], form, explain > 0)
+    _add_codes(rows, parts, ids, cells)
+    remark = add_scores(rows, predictor, max_states)
     decision = Decision(predictor)
     if "g" not in rows.columns:
-        decision.add_choice(rows, is_reported=is_reported)
-        if is_reported:
+        decision.add_choice(rows)
+        if rows.is_reported:
             decision.add_contributions(rows, len(cells))
     labels = {c: literal(label) for c, label in enumerate(classes)}
     columns = {"prediction": chosen("t", labels)}
     for c, key in enumerate(probability_names(classes, dialect)):
         columns[key] = f"p_{c}"
-    if is_reported:
-        add_ranking(rows, len(cells), n_ranks)
+    if rows.is_reported:
+        add_ranking(rows, len(cells), n_ranks := min(explain, len(cells)))
         columns |= {"against": chosen("a", labels), "log_odds": "o", "prior": "g"}
         columns |= ranked(rows, cells, n_ranks)
     if "ok" in rows.columns:
@@ -167,12 +166,7 @@ def _check_arguments(explain: int, form: str, max_states: int) -> None:
 
 
 def _add_codes(
-    rows: Rows,
-    table: Sequence[str],
-    ids: Sequence[str],
-    cells: Sequence[FeatureCells],
-    *,
-    is_reported: bool,
+    rows: Rows, table: Sequence[str], ids: Sequence[str], cells: Sequence[FeatureCells]
 ) -> None:
     """The first stages: identifiers, codes, and texts of cells if they are reported."""
     names = [*ids, *(str(own.column) for own in cells)]
@@ -180,7 +174,7 @@ def _add_codes(
     columns: Columns = {f"i{n}": source.column(one) for n, one in enumerate(ids)}
     for v, own in enumerate(cells):
         columns[f"c{v}"] = source.code(own)
-        if is_reported:
+        if rows.is_reported:
             columns[f"x{v}"] = source.as_text(own)
     rows.select(columns, source=source.table)
     refused = [v for v, own in enumerate(cells) if None in (own.missing, own.unknown)]

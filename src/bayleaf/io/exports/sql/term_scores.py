@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 
@@ -17,7 +16,6 @@ from bayleaf.io.exports.sql.look_ups import (
     add_terms,
     add_up,
     check_size,
-    slot_of,
 )
 from bayleaf.io.exports.sql.network_scores import ScoredNetwork, add_network
 from bayleaf.io.exports.sql.stages import Columns, Rows
@@ -43,9 +41,7 @@ _NO_COMPILER = (
 )
 
 
-def add_scores(
-    rows: Rows, predictor: Predictor, *, is_reported: bool, limit: int
-) -> str:
+def add_scores(rows: Rows, predictor: Predictor, limit: int) -> str:
     """Add s_class of each class's score; what features add too if it is reported.
 
     Returns a remark for the reader of the query, empty if there is nothing to say;
@@ -62,25 +58,19 @@ def add_scores(
             f"a {type(model).__name__} is not written as SQL; fit another classifier"
         )
     if averages:
-        add_average(
-            rows,
-            averages[0],
-            base,
-            predictor,
-            is_reported=is_reported,
-        )
+        add_average(rows, averages[0], base, predictor)
         return ""
     if not sums:
-        return _add_tables(rows, rest, cards, len(base), base, is_reported=is_reported)
+        return _add_tables(rows, rest, cards, len(base), base)
     (term,) = sums
     is_weighted = term.weight != 1.0
     shift = np.zeros_like(program.base) if is_weighted else program.base
     scored = ScoredNetwork(term, model.domain.names, shift)
-    remark = add_network(rows, scored, is_reported=is_reported, limit=limit)
+    remark = add_network(rows, scored, limit)
     if is_weighted:
         _weigh(rows, term.weight, base)
     if rest:
-        _add_tables(rows, rest, cards, len(base), is_reported=is_reported)
+        _add_tables(rows, rest, cards, len(base))
     return remark
 
 
@@ -102,16 +92,14 @@ def _add_tables(
     cards: Sequence[int],
     n_classes: int,
     base: Sequence[float] = (),
-    *,
-    is_reported: bool,
 ) -> str:
     """Score rows by tables, densities and trees; columns and base as in `add_terms`.
 
     Returns a remark for the reader of the query, empty if there is nothing to say.
     """
-    slot, coded, remark = partial(slot_of, is_reported=is_reported), _Coded(), ""
-    looks = fused(map(_relative, tables_of(terms)), by_owner=is_reported)
-    tables = [(slot(look.owner), coded.table(look)) for look in looks]
+    coded, remark = _Coded(), ""
+    looks = fused(map(_relative, tables_of(terms)), by_owner=rows.is_reported)
+    tables = [(rows.slot(look.owner), coded.table(look)) for look in looks]
     n_entries = sum(len(look.rows) for look in looks)
     if rows.form == "case" or (rows.form == "auto" and n_entries <= _FEW_ENTRIES):
         check_size(table for _, table in tables)
@@ -125,17 +113,17 @@ def _add_tables(
         add_long(rows, tables, cards, coded.new, n_classes)
     densities = [term for term in terms if isinstance(term, Density)]
     if densities:
-        add_densities(rows, densities, n_classes, slot)
+        add_densities(rows, densities, n_classes)
     trees: list[Addend] = []
     for term in terms:
         if isinstance(term, Tree):
             features = {feature for feature in term.features.tolist() if feature >= 0}
-            for name in sorted({slot(feature) for feature in features}):
-                own = {feature for feature in features if slot(feature) == name}
+            for name in sorted({rows.slot(feature) for feature in features}):
+                own = {feature for feature in features if rows.slot(feature) == name}
                 values = [ZERO] * n_classes
                 values[term.label] = _changes(term, 0, own)
                 trees.append((name, values))
-    add_terms(rows, trees, len(cards), n_classes, base, is_reported=is_reported)
+    add_terms(rows, trees, len(cards), n_classes, base)
     return remark
 
 
