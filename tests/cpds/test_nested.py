@@ -1,4 +1,4 @@
-"""Nested families: left-out rows as refitted, tables as rows, unseen is mute."""
+"""Nested families: left-out rows as refitted, scores as counts, few rows fall back."""
 
 from __future__ import annotations
 
@@ -30,9 +30,11 @@ def _training(seed: int = 0, n_rows: int = 60, *, whole: bool = True) -> Codes:
     return Codes.from_columns(columns, (*CARDS, N_CLASSES), weights)
 
 
-def _network(codes: Codes, variables: tuple[int, ...]) -> RandomNetwork:
+def _network(
+    codes: Codes, variables: tuple[int, ...], min_rows: float = 1.0
+) -> RandomNetwork:
     maps = tuple(np.arange(card + 1, dtype=np.uint16) for card in codes.cards[:-1])
-    return RandomNetwork(maps, count_occupied(codes, [variables], maps))
+    return RandomNetwork(maps, count_occupied(codes, [variables], maps, min_rows))
 
 
 def _log_probabilities(
@@ -42,21 +44,21 @@ def _log_probabilities(
     depths: int,
     *left_out: Any,
     n_classes: int = N_CLASSES,
+    min_rows: float = 1.0,
 ) -> Any:
     logs = np.empty((codes.n_rows, n_classes, depths))
-    bank = FamilyBank.from_networks(networks, n_classes)
-    bank.write_log_probabilities(0, codes, rule, logs, 0, depths, *left_out)
+    bank = FamilyBank.from_networks(networks, n_classes, rule, min_rows)
+    bank.write_log_probabilities(0, codes, logs, 0, depths, *left_out)
     return np.moveaxis(logs, 2, 0)
 
 
 def _scores(
     networks: list[RandomNetwork], rule: Any, scales: list[float], rows: Codes
 ) -> NDArray[np.float64]:
-    """What the look-up tables of families give the rows."""
-    bank = FamilyBank.from_networks(networks, N_CLASSES)
+    """What families add to the scores of rows."""
+    bank = FamilyBank.from_networks(networks, N_CLASSES, rule)
     scores = np.zeros((rows.n_rows, N_CLASSES))
-    tables = bank.tables(rule, np.array([scales]))
-    tables.add(rows.narrow, rows.wide, np.array(rows.slots), scores)
+    bank.add_scores(rows, np.array([scales]), scores)
     return scores
 
 
@@ -66,26 +68,60 @@ def _shares(rule: Any, codes: Codes, weights: Any) -> tuple[float, Any]:
     return prior.strength, prior.states[:-1] / prior.strength
 
 
-def test_left_out_log_probabilities_equals_counting_without_the_row() -> None:
+@pytest.mark.parametrize("min_rows", [1, 2, 5, 12])
+def test_left_out_log_probabilities_equals_counting_without_the_row(
+    min_rows: float,
+) -> None:
     def check(case: tuple[Any, bool]) -> None:
         rule, whole = case
         codes = _training(whole=whole)
-        network = _network(codes, (0, 2, 1, 3))
+        network = _network(codes, (0, 2, 1, 3), min_rows)
         (families,) = network.families
         own = codes.column(4).astype(np.int64)
         shares = np.minimum(codes.weights, 1.0)
-        found = _log_probabilities([network], codes, rule, 4, OwnShares(own, shares))
+        left_out = OwnShares(own, shares)
+        found = _log_probabilities(
+            [network], codes, rule, 4, left_out, min_rows=min_rows
+        )
         states = np.stack([codes.column(v) for v in families.variables])
         for row in range(codes.n_rows):
             weights = codes.weights.copy()
             weights[row] -= shares[row]
             strength, prior = _shares(rule, codes, weights)
+            own_states = states[:, row].tolist()
             expected = log_evidence(
-                states, own, weights, states[:, row].tolist(), 3, 3, strength, prior
+                states, own, weights, own_states, 3, 3, strength, prior, min_rows
             )
             np.testing.assert_allclose(found[:, row], expected, atol=1e-12)
 
     check_each(itertools.product(RULES, [True, False]), check)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 4, 5, 40])
+@pytest.mark.parametrize("min_rows", [1, 3])
+def test_rows_are_scored_as_counting_tells(n_classes: int, min_rows: float) -> None:
+    rng = np.random.default_rng(n_classes)
+    # Parents of few states have a link for each, those of many are searched.
+    cards = (4, 3, 60, 5, n_classes)
+    columns = [rng.integers(card, size=200) for card in cards]
+    columns[4][:n_classes] = np.arange(n_classes)
+    codes = Codes.from_columns(columns, cards)
+    network = _network(codes, (0, 1, 2, 3), min_rows)
+    bank = FamilyBank.from_networks([network], n_classes, Dirichlet(1.0))
+    wanted = [rng.integers(card + 1, size=50) for card in cards[:-1]]
+    rows = Codes.from_columns(wanted, cards[:-1])
+    scales, scores = np.array([0.5, 0.0, 1.5, 0.25]), np.zeros((50, n_classes))
+    bank.add_scores(rows, scales[None], scores)
+    states, own = np.stack(columns[:4]), columns[4]
+    for row in range(50):
+        values = [int(column[row]) for column in wanted]
+        if values[0] == cards[0]:
+            assert not scores[row].any()
+            continue
+        shares = np.full(4, 0.25)
+        args = own, np.ones(200), values, 4, n_classes, 1.0, shares, min_rows
+        expected = scales @ (log_evidence(states, *args) - np.log(0.25))
+        np.testing.assert_allclose(scores[row], expected, atol=1e-12)
 
 
 def test_tables_hold_the_weighted_logarithms_relative_to_the_prior_share() -> None:
@@ -103,24 +139,6 @@ def test_tables_hold_the_weighted_logarithms_relative_to_the_prior_share() -> No
     check_each(RULES, check, repr)
 
 
-def test_hashed_levels_equal_a_dense_table(monkeypatch: pytest.MonkeyPatch) -> None:
-    def check(case: tuple[int, int]) -> None:
-        limit, n_rows = case
-        codes, rows = _training(n_rows=n_rows), _training(seed=1, n_rows=3000)
-        rows.narrow[:, :9] = np.arange(9) % (1 + np.array([*CARDS, 1])[:, None])
-        networks = [_network(codes, (0, 2, 1, 3)), _network(codes, (0, 3, 1, 2))]
-        scales = [0.2, 0.5, 0.7, 0.9]
-        dense = _scores(networks, Dirichlet(1.0), scales, rows)
-        with monkeypatch.context() as patch:
-            patch.setattr("bayleaf.cpds.random_network._DENSE_VALUES", limit)
-            hashed = _scores(networks, Dirichlet(1.0), scales, rows)
-        # Two sums of sums differ from one sum in their last bits.
-        assert (hashed != dense).any()
-        np.testing.assert_allclose(hashed, dense, atol=1e-12)
-
-    check_each(itertools.product([1, 60], [40, 2000]), check)
-
-
 def test_an_unknown_state_of_the_child_says_nothing() -> None:
     network = _network(_training(), (0, 2, 1))
     columns = [np.array([state]) for state in (CARDS[0], 0, 1, 0)]
@@ -128,13 +146,13 @@ def test_an_unknown_state_of_the_child_says_nothing() -> None:
     assert not _scores([network], Dirichlet(1.0), [1.0, 1.0, 1.0], row).any()
 
 
-def test_parents_never_seen_together_say_nothing() -> None:
+def test_parents_never_seen_together_repeat_what_one_fewer_says() -> None:
     columns = [[0, 1, 0, 1], [0, 0, 1, 1], [0, 0, 1, 1], [0, 1, 1, 0]]
     codes = Codes.from_columns([np.array(c) for c in columns], (2, 2, 2, 2))
     network = _network(codes, (0, 1, 2))
     row = Codes.from_columns([np.array([c]) for c in (0, 0, 1)], (2, 2, 2))
     found = _log_probabilities([network], row, Dirichlet(1.0), 3, n_classes=2)
-    assert found[2, 0].tolist() == [np.log(0.5)] * 2
+    np.testing.assert_array_equal(found[2], found[1])
     assert found[1, 0, 0] != found[1, 0, 1]
 
 

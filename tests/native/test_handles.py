@@ -8,7 +8,7 @@ from bayleaf.native.cpds import Networks
 
 
 def test_an_object_is_freed_without_a_step_that_would_lose_an_interruption() -> None:
-    held = [Networks(2)]
+    held = [Networks(2, (1.0, 0.0, 0.0))]
     events: list[str] = []
 
     def note(frame: FrameType, event: str, argument: Any) -> None:

@@ -17,14 +17,21 @@ def log_evidence(
     n_classes: int,
     strength: float,
     shares: Any,
+    min_rows: float = 1.0,
 ) -> Any:
     """Ln P(x | c, first j parents) of one row of states, shape (depths, classes).
 
     `states` (n_variables, n_rows) are the training rows, child first; `shares` the
-    prior share of each state of the child.
+    prior share of each state of the child. Parents' states that less than `min_rows`
+    rows have repeat the depth before; one row, however small its weight, is enough.
     """
     found = np.zeros((len(row), n_classes))
     for depth in range(len(row)):
+        matches = (states[1 : depth + 1].T == row[1 : depth + 1]).all(axis=1)
+        weight = weights[matches].sum()
+        if depth and not (weight >= min_rows if min_rows > 1 else weight > 1e-9):
+            found[depth:] = found[depth - 1]
+            break
         for c in range(n_classes):
             parents = joint = 0.0
             for place in range(len(own)):

@@ -2,7 +2,8 @@
 
 The table of a feature with four parents may have millions of cells, of which training
 fills at most one a row. What is kept here is the filled ones, each with its states
-written out, so that memory is bounded by the number of rows.
+written out, so that memory is bounded by the number of rows. Configurations of parents
+that few rows have can be merged with those of one parent fewer.
 """
 
 from __future__ import annotations
@@ -58,8 +59,9 @@ class OccupiedFamilies:
     families : ndarray of shape (n_families, n_places), dtype int64
         The variables of each family, -1 after the last.
     states : ndarray of shape (n_places, n_cells), dtype uint16
-        Code of each variable in each occupied cell, family after family; what stands
-        beyond a family's last variable has no meaning.
+        Code of each variable in each occupied cell, family after family, in the order
+        of the parents' states; zero beyond a family's last variable. Parents of which
+        too few rows have the same states have the reserved code, past the last state.
     classes : ndarray of shape (n_cells,), dtype uint16
         Class of each cell.
     weights : ndarray of shape (n_cells,), dtype float64
@@ -165,6 +167,7 @@ def count_occupied(
     codes: Codes,
     families: Sequence[Sequence[int]],
     maps: Sequence[Map],
+    min_rows: float = 1.0,
 ) -> OccupiedFamilies:
     """Count the joint states of families of variables and the class that occur.
 
@@ -178,6 +181,9 @@ def count_occupied(
     maps : sequence of ndarray of dtype uint16
         For each variable but the class, the state that each of its codes stands for,
         the highest last.
+    min_rows : float, default=1.0
+        Weight of the rows that a configuration of parents, strongest first, needs to be
+        told apart from that without its last parent.
     """
     places = padded(families)
     states, classes, weights, starts = count_families(
@@ -188,6 +194,7 @@ def count_occupied(
         places,
         *joined(maps),
         codes.cards[-1],
+        min_rows,
     )
     return OccupiedFamilies(places, states, classes, weights, starts)
 

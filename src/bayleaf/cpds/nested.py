@@ -111,10 +111,12 @@ class NestedFamilies:
         return np.asarray(counts, dtype=np.float64)
 
     def n_configurations(self, depth: int) -> int:
-        """How many configurations of the first `depth` parents training contains."""
+        """How many configurations of the first `depth` parents are told apart."""
         n = min(depth, len(self.variables) - 1) + 1
-        keys = joint_cells(self.counts.states[1:n], self.radices[1:n])
-        return len(np.unique(keys))
+        states, radices = self.counts.states[1:n], self.radices[1:n]
+        limits = np.array(radices, dtype=np.int64)[:, None] - 1
+        exists = (states < limits).all(axis=0)
+        return len(np.unique(joint_cells(states[:, exists], radices)))
 
 
 def radices_of(maps: Sequence[NDArray[np.uint16]]) -> tuple[int, ...]:

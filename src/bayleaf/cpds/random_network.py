@@ -12,15 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.counts.occupied import MAX_CELLS, OccupiedFamilies, joined, mapped_states
-from bayleaf.cpds.nested import NestedFamilies, pseudo_weights
+from bayleaf.cpds.nested import NestedFamilies, joint_cells, pseudo_weights
 from bayleaf.cpds.smoothing import Smoothing
 from bayleaf.data.codes import Codes
-from bayleaf.native.cpds import LogProbabilityTables, Networks
+from bayleaf.native.cpds import Networks
 from bayleaf.wording import brief_fields
-
-# Values of the largest look-up table with a place for every joint state: it should stay
-# in the second cache.
-_DENSE_VALUES = 1 << 15
 
 Floats = NDArray[np.float64]
 
@@ -53,9 +49,14 @@ class RandomNetwork:
         for feature, family in enumerate(self.families):
             if prod(family.radices) > MAX_CELLS:
                 raise ValueError(f"family {feature} has too many joint states")
-            limits = np.array(family.radices)[:, None] - 1
+            # Parents may have the reserved code, where rows were too few.
+            limits = np.array(family.radices)[:, None]
+            limits[0] -= 1
             if (family.counts.states >= limits).any():
                 raise ValueError(f"family {feature} has a cell of an unknown state")
+            keys = joint_cells(family.counts.states[1:], family.radices[1:])
+            if (np.diff(keys) < 0).any():
+                raise ValueError(f"the cells of family {feature} are not in order")
 
     def check_fit(self, cards: Sequence[int]) -> None:
         """Raise ValueError unless it is over features and, last, a class like these."""
@@ -112,10 +113,27 @@ class FamilyBank:
 
     @classmethod
     def from_networks(
-        cls, networks: Sequence[RandomNetwork], n_classes: int
+        cls,
+        networks: Sequence[RandomNetwork],
+        n_classes: int,
+        smoothing: Smoothing,
+        min_rows: float = 1.0,
     ) -> FamilyBank:
-        """Take networks, whose counts are not copied."""
-        members = Networks(n_classes)
+        """Take networks under a rule, whose counts are copied.
+
+        Parameters
+        ----------
+        networks : sequence of RandomNetwork
+            The networks.
+        n_classes : int
+            Number of classes.
+        smoothing : Smoothing
+            Lidstone, Dirichlet or MEstimate.
+        min_rows : float, default=1.0
+            Weight of the rows that a configuration of parents needs once a row is left
+            out of it.
+        """
+        members = Networks(n_classes, pseudo_weights(smoothing), min_rows)
         for network in networks:
             counts = network.counts
             members.add(
@@ -132,7 +150,6 @@ class FamilyBank:
         self,
         feature: int,
         codes: Codes,
-        smoothing: Smoothing,
         values: NDArray[np.floating[Any]],
         first: int,
         n_depths: int,
@@ -146,11 +163,10 @@ class FamilyBank:
             Its number.
         codes : Codes
             The rows.
-        smoothing : Smoothing
-            Lidstone, Dirichlet or MEstimate.
         values : ndarray of shape (n_rows, n_classes, n_pieces), float32 or float64
             Takes the nats at each number of parents, 0, 1, ..., in the pieces from
-            `first` on; what is beyond the last parent repeats the deepest.
+            `first` on; where the parents' states have too few rows, or there are no
+            more parents, the piece before is repeated.
         first : int
             Piece that takes what the feature says without parents.
         n_depths : int
@@ -167,7 +183,6 @@ class FamilyBank:
             codes.narrow,
             codes.wide,
             np.array(codes.slots, dtype=np.int64),
-            pseudo_weights(smoothing),
             left_out.own,
             left_out.shares,
             values,
@@ -175,19 +190,17 @@ class FamilyBank:
             n_depths,
         )
 
-    def tables(self, smoothing: Smoothing, scales: Floats) -> LogProbabilityTables:
-        """Tables of the sum over depths of ``scale * ln(P(x | class, ...) / P(x))``.
-
-        What a state says of the classes is relative to the prior share P(x) of the
-        state, so that states and parents without data say nothing.
+    def add_scores(self, codes: Codes, scales: Floats, scores: Floats) -> None:
+        """Add ``scale * ln(P(x | class, ...) / P(x))``, summed over depths.
 
         Parameters
         ----------
-        smoothing : Smoothing
-            Lidstone, Dirichlet or MEstimate.
+        codes : Codes
+            The rows.
         scales : ndarray of shape (n_features, n_depths)
-            Weight of each feature at each depth; those beyond its last parent count
-            for the deepest.
+            Weight of each feature at each depth in each network.
+        scores : ndarray of shape (n_rows, n_classes)
+            Added to.
         """
-        rule = pseudo_weights(smoothing)
-        return LogProbabilityTables(self.networks, rule, scales, _DENSE_VALUES)
+        slots = np.array(codes.slots, dtype=np.int64)
+        self.networks.add_scores(codes.narrow, codes.wide, slots, scales, scores)

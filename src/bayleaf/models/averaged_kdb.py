@@ -33,7 +33,6 @@ from bayleaf.models.support.support_counts import SupportCounts
 from bayleaf.models.texts.average_remarks import average_remarks
 from bayleaf.models.texts.feature_shape import FeatureShape, feature_shape
 from bayleaf.models.texts.weighted_edge import WeightedEdge
-from bayleaf.native.cpds import LogProbabilityTables
 from bayleaf.scoring.terms import Look, Term
 from bayleaf.wording import counted
 
@@ -232,23 +231,16 @@ class AveragedKDBModel(ModelKind):
     @cached_property
     def _bank(self) -> FamilyBank:
         """The families of all networks."""
-        return FamilyBank.from_networks(self.networks, self.n_classes)
-
-    @cached_property
-    def _tables(self) -> LogProbabilityTables:
-        """Look-up tables of all networks."""
-        scales = self.weights / len(self.networks)
-        return self._bank.tables(self.smoothing, scales)
+        return FamilyBank.from_networks(self.networks, self.n_classes, self.smoothing)
 
     def class_log_scores(self, codes: Codes) -> LogScores:
         """Log score (nats) of each class, shape (n_rows, n_classes).
 
-        A state that training did not contain says nothing, and as a parent's it ends
-        what the deeper families say.
+        A state that training did not contain says nothing. Where too few training rows
+        have the states of a family's parents, what one parent fewer says is repeated.
         """
         scores = np.tile(self.base, (codes.n_rows, 1))
-        slots = np.array(codes.slots, dtype=np.int64)
-        self._tables.add(codes.narrow, codes.wide, slots, scores)
+        self._bank.add_scores(codes, self.weights / len(self.networks), scores)
         for more in self._beside_tables:
             more.add(codes, scores)
         return scores
@@ -267,7 +259,7 @@ class AveragedKDBModel(ModelKind):
         values = np.empty((codes.n_rows, self.n_classes, n_features * n_depths))
         for i in range(n_features):
             self._bank.write_log_probabilities(
-                i, codes, self.smoothing, values, i * n_depths, n_depths
+                i, codes, values, i * n_depths, n_depths
             )
         return values.reshape(codes.n_rows, self.n_classes, n_features, n_depths)
 
@@ -275,7 +267,7 @@ class AveragedKDBModel(ModelKind):
         """Mean over networks of ln P(state | class), shape (n_states, n_classes)."""
         codes = self._every_state(feature)
         logs = np.empty((codes.n_rows, self.n_classes, 1))
-        self._bank.write_log_probabilities(feature, codes, self.smoothing, logs, 0, 1)
+        self._bank.write_log_probabilities(feature, codes, logs, 0, 1)
         return logs[:, :, 0]
 
     def _every_state(self, feature: int) -> Codes:

@@ -21,38 +21,41 @@ from bayleaf.native.library import FLAG, INTEGER, POINTER, REAL, Function
 
 _CODES = (POINTER, INTEGER, POINTER, INTEGER, POINTER, INTEGER, INTEGER)
 
-_networks_new = Function("bl_networks_new", INTEGER, POINTER)
+_networks_new = Function("bl_networks_new", INTEGER, *[REAL] * 4, POINTER)
 _networks_add = Function(
     "bl_networks_add",
     *[POINTER, POINTER, INTEGER, INTEGER],
     *[POINTER, INTEGER, POINTER, INTEGER],
     *[POINTER, POINTER, POINTER, INTEGER, POINTER],
 )
+_networks_size = Function("bl_networks_size", *[POINTER] * 3)
+_networks_add_scores = Function(
+    "bl_networks_add_scores", POINTER, *_CODES, POINTER, INTEGER, POINTER
+)
 _write_log_probabilities = Function(
     "bl_write_log_probabilities",
     *[POINTER, INTEGER],
     *_CODES,
-    *[REAL] * 3,
     *[POINTER, POINTER],
     *[POINTER, INTEGER, INTEGER, INTEGER, FLAG],
 )
-_tables_new = Function(
-    "bl_tables_new",
-    *[POINTER, REAL, REAL, REAL],
-    *[POINTER, INTEGER, INTEGER, POINTER],
-)
-_tables_add = Function("bl_tables_add", POINTER, *_CODES, POINTER)
 
 PseudoWeights = tuple[float, float, float]
 
 
 class Networks(Handle):
-    """Sampled networks over the same features, with the occupied cells of each family.
+    """Sampled networks over the same features, each family as a tree over its parents.
 
     Parameters
     ----------
     n_classes : int
         Number of classes.
+    pseudo : tuple of three float
+        Prior weight of each state of a feature, of all alike, and of all by their
+        shares of the training rows.
+    min_rows : float
+        Weight of the rows that a configuration of parents needs: one that is left with
+        less once a row is left out repeats what one parent fewer says.
 
     Attributes
     ----------
@@ -62,10 +65,23 @@ class Networks(Handle):
         Number of families of each network.
     """
 
-    def __init__(self, n_classes: int) -> None:
-        super().__init__(_networks_new, "bl_networks_free", n_classes)
+    def __init__(
+        self, n_classes: int, pseudo: PseudoWeights, min_rows: float = 1.0
+    ) -> None:
+        super().__init__(
+            _networks_new, "bl_networks_free", n_classes, *pseudo, min_rows
+        )
         self.n_classes, self.n_features = n_classes, 0
-        self._arrays: list[tuple[NDArray[Any], ...]] = []
+        # Arrays that are read and not copied.
+        self._codings: list[tuple[NDArray[Any], ...]] = []
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Bytes that all networks take, and their nodes."""
+        found = np.zeros(2, dtype=np.int64)
+        address = found.ctypes.data
+        _networks_size(self.address, address, address + found.itemsize)
+        return int(found[0]), int(found[1])
 
     def add(
         self,
@@ -77,7 +93,7 @@ class Networks(Handle):
         weights: NDArray[np.float64],
         starts: NDArray[np.int64],
     ) -> None:
-        """Add a network, whose arrays are kept and not copied.
+        """Add a network.
 
         Parameters
         ----------
@@ -89,7 +105,8 @@ class Networks(Handle):
         value_starts : ndarray of shape (n_variables + 1,), dtype int64
             Where the states of each variable begin.
         states : ndarray of shape (n_places, n_cells), dtype uint16
-            State of each variable of a family in its cells, family after family.
+            State of each variable of a family in its cells, family after family, in the
+            order of the parents' states.
         classes : ndarray of shape (n_cells,), dtype uint16
             Class of each cell.
         weights : ndarray of shape (n_cells,), dtype float64
@@ -101,7 +118,7 @@ class Networks(Handle):
         ------
         TypeError, ValueError
             If an array is not what it should be, or holds a variable, state or class
-            that does not exist.
+            that does not exist, or cells are not in order.
         """
         n_features, n_places = families.shape
         n_cells, n_values = len(classes), len(values)
@@ -122,8 +139,7 @@ class Networks(Handle):
             readable(starts, I8, (n_features + 1,)),
         )
         self.n_features = n_features
-        self._arrays.append((families, values, value_starts, states, classes, weights))
-        self._arrays.append((starts,))
+        self._codings.append((values, value_starts))
 
     def write_log_probabilities(
         self,
@@ -131,7 +147,6 @@ class Networks(Handle):
         narrow: NDArray[np.uint8],
         wide: NDArray[np.uint16],
         slots: NDArray[np.int64],
-        pseudo: PseudoWeights,
         own: NDArray[np.int64],
         shares: NDArray[np.float64],
         values: NDArray[np.float32] | NDArray[np.float64],
@@ -150,16 +165,13 @@ class Networks(Handle):
             Codes of wide variables.
         slots : ndarray of shape (n_variables,) or more, dtype int64
             Where each variable lies.
-        pseudo : tuple of three float
-            Prior weight of each state of x, of all alike, and of all by their shares of
-            the training rows.
         own : ndarray of shape (n_rows,), dtype int64
             Class of each row from whose counts its share is taken; -1 for none.
         shares : ndarray of shape (n_rows,), dtype float64
             What is taken.
         values : ndarray of shape (n_rows, n_classes, n_pieces), float32 or float64
             Takes the nats of depths 0, 1, ... in the pieces from `first` on; what is
-            beyond the last parent repeats the deepest.
+            beyond the last configuration of parents repeats the deepest.
         first : int
             Piece of depth 0.
         n_depths : int
@@ -182,7 +194,6 @@ class Networks(Handle):
             self.address,
             feature,
             *code_arguments(narrow, wide, slots, n_rows),
-            *pseudo,
             readable(own, I8, (n_rows,)),
             readable(shares, F8, (n_rows,)),
             writable(values, dtype, (n_rows, self.n_classes, n_pieces)),
@@ -192,50 +203,18 @@ class Networks(Handle):
             dtype == F4,
         )
 
-
-class LogProbabilityTables(Handle):
-    """Look-up tables of the weighted log-probabilities of networks.
-
-    Parameters
-    ----------
-    networks : Networks
-        At least one; not kept.
-    pseudo : tuple of three float
-        Prior weights, see `Networks.write_log_probabilities`.
-    scales : ndarray of shape (n_features, n_depths), dtype float64
-        Weight of each feature at each depth in each network, none negative;
-        what is beyond a feature's last parent counts for the deepest.
-    most_values : int
-        Values of the largest table with a place for every joint state.
-    """
-
-    def __init__(
-        self,
-        networks: Networks,
-        pseudo: PseudoWeights,
-        scales: NDArray[np.float64],
-        most_values: int,
-    ) -> None:
-        _, n_depths = scales.shape
-        super().__init__(
-            _tables_new,
-            "bl_tables_free",
-            networks.address,
-            *pseudo,
-            readable(scales, F8, (networks.n_features, n_depths)),
-            n_depths,
-            most_values,
-        )
-        self.n_classes = networks.n_classes
-
-    def add(
+    def add_scores(
         self,
         narrow: NDArray[np.uint8],
         wide: NDArray[np.uint16],
         slots: NDArray[np.int64],
+        scales: NDArray[np.float64],
         scores: NDArray[np.float64],
     ) -> None:
         """Add ``scale * ln(P(x | class, ...) / P(x))`` of all families to rows' scores.
+
+        What a state says of the classes is relative to its prior share P(x), so that
+        states and parents without data say nothing.
 
         Parameters
         ----------
@@ -245,6 +224,9 @@ class LogProbabilityTables(Handle):
             Codes of wide variables.
         slots : ndarray of shape (n_variables,) or more, dtype int64
             Where each variable lies.
+        scales : ndarray of shape (n_features, n_depths), dtype float64
+            Weight of each feature at each depth in each network, none negative; what
+            is beyond the last configuration of parents counts for the deepest.
         scores : ndarray of shape (n_rows, n_classes), dtype float64
             Added to.
 
@@ -253,9 +235,11 @@ class LogProbabilityTables(Handle):
         TypeError, ValueError
             If an array is not what it should be.
         """
-        n_rows = len(scores)
-        _tables_add(
+        n_rows, n_depths = len(scores), scales.shape[1]
+        _networks_add_scores(
             self.address,
             *code_arguments(narrow, wide, slots, n_rows),
+            readable(scales, F8, (self.n_features, n_depths)),
+            n_depths,
             writable(scores, F8, (n_rows, self.n_classes)),
         )

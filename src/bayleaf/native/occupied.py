@@ -15,7 +15,7 @@ from bayleaf.native.arrays import (
     strided,
     writable,
 )
-from bayleaf.native.library import INTEGER, POINTER, Function
+from bayleaf.native.library import INTEGER, POINTER, REAL, Function
 
 _count_families = Function(
     "bl_count_families",
@@ -23,7 +23,7 @@ _count_families = Function(
     *[POINTER, INTEGER],
     *[POINTER, INTEGER, INTEGER],
     *[POINTER, INTEGER, POINTER],
-    *[INTEGER, POINTER, POINTER],
+    *[INTEGER, REAL, POINTER, POINTER],
 )
 _take_families = Function("bl_take_families", *[POINTER] * 4)
 
@@ -37,6 +37,7 @@ def count_families(
     values: NDArray[np.uint16],
     value_starts: NDArray[np.int64],
     n_classes: int,
+    min_rows: float,
 ) -> tuple[
     NDArray[np.uint16], NDArray[np.uint16], NDArray[np.float64], NDArray[np.int64]
 ]:
@@ -61,12 +62,15 @@ def count_families(
         Where the states of each variable begin.
     n_classes : int
         Number of classes.
+    min_rows : float
+        Weight of the rows that a configuration of parents needs. Below it the states of
+        its last parent, and of those behind, are the reserved code.
 
     Returns
     -------
     states : ndarray of shape (n_places, n_cells), dtype uint16
-        State of each variable in each cell, family after family, in the order in which
-        the rows bring them; zero beyond a family's last variable.
+        State of each variable in each cell, family after family, in the order of the
+        parents' states; zero beyond a family's last variable.
     classes : ndarray of shape (n_cells,), dtype uint16
         Class of each cell.
     weights : ndarray of shape (n_cells,), dtype float64
@@ -77,8 +81,7 @@ def count_families(
     Raises
     ------
     TypeError, ValueError
-        If an array is not what it should be, or a family has more than 2**62 joint
-        states.
+        If an array is not what it should be.
     """
     (n_rows,), (n_families, n_places) = weights.shape, families.shape
     address, (step,) = strided(weights, F8)
@@ -96,6 +99,7 @@ def count_families(
         len(values),
         readable(value_starts, I8, slots.shape),
         n_classes,
+        min_rows,
         writable(starts, I8, starts.shape),
     )
     n_cells = int(starts[-1])

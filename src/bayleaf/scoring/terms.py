@@ -92,15 +92,16 @@ class Counts:
     """A feature's nested family stored as counts, with the rule that smooths them.
 
     Depth j adds weight * ln P(child | class, first j parents), relative to a joint
-    state without rows, which is the same for all classes.
+    state without rows, which is the same for all classes. Where no cell has the states
+    of the parents, depth j - 1 is repeated.
 
     Parameters
     ----------
     features : tuple of int
         The child, then its parents.
     maps : tuple of ndarray of shape (n_codes,), dtype int64
-        State of each code of each feature; the last state of the child is the missing
-        cell, which adds nothing.
+        State of each code of each feature. The last state is reserved: that of the
+        child adds nothing, and a cell has it for parents that too few rows share.
     states : ndarray of shape (n_cells, n_features), dtype int64
         Occupied joint states.
     classes : ndarray of shape (n_cells,), dtype int64
@@ -138,23 +139,38 @@ class Counts:
         least[n_states] = 0.0
         strength = each * n_states + together + shared
         counts_for = least > 0
-        for depth in np.flatnonzero(self.weights).tolist():
-            family = slice(0, depth + 1)
-            states, counts = self._sums(family)
-            selected = counts_for[states[:, 0]]
-            states, counts = states[selected], counts[selected]
-            rows = np.log1p(counts / least[states[:, 0], None])
-            yield self._look(family, states, self.weights[depth] * rows)
-            # Counts of the parents alone; of the class alone without a parent.
-            parents = slice(1, depth + 1)
-            states, counts = self._sums(parents)
-            rows = -self.weights[depth] * np.log1p(counts / strength)
-            if depth:
-                yield self._look(parents, states, rows, counts_for[self.maps[0]])
-            else:
+        # What depth j changes counts for all depths from j on.
+        deeper = np.cumsum(self.weights[::-1])[::-1]
+        cells, logs = np.zeros((0, 0), np.int64), np.zeros((0, self.n_classes))
+        shared_logs = np.zeros((1, self.n_classes))
+        configurations = np.zeros((1, 0), np.int64)
+        for depth in np.flatnonzero(deeper).tolist():
+            family, parents = slice(0, depth + 1), slice(1, depth + 1)
+            before, configurations_before = (cells, logs), configurations
+            cells, counts = self._sums(family)
+            kept = counts_for[cells[:, 0]]
+            cells, counts = cells[kept], counts[kept]
+            logs = np.log1p(counts / least[cells[:, 0], None])
+            configurations, totals = self._sums(parents)
+            if not depth:
+                yield self._look(family, cells, deeper[0] * logs)
+                # Counts of the class alone.
+                shared_logs = -np.log1p(totals / strength)
                 states = np.flatnonzero(counts_for)[:, None]
-                rows = np.repeat(rows, len(states), axis=0)
-                yield self._look(slice(0, 1), states, rows)
+                rows = np.repeat(deeper[0] * shared_logs, len(states), axis=0)
+                yield self._look(family, states, rows)
+                continue
+            # Each state that occurs under one parent fewer, under each configuration.
+            pairs = _continued(before[0][:, 1:], configurations)
+            joint = np.hstack([before[0][pairs[0], :1], configurations[pairs[1]]])
+            changes = -before[1][pairs[0]]
+            changes[_places(cells, joint)] += logs
+            yield self._look(family, joint, deeper[depth] * changes)
+            indices, _ = _continued(configurations_before, configurations)
+            rows = -np.log1p(totals / strength) - shared_logs[indices]
+            shared_logs = shared_logs[indices] + rows
+            gate = counts_for[self.maps[0]]
+            yield self._look(parents, configurations, deeper[depth] * rows, gate)
 
     def _look(
         self, members: slice, states: Whole, rows: Floats, gate: Flags | None = None
@@ -164,18 +180,55 @@ class Counts:
         return Look(self.features[0], features, maps, states, rows - rows[:, :1], gate)
 
     def _sums(self, members: slice) -> tuple[Whole, Floats]:
-        """Occupied joint states of some features, and their counts by class."""
+        """Joint states of some features that exist, and their counts by class."""
         radices = [int(states.max(initial=0)) + 1 for states in self.maps[members]]
-        keys = np.zeros(len(self.states), np.int64)
-        for states, radix in zip(self.states[:, members].T, radices, strict=True):
+        chosen = self.states[:, members]
+        reserved = np.array(radices, dtype=np.int64) - 1
+        exists = (chosen < reserved).all(axis=1)
+        keys = np.zeros(int(exists.sum()), np.int64)
+        for states, radix in zip(chosen[exists].T, radices, strict=True):
             keys = keys * radix + states
         distinct, indices = np.unique(keys, return_inverse=True)
-        cells = indices * self.n_classes + self.classes
-        sums = np.bincount(cells, self.totals, len(distinct) * self.n_classes)
+        cells = indices * self.n_classes + self.classes[exists]
+        size = len(distinct) * self.n_classes
+        sums = np.bincount(cells, self.totals[exists], size)
         joint = np.zeros((len(distinct), 0), np.int64)
         if radices:
             joint = np.stack(np.unravel_index(distinct, radices), axis=1)
         return joint, sums.astype(np.float64).reshape(-1, self.n_classes)
+
+
+def _keys(*rows: Whole) -> list[Whole]:
+    """Equal integers for equal rows of several arrays with the same columns."""
+    joined = np.concatenate(rows)
+    ends = np.cumsum([len(own) for own in rows])[:-1]
+    radices = joined.max(axis=0, initial=0).astype(object) + 1
+    if np.prod(radices) < 1 << 62:
+        indices = np.zeros(len(joined), np.int64)
+        for states, radix in zip(joined.T, radices.tolist(), strict=True):
+            indices = indices * radix + states
+    else:
+        indices = np.unique(joined, axis=0, return_inverse=True)[1].reshape(-1)
+    return np.split(indices, ends)
+
+
+def _places(cells: Whole, among: Whole) -> Whole:
+    """Index of each cell among others, each of which occurs once."""
+    wanted, keys = _keys(cells, among)
+    order = np.argsort(keys)
+    return np.asarray(order[np.searchsorted(keys, wanted, sorter=order)])
+
+
+def _continued(before: Whole, configurations: Whole) -> tuple[Whole, Whole]:
+    """Rows and the configurations of one parent more that begin with their states."""
+    keys, wanted = _keys(before, configurations[:, :-1])
+    order = np.argsort(keys, kind="stable")
+    ranks = keys[order]
+    first, last = np.searchsorted(ranks, wanted), np.searchsorted(ranks, wanted, "right")
+    sizes = last - first
+    indices = np.repeat(np.arange(len(configurations)), sizes)
+    within = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    return order[np.repeat(first, sizes) + within], indices
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,20 +1,332 @@
-// Networks as Python hands them over: views of its arrays, checked once.
-#include "cpds/families.h"
-
+// Sampled networks, which Python hands over one by one, and what they say of rows.
+//
+// What a family says of a row is ln P(x | class, first j parents) for each j, where a
+// configuration of parents that too few rows have repeats what one parent fewer says. It is
+// read off the nodes that the row's states lead to, relative to the prior share P(x) of the
+// state: states, parents and classes without counts say nothing. Families are gone through
+// one by one for many rows, so that each stays in the first cache.
+#include <algorithm>
+#include <cmath>
 #include <memory>
+#include <type_traits>
 
+#include "cpds/family_trie.h"
+#include "support/exp_log.h"
 #include "support/interface.h"
+#include "support/watch.h"
+
+namespace bayleaf {
+namespace {
+
+// Rows whose states stay in the second cache.
+constexpr int64_t kTile = 4096;
+// A product of probabilities below this goes over into its logarithm.
+constexpr double kSmall = 1e-150;
+
+struct Member {
+    Coding coding;
+    std::vector<FamilyTrie> tries;
+};
+
+struct Networks {
+    int64_t n_classes;
+    PseudoWeights rule;
+    double min_rows;
+    std::vector<Member> members;
+
+    int64_t n_features() const { return members.empty() ? 0 : std::ssize(members[0].tries); }
+};
+
+// Calls body(n_classes) with a number that is known to the compiler where it is small, so
+// that loops over classes are unrolled.
+template <class Body>
+void with_classes(int64_t n_classes, Body&& body) {
+    if (n_classes == 2)
+        body(std::integral_constant<int64_t, 2>());
+    else if (n_classes == 3)
+        body(std::integral_constant<int64_t, 3>());
+    else
+        body(n_classes);
+}
+
+// States of all variables in some rows, in a network's coding.
+class States {
+public:
+    void read(const CodeTable& codes, const Coding& coding, int64_t first, int64_t n_rows) {
+        n_rows_ = n_rows;
+        states_.resize(static_cast<std::size_t>(coding.n_variables() * n_rows));
+        for (int64_t v = 0; v < coding.n_variables(); ++v) read_variable(codes, coding, v, first);
+    }
+    // Those of one family alone.
+    void read(const CodeTable& codes, const Coding& coding, std::span<const int64_t> family) {
+        n_rows_ = codes.n_rows;
+        states_.resize(static_cast<std::size_t>(coding.n_variables() * n_rows_));
+        for (const int64_t v : family) read_variable(codes, coding, v, 0);
+    }
+    const uint16_t* of(int64_t variable) const { return states_.data() + variable * n_rows_; }
+
+private:
+    void read_variable(const CodeTable& codes, const Coding& coding, int64_t v, int64_t first) {
+        const auto map = coding.of(v);
+        uint16_t* out = states_.data() + v * n_rows_;
+        codes.column(v, [&](auto column) {
+            for (int64_t row = 0; row < n_rows_; ++row) out[row] = map[column[first + row]];
+        });
+    }
+    std::vector<uint16_t> states_;
+    int64_t n_rows_ = 0;
+};
+
+// Adds scale * ln(P(x | class, ...) / P(x)) of one family to rows' scores.
+class ScoreAdder {
+public:
+    ScoreAdder(const FamilyTrie& trie, std::span<const double> scales, const States& states)
+        : trie_(trie) {
+        const auto n_variables = std::ssize(trie.variables());
+        // What each depth adds where a deeper one follows, and where none does.
+        deepest_.assign(scales.begin(), scales.end());
+        for (auto k = std::ssize(deepest_) - 2; k >= 0; --k) deepest_[k] += deepest_[k + 1];
+        scales_ = scales;
+        while (n_depths_ < std::min<int64_t>(n_variables, std::ssize(scales)) &&
+               deepest_[n_depths_] > 0.0)
+            ++n_depths_;
+        for (const int64_t variable : trie.variables()) columns_.push_back(states.of(variable));
+    }
+
+    bool is_silent() const { return n_depths_ == 0; }
+
+    template <class Number, class Classes>
+    void add(const Number* numbers, Classes n_classes, int64_t n_rows, double* scores) const {
+        const double* weights = trie_.prior().weights.data();
+        for (int64_t row = 0; row < n_rows; ++row, scores += n_classes) {
+            const uint16_t x = columns_[0][row];
+            if (weights[x] > 0.0) add_row(numbers, n_classes, row, x, scores);
+        }
+    }
+
+private:
+    template <class Number, class Classes>
+    void add_row(const Number* numbers, Classes n_classes, int64_t row, uint16_t x,
+                 double* scores) const {
+        const double* logs = trie_.logs(x);
+        const double* total_logs = trie_.total_logs();
+        const int64_t total_row = trie_.total_row();
+        uint32_t number = 0;
+        for (int64_t depth = 0;; ++depth) {
+            const FamilyTrie::Node& node = trie_.node(number);
+            number = depth + 1 < n_depths_ ? trie_.child(node, columns_[depth + 1][row])
+                                           : FamilyTrie::kNone;
+            const bool is_last = number == FamilyTrie::kNone;
+            const double scale = is_last ? deepest_[depth] : scales_[depth];
+            const Number* counts = numbers + node.counts;
+            if constexpr (!std::is_same_v<Classes, int64_t>) {
+                const Number* own = counts + x * n_classes;
+                const Number* all = counts + total_row * n_classes;
+                for (int64_t c = 0; c < n_classes; ++c)
+                    scores[c] += scale * (logs[own[c]] - total_logs[all[c]]);
+            } else {
+                const Number* own = counts + x * node.n_labels;
+                const Number* all = counts + total_row * node.n_labels;
+                const uint16_t* labels = trie_.labels(node);
+                for (int64_t k = 0; k < node.n_labels; ++k)
+                    scores[n_classes > FamilyTrie::kFewClasses ? labels[k] : k] +=
+                        scale * (logs[own[k]] - total_logs[all[k]]);
+            }
+            if (is_last) return;
+        }
+    }
+
+    const FamilyTrie& trie_;
+    std::span<const double> scales_;
+    std::vector<double> deepest_;
+    std::vector<const uint16_t*> columns_;
+    int64_t n_depths_ = 0;
+};
+
+void add_scores(const Networks& networks, const CodeTable& codes, Matrix<const double> scales,
+                double* scores) {
+    States states;
+    Watch watch;
+    for (int64_t first = 0; first < codes.n_rows; first += kTile) {
+        const int64_t n_rows = std::min(kTile, codes.n_rows - first);
+        double* const out = scores + first * networks.n_classes;
+        for (const Member& member : networks.members) {
+            states.read(codes, member.coding, first, n_rows);
+            for (int64_t f = 0; f < std::ssize(member.tries); ++f) {
+                const FamilyTrie& trie = member.tries[f];
+                const ScoreAdder adder(trie, scales[f], states);
+                if (adder.is_silent()) continue;
+                trie.with_numbers([&](const auto* numbers) {
+                    with_classes(networks.n_classes, [&](auto n_classes) {
+                        adder.add(numbers, n_classes, n_rows, out);
+                    });
+                });
+                watch.add(n_rows * 20);
+            }
+        }
+    }
+}
+
+// What each row takes from the counts of its class, -1 for none.
+struct LeftOut {
+    std::span<const int64_t> own;
+    std::span<const double> shares;
+};
+
+// Sums over networks of a feature's logarithms, by row, class and depth.
+class FeatureLogs {
+public:
+    FeatureLogs(const Networks& networks, const CodeTable& codes, LeftOut left_out,
+                int64_t n_depths)
+        : networks_(networks),
+          codes_(codes),
+          left_out_(left_out),
+          n_depths_(n_depths),
+          sums_(static_cast<std::size_t>(codes.n_rows * networks.n_classes * n_depths)),
+          products_(static_cast<std::size_t>(codes.n_rows * n_depths), 1.0),
+          logs_(static_cast<std::size_t>(networks.n_classes)) {}
+
+    void add(int64_t feature) {
+        for (const Member& member : networks_.members) {
+            const FamilyTrie& trie = member.tries[feature];
+            states_.read(codes_, member.coding, trie.variables());
+            columns_.clear();
+            for (const int64_t v : trie.variables()) columns_.push_back(states_.of(v));
+            trie.with_numbers([&](const auto* numbers) {
+                for (int64_t row = 0; row < codes_.n_rows; ++row) add_row(trie, numbers, row);
+            });
+            watch_.add(codes_.n_rows * n_depths_ * (5 + 2 * networks_.n_classes));
+        }
+    }
+
+    // Writes the means of the networks' logarithms as (n_rows, n_classes, n_depths) into
+    // the pieces from `first` on.
+    template <class Value>
+    void write(Stack<Value> values, int64_t first) const {
+        const auto n = static_cast<double>(std::ssize(networks_.members));
+        for (int64_t row = 0; row < codes_.n_rows; ++row) {
+            const int64_t own = left_out_.own[row];
+            for (int64_t c = 0; c < networks_.n_classes; ++c)
+                for (int64_t depth = 0; depth < n_depths_; ++depth) {
+                    double sum = sums_[(row * networks_.n_classes + c) * n_depths_ + depth];
+                    if (c == own) sum += log_of(products_[row * n_depths_ + depth]);
+                    values(row, c, first + depth) = static_cast<Value>(sum / n);
+                }
+        }
+    }
+
+private:
+    template <class Number>
+    void add_row(const FamilyTrie& trie, const Number* numbers, int64_t row) {
+        const Prior& prior = trie.prior();
+        const uint16_t x = columns_[0][row];
+        const int64_t own = left_out_.own[row];
+        const double share = own < 0 ? 0.0 : left_out_.shares[row];
+        const double weight = prior.without(x, share);
+        if (weight <= 0.0) return;
+        // With no counts at all.
+        const double nothing = weight / prior.strength, base = log_of(nothing);
+        const bool is_changed = weight != prior.weights[x];
+        const int64_t n_used =
+            std::min<int64_t>(n_depths_, std::ssize(trie.variables()));
+        uint32_t number = 0;
+        double ratio = nothing;
+        for (int64_t depth = 0; depth < n_depths_; ++depth) {
+            if (number != FamilyTrie::kNone) {
+                ratio = nothing;
+                const FamilyTrie::Node& node = trie.node(number);
+                const Number* of_x = numbers + node.counts + x * node.n_labels;
+                const Number* of_all =
+                    numbers + node.counts + trie.total_row() * node.n_labels;
+                std::ranges::fill(logs_, base);
+                for (int64_t k = 0; k < node.n_labels; ++k) {
+                    const int64_t c = networks_.n_classes > FamilyTrie::kFewClasses
+                                          ? trie.labels(node)[k]
+                                          : k;
+                    const double count = trie.values()[of_x[k]];
+                    const double total = trie.values()[of_all[k]];
+                    if (c == own)
+                        ratio = (Prior::less(count, share) + weight) /
+                                (Prior::less(total, share) + prior.strength);
+                    else if (is_changed)
+                        logs_[c] = log_of((count + weight) / (total + prior.strength));
+                    else
+                        logs_[c] = base + trie.logs(x)[of_x[k]] -
+                                   trie.total_logs()[of_all[k]];
+                }
+                if (own >= 0) logs_[own] = 0.0;
+            }
+            add_logs(row, depth, ratio);
+            number = depth + 1 < n_used && number != FamilyTrie::kNone
+                         ? next(trie, numbers, number, row, depth + 1, share)
+                         : FamilyTrie::kNone;
+        }
+    }
+
+    // The node of one parent more; kNone if too few rows are left in it.
+    template <class Number>
+    uint32_t next(const FamilyTrie& trie, const Number* numbers, uint32_t number, int64_t row,
+                  int64_t place, double share) const {
+        const uint32_t child = trie.child(trie.node(number), columns_[place][row]);
+        if (child == FamilyTrie::kNone || share <= 0.0) return child;
+        const FamilyTrie::Node& node = trie.node(child);
+        const Number* of_all = numbers + node.counts + trie.total_row() * node.n_labels;
+        double total = 0.0;
+        for (int64_t k = 0; k < node.n_labels; ++k) total += trie.values()[of_all[k]];
+        const double rest = Prior::less(total, share);
+        // A sum of weights below one is as good as any.
+        const bool exists = networks_.min_rows > 1.0 ? rest >= networks_.min_rows : rest > 0.0;
+        return exists ? child : FamilyTrie::kNone;
+    }
+
+    void add_logs(int64_t row, int64_t depth, double ratio) {
+        double* sum = sums_.data() + row * networks_.n_classes * n_depths_ + depth;
+        for (int64_t c = 0; c < networks_.n_classes; ++c) sum[c * n_depths_] += logs_[c];
+        const int64_t own = left_out_.own[row];
+        if (own < 0) return;
+        double& product = products_[row * n_depths_ + depth];
+        product *= ratio;
+        if (product < kSmall) {
+            sum[own * n_depths_] += log_of(product);
+            product = 1.0;
+        }
+    }
+
+    const Networks& networks_;
+    const CodeTable& codes_;
+    LeftOut left_out_;
+    int64_t n_depths_;
+    std::vector<double> sums_, products_, logs_;
+    States states_;
+    std::vector<const uint16_t*> columns_;
+    Watch watch_;
+};
+
+void check_rows(const Networks& networks, const CodeTable& codes) {
+    for (const Member& member : networks.members)
+        if (std::ssize(codes.slots) < member.coding.n_variables())
+            throw std::invalid_argument("the rows lack a variable of the networks");
+}
+
+}  // namespace
+}  // namespace bayleaf
 
 using namespace bayleaf;
 
-BAYLEAF_API int32_t bl_networks_new(int64_t n_classes, void** networks) {
-    return guarded(
-        [&] { *networks = std::make_unique<Networks>(Networks{n_classes, {}}).release(); });
+// Networks under a smoothing rule, in which configurations of parents exist that so many
+// rows have.
+BAYLEAF_API int32_t bl_networks_new(int64_t n_classes, double each, double together,
+                                    double shared, double min_rows, void** networks) {
+    return guarded([&] {
+        *networks = std::make_unique<Networks>(
+                        Networks{n_classes, {each, together, shared}, min_rows, {}})
+                        .release();
+    });
 }
 
-// Adds a network whose arrays stay where they are: families (n_families, n_places), the
-// coding's values and where each variable's begin, and states (n_places, n_cells),
-// classes, weights and starts of the cells.
+// Adds a network: families (n_families, n_places), the coding's values and where each
+// variable's begin, which stay where they are, and states (n_places, n_cells), classes,
+// weights and starts of the cells, which are copied.
 BAYLEAF_API int32_t bl_networks_add(void* networks, const int64_t* families,
                                     int64_t n_families, int64_t n_places,
                                     const uint16_t* values, int64_t n_values,
@@ -24,16 +336,89 @@ BAYLEAF_API int32_t bl_networks_add(void* networks, const int64_t* families,
                                     const int64_t* starts) {
     return guarded([&] {
         auto& all = *static_cast<Networks*>(networks);
-        const CountedNetwork added{{values, n_values, value_starts, n_variables},
-                                   {families, n_families, n_places},
-                                   {states, n_places, n_cells},
-                                   view(classes, n_cells),
-                                   view(weights, n_cells),
-                                   view(starts, n_families + 1)};
-        if (all.size() > 0 && n_families != all.n_features())
+        if (!all.members.empty() && n_families != all.n_features())
             throw std::invalid_argument("networks have different numbers of features");
-        added.check(all.n_classes);
-        all.members.push_back(added);
+        Member member{{values, n_values, value_starts, n_variables}, {}};
+        const Matrix<const int64_t> places{families, n_families, n_places};
+        bool fits = starts[0] == 0 && starts[n_families] == n_cells;
+        for (int64_t f = 0; fits && f < n_families; ++f) {
+            fits = starts[f] <= starts[f + 1];
+            for (const int64_t variable : places[f])
+                fits = fits && variable >= -1 && variable < n_variables;
+        }
+        if (!fits)
+            throw std::invalid_argument(
+                "a network's families and cells do not fit together");
+        member.tries.reserve(static_cast<std::size_t>(n_families));
+        for (int64_t f = 0; f < n_families; ++f) {
+            const auto own = places[f];
+            const int64_t size = starts[f + 1] - starts[f];
+            const Family family{own.first(std::ranges::find(own, -1) - own.begin()),
+                                member.coding,
+                                {states, n_places, n_cells},
+                                view(classes + starts[f], size),
+                                view(weights + starts[f], size),
+                                starts[f]};
+            family.check(all.n_classes);
+            member.tries.emplace_back(family, all.rule, all.n_classes);
+        }
+        all.members.push_back(std::move(member));
+    });
+}
+
+// Bytes that the networks take, and their nodes.
+BAYLEAF_API int32_t bl_networks_size(const void* networks, int64_t* n_bytes,
+                                     int64_t* n_nodes) {
+    return guarded([&] {
+        *n_bytes = *n_nodes = 0;
+        for (const Member& member : static_cast<const Networks*>(networks)->members)
+            for (const FamilyTrie& trie : member.tries) {
+                *n_bytes += trie.n_bytes();
+                *n_nodes += trie.n_nodes();
+            }
+    });
+}
+
+// Adds scale * ln(P(x | class, ...) / P(x)) of all families to scores (n_rows, n_classes);
+// scales have the shape (n_features, n_depths).
+BAYLEAF_API int32_t bl_networks_add_scores(const void* networks, const uint8_t* narrow,
+                                           int64_t n_narrow, const uint16_t* wide,
+                                           int64_t n_wide, const int64_t* slots,
+                                           int64_t n_slots, int64_t n_rows,
+                                           const double* scales, int64_t n_depths,
+                                           double* scores) {
+    return guarded([&] {
+        const auto& all = *static_cast<const Networks*>(networks);
+        const CodeTable codes(narrow, n_narrow, wide, n_wide, slots, n_slots, n_rows);
+        check_rows(all, codes);
+        add_scores(all, codes, {scales, all.n_features(), n_depths}, scores);
+    });
+}
+
+// Writes the log-probabilities of a feature at depths 0 .. n_depths - 1 into values of
+// shape (n_rows, n_classes, n_pieces), from piece `first` on; of one or two words each.
+BAYLEAF_API int32_t bl_write_log_probabilities(
+    const void* networks, int64_t feature, const uint8_t* narrow, int64_t n_narrow,
+    const uint16_t* wide, int64_t n_wide, const int64_t* slots, int64_t n_slots,
+    int64_t n_rows, const int64_t* own, const double* shares, void* values,
+    int64_t n_pieces, int64_t first, int64_t n_depths, bool is_single) {
+    return guarded([&] {
+        const auto& all = *static_cast<const Networks*>(networks);
+        const CodeTable codes(narrow, n_narrow, wide, n_wide, slots, n_slots, n_rows);
+        const LeftOut left_out{view(own, n_rows), view(shares, n_rows)};
+        const auto has_class = [&](int64_t c) { return c >= -1 && c < all.n_classes; };
+        if (!std::ranges::all_of(left_out.own, has_class))
+            throw std::invalid_argument("a row leaves out a class that does not exist");
+        check_rows(all, codes);
+        FeatureLogs logs(all, codes, left_out, n_depths);
+        logs.add(feature);
+        const auto write = [&]<class Value>(Value* out) {
+            logs.write(Stack<Value>{out, n_rows, all.n_classes, n_pieces}, first);
+        };
+        if (is_single)
+            write(static_cast<float*>(values));
+        else
+            write(static_cast<double*>(values));
     });
 }
 

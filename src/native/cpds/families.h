@@ -3,21 +3,19 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
-#include <limits>
 #include <stdexcept>
-#include <type_traits>
 #include <vector>
 
 #include "data/states.h"
-#include "support/exp_log.h"
 #include "support/views.h"
 
 namespace bayleaf {
 
-// A feature and its parents in one network. Arrays are Python's, see OccupiedFamilies in
-// bayleaf/counts/occupied.py.
+// The cells of a feature and its parents in one network, in the order of the parents'
+// states, then of the child's and the class; see OccupiedFamilies in
+// bayleaf/counts/occupied.py. From the first parent on that has the reserved code, the
+// configuration of the parents has too few rows to be told apart.
 struct Family {
     std::span<const int64_t> variables;
     const Coding& coding;
@@ -34,77 +32,31 @@ struct Family {
     std::span<const uint16_t> states(int64_t place) const {
         return all_states[place].subspan(first_cell, n_cells());
     }
-};
 
-struct CountedNetwork {
-    Coding coding;
-    Matrix<const int64_t> families;
-    Matrix<const uint16_t> states;
-    std::span<const uint16_t> classes;
-    std::span<const double> weights;
-    std::span<const int64_t> starts;
-
-    Family family(int64_t feature) const {
-        const auto places = families[feature];
-        const auto n_cells = starts[feature + 1] - starts[feature];
-        return {places.first(std::ranges::find(places, -1) - places.begin()),
-                coding,
-                states,
-                classes.subspan(starts[feature], n_cells),
-                weights.subspan(starts[feature], n_cells),
-                starts[feature]};
-    }
-
-    // Throws unless every cell lies within the states of its variables and classes.
+    // Throws unless the cells lie within the states and classes, and are in order.
     void check(int64_t n_classes) const {
-        bool fits = starts.front() == 0 && starts.back() == std::ssize(classes);
-        for (int64_t f = 0; fits && f < families.rows; ++f)
-            fits = starts[f] <= starts[f + 1] && starts[f + 1] <= starts.back() &&
-                   is_sound(f, n_classes);
+        bool fits = n_variables() > 0 && n_cells() > 0;
+        for (int64_t k = 0; fits && k < n_variables(); ++k)
+            fits = std::ranges::max(states(k)) < radix(k);
+        fits = fits && std::ranges::max(states(0)) + 1 < radix(0) &&
+               std::ranges::max(classes) < n_classes;
+        for (int64_t cell = 1; fits && cell < n_cells(); ++cell)
+            fits = is_in_order(cell - 1, cell);
         if (!fits)
             throw std::invalid_argument(
                 "a network's families and cells do not fit together");
     }
 
 private:
-    bool is_sound(int64_t feature, int64_t n_classes) const {
-        for (const int64_t variable : families[feature])
-            if (variable < -1 || variable >= coding.n_variables()) return false;
-        const Family family = this->family(feature);
-        const auto is_below = [](std::span<const uint16_t> codes, int64_t limit) {
-            return codes.empty() || std::ranges::max(codes) < limit;
-        };
-        int64_t n_keys = 1;
-        for (int64_t k = 0; k < family.n_variables(); ++k) {
-            if (!is_below(family.states(k), family.radix(k))) return false;
-            if (n_keys > std::numeric_limits<int64_t>::max() / family.radix(k))
-                return false;
-            n_keys *= family.radix(k);
+    bool is_in_order(int64_t before, int64_t cell) const {
+        for (int64_t k = 1; k < n_variables(); ++k) {
+            const auto of_parent = states(k);
+            if (of_parent[before] != of_parent[cell])
+                return of_parent[before] < of_parent[cell];
         }
-        return family.n_variables() > 0 && is_below(family.classes, n_classes);
+        return true;
     }
 };
-
-// Networks over the same features.
-struct Networks {
-    int64_t n_classes;
-    std::vector<CountedNetwork> members;
-
-    int64_t size() const { return std::ssize(members); }
-    int64_t n_features() const { return members.empty() ? 0 : members[0].families.rows; }
-};
-
-// Calls body(n_classes) with a number that is known to the compiler where it is small, so
-// that loops over classes are unrolled.
-template <class Body>
-void with_classes(int64_t n_classes, Body&& body) {
-    if (n_classes == 2)
-        body(std::integral_constant<int64_t, 2>());
-    else if (n_classes == 3)
-        body(std::integral_constant<int64_t, 3>());
-    else
-        body(n_classes);
-}
 
 // What a smoothing rule adds to the states of a feature: to each, to all together alike,
 // and to all together by their shares of the training rows. One of them is above zero.
@@ -116,6 +68,8 @@ struct PseudoWeights {
 struct Prior {
     std::vector<double> weights, marginal;
     double total = 0.0, strength;
+    // Whether weights follow the states' shares of the training rows.
+    bool follows_shares;
 
     Prior(const Family& family, PseudoWeights rule)
         : weights(static_cast<std::size_t>(family.radix(0))), marginal(weights.size()) {
@@ -129,32 +83,24 @@ struct Prior {
             weights[state] = rule.each + rule.together / n_states +
                              rule.shared * marginal[state] / total;
         strength = rule.each * n_states + rule.together + rule.shared;
-        follows_shares_ = rule.shared > 0.0;
+        follows_shares = rule.shared > 0.0;
     }
 
     // What is left of a fractional weight once it is subtracted from itself.
     static constexpr double kResidue = 1e-9;
 
+    // A count once a row of this weight has left it.
+    static double less(double count, double share) {
+        const double rest = count - share;
+        return rest > kResidue * share ? rest : 0.0;
+    }
+
     // Prior weight of a state once a row of this weight has left the training rows.
     double without(int64_t state, double share) const {
-        if (!follows_shares_ || weights[state] <= 0.0) return weights[state];
-        const double weight = marginal[state] - share, rest = total - share;
-        return weight <= kResidue * share || rest <= 0.0 ? 0.0 : strength * weight / rest;
+        if (!follows_shares || weights[state] <= 0.0) return weights[state];
+        const double weight = less(marginal[state], share), rest = total - share;
+        return weight <= 0.0 || rest <= 0.0 ? 0.0 : strength * weight / rest;
     }
-
-    // scale * ln(P(x | class, parents) / P(x)) from the counts of x and of all states.
-    double scaled_log_probability(int64_t state, double count, double all,
-                                  double scale) const {
-        const double weight = weights[state];
-        return scale * log_of((count + weight) / (all + strength) * (strength / weight));
-    }
-    // The same for states without counts, whichever they are.
-    double scaled_absence(double all, double scale) const {
-        return scale * log_of(strength / (all + strength));
-    }
-
-private:
-    bool follows_shares_;
 };
 
 }  // namespace bayleaf

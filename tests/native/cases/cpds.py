@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from bayleaf.native.cpds import LogProbabilityTables, Networks
+from bayleaf.native.cpds import Networks
 from bayleaf.native.occupied import count_families
 
 Arguments = tuple[Any, ...]
@@ -29,18 +29,18 @@ def _network(rng: np.random.Generator) -> Arguments:
     value_starts = np.array([0, 4, 8])
     codes = _codes(rng, int(rng.integers(1, 200)))
     weights = rng.random(codes[0].shape[1])
-    cells = count_families(*codes, weights, families, values, value_starts, N_CLASSES)
+    cells = count_families(*codes, weights, families, values, value_starts, N_CLASSES, 2.0)
     return families, values, value_starts, *cells
 
 
 def _networks(rng: np.random.Generator) -> Networks:
-    networks = Networks(N_CLASSES)
+    networks = Networks(N_CLASSES, PSEUDO, 2.0)
     networks.add(*_network(rng))
     return networks
 
 
 def _add(rng: np.random.Generator) -> Arguments:
-    return Networks(N_CLASSES), *_network(rng)
+    return Networks(N_CLASSES, PSEUDO, 2.0), *_network(rng)
 
 
 def _write_log_probabilities(rng: np.random.Generator) -> Arguments:
@@ -49,23 +49,17 @@ def _write_log_probabilities(rng: np.random.Generator) -> Arguments:
     own = codes[0][2].astype(np.int64)
     dtype = rng.choice([np.float32, np.float64])
     values = np.zeros((n_rows, N_CLASSES, 4), dtype=dtype)
-    return _networks(rng), 1, *codes, PSEUDO, own, np.zeros(n_rows), values, 1, 2
+    return _networks(rng), 1, *codes, own, np.zeros(n_rows), values, 1, 2
 
 
-def _tables(rng: np.random.Generator) -> Arguments:
-    most_values = int(rng.choice([0, 1000]))
-    return _networks(rng), PSEUDO, rng.random((2, 2)), most_values
-
-
-def _add_tables(rng: np.random.Generator) -> Arguments:
+def _add_scores(rng: np.random.Generator) -> Arguments:
     n_rows = int(rng.integers(1, 100))
     scores = np.zeros((n_rows, N_CLASSES))
-    return LogProbabilityTables(*_tables(rng)), *_codes(rng, n_rows), scores
+    return _networks(rng), *_codes(rng, n_rows), rng.random((2, 2)), scores
 
 
 CASES: dict[str, Callable[[np.random.Generator], Arguments]] = {
     "Networks.add": _add,
     "Networks.write_log_probabilities": _write_log_probabilities,
-    "LogProbabilityTables": _tables,
-    "LogProbabilityTables.add": _add_tables,
+    "Networks.add_scores": _add_scores,
 }

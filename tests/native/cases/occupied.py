@@ -25,6 +25,7 @@ def _count_families(rng: np.random.Generator) -> Arguments:
         np.concatenate(values).astype(np.uint16),
         np.array([0, 4, 8, 309]),
         3,
+        float(rng.integers(1, 9)),
     )
 
 

@@ -25,7 +25,7 @@ class FamilyLevel(NamedTuple):
     cells, parents : ndarray of shape (n_rows, n_classes)
         Parameter of the row's state, and sum of the parameters.
     known : ndarray of shape (n_rows,), dtype bool
-        Whether the states of all members are known.
+        Whether the state of the feature is known.
     strength : float
         What smoothing adds to `parents`.
     """
@@ -58,22 +58,27 @@ def family_levels(
     Yields
     ------
     FamilyLevel
-        From no parent on; past the last parent the deepest comes again.
+        From no parent on; where the parents' states do not exist, or there are no more
+        parents, the one before comes again.
     """
     n_classes, n_depths = shape
     prior = PseudoCounts.from_rule(smoothing, family.marginal)
     rows = states[list(family.variables)]
-    unknown = np.array(family.radices)[:, None] - 1
-    known = np.cumprod(rows < unknown, axis=0).astype(bool)
-    n_members = len(family.variables)
+    known = rows[0] < family.radices[0] - 1
     own = prior.states[rows[0]][:, None]
+    exists = np.ones(len(known), dtype=np.bool_)
+    cells = parents = np.ones((len(known), n_classes))
     for depth in range(n_depths):
-        n = min(depth + 1, n_members)
-        of_cells = _weights(family, slice(0, n), rows, n_classes)
-        of_parents = _weights(family, slice(1, n), rows, n_classes)
-        cells = np.where(known[n - 1][:, None], of_cells + own, 1.0)
-        parents = np.maximum(of_parents + prior.strength, cells)
-        yield FamilyLevel(cells, parents, known[n - 1], prior.strength)
+        if depth < len(family.variables):
+            of_parents = _weights(family, slice(1, depth + 1), rows, n_classes)
+            if depth:
+                exists &= rows[depth] < family.radices[depth] - 1
+                exists &= of_parents.any(axis=1)
+            of_cells = _weights(family, slice(0, depth + 1), rows, n_classes) + own
+            cells = np.where((exists & known)[:, None], of_cells, cells)
+            sums = np.maximum(of_parents + prior.strength, cells)
+            parents = np.where(exists[:, None], sums, parents)
+        yield FamilyLevel(cells, parents, known, prior.strength)
 
 
 def _weights(

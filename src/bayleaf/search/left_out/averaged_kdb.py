@@ -57,6 +57,7 @@ def left_out_log_probabilities(
     left_out: LeftOutRows,
     rule: Smoothing,
     linear: LinearGaussianFamilies | None = None,
+    min_rows: float = 1.0,
 ) -> LogProbabilities:
     """What the left-out rows say of the classes, under one rule.
 
@@ -75,13 +76,11 @@ def left_out_log_probabilities(
 
     shares = OwnShares(own, left_out.shares)
 
-    bank = FamilyBank.from_networks(networks, n_classes)
+    bank = FamilyBank.from_networks(networks, n_classes, rule, min_rows)
 
     def fill(feature: int) -> None:
         first = 1 + feature * n_depths
-        bank.write_log_probabilities(
-            feature, codes, rule, values, first, n_depths, shares
-        )
+        bank.write_log_probabilities(feature, codes, values, first, n_depths, shares)
 
     tasks = [partial(fill, i) for i in range(n_features)]
     if linear is not None:

@@ -64,27 +64,38 @@ class Counts {
     added(nats[this.features[0]], this.known.get(key));
   }
 
-  /** The weighted logs of the state's share at each depth, by class. */
+  /**
+   * The weighted logs of the state's share at each depth, by class; where no cell has the
+   * parents' states, the depth before is repeated.
+   */
   #nats(states) {
     const found = new Float64Array(this.nClasses);
-    const pseudo = this.pseudo[states[0]];
-    if (!(pseudo > 0)) return found;
+    if (!(this.pseudo[states[0]] > 0)) return found;
     let parents = 0;
+    let logs = null;
+    let exists = true;
     this.weights.forEach((weight, depth) => {
       if (depth) parents = parents * this.radices[depth] + states[depth];
-      if (!weight) return;
-      const step = this.sizes[0] / this.sizes[depth];
-      const all = new Float64Array(this.nClasses);
-      let own = all;
-      for (let state = 0; state <= this.nStates; state += 1) {
-        const counts = this.#counts(depth, state * step + parents);
-        added(all, counts);
-        if (state === states[0]) own = counts;
-      }
-      for (let label = 0; label < this.nClasses; label += 1) {
-        found[label] += weight * Math.log((own[label] + pseudo) / (all[label] + this.strength));
-      }
+      // The last state is that of parents whose rows are too few.
+      exists &&= !depth || states[depth] < this.radices[depth] - 1;
+      if (exists) logs = this.#logs(depth, states[0], parents) ?? logs;
+      for (let label = 0; label < this.nClasses; label += 1) found[label] += weight * logs[label];
     });
     return found;
+  }
+
+  /** The logs of the state's share at one depth; null where no cell has the parents' states. */
+  #logs(depth, own, parents) {
+    const step = this.sizes[0] / this.sizes[depth];
+    const totals = new Float64Array(this.nClasses);
+    let counts = totals;
+    for (let state = 0; state <= this.nStates; state += 1) {
+      const some = this.#counts(depth, state * step + parents);
+      added(totals, some);
+      if (state === own) counts = some;
+    }
+    if (!totals.some((total) => total > 0)) return null;
+    return totals.map((total, label) =>
+      Math.log((counts[label] + this.pseudo[own]) / (total + this.strength)));
   }
 }

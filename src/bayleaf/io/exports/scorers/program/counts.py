@@ -96,7 +96,10 @@ class Counts:
         return found
 
     def add_to(self, nats: Sequence[list[float]], codes: Sequence[int]) -> None:
-        """Add the log share of the feature's state in each class, by depth."""
+        """Add the log share of the feature's state in each class, by depth.
+
+        Where no cell has the parents' states, the depth before is repeated.
+        """
         states = [own[codes[feature]] for own, feature in zip(self.maps, self.features)]
         pseudo = self.pseudo[states[0]]
         if not pseudo > 0:
@@ -105,17 +108,24 @@ class Counts:
             self.known.clear()
             self.siblings.clear()
         own = nats[self.features[0]]
-        whole, parents = states[0], 0
+        whole, parents, exists = states[0], 0, True
+        logs: list[float] = []
         for depth, weight in enumerate(self.weights):
-            if depth:
+            if depth and exists:
                 whole = whole * self.radices[depth] + states[depth]
                 parents = parents * self.radices[depth] + states[depth]
-            if not weight:
-                continue
-            counts, totals = self._counts(depth, whole), self._totals(depth, parents)[0]
-            for label in range(self.n_classes):
-                share = (counts[label] + pseudo) / (totals[label] + self.strength)
-                own[label] += weight * math.log(share)
+                # The last state is that of parents whose rows are too few.
+                exists = states[depth] < self.radices[depth] - 1
+                exists = exists and bool(self._totals(depth, parents)[1])
+            if exists:
+                counts = self._counts(depth, whole)
+                totals = self._totals(depth, parents)[0]
+                logs = [
+                    math.log((count + pseudo) / (total + self.strength))
+                    for count, total in zip(counts, totals)
+                ]
+            for label, log in enumerate(logs):
+                own[label] += weight * log
 
 
 def _numbers(short: Any) -> list[Any]:

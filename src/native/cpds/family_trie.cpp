@@ -1,0 +1,192 @@
+#include "cpds/family_trie.h"
+
+#include <bit>
+#include <cstring>
+
+#include "counts/distinct_keys.h"
+#include "support/exp_log.h"
+
+namespace bayleaf {
+
+// Children have a link for each state if these are few, or at most so many a child.
+constexpr int64_t kFewStates = 16, kStatesPerChild = 4;
+constexpr int64_t kSmallCounts = 1024;
+
+// Numbers of distinct counts: zero is the first, and whole numbers are looked up.
+class DistinctCounts {
+public:
+    DistinctCounts() : small_(kSmallCounts, -1) {
+        small_[0] = 0;
+        values.push_back(0.0);
+        others_.start(std::numeric_limits<int64_t>::max(), 0);
+    }
+    std::vector<double> values;
+
+    uint32_t number(double count) {
+        if (count < kSmallCounts) {
+            const auto whole = static_cast<int64_t>(count);
+            if (static_cast<double>(whole) == count) {
+                if (small_[whole] < 0) small_[whole] = add(count);
+                return small_[whole];
+            }
+        }
+        const auto key = static_cast<std::size_t>(others_.number(std::bit_cast<int64_t>(count)));
+        if (key == numbers_.size()) numbers_.push_back(add(count));
+        return numbers_[key];
+    }
+
+private:
+    int32_t add(double count) {
+        values.push_back(count);
+        return static_cast<int32_t>(values.size() - 1);
+    }
+    std::vector<int32_t> small_, numbers_;
+    DistinctKeys others_;
+};
+
+// Copies numbers into fewer bytes each.
+template <class Narrow>
+static void narrow(const std::vector<uint32_t>& numbers, std::vector<uint8_t>& bytes) {
+    bytes.resize(numbers.size() * sizeof(Narrow));
+    auto* out = reinterpret_cast<Narrow*>(bytes.data());
+    for (const uint32_t number : numbers) *out++ = static_cast<Narrow>(number);
+}
+
+class FamilyTrie::Builder {
+public:
+    Builder(const Family& family, int64_t n_classes, FamilyTrie& trie)
+        : family_(family),
+          n_classes_(n_classes),
+          n_rows_(family.radix(0)),
+          trie_(trie),
+          sums_(static_cast<std::size_t>(n_rows_ * n_classes)) {}
+
+    void build() {
+        ranges_ = {{0, family_.n_cells(), 1}};
+        trie_.states_ = {0};
+        // Level by level, so that the children of a node are neighbours.
+        for (std::size_t n = 0; n < ranges_.size(); ++n) {
+            const Range range = ranges_[n];
+            Node node{};
+            count(range, node);
+            add_children(range, node);
+            trie_.nodes_.push_back(node);
+        }
+        if (numbers_.size() > kNone || ranges_.size() > kNone)
+            throw std::length_error("a family has too many counts");
+        store();
+    }
+
+private:
+    // Cells of a node, and the place of the parent that tells its children apart.
+    struct Range {
+        int64_t first, last, place;
+    };
+
+    void count(const Range& range, Node& node) {
+        const auto children = family_.states(0);
+        const int64_t totals = (n_rows_ - 1) * n_classes_;
+        met_.clear();
+        for (int64_t cell = range.first; cell < range.last; ++cell) {
+            const double weight = family_.weights[cell];
+            const int64_t own = family_.classes[cell];
+            if (sums_[totals + own] == 0.0) met_.push_back(own);
+            sums_[children[cell] * n_classes_ + own] += weight;
+            sums_[totals + own] += weight;
+        }
+        if (n_classes_ <= kFewClasses) {
+            met_.clear();
+            for (int64_t c = 0; c < n_classes_; ++c) met_.push_back(c);
+        } else {
+            std::ranges::sort(met_);
+            node.labels = static_cast<uint32_t>(trie_.labels_.size());
+            for (const int64_t c : met_)
+                trie_.labels_.push_back(static_cast<uint16_t>(c));
+        }
+        node.counts = static_cast<uint32_t>(numbers_.size());
+        node.n_labels = static_cast<uint16_t>(met_.size());
+        for (int64_t row = 0; row < n_rows_; ++row)
+            for (const int64_t c : met_) {
+                double& sum = sums_[row * n_classes_ + c];
+                numbers_.push_back(sum == 0.0 ? 0 : distinct_.number(sum));
+                sum = 0.0;
+            }
+    }
+
+    void add_children(const Range& range, Node& node) {
+        node.first_child = static_cast<uint32_t>(ranges_.size());
+        node.links = kNone;
+        if (range.place >= family_.n_variables()) return;
+        const auto states = family_.states(range.place);
+        const int64_t radix = family_.radix(range.place), reserved = radix - 1;
+        for (int64_t begin = range.first, end; begin < range.last; begin = end) {
+            const uint16_t state = states[begin];
+            if (state == reserved) break;
+            end = begin;
+            while (end < range.last && states[end] == state) ++end;
+            ranges_.push_back({begin, end, range.place + 1});
+            trie_.states_.push_back(state);
+        }
+        const auto n_children = std::ssize(ranges_) - node.first_child;
+        node.n_children = static_cast<uint16_t>(n_children);
+        if (n_children == 0 || radix > std::max(kFewStates, kStatesPerChild * n_children))
+            return;
+        node.links = static_cast<uint32_t>(trie_.links_.size());
+        trie_.links_.resize(trie_.links_.size() + radix, kNone);
+        for (uint32_t child = node.first_child; child < ranges_.size(); ++child)
+            trie_.links_[node.links + trie_.states_[child]] = child;
+    }
+
+    // Numbers in as few bytes as they need, and the logarithms of the distinct counts.
+    void store() {
+        const auto& values = distinct_.values;
+        trie_.width_ = values.size() <= 256 ? 1 : values.size() <= 65536 ? 2 : 4;
+        if (trie_.width_ == 1)
+            narrow<uint8_t>(numbers_, trie_.bytes_);
+        else if (trie_.width_ == 2)
+            narrow<uint16_t>(numbers_, trie_.bytes_);
+        else
+            narrow<uint32_t>(numbers_, trie_.bytes_);
+        const Prior& prior = trie_.prior_;
+        const int64_t n_lists = prior.follows_shares ? n_rows_ : 1;
+        for (int64_t state = 0; state < n_lists; ++state) {
+            // The reserved code, and states without prior weight, are never looked up.
+            const double weight = std::max(prior.weights[state], 0.0);
+            for (const double value : values)
+                trie_.logs_.push_back(weight > 0.0 ? log_of((value + weight) / weight) : 0.0);
+        }
+        for (const double value : values)
+            trie_.total_logs_.push_back(log_of((value + prior.strength) / prior.strength));
+        trie_.values_ = values;
+        trie_.nodes_.shrink_to_fit();
+        trie_.states_.shrink_to_fit();
+        trie_.labels_.shrink_to_fit();
+        trie_.links_.shrink_to_fit();
+    }
+
+    const Family& family_;
+    int64_t n_classes_, n_rows_;
+    FamilyTrie& trie_;
+    std::vector<double> sums_;
+    std::vector<int64_t> met_;
+    std::vector<Range> ranges_;
+    std::vector<uint32_t> numbers_;
+    DistinctCounts distinct_;
+};
+
+FamilyTrie::FamilyTrie(const Family& family, PseudoWeights rule, int64_t n_classes)
+    : variables_(family.variables.begin(), family.variables.end()), prior_(family, rule) {
+    Builder(family, n_classes, *this).build();
+}
+
+int64_t FamilyTrie::n_bytes() const {
+    const auto size_of = [](const auto& vector) {
+        return static_cast<int64_t>(vector.capacity() * sizeof(vector[0]));
+    };
+    return static_cast<int64_t>(sizeof(*this)) + size_of(variables_) + size_of(nodes_) +
+           size_of(states_) + size_of(labels_) + size_of(links_) + size_of(bytes_) +
+           size_of(values_) + size_of(logs_) + size_of(total_logs_) +
+           size_of(prior_.weights) + size_of(prior_.marginal);
+}
+
+}  // namespace bayleaf
