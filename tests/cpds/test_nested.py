@@ -48,7 +48,7 @@ def _log_probabilities(
 ) -> Any:
     logs = np.empty((codes.n_rows, n_classes, depths))
     bank = FamilyBank.from_networks(networks, n_classes, rule, min_rows)
-    bank.write_log_probabilities(0, codes, logs, 0, depths, *left_out)
+    bank.write_log_probabilities(range(1), codes, logs, 0, depths, *left_out)
     return np.moveaxis(logs, 2, 0)
 
 

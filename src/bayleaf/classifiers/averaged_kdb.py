@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from itertools import chain
 from typing import Any, cast
 
 import numpy as np
@@ -32,7 +31,7 @@ from bayleaf.counts.source import CountSource
 from bayleaf.counts.threads import one_thread_of_linear_algebra, run_tasks
 from bayleaf.cpds.linear_gaussian import LinearGaussianFamilies
 from bayleaf.cpds.nested import PseudoCounts
-from bayleaf.cpds.random_network import RandomNetwork
+from bayleaf.cpds.random_network import FamilyBank, RandomNetwork
 from bayleaf.cpds.smoothing import Smoothing, resolve_smoothing
 from bayleaf.data.cuts.discretizers import resolve_discretizer
 from bayleaf.data.cuts.random_cuts import RandomCuts, default_n_codings, value_maps
@@ -46,9 +45,9 @@ from bayleaf.progress import Work
 from bayleaf.search.constraints import Constraints
 from bayleaf.search.left_out.averaged_kdb import (
     SMOOTHING_GRID,
+    NetworkSampler,
     even_weights,
     left_out_log_probabilities,
-    sampling_tasks,
     scores_of,
     state_counts,
 )
@@ -63,8 +62,12 @@ from bayleaf.search.left_out.selection import choose_rule
 from bayleaf.search.left_out.temperature import best_temperature
 from bayleaf.search.left_out.weights import LogProbabilities
 
-# Left-out log-probabilities that are held at most: 0.8 GB.
-_MAX_EVIDENCE = 200_000_000
+# Left-out log-probabilities that are held at most: 160 MB.
+_MAX_EVIDENCE = 40_000_000
+# Bytes of all networks: file and predictions stay small beside those of other models.
+_MODEL_SIZE = 1 << 27
+# Above so many columns fewer networks are drawn, of features with fewer parents.
+_MANY_COLUMNS, _MOST_FAMILIES, _FEWEST_OF_MANY, _PARENTS_OF_MANY = 300, 4800, 4, 2
 # Classes that one left-out row may stand for while weights are learned.
 _CLASSES_A_ROW = 10
 
@@ -87,9 +90,10 @@ class AveragedKDBClassifier(EdgeParameters, MonotoneClassifier):
     Parameters
     ----------
     n_networks : int, optional
-        Number of networks. By default 64 up to 10 000 rows, then fewer, at least 16.
+        Number of networks. By default 64 up to 10 000 rows, then fewer, at least 16;
+        above 300 columns 4 800 by their number, at least 4.
     max_parents : int, default=4
-        Most parents of a feature beside the class.
+        Most parents of a feature beside the class; at most 2 above 300 columns.
     weights : {"leave_one_out"} or None, default="leave_one_out"
         How terms are weighted: by the log-loss of left-out rows, or, with None,
         evenly. With even weights, `calibration` finds one temperature.
@@ -104,6 +108,10 @@ class AveragedKDBClassifier(EdgeParameters, MonotoneClassifier):
     max_rows : int, default=20000
         Most rows on which the weights are learned, drawn at random; the tables are
         counted from all rows.
+    max_model_size : int, default=134_217_728
+        Bytes that all networks may take in memory; the file is about a twelfth of it at
+        most. Where they would take more, configurations of parents need more rows to be
+        told apart, and then, unless `n_networks` is given, fewer networks are drawn.
     n_bins : int, optional
         Largest number of quantiles at which a column is cut. By default the cube root
         of the number of rows, between 4 and 32.
@@ -124,6 +132,9 @@ class AveragedKDBClassifier(EdgeParameters, MonotoneClassifier):
     ----------
     n_networks_ : int
         Number of networks drawn.
+    min_rows_ : int
+        Rows that a configuration of parents needs; with less, a feature says what it
+        says with one parent fewer.
     prior_weight_ : float
         Weight of the log prior.
     biases_ : ndarray of shape (n_classes,)
@@ -158,6 +169,7 @@ class AveragedKDBClassifier(EdgeParameters, MonotoneClassifier):
         correction: bool = True,
         class_trees: bool = True,
         max_rows: int = 20000,
+        max_model_size: int = _MODEL_SIZE,
         n_bins: int | None = None,
         smoothing: str | Smoothing = "dirichlet",
         discretizer: Any = None,
@@ -179,11 +191,16 @@ class AveragedKDBClassifier(EdgeParameters, MonotoneClassifier):
         self.correction = correction
         self.class_trees = class_trees
         self.max_rows = max_rows
+        self.max_model_size = max_model_size
         self.n_bins = n_bins
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        for name, least in (("max_parents", 0), ("max_rows", 1)):
+        for name, least in (
+            ("max_parents", 0),
+            ("max_rows", 1),
+            ("max_model_size", 1),
+        ):
             check_count(name, getattr(self, name), least)
         for name, least in (("n_networks", 1), ("n_bins", 2)):
             if getattr(self, name) is not None:
@@ -217,20 +234,16 @@ class AveragedKDBClassifier(EdgeParameters, MonotoneClassifier):
         check_most_required(constraints, names, self.max_parents, limit)
         drawn = self.__dict__.pop("_random_cuts", None)
         features = domain.variables[:-1]
-        total = counts.class_counts().sum()
-        self.n_networks_ = self.n_networks or default_n_codings(total)
         most = min(self.max_rows, self._most_left_out(len(features)))
         with one_thread_of_linear_algebra():
+            sampler = self._sampler(
+                counts, value_maps(features, drawn), rng, constraints
+            )
+            self.n_networks_, self.min_rows_ = sampler.fitting_size(
+                len(sampler.seeds), self.max_model_size, is_given=bool(self.n_networks)
+            )
             tasks: list[Callable[[], Any]] = [
-                *sampling_tasks(
-                    counts,
-                    value_maps(features, drawn),
-                    self.n_networks_,
-                    rng,
-                    self.max_parents,
-                    self.max_table_cells,
-                    constraints,
-                ),
+                *sampler.tasks(self.n_networks_, self.min_rows_),
                 partial(LeftOutRows.drawn, counts.rows(), most, rng),
                 partial(state_counts, counts),
             ]
@@ -238,10 +251,12 @@ class AveragedKDBClassifier(EdgeParameters, MonotoneClassifier):
             told = [partial(_told, work, task) for task in tasks]
             *sampled, left_out, in_states = run_tasks(told, counts.n_jobs)
             work.say("learning the weights")
-            networks = tuple(chain.from_iterable(sampled))
+            networks = tuple(sampled)
             check_counted(constraints, networks, names)
             linear = self._linear_families(counts, domain, in_states, rng, constraints)
-            logs = self._chosen_log_probabilities(networks, counts, left_out, linear)
+            logs, bank = self._chosen_log_probabilities(
+                networks, counts, left_out, linear
+            )
             learned = self._weigh(logs, left_out, domain, linear)
         n_features = len(features)
         n_tables = 1 + n_features * (self.max_parents + 1)
@@ -257,7 +272,10 @@ class AveragedKDBClassifier(EdgeParameters, MonotoneClassifier):
             WeightedLinearFamilies.of(linear, learned.weights[n_tables:]),
             learned.curves and Curves(*learned.curves),
             learned.trees and ClassTrees.of(len(prior), *learned.trees[:3]),
+            self.min_rows_,
         )
+        # The trees that left-out rows have walked serve predictions too.
+        vars(model)["_bank"] = bank
         monotone = monotone_features(self, domain) if len(prior) > 1 else []
         if monotone:
             model, scores = pooled_average(model, monotone, left_out, learned.scores)
@@ -267,6 +285,26 @@ class AveragedKDBClassifier(EdgeParameters, MonotoneClassifier):
             model = model.with_class_prior(self._class_prior(counts, self.smoothing_))
         log_loss = float(self._loo_score or 0.0)
         return Learned(model, -log_loss * float(logs.weights.sum()))
+
+    def _sampler(
+        self,
+        counts: CountSource,
+        codings: Any,
+        rng: np.random.Generator,
+        constraints: Constraints,
+    ) -> NetworkSampler:
+        """What draws networks, of which there are fewer the more rows or columns."""
+        n_columns, n_rows = len(codings[0]), counts.class_counts().sum()
+        n_networks, max_parents = default_n_codings(n_rows), self.max_parents
+        if n_columns > _MANY_COLUMNS:
+            least = max(_FEWEST_OF_MANY, _MOST_FAMILIES // n_columns)
+            n_networks = min(n_networks, least)
+            max_parents = min(max_parents, _PARENTS_OF_MANY)
+        n_networks = self.n_networks or n_networks
+        seeds = rng.integers(1 << 63, size=n_networks)
+        return NetworkSampler(
+            counts, codings, seeds, max_parents, self.max_table_cells, constraints
+        )
 
     def _refuse_many_classes(self, domain: Domain) -> None:
         """Raise if too few rows could be left out to weigh the terms of all classes."""
@@ -321,26 +359,27 @@ class AveragedKDBClassifier(EdgeParameters, MonotoneClassifier):
         counts: CountSource,
         left_out: LeftOutRows,
         linear: LinearGaussianFamilies | None,
-    ) -> LogProbabilities:
+    ) -> tuple[LogProbabilities, FamilyBank]:
         """Log-probabilities of left-out rows under the rule, which "auto" chooses."""
         n_features, n_depths = len(self.encoder_.domain), self.max_parents + 1
-        log_probabilities_under = partial(
-            left_out_log_probabilities,
-            networks,
-            n_depths,
-            counts,
-            left_out,
-            linear=linear,
-        )
+
+        def under(rule: Smoothing) -> tuple[LogProbabilities, FamilyBank]:
+            n_classes = len(self.classes_)
+            bank = FamilyBank.from_networks(networks, n_classes, rule, self.min_rows_)
+            logs = left_out_log_probabilities(
+                bank, n_depths, counts, left_out, rule, linear
+            )
+            return logs, bank
+
         if self.smoothing == AUTO:
             scores = []
             for rule in SMOOTHING_GRID:
-                logs = log_probabilities_under(rule)
+                logs, _ = under(rule)
                 summed = logs.log_scores(even_weights(logs, n_features, n_depths))
                 best = best_temperature(summed, logs.own, logs.weights)
                 scores.append(scores_of(summed / best, logs))
             self._adopt(choose_rule(SMOOTHING_GRID, scores))
-        return log_probabilities_under(self.smoothing_)
+        return under(self.smoothing_)
 
     def _linear_families(
         self,

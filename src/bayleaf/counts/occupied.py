@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.data.codes import Codes
-from bayleaf.native.occupied import count_families
+from bayleaf.native.occupied import count_families, family_sizes
 from bayleaf.wording import brief_fields
 
 # The state that each code of a variable stands for.
@@ -25,6 +25,8 @@ Map = NDArray[np.uint16]
 
 # Larger keys than this would overflow when the class is appended.
 MAX_CELLS = 1 << 46
+# A node of a tree; a cell beside its states; the lists that each family has.
+_NODE_BYTES, _CELL_BYTES, _FAMILY_BYTES = 22, 3, 4096
 # Larger weights could overflow once they are added up or multiplied.
 MOST_WEIGHT = 1e100
 
@@ -186,17 +188,51 @@ def count_occupied(
         told apart from that without its last parent.
     """
     places = padded(families)
-    states, classes, weights, starts = count_families(
-        codes.narrow,
-        codes.wide,
-        np.array(codes.slots, dtype=np.int64),
-        codes.weights,
-        places,
-        *joined(maps),
-        codes.cards[-1],
-        min_rows,
-    )
+    arguments = _native_arguments(codes, places, maps)
+    states, classes, weights, starts = count_families(*arguments, min_rows)
     return OccupiedFamilies(places, states, classes, weights, starts)
+
+
+@dataclass(frozen=True)
+class CountedSize:
+    """What families take in memory.
+
+    Parameters
+    ----------
+    n_cells : int
+        Occupied joint states, as `OccupiedFamilies` holds them.
+    n_bytes : int
+        Cells, and their families as trees over the parents.
+    """
+
+    n_cells: int
+    n_bytes: int
+
+
+def occupied_size(
+    codes: Codes,
+    families: Sequence[Sequence[int]],
+    maps: Sequence[Map],
+    min_rows: float,
+) -> CountedSize:
+    """Measure what `count_occupied` would give, without keeping it."""
+    places = padded(families)
+    arguments = _native_arguments(codes, places, maps)
+    sizes = family_sizes(*arguments, min_rows).tolist()
+    n_cells, n_nodes, n_counts, n_labels, n_links = sizes
+    trees = _NODE_BYTES * n_nodes + n_counts + 2 * n_labels + 4 * n_links
+    cells = n_cells * (places.shape[1] + _CELL_BYTES)
+    return CountedSize(n_cells, trees + cells + _FAMILY_BYTES * len(families))
+
+
+def _native_arguments(
+    codes: Codes, places: NDArray[np.int64], maps: Sequence[Map]
+) -> tuple[Any, ...]:
+    """The table, the families and the codings as native functions take them."""
+    slots = np.array(codes.slots, dtype=np.int64)
+    coding = joined(maps)
+    n_classes = codes.cards[-1]
+    return codes.narrow, codes.wide, slots, codes.weights, places, *coding, n_classes
 
 
 def mapped_states(

@@ -148,19 +148,19 @@ class FamilyBank:
 
     def write_log_probabilities(
         self,
-        feature: int,
+        features: range,
         codes: Codes,
         values: NDArray[np.floating[Any]],
         first: int,
         n_depths: int,
         left_out: OwnShares | None = None,
     ) -> None:
-        """Write the mean over networks of a feature's log-probabilities.
+        """Write the mean over networks of some features' log-probabilities.
 
         Parameters
         ----------
-        feature : int
-            Its number.
+        features : range
+            Their numbers, one after the other.
         codes : Codes
             The rows.
         values : ndarray of shape (n_rows, n_classes, n_pieces), float32 or float64
@@ -168,9 +168,9 @@ class FamilyBank:
             `first` on; where the parents' states have too few rows, or there are no
             more parents, the piece before is repeated.
         first : int
-            Piece that takes what the feature says without parents.
+            Piece that takes what the first feature says without parents.
         n_depths : int
-            Number of pieces.
+            Number of pieces of each feature.
         left_out : OwnShares, optional
             What is taken from the counts of each row's class: at the training rows
             this leaves each row out.
@@ -179,7 +179,7 @@ class FamilyBank:
             nobody = np.full(codes.n_rows, -1, dtype=np.int64)
             left_out = OwnShares(nobody, np.zeros(codes.n_rows))
         self.networks.write_log_probabilities(
-            feature,
+            features,
             codes.narrow,
             codes.wide,
             np.array(codes.slots, dtype=np.int64),

@@ -75,6 +75,9 @@ class AveragedKDBModel(ModelKind):
         What states of features add to correct the sum.
     trees : ClassTrees, optional
         What conjunctions of states add to correct it.
+    min_rows : int, optional
+        Rows that a configuration of parents needs; with less it repeats what one
+        parent fewer says.
     """
 
     domain: Domain
@@ -87,6 +90,7 @@ class AveragedKDBModel(ModelKind):
     linear: WeightedLinearFamilies | None = None
     curves: Curves | None = None
     trees: ClassTrees | None = None
+    min_rows: int | None = None
 
     _TABLES_ARE = (
         "has a table in each of several networks, none of its own; look at the shape "
@@ -148,7 +152,7 @@ class AveragedKDBModel(ModelKind):
     def remarks(self) -> tuple[str, ...]:
         """What a summary tells beside counts and arcs."""
         n_trees = 0 if self.trees is None else len(self.trees.classes)
-        return average_remarks(len(self.networks), n_trees)
+        return average_remarks(len(self.networks), self.min_rows or 1, n_trees)
 
     @property
     def log_likelihood_scope(self) -> str:
@@ -257,17 +261,17 @@ class AveragedKDBModel(ModelKind):
         """
         n_features, n_depths = self.weights.shape
         values = np.empty((codes.n_rows, self.n_classes, n_features * n_depths))
-        for i in range(n_features):
-            self._bank.write_log_probabilities(
-                i, codes, values, i * n_depths, n_depths
-            )
+        features = range(n_features)
+        self._bank.write_log_probabilities(features, codes, values, 0, n_depths)
         return values.reshape(codes.n_rows, self.n_classes, n_features, n_depths)
 
     def log_probabilities_of_states(self, feature: int) -> Floats:
         """Mean over networks of ln P(state | class), shape (n_states, n_classes)."""
         codes = self._every_state(feature)
         logs = np.empty((codes.n_rows, self.n_classes, 1))
-        self._bank.write_log_probabilities(feature, codes, logs, 0, 1)
+        self._bank.write_log_probabilities(
+            range(feature, feature + 1), codes, logs, 0, 1
+        )
         return logs[:, :, 0]
 
     def _every_state(self, feature: int) -> Codes:
@@ -294,17 +298,19 @@ class AveragedKDBModel(ModelKind):
         terms : ndarray of shape (n_rows, n_features)
             Nats; zero for a value that training did not contain.
         """
-        prior = self.base[target] - self.base[against]
-        return prior, self.increments(codes, target, against).sum(axis=2)
+        prior, increments = self.increments(codes, target, against)
+        return prior, increments.sum(axis=2)
 
     def increments(
         self, codes: Codes, target: NDArray[np.intp], against: NDArray[np.intp]
-    ) -> Floats:
-        """What each feature says alone, and what each further parent adds.
+    ) -> tuple[Floats, Floats]:
+        """The same, each feature alone and what each further parent adds.
 
         Returns
         -------
-        ndarray of shape (n_rows, n_features, 1 + max_parents)
+        prior : ndarray of shape (n_rows,)
+            Weighted log prior and bias, nats.
+        increments : ndarray of shape (n_rows, n_features, 1 + max_parents)
             Nats; along the last axis they add up to the feature's contribution.
         """
         found = np.empty((codes.n_rows, *self.weights.shape))
@@ -322,7 +328,7 @@ class AveragedKDBModel(ModelKind):
                     partial(odds_between, target[rows], against[rows]),
                     found[rows],
                 )
-        return found
+        return self.base[target] - self.base[against], found
 
     # ---- the rows behind the tables, which are counts themselves
 

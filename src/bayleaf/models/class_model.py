@@ -227,13 +227,15 @@ class IncrementalContributions(Protocol):
 
     def increments(
         self, codes: Codes, target: NDArray[np.intp], against: NDArray[np.intp]
-    ) -> NDArray[np.float64]:
-        """Split each feature's contribution by the parents looked at.
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Split the log-odds into what features say alone, and parents add.
 
         Returns
         -------
-        ndarray of shape (n_rows, n_features, n_depths)
-            Nats; sums along the last axis are the contributions.
+        prior : ndarray of shape (n_rows,)
+            Contribution of the class prior, nats.
+        increments : ndarray of shape (n_rows, n_features, 1 + most parents)
+            Nats; along the last axis they add up to the feature's contribution.
         """
         ...
 

@@ -328,15 +328,16 @@ def explain_rows(
         if len(classes) > 1:
             others[rows, predicted] = -np.inf
         against = np.argmax(others, axis=1)
-    prior, terms = model.contributions(codes, predicted, against)
+    if isinstance(model, IncrementalContributions):
+        prior, increments = model.increments(codes, predicted, against)
+        terms = increments.sum(axis=2)
+    else:
+        prior, terms = model.contributions(codes, predicted, against)
+        increments = np.empty((*terms.shape, 0))
     prior, terms = prior / temperature, terms / temperature
+    increments = increments / temperature
     if prior_shift is not None:
         prior += prior_shift[predicted] - prior_shift[against]
-    increments = (
-        model.increments(codes, predicted, against) / temperature
-        if isinstance(model, IncrementalContributions)
-        else np.empty((*terms.shape, 0))
-    )
     labels = [
         [variable.label(code) for code in codes.column(i)]
         for i, variable in enumerate(model.domain.variables[:-1])

@@ -34,7 +34,7 @@ _networks_add_scores = Function(
 )
 _write_log_probabilities = Function(
     "bl_write_log_probabilities",
-    *[POINTER, INTEGER],
+    *[POINTER, INTEGER, INTEGER],
     *_CODES,
     *[POINTER, POINTER],
     *[POINTER, INTEGER, INTEGER, INTEGER, FLAG],
@@ -143,7 +143,7 @@ class Networks(Handle):
 
     def write_log_probabilities(
         self,
-        feature: int,
+        features: range,
         narrow: NDArray[np.uint8],
         wide: NDArray[np.uint16],
         slots: NDArray[np.int64],
@@ -157,8 +157,8 @@ class Networks(Handle):
 
         Parameters
         ----------
-        feature : int
-            The feature x.
+        features : range
+            The features x, one after the other.
         narrow : ndarray of shape (n_narrow, n_rows), dtype uint8
             Codes of narrow variables, see `bayleaf.data.codes.Codes`.
         wide : ndarray of shape (n_wide, n_rows), dtype uint16
@@ -173,9 +173,9 @@ class Networks(Handle):
             Takes the nats of depths 0, 1, ... in the pieces from `first` on; what is
             beyond the last configuration of parents repeats the deepest.
         first : int
-            Piece of depth 0.
+            Piece of depth 0 of the first feature.
         n_depths : int
-            Number of depths, at least 1.
+            Number of depths of each feature, at least 1.
 
         Raises
         ------
@@ -183,16 +183,20 @@ class Networks(Handle):
             If an array is not what it should be, or there is no such feature or piece.
         """
         n_rows, _, n_pieces = values.shape
-        if not 0 <= feature < self.n_features:
-            raise ValueError(f"there are {self.n_features} features, got {feature}")
-        if n_depths < 1 or not 0 <= first <= n_pieces - n_depths:
+        n_features = len(features)
+        is_inside = 0 <= features.start <= features.stop <= self.n_features
+        if features.step != 1 or not is_inside:
+            raise ValueError(f"there are {self.n_features} features, got {features}")
+        if n_depths < 1 or not 0 <= first <= n_pieces - n_features * n_depths:
             raise ValueError(
-                f"{n_depths} depths from piece {first} on do not fit {n_pieces} pieces"
+                f"{n_depths} depths of {n_features} features from piece {first} on do "
+                f"not fit {n_pieces} pieces"
             )
         dtype = F4 if values.dtype == F4 else F8
         _write_log_probabilities(
             self.address,
-            feature,
+            features.start,
+            n_features,
             *code_arguments(narrow, wide, slots, n_rows),
             readable(own, I8, (n_rows,)),
             readable(shares, F8, (n_rows,)),

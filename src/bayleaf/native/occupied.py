@@ -25,6 +25,14 @@ _count_families = Function(
     *[POINTER, INTEGER, POINTER],
     *[INTEGER, REAL, POINTER, POINTER],
 )
+_family_sizes = Function(
+    "bl_family_sizes",
+    *[POINTER, INTEGER, POINTER, INTEGER, POINTER, INTEGER, INTEGER],
+    *[POINTER, INTEGER],
+    *[POINTER, INTEGER, INTEGER],
+    *[POINTER, INTEGER, POINTER],
+    *[INTEGER, REAL, POINTER],
+)
 _take_families = Function("bl_take_families", *[POINTER] * 4)
 
 
@@ -113,3 +121,46 @@ def count_families(
         writable(sums, F8, sums.shape),
     )
     return states, classes, sums, starts
+
+
+def family_sizes(
+    narrow: NDArray[np.uint8],
+    wide: NDArray[np.uint16],
+    slots: NDArray[np.int64],
+    weights: NDArray[np.float64],
+    families: NDArray[np.int64],
+    values: NDArray[np.uint16],
+    value_starts: NDArray[np.int64],
+    n_classes: int,
+    min_rows: float,
+) -> NDArray[np.int64]:
+    """Measure what `count_families` would give, and what trees of it would take.
+
+    Returns
+    -------
+    ndarray of shape (5,), dtype int64
+        Cells, and of all trees the nodes, counts, labels of classes, and links.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an array is not what it should be.
+    """
+    (n_rows,), (n_families, n_places) = weights.shape, families.shape
+    address, (step,) = strided(weights, F8)
+    sizes = np.zeros(5, dtype=np.int64)
+    _family_sizes(
+        *code_arguments(narrow, wide, slots, n_rows),
+        address,
+        step,
+        readable(families, I8, (n_families, n_places)),
+        n_families,
+        n_places,
+        readable(values, U2, (len(values),)),
+        len(values),
+        readable(value_starts, I8, slots.shape),
+        n_classes,
+        min_rows,
+        writable(sizes, I8, sizes.shape),
+    )
+    return sizes

@@ -224,7 +224,10 @@ def _continued(before: Whole, configurations: Whole) -> tuple[Whole, Whole]:
     keys, wanted = _keys(before, configurations[:, :-1])
     order = np.argsort(keys, kind="stable")
     ranks = keys[order]
-    first, last = np.searchsorted(ranks, wanted), np.searchsorted(ranks, wanted, "right")
+    first, last = (
+        np.searchsorted(ranks, wanted),
+        np.searchsorted(ranks, wanted, "right"),
+    )
     sizes = last - first
     indices = np.repeat(np.arange(len(configurations)), sizes)
     within = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)

@@ -10,6 +10,7 @@
 #include <memory>
 #include <vector>
 
+#include "cpds/family_trie.h"
 #include "data/states.h"
 #include "support/interface.h"
 #include "support/watch.h"
@@ -39,15 +40,20 @@ struct TrainingRows {
     // Reads the classes, and the states of all variables that some family has.
     void read(Matrix<const int64_t> families) {
         const int64_t n_variables = coding.n_variables();
+        if (codes.n_rows > std::numeric_limits<int32_t>::max())
+            throw std::invalid_argument("too many rows to be numbered");
         columns.resize(static_cast<std::size_t>(n_variables));
         std::vector<bool> is_used(static_cast<std::size_t>(n_variables));
-        for (int64_t f = 0; f < families.rows; ++f)
+        for (int64_t f = 0; f < families.rows; ++f) {
+            if (families.columns == 0 || families(f, 0) < 0)
+                throw std::invalid_argument("a family has no variable");
             for (const int64_t variable : families[f]) {
                 if (variable < -1 || variable >= n_variables)
                     throw std::invalid_argument(
                         "a family has a variable that does not exist");
                 if (variable >= 0) is_used[variable] = true;
             }
+        }
         for (int64_t v = 0; v < n_variables; ++v)
             if (is_used[v]) columns[v].read(codes, v, coding, 0, codes.n_rows);
         codes.column(n_variables, [&](auto own) {
@@ -65,18 +71,28 @@ struct CountedFamilies {
     std::vector<double> weights;
 };
 
+// What families take: cells, and of their trees the nodes, the counts and classes that
+// nodes list, and the links to children; see cpds/family_trie.h.
+struct FamilySizes {
+    int64_t n_cells = 0, n_nodes = 0, n_counts = 0, n_labels = 0, n_links = 0;
+};
+
 class FamilyCounter {
 public:
-    FamilyCounter(const TrainingRows& rows, double min_rows, CountedFamilies& found)
-        : rows_(rows), min_rows_(min_rows), found_(found), path_(found.states.size()) {
+    // Without a place for cells, sizes alone are found.
+    FamilyCounter(const TrainingRows& rows, double min_rows, CountedFamilies* found)
+        : rows_(rows), min_rows_(min_rows), found_(found) {
         order_.resize(static_cast<std::size_t>(rows.codes.n_rows));
         sorted_.resize(order_.size());
+        last_node_.resize(static_cast<std::size_t>(rows.n_classes), -1);
     }
+
+    const FamilySizes& sizes() const { return sizes_; }
 
     // Counts the variables of one family, -1 after the last, and appends its cells.
     void count(std::span<const int64_t> family) {
         variables_ = family.first(std::ranges::find(family, -1) - family.begin());
-        std::ranges::fill(path_, uint16_t{0});
+        path_.assign(family.size(), 0);
         for (std::size_t row = 0; row < order_.size(); ++row)
             order_[row] = static_cast<int32_t>(row);
         divide(0, std::ssize(order_), 1);
@@ -86,11 +102,12 @@ private:
     // Divides rows by the states of the parents from a place on.
     void divide(int64_t first, int64_t last, int64_t place) {
         if (first == last) return;
+        if (!found_) measure_node(first, last);
         if (place >= std::ssize(variables_)) return append_cells(first, last);
         const int64_t reserved = rows_.coding.radix(variables_[place]) - 1;
         sort_rows(first, last, place);
         const StateColumn& column = rows_.columns[variables_[place]];
-        int64_t n_left = first;
+        int64_t n_left = first, n_children = 0;
         for (int64_t begin = first, end; begin < last; begin = end) {
             const uint16_t state = column[order_[begin]];
             double weight = 0.0;
@@ -98,12 +115,14 @@ private:
                 weight += rows_.weights[order_[end]];
             if (state < reserved && (min_rows_ <= 1.0 || weight >= min_rows_)) {
                 path_[place] = state;
+                ++n_children;
                 divide(begin, end, place + 1);
             } else {
                 n_left = std::copy(&order_[begin], &order_[0] + end, &order_[n_left]) -
                          &order_[0];
             }
         }
+        if (FamilyTrie::has_links(n_children, reserved + 1)) sizes_.n_links += reserved + 1;
         if (n_left == first) return;
         for (int64_t k = place; k < std::ssize(variables_); ++k)
             path_[k] = static_cast<uint16_t>(rows_.coding.radix(variables_[k]) - 1);
@@ -146,7 +165,7 @@ private:
             int64_t before = -1;
             for (const auto& [key, row] : keys_) {
                 if (key != before) append_cell(key, 0.0);
-                found_.weights.back() += rows_.weights[row];
+                if (found_) found_->weights.back() += rows_.weights[row];
                 before = key;
             }
             return;
@@ -163,15 +182,36 @@ private:
     }
 
     void append_cell(int64_t key, double weight) {
+        ++sizes_.n_cells;
+        if (!found_) return;
         path_[0] = static_cast<uint16_t>(key / rows_.n_classes);
-        for (std::size_t k = 0; k < path_.size(); ++k) found_.states[k].push_back(path_[k]);
-        found_.classes.push_back(static_cast<uint16_t>(key % rows_.n_classes));
-        found_.weights.push_back(weight);
+        for (std::size_t k = 0; k < path_.size(); ++k)
+            found_->states[k].push_back(path_[k]);
+        found_->classes.push_back(static_cast<uint16_t>(key % rows_.n_classes));
+        found_->weights.push_back(weight);
+    }
+
+    // Adds the node of some rows, and the classes that these have.
+    void measure_node(int64_t first, int64_t last) {
+        int64_t n_labels = rows_.n_classes;
+        if (n_labels > FamilyTrie::kFewClasses) {
+            n_labels = 0;
+            for (int64_t i = first; i < last; ++i) {
+                int64_t& node = last_node_[rows_.classes[order_[i]]];
+                n_labels += node != sizes_.n_nodes;
+                node = sizes_.n_nodes;
+            }
+            sizes_.n_labels += n_labels;
+        }
+        ++sizes_.n_nodes;
+        sizes_.n_counts += n_labels * rows_.coding.radix(variables_[0]);
     }
 
     const TrainingRows& rows_;
     double min_rows_;
-    CountedFamilies& found_;
+    CountedFamilies* found_;
+    FamilySizes sizes_;
+    std::vector<int64_t> last_node_;
     std::span<const int64_t> variables_;
     std::vector<uint16_t> path_;
     std::vector<int32_t> order_, sorted_;
@@ -199,8 +239,6 @@ BAYLEAF_API int32_t bl_count_families(const uint8_t* narrow, int64_t n_narrow,
                                       int64_t n_classes, double min_rows, int64_t* starts,
                                       void** found) {
     return guarded([&] {
-        if (n_rows > std::numeric_limits<int32_t>::max())
-            throw std::invalid_argument("too many rows to be numbered");
         const CodeTable codes(narrow, n_narrow, wide, n_wide, slots, n_slots, n_rows);
         const Coding coding(values, n_values, value_starts, n_slots - 1);
         TrainingRows rows{codes, coding, {weights, weight_step}, n_classes, {}, {}};
@@ -208,15 +246,38 @@ BAYLEAF_API int32_t bl_count_families(const uint8_t* narrow, int64_t n_narrow,
         rows.read(places);
         auto counted = std::make_unique<CountedFamilies>();
         counted->states.resize(static_cast<std::size_t>(n_places));
-        FamilyCounter counter(rows, min_rows, *counted);
+        FamilyCounter counter(rows, min_rows, counted.get());
         starts[0] = 0;
         for (int64_t f = 0; f < n_families; ++f) {
-            if (n_places == 0 || places(f, 0) < 0)
-                throw std::invalid_argument("a family has no variable");
             counter.count(places[f]);
             starts[f + 1] = std::ssize(counted->classes);
         }
         *found = counted.release();
+    });
+}
+
+// What the same families take without being kept: cells, and nodes, counts, labels and
+// links of their trees.
+BAYLEAF_API int32_t bl_family_sizes(const uint8_t* narrow, int64_t n_narrow,
+                                    const uint16_t* wide, int64_t n_wide,
+                                    const int64_t* slots, int64_t n_slots, int64_t n_rows,
+                                    const double* weights, int64_t weight_step,
+                                    const int64_t* families, int64_t n_families,
+                                    int64_t n_places, const uint16_t* values,
+                                    int64_t n_values, const int64_t* value_starts,
+                                    int64_t n_classes, double min_rows, int64_t* sizes) {
+    return guarded([&] {
+        const CodeTable codes(narrow, n_narrow, wide, n_wide, slots, n_slots, n_rows);
+        const Coding coding(values, n_values, value_starts, n_slots - 1);
+        TrainingRows rows{codes, coding, {weights, weight_step}, n_classes, {}, {}};
+        const Matrix<const int64_t> places{families, n_families, n_places};
+        rows.read(places);
+        FamilyCounter counter(rows, min_rows, nullptr);
+        for (int64_t f = 0; f < n_families; ++f) counter.count(places[f]);
+        const FamilySizes found = counter.sizes();
+        for (const int64_t size : {found.n_cells, found.n_nodes, found.n_counts,
+                                   found.n_labels, found.n_links})
+            *sizes++ = size;
     });
 }
 

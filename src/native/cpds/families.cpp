@@ -186,7 +186,10 @@ public:
           products_(static_cast<std::size_t>(codes.n_rows * n_depths), 1.0),
           logs_(static_cast<std::size_t>(networks.n_classes)) {}
 
+    // Sums those of one feature.
     void add(int64_t feature) {
+        std::ranges::fill(sums_, 0.0);
+        std::ranges::fill(products_, 1.0);
         for (const Member& member : networks_.members) {
             const FamilyTrie& trie = member.tries[feature];
             states_.read(codes_, member.coding, trie.variables());
@@ -395,10 +398,10 @@ BAYLEAF_API int32_t bl_networks_add_scores(const void* networks, const uint8_t* 
     });
 }
 
-// Writes the log-probabilities of a feature at depths 0 .. n_depths - 1 into values of
+// Writes the log-probabilities of some features at depths 0 .. n_depths - 1 into values of
 // shape (n_rows, n_classes, n_pieces), from piece `first` on; of one or two words each.
 BAYLEAF_API int32_t bl_write_log_probabilities(
-    const void* networks, int64_t feature, const uint8_t* narrow, int64_t n_narrow,
+    const void* networks, int64_t feature, int64_t n_features, const uint8_t* narrow, int64_t n_narrow,
     const uint16_t* wide, int64_t n_wide, const int64_t* slots, int64_t n_slots,
     int64_t n_rows, const int64_t* own, const double* shares, void* values,
     int64_t n_pieces, int64_t first, int64_t n_depths, bool is_single) {
@@ -410,10 +413,13 @@ BAYLEAF_API int32_t bl_write_log_probabilities(
         if (!std::ranges::all_of(left_out.own, has_class))
             throw std::invalid_argument("a row leaves out a class that does not exist");
         check_rows(all, codes);
-        FeatureLogs logs(all, codes, left_out, n_depths);
-        logs.add(feature);
         const auto write = [&]<class Value>(Value* out) {
-            logs.write(Stack<Value>{out, n_rows, all.n_classes, n_pieces}, first);
+            FeatureLogs logs(all, codes, left_out, n_depths);
+            for (int64_t f = 0; f < n_features; ++f) {
+                logs.add(feature + f);
+                logs.write(Stack<Value>{out, n_rows, all.n_classes, n_pieces},
+                           first + f * n_depths);
+            }
         };
         if (is_single)
             write(static_cast<float*>(values));

@@ -8,8 +8,6 @@
 
 namespace bayleaf {
 
-// Children have a link for each state if these are few, or at most so many a child.
-constexpr int64_t kFewStates = 16, kStatesPerChild = 4;
 constexpr int64_t kSmallCounts = 1024;
 
 // Numbers of distinct counts: zero is the first, and whole numbers are looked up.
@@ -129,8 +127,7 @@ private:
         }
         const auto n_children = std::ssize(ranges_) - node.first_child;
         node.n_children = static_cast<uint16_t>(n_children);
-        if (n_children == 0 || radix > std::max(kFewStates, kStatesPerChild * n_children))
-            return;
+        if (!has_links(n_children, radix)) return;
         node.links = static_cast<uint32_t>(trie_.links_.size());
         trie_.links_.resize(trie_.links_.size() + radix, kNone);
         for (uint32_t child = node.first_child; child < ranges_.size(); ++child)

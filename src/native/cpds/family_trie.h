@@ -6,6 +6,7 @@
 // each, and one look-up for their logarithms. Counts of other classes are zero.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -24,6 +25,12 @@ public:
     static constexpr uint32_t kNone = 0xffffffff;
     // Up to so many classes, all nodes list all of them.
     static constexpr int64_t kFewClasses = 4;
+
+    // Whether a node has a link for each state of its next parent; its children are searched
+    // otherwise.
+    static bool has_links(int64_t n_children, int64_t n_states) {
+        return n_children > 0 && n_states <= std::max<int64_t>(16, 4 * n_children);
+    }
 
     FamilyTrie(const Family& family, PseudoWeights rule, int64_t n_classes);
 

@@ -31,4 +31,5 @@ def _count_families(rng: np.random.Generator) -> Arguments:
 
 CASES: dict[str, Callable[[np.random.Generator], Arguments]] = {
     "count_families": _count_families,
+    "family_sizes": _count_families,
 }

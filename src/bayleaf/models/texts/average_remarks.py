@@ -6,14 +6,16 @@ from __future__ import annotations
 MEASURED_LOG_LOSS = {"averaged KDB": 0.305, "KDB auto, calibrated": 0.406}
 
 
-def average_remarks(n_networks: int, n_trees: int) -> tuple[str, ...]:
+def average_remarks(n_networks: int, min_rows: int, n_trees: int) -> tuple[str, ...]:
     """Lines on an average of networks that trees may correct."""
     ours, single = MEASURED_LOG_LOSS.values()
     trees = (
         f"{n_trees} trees add what conjunctions of states say: rules() lists them",
     )
+    few = (f"parents' states of less than {min_rows} rows count as one parent fewer",)
     return (
         f"an average of {n_networks} networks, terms weighted by what is new in it",
+        *(few if min_rows > 1 else ()),
         *(trees if n_trees else ()),
         'one drawing instead: KDBClassifier(k="auto", smoothing="auto", '
         'calibration="leave_one_out"),',

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
+from dataclasses import dataclass
+from functools import cache, cached_property, partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +13,13 @@ from bayleaf.counts.information import (
     conditional_mutual_information_matrix,
     mutual_information,
 )
-from bayleaf.counts.occupied import MAX_CELLS, count_occupied, mapped_states
+from bayleaf.counts.occupied import (
+    MAX_CELLS,
+    CountedSize,
+    count_occupied,
+    mapped_states,
+    occupied_size,
+)
 from bayleaf.counts.source import CountSource
 from bayleaf.counts.table_counts import TableCounts
 from bayleaf.counts.threads import run_tasks
@@ -48,18 +55,25 @@ SMOOTHING_GRID: tuple[Smoothing, ...] = (
 )
 
 Maps = tuple[NDArray[np.uint16], ...]
+# Logarithms of I(X;C) and of I(X;X'|C), nats.
+Measured = tuple[NDArray[np.float64], NDArray[np.float64]]
+# Columns above which information is measured in one coding of few states.
+_MANY_COLUMNS, _FEW_STATES = 60, 9
+# Networks below which an average loses more than by telling fewer configurations apart.
+_FEWEST_NETWORKS = 16
+# Bytes that a model may take for each of its cells, which its file holds.
+_BYTES_A_CELL = 32
 
 
 def left_out_log_probabilities(
-    networks: tuple[RandomNetwork, ...],
+    bank: FamilyBank,
     n_depths: int,
     counts: CountSource,
     left_out: LeftOutRows,
     rule: Smoothing,
     linear: LinearGaussianFamilies | None = None,
-    min_rows: float = 1.0,
 ) -> LogProbabilities:
-    """What the left-out rows say of the classes, under one rule.
+    """What the left-out rows say of the classes, under the rule of the networks.
 
     The prior comes first, then every feature at every depth, then the pieces of the
     linear families.
@@ -76,11 +90,10 @@ def left_out_log_probabilities(
 
     shares = OwnShares(own, left_out.shares)
 
-    bank = FamilyBank.from_networks(networks, n_classes, rule, min_rows)
-
     def fill(feature: int) -> None:
         first = 1 + feature * n_depths
-        bank.write_log_probabilities(feature, codes, values, first, n_depths, shares)
+        own = range(feature, feature + 1)
+        bank.write_log_probabilities(own, codes, values, first, n_depths, shares)
 
     tasks = [partial(fill, i) for i in range(n_features)]
     if linear is not None:
@@ -128,19 +141,16 @@ def recoded(codes: Codes, maps: Maps) -> Codes:
     )
 
 
-def count_network(
-    codes: Codes,
+def counted_families(
     parents: Sequence[Sequence[int]],
     maps: Maps,
     log_cards: NDArray[np.float64],
     constraints: Constraints | None = None,
-) -> RandomNetwork:
-    """Counts of every feature with as many parents as rows and keys can tell apart.
+) -> list[tuple[int, ...]]:
+    """Every feature with as many parents as rows and keys can tell apart.
 
     Parameters
     ----------
-    codes : Codes
-        The training table, class last.
     parents : sequence of sequence of int
         Parents of each feature, strongest first.
     maps : tuple of ndarray of dtype uint16
@@ -164,19 +174,12 @@ def count_network(
                 break
             family.append(parent)
         chosen.append(tuple(family))
-    return RandomNetwork(maps, count_occupied(codes, chosen, maps))
+    return chosen
 
 
-def sampling_tasks(
-    counts: CountSource,
-    codings: Sequence[Maps],
-    n_networks: int,
-    rng: np.random.Generator,
-    max_parents: int,
-    max_table_cells: int,
-    constraints: Constraints | None = None,
-) -> list[Callable[[], list[RandomNetwork]]]:
-    """What draws networks, and counts every feature and its parents in each.
+@dataclass(eq=False)
+class NetworkSampler:
+    """Draws networks, and counts every feature and its parents in each.
 
     Parameters
     ----------
@@ -184,10 +187,8 @@ def sampling_tasks(
         Of the training table.
     codings : sequence of tuple of ndarray
         Network m takes the one at m modulo their number.
-    n_networks : int
-        Number of networks.
-    rng : Generator
-        Gives each network a seed of its own.
+    seeds : ndarray of shape (n_networks,), dtype int64
+        One for each network.
     max_parents : int
         Most parents of a feature.
     max_table_cells : int
@@ -195,26 +196,140 @@ def sampling_tasks(
     constraints : Constraints, optional
         Arcs among the features that are required or forbidden.
     """
-    codes = counts.rows()
-    seeds = rng.integers(1 << 63, size=n_networks)
-    measure = partial(_measured, counts, max_table_cells=max_table_cells)
-    in_states = (*state_counts(counts), counts.class_counts())
-    # A single coding is measured once; several, side by side, on one thread each.
-    shared = measure(codings[0], counts.n_jobs) if len(codings) == 1 else None
 
-    def sample(first: int, step: int) -> list[RandomNetwork]:
-        maps = codings[first % len(codings)]
-        measured = shared or measure(maps, 1)
-        log_cards = _log_cards(in_states, maps)
-        drawn = []
-        for seed in seeds[first::step]:
-            rng = np.random.default_rng(seed)
-            parents = noisy_parents(*measured, max_parents, rng, constraints)
-            drawn.append(count_network(codes, parents, maps, log_cards, constraints))
-        return drawn
+    counts: CountSource
+    codings: Sequence[Maps]
+    seeds: NDArray[np.int64]
+    max_parents: int
+    max_table_cells: int
+    constraints: Constraints | None = None
 
-    n_tasks = n_networks if shared else min(len(codings), n_networks)
-    return [partial(sample, m, n_tasks) for m in range(n_tasks)]
+    @cached_property
+    def _in_states(self) -> Sequence[NDArray[np.float64]]:
+        return (*state_counts(self.counts), self.counts.class_counts())
+
+    @cached_property
+    def _shared(self) -> Measured | None:
+        """Information in one coding for all networks, if one or many columns need it."""
+        maps = self.codings[0]
+        if len(self.codings) > 1:
+            if len(maps) <= _MANY_COLUMNS:
+                return None
+            maps = coarse_coding(self.codings)
+        return self._measured(maps, self.counts.n_jobs)
+
+    def _measured(self, maps: Maps, n_jobs: int) -> Measured:
+        return _measured(
+            self.counts, maps, n_jobs, max_table_cells=self.max_table_cells
+        )
+
+    def _drawn(self, network: int) -> tuple[Maps, list[tuple[int, ...]]]:
+        """The coding of a network, and its families."""
+        maps = self.codings[network % len(self.codings)]
+        measured = self._shared or self._measured(maps, 1)
+        rng = np.random.default_rng(self.seeds[network])
+        parents = noisy_parents(*measured, self.max_parents, rng, self.constraints)
+        log_cards = _log_cards(self._in_states, maps)
+        return maps, counted_families(parents, maps, log_cards, self.constraints)
+
+    def network(self, network: int, min_rows: float) -> RandomNetwork:
+        """A network in which configurations of parents exist that enough rows have."""
+        maps, families = self._drawn(network)
+        codes = self.counts.rows()
+        return RandomNetwork(maps, count_occupied(codes, families, maps, min_rows))
+
+    @cached_property
+    def _first(self) -> tuple[Maps, list[tuple[int, ...]]]:
+        return self._drawn(0)
+
+    def size(self, min_rows: float) -> CountedSize:
+        """What the first network takes."""
+        maps, families = self._first
+        return occupied_size(self.counts.rows(), families, maps, min_rows)
+
+    def fitting_size(
+        self, n_networks: int, max_bytes: int, *, is_given: bool
+    ) -> tuple[int, int]:
+        """How many networks, and least rows of a configuration, fit into memory.
+
+        First more rows are asked for, then fewer networks are drawn: what
+        configurations of a few rows say is worth less than a network.
+
+        Parameters
+        ----------
+        n_networks : int
+            Most networks.
+        max_bytes : int
+            What all networks may take.
+        is_given : bool
+            Whether there are to be so many networks, whatever they take.
+
+        Raises
+        ------
+        ValueError
+            If even families without parents take more, naming what would be enough.
+        """
+        n_rows = float(self._in_states[-1].sum())
+        sizes = _candidate_sizes(n_networks, n_rows, is_given=is_given)
+        measured = cache(self.size)
+
+        def fits(candidate: tuple[int, int]) -> bool:
+            many, min_rows = candidate
+            own = measured(min_rows)
+            is_small = many * own.n_cells <= max_bytes // _BYTES_A_CELL
+            return is_small and many * own.n_bytes <= max_bytes
+
+        # The last one tells no configurations apart.
+        if not fits(sizes[-1]):
+            many, min_rows = sizes[-1]
+            own = measured(min_rows)
+            enough = many * max(own.n_bytes, own.n_cells * _BYTES_A_CELL)
+            raise ValueError(
+                f"max_model_size={max_bytes} is too small for {many} networks over "
+                f"{len(self.codings[0])} features; {enough} is enough, or choose fewer "
+                "networks"
+            )
+        if fits(sizes[0]):
+            return sizes[0]
+        first, last = 0, len(sizes) - 1
+        while last - first > 1:
+            middle = (first + last) // 2
+            first, last = (first, middle) if fits(sizes[middle]) else (middle, last)
+        return sizes[last]
+
+    def tasks(
+        self, n_networks: int, min_rows: float
+    ) -> list[Callable[[], RandomNetwork]]:
+        """What counts the networks; information is measured before, if it is shared."""
+        _ = self._shared
+        return [partial(self.network, m, min_rows) for m in range(n_networks)]
+
+
+def _candidate_sizes(
+    n_networks: int, n_rows: float, *, is_given: bool
+) -> list[tuple[int, int]]:
+    """Numbers of networks and least rows, the largest first."""
+    found = [(n_networks, min_rows) for min_rows in (1, 3, 8, 20)]
+    if not is_given:
+        fewer = [n for n in (32, _FEWEST_NETWORKS) if n < n_networks]
+        found += [(n, 20) for n in fewer]
+        n_networks = min(n_networks, _FEWEST_NETWORKS)
+    min_rows = 50.0
+    while min_rows <= 2.5 * n_rows:
+        found.append((n_networks, int(min_rows)))
+        min_rows *= 2.5
+    return [*found, (n_networks, int(min_rows) + 1)]
+
+
+def coarse_coding(codings: Sequence[Maps]) -> Maps:
+    """Of each feature the finest coding of few states, or the coarsest of all."""
+
+    def fitness(states: NDArray[np.uint16]) -> tuple[bool, int]:
+        n_states = int(states[-1])
+        is_coarse = n_states <= _FEW_STATES
+        return is_coarse, n_states if is_coarse else -n_states
+
+    return tuple(max(own, key=fitness) for own in zip(*codings, strict=True))
 
 
 def _log_cards(
@@ -241,7 +356,7 @@ def _log_cards(
 
 def _measured(
     counts: CountSource, maps: Maps, n_jobs: int, *, max_table_cells: int
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+) -> Measured:
     """Logarithms of I(X;C) and I(X;X'|C), nats, in one coding."""
     coded = counts
     if any((states != np.arange(len(states))).any() for states in maps):
