@@ -60,13 +60,13 @@ class OccupiedFamilies:
     ----------
     families : ndarray of shape (n_families, n_places), dtype int64
         The variables of each family, -1 after the last.
-    states : ndarray of shape (n_places, n_cells), dtype uint16
+    states : ndarray of shape (n_places, n_cells), dtype uint8 or uint16
         Code of each variable in each occupied cell, family after family, in the order
         of the parents' states; zero beyond a family's last variable. Parents of which
         too few rows have the same states have the reserved code, past the last state.
-    classes : ndarray of shape (n_cells,), dtype uint16
+    classes : ndarray of shape (n_cells,), dtype uint8 or uint16
         Class of each cell.
-    weights : ndarray of shape (n_cells,), dtype float64
+    weights : ndarray of shape (n_cells,), dtype uint8 to uint32 or float64
         Total weight of the rows in each cell, above zero.
     starts : ndarray of shape (n_families + 1,), dtype int64
         Where the cells of each family begin.
@@ -79,6 +79,27 @@ class OccupiedFamilies:
     starts: NDArray[np.int64]
 
     __repr__ = brief_fields
+
+    def compacted(self) -> OccupiedFamilies:
+        """The same in as few bytes as states, classes and whole weights need."""
+        return replace(
+            self,
+            states=_compact(self.states),
+            classes=_compact(self.classes),
+            weights=_compact(self.weights),
+        )
+
+    def in_order(self) -> OccupiedFamilies:
+        """The same cells, those of each family in the order of the parents' states."""
+        sizes = np.diff(self.starts)
+        family = np.repeat(np.arange(len(sizes)), sizes)
+        order = np.lexsort((self.classes, self.states[0], *self.states[:0:-1], family))
+        return replace(
+            self,
+            states=np.ascontiguousarray(self.states[:, order]),
+            classes=self.classes[order],
+            weights=self.weights[order],
+        )
 
     def check_content(self) -> None:
         """Raise ValueError unless these are counts of one family a variable."""
@@ -151,6 +172,16 @@ class OccupiedFamilies:
         )
 
 
+def _compact(values: NDArray[Any]) -> NDArray[Any]:
+    """Whole numbers as the smallest unsigned integers that hold them."""
+    if values.dtype.kind == "f" and (values % 1).any():
+        return values
+    largest = values.max(initial=0)
+    if largest > np.iinfo(np.uint32).max:
+        return values
+    return values.astype(np.min_scalar_type(int(largest)))
+
+
 def padded(families: Sequence[Sequence[int]]) -> NDArray[np.int64]:
     """Families as rows of one length, -1 after the last variable of each."""
     places = np.full((len(families), max(map(len, families))), -1, dtype=np.int64)
@@ -189,8 +220,8 @@ def count_occupied(
     """
     places = padded(families)
     arguments = _native_arguments(codes, places, maps)
-    states, classes, weights, starts = count_families(*arguments, min_rows)
-    return OccupiedFamilies(places, states, classes, weights, starts)
+    cells = count_families(*arguments, min_rows)
+    return OccupiedFamilies(places, *cells).compacted()
 
 
 @dataclass(frozen=True)

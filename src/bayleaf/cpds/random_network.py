@@ -55,7 +55,7 @@ class RandomNetwork:
             if (family.counts.states >= limits).any():
                 raise ValueError(f"family {feature} has a cell of an unknown state")
             keys = joint_cells(family.counts.states[1:], family.radices[1:])
-            if (np.diff(keys) < 0).any():
+            if (keys[1:] < keys[:-1]).any():
                 raise ValueError(f"the cells of family {feature} are not in order")
 
     def check_fit(self, cards: Sequence[int]) -> None:
@@ -139,9 +139,9 @@ class FamilyBank:
             members.add(
                 counts.families,
                 *joined(network.maps),
-                counts.states,
-                counts.classes,
-                counts.weights,
+                counts.states.astype(np.uint16),
+                counts.classes.astype(np.uint16),
+                counts.weights.astype(np.float64),
                 counts.starts,
             )
         return cls(members)

@@ -17,12 +17,16 @@ from functools import cache
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
+from numpy.typing import NDArray
 
+from bayleaf.counts.occupied import OccupiedFamilies
+from bayleaf.cpds.random_network import RandomNetwork
 from bayleaf.cpds.tree import TreeCPD
 from bayleaf.data.domain import Domain
 from bayleaf.io.errors import ModelFileError
 from bayleaf.io.native.archive import Array, ArrayReader
 from bayleaf.io.native.kinds import KINDS, word_of
+from bayleaf.io.native.networks import PackedNetworks
 from bayleaf.io.native.trees import FlatTree
 
 _PLAIN = (str, bool, int, float, type(None))
@@ -65,6 +69,9 @@ def encoded(value: Any, arrays: list[Array], where: str = "") -> Any:
         arrays.append(_storable(value, where))
         return arrays[-1]
     if isinstance(value, tuple):
+        if value and isinstance(value[0], RandomNetwork):
+            _check_all(value, where)
+            return encoded(PackedNetworks.standing_for(value), arrays, where)
         if all(type(item) in _PLAIN for item in value):
             return list(value)
         return [
@@ -80,6 +87,16 @@ def encoded(value: Any, arrays: list[Array], where: str = "") -> Any:
         f"{where} is {value!r}, and a {type(value).__name__} has no place in a model "
         "file; use text or numbers"
     )
+
+
+def _check_all(networks: tuple[RandomNetwork, ...], where: str) -> None:
+    """Raise ModelFileError if a check of some networks does."""
+    try:
+        for network in networks:
+            network.counts.check_content()
+            network.check_content()
+    except ValueError as error:
+        raise ModelFileError(f"{where}: {error}") from error
 
 
 def _encoded_object(value: Any, arrays: list[Array], where: str) -> dict[str, Any]:
@@ -112,6 +129,8 @@ def _storable(array: np.ndarray[Any, Any], where: str) -> Array:
             f"{where} is an array of {array.dtype}; arrays in model files hold floats, "
             "truth values or whole numbers"
         )
+    if array.dtype == np.uint8:
+        return array
     short = not array.size or 0 <= array.min() <= array.max() < 1 << 16
     return array.astype(np.uint16) if short else array.astype(np.int64)
 
@@ -222,10 +241,14 @@ class Decoder:
 
     def _tuple(self, kinds: tuple[Any, ...], value: Any, where: str) -> Any:
         """A tuple of one type throughout, or of one type a place."""
+        if kinds[0] is RandomNetwork:
+            return self._networks(value, where)
         if not isinstance(value, list):
             raise ModelFileError(f"{where} should be a list")
         if kinds[-1] is Ellipsis:
-            if kinds[0] in (str, int) and {*map(type, value)} <= {kinds[0]}:
+            if kinds[0] in (str, int, float) and {*map(type, value)} <= {kinds[0]}:
+                if kinds[0] is float and not all(map(math.isfinite, value)):
+                    raise ModelFileError(f"{where} should be finite")
                 return tuple(value)
             kinds = kinds[:1] * len(value)
         if len(kinds) != len(value):
@@ -234,6 +257,30 @@ class Decoder:
             self.decoded(kind, item, f"{where}[{place}]")
             for place, (kind, item) in enumerate(zip(kinds, value, strict=True))
         )
+
+    def _networks(self, value: Any, where: str) -> tuple[RandomNetwork, ...]:
+        """Sampled networks; files of older versions hold one after the other."""
+        if isinstance(value, dict):
+            found = _made(self._dataclass(PackedNetworks, value, where).restored, where)
+        elif isinstance(value, list):
+            found = tuple(
+                self._old_network(item, f"{where}[{place}]")
+                for place, item in enumerate(value)
+            )
+        else:
+            raise ModelFileError(f"{where} should be an object")
+        for network in found:
+            _made(network.counts.check_content, where)
+            _made(network.check_content, where)
+        return found
+
+    def _old_network(self, value: Any, where: str) -> RandomNetwork:
+        """A network whose cells are in any order."""
+        content = _object(value, where)
+        maps = self.field(content, "maps", tuple[NDArray[np.uint16], ...], where)
+        counts = self.field(content, "counts", OccupiedFamilies, where)
+        in_order = _made(counts.in_order, where)
+        return RandomNetwork(maps, in_order.compacted())
 
     def _array(
         self, dtype: np.dtype[Any], value: Any, where: str

@@ -51,7 +51,7 @@ def nested_terms(
                 tuple(maps[member] for member in family),
                 counts.states[: len(family)].T.astype(np.int64),
                 counts.classes.astype(np.int64),
-                counts.weights,
+                counts.weights.astype(np.float64),
                 depths[: len(family)],
                 rule,
                 n_classes,

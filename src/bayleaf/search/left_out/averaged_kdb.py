@@ -210,7 +210,7 @@ class NetworkSampler:
 
     @cached_property
     def _shared(self) -> Measured | None:
-        """Information in one coding for all networks, if one or many columns need it."""
+        """Information in one coding for all networks, of one or of many columns."""
         maps = self.codings[0]
         if len(self.codings) > 1:
             if len(maps) <= _MANY_COLUMNS:

@@ -1,0 +1,227 @@
+"""Sampled networks as files hold them: cells as differences, in few bytes each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from math import prod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayleaf.counts.occupied import MAX_CELLS, OccupiedFamilies
+from bayleaf.cpds.nested import radices_of
+from bayleaf.cpds.random_network import RandomNetwork
+
+# Bits of a number in a byte; the highest bit says that more bytes follow.
+_BITS, _MORE = 7, 1 << 7
+# Bytes of a whole number at most.
+_MOST_BYTES = 9
+
+Bytes = NDArray[np.uint8]
+Whole = NDArray[np.int64]
+
+
+class RestoredNetworks(tuple[RandomNetwork, ...]):
+    """Networks from a file, and what it held of them, to be written as it was."""
+
+    packed: PackedNetworks
+
+
+@dataclass(frozen=True, eq=False)
+class PackedNetworks:
+    """Networks over the same features, all of their arrays in one piece each.
+
+    A cell is a number whose digits are the states of the parents, the child's and the
+    class; those of a family come in increasing order.
+
+    Parameters
+    ----------
+    n_classes : int
+        Number of classes.
+    families : ndarray of shape (n_networks * n_features, n_places), dtype int64
+        Each feature and its parents, network after network, -1 after the last.
+    n_cells : ndarray of shape (n_networks * n_features,), dtype int64
+        Cells of each.
+    steps : ndarray of dtype uint8
+        Difference of each cell to the one before in its family, packed.
+    weights : ndarray of dtype uint8
+        Weights of the cells, packed, if all are integers; else empty.
+    real_weights : ndarray of dtype float64
+        Weights of the cells, if not all are integers; else empty.
+    values : ndarray of dtype uint16
+        State that each code of each feature stands for, network after network.
+    n_values : ndarray of shape (n_networks * n_features,), dtype int64
+        Codes of each feature, the reserved one counted.
+    """
+
+    n_classes: int
+    families: NDArray[np.int64]
+    n_cells: NDArray[np.int64]
+    steps: NDArray[np.uint8]
+    weights: NDArray[np.uint8]
+    real_weights: NDArray[np.float64]
+    values: NDArray[np.uint16]
+    n_values: NDArray[np.int64]
+
+    @classmethod
+    def standing_for(cls, networks: Sequence[RandomNetwork]) -> PackedNetworks:
+        """What files hold of networks."""
+        if isinstance(networks, RestoredNetworks):
+            return networks.packed
+        n_classes = 1 + max(int(own.counts.classes.max()) for own in networks)
+        weights = np.concatenate([own.counts.weights for own in networks])
+        is_whole = weights.dtype.kind != "f" or bool((weights % 1 == 0).all())
+        is_whole = is_whole and float(weights.max()) < 2.0**53
+        maps = [values for own in networks for values in own.maps]
+        counts = [own.counts for own in networks]
+        width = max(own.families.shape[1] for own in counts)
+        places = [_widened(own.families, width) for own in counts]
+        return cls(
+            n_classes,
+            np.concatenate(places),
+            np.concatenate([np.diff(own.starts) for own in counts]),
+            packed(np.concatenate([_steps(own, n_classes) for own in networks])),
+            packed(weights.astype(np.int64) if is_whole else np.zeros(0, np.int64)),
+            np.zeros(0) if is_whole else weights.astype(np.float64),
+            np.concatenate(maps),
+            np.array([len(values) for values in maps]),
+        )
+
+    def restored(self) -> RestoredNetworks:
+        """The networks.
+
+        Raises
+        ------
+        ValueError
+            If the arrays do not fit one another.
+        """
+        steps, weights = unpacked(self.steps), self.real_weights
+        if not len(weights):
+            weights = unpacked(self.weights).astype(np.float64)
+        n_families = len(self.families)
+        sizes = {len(self.n_cells), len(self.n_values), n_families}
+        is_sound = self.families.ndim == 2 and sizes == {n_families} and n_families > 0
+        lengths = self.n_cells, self.n_values
+        if not is_sound or min(int(own.min()) for own in lengths) < 1:
+            raise ValueError("networks need cells and a coding for each family")
+        if {int(self.n_cells.sum())} != {len(steps), len(weights)} or int(
+            self.n_values.sum()
+        ) != len(self.values):
+            raise ValueError("the cells of networks do not fit their families")
+        n_features = int(self.families[:, 0].max()) + 1
+        if n_features < 1 or n_families % n_features or self.n_classes < 1:
+            raise ValueError("networks need a family for each of their features")
+        cells = np.concatenate([[0], np.cumsum(self.n_cells)])
+        maps = np.split(self.values, np.cumsum(self.n_values)[:-1])
+        found = []
+        for first in range(0, n_families, n_features):
+            own = slice(first, first + n_features)
+            ends = cells[first : first + n_features + 1]
+            of_network = slice(int(ends[0]), int(ends[-1]))
+            states, classes = self._states(self.families[own], maps[own], ends, steps)
+            counts = OccupiedFamilies(
+                self.families[own],
+                states,
+                classes,
+                weights[of_network],
+                ends - ends[0],
+            )
+            found.append(RandomNetwork(tuple(maps[own]), counts.compacted()))
+        networks = RestoredNetworks(found)
+        networks.packed = self
+        return networks
+
+    def _states(
+        self,
+        families: Whole,
+        maps: Sequence[NDArray[np.uint16]],
+        ends: Whole,
+        steps: Whole,
+    ) -> tuple[NDArray[np.uint16], NDArray[np.uint16]]:
+        """States and classes of the cells of one network."""
+        size = int(ends[-1] - ends[0])
+        states = np.zeros((families.shape[1], size), dtype=np.uint16)
+        classes = np.zeros(size, dtype=np.uint16)
+        radices = np.array(radices_of(maps))
+        for places, (first, last) in zip(
+            families, pairwise(ends.tolist()), strict=True
+        ):
+            members = [int(v) for v in places if v >= 0]
+            if not members or max(members) >= len(radices):
+                raise ValueError("a family has a variable that does not exist")
+            cards = [int(radix) for radix in radices[members]]
+            if prod(cards) > MAX_CELLS:
+                raise ValueError("a family has too many joint states")
+            own = slice(first - int(ends[0]), last - int(ends[0]))
+            keys = np.cumsum(steps[first:last])
+            keys, classes[own] = np.divmod(keys, self.n_classes)
+            keys, states[0, own] = np.divmod(keys, cards[0])
+            for place in range(len(members) - 1, 0, -1):
+                keys, states[place, own] = np.divmod(keys, cards[place])
+            if keys.any():
+                raise ValueError("a family has a cell of an unknown state")
+        return states, classes
+
+
+def _widened(families: Whole, width: int) -> Whole:
+    """Families with more places, -1 in those added."""
+    added = width - families.shape[1]
+    return np.pad(families, [(0, 0), (0, added)], constant_values=-1)
+
+
+def _steps(network: RandomNetwork, n_classes: int) -> Whole:
+    """Difference of each cell of a network to the one before in its family."""
+    counts = network.counts
+    steps = np.empty(len(counts.classes), dtype=np.int64)
+    radices = radices_of(network.maps)
+    for family, (first, last) in enumerate(pairwise(counts.starts.tolist())):
+        child, *parents = counts.variables(family)
+        keys = np.zeros(last - first, dtype=np.int64)
+        for place, variable in enumerate(parents, start=1):
+            keys = keys * radices[variable] + counts.states[place, first:last]
+        keys = keys * radices[child] + counts.states[0, first:last]
+        keys = keys * n_classes + counts.classes[first:last]
+        steps[first:last] = np.diff(keys, prepend=0)
+    return steps
+
+
+def packed(numbers: Whole) -> Bytes:
+    """Integers of at least zero, seven bits a byte, the lowest first."""
+    most = max(1, -(-int(numbers.max(initial=0)).bit_length() // _BITS))
+    digits = np.empty((len(numbers), most), dtype=np.uint8)
+    exists = np.ones((len(numbers), most), dtype=np.bool_)
+    left = numbers
+    for place in range(most):
+        if place:
+            exists[:, place] = left > 0
+        digits[:, place] = left & (_MORE - 1)
+        left = left >> _BITS
+        digits[:, place] |= np.where(left > 0, np.uint8(_MORE), np.uint8(0))
+    return digits[exists]
+
+
+def unpacked(content: Bytes) -> Whole:
+    """The integers of `packed`.
+
+    Raises
+    ------
+    ValueError
+        If the last is not complete, or one is too large.
+    """
+    is_last = content < _MORE
+    if len(content) and not is_last[-1]:
+        raise ValueError("packed numbers end too early")
+    found = content[is_last].astype(np.int64)
+    ends = np.flatnonzero(is_last)
+    sizes = np.diff(ends, prepend=-1)
+    most = int(sizes.max(initial=0))
+    if most > _MOST_BYTES:
+        raise ValueError("a packed number is too large")
+    # From the last byte of each number to its first.
+    for back in range(1, most):
+        left = np.flatnonzero(sizes > back)
+        digits = content[ends[left] - back].astype(np.int64) & (_MORE - 1)
+        found[left] = (found[left] << _BITS) | digits
+    return found
