@@ -27,7 +27,7 @@ def log_evidence(
     """
     found = np.zeros((len(row), n_classes))
     for depth in range(len(row)):
-        matches = (states[1 : depth + 1].T == row[1 : depth + 1]).all(axis=1)
+        matches = (row[1 : depth + 1] == states[1 : depth + 1].T).all(axis=1)
         weight = weights[matches].sum()
         if depth and not (weight >= min_rows if min_rows > 1 else weight > 1e-9):
             found[depth:] = found[depth - 1]

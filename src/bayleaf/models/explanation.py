@@ -15,7 +15,7 @@ from bayleaf.data.codes import Codes
 from bayleaf.models.class_model import (
     ClassModel,
     IncrementalContributions,
-    calibrated_log_proba,
+    LogScores,
 )
 from bayleaf.models.texts.html_summary import explanation_html
 from bayleaf.wording import (
@@ -291,6 +291,7 @@ def explain_rows(
     codes: Codes,
     classes: NDArray[Any],
     *,
+    log_posterior: LogScores,
     predicted: NDArray[np.intp],
     against: NDArray[np.intp] | None = None,
     temperature: float = 1.0,
@@ -306,22 +307,22 @@ def explain_rows(
         Features of the rows.
     classes : ndarray of shape (n_classes,)
         Labels in the model's order.
+    log_posterior : ndarray of shape (n_rows, n_classes)
+        Calibrated, nats.
     predicted : ndarray of shape (n_rows,)
         The class to explain.
     against : ndarray of shape (n_rows,), optional
         The class to compare with; by default the most probable other one.
     temperature : float, default=1.0
-        What the model's log scores are divided by.
+        What the model's log scores were divided by.
     prior_shift : ndarray of shape (n_classes,), optional
-        Added to them after that; told as part of the prior's contribution.
+        What was added to them after that, a part of the prior's contribution.
 
     Returns
     -------
     list of Explanation
         One a row. With a single class every term is zero.
     """
-    scores = model.class_log_scores(codes)
-    log_posterior = calibrated_log_proba(scores, temperature, prior_shift)
     rows = np.arange(codes.n_rows)
     if against is None:
         others = log_posterior.copy()

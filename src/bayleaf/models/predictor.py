@@ -142,6 +142,7 @@ class Predictor:
             self.model,
             codes,
             self.classes,
+            log_posterior=log_posterior,
             predicted=predicted,
             against=others,
             temperature=self.temperature,

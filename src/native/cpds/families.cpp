@@ -125,12 +125,16 @@ private:
                 for (int64_t c = 0; c < n_classes; ++c)
                     scores[c] += scale * (logs[own[c]] - total_logs[all[c]]);
             } else {
-                const Number* own = counts + x * node.n_labels;
-                const Number* all = counts + total_row * node.n_labels;
+                const int64_t n_labels = node.n_labels;
+                const Number* own = counts + x * n_labels;
+                const Number* all = counts + total_row * n_labels;
                 const uint16_t* labels = trie_.labels(node);
-                for (int64_t k = 0; k < node.n_labels; ++k)
-                    scores[n_classes > FamilyTrie::kFewClasses ? labels[k] : k] +=
-                        scale * (logs[own[k]] - total_logs[all[k]]);
+                if (n_labels == n_classes)
+                    for (int64_t c = 0; c < n_labels; ++c)
+                        scores[c] += scale * (logs[own[c]] - total_logs[all[c]]);
+                else
+                    for (int64_t k = 0; k < n_labels; ++k)
+                        scores[labels[k]] += scale * (logs[own[k]] - total_logs[all[k]]);
             }
             if (is_last) return;
         }
@@ -173,7 +177,8 @@ struct LeftOut {
     std::span<const double> shares;
 };
 
-// Sums over networks of a feature's logarithms, by row, class and depth.
+// Sums over networks of a feature's logarithms, by row, class and depth: what all classes
+// share, ln P(x), and what those with counts have beside it.
 class FeatureLogs {
 public:
     FeatureLogs(const Networks& networks, const CodeTable& codes, LeftOut left_out,
@@ -182,12 +187,13 @@ public:
           codes_(codes),
           left_out_(left_out),
           n_depths_(n_depths),
+          shared_(static_cast<std::size_t>(codes.n_rows)),
           sums_(static_cast<std::size_t>(codes.n_rows * networks.n_classes * n_depths)),
-          products_(static_cast<std::size_t>(codes.n_rows * n_depths), 1.0),
-          logs_(static_cast<std::size_t>(networks.n_classes)) {}
+          products_(static_cast<std::size_t>(codes.n_rows * n_depths), 1.0) {}
 
     // Sums those of one feature.
     void add(int64_t feature) {
+        std::ranges::fill(shared_, 0.0);
         std::ranges::fill(sums_, 0.0);
         std::ranges::fill(products_, 1.0);
         for (const Member& member : networks_.members) {
@@ -198,7 +204,7 @@ public:
             trie.with_numbers([&](const auto* numbers) {
                 for (int64_t row = 0; row < codes_.n_rows; ++row) add_row(trie, numbers, row);
             });
-            watch_.add(codes_.n_rows * n_depths_ * (5 + 2 * networks_.n_classes));
+            watch_.add(codes_.n_rows * n_depths_ * 15);
         }
     }
 
@@ -207,15 +213,17 @@ public:
     template <class Value>
     void write(Stack<Value> values, int64_t first) const {
         const auto n = static_cast<double>(std::ssize(networks_.members));
-        for (int64_t row = 0; row < codes_.n_rows; ++row) {
-            const int64_t own = left_out_.own[row];
-            for (int64_t c = 0; c < networks_.n_classes; ++c)
-                for (int64_t depth = 0; depth < n_depths_; ++depth) {
-                    double sum = sums_[(row * networks_.n_classes + c) * n_depths_ + depth];
-                    if (c == own) sum += log_of(products_[row * n_depths_ + depth]);
-                    values(row, c, first + depth) = static_cast<Value>(sum / n);
+        const int64_t n_classes = networks_.n_classes;
+        for (int64_t row = 0; row < codes_.n_rows; ++row)
+            for (int64_t depth = 0; depth < n_depths_; ++depth) {
+                const double* sum = &sums_[(row * n_depths_ + depth) * n_classes];
+                for (int64_t c = 0; c < n_classes; ++c) {
+                    double total = shared_[row] + sum[c];
+                    if (c == left_out_.own[row])
+                        total += log_of(products_[row * n_depths_ + depth]);
+                    values(row, c, first + depth) = static_cast<Value>(total / n);
                 }
-        }
+            }
     }
 
 private:
@@ -223,46 +231,81 @@ private:
     void add_row(const FamilyTrie& trie, const Number* numbers, int64_t row) {
         const Prior& prior = trie.prior();
         const uint16_t x = columns_[0][row];
-        const int64_t own = left_out_.own[row];
-        const double share = own < 0 ? 0.0 : left_out_.shares[row];
+        const double share = left_out_.own[row] < 0 ? 0.0 : left_out_.shares[row];
         const double weight = prior.without(x, share);
         if (weight <= 0.0) return;
-        // With no counts at all.
-        const double nothing = weight / prior.strength, base = log_of(nothing);
-        const bool is_changed = weight != prior.weights[x];
-        const int64_t n_used =
-            std::min<int64_t>(n_depths_, std::ssize(trie.variables()));
+        const double nothing = weight / prior.strength;
+        shared_[row] += log_of(nothing);
+        const int64_t n_used = std::min<int64_t>(n_depths_, std::ssize(trie.variables()));
         uint32_t number = 0;
-        double ratio = nothing;
-        for (int64_t depth = 0; depth < n_depths_; ++depth) {
-            if (number != FamilyTrie::kNone) {
-                ratio = nothing;
-                const FamilyTrie::Node& node = trie.node(number);
-                const Number* of_x = numbers + node.counts + x * node.n_labels;
-                const Number* of_all =
-                    numbers + node.counts + trie.total_row() * node.n_labels;
-                std::ranges::fill(logs_, base);
-                for (int64_t k = 0; k < node.n_labels; ++k) {
-                    const int64_t c = networks_.n_classes > FamilyTrie::kFewClasses
-                                          ? trie.labels(node)[k]
-                                          : k;
-                    const double count = trie.values()[of_x[k]];
-                    const double total = trie.values()[of_all[k]];
-                    if (c == own)
-                        ratio = (Prior::less(count, share) + weight) /
-                                (Prior::less(total, share) + prior.strength);
-                    else if (is_changed)
-                        logs_[c] = log_of((count + weight) / (total + prior.strength));
-                    else
-                        logs_[c] = base + trie.logs(x)[of_x[k]] -
-                                   trie.total_logs()[of_all[k]];
-                }
-                if (own >= 0) logs_[own] = 0.0;
-            }
-            add_logs(row, depth, ratio);
-            number = depth + 1 < n_used && number != FamilyTrie::kNone
+        for (int64_t depth = 0; number != FamilyTrie::kNone;) {
+            const FamilyTrie::Node& node = trie.node(number);
+            number = depth + 1 < n_used
                          ? next(trie, numbers, number, row, depth + 1, share)
                          : FamilyTrie::kNone;
+            // Without a deeper node, this one is repeated.
+            const int64_t end = number == FamilyTrie::kNone ? n_depths_ : depth + 1;
+            add_node(trie, numbers, node, row, depth, end, weight);
+            depth = end;
+        }
+    }
+
+    // Adds what a node says of a row at some depths.
+    template <class Number>
+    void add_node(const FamilyTrie& trie, const Number* numbers,
+                  const FamilyTrie::Node& node, int64_t row, int64_t first, int64_t end,
+                  double weight) {
+        const Prior& prior = trie.prior();
+        const uint16_t x = columns_[0][row];
+        const int64_t n_classes = networks_.n_classes, own = left_out_.own[row];
+        const int64_t n_labels = node.n_labels;
+        const bool has_all = n_labels == n_classes;
+        const uint16_t* labels = has_all ? nullptr : trie.labels(node);
+        const Number* of_x = numbers + node.counts + x * n_labels;
+        const Number* of_all = numbers + node.counts + trie.total_row() * n_labels;
+        const double nothing = weight / prior.strength;
+        deltas_.resize(static_cast<std::size_t>(n_classes));
+        if (weight == prior.weights[x]) {
+            const double* logs = trie.logs(x);
+            const double* total_logs = trie.total_logs();
+            for (int64_t k = 0; k < n_labels; ++k)
+                deltas_[k] = logs[of_x[k]] - total_logs[of_all[k]];
+        } else {
+            // The row that is left out has changed the state's share.
+            for (int64_t k = 0; k < n_labels; ++k)
+                deltas_[k] = log_of((trie.values()[of_x[k]] + weight) /
+                                    (trie.values()[of_all[k]] + prior.strength) / nothing);
+        }
+        if (own >= 0) {
+            const int64_t k = has_all ? own : std::lower_bound(labels, labels + n_labels, own) - labels;
+            if (k < n_labels && (has_all || labels[k] == own)) {
+                const double share = left_out_.shares[row];
+                const double count = Prior::less(trie.values()[of_x[k]], share);
+                const double total = Prior::less(trie.values()[of_all[k]], share);
+                multiply(row, first, end,
+                         (count + weight) / (total + prior.strength) / nothing);
+                deltas_[k] = 0.0;
+            }
+        }
+        for (int64_t depth = first; depth < end; ++depth) {
+            double* sum = &sums_[(row * n_depths_ + depth) * n_classes];
+            if (has_all)
+                for (int64_t c = 0; c < n_classes; ++c) sum[c] += deltas_[c];
+            else
+                for (int64_t k = 0; k < n_labels; ++k) sum[labels[k]] += deltas_[k];
+        }
+    }
+
+    // Multiplies what the row's own class is told at some depths.
+    void multiply(int64_t row, int64_t first, int64_t end, double ratio) {
+        for (int64_t depth = first; depth < end; ++depth) {
+            double& product = products_[row * n_depths_ + depth];
+            product *= ratio;
+            if (product < kSmall || product > 1.0 / kSmall) {
+                sums_[(row * n_depths_ + depth) * networks_.n_classes + left_out_.own[row]] +=
+                    log_of(product);
+                product = 1.0;
+            }
         }
     }
 
@@ -282,24 +325,11 @@ private:
         return exists ? child : FamilyTrie::kNone;
     }
 
-    void add_logs(int64_t row, int64_t depth, double ratio) {
-        double* sum = sums_.data() + row * networks_.n_classes * n_depths_ + depth;
-        for (int64_t c = 0; c < networks_.n_classes; ++c) sum[c * n_depths_] += logs_[c];
-        const int64_t own = left_out_.own[row];
-        if (own < 0) return;
-        double& product = products_[row * n_depths_ + depth];
-        product *= ratio;
-        if (product < kSmall) {
-            sum[own * n_depths_] += log_of(product);
-            product = 1.0;
-        }
-    }
-
     const Networks& networks_;
     const CodeTable& codes_;
     LeftOut left_out_;
     int64_t n_depths_;
-    std::vector<double> sums_, products_, logs_;
+    std::vector<double> shared_, sums_, products_, deltas_;
     States states_;
     std::vector<const uint16_t*> columns_;
     Watch watch_;

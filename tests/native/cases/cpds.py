@@ -29,7 +29,9 @@ def _network(rng: np.random.Generator) -> Arguments:
     value_starts = np.array([0, 4, 8])
     codes = _codes(rng, int(rng.integers(1, 200)))
     weights = rng.random(codes[0].shape[1])
-    cells = count_families(*codes, weights, families, values, value_starts, N_CLASSES, 2.0)
+    cells = count_families(
+        *codes, weights, families, values, value_starts, N_CLASSES, 2.0
+    )
     return families, values, value_starts, *cells
 
 

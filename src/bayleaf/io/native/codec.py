@@ -261,7 +261,8 @@ class Decoder:
     def _networks(self, value: Any, where: str) -> tuple[RandomNetwork, ...]:
         """Sampled networks; files of older versions hold one after the other."""
         if isinstance(value, dict):
-            found = _made(self._dataclass(PackedNetworks, value, where).restored, where)
+            packed = self._dataclass(PackedNetworks, value, where)
+            found: tuple[RandomNetwork, ...] = _made(packed.restored, where)
         elif isinstance(value, list):
             found = tuple(
                 self._old_network(item, f"{where}[{place}]")

@@ -71,9 +71,12 @@ class PackedNetworks:
         if isinstance(networks, RestoredNetworks):
             return networks.packed
         n_classes = 1 + max(int(own.counts.classes.max()) for own in networks)
-        weights = np.concatenate([own.counts.weights for own in networks])
-        is_whole = weights.dtype.kind != "f" or bool((weights % 1 == 0).all())
-        is_whole = is_whole and float(weights.max()) < 2.0**53
+        weights = [own.counts.weights for own in networks]
+        is_whole = all(
+            (own % 1 == 0).all() and float(own.max()) < 2.0**53 for own in weights
+        )
+        whole = [packed(own.astype(np.int64)) for own in weights if is_whole]
+        real = [own.astype(np.float64) for own in weights if not is_whole]
         maps = [values for own in networks for values in own.maps]
         counts = [own.counts for own in networks]
         width = max(own.families.shape[1] for own in counts)
@@ -82,9 +85,9 @@ class PackedNetworks:
             n_classes,
             np.concatenate(places),
             np.concatenate([np.diff(own.starts) for own in counts]),
-            packed(np.concatenate([_steps(own, n_classes) for own in networks])),
-            packed(weights.astype(np.int64) if is_whole else np.zeros(0, np.int64)),
-            np.zeros(0) if is_whole else weights.astype(np.float64),
+            np.concatenate([packed(_steps(own, n_classes)) for own in networks]),
+            np.concatenate([np.zeros(0, np.uint8), *whole]),
+            np.concatenate([np.zeros(0), *real]),
             np.concatenate(maps),
             np.array([len(values) for values in maps]),
         )

@@ -62,7 +62,7 @@ _MANY_COLUMNS, _FEW_STATES = 60, 9
 # Networks below which an average loses more than by telling fewer configurations apart.
 _FEWEST_NETWORKS = 16
 # Bytes that a model may take for each of its cells, which its file holds.
-_BYTES_A_CELL = 32
+_BYTES_A_CELL = 16
 
 
 def left_out_log_probabilities(

@@ -35,6 +35,8 @@ _STRONGER = (4096.0, 1024.0)
 # Rows above which one held-out quarter takes the place of three folds.
 _FOLD_ROWS = 2000
 _N_FOLDS = 3
+# The same for the logs of all rows, by class and piece: each descent reads all of them.
+_FOLD_VALUES = 10_000_000
 # Fewer rows than this cannot tell one penalty from another.
 MIN_ROWS = 12
 # Nats that one penalty must lose more than another to count less by a factor of e, and
@@ -281,7 +283,7 @@ def _tried_pulls(
     n_rows = logs.n_rows
     if n_rows < MIN_ROWS:
         return [(_Pull(PENALTIES[0], even), 1.0, even)]
-    is_small = n_rows <= _FOLD_ROWS
+    is_small = n_rows <= _FOLD_ROWS and logs.values.size <= _FOLD_VALUES
     n_folds, n_parts = (_N_FOLDS, _N_FOLDS) if is_small else (1, 4)
     edges = [n_rows * part // n_parts for part in range(n_parts + 1)]
     pulls = _pulls(even, is_small=is_small)
