@@ -26,7 +26,7 @@ Map = NDArray[np.uint16]
 # Larger keys than this would overflow when the class is appended.
 MAX_CELLS = 1 << 46
 # A node of a tree; a cell beside its states; the lists that each family has.
-_NODE_BYTES, _CELL_BYTES, _FAMILY_BYTES = 22, 3, 4096
+_NODE_BYTES, _CELL_BYTES, _FAMILY_BYTES = 26, 3, 4096
 # Larger weights could overflow once they are added up or multiplied.
 MOST_WEIGHT = 1e100
 
@@ -258,7 +258,7 @@ def occupied_size(
 
 def _native_arguments(
     codes: Codes, places: NDArray[np.int64], maps: Sequence[Map]
-) -> tuple[Any, ...]:
+) -> Any:
     """The table, the families and the codings as native functions take them."""
     slots = np.array(codes.slots, dtype=np.int64)
     coding = joined(maps)

@@ -10,6 +10,7 @@ from scipy.optimize import minimize
 
 from bayleaf.classifiers.averaged_kdb import AveragedKDBClassifier
 from bayleaf.counts.table_counts import TableCounts
+from bayleaf.cpds.random_network import FamilyBank
 from bayleaf.data.codes import Codes
 from bayleaf.models.averaged_kdb import AveragedKDBModel
 from bayleaf.models.interval_target import (
@@ -59,8 +60,11 @@ def left_out_scores(
         Nats; curves and weights, a few numbers, are those of all rows.
     """
     linear = model.linear
+    bank = FamilyBank.from_networks(
+        model.networks, model.n_classes, model.smoothing, model.min_rows or 1
+    )
     logs = left_out_log_probabilities(
-        model.networks,
+        bank,
         model.weights.shape[1],
         TableCounts(training, classifier.n_jobs),
         LeftOutRows(rows),

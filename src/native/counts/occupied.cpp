@@ -20,6 +20,8 @@ namespace {
 
 // Groups of fewer rows are sorted by comparison.
 constexpr int64_t kFewRows = 64;
+// Joint states of a child and the class that are sorted with their rows.
+constexpr int64_t kMostKeys = int64_t{1} << 31;
 
 // One weight a row, `step` items apart: 0 where all rows share one.
 struct RowWeights {
@@ -102,6 +104,7 @@ private:
     // Divides rows by the states of the parents from a place on.
     void divide(int64_t first, int64_t last, int64_t place) {
         if (first == last) return;
+        if (last - first == 1 && min_rows_ <= 1.0 && found_) return append_row(first, place);
         if (!found_) measure_node(first, last);
         if (place >= std::ssize(variables_)) return append_cells(first, last);
         const int64_t reserved = rows_.coding.radix(variables_[place]) - 1;
@@ -135,9 +138,11 @@ private:
         watch_.add(last - first);
         rows_.columns[variables_[place]].visit([&](const auto* states) {
             if (last - first < std::max(kFewRows, radix / 4)) {
-                std::sort(&order_[first], &order_[0] + last, [&](int32_t a, int32_t b) {
-                    return states[a] != states[b] ? states[a] < states[b] : a < b;
-                });
+                keys_.clear();
+                for (int64_t i = first; i < last; ++i)
+                    keys_.push_back(with_row(states[order_[i]], order_[i]));
+                sort_keys();
+                for (int64_t i = first; i < last; ++i) order_[i] = row_of(keys_[i - first]);
                 return;
             }
             starts_.assign(static_cast<std::size_t>(radix + 1), 0);
@@ -157,15 +162,16 @@ private:
         const auto key_of = [&](int32_t row) {
             return child[row] * rows_.n_classes + rows_.classes[row];
         };
-        if (last - first < std::max(kFewRows, n_keys / 4)) {
+        if (n_keys <= kMostKeys && last - first < std::max(kFewRows, n_keys / 4)) {
             keys_.clear();
             for (int64_t i = first; i < last; ++i)
-                keys_.push_back({key_of(order_[i]), order_[i]});
-            std::ranges::sort(keys_);
+                keys_.push_back(with_row(key_of(order_[i]), order_[i]));
+            sort_keys();
             int64_t before = -1;
-            for (const auto& [key, row] : keys_) {
+            for (const uint64_t one : keys_) {
+                const auto key = static_cast<int64_t>(one >> 32);
                 if (key != before) append_cell(key, 0.0);
-                if (found_) found_->weights.back() += rows_.weights[row];
+                if (found_) found_->weights.back() += rows_.weights[row_of(one)];
                 before = key;
             }
             return;
@@ -179,6 +185,37 @@ private:
         }
         for (int64_t key = 0; key < n_keys; ++key)
             if (is_met_[key]) append_cell(key, sums_[key]);
+    }
+
+    // Appends the cell of one row, whose parents are all told apart.
+    void append_row(int64_t i, int64_t place) {
+        const int32_t row = order_[i];
+        bool exists = true;
+        for (int64_t k = place; k < std::ssize(variables_); ++k) {
+            const auto reserved =
+                static_cast<uint16_t>(rows_.coding.radix(variables_[k]) - 1);
+            const uint16_t state = rows_.columns[variables_[k]][row];
+            exists = exists && state < reserved;
+            path_[k] = exists ? state : reserved;
+        }
+        const int64_t key = rows_.columns[variables_[0]][row] * rows_.n_classes;
+        append_cell(key + rows_.classes[row], rows_.weights[row]);
+    }
+
+    // A number and a row, to be sorted by both.
+    static uint64_t with_row(int64_t number, int32_t row) {
+        return static_cast<uint64_t>(number) << 32 | static_cast<uint32_t>(row);
+    }
+    static int32_t row_of(uint64_t key) { return static_cast<int32_t>(key & 0xffffffff); }
+
+    void sort_keys() {
+        if (keys_.size() > 16) return std::ranges::sort(keys_), void();
+        for (std::size_t i = 1; i < keys_.size(); ++i) {
+            const uint64_t key = keys_[i];
+            std::size_t k = i;
+            for (; k > 0 && keys_[k - 1] > key; --k) keys_[k] = keys_[k - 1];
+            keys_[k] = key;
+        }
     }
 
     void append_cell(int64_t key, double weight) {
@@ -216,7 +253,7 @@ private:
     std::vector<uint16_t> path_;
     std::vector<int32_t> order_, sorted_;
     std::vector<int64_t> starts_;
-    std::vector<std::pair<int64_t, int32_t>> keys_;
+    std::vector<uint64_t> keys_;
     std::vector<double> sums_;
     std::vector<char> is_met_;
     Watch watch_;

@@ -189,7 +189,10 @@ public:
           n_depths_(n_depths),
           shared_(static_cast<std::size_t>(codes.n_rows)),
           sums_(static_cast<std::size_t>(codes.n_rows * networks.n_classes * n_depths)),
-          products_(static_cast<std::size_t>(codes.n_rows * n_depths), 1.0) {}
+          products_(static_cast<std::size_t>(codes.n_rows * n_depths), 1.0) {
+        for (const double share : left_out.shares)
+            leaves_out_alike_ = leaves_out_alike_ && share == left_out.shares[0];
+    }
 
     // Sums those of one feature.
     void add(int64_t feature) {
@@ -202,7 +205,11 @@ public:
             columns_.clear();
             for (const int64_t v : trie.variables()) columns_.push_back(states_.of(v));
             trie.with_numbers([&](const auto* numbers) {
-                for (int64_t row = 0; row < codes_.n_rows; ++row) add_row(trie, numbers, row);
+                if (number_lines(trie, member.coding))
+                    add_lines(trie, numbers);
+                else
+                    for (int64_t row = 0; row < codes_.n_rows; ++row)
+                        add_row(trie, numbers, row, place_of(row));
             });
             watch_.add(codes_.n_rows * n_depths_ * 15);
         }
@@ -227,25 +234,81 @@ public:
     }
 
 private:
+    // Where something is summed by depth and class; the product of the own class by depth.
+    struct Place {
+        double *shared, *sums, *products;
+    };
+
+    Place place_of(int64_t row) {
+        return {&shared_[row], &sums_[row * n_depths_ * networks_.n_classes],
+                &products_[row * n_depths_]};
+    }
+
+    // Whether many rows are alike in a family, and leave out the same; numbers them then.
+    bool number_lines(const FamilyTrie& trie, const Coding& coding) {
+        if (codes_.n_rows == 0 || !leaves_out_alike_) return false;
+        const int64_t limit = codes_.n_rows / 2;
+        int64_t n_keys = networks_.n_classes + 1;
+        for (const int64_t v : trie.variables()) {
+            n_keys *= coding.radix(v);
+            if (n_keys > limit) return false;
+        }
+        line_of_key_.assign(static_cast<std::size_t>(n_keys), -1);
+        line_of_row_.resize(static_cast<std::size_t>(codes_.n_rows));
+        first_rows_.clear();
+        for (int64_t row = 0; row < codes_.n_rows; ++row) {
+            int64_t key = left_out_.own[row] + 1;
+            for (std::size_t k = 0; k < columns_.size(); ++k)
+                key = key * coding.radix(trie.variables()[k]) + columns_[k][row];
+            if (line_of_key_[key] < 0) {
+                line_of_key_[key] = static_cast<int32_t>(first_rows_.size());
+                first_rows_.push_back(row);
+            }
+            line_of_row_[row] = line_of_key_[key];
+        }
+        return true;
+    }
+
     template <class Number>
-    void add_row(const FamilyTrie& trie, const Number* numbers, int64_t row) {
+    void add_lines(const FamilyTrie& trie, const Number* numbers) {
+        const int64_t n_lines = std::ssize(first_rows_);
+        const int64_t size = n_depths_ * networks_.n_classes;
+        line_shared_.assign(static_cast<std::size_t>(n_lines), 0.0);
+        line_sums_.assign(static_cast<std::size_t>(n_lines * size), 0.0);
+        line_products_.assign(static_cast<std::size_t>(n_lines * n_depths_), 1.0);
+        for (int64_t line = 0; line < n_lines; ++line)
+            add_row(trie, numbers, first_rows_[line],
+                    {&line_shared_[line], &line_sums_[line * size],
+                     &line_products_[line * n_depths_]});
+        for (int64_t row = 0; row < codes_.n_rows; ++row) {
+            const int64_t line = line_of_row_[row];
+            const Place place = place_of(row);
+            *place.shared += line_shared_[line];
+            for (int64_t k = 0; k < size; ++k) place.sums[k] += line_sums_[line * size + k];
+            for (int64_t depth = 0; depth < n_depths_; ++depth)
+                multiply(place, row, depth, line_products_[line * n_depths_ + depth]);
+        }
+    }
+
+    template <class Number>
+    void add_row(const FamilyTrie& trie, const Number* numbers, int64_t row, Place place) {
         const Prior& prior = trie.prior();
         const uint16_t x = columns_[0][row];
         const double share = left_out_.own[row] < 0 ? 0.0 : left_out_.shares[row];
         const double weight = prior.without(x, share);
         if (weight <= 0.0) return;
-        const double nothing = weight / prior.strength;
-        shared_[row] += log_of(nothing);
+        *place.shared += weight == prior.weights[x] ? trie.share_log(x)
+                                                   : log_of(weight / prior.strength);
         const int64_t n_used = std::min<int64_t>(n_depths_, std::ssize(trie.variables()));
         uint32_t number = 0;
         for (int64_t depth = 0; number != FamilyTrie::kNone;) {
             const FamilyTrie::Node& node = trie.node(number);
             number = depth + 1 < n_used
-                         ? next(trie, numbers, number, row, depth + 1, share)
+                         ? next(trie, number, row, depth + 1, share)
                          : FamilyTrie::kNone;
             // Without a deeper node, this one is repeated.
             const int64_t end = number == FamilyTrie::kNone ? n_depths_ : depth + 1;
-            add_node(trie, numbers, node, row, depth, end, weight);
+            add_node(trie, numbers, node, row, place, depth, end, weight);
             depth = end;
         }
     }
@@ -253,8 +316,8 @@ private:
     // Adds what a node says of a row at some depths.
     template <class Number>
     void add_node(const FamilyTrie& trie, const Number* numbers,
-                  const FamilyTrie::Node& node, int64_t row, int64_t first, int64_t end,
-                  double weight) {
+                  const FamilyTrie::Node& node, int64_t row, Place place, int64_t first,
+                  int64_t end, double weight) {
         const Prior& prior = trie.prior();
         const uint16_t x = columns_[0][row];
         const int64_t n_classes = networks_.n_classes, own = left_out_.own[row];
@@ -282,13 +345,14 @@ private:
                 const double share = left_out_.shares[row];
                 const double count = Prior::less(trie.values()[of_x[k]], share);
                 const double total = Prior::less(trie.values()[of_all[k]], share);
-                multiply(row, first, end,
-                         (count + weight) / (total + prior.strength) / nothing);
+                const double ratio = (count + weight) / (total + prior.strength) / nothing;
+                for (int64_t depth = first; depth < end; ++depth)
+                    multiply(place, row, depth, ratio);
                 deltas_[k] = 0.0;
             }
         }
         for (int64_t depth = first; depth < end; ++depth) {
-            double* sum = &sums_[(row * n_depths_ + depth) * n_classes];
+            double* sum = place.sums + depth * n_classes;
             if (has_all)
                 for (int64_t c = 0; c < n_classes; ++c) sum[c] += deltas_[c];
             else
@@ -296,30 +360,22 @@ private:
         }
     }
 
-    // Multiplies what the row's own class is told at some depths.
-    void multiply(int64_t row, int64_t first, int64_t end, double ratio) {
-        for (int64_t depth = first; depth < end; ++depth) {
-            double& product = products_[row * n_depths_ + depth];
-            product *= ratio;
-            if (product < kSmall || product > 1.0 / kSmall) {
-                sums_[(row * n_depths_ + depth) * networks_.n_classes + left_out_.own[row]] +=
-                    log_of(product);
-                product = 1.0;
-            }
+    // Multiplies what the row's own class has at a depth.
+    void multiply(Place place, int64_t row, int64_t depth, double ratio) {
+        double& product = place.products[depth];
+        product *= ratio;
+        if (product < kSmall || product > 1.0 / kSmall) {
+            place.sums[depth * networks_.n_classes + left_out_.own[row]] += log_of(product);
+            product = 1.0;
         }
     }
 
     // The node of one parent more; kNone if too few rows are left in it.
-    template <class Number>
-    uint32_t next(const FamilyTrie& trie, const Number* numbers, uint32_t number, int64_t row,
-                  int64_t place, double share) const {
+    uint32_t next(const FamilyTrie& trie, uint32_t number, int64_t row, int64_t place,
+                  double share) const {
         const uint32_t child = trie.child(trie.node(number), columns_[place][row]);
         if (child == FamilyTrie::kNone || share <= 0.0) return child;
-        const FamilyTrie::Node& node = trie.node(child);
-        const Number* of_all = numbers + node.counts + trie.total_row() * node.n_labels;
-        double total = 0.0;
-        for (int64_t k = 0; k < node.n_labels; ++k) total += trie.values()[of_all[k]];
-        const double rest = Prior::less(total, share);
+        const double rest = Prior::less(trie.values()[trie.node(child).total], share);
         // A sum of weights below one is as good as any.
         const bool exists = networks_.min_rows > 1.0 ? rest >= networks_.min_rows : rest > 0.0;
         return exists ? child : FamilyTrie::kNone;
@@ -329,7 +385,11 @@ private:
     const CodeTable& codes_;
     LeftOut left_out_;
     int64_t n_depths_;
+    bool leaves_out_alike_ = true;
     std::vector<double> shared_, sums_, products_, deltas_;
+    std::vector<double> line_shared_, line_sums_, line_products_;
+    std::vector<int32_t> line_of_key_, line_of_row_;
+    std::vector<int64_t> first_rows_;
     States states_;
     std::vector<const uint16_t*> columns_;
     Watch watch_;

@@ -85,13 +85,16 @@ private:
         const auto children = family_.states(0);
         const int64_t totals = (n_rows_ - 1) * n_classes_;
         met_.clear();
+        double total = 0.0;
         for (int64_t cell = range.first; cell < range.last; ++cell) {
             const double weight = family_.weights[cell];
             const int64_t own = family_.classes[cell];
             if (sums_[totals + own] == 0.0) met_.push_back(own);
             sums_[children[cell] * n_classes_ + own] += weight;
             sums_[totals + own] += weight;
+            total += weight;
         }
+        node.total = distinct_.number(total);
         if (n_classes_ <= kFewClasses) {
             met_.clear();
             for (int64_t c = 0; c < n_classes_; ++c) met_.push_back(c);
@@ -154,6 +157,8 @@ private:
         }
         for (const double value : values)
             trie_.total_logs_.push_back(log_of((value + prior.strength) / prior.strength));
+        for (const double weight : prior.weights)
+            trie_.share_logs_.push_back(weight > 0.0 ? log_of(weight / prior.strength) : 0.0);
         trie_.values_ = values;
         trie_.nodes_.shrink_to_fit();
         trie_.states_.shrink_to_fit();
@@ -182,7 +187,7 @@ int64_t FamilyTrie::n_bytes() const {
     };
     return static_cast<int64_t>(sizeof(*this)) + size_of(variables_) + size_of(nodes_) +
            size_of(states_) + size_of(labels_) + size_of(links_) + size_of(bytes_) +
-           size_of(values_) + size_of(logs_) + size_of(total_logs_) +
+           size_of(values_) + size_of(logs_) + size_of(total_logs_) + size_of(share_logs_) +
            size_of(prior_.weights) + size_of(prior_.marginal);
 }
 

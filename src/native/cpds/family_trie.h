@@ -18,8 +18,9 @@ namespace bayleaf {
 class FamilyTrie {
 public:
     struct Node {
-        // Where counts and labels begin; the first child, and where their links begin.
-        uint32_t counts, labels, first_child, links;
+        // Where counts and labels begin; the first child, and where their links begin; the
+        // number of the count of all classes.
+        uint32_t counts, labels, first_child, links, total;
         uint16_t n_labels, n_children;
     };
     static constexpr uint32_t kNone = 0xffffffff;
@@ -70,6 +71,8 @@ public:
         return logs_.data() + (prior_.follows_shares ? state * std::ssize(values_) : 0);
     }
     const double* total_logs() const { return total_logs_.data(); }
+    // ln of a state's share of the prior weight.
+    double share_log(int64_t state) const { return share_logs_[state]; }
     // The row of counts of all states together: that of the reserved code.
     int64_t total_row() const { return std::ssize(prior_.weights) - 1; }
 
@@ -83,7 +86,7 @@ private:
     std::vector<uint32_t> links_;
     std::vector<uint8_t> bytes_;
     int64_t width_ = 1;
-    std::vector<double> values_, logs_, total_logs_;
+    std::vector<double> values_, logs_, total_logs_, share_logs_;
 };
 
 }  // namespace bayleaf
