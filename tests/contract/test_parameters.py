@@ -58,6 +58,7 @@ OTHER_VALUES: dict[str, tuple[Any, dict[str, Any]]] = {
     "correction": (False, {}),
     "class_trees": (False, {}),
     "max_rows": (50, {}),
+    "max_model_size": (10_000_000, {}),
     "n_bins": (3, {}),
     "n_intervals": (3, {}),
     "trees": (False, {}),

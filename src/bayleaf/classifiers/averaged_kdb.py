@@ -64,7 +64,7 @@ from bayleaf.search.left_out.weights import LogProbabilities
 
 # Left-out log-probabilities that are held at most: 160 MB.
 _MAX_EVIDENCE = 40_000_000
-# Bytes of all networks: file and predictions stay small beside those of other models.
+# Bytes of all networks: file and predictions stay as small as those of other models.
 _MODEL_SIZE = 1 << 27
 # Above so many columns fewer networks are drawn, of features with fewer parents.
 _MANY_COLUMNS, _MOST_FAMILIES, _FEWEST_OF_MANY, _PARENTS_OF_MANY = 300, 4800, 4, 2
@@ -93,7 +93,7 @@ class AveragedKDBClassifier(EdgeParameters, MonotoneClassifier):
         Number of networks. By default 64 up to 10 000 rows, then fewer, at least 16;
         above 300 columns 4 800 by their number, at least 4.
     max_parents : int, default=4
-        Most parents of a feature beside the class; at most 2 above 300 columns.
+        Most parents of a feature, and the class; at most 2 above 300 columns.
     weights : {"leave_one_out"} or None, default="leave_one_out"
         How terms are weighted: by the log-loss of left-out rows, or, with None,
         evenly. With even weights, `calibration` finds one temperature.
@@ -111,7 +111,7 @@ class AveragedKDBClassifier(EdgeParameters, MonotoneClassifier):
     max_model_size : int, default=134_217_728
         Bytes that all networks may take in memory; the file is about a twelfth of it at
         most. Where they would take more, configurations of parents need more rows to be
-        told apart, and then, unless `n_networks` is given, fewer networks are drawn.
+        distinguished, and then, unless `n_networks` is given, fewer networks are drawn.
     n_bins : int, optional
         Largest number of quantiles at which a column is cut. By default the cube root
         of the number of rows, between 4 and 32.
@@ -133,8 +133,8 @@ class AveragedKDBClassifier(EdgeParameters, MonotoneClassifier):
     n_networks_ : int
         Number of networks drawn.
     min_rows_ : int
-        Rows that a configuration of parents needs; with less, a feature says what it
-        says with one parent fewer.
+        Rows that a configuration of parents needs; with less, the distribution with
+        one parent fewer counts.
     prior_weight_ : float
         Weight of the log prior.
     biases_ : ndarray of shape (n_classes,)

@@ -25,7 +25,7 @@ Map = NDArray[np.uint16]
 
 # Larger keys than this would overflow when the class is appended.
 MAX_CELLS = 1 << 46
-# A node of a tree; a cell beside its states; the lists that each family has.
+# A node of a tree; a cell without its states; the lists that each family has.
 _NODE_BYTES, _CELL_BYTES, _FAMILY_BYTES = 26, 3, 4096
 # Larger weights could overflow once they are added up or multiplied.
 MOST_WEIGHT = 1e100
@@ -216,11 +216,10 @@ def count_occupied(
         the highest last.
     min_rows : float, default=1.0
         Weight of the rows that a configuration of parents, strongest first, needs to be
-        told apart from that without its last parent.
+        distinguished from that without its last parent.
     """
     places = padded(families)
-    arguments = _native_arguments(codes, places, maps)
-    cells = count_families(*arguments, min_rows)
+    cells = count_families(*_native_arguments(codes, places, maps, min_rows))
     return OccupiedFamilies(places, *cells).compacted()
 
 
@@ -248,8 +247,7 @@ def occupied_size(
 ) -> CountedSize:
     """Measure what `count_occupied` would give, without keeping it."""
     places = padded(families)
-    arguments = _native_arguments(codes, places, maps)
-    sizes = family_sizes(*arguments, min_rows).tolist()
+    sizes = family_sizes(*_native_arguments(codes, places, maps, min_rows)).tolist()
     n_cells, n_nodes, n_counts, n_labels, n_links = sizes
     trees = _NODE_BYTES * n_nodes + n_counts + 2 * n_labels + 4 * n_links
     cells = n_cells * (places.shape[1] + _CELL_BYTES)
@@ -257,13 +255,12 @@ def occupied_size(
 
 
 def _native_arguments(
-    codes: Codes, places: NDArray[np.int64], maps: Sequence[Map]
+    codes: Codes, places: NDArray[np.int64], maps: Sequence[Map], min_rows: float
 ) -> Any:
     """The table, the families and the codings as native functions take them."""
     slots = np.array(codes.slots, dtype=np.int64)
-    coding = joined(maps)
-    n_classes = codes.cards[-1]
-    return codes.narrow, codes.wide, slots, codes.weights, places, *coding, n_classes
+    table = codes.narrow, codes.wide, slots, codes.weights
+    return *table, places, *joined(maps), codes.cards[-1], min_rows
 
 
 def mapped_states(

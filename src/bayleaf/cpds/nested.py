@@ -111,7 +111,7 @@ class NestedFamilies:
         return np.asarray(counts, dtype=np.float64)
 
     def n_configurations(self, depth: int) -> int:
-        """How many configurations of the first `depth` parents are told apart."""
+        """How many configurations of the first `depth` parents exist."""
         n = min(depth, len(self.variables) - 1) + 1
         states, radices = self.counts.states[1:n], self.radices[1:n]
         limits = np.array(radices, dtype=np.int64)[:, None] - 1

@@ -165,10 +165,10 @@ class FamilyBank:
             The rows.
         values : ndarray of shape (n_rows, n_classes, n_pieces), float32 or float64
             Takes the nats at each number of parents, 0, 1, ..., in the pieces from
-            `first` on; where the parents' states have too few rows, or there are no
-            more parents, the piece before is repeated.
+            `first` on; the piece before is repeated where the parents' states have too
+            few rows, and without further parents.
         first : int
-            Piece that takes what the first feature says without parents.
+            Piece of the first feature without parents.
         n_depths : int
             Number of pieces of each feature.
         left_out : OwnShares, optional

@@ -76,8 +76,8 @@ class AveragedKDBModel(ModelKind):
     trees : ClassTrees, optional
         What conjunctions of states add to correct it.
     min_rows : int, optional
-        Rows that a configuration of parents needs; with less it repeats what one
-        parent fewer says.
+        Rows that a configuration of parents needs; with less, the distribution with
+        one parent fewer counts.
     """
 
     domain: Domain
@@ -240,8 +240,8 @@ class AveragedKDBModel(ModelKind):
     def class_log_scores(self, codes: Codes) -> LogScores:
         """Log score (nats) of each class, shape (n_rows, n_classes).
 
-        A state that training did not contain says nothing. Where too few training rows
-        have the states of a family's parents, what one parent fewer says is repeated.
+        A state that training did not contain adds nothing. Where too few training rows
+        have the states of a family's parents, the term of one parent fewer is repeated.
         """
         scores = np.tile(self.base, (codes.n_rows, 1))
         self._bank.add_scores(codes, self.weights / len(self.networks), scores)

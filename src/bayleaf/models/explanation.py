@@ -16,6 +16,7 @@ from bayleaf.models.class_model import (
     ClassModel,
     IncrementalContributions,
     LogScores,
+    calibrated_log_proba,
 )
 from bayleaf.models.texts.html_summary import explanation_html
 from bayleaf.wording import (
@@ -291,8 +292,8 @@ def explain_rows(
     codes: Codes,
     classes: NDArray[Any],
     *,
-    log_posterior: LogScores,
     predicted: NDArray[np.intp],
+    log_posterior: LogScores | None = None,
     against: NDArray[np.intp] | None = None,
     temperature: float = 1.0,
     prior_shift: NDArray[np.float64] | None = None,
@@ -307,10 +308,10 @@ def explain_rows(
         Features of the rows.
     classes : ndarray of shape (n_classes,)
         Labels in the model's order.
-    log_posterior : ndarray of shape (n_rows, n_classes)
-        Calibrated, nats.
     predicted : ndarray of shape (n_rows,)
         The class to explain.
+    log_posterior : ndarray of shape (n_rows, n_classes), optional
+        Calibrated, nats, if it is known already.
     against : ndarray of shape (n_rows,), optional
         The class to compare with; by default the most probable other one.
     temperature : float, default=1.0
@@ -323,6 +324,9 @@ def explain_rows(
     list of Explanation
         One a row. With a single class every term is zero.
     """
+    if log_posterior is None:
+        scores = model.class_log_scores(codes)
+        log_posterior = calibrated_log_proba(scores, temperature, prior_shift)
     rows = np.arange(codes.n_rows)
     if against is None:
         others = log_posterior.copy()

@@ -55,7 +55,7 @@ class Networks(Handle):
         shares of the training rows.
     min_rows : float
         Weight of the rows that a configuration of parents needs: one that is left with
-        less once a row is left out repeats what one parent fewer says.
+        less once a row is left out repeats the one of one parent fewer.
 
     Attributes
     ----------
@@ -217,8 +217,8 @@ class Networks(Handle):
     ) -> None:
         """Add ``scale * ln(P(x | class, ...) / P(x))`` of all families to rows' scores.
 
-        What a state says of the classes is relative to its prior share P(x), so that
-        states and parents without data say nothing.
+        Terms are relative to a state's prior share P(x), so that states and parents
+        without data add nothing.
 
         Parameters
         ----------

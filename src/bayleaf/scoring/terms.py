@@ -148,8 +148,8 @@ class Counts:
             family, parents = slice(0, depth + 1), slice(1, depth + 1)
             before, configurations_before = (cells, logs), configurations
             cells, counts = self._sums(family)
-            kept = counts_for[cells[:, 0]]
-            cells, counts = cells[kept], counts[kept]
+            has_prior = counts_for[cells[:, 0]]
+            cells, counts = cells[has_prior], counts[has_prior]
             logs = np.log1p(counts / least[cells[:, 0], None])
             configurations, totals = self._sums(parents)
             if not depth:
@@ -164,7 +164,7 @@ class Counts:
             pairs = _continued(before[0][:, 1:], configurations)
             joint = np.hstack([before[0][pairs[0], :1], configurations[pairs[1]]])
             changes = -before[1][pairs[0]]
-            changes[_places(cells, joint)] += logs
+            changes[_indices(cells, joint)] += logs
             yield self._look(family, joint, deeper[depth] * changes)
             indices, _ = _continued(configurations_before, configurations)
             rows = -np.log1p(totals / strength) - shared_logs[indices]
@@ -201,7 +201,7 @@ class Counts:
 def _keys(*rows: Whole) -> list[Whole]:
     """Equal integers for equal rows of several arrays with the same columns."""
     joined = np.concatenate(rows)
-    ends = np.cumsum([len(own) for own in rows])[:-1]
+    ends = np.cumsum([len(array) for array in rows])[:-1]
     radices = joined.max(axis=0, initial=0).astype(object) + 1
     if np.prod(radices) < 1 << 62:
         indices = np.zeros(len(joined), np.int64)
@@ -212,21 +212,21 @@ def _keys(*rows: Whole) -> list[Whole]:
     return np.split(indices, ends)
 
 
-def _places(cells: Whole, among: Whole) -> Whole:
+def _indices(cells: Whole, among: Whole) -> Whole:
     """Index of each cell among others, each of which occurs once."""
-    wanted, keys = _keys(cells, among)
+    targets, keys = _keys(cells, among)
     order = np.argsort(keys)
-    return np.asarray(order[np.searchsorted(keys, wanted, sorter=order)])
+    return np.asarray(order[np.searchsorted(keys, targets, sorter=order)])
 
 
 def _continued(before: Whole, configurations: Whole) -> tuple[Whole, Whole]:
     """Rows and the configurations of one parent more that begin with their states."""
-    keys, wanted = _keys(before, configurations[:, :-1])
+    keys, targets = _keys(before, configurations[:, :-1])
     order = np.argsort(keys, kind="stable")
     ranks = keys[order]
     first, last = (
-        np.searchsorted(ranks, wanted),
-        np.searchsorted(ranks, wanted, "right"),
+        np.searchsorted(ranks, targets),
+        np.searchsorted(ranks, targets, "right"),
     )
     sizes = last - first
     indices = np.repeat(np.arange(len(configurations)), sizes)

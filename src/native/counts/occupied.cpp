@@ -187,7 +187,7 @@ private:
             if (is_met_[key]) append_cell(key, sums_[key]);
     }
 
-    // Appends the cell of one row, whose parents are all told apart.
+    // Appends the cell of one row, all of whose configurations exist.
     void append_row(int64_t i, int64_t place) {
         const int32_t row = order_[i];
         bool exists = true;

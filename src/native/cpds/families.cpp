@@ -1,9 +1,9 @@
-// Sampled networks, which Python hands over one by one, and what they say of rows.
+// Sampled networks, which Python hands over one by one, and the scores of rows.
 //
-// What a family says of a row is ln P(x | class, first j parents) for each j, where a
-// configuration of parents that too few rows have repeats what one parent fewer says. It is
+// The terms of a family are ln P(x | class, first j parents) for each j, where a
+// configuration of parents that too few rows have repeats that of one parent fewer. They are
 // read off the nodes that the row's states lead to, relative to the prior share P(x) of the
-// state: states, parents and classes without counts say nothing. Families are gone through
+// state: states, parents and classes without counts add nothing. Families are gone through
 // one by one for many rows, so that each stays in the first cache.
 #include <algorithm>
 #include <cmath>
@@ -178,7 +178,7 @@ struct LeftOut {
 };
 
 // Sums over networks of a feature's logarithms, by row, class and depth: what all classes
-// share, ln P(x), and what those with counts have beside it.
+// share, ln P(x), and what those with counts add.
 class FeatureLogs {
 public:
     FeatureLogs(const Networks& networks, const CodeTable& codes, LeftOut left_out,
@@ -313,7 +313,7 @@ private:
         }
     }
 
-    // Adds what a node says of a row at some depths.
+    // Adds the logarithms of a node at some depths.
     template <class Number>
     void add_node(const FamilyTrie& trie, const Number* numbers,
                   const FamilyTrie::Node& node, int64_t row, Place place, int64_t first,

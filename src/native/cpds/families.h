@@ -15,7 +15,7 @@ namespace bayleaf {
 // The cells of a feature and its parents in one network, in the order of the parents'
 // states, then of the child's and the class; see OccupiedFamilies in
 // bayleaf/counts/occupied.py. From the first parent on that has the reserved code, the
-// configuration of the parents has too few rows to be told apart.
+// configuration of the parents has too few rows to exist.
 struct Family {
     std::span<const int64_t> variables;
     const Coding& coding;

@@ -10,7 +10,7 @@ namespace bayleaf {
 
 constexpr int64_t kSmallCounts = 1024;
 
-// Numbers of distinct counts: zero is the first, and whole numbers are looked up.
+// Numbers of distinct counts: zero is the first, and integers are looked up.
 class DistinctCounts {
 public:
     DistinctCounts() : small_(kSmallCounts, -1) {
@@ -76,7 +76,7 @@ public:
     }
 
 private:
-    // Cells of a node, and the place of the parent that tells its children apart.
+    // Cells of a node, and the place of the parent that its children differ in.
     struct Range {
         int64_t first, last, place;
     };

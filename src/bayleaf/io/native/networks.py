@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 from bayleaf.counts.occupied import MAX_CELLS, OccupiedFamilies
 from bayleaf.cpds.nested import radices_of
 from bayleaf.cpds.random_network import RandomNetwork
+from bayleaf.wording import brief_fields
 
-# Bits of a number in a byte; the highest bit says that more bytes follow.
+# Bits of a number in a byte; the highest bit means that more bytes follow.
 _BITS, _MORE = 7, 1 << 7
-# Bytes of a whole number at most.
+# Bytes of an integer at most.
 _MOST_BYTES = 9
 
 Bytes = NDArray[np.uint8]
@@ -27,6 +28,9 @@ class RestoredNetworks(tuple[RandomNetwork, ...]):
     """Networks from a file, and what it held of them, to be written as it was."""
 
     packed: PackedNetworks
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {len(self)} networks>"
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,27 +69,29 @@ class PackedNetworks:
     values: NDArray[np.uint16]
     n_values: NDArray[np.int64]
 
+    __repr__ = brief_fields
+
     @classmethod
     def standing_for(cls, networks: Sequence[RandomNetwork]) -> PackedNetworks:
         """What files hold of networks."""
         if isinstance(networks, RestoredNetworks):
             return networks.packed
-        n_classes = 1 + max(int(own.counts.classes.max()) for own in networks)
-        weights = [own.counts.weights for own in networks]
+        n_classes = 1 + max(int(item.counts.classes.max()) for item in networks)
+        weights = [item.counts.weights for item in networks]
         is_whole = all(
-            (own % 1 == 0).all() and float(own.max()) < 2.0**53 for own in weights
+            (item % 1 == 0).all() and float(item.max()) < 2.0**53 for item in weights
         )
-        whole = [packed(own.astype(np.int64)) for own in weights if is_whole]
-        real = [own.astype(np.float64) for own in weights if not is_whole]
-        maps = [values for own in networks for values in own.maps]
-        counts = [own.counts for own in networks]
-        width = max(own.families.shape[1] for own in counts)
-        places = [_widened(own.families, width) for own in counts]
+        whole = [packed(item.astype(np.int64)) for item in weights if is_whole]
+        real = [item.astype(np.float64) for item in weights if not is_whole]
+        maps = [values for item in networks for values in item.maps]
+        counts = [item.counts for item in networks]
+        width = max(item.families.shape[1] for item in counts)
+        families = [_widened(item.families, width) for item in counts]
         return cls(
             n_classes,
-            np.concatenate(places),
-            np.concatenate([np.diff(own.starts) for own in counts]),
-            np.concatenate([packed(_steps(own, n_classes)) for own in networks]),
+            np.concatenate(families),
+            np.concatenate([np.diff(item.starts) for item in counts]),
+            np.concatenate([packed(_steps(item, n_classes)) for item in networks]),
             np.concatenate([np.zeros(0, np.uint8), *whole]),
             np.concatenate([np.zeros(0), *real]),
             np.concatenate(maps),
@@ -104,10 +110,12 @@ class PackedNetworks:
         if not len(weights):
             weights = unpacked(self.weights).astype(np.float64)
         n_families = len(self.families)
-        sizes = {len(self.n_cells), len(self.n_values), n_families}
-        is_sound = self.families.ndim == 2 and sizes == {n_families} and n_families > 0
+        found_sizes = {len(self.n_cells), len(self.n_values), n_families}
+        is_sound = (
+            self.families.ndim == 2 and found_sizes == {n_families} and n_families > 0
+        )
         lengths = self.n_cells, self.n_values
-        if not is_sound or min(int(own.min()) for own in lengths) < 1:
+        if not is_sound or min(int(sizes.min()) for sizes in lengths) < 1:
             raise ValueError("networks need cells and a coding for each family")
         if {int(self.n_cells.sum())} != {len(steps), len(weights)} or int(
             self.n_values.sum()
@@ -120,18 +128,18 @@ class PackedNetworks:
         maps = np.split(self.values, np.cumsum(self.n_values)[:-1])
         found = []
         for first in range(0, n_families, n_features):
-            own = slice(first, first + n_features)
+            span = slice(first, first + n_features)
             ends = cells[first : first + n_features + 1]
             of_network = slice(int(ends[0]), int(ends[-1]))
-            states, classes = self._states(self.families[own], maps[own], ends, steps)
+            states, classes = self._states(self.families[span], maps[span], ends, steps)
             counts = OccupiedFamilies(
-                self.families[own],
+                self.families[span],
                 states,
                 classes,
                 weights[of_network],
                 ends - ends[0],
             )
-            found.append(RandomNetwork(tuple(maps[own]), counts.compacted()))
+            found.append(RandomNetwork(tuple(maps[span]), counts.compacted()))
         networks = RestoredNetworks(found)
         networks.packed = self
         return networks
@@ -148,21 +156,21 @@ class PackedNetworks:
         states = np.zeros((families.shape[1], size), dtype=np.uint16)
         classes = np.zeros(size, dtype=np.uint16)
         radices = np.array(radices_of(maps))
-        for places, (first, last) in zip(
+        for variables, (first, last) in zip(
             families, pairwise(ends.tolist()), strict=True
         ):
-            members = [int(v) for v in places if v >= 0]
+            members = [int(v) for v in variables if v >= 0]
             if not members or max(members) >= len(radices):
                 raise ValueError("a family has a variable that does not exist")
             cards = [int(radix) for radix in radices[members]]
             if prod(cards) > MAX_CELLS:
                 raise ValueError("a family has too many joint states")
-            own = slice(first - int(ends[0]), last - int(ends[0]))
+            span = slice(first - int(ends[0]), last - int(ends[0]))
             keys = np.cumsum(steps[first:last])
-            keys, classes[own] = np.divmod(keys, self.n_classes)
-            keys, states[0, own] = np.divmod(keys, cards[0])
+            keys, classes[span] = np.divmod(keys, self.n_classes)
+            keys, states[0, span] = np.divmod(keys, cards[0])
             for place in range(len(members) - 1, 0, -1):
-                keys, states[place, own] = np.divmod(keys, cards[place])
+                keys, states[place, span] = np.divmod(keys, cards[place])
             if keys.any():
                 raise ValueError("a family has a cell of an unknown state")
         return states, classes

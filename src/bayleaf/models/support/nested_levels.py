@@ -65,7 +65,7 @@ def family_levels(
     prior = PseudoCounts.from_rule(smoothing, family.marginal)
     rows = states[list(family.variables)]
     known = rows[0] < family.radices[0] - 1
-    own = prior.states[rows[0]][:, None]
+    prior_rows = prior.states[rows[0]][:, None]
     exists = np.ones(len(known), dtype=np.bool_)
     cells = parents = np.ones((len(known), n_classes))
     for depth in range(n_depths):
@@ -74,7 +74,9 @@ def family_levels(
             if depth:
                 exists &= rows[depth] < family.radices[depth] - 1
                 exists &= of_parents.any(axis=1)
-            of_cells = _weights(family, slice(0, depth + 1), rows, n_classes) + own
+            of_cells = (
+                _weights(family, slice(0, depth + 1), rows, n_classes) + prior_rows
+            )
             cells = np.where((exists & known)[:, None], of_cells, cells)
             sums = np.maximum(of_parents + prior.strength, cells)
             parents = np.where(exists[:, None], sums, parents)

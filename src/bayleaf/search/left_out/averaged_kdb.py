@@ -59,7 +59,7 @@ Maps = tuple[NDArray[np.uint16], ...]
 Measured = tuple[NDArray[np.float64], NDArray[np.float64]]
 # Columns above which information is measured in one coding of few states.
 _MANY_COLUMNS, _FEW_STATES = 60, 9
-# Networks below which an average loses more than by telling fewer configurations apart.
+# Networks below which an average loses more than by fewer configurations.
 _FEWEST_NETWORKS = 16
 # Bytes that a model may take for each of its cells, which its file holds.
 _BYTES_A_CELL = 16
@@ -73,7 +73,7 @@ def left_out_log_probabilities(
     rule: Smoothing,
     linear: LinearGaussianFamilies | None = None,
 ) -> LogProbabilities:
-    """What the left-out rows say of the classes, under the rule of the networks.
+    """Log-probabilities of left-out rows, under the rule of the networks.
 
     The prior comes first, then every feature at every depth, then the pieces of the
     linear families.
@@ -92,8 +92,8 @@ def left_out_log_probabilities(
 
     def fill(feature: int) -> None:
         first = 1 + feature * n_depths
-        own = range(feature, feature + 1)
-        bank.write_log_probabilities(own, codes, values, first, n_depths, shares)
+        features = range(feature, feature + 1)
+        bank.write_log_probabilities(features, codes, values, first, n_depths, shares)
 
     tasks = [partial(fill, i) for i in range(n_features)]
     if linear is not None:
@@ -147,7 +147,7 @@ def counted_families(
     log_cards: NDArray[np.float64],
     constraints: Constraints | None = None,
 ) -> list[tuple[int, ...]]:
-    """Every feature with as many parents as rows and keys can tell apart.
+    """Every feature with as many parents as rows and keys distinguish.
 
     Parameters
     ----------
@@ -253,7 +253,7 @@ class NetworkSampler:
         """How many networks, and least rows of a configuration, fit into memory.
 
         First more rows are asked for, then fewer networks are drawn: what
-        configurations of a few rows say is worth less than a network.
+        configurations of a few rows add is worth less than a network.
 
         Parameters
         ----------
@@ -275,15 +275,15 @@ class NetworkSampler:
 
         def fits(candidate: tuple[int, int]) -> bool:
             many, min_rows = candidate
-            own = measured(min_rows)
-            is_small = many * own.n_cells <= max_bytes // _BYTES_A_CELL
-            return is_small and many * own.n_bytes <= max_bytes
+            size = measured(min_rows)
+            is_small = many * size.n_cells <= max_bytes // _BYTES_A_CELL
+            return is_small and many * size.n_bytes <= max_bytes
 
-        # The last one tells no configurations apart.
+        # The last one has no configurations.
         if not fits(sizes[-1]):
             many, min_rows = sizes[-1]
-            own = measured(min_rows)
-            enough = many * max(own.n_bytes, own.n_cells * _BYTES_A_CELL)
+            size = measured(min_rows)
+            enough = many * max(size.n_bytes, size.n_cells * _BYTES_A_CELL)
             raise ValueError(
                 f"max_model_size={max_bytes} is too small for {many} networks over "
                 f"{len(self.codings[0])} features; {enough} is enough, or choose fewer "
@@ -329,7 +329,7 @@ def coarse_coding(codings: Sequence[Maps]) -> Maps:
         is_coarse = n_states <= _FEW_STATES
         return is_coarse, n_states if is_coarse else -n_states
 
-    return tuple(max(own, key=fitness) for own in zip(*codings, strict=True))
+    return tuple(max(column, key=fitness) for column in zip(*codings, strict=True))
 
 
 def _log_cards(
