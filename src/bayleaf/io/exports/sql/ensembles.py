@@ -13,7 +13,7 @@ import numpy as np
 
 from bayleaf.io.exports.sql.deciding import Decision, between
 from bayleaf.io.exports.sql.look_ups import Addend, Table, add_up, add_zeros, check_size
-from bayleaf.io.exports.sql.members import FALLBACK, Members, members_of
+from bayleaf.io.exports.sql.members import FALLBACK, members_of
 from bayleaf.io.exports.sql.stages import Columns, Rows
 from bayleaf.io.exports.sql.words import (
     ZERO,
@@ -33,35 +33,21 @@ from bayleaf.scoring.terms import Floats, LogSum
 _SMALL = 0.01
 
 
-def add_average(
-    rows: Rows, term: LogSum, shift: Sequence[float], predictor: Predictor
-) -> None:
-    """Add s_class, or all up to the contributions of features if they are reported.
-
-    The shift is added to the scores of the classes.
-    """
-    *cards, _ = predictor.model.domain.cards
-    members = members_of(term, cards, predictor.model.domain.names[-1])
-    _Average(rows, members, cards, shift, term.is_posterior).add(predictor)
-
-
-class _Average:
-    """The stages of a sum over members."""
+class Average:
+    """The stages of a sum over members; the shift is added to scores of classes."""
 
     def __init__(
-        self,
-        rows: Rows,
-        members: Members,
-        cards: Sequence[int],
-        shift: Sequence[float],
-        is_posterior: bool,
+        self, rows: Rows, term: LogSum, shift: Sequence[float], predictor: Predictor
     ) -> None:
-        self._rows, self._members, self._cards = rows, members, cards
-        self._shift, self._is_posterior = shift, is_posterior
-        self._classes, self._features = range(len(shift)), range(len(cards))
+        domain = predictor.model.domain
+        self._rows, self._shift, self._predictor = rows, shift, predictor
+        self._cards, self._is_posterior = domain.cards[:-1], term.is_posterior
+        self._members = members_of(term, self._cards, domain.names[-1])
+        self._classes, self._features = range(len(shift)), range(len(self._cards))
         self._carried = list(rows.columns)
 
-    def add(self, predictor: Predictor) -> None:
+    def add(self) -> None:
+        """Add s_class, or all up to the contributions of features if reported."""
         rows, members, n_classes = self._rows, self._members, len(self._classes)
         self._expand()
         for level in range(len(members.gates)):
@@ -89,7 +75,7 @@ class _Average:
         if self._is_posterior:
             self._normalise("e" if rows.is_reported else "s")
         if rows.is_reported:
-            self._add_contributions(predictor)
+            self._add_contributions()
             return
         rows.log_sums(scores, ["r"], ["r", *self._carried])
         rows.extend(self._shifted(scores), without=["r"])
@@ -215,7 +201,7 @@ class _Average:
         prior = self._members.same_prior
         return f"a_{c}" if prior is None else nats(prior[c])
 
-    def _add_contributions(self, predictor: Predictor) -> None:
+    def _add_contributions(self) -> None:
         """Probabilities, the class, and g and g{feature} of what speaks for it."""
         rows, classes, n = self._rows, self._classes, len(self._classes)
         over = "OVER (PARTITION BY r)"
@@ -227,7 +213,7 @@ class _Average:
         rows.extend(scores, without=gone)
         # Scores before the shift, which weights are relative to.
         rows.extend({f"v_{c}": f"s_{c}" for c in classes} | self._shifted([*scores]))
-        decision = Decision(predictor)
+        decision = Decision(self._predictor)
         decision.add_choice(rows)
         # The logarithmic-mean weight q of each member.
         sides = {

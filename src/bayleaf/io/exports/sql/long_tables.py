@@ -11,14 +11,20 @@ from math import prod
 
 import numpy as np
 
-from bayleaf.io.exports.sql.look_ups import MAX_NUMBERS, SPLIT, Table, batches, keyed
-from bayleaf.io.exports.sql.stages import MAX_JOINS, Columns, Rows, kept
+from bayleaf.io.exports.sql.look_ups import (
+    MAX_NUMBERS,
+    SPLIT,
+    Addend,
+    Joined,
+    Table,
+    add_up,
+    batches,
+    keyed,
+)
+from bayleaf.io.exports.sql.stages import Columns, Rows, kept
 from bayleaf.io.exports.sql.words import (
-    ZERO,
     bigint,
-    both,
     case,
-    plus,
 )
 
 # Tables that one stage looks up: each is a condition on the table's number.
@@ -50,26 +56,11 @@ def add_long(
     rows.extend(numbers)
     distinct = rows.branch()
     distinct.group([*numbers, *(f"c{v}" for v in range(len(cards)))], {})
-    sums: list[tuple[str, Rows]] = []
+    sums: list[Addend] = []
     for batch in batches(tables, _fits):
-        totals = distinct.branch()
-        _sum(totals, [*numbers], [table for _, table in batch], coded)
-        sums.append((batch[0][0], totals))
-    for joined in batches(sums, lambda batch: len(batch) <= MAX_JOINS):
-        parts: dict[str, list[str]] = {}
-        joins = ""
-        for n, (slot, totals) in enumerate(joined):
-            fits = both(*(f"j{n}.{r} = {rows.stage}.{r}" for r in numbers))
-            joins += f" LEFT JOIN {totals.stage} AS j{n} ON {fits}"
-            for c in range(n_classes):
-                key = f"{slot}_{c}"
-                old = [f"{rows.stage}.{key}"] if key in rows.columns else []
-                is_known = f"v{c}" in totals.columns
-                value = f"COALESCE(j{n}.v{c}, {ZERO})" if is_known else ZERO
-                parts.setdefault(key, old).append(value)
-        new = {key: plus(*own) for key, own in parts.items()}
-        old_columns = [key for key in rows.columns if key not in new]
-        rows.select({**kept(old_columns, rows.stage), **new}, joins)
+        own = [table for _, table in batch]
+        sums.append((batch[0][0], _sums(distinct.branch(), [*numbers], own, coded)))
+    add_up(rows, sums, n_classes)
     rows.extend({}, without=numbers)
 
 
@@ -97,9 +88,9 @@ def _fits(batch: Sequence[Slotted]) -> bool:
     )
 
 
-def _sum(
+def _sums(
     rows: Rows, numbers: list[str], tables: Sequence[Table], coded: Columns
-) -> None:
+) -> Joined:
     """Sums of some tables for each row."""
     used = sorted({key for table in tables for key in table.columns})
     wide = {key: bigint(coded.get(key, key)) for key in used}
@@ -112,9 +103,10 @@ def _sum(
     outputs = np.flatnonzero((values != 0).any(axis=0)).tolist()
     stage = keyed(rows, keys, {f"v{c}": values[:, c] for c in outputs})
     totals = {f"v{c}": f"SUM({stage}.v{c})" for c in outputs}
-    own = kept(numbers, rows.stage)
+    keys_of = {f"k{r}": r for r in numbers}
     condition = f" JOIN {stage} ON {stage}.k = {rows.stage}.k"
-    rows.select({**own, **totals}, f"{condition} GROUP BY {', '.join(own.values())}")
+    rows.select({**keys_of, **totals}, f"{condition} GROUP BY {', '.join(numbers)}")
+    return Joined(rows.stage, keys_of, outputs)
 
 
 def _add_rows(rows: Rows, numbers: list[str], values: Sequence[str]) -> None:

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
-from typing import TypeGuard, TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.io.exports.sql.stages import MAX_JOINS, Columns, Rows
+from bayleaf.io.exports.sql.stages import Columns, Rows
 from bayleaf.io.exports.sql.words import (
     ZERO,
     bigint,
+    both,
     chosen,
     double,
     nats,
@@ -24,8 +25,8 @@ from bayleaf.io.exports.sql.words import (
 )
 from bayleaf.scoring.terms import Floats, Whole
 
-# Entries of a table beyond which it is joined, where the size decides.
-_MAX_CASES = 200
+# Tables that one stage may join; SQLite allows 64.
+_MAX_JOINS = 40
 # Tables written as conditions in one stage.
 _CASES_PER_STAGE = 200
 # Numbers that a query may contain.
@@ -112,22 +113,29 @@ class Table:
         return chosen(self.columns[depth], branches, ZERO)
 
 
+class Joined(NamedTuple):
+    """A stage with columns v{class} of nats, joined by its keys if a row has them."""
+
+    stage: str
+    keys: Mapping[str, str]
+    outputs: Collection[int]
+
+
 # A slot, and what is added to it: by look-up, or an expression for each class.
-Addend = tuple[str, Table | Sequence[str]]
+Addend = tuple[str, Table | Joined | Sequence[str]]
 
 
 def add_up(rows: Rows, terms: Sequence[Addend], n_classes: int) -> None:
     """Add terms to the columns slot_class, which need not exist yet."""
 
-    def is_joined(term: Table | Sequence[str]) -> TypeGuard[Table]:
-        return isinstance(term, Table) and (
-            rows.form == "values"
-            or (rows.form == "auto" and len(term.values) > _MAX_CASES)
+    def is_joined(term: Table | Joined | Sequence[str]) -> bool:
+        return isinstance(term, Joined) or (
+            isinstance(term, Table) and rows.is_joined(len(term.values))
         )
 
     def fits(batch: Sequence[Addend]) -> bool:
         n_joins = sum(is_joined(term) for _, term in batch)
-        return n_joins <= MAX_JOINS and len(batch) - n_joins <= _CASES_PER_STAGE
+        return n_joins <= _MAX_JOINS and len(batch) - n_joins <= _CASES_PER_STAGE
 
     filled = [
         own for own in terms if not isinstance(own[1], Table) or len(own[1].values)
@@ -136,30 +144,31 @@ def add_up(rows: Rows, terms: Sequence[Addend], n_classes: int) -> None:
         parts: dict[str, list[str]] = {}
         joins: list[str] = []
         for slot, term in batch:
-            if is_joined(term):
-                term = _joined(rows, term, joins, n_classes)
-            elif isinstance(term, Table):
-                term = [term.cases(c) for c in range(n_classes)]
+            if isinstance(term, Table):
+                join, classes = is_joined(term), range(n_classes)
+                term = _joined(rows, term) if join else list(map(term.cases, classes))
+            if isinstance(term, Joined):
+                alias = f"j{len(joins)}"
+                on = both(*(f"{alias}.{key} = {v}" for key, v in term.keys.items()))
+                joins.append(f" LEFT JOIN {term.stage} AS {alias} ON {on}")
+                term = [
+                    f"COALESCE({alias}.v{c}, {ZERO})" if c in term.outputs else ZERO
+                    for c in range(n_classes)
+                ]
             for c, value in enumerate(term):
                 key = f"{slot}_{c}"
                 old = [key] if key in rows.columns else []
                 parts.setdefault(key, old).append(value)
-        if parts:
-            new = {key: plus(*own) for key, own in parts.items()}
-            rows.extend(new, "".join(joins))
+        new = {key: plus(*own) for key, own in parts.items()}
+        rows.extend(new, "".join(joins))
 
 
-def _joined(rows: Rows, table: Table, joins: list[str], n_classes: int) -> list[str]:
-    """Join a table; its values by class."""
+def _joined(rows: Rows, table: Table) -> Joined:
+    """A table as a stage."""
     values = {f"v{c}": table.values[:, c] for c in table.outputs}
     # Elsewhere rows must be listed: databases plan joins by their number.
     write = keyed if rows.dialect == "duckdb" else listed
-    stage, alias = write(rows, table.keys, values), f"j{len(joins)}"
-    joins.append(f" LEFT JOIN {stage} AS {alias} ON {alias}.k = {table.key}")
-    return [
-        f"COALESCE({alias}.v{c}, {ZERO})" if c in table.outputs else ZERO
-        for c in range(n_classes)
-    ]
+    return Joined(write(rows, table.keys, values), {"k": table.key}, table.outputs)
 
 
 def keyed(rows: Rows, keys: Whole, values: Mapping[str, Floats]) -> str:

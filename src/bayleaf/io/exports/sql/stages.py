@@ -14,8 +14,8 @@ from bayleaf.io.exports.sql.words import (
     written,
 )
 
-# Tables that one stage may join; SQLite allows 64.
-MAX_JOINS = 40
+# Entries of a table beyond which it is joined, where the size decides.
+_MAX_CASES = 200
 # Columns of a stage; PostgreSQL allows 1664.
 _MAX_COLUMNS = 1500
 # Databases that otherwise write the expressions of one stage into the next, where each
@@ -53,6 +53,11 @@ class Rows:
     def slot(self, feature: int) -> str:
         """Where nats of a feature are added: to the score, or apart to be reported."""
         return f"f{feature}" if self.is_reported else "s"
+
+    def is_joined(self, n_entries: int) -> bool:
+        """Whether a table is joined, and not written as conditions."""
+        by_size = self.form == "auto" and n_entries > _MAX_CASES
+        return self.form == "values" or by_size
 
     def branch(self) -> Rows:
         """Other rows that follow from the same stages."""

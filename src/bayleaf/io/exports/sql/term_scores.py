@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from bayleaf.io.exports.sql.densities import add_densities
-from bayleaf.io.exports.sql.ensembles import add_average
+from bayleaf.io.exports.sql.ensembles import Average
 from bayleaf.io.exports.sql.long_tables import add_long
 from bayleaf.io.exports.sql.look_ups import (
     Addend,
@@ -58,7 +58,7 @@ def add_scores(rows: Rows, predictor: Predictor, limit: int) -> str:
             f"a {type(model).__name__} is not written as SQL; fit another classifier"
         )
     if averages:
-        add_average(rows, averages[0], base, predictor)
+        Average(rows, averages[0], base, predictor).add()
         return ""
     if not sums:
         return _add_tables(rows, rest, cards, len(base), base)
