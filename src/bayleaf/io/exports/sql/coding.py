@@ -10,9 +10,8 @@ from bayleaf.io.exports.cells import FeatureCells
 from bayleaf.io.exports.characters import check_characters, check_integers
 from bayleaf.io.exports.sql.naming import free_name
 from bayleaf.io.exports.sql.words import (
-    as_text,
     case,
-    double,
+    cast,
     either,
     is_nan,
     literal,
@@ -64,7 +63,7 @@ class Source:
 
     def as_text(self, cells: FeatureCells) -> str:
         """The text of a cell."""
-        return as_text(self.column(str(cells.column)))
+        return cast(self.column(str(cells.column)), "TEXT")
 
     def code(self, cells: FeatureCells) -> str:
         """The code of a cell; missing where the model refuses it."""
@@ -77,9 +76,10 @@ class Source:
         if cells.reading.form in ("date", "duration"):
             value = _part(cells, cell, self._dialect)
         elif cells.kind == "intervals" or _has_numbers(cells):
-            nan = is_nan(double(cell), self._dialect)
+            number = cast(cell, "DOUBLE")
+            nan = is_nan(number, self._dialect)
             absent += [nan] if nan else []
-            value = double(cell) if cells.kind == "intervals" else cell
+            value = number if cells.kind == "intervals" else cell
         cases = [(either(*absent), missing)]
         if cells.kind == "intervals":
             for code, cut in enumerate(cells.cut_points):
@@ -154,14 +154,15 @@ def _part(cells: FeatureCells, cell: str, dialect: str) -> str:
             f"for {dialect}; make columns of numbers of them and fit again"
         )
     if part in ("year", "month"):
-        value = double(f"EXTRACT({part.upper()} FROM CAST({cell} AS TIMESTAMP))")
+        field = f"EXTRACT({part.upper()} FROM CAST({cell} AS TIMESTAMP))"
+        value = cast(field, "DOUBLE")
         if dialect == "sqlite":
             sign = "%Y" if part == "year" else "%m"
             value = f"CAST(STRFTIME({text(sign)}, {cell}) AS INTEGER)"
         return f"({value} - 1)" if part == "month" else value
     # Seconds since 1970.
     kind = "INTERVAL" if form == "duration" else "TIMESTAMP"
-    seconds = double(f"EXTRACT(EPOCH FROM CAST({cell} AS {kind}))")
+    seconds = cast(f"EXTRACT(EPOCH FROM CAST({cell} AS {kind}))", "DOUBLE")
     if dialect == "sqlite":
         # Julian days, of which 1970 began at 2440587.5.
         days = f"(JULIANDAY({cell}) - 2440587.5e0)"

@@ -23,8 +23,8 @@ from bayleaf.io.exports.sql.look_ups import (
 )
 from bayleaf.io.exports.sql.stages import Columns, Rows, kept
 from bayleaf.io.exports.sql.words import (
-    bigint,
     case,
+    cast,
 )
 
 # Tables that one stage looks up: each is a condition on the table's number.
@@ -72,7 +72,7 @@ def _row_numbers(cards: Sequence[int]) -> Columns:
     ):
         number = "0"
         for v in part:
-            number = f"(({number}) * {cards[v] + 1} + {bigint(f'c{v}')})"
+            number = f"(({number}) * {cards[v] + 1} + {cast(f'c{v}', 'BIGINT')})"
         numbers.append(number)
     return {f"r{n}": number for n, number in enumerate(numbers)}
 
@@ -93,7 +93,7 @@ def _sums(
 ) -> Joined:
     """Sums of some tables for each row."""
     used = sorted({key for table in tables for key in table.columns})
-    wide = {key: bigint(coded.get(key, key)) for key in used}
+    wide = {key: cast(coded.get(key, key), "BIGINT") for key in used}
     rows.select({**kept(numbers), **wide})
     starts = np.cumsum([0, *(prod(table.radices) for table in tables)]).tolist()
     keys = np.concatenate([t.keys + start for t, start in zip(tables, starts)])

@@ -14,10 +14,9 @@ from numpy.typing import NDArray
 from bayleaf.io.exports.sql.stages import Columns, Rows
 from bayleaf.io.exports.sql.words import (
     ZERO,
-    bigint,
     both,
+    cast,
     chosen,
-    double,
     nats,
     plain,
     plus,
@@ -201,8 +200,12 @@ def keyed(rows: Rows, keys: Whole, values: Mapping[str, Floats]) -> str:
 
     inner = [f"{unnested(text(';'.join(lists)), ';')} AS k"]
     for name, numbers in zip(values, zip(*cells)):
-        inner.append(f"{double(unnested(text(','.join(numbers)), ','))} AS {name}")
-    k, source = bigint(unnested("d.k", ",")), f"(SELECT {', '.join(inner)}) AS d"
+        cells_of = unnested(text(",".join(numbers)), ",")
+        inner.append(f"{cast(cells_of, 'DOUBLE')} AS {name}")
+    k, source = (
+        cast(unnested("d.k", ","), "BIGINT"),
+        f"(SELECT {', '.join(inner)}) AS d",
+    )
     return rows.add(f"SELECT {k} AS k, {', '.join(values)} FROM {source}")
 
 

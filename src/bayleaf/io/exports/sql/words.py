@@ -29,18 +29,10 @@ _MARK = re.compile("\0(?:(['\"])([^\0]*)\0\\.|([A-Z]+))")
 # What dialects write instead of the word of a mark, where that is something else.
 _WORDS: dict[str, dict[str, str]] = {
     "F": dict.fromkeys(DIALECTS, "") | {"postgres": "::FLOAT8"},
-    "DOUBLE": {
-        "postgres": "DOUBLE PRECISION",
-        "sqlite": "REAL",
-        "bigquery": "FLOAT64",
-    },
+    "DOUBLE": {"postgres": "FLOAT8", "sqlite": "REAL", "bigquery": "FLOAT64"},
     "BIGINT": {"sqlite": "INTEGER", "bigquery": "INT64", "mysql": "SIGNED"},
-    "TEXT": {
-        "spark": "STRING",
-        "bigquery": "STRING",
-        "snowflake": "VARCHAR",
-        "mysql": "CHAR",
-    },
+    "TEXT": dict.fromkeys(("spark", "bigquery"), "STRING")
+    | {"snowflake": "VARCHAR", "mysql": "CHAR"},
     "GREATEST": {"sqlite": "MAX"},
     "LEAST": {"sqlite": "MIN"},
 }
@@ -161,23 +153,13 @@ def chosen(key: str, values: Mapping[int, str], default: str = "NULL") -> str:
 def is_nan(value: str, dialect: str) -> str | None:
     """Whether a number is NaN; None where databases have no such numbers."""
     if dialect in _EQUAL_NAN:
-        return f"{value} = {double(text('NaN'))}"
+        return f"{value} = {cast(text('NaN'), 'DOUBLE')}"
     return f"IS_NAN({value})" if dialect == "bigquery" else None
 
 
-def double(value: str) -> str:
-    """A value as a float of eight bytes."""
-    return f"CAST({value} AS \0DOUBLE)"
-
-
-def bigint(value: str) -> str:
-    """A value as an integer of eight bytes."""
-    return f"CAST({value} AS \0BIGINT)"
-
-
-def as_text(value: str) -> str:
-    """A value as text."""
-    return f"CAST({value} AS \0TEXT)"
+def cast(value: str, kind: str) -> str:
+    """A value as DOUBLE or BIGINT, both of eight bytes, or TEXT."""
+    return f"CAST({value} AS \0{kind})"
 
 
 def highest(values: Sequence[str]) -> str:
