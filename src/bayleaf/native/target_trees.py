@@ -121,7 +121,7 @@ def grow_target_trees(
     capacity = growth.n_trees * (2 * max_leaves - 1)
     sums = np.empty((growth.n_stages, n_rows))
     roots = np.empty(growth.n_trees, dtype=np.int64)
-    places = np.empty((2, capacity), dtype=np.int64)
+    indices = np.empty((2, capacity), dtype=np.int64)
     numbers = np.empty((2, capacity))
     n_nodes = np.zeros(1, dtype=np.int64)
     _grow_target_trees(
@@ -135,12 +135,12 @@ def grow_target_trees(
         writable(sums, F8, (growth.n_stages, n_rows)),
         growth.n_stages,
         writable(roots, I8, (growth.n_trees,)),
-        writable(places, I8, (2, capacity)),
+        writable(indices, I8, (2, capacity)),
         writable(numbers, F8, (2, capacity)),
         capacity,
         writable(n_nodes, I8, (1,)),
     )
     used = int(n_nodes[0])
-    features, right = places[:, :used].copy()
+    features, right = indices[:, :used].copy()
     thresholds, values = numbers[:, :used].copy()
     return Nodes(roots, features, thresholds, right, values), sums
