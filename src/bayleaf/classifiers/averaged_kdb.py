@@ -58,6 +58,7 @@ from bayleaf.search.left_out.piece_weights import (
     correct_pieces,
     weigh_pieces,
 )
+from bayleaf.search.left_out.ridge import ridge_curves
 from bayleaf.search.left_out.selection import choose_rule
 from bayleaf.search.left_out.temperature import best_temperature
 from bayleaf.search.left_out.weights import LogProbabilities
@@ -68,6 +69,8 @@ _MAX_EVIDENCE = 40_000_000
 _MODEL_SIZE = 1 << 27
 # Above so many columns fewer networks are drawn, of features with fewer parents.
 _MANY_COLUMNS, _MOST_FAMILIES, _FEWEST_OF_MANY, _PARENTS_OF_MANY = 300, 4800, 4, 2
+# From so many columns on, and so many rows a column, all weights are one regression's.
+_FEWEST_COLUMNS, _ROWS_A_COLUMN = 60, 2
 # Classes that one left-out row may stand for while weights are learned.
 _CLASSES_A_ROW = 10
 
@@ -233,11 +236,18 @@ class AveragedKDBClassifier(EdgeParameters, MonotoneClassifier):
         limit = f"max_parents={self.max_parents}"
         check_most_required(constraints, names, self.max_parents, limit)
         drawn = self.__dict__.pop("_random_cuts", None)
-        features = domain.variables[:-1]
-        most = min(self.max_rows, self._most_left_out(len(features)))
+        features, n_rows = domain.variables[:-1], counts.class_counts().sum()
+        is_wide = self._is_wide(len(features), n_rows, constraints)
+        most = self.max_rows
+        if not is_wide:
+            most = min(most, self._most_left_out(len(features)))
         with one_thread_of_linear_algebra():
             sampler = self._sampler(
-                counts, value_maps(features, drawn), rng, constraints
+                counts,
+                value_maps(features, drawn),
+                rng,
+                constraints,
+                is_wide=is_wide,
             )
             self.n_networks_, self.min_rows_ = sampler.fitting_size(
                 len(sampler.seeds), self.max_model_size, is_given=bool(self.n_networks)
@@ -253,11 +263,17 @@ class AveragedKDBClassifier(EdgeParameters, MonotoneClassifier):
             work.say("learning the weights")
             networks = tuple(sampled)
             check_counted(constraints, networks, names)
-            linear = self._linear_families(counts, domain, in_states, rng, constraints)
-            logs, bank = self._chosen_log_probabilities(
-                networks, counts, left_out, linear
-            )
-            learned = self._weigh(logs, left_out, domain, linear)
+            linear = None
+            if is_wide:
+                logs, learned = self._weigh_columns(counts, left_out, domain, in_states)
+            else:
+                linear = self._linear_families(
+                    counts, domain, in_states, rng, constraints
+                )
+                logs, bank = self._chosen_log_probabilities(
+                    networks, counts, left_out, linear
+                )
+                learned = self._weigh(logs, left_out, domain, linear)
         n_features = len(features)
         n_tables = 1 + n_features * (self.max_parents + 1)
         prior = self.smoothing_.estimate(counts.class_counts())
@@ -274,8 +290,9 @@ class AveragedKDBClassifier(EdgeParameters, MonotoneClassifier):
             learned.trees and ClassTrees.of(len(prior), *learned.trees[:3]),
             self.min_rows_,
         )
-        # The trees that left-out rows have walked serve predictions too.
-        vars(model)["_bank"] = bank
+        if not is_wide:
+            # The trees that left-out rows have walked serve predictions too.
+            vars(model)["_bank"] = bank
         monotone = monotone_features(self, domain) if len(prior) > 1 else []
         if monotone:
             model, scores = pooled_average(model, monotone, left_out, learned.scores)
@@ -292,11 +309,15 @@ class AveragedKDBClassifier(EdgeParameters, MonotoneClassifier):
         codings: Any,
         rng: np.random.Generator,
         constraints: Constraints,
+        *,
+        is_wide: bool,
     ) -> NetworkSampler:
         """What draws networks, of which there are fewer the more rows or columns."""
         n_columns, n_rows = len(codings[0]), counts.class_counts().sum()
         n_networks, max_parents = default_n_codings(n_rows), self.max_parents
-        if n_columns > _MANY_COLUMNS:
+        if is_wide:
+            n_networks, max_parents = 1, 0
+        elif n_columns > _MANY_COLUMNS:
             least = max(_FEWEST_OF_MANY, _MOST_FAMILIES // n_columns)
             n_networks = min(n_networks, least)
             max_parents = min(max_parents, _PARENTS_OF_MANY)
@@ -305,6 +326,42 @@ class AveragedKDBClassifier(EdgeParameters, MonotoneClassifier):
         return NetworkSampler(
             counts, codings, seeds, max_parents, self.max_table_cells, constraints
         )
+
+    def _is_wide(self, n_columns: int, n_rows: float, constraints: Constraints) -> bool:
+        """Whether rows are too few to weigh each feature by itself."""
+        is_asked = self.weights is not None and self.correction
+        is_asked = is_asked and not constraints.required_edges
+        is_wide = n_columns >= max(_FEWEST_COLUMNS, n_rows / _ROWS_A_COLUMN)
+        return is_wide and is_asked and len(self.classes_) > 1
+
+    def _weigh_columns(
+        self,
+        counts: CountSource,
+        left_out: LeftOutRows,
+        domain: Domain,
+        in_states: tuple[NDArray[np.float64], ...],
+    ) -> tuple[LogProbabilities, PieceWeights]:
+        """Curves of all features by one regression, and no other weights."""
+        if self.smoothing == AUTO:
+            # No table has weight.
+            self.smoothing_ = SMOOTHING_GRID[0]
+        class_counts = counts.class_counts()
+        found = ridge_curves(left_out, domain.variables[:-1], in_states, class_counts)
+        n_classes, n_features = len(class_counts), len(domain) - 1
+        weights = np.zeros(1 + n_features * (self.max_parents + 1))
+        weights[0] = 1.0
+        own = left_out.own.astype(np.int64)
+        values = np.zeros((left_out.n_rows, n_classes, 1), dtype=np.float32)
+        logs = LogProbabilities(values, own, left_out.codes.weights, counts.n_jobs)
+        curves = (found.features, found.curves) if len(found.features) else None
+        self.corrected_, self.n_trees_ = curves is not None, 0
+        self.prior_weight_, self.biases_ = 1.0, np.zeros(n_classes)
+        self.penalty_, self._learned_temperature = found.strength, 1.0
+        self._loo_score = scores_of(found.scores, logs)
+        learned = PieceWeights(
+            weights, self.biases_, self.penalty_, 1.0, found.scores, curves
+        )
+        return logs, learned
 
     def _refuse_many_classes(self, domain: Domain) -> None:
         """Raise if too few rows could be left out to weigh the terms of all classes."""

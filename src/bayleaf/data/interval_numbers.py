@@ -12,8 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
-# Quantiles kept of each interval, its least and greatest number included.
+# Quantiles of each interval, its least and greatest number included; of many intervals
+# fewer each, about so many steps in all, and at least two.
 N_QUANTILES = 17
+_STEPS, _LEAST_STEPS = 256, 2
 _SHARES = np.linspace(0.0, 1.0, N_QUANTILES)
 # Sums of weights that are rounded up must not lead to the next number.
 _JUST_BELOW = 1.0 - 1e-12
@@ -75,7 +77,9 @@ class IntervalNumbers:
         filled = np.diff(starts, append=len(numbers)) > 0
         bounds = np.concatenate([[0.0], totals])[[*starts.tolist(), len(numbers)]]
         sizes = np.diff(bounds)
-        wanted = bounds[:-1, None] + sizes[:, None] * _SHARES * _JUST_BELOW
+        n_steps = min(N_QUANTILES - 1, max(_LEAST_STEPS, _STEPS // len(starts)))
+        shares_inside = np.linspace(0.0, 1.0, n_steps + 1)
+        wanted = bounds[:-1, None] + sizes[:, None] * shares_inside * _JUST_BELOW
         # The least number of an interval is at its beginning, whatever is rounded.
         places = np.maximum(np.searchsorted(totals, wanted), starts[:, None])
         quantiles = numbers[np.minimum(places, len(numbers) - 1)].tolist()
