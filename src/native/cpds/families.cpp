@@ -20,6 +20,8 @@ namespace {
 
 // Rows whose states stay in the second cache.
 constexpr int64_t kTile = 4096;
+// Nodes whose logarithms are kept, where they list so many classes.
+constexpr int64_t kFirstNodes = 64, kManyLabels = 8;
 // A product of probabilities below this goes over into its logarithm.
 constexpr double kSmall = 1e-150;
 
@@ -189,7 +191,8 @@ public:
           n_depths_(n_depths),
           shared_(static_cast<std::size_t>(codes.n_rows)),
           sums_(static_cast<std::size_t>(codes.n_rows * networks.n_classes * n_depths)),
-          products_(static_cast<std::size_t>(codes.n_rows * n_depths), 1.0) {
+          products_(static_cast<std::size_t>(codes.n_rows * n_depths), 1.0),
+          deltas_(static_cast<std::size_t>(networks.n_classes)) {
         for (const double share : left_out.shares)
             leaves_out_alike_ = leaves_out_alike_ && share == left_out.shares[0];
     }
@@ -204,6 +207,8 @@ public:
             states_.read(codes_, member.coding, trie.variables());
             columns_.clear();
             for (const int64_t v : trie.variables()) columns_.push_back(states_.of(v));
+            kept_.assign(static_cast<std::size_t>(kFirstNodes * (trie.total_row() + 1)), -1);
+            kept_deltas_.clear();
             trie.with_numbers([&](const auto* numbers) {
                 if (number_lines(trie, member.coding))
                     add_lines(trie, numbers);
@@ -327,20 +332,20 @@ private:
         const Number* of_x = numbers + node.counts + x * n_labels;
         const Number* of_all = numbers + node.counts + trie.total_row() * n_labels;
         const double nothing = weight / prior.strength;
-        deltas_.resize(static_cast<std::size_t>(n_classes));
+        const double* deltas;
         if (weight == prior.weights[x]) {
-            const double* logs = trie.logs(x);
-            const double* total_logs = trie.total_logs();
-            for (int64_t k = 0; k < n_labels; ++k)
-                deltas_[k] = logs[of_x[k]] - total_logs[of_all[k]];
+            deltas = unchanged_deltas(trie, node, x, of_x, of_all);
         } else {
             // The row that is left out has changed the state's share.
             for (int64_t k = 0; k < n_labels; ++k)
                 deltas_[k] = log_of((trie.values()[of_x[k]] + weight) /
                                     (trie.values()[of_all[k]] + prior.strength) / nothing);
+            deltas = deltas_.data();
         }
+        double of_own = 0.0;
         if (own >= 0) {
-            const int64_t k = has_all ? own : std::lower_bound(labels, labels + n_labels, own) - labels;
+            const int64_t k =
+                has_all ? own : std::lower_bound(labels, labels + n_labels, own) - labels;
             if (k < n_labels && (has_all || labels[k] == own)) {
                 const double share = left_out_.shares[row];
                 const double count = Prior::less(trie.values()[of_x[k]], share);
@@ -348,16 +353,39 @@ private:
                 const double ratio = (count + weight) / (total + prior.strength) / nothing;
                 for (int64_t depth = first; depth < end; ++depth)
                     multiply(place, row, depth, ratio);
-                deltas_[k] = 0.0;
+                of_own = deltas[k];
             }
         }
         for (int64_t depth = first; depth < end; ++depth) {
             double* sum = place.sums + depth * n_classes;
+            // The row's own class has a product instead.
+            if (of_own != 0.0) sum[own] -= of_own;
             if (has_all)
-                for (int64_t c = 0; c < n_classes; ++c) sum[c] += deltas_[c];
+                for (int64_t c = 0; c < n_classes; ++c) sum[c] += deltas[c];
             else
-                for (int64_t k = 0; k < n_labels; ++k) sum[labels[k]] += deltas_[k];
+                for (int64_t k = 0; k < n_labels; ++k) sum[labels[k]] += deltas[k];
         }
+    }
+
+    // The logarithms of a node for a state. Those of the first nodes, which many rows meet,
+    // are kept for the family if there are many classes.
+    template <class Number>
+    const double* unchanged_deltas(const FamilyTrie& trie, const FamilyTrie::Node& node,
+                                   uint16_t x, const Number* of_x, const Number* of_all) {
+        const int64_t n_labels = node.n_labels, number = &node - &trie.node(0);
+        double* out = deltas_.data();
+        if (n_labels >= kManyLabels && number < kFirstNodes) {
+            int64_t& begin = kept_[number * (trie.total_row() + 1) + x];
+            if (begin >= 0) return kept_deltas_.data() + begin;
+            begin = std::ssize(kept_deltas_);
+            kept_deltas_.resize(kept_deltas_.size() + n_labels);
+            out = kept_deltas_.data() + begin;
+        }
+        const double* logs = trie.logs(x);
+        const double* total_logs = trie.total_logs();
+        for (int64_t k = 0; k < n_labels; ++k)
+            out[k] = logs[of_x[k]] - total_logs[of_all[k]];
+        return out;
     }
 
     // Multiplies what the row's own class has at a depth.
@@ -386,7 +414,8 @@ private:
     LeftOut left_out_;
     int64_t n_depths_;
     bool leaves_out_alike_ = true;
-    std::vector<double> shared_, sums_, products_, deltas_;
+    std::vector<double> shared_, sums_, products_, deltas_, kept_deltas_;
+    std::vector<int64_t> kept_;
     std::vector<double> line_shared_, line_sums_, line_products_;
     std::vector<int32_t> line_of_key_, line_of_row_;
     std::vector<int64_t> first_rows_;
