@@ -139,6 +139,6 @@ def ranked(rows: Rows, cells: Sequence[FeatureCells], n_ranks: int) -> Columns:
             value = chosen(f"n{rank}", dict(enumerate(values)))
             columns[f"{part}_{rank + 1}"] = value
     shown = [columns[f"contribution_{rank + 1}"] for rank in range(n_ranks)]
-    every = plus(*(f"g{v}" for v in features))
-    columns["other_features"] = f"{every} - {plus(*shown)}"
+    all_features = plus(*(f"g{v}" for v in features))
+    columns["other_features"] = f"{all_features} - {plus(*shown)}"
     return columns

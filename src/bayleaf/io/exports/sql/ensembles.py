@@ -181,12 +181,12 @@ class Average:
         constant = [key for key in rows.columns if key.startswith(("a_", "b_"))]
         keys = ["r", "jn", "m0", "m1", *self._carried, *constant]
         rows.log_sums([*sums], ["r", "jn"], keys)
-        found: Columns = {}
+        changes: Columns = {}
         for c in classes:
-            found[f"e_{c}"] = f"l{n}_{c}"
+            changes[f"e_{c}"] = f"l{n}_{c}"
             for v, card in enumerate(self._cards):
                 rest = f"l0_{c} - {self._prior(c)} - b_{c}"
-                found[f"f{v}_{c}"] = case(
+                changes[f"f{v}_{c}"] = case(
                     [
                         (f"c{v} = {card}", ZERO),
                         (f"m0 = {v}", f"b_{c}"),
@@ -194,7 +194,7 @@ class Average:
                     ],
                     f"l{v + 1}_{c} - l{v}_{c}",
                 )
-        rows.extend(found, without=[*sums, "m0", "m1"])
+        rows.extend(changes, without=[*sums, "m0", "m1"])
 
     def _prior(self, c: int) -> str:
         """The prior of a class in the member of a row, nats."""
@@ -209,8 +209,8 @@ class Average:
         gaps = {c: exponential(f"e_{c} - h_{c}") for c in classes}
         rows.extend({f"y_{c}": f"SUM({gap}) {over}" for c, gap in gaps.items()})
         scores = {f"s_{c}": f"(h_{c} + LN(y_{c}))" for c in classes}
-        gone = [f"{kind}_{c}" for kind in "hy" for c in classes]
-        rows.extend(scores, without=gone)
+        temporary = [f"{kind}_{c}" for kind in "hy" for c in classes]
+        rows.extend(scores, without=temporary)
         # Scores before the shift, which weights are relative to.
         rows.extend({f"v_{c}": f"s_{c}" for c in classes} | self._shifted([*scores]))
         decision = Decision(self._predictor)

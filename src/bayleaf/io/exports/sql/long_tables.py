@@ -98,8 +98,8 @@ def _sums(
     starts = np.cumsum([0, *(prod(table.radices) for table in tables)]).tolist()
     keys = np.concatenate([t.keys + start for t, start in zip(tables, starts)])
     values = np.concatenate([table.values for table in tables])
-    wanted = [f"({t.key} + {start})" for t, start in zip(tables, starts)]
-    _add_rows(rows, numbers, wanted)
+    offset_keys = [f"({t.key} + {start})" for t, start in zip(tables, starts)]
+    _add_rows(rows, numbers, offset_keys)
     outputs = np.flatnonzero((values != 0).any(axis=0)).tolist()
     stage = keyed(rows, keys, {f"v{c}": values[:, c] for c in outputs})
     totals = {f"v{c}": f"SUM({stage}.v{c})" for c in outputs}
@@ -133,10 +133,10 @@ def _by_index(values: Sequence[str], first: int) -> str:
 def _check(tables: Sequence[Slotted], dialect: str) -> None:
     """Raise ValueError if databases would not take the numbers of all tables."""
     total = sum(len(table.values) * len(table.outputs) for _, table in tables)
-    most = _MAX_IN_TEXTS if dialect in (*SPLIT, "sqlite") else MAX_NUMBERS
-    if total > most:
+    limit = _MAX_IN_TEXTS if dialect in (*SPLIT, "sqlite") else MAX_NUMBERS
+    if total > limit:
         raise ValueError(
-            f"the query would hold {total:,} numbers, more than {most:,}; fit with "
+            f"the query would hold {total:,} numbers, more than {limit:,}; fit with "
             "fewer networks (n_networks=) or parents (max_parents=), or write the "
             "model to .onnx"
         )

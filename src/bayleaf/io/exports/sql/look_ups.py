@@ -178,8 +178,8 @@ def keyed(rows: Rows, keys: Whole, values: Mapping[str, Floats]) -> str:
     """
     if rows.dialect not in (*SPLIT, "sqlite"):
         return listed(rows, keys, values)
-    most = _MAX_PAIRED if rows.dialect == "sqlite" else len(keys)
-    lists, distinct = _by_value(keys, np.stack([*values.values()], axis=1), most)
+    max_keys = _MAX_PAIRED if rows.dialect == "sqlite" else len(keys)
+    lists, distinct = _by_value(keys, np.stack([*values.values()], axis=1), max_keys)
     cells = [[plain(nats(value)) for value in row] for row in distinct.tolist()]
     if rows.dialect == "sqlite":
         pairs = ",".join(
@@ -215,15 +215,15 @@ def listed(rows: Rows, keys: Whole, values: Mapping[str, Floats]) -> str:
     return rows.constants({"k": keys.tolist(), **columns})
 
 
-def _by_value(keys: Whole, values: Floats, most: int) -> tuple[list[str], Floats]:
+def _by_value(keys: Whole, values: Floats, max_keys: int) -> tuple[list[str], Floats]:
     """Rows of values, each with some of the keys that have it, in order and as text."""
     distinct, indices = np.unique(values, axis=0, return_inverse=True)
     order = np.lexsort((keys, indices.ravel()))
     words = list(map(str, keys[order].tolist()))
     lists, rows, first = [], [], 0
     for row, n_keys in enumerate(np.bincount(indices.ravel()).tolist()):
-        for start in range(first, first + n_keys, most):
-            lists.append(",".join(words[start : min(start + most, first + n_keys)]))
+        for start in range(first, first + n_keys, max_keys):
+            lists.append(",".join(words[start : min(start + max_keys, first + n_keys)]))
             rows.append(row)
         first += n_keys
     return lists, distinct[rows]

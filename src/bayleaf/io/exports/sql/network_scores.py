@@ -124,18 +124,18 @@ def add_network(rows: Rows, scored: ScoredNetwork, limit: int) -> str:
 
     Returns a remark for the reader of the query, empty if there is nothing to say.
     """
-    codes, torn = scored.codes, list[str]()
+    codes, parent_missing = scored.codes, list[str]()
     terms = _block_terms(rows, scored)
     if not terms:
         if scored.latents or (rows.is_reported and not scored.class_is_root):
             return _add_sums(rows, scored, limit)
         variables = range(scored.n_features + (not scored.class_is_root))
         terms = [(rows.slot(v), scored.table(v, codes)) for v in variables]
-        torn = [scored.is_open(v, codes) for v in scored.inner]
+        parent_missing = [scored.is_open(v, codes) for v in scored.inner]
     check_size(table for _, table in terms)
     remark, carried, others = "", rows.columns, []
-    if torn:
-        rows.extend({"t": case([(either(*torn), "1")], "0")})
+    if parent_missing:
+        rows.extend({"t": case([(either(*parent_missing), "1")], "0")})
         others.append(rows.branch())
         others[0].keep(carried, "t = 1")
         remark = _add_sums(others[0], scored, limit)
@@ -216,13 +216,17 @@ def _add_sums(rows: Rows, scored: ScoredNetwork, limit: int) -> str:
     codes = _add_prefixes(rows, scored) if rows.is_reported else scored.codes
     codes = [*codes, *(str(cards[v]) for v in scored.latents)]
     # The code of a variable, or one more than that of missing cells: all states.
-    every = {v: f"{cards[v] + 1}" for v in scored.inner}
+    all_states = {v: f"{cards[v] + 1}" for v in scored.inner}
     opened = {
-        f"e{v}": case([(scored.is_open(v, codes), every[v])], codes[v]) for v in every
+        f"e{v}": case([(scored.is_open(v, codes), all_states[v])], codes[v])
+        for v in all_states
     }
     rows.extend(opened)
     if wide:
-        one = {v: case([(f"e{v} = {every[v]}", f"{cards[v]}e0")], "1e0") for v in every}
+        one = {
+            v: case([(f"e{v} = {all_states[v]}", f"{cards[v]}e0")], "1e0")
+            for v in all_states
+        }
         widths = [" * ".join(one[v] for v in scope) for scope in wide]
         rows.extend({"w": highest(widths)})
         if rows.is_reported:
@@ -230,7 +234,7 @@ def _add_sums(rows: Rows, scored: ScoredNetwork, limit: int) -> str:
             rows.extend({"w": "MAX(w) OVER (PARTITION BY r)"})
         carried.append("w")
         fits = f"w <= {limit}e0"
-        rows.extend({f"e{v}": case([(fits, f"e{v}")], codes[v]) for v in every})
+        rows.extend({f"e{v}": case([(fits, f"e{v}")], codes[v]) for v in all_states})
     rows.extend({f"s_{c}": nats(base) for c, base in enumerate(scored.base)})
     _eliminate(rows, scored, phases, codes)
     scores = [f"s_{c}" for c in classes]
@@ -285,9 +289,9 @@ def _eliminate(
         add_up(rows, [("s", table) for table in own], scored.n_classes)
         tables += own
         if left != opened:
-            gone = {*slots, *(f"z{v}" for v in opened if v not in left)}
+            summed = {*slots, *(f"z{v}" for v in opened if v not in left)}
             within = ["r", *({"st"} & {*rows.columns}), *(f"z{v}" for v in left)]
-            rows.log_sums(slots, within, [k for k in rows.columns if k not in gone])
+            rows.log_sums(slots, within, [k for k in rows.columns if k not in summed])
     check_size(tables)
 
 
