@@ -309,7 +309,7 @@ def _candidate_sizes(
     n_networks: int, n_rows: float, *, is_given: bool
 ) -> list[tuple[int, int]]:
     """Numbers of networks and least rows, the largest first."""
-    found = [(n_networks, min_rows) for min_rows in (1, 3, 8, 20)]
+    found = [(n_networks, min_rows) for min_rows in (1, 2, 3, 5, 8, 12, 20)]
     if not is_given:
         fewer = [n for n in (32, _FEWEST_NETWORKS) if n < n_networks]
         found += [(n, 20) for n in fewer]
