@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bayleaf.data.hierarchy import ValueHierarchy, check_covers
 from bayleaf.data.interval_labels import cut_texts, interval_labels, labels_between
@@ -74,6 +75,11 @@ class Variable:
     categories: tuple[Hashable, ...] | None = None
     other_state: str | None = None
     numbers: IntervalNumbers | None = field(default=None, compare=False, repr=False)
+
+    @cached_property
+    def cut_array(self) -> NDArray[np.float64]:
+        """The cut points of a numeric variable as an array."""
+        return np.array(self.cut_points, dtype=np.float64)
 
     @classmethod
     def nominal(cls, name: Any, states: Any) -> Variable:

@@ -122,7 +122,7 @@ def interval_codes(
     variable: Variable, column: PlainColumn
 ) -> tuple[ColumnCodes, NDArray[np.bool_]]:
     """Codes of a numeric column, and which cells are missing."""
-    cuts, code_type = np.array(variable.cut_points), _code_type(variable)
+    cuts, code_type = variable.cut_array, _code_type(variable)
     places = None
     if isinstance(column, ValueColumn):
         text = [value for value in used_values(column) if isinstance(value, str)]

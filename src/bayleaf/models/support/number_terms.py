@@ -198,23 +198,23 @@ class Curves:
         n_features = len(cards) - 1
         if (self.features >= n_features).any():
             raise ValueError("a curve belongs to no feature")
-        for feature, curve in zip(self.features.tolist(), self.curves, strict=True):
+        for feature, curve in self._pairs:
             if np.shape(curve) != (cards[feature], cards[-1]):
                 raise ValueError("a curve does not fit its feature and the classes")
 
     def add(self, codes: Codes, scores: Floats) -> None:
         """Add all curves to scores of shape (n_rows, n_classes)."""
-        for feature in self.features.tolist():
-            scores += self.alone(feature, codes)
+        for feature, curve in self._pairs:
+            scores += _looked_up(curve, codes, feature)
 
     def add_increments(self, codes: Codes, odds_of: OddsOf, found: Floats) -> None:
         """Add all curves to what features say alone; see `WeightedLinearFamilies`."""
-        for feature in self.features.tolist():
-            found[:, feature, 0] += odds_of(self.alone(feature, codes))
+        for feature, curve in self._pairs:
+            found[:, feature, 0] += odds_of(_looked_up(curve, codes, feature))
 
     def terms(self, cards: Sequence[int]) -> Iterator[Look]:
         """A table each."""
-        for feature, curve in zip(self.features.tolist(), self.curves, strict=True):
+        for feature, curve in self._pairs:
             yield Look.of_states(feature, cards[feature], curve)
 
     @property
@@ -224,12 +224,23 @@ class Curves:
 
     def alone(self, feature: int, codes: Codes) -> Floats:
         """What one feature adds, (n_rows, n_classes); zero without a curve or state."""
-        place = np.flatnonzero(self.features == feature)
-        if not len(place):
+        curve = dict(self._pairs).get(feature)
+        if curve is None:
             return np.zeros((codes.n_rows, self.curves[0].shape[1]))
-        curve = self.curves[int(place[0])]
-        nothing = np.zeros((1, curve.shape[1]))
-        return np.concatenate([curve, nothing])[codes.column(feature)]
+        return _looked_up(curve, codes, feature)
+
+    @property
+    def _pairs(self) -> Iterator[tuple[int, Floats]]:
+        """Features and their curves."""
+        return zip(self.features.tolist(), self.curves, strict=True)
+
+
+def _looked_up(curve: Floats, codes: Codes, feature: int) -> Floats:
+    """The entry of each row, (n_rows, n_classes); zero for a state without one."""
+    states = codes.column(feature)
+    found = curve[np.minimum(states, len(curve) - 1)]
+    found[states >= len(curve)] = 0.0
+    return found
 
 
 def _log_constants(freedom: Floats) -> Floats:
