@@ -71,8 +71,8 @@ class Rows:
             self._stages[query] = stage, " MATERIALIZED" if is_kept else ""
         return self._stages[query][0]
 
-    def select(self, columns: Columns, more: str = "", source: str = "") -> None:
-        """Go on with a stage of columns; more: joins, a condition or groups.
+    def select(self, columns: Columns, tail: str = "", source: str = "") -> None:
+        """Go on with a stage of columns; tail: joins, a condition or groups.
 
         ValueError if there are more columns than databases allow.
         """
@@ -81,16 +81,16 @@ class Rows:
                 f"the query would need {len(columns)} columns in a stage, more than "
                 "databases allow; leave the explanation out or use fewer features"
             )
-        limit = _ALL_ROWS if self.dialect == "mysql" and "GROUP BY" not in more else ""
-        self.stage = self.add(_select(columns, source or self.stage) + more + limit)
+        limit = _ALL_ROWS if self.dialect == "mysql" and "GROUP BY" not in tail else ""
+        self.stage = self.add(_select(columns, source or self.stage) + tail + limit)
         self.columns = list(columns)
 
     def extend(
-        self, new: Columns, more: str = "", without: Collection[str] = ()
+        self, new: Columns, tail: str = "", without: Collection[str] = ()
     ) -> None:
         """Add columns, and leave some out."""
         old = [key for key in self.columns if key not in new and key not in without]
-        self.select({**kept(old), **new}, more)
+        self.select({**kept(old), **new}, tail)
 
     def keep(self, columns: Iterable[str], condition: str) -> None:
         """Go on with some columns of the rows for which a condition holds."""
