@@ -19,7 +19,7 @@ SAMPLES = Path(__file__).with_name("samples")
 # Classifiers that came later than a form of files have none in it.
 FILES = [
     path
-    for kind in (*CLASSIFIERS, "hybrid", "auto_trees")
+    for kind in (*CLASSIFIERS, "hybrid", "auto_trees", "auto_packed")
     for folder in (SAMPLES, SAMPLES / "beside")
     if (path := folder / f"{kind}.json").exists()
 ]

@@ -174,7 +174,8 @@ class OccupiedFamilies:
 
 def _compact(values: NDArray[Any]) -> NDArray[Any]:
     """Whole numbers as the smallest unsigned integers that hold them."""
-    if values.dtype.kind == "f" and (values % 1).any():
+    is_real = values.dtype.kind == "f"
+    if values.dtype == np.uint8 or (is_real and (values % 1).any()):
         return values
     largest = values.max(initial=0)
     if largest > np.iinfo(np.uint32).max:

@@ -12,7 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.counts.occupied import MAX_CELLS, OccupiedFamilies, joined, mapped_states
-from bayleaf.cpds.nested import NestedFamilies, joint_cells, pseudo_weights
+from bayleaf.cpds.nested import (
+    NestedFamilies,
+    joint_cells,
+    pseudo_weights,
+    radices_of,
+)
 from bayleaf.cpds.smoothing import Smoothing
 from bayleaf.data.codes import Codes
 from bayleaf.native.cpds import Networks
@@ -46,15 +51,17 @@ class RandomNetwork:
             used = np.unique(values[:-1])
             if not np.array_equal(used, np.arange(values[-1] if len(values) else 1)):
                 raise ValueError(f"the coding of feature {feature} leaves out a state")
-        for feature, family in enumerate(self.families):
-            if prod(family.radices) > MAX_CELLS:
+        radices = radices_of(self.maps)
+        for feature in range(len(self.counts)):
+            own = [radices[v] for v in self.counts.variables(feature)]
+            if prod(own) > MAX_CELLS:
                 raise ValueError(f"family {feature} has too many joint states")
+            states = self.counts[feature].states
             # Parents may have the reserved code, where rows were too few.
-            limits = np.array(family.radices)[:, None]
-            limits[0] -= 1
-            if (family.counts.states >= limits).any():
+            limits = (own[0] - 1, *own[1:])
+            if (states.max(axis=1) >= limits).any():
                 raise ValueError(f"family {feature} has a cell of an unknown state")
-            keys = joint_cells(family.counts.states[1:], family.radices[1:])
+            keys = joint_cells(states[1:], own[1:])
             if (keys[1:] < keys[:-1]).any():
                 raise ValueError(f"the cells of family {feature} are not in order")
 

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from bayleaf.io.errors import ModelFileError
 
 # Models with more numbers than this are archives.
-MAX_INLINE = 1_000_000
+MAX_INLINE = 100_000
 # Larger files are not read unless a caller says so.
 MAX_BYTES = 1 << 30
 # What a file may take of memory: so many bytes, or so many times its own.

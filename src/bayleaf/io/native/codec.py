@@ -26,7 +26,7 @@ from bayleaf.data.domain import Domain
 from bayleaf.io.errors import ModelFileError
 from bayleaf.io.native.archive import Array, ArrayReader
 from bayleaf.io.native.kinds import KINDS, word_of
-from bayleaf.io.native.networks import PackedNetworks
+from bayleaf.io.native.networks import PackedNetworks, RestoredNetworks
 from bayleaf.io.native.trees import FlatTree
 
 _PLAIN = (str, bool, int, float, type(None))
@@ -70,7 +70,8 @@ def encoded(value: Any, arrays: list[Array], where: str = "") -> Any:
         return arrays[-1]
     if isinstance(value, tuple):
         if value and isinstance(value[0], RandomNetwork):
-            _check_all(value, where)
+            if not isinstance(value, RestoredNetworks):
+                _check_all(value, where)
             return encoded(PackedNetworks.standing_for(value), arrays, where)
         if all(type(item) in _PLAIN for item in value):
             return list(value)

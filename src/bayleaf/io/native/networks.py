@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import prod
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -106,9 +107,12 @@ class PackedNetworks:
         ValueError
             If the arrays do not fit one another.
         """
-        steps, weights = unpacked(self.steps), self.real_weights
+        steps = unpacked(self.steps)
+        weights: NDArray[Any] = self.real_weights
         if not len(weights):
-            weights = unpacked(self.weights).astype(np.float64)
+            weights = unpacked(self.weights)
+            if weights.max(initial=0) > np.iinfo(np.uint32).max:
+                weights = weights.astype(np.float64)
         n_families = len(self.families)
         found_sizes = {len(self.n_cells), len(self.n_values), n_families}
         is_sound = (
@@ -149,13 +153,14 @@ class PackedNetworks:
         families: Whole,
         maps: Sequence[NDArray[np.uint16]],
         ends: Whole,
-        steps: Whole,
+        steps: NDArray[np.integer[Any]],
     ) -> tuple[NDArray[np.uint16], NDArray[np.uint16]]:
         """States and classes of the cells of one network."""
         size = int(ends[-1] - ends[0])
-        states = np.zeros((families.shape[1], size), dtype=np.uint16)
-        classes = np.zeros(size, dtype=np.uint16)
         radices = np.array(radices_of(maps))
+        kinds = [np.min_scalar_type(int(n)) for n in (radices.max(), self.n_classes)]
+        states = np.zeros((families.shape[1], size), dtype=kinds[0])
+        classes = np.zeros(size, dtype=kinds[1])
         for variables, (first, last) in zip(
             families, pairwise(ends.tolist()), strict=True
         ):
@@ -166,14 +171,21 @@ class PackedNetworks:
             if prod(cards) > MAX_CELLS:
                 raise ValueError("a family has too many joint states")
             span = slice(first - int(ends[0]), last - int(ends[0]))
-            keys = np.cumsum(steps[first:last])
-            keys, classes[span] = np.divmod(keys, self.n_classes)
-            keys, states[0, span] = np.divmod(keys, cards[0])
+            keys = np.cumsum(steps[first:last], dtype=np.int64)
+            keys = _without_last(keys, self.n_classes, classes[span])
+            keys = _without_last(keys, cards[0], states[0, span])
             for place in range(len(members) - 1, 0, -1):
-                keys, states[place, span] = np.divmod(keys, cards[place])
+                keys = _without_last(keys, cards[place], states[place, span])
             if keys.any():
                 raise ValueError("a family has a cell of an unknown state")
         return states, classes
+
+
+def _without_last(keys: Whole, radix: int, digits: NDArray[np.uint16]) -> Whole:
+    """Divide keys by a radix; what remains goes to `digits`. Faster than divmod."""
+    quotients = keys // radix
+    digits[...] = keys - quotients * radix
+    return quotients
 
 
 def _widened(families: Whole, width: int) -> Whole:
@@ -194,27 +206,32 @@ def _steps(network: RandomNetwork, n_classes: int) -> Whole:
             keys = keys * radices[variable] + counts.states[place, first:last]
         keys = keys * radices[child] + counts.states[0, first:last]
         keys = keys * n_classes + counts.classes[first:last]
-        steps[first:last] = np.diff(keys, prepend=0)
+        steps[first] = keys[0]
+        np.subtract(keys[1:], keys[:-1], out=steps[first + 1 : last])
     return steps
 
 
 def packed(numbers: Whole) -> Bytes:
     """Integers of at least zero, seven bits a byte, the lowest first."""
+    sizes = np.ones(len(numbers), dtype=np.uint8)
     most = max(1, -(-int(numbers.max(initial=0)).bit_length() // _BITS))
-    digits = np.empty((len(numbers), most), dtype=np.uint8)
-    exists = np.ones((len(numbers), most), dtype=np.bool_)
-    left = numbers
-    for place in range(most):
-        if place:
-            exists[:, place] = left > 0
-        digits[:, place] = left & (_MORE - 1)
-        left = left >> _BITS
-        digits[:, place] |= np.where(left > 0, np.uint8(_MORE), np.uint8(0))
-    return digits[exists]
+    for place in range(1, most):
+        sizes += numbers >> (_BITS * place) > 0
+    if most == 1:
+        return numbers.astype(np.uint8)
+    starts = np.cumsum(sizes, dtype=np.int64) - sizes
+    content = np.empty(int(sizes.sum(dtype=np.int64)), dtype=np.uint8)
+    content[starts] = numbers & (_MORE - 1)
+    for place in range(1, most):
+        large = np.flatnonzero(sizes > place)
+        at, digits = starts[large] + place, numbers[large] >> (_BITS * place)
+        content[at - 1] |= np.uint8(_MORE)
+        content[at] = digits & (_MORE - 1)
+    return content
 
 
-def unpacked(content: Bytes) -> Whole:
-    """The integers of `packed`.
+def unpacked(content: Bytes) -> NDArray[np.integer[Any]]:
+    """The integers of `packed`, as bytes if each is in one.
 
     Raises
     ------
@@ -222,17 +239,22 @@ def unpacked(content: Bytes) -> Whole:
         If the last is not complete, or one is too large.
     """
     is_last = content < _MORE
-    if len(content) and not is_last[-1]:
+    if is_last.all():
+        return content
+    if not is_last[-1]:
         raise ValueError("packed numbers end too early")
     found = content[is_last].astype(np.int64)
-    ends = np.flatnonzero(is_last)
-    sizes = np.diff(ends, prepend=-1)
-    most = int(sizes.max(initial=0))
-    if most > _MOST_BYTES:
-        raise ValueError("a packed number is too large")
-    # From the last byte of each number to its first.
-    for back in range(1, most):
-        left = np.flatnonzero(sizes > back)
-        digits = content[ends[left] - back].astype(np.int64) & (_MORE - 1)
-        found[left] = (found[left] << _BITS) | digits
+    more = np.flatnonzero(~is_last)
+    # Last bytes of the numbers of several bytes, and which numbers these are.
+    ends = more[is_last[more + 1]] + 1
+    places = ends - np.searchsorted(more, ends)
+    for back in range(1, _MOST_BYTES + 1):
+        digits = content[ends - back].astype(np.int64) & (_MORE - 1)
+        found[places] = (found[places] << _BITS) | digits
+        goes_on = (ends > back) & ~is_last[ends - back - 1]
+        ends, places = ends[goes_on], places[goes_on]
+        if not len(ends):
+            return found
+        if back + 1 == _MOST_BYTES:
+            raise ValueError("a packed number is too large")
     return found
