@@ -21,8 +21,6 @@ from oracles.databases import postgres, run_duckdb, run_sqlite
 from oracles.pairs import PairsClassifier
 from oracles.three_tables import holed, tables
 
-pytest.importorskip("sqlglot")
-
 # Of the last kind, which no part of the library is written for, terms alone are known.
 EVERY_KIND = {**KINDS, "pairs": PairsClassifier}
 

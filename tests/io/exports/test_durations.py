@@ -12,8 +12,6 @@ from bayleaf import NaiveBayesClassifier, to_onnx, to_sql
 from oracles.databases import postgres, run_duckdb
 from oracles.onnx_runs import run_onnx
 
-pytest.importorskip("sqlglot")
-
 
 def timed() -> tuple[Any, pd.DataFrame]:
     """A classifier of durations, and rows of which one misses its own."""

@@ -18,8 +18,6 @@ from oracles.odd_tables import CASES, TABLES, fitted
 from oracles.onnx_runs import run_onnx
 from oracles.running_scorers import node_answers, python_answers
 
-pytest.importorskip("sqlglot")
-
 Check = Callable[[str, Path], None]
 
 

@@ -17,8 +17,6 @@ from bayleaf import to_sql
 from bayleaf.classifiers.shared.base import BayesianClassifier
 from oracles.databases import Postgres, postgres, run_duckdb, run_sqlite
 
-pytest.importorskip("sqlglot")
-
 SAMPLE = Path(__file__).parents[3] / "examples" / "adult_sample.csv.gz"
 MODELS: dict[str, Callable[[], BayesianClassifier]] = {
     "naive Bayes": bayleaf.NaiveBayesClassifier,

@@ -81,8 +81,6 @@ def to_sql(
 
     Raises
     ------
-    ImportError
-        If sqlglot, which the extra ``sql`` installs, is not there.
     TypeError
         If `model` is no classifier, or names are not texts.
     ValueError
