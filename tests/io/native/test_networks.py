@@ -187,7 +187,7 @@ def test_cells_out_of_order_are_not_written(
     broken = replace(network, counts=replace(network.counts, states=turned))
     networks = (broken, *model.model_.networks[1:])
     model.model_ = replace(model.model_, networks=networks)
-    with pytest.raises(ModelFileError, match="not in order|unknown state"):
+    with pytest.raises(ModelFileError, match=r"not in order|unknown state"):
         model.save(tmp_path / "model.json")
     assert not list(tmp_path.iterdir())
 
