@@ -7,6 +7,7 @@ from bayleaf.wording import (
     name_list,
     near_names,
     shown_name,
+    size_text,
     stated,
 )
 from offenders import check_each
@@ -81,3 +82,9 @@ def test_a_name_that_would_not_be_seen_is_quoted() -> None:
         assert shown_name(name) == seen
 
     check_each(cases, check)
+
+
+def test_sizes_are_rounded_up_in_decimal_units() -> None:
+    found = [size_text(n) for n in (0, 999, 1000, 1001, 20_400, 3_638_426, 54e6, 2e9)]
+    expected = ["0 bytes", "999 bytes", "1 kB", "1.1 kB", "21 kB", "3.7 MB", "54 MB"]
+    assert found == [*expected, "2 GB"]

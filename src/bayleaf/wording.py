@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import json
+import math
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence, Sized
@@ -171,6 +172,16 @@ def _brief(value: Any) -> str:
     if not all(isinstance(item, str | int | float) for item in items):
         return f"of length {len(value)}"
     return brief_names([_brief(i) if isinstance(i, float) else i for i in items])
+
+
+def size_text(n_bytes: float) -> str:
+    """Bytes in decimal units, as ``1.5 MB``; rounded up so that it is enough."""
+    for unit, name in ((10**9, "GB"), (10**6, "MB"), (10**3, "kB")):
+        if n_bytes >= unit:
+            whole = n_bytes >= 10 * unit
+            shown = n_bytes / unit if whole else n_bytes / unit * 10
+            return f"{math.ceil(shown) / (1 if whole else 10):g} {name}"
+    return f"{n_bytes:.0f} bytes"
 
 
 def near_names(name: str, known: Iterable[str]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ import pytest
 
 import bayleaf
 from bayleaf.datasets import load_heart
+from bayleaf.wording import size_text
 
 Run = Callable[..., Any]
 
@@ -116,3 +118,35 @@ def test_a_setting_of_another_model_is_refused(run: Run, heart: Path) -> None:
     )
     assert done.code == 2
     assert "belongs to auto" in done.err
+
+
+def test_the_size_of_a_model_is_limited_and_reported(
+    run: Run, heart: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "small.json"
+    words = ("fit", heart, "--target", "disease", "--n-networks", "3", "-o", out)
+    done = run(*words, "--max-model-size", "250kB")
+    assert done.code == 0
+    assert "its tables take" in done.out
+    assert f"({size_text(out.stat().st_size)})" in done.err
+    read = bayleaf.load(out)
+    assert read.max_model_size == 250_000 > read.model_.n_bytes
+    assert f"less than {read.model_.min_rows} rows" in done.out
+    for size, sentence in (
+        ("1kB", "max_model_size=1000 is too small for 3 networks over 13 features"),
+        ("much", "--max-model-size must be a size such as 2GB, got 'much'"),
+    ):
+        done = run(*words, "--max-model-size", size)
+        assert (done.code, done.err.count("\n")) == (2, 1)
+        assert sentence in done.err
+
+
+def test_too_little_memory_is_refused_with_a_limit_that_is_enough(
+    run: Run, heart: Path, tmp_path: Path
+) -> None:
+    words = ("fit", heart, "--target", "disease", "-o", tmp_path / "m.json")
+    done = run(*words, "--memory", "1kB")
+    assert (done.code, done.err.count("\n")) == (2, 1)
+    enough = re.search(r"memory=1000 is too small.*; (\d+) is enough", done.err)
+    assert enough is not None
+    assert run(*words, "--memory", enough[1]).code == 0

@@ -16,7 +16,8 @@ import pyarrow.parquet as pa_parquet
 import pytest
 
 import bayleaf
-from bayleaf.cli.batches.sources import rows_within
+from bayleaf.classifiers.shared.streaming.storing import Reading
+from bayleaf.data.memory import size_in_bytes
 from bayleaf.datasets import load_heart
 from offenders import check_each
 
@@ -204,7 +205,8 @@ def test_a_disk_that_fills_up_in_predicting_is_said(
 
 @pytest.mark.parametrize(
     ("memory", "rows"),
-    [(None, 1_000_000), ("8KB", 10_000), ("2.4 GB", 15_000_000), ("1GiB", 6_710_886)],
+    [(None, 1_000_000), ("8KB", 10_000), ("2.4 GB", 3_750_000), ("1GiB", 1_677_721)],
 )
 def test_memory_bounds_the_rows(memory: str | None, rows: int) -> None:
-    assert rows_within(memory, 12) == rows
+    n_bytes = None if memory is None else size_in_bytes(memory, "--memory")
+    assert Reading("y", None, 1_000_000, memory=n_bytes).row_limit(12) == rows

@@ -102,7 +102,7 @@ def test_left_out_log_probabilities_equals_counting_without_the_row(
 def test_rows_are_scored_as_counting_tells(n_classes: int, min_rows: float) -> None:
     rng = np.random.default_rng(n_classes)
     # Parents of few states have a link for each, those of many are searched.
-    cards = (4, 3, 60, 5, n_classes)
+    cards = (4, 3, 100, 5, n_classes)
     columns = [rng.integers(card, size=200) for card in cards]
     columns[4][:n_classes] = np.arange(n_classes)
     codes = Codes.from_columns(columns, cards)

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import psutil
@@ -14,6 +15,7 @@ import pytest
 
 from bayleaf import KDBClassifier, NaiveBayesClassifier, TANClassifier
 from bayleaf.data import memory
+from bayleaf.data.memory import size_in_bytes
 
 
 def test_little_is_tried_without_a_look(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -165,3 +167,17 @@ def test_no_fit_ends_in_a_memory_error(
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith(end)
+
+
+def test_sizes_are_read_in_decimal_and_binary_units() -> None:
+    found = [
+        size_in_bytes(size, "memory")
+        for size in ("2GB", "1.5 kB", "1KiB", "512", " 3 m ", 7, "1TiB")
+    ]
+    assert found == [2 * 10**9, 1500, 1024, 512, 3 * 10**6, 7, 2**40]
+
+
+@pytest.mark.parametrize("size", ["", "much", "-1", "0", 0, -5, True, "1PB"])
+def test_what_is_not_a_size_is_refused(size: Any) -> None:
+    with pytest.raises(ValueError, match="memory must be a size such as 2GB, got"):
+        size_in_bytes(size, "memory")

@@ -42,7 +42,7 @@ EXPRESSIONS = [
         r"\b(is|are|was|were|be) no\b"
         r"(?! (longer|more|less|larger|fewer|greater|smaller|better|worse))",
         "is not a",
-        402,
+        401,
     ),
     Expression(r"\bwhole numbers?\b", "integer", 117),
     Expression(r"\btruth values?\b", "boolean", 45),
@@ -74,7 +74,7 @@ NAMES = {
     "torn": ("parent_missing", 1),
     "one": ("the noun of what it is", 158),
     "every": ("all_rows, all_features", 23),
-    "more": ("extra_terms, further_columns", 48),
+    "more": ("extra_terms, further_columns", 47),
     "still": ("fixed", 1),
     "here": ("state, position", 17),
     "beside": ("extra_terms", 5),

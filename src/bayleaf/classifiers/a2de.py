@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -63,7 +64,8 @@ class A2DEClassifier(
         # The sum over all triples of the product of their numbers of states.
         one, two, three = (sum(c**p for c in domain.cards[:-1]) for p in (1, 2, 3))
         triples = (one**3 - 3 * one * two + 2 * three) // 6
-        self._check_cells(3 * triples * domain.cards[-1])
+        n_tables = 3 * math.comb(len(domain) - 1, 3)
+        self._check_cells(3 * triples * domain.cards[-1], n_tables)
         constraints = rooted_constraints(self, domain)
         is_open = constraints.open_arcs(len(domain) - 1)
         alone = {own.feature for own in monotone_features(self, domain)}

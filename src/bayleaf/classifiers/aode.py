@@ -20,7 +20,7 @@ from bayleaf.classifiers.shared.constraints.monotone import (
 )
 from bayleaf.classifiers.shared.constraints.monotone_features import monotone_features
 from bayleaf.classifiers.shared.incremental import IncrementalClassifier
-from bayleaf.classifiers.shared.parameters import check_count
+from bayleaf.classifiers.shared.parameters import check_count, check_model_size
 from bayleaf.counts.source import CountSource
 from bayleaf.cpds.smoothing import Smoothing
 from bayleaf.cpds.table import TableCPD
@@ -28,6 +28,9 @@ from bayleaf.data.domain import Domain
 from bayleaf.models.one_dependence import AveragedOneDependenceModel
 from bayleaf.search.left_out.leave_one_out import LeaveOneOut
 from bayleaf.search.left_out.one_dependence import one_dependence_log_scores
+
+# Of a cell: counts, probabilities and their logarithms.
+_BYTES_A_CELL = 24
 
 
 class AODEClassifier(ForbiddenEdges, MonotoneClassifier, IncrementalClassifier):
@@ -140,6 +143,7 @@ class AODEClassifier(ForbiddenEdges, MonotoneClassifier, IncrementalClassifier):
                 f"more than max_table_cells={self.max_table_cells}; drop features, "
                 "coarsen columns, or raise it"
             )
+        check_model_size(_BYTES_A_CELL * cells, self._memory)
 
 
 def _log_likelihood(

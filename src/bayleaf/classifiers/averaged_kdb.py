@@ -65,6 +65,9 @@ from bayleaf.search.left_out.weights import LogProbabilities
 
 # Left-out log-probabilities that are held at most: 160 MB.
 _MAX_EVIDENCE = 40_000_000
+# Of a limit of memory, the networks and the evidence of left-out rows get one share
+# each; of the latter there are two copies of four bytes.
+_SHARES, _BYTES_OF_EVIDENCE = 5, 8
 # Bytes of all networks: file and predictions stay as small as those of other models.
 _MODEL_SIZE = 1 << 27
 # Above so many columns fewer networks are drawn, of features with fewer parents.
@@ -250,7 +253,7 @@ class AveragedKDBClassifier(EdgeParameters, MonotoneClassifier):
                 is_wide=is_wide,
             )
             self.n_networks_, self.min_rows_ = sampler.fitting_size(
-                len(sampler.seeds), self.max_model_size, is_given=bool(self.n_networks)
+                len(sampler.seeds), *self._model_limit, is_given=bool(self.n_networks)
             )
             tasks: list[Callable[[], Any]] = [
                 *sampler.tasks(self.n_networks_, self.min_rows_),
@@ -363,21 +366,32 @@ class AveragedKDBClassifier(EdgeParameters, MonotoneClassifier):
         )
         return logs, learned
 
+    @property
+    def _model_limit(self) -> tuple[int, str, int]:
+        """Bytes that all networks may take, and the limit that they are a share of."""
+        if self._memory is None or self._memory > _SHARES * self.max_model_size:
+            return self.max_model_size, "max_model_size", 1
+        return self._memory // _SHARES, "memory", _SHARES
+
     def _refuse_many_classes(self, domain: Domain) -> None:
         """Raise if too few rows could be left out to weigh the terms of all classes."""
         n_features, n_classes = len(domain) - 1, domain.cards[-1]
         n_rows = self._most_left_out(n_features)
         if n_rows * _CLASSES_A_ROW < n_classes:
+            remedy = "" if self._memory is None else "raise memory, "
             raise ValueError(
                 f"{n_classes} classes and {n_features} features leave room for "
                 f"{n_rows} rows to learn weights from; take fewer classes, lower "
-                "max_parents, or use another classifier"
+                f"max_parents, {remedy}or use another classifier"
             )
 
     def _most_left_out(self, n_features: int) -> int:
         """Rows whose log-probabilities, by class and term, are held at a time."""
         n_pieces = n_features * (self.max_parents + 1)
-        return max(1, _MAX_EVIDENCE // (len(self.classes_) * (1 + n_pieces)))
+        most = _MAX_EVIDENCE
+        if self._memory is not None:
+            most = min(most, self._memory // (_SHARES * _BYTES_OF_EVIDENCE))
+        return max(1, most // (len(self.classes_) * (1 + n_pieces)))
 
     def _left_out_temperature(self) -> float | None:
         # Learned weights are calibrated already.

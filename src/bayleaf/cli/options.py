@@ -73,6 +73,8 @@ class ModelOptions:
         Most intervals of a numeric target (regressor).
     n_networks
         Number of networks.
+    max_model_size
+        Memory that all networks may take, such as 50MB; 134 MB by default.
     max_parents
         Most feature parents of a feature (auto), or parents of a variable (network,
         --density).
@@ -204,6 +206,7 @@ class ModelOptions:
     theta: Annotated[float | Literal["auto"] | None, settings_of("tan", "kdb")] = None
     n_intervals: Annotated[int | None, settings_of(REGRESSOR)] = None
     n_networks: Annotated[int | None, settings_of("auto", REGRESSOR)] = None
+    max_model_size: Annotated[str | None, settings_of("auto")] = None
     max_parents: Annotated[int | None, settings_of("auto", REGRESSOR, NETWORK)] = None
     calibration: Annotated[str | None, settings_of()] = None
     objective: Annotated[str | None, settings_of("nb", "tan", "kdb", "hnb")] = None
@@ -352,8 +355,12 @@ class ModelOptions:
     def _values(self) -> dict[str, Any]:
         """Settings by the names of estimators' parameters; None where not given."""
         from bayleaf.cpds.smoothing import Lidstone
+        from bayleaf.data.memory import size_in_bytes
 
         values = {f.name: getattr(self, f.name) for f in fields(self)}
+        if self.max_model_size is not None:
+            size = size_in_bytes(self.max_model_size, "--max-model-size")
+            values["max_model_size"] = size
         if values.pop("alpha") is not None:
             if self.smoothing is not None:
                 raise ValueError("give --alpha or --smoothing, not both")

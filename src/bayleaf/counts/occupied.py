@@ -80,6 +80,11 @@ class OccupiedFamilies:
 
     __repr__ = brief_fields
 
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all cells."""
+        return self.states.nbytes + self.classes.nbytes + self.weights.nbytes
+
     def compacted(self) -> OccupiedFamilies:
         """The same in as few bytes as states, classes and whole weights need."""
         return replace(

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from contextlib import suppress
 from pathlib import Path
+
+from bayleaf.wording import quoted
 
 # Less than this is tried without a look: looking takes longer than it would save.
 _WORTH_A_LOOK = 1 << 27
@@ -20,6 +23,26 @@ _CONTROL_GROUPS = [
     ),
 ]
 _CONTROL_FOLDER = Path("/sys/fs/cgroup")
+_SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?)(i?)b?\s*", re.IGNORECASE)
+_POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
+
+
+def size_in_bytes(size: str | int, name: str) -> int:
+    """Bytes of a size such as ``2GB`` or ``512MiB``; a number is bytes already.
+
+    Raises
+    ------
+    ValueError
+        If it is not a size above zero, naming the parameter or option `name`.
+    """
+    found = _SIZE.fullmatch(str(size))
+    n_bytes = 0
+    if found is not None and not isinstance(size, bool):
+        unit = 1024 if found[3] else 1000
+        n_bytes = int(float(found[1]) * unit ** _POWERS[found[2].lower()])
+    if n_bytes < 1:
+        raise ValueError(f"{name} must be a size such as 2GB, got {quoted(size)}")
+    return n_bytes
 
 
 def check_memory(needed: float, what: str, mend: str) -> None:

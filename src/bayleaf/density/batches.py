@@ -45,7 +45,8 @@ def fit_batches(estimator: Any, table: Any, reading: Reading) -> None:
         return
     with estimator._stage("encoding the table"):
         stored = _stored(estimator, table, reading)
-    _learn(estimator, _counts(estimator, stored.store, reading.max_rows_in_memory))
+    row_limit = reading.row_limit(len(stored.store.cards))
+    _learn(estimator, _counts(estimator, stored.store, row_limit))
 
 
 def _fit_partitions(estimator: Any, table: Any, reading: Reading) -> None:

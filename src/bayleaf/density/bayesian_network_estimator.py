@@ -24,6 +24,7 @@ from bayleaf.cpds.smoothing import resolve_smoothing
 from bayleaf.data.codes import Codes
 from bayleaf.data.cuts.discretizers import resolve_discretizer
 from bayleaf.data.hierarchies.files import resolve_hierarchies
+from bayleaf.data.memory import size_in_bytes
 from bayleaf.data.partial_values import PartialValues
 from bayleaf.data.reading.rules import MISSING_RULES
 from bayleaf.data.tables.columns import iterate_names
@@ -181,7 +182,7 @@ class BayesianNetworkEstimator(StructureParameters, FittedNetwork):
 
     # How a table is read is no metadata that others could pass on.
     __metadata_request__fit: ClassVar = dict.fromkeys(
-        ("store", "max_rows_in_memory", "client"), UNUSED
+        ("store", "max_rows_in_memory", "client", "memory"), UNUSED
     )
     mdl_: float
     trace_: tuple[Move, ...]
@@ -209,6 +210,7 @@ class BayesianNetworkEstimator(StructureParameters, FittedNetwork):
         store: str | Path | None = None,
         max_rows_in_memory: int = MOST_ROWS,
         client: Any = None,
+        memory: int | str | None = None,
     ) -> Self:
         """Learn from a table, in memory or batch by batch.
 
@@ -232,6 +234,9 @@ class BayesianNetworkEstimator(StructureParameters, FittedNetwork):
         client : distributed.Client or its address, optional
             Its workers read Parquet files, by path; without one, a data frame of Dask
             is read by the current client's workers, or by threads.
+        memory : int or str, optional
+            Of a table in batches: about how many bytes learning may take, such as
+            "2GB"; bounds the rows in the place of `max_rows_in_memory`.
 
         Returns
         -------
@@ -246,13 +251,14 @@ class BayesianNetworkEstimator(StructureParameters, FittedNetwork):
         OSError
             If a table cannot be read, or its codes cannot be written.
         """
+        n_bytes = None if memory is None else size_in_bytes(memory, "memory")
         with self._told_to_callbacks(X, y, sample_weight):
             if client is not None or is_streamed(X):
                 from bayleaf.classifiers.shared.streaming.storing import Reading
                 from bayleaf.density.batches import fit_batches
 
                 reading = Reading(None, store, max_rows_in_memory, sample_weight)
-                fit_batches(self, X, reading._replace(client=client))
+                fit_batches(self, X, reading._replace(client=client, memory=n_bytes))
             else:
                 X, _, sample_weight = with_columns_aside(X, None, sample_weight, None)
                 self._fit(X, sample_weight)

@@ -152,7 +152,14 @@ class AveragedKDBModel(ModelKind):
     def remarks(self) -> tuple[str, ...]:
         """What a summary tells beside counts and arcs."""
         n_trees = 0 if self.trees is None else len(self.trees.classes)
-        return average_remarks(len(self.networks), self.min_rows or 1, n_trees)
+        least = self.min_rows or 1
+        return average_remarks(len(self.networks), least, self.n_bytes, n_trees)
+
+    @property
+    def n_bytes(self) -> int:
+        """Bytes of memory that the cells of all networks, and trees of them, take."""
+        cells = sum(network.counts.nbytes for network in self.networks)
+        return self._bank.networks.size[0] + cells
 
     @property
     def log_likelihood_scope(self) -> str:

@@ -25,6 +25,7 @@ from bayleaf.models.support.drawn_networks import DrawnRow, drawn_cpds, touched
 from bayleaf.models.support.network_terms import sum_out
 from bayleaf.models.support.shared_information import averaged_arcs, turned
 from bayleaf.models.support.support_counts import SupportCounts, TableSize
+from bayleaf.models.texts.average_remarks import size_remark
 from bayleaf.models.texts.picture import PicturedGraph, WeightedArc, class_over_features
 from bayleaf.scoring.terms import LogSum, Term
 
@@ -141,8 +142,9 @@ class AveragedNetworksModel(ModelKind):
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """How many networks there are."""
-        return (f"an average of {len(self.members)} networks",)
+        """How many networks there are, and what their tables take."""
+        n_bytes = sum(table.probabilities.nbytes for table in self.tables)
+        return f"an average of {len(self.members)} networks", size_remark(n_bytes)
 
     @property
     def log_likelihood_scope(self) -> str:

@@ -20,6 +20,7 @@ from bayleaf.models.model_kind import ModelKind
 from bayleaf.models.support.cells import Fact, RowFacts, UsedCells
 from bayleaf.models.support.shared_information import one_dependence_arcs, turned
 from bayleaf.models.support.support_counts import SupportCounts, TableSize
+from bayleaf.models.texts.average_remarks import size_remark
 from bayleaf.models.texts.picture import PicturedGraph, class_over_features
 from bayleaf.scoring.terms import PRIOR, Bank, LogSum, Look, Term
 from bayleaf.wording import quoted
@@ -72,6 +73,11 @@ class OneDependenceTables(ModelKind):
             for table in (self.parent_probabilities, self.child_probabilities):
                 if not (table[..., missing] == 1.0).all():
                     raise ValueError(f"{what} should hold ones for missing cells")
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What a summary reports beside counts and arcs."""
+        return (size_remark(self.child_probabilities.nbytes),)
 
     @property
     def n_parameters(self) -> int:

@@ -10,17 +10,21 @@ from numpy.typing import NDArray
 
 from bayleaf.classifiers.shared.base import BayesianClassifier, Learned
 from bayleaf.classifiers.shared.constraints.monotone import pooled_tables
+from bayleaf.classifiers.shared.parameters import check_model_size
 from bayleaf.counts.source import CountSource, Family, shared_family_counts
 from bayleaf.cpds.table import TableCPD
 from bayleaf.data.domain import Domain
 from bayleaf.models.averaged_networks import AveragedNetworksModel
 from bayleaf.search.left_out.leave_one_out import LeaveOneOut
 
+# Of a cell: counts, probabilities and their logarithms; of a table, its objects.
+_BYTES_A_CELL, _BYTES_A_TABLE = 24, 9000
+
 
 class AveragedNetworksClassifier(BayesianClassifier):
     """Base of classifiers that average networks whose structures they name."""
 
-    def _check_cells(self, cells: int) -> None:
+    def _check_cells(self, cells: int, n_tables: int) -> None:
         """Raise before counting if the tables of all networks would be too large."""
         if cells > self.max_table_cells:
             raise ValueError(
@@ -28,6 +32,8 @@ class AveragedNetworksClassifier(BayesianClassifier):
                 f"cells, more than max_table_cells={self.max_table_cells}; drop "
                 "features, coarsen columns, or raise it"
             )
+        n_bytes = _BYTES_A_CELL * cells + _BYTES_A_TABLE * n_tables
+        check_model_size(n_bytes, self._memory)
 
     def _averaged_model(
         self, counts: CountSource, domain: Domain, networks: Sequence[Sequence[Family]]

@@ -43,6 +43,7 @@ from bayleaf.data.cuts.discretizers import resolve_discretizer
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.data.encoder.learning import Discretizer, Target, learn_encoder
 from bayleaf.data.encoder.table_encoder import EncodedTable
+from bayleaf.data.memory import size_in_bytes
 from bayleaf.data.random_state import random_generator
 from bayleaf.data.tables.frames import row_labels, take_apart
 from bayleaf.models.class_model import ClassModel
@@ -51,7 +52,7 @@ from bayleaf.models.predictor import Predictor
 from bayleaf.streams.streamed import is_streamed
 
 # Parameters of `fit` by which a table in batches is read, and what one fit leaves.
-READING = ("target", "store", "max_rows_in_memory", "client")
+READING = ("target", "store", "max_rows_in_memory", "client", "memory")
 OF_LAST_FIT = ("_training_codes", "_loo_score", "_prior_shift", "_support", "_counts")
 
 
@@ -140,6 +141,8 @@ class BayesianClassifier(
         Leave-one-out scores of all candidates, where a parameter is "auto".
     """
 
+    # Bytes that the fit in progress may take.
+    _memory: int | None = None
     # How a table is read is no metadata that others could pass on.
     __metadata_request__fit: ClassVar = dict.fromkeys(READING, UNUSED)
 
@@ -180,6 +183,7 @@ class BayesianClassifier(
         store: str | Path | None = None,
         max_rows_in_memory: int = MOST_ROWS,
         client: Any = None,
+        memory: int | str | None = None,
     ) -> Self:
         """Learn from a table, in memory, batch by batch or on the workers of Dask.
 
@@ -204,6 +208,10 @@ class BayesianClassifier(
         client : distributed.Client or its address, optional
             Whose workers read the Parquet files, or the data frame of Dask; by default
             this is read by the current client's workers, or by threads.
+        memory : int or str, optional
+            Bytes that learning may take, such as "2GB", about 200 MB for reading and
+            what the process has already not counted. Bounds the rows in the place of
+            `max_rows_in_memory`, and the tables of averages of networks.
 
         Returns
         -------
@@ -215,13 +223,15 @@ class BayesianClassifier(
         ValueError, TypeError
             If a parameter, a column or the target cannot be used.
         """
+        self._memory = None if memory is None else size_in_bytes(memory, "memory")
         with self._told_to_callbacks(X, y, sample_weight):
             if client is not None or is_streamed(X):
                 from bayleaf.classifiers.shared.streaming.fitting import fit_batches
                 from bayleaf.classifiers.shared.streaming.storing import Reading
 
                 reading = Reading(target, store, max_rows_in_memory, sample_weight)
-                fit_batches(self, X, y, reading._replace(client=client))
+                reading = reading._replace(client=client, memory=self._memory)
+                fit_batches(self, X, y, reading)
             else:
                 self._fit(*with_columns_aside(X, y, sample_weight, target))
         return self

@@ -14,15 +14,29 @@ from numpy.typing import NDArray
 
 from bayleaf.data.reading.rules import EncoderRules
 from bayleaf.data.tables.columns import Name
-from bayleaf.wording import name_list, quoted
+from bayleaf.wording import name_list, quoted, size_text
 
 # The value of a parameter that leave-one-out chooses.
 AUTO = "auto"
 CALIBRATIONS = ("leave_one_out",)
+# Bytes that tables may take where no limit is given.
+_MOST_BYTES = 1 << 32
 # Sums of larger costs could overflow.
 _LARGEST_COST = 1e100
 GENERATIVE, CONDITIONAL = "generative", "conditional"
 DISCRETIZE, GAUSSIAN = NUMERIC_RULES = ("discretize", "gaussian")
+
+
+def check_model_size(n_bytes: int, memory: int | None) -> None:
+    """Raise before the work if tables would take more than a limit of memory."""
+    limit, remedy = memory, "raise memory"
+    if limit is None:
+        limit, remedy = _MOST_BYTES, f"pass memory={n_bytes} to fit"
+    if n_bytes > limit:
+        raise ValueError(
+            f"the tables would take about {size_text(n_bytes)} of memory, more than "
+            f"{size_text(limit)}; drop features, coarsen columns, or {remedy}"
+        )
 
 
 def check_count(name: str, value: Any, lowest: int, *, or_else: str = "") -> None:

@@ -11,7 +11,7 @@ from cyclopts import Parameter
 from bayleaf.cli.file_format import FileFormat
 from bayleaf.cli.options import ModelOptions, Source, Strings
 from bayleaf.cli.showing.found import print_json
-from bayleaf.wording import visible
+from bayleaf.wording import size_text, visible
 
 if TYPE_CHECKING:
     from bayleaf.progress import Work
@@ -56,8 +56,9 @@ def fit(
     weight
         Column of row weights.
     memory
-        Read the table in batches, whose number does not matter, with about so much
-        memory, such as 2GB; what needs rows gets a sample that fits.
+        Read the table in batches, whose number does not matter, and learn within so
+        much memory, such as 2GB, and 200 MB for the program: what needs rows gets a
+        sample that fits, and models that would be larger are refused or made smaller.
     store
         Read the table in batches, and keep its codes in this file for other fits; an
         interrupted fit goes on.
@@ -95,7 +96,8 @@ def fit(
     else:
         print(estimator.columns_)
         print(summary.model_text())
-        print(f"written to {visible(str(output))}", file=sys.stderr)
+        size = size_text(output.stat().st_size)
+        print(f"written to {visible(str(output))} ({size})", file=sys.stderr)
     return 0
 
 
@@ -154,7 +156,8 @@ def _fit_to_batches(
     store: Path | None,
 ) -> None:
     """Fit to a table that is read batch by batch."""
-    from bayleaf.cli.batches.sources import batches_of, rows_within
+    from bayleaf.cli.batches.sources import batches_of
+    from bayleaf.data.memory import size_in_bytes
     from bayleaf.regression.averaged_kdb_regressor import AveragedKDBRegressor
 
     if isinstance(estimator, AveragedKDBRegressor):
@@ -169,5 +172,5 @@ def _fit_to_batches(
         **target,
         sample_weight=columns.weight,
         store=store,
-        max_rows_in_memory=rows_within(memory, len(source.schema)),
+        memory=None if memory is None else size_in_bytes(memory, "--memory"),
     )

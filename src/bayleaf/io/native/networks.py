@@ -244,10 +244,10 @@ def unpacked(content: Bytes) -> NDArray[np.integer[Any]]:
     if not is_last[-1]:
         raise ValueError("packed numbers end too early")
     found = content[is_last].astype(np.int64)
-    more = np.flatnonzero(~is_last)
+    continued = np.flatnonzero(~is_last)
     # Last bytes of the numbers of several bytes, and which numbers these are.
-    ends = more[is_last[more + 1]] + 1
-    places = ends - np.searchsorted(more, ends)
+    ends = continued[is_last[continued + 1]] + 1
+    places = ends - np.searchsorted(continued, ends)
     for back in range(1, _MOST_BYTES + 1):
         digits = content[ends - back].astype(np.int64) & (_MORE - 1)
         found[places] = (found[places] << _BITS) | digits

@@ -248,7 +248,13 @@ class NetworkSampler:
         return occupied_size(self.counts.rows(), families, maps, min_rows)
 
     def fitting_size(
-        self, n_networks: int, max_bytes: int, *, is_given: bool
+        self,
+        n_networks: int,
+        max_bytes: int,
+        limit: str = "max_model_size",
+        n_shares: int = 1,
+        *,
+        is_given: bool,
     ) -> tuple[int, int]:
         """How many networks, and least rows of a configuration, fit into memory.
 
@@ -261,6 +267,10 @@ class NetworkSampler:
             Most networks.
         max_bytes : int
             What all networks may take.
+        limit : str, default="max_model_size"
+            Parameter that bounds them, for messages.
+        n_shares : int, default=1
+            How many times as much the parameter is.
         is_given : bool
             Whether there are to be so many networks, whatever they take.
 
@@ -285,9 +295,9 @@ class NetworkSampler:
             size = measured(min_rows)
             enough = many * max(size.n_bytes, size.n_cells * _BYTES_A_CELL)
             raise ValueError(
-                f"max_model_size={max_bytes} is too small for {many} networks over "
-                f"{len(self.codings[0])} features; {enough} is enough, or choose fewer "
-                "networks"
+                f"{limit}={max_bytes * n_shares} is too small for {many} networks over "
+                f"{len(self.codings[0])} features; {enough * n_shares} is enough, or "
+                "choose fewer networks"
             )
         if fits(sizes[0]):
             return sizes[0]

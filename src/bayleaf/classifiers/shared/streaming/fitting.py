@@ -34,6 +34,6 @@ def fit_batches(classifier: Any, table: Any, y: Any, reading: Reading) -> None:
         stored.store,
         classifier.n_jobs,
         max_table_cells=classifier.max_table_cells,
-        most_rows=reading.max_rows_in_memory,
+        most_rows=reading.row_limit(len(stored.store.cards)),
     )
     learn_from_blocks(classifier, counts, stored.reading, rng)

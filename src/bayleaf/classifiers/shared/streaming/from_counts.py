@@ -26,6 +26,9 @@ from bayleaf.wording import quoted
 
 # Cells of the table of pairs up to which a fit to batches keeps its counts.
 _MOST_KEPT = 4_000_000
+# Under a limit of memory a cell of that table, of which several copies are made while
+# it is added up, may take a small part.
+_BYTES_A_KEPT_CELL = 256
 
 
 def reading_of(classifier: Any) -> TableReading:
@@ -81,7 +84,10 @@ def kept_counts(
 ) -> CountStore | None:
     """The counts of a table in batches, if they are not many."""
     width = sum(card + 1 for card in source.cards[:-1])
-    if source.cards[-1] * width * width > _MOST_KEPT:
+    most = _MOST_KEPT
+    if classifier._memory is not None:
+        most = min(most, classifier._memory // _BYTES_A_KEPT_CELL)
+    if source.cards[-1] * width * width > most:
         return None
     families = families_of(classifier.model_)
     tables = CountTables.of(source, reading.domain.names, families)

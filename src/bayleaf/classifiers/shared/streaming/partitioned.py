@@ -85,7 +85,7 @@ def partition_counts(
             estimator.n_jobs,
             has_class=reading.target is not None,
             max_table_cells=estimator.max_table_cells,
-            most_rows=reading.max_rows_in_memory,
+            most_rows=reading.row_limit(len(found.domain)),
         )
         yield TableReading.of(found.encoder, found.domain, found.classes), counts
 

@@ -36,6 +36,10 @@ from bayleaf.wording import quoted, shown_name
 _READING, _TABLE = "reading", "table"
 # Where an interrupted reading keeps what it has.
 _PART = ".part"
+# What learning takes in all for each row that it gets, numbers counted thrice, and for
+# each of its cells; rows get half of the memory.
+_BYTES_A_ROW, _BYTES_A_CELL = 64, 48
+_FEWEST_ROWS = 10_000
 _FULL = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
 
 
@@ -58,6 +62,8 @@ class Reading(NamedTuple):
         Of the values of columns, as a person wrote them.
     client : distributed.Client or str, optional
         Whose workers read the table.
+    memory : int, optional
+        Bytes by which the rows are bounded, too.
     """
 
     target: str | None
@@ -67,6 +73,14 @@ class Reading(NamedTuple):
     drop: tuple[str, ...] = ()
     hierarchies: Mapping[Name, ValueHierarchy] = {}
     client: Any = None
+    memory: int | None = None
+
+    def row_limit(self, n_columns: int) -> int:
+        """How many rows of so many columns those learners get that need rows."""
+        if self.memory is None:
+            return self.max_rows_in_memory
+        rows = self.memory // (_BYTES_A_CELL * n_columns + _BYTES_A_ROW)
+        return max(_FEWEST_ROWS, min(rows, 1 << 31))
 
     @property
     def roles(self) -> TableRoles:
