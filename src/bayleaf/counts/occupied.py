@@ -170,6 +170,10 @@ class OccupiedFamilies:
             starts=ends,
         )
 
+    def radices(self, radices: Sequence[int]) -> NDArray[np.int64]:
+        """Of each variable's number the one of each family's, 1 after the last."""
+        return np.array([*radices, 1], dtype=np.int64)[self.families]
+
     def variables(self, family: int) -> tuple[int, ...]:
         """The variables of a family."""
         return tuple(

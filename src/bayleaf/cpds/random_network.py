@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from bayleaf.counts.occupied import MAX_CELLS, OccupiedFamilies, joined, mapped_states
 from bayleaf.cpds.nested import (
     NestedFamilies,
-    joint_cells,
     pseudo_weights,
     radices_of,
 )
@@ -51,19 +50,28 @@ class RandomNetwork:
             used = np.unique(values[:-1])
             if not np.array_equal(used, np.arange(values[-1] if len(values) else 1)):
                 raise ValueError(f"the coding of feature {feature} leaves out a state")
-        radices = radices_of(self.maps)
-        for feature in range(len(self.counts)):
-            own = [radices[v] for v in self.counts.variables(feature)]
+        radices = self.counts.radices(radices_of(self.maps))
+        for feature, own in enumerate(radices.tolist()):
             if prod(own) > MAX_CELLS:
                 raise ValueError(f"family {feature} has too many joint states")
-            states = self.counts[feature].states
-            # Parents may have the reserved code, where rows were too few.
-            limits = (own[0] - 1, *own[1:])
-            if (states.max(axis=1) >= limits).any():
+        limits = radices.copy()
+        # Parents may have the reserved code, where rows were too few.
+        limits[:, 0] -= 1
+        starts = self.counts.starts
+        sizes = np.diff(starts)
+        keys = np.zeros(len(self.counts.classes), dtype=np.int64)
+        for place, states in enumerate(self.counts.states):
+            is_unknown = states >= np.repeat(limits[:, place], sizes)
+            if is_unknown.any():
+                feature = np.searchsorted(starts, is_unknown.argmax(), "right") - 1
                 raise ValueError(f"family {feature} has a cell of an unknown state")
-            keys = joint_cells(states[1:], own[1:])
-            if (keys[1:] < keys[:-1]).any():
-                raise ValueError(f"the cells of family {feature} are not in order")
+            if place:
+                keys = keys * np.repeat(radices[:, place], sizes) + states
+        falls = np.flatnonzero(keys[1:] < keys[:-1]) + 1
+        falls = falls[~np.isin(falls, starts)]
+        if len(falls):
+            feature = np.searchsorted(starts, falls[0], "right") - 1
+            raise ValueError(f"the cells of family {feature} are not in order")
 
     def check_fit(self, cards: Sequence[int]) -> None:
         """Raise ValueError unless it is over features and, last, a class like these."""

@@ -197,17 +197,15 @@ def _widened(families: Whole, width: int) -> Whole:
 def _steps(network: RandomNetwork, n_classes: int) -> Whole:
     """Difference of each cell of a network to the one before in its family."""
     counts = network.counts
-    steps = np.empty(len(counts.classes), dtype=np.int64)
-    radices = radices_of(network.maps)
-    for family, (first, last) in enumerate(pairwise(counts.starts.tolist())):
-        child, *parents = counts.variables(family)
-        keys = np.zeros(last - first, dtype=np.int64)
-        for place, variable in enumerate(parents, start=1):
-            keys = keys * radices[variable] + counts.states[place, first:last]
-        keys = keys * radices[child] + counts.states[0, first:last]
-        keys = keys * n_classes + counts.classes[first:last]
-        steps[first] = keys[0]
-        np.subtract(keys[1:], keys[:-1], out=steps[first + 1 : last])
+    radices = counts.radices(radices_of(network.maps))
+    sizes = np.diff(counts.starts)
+    keys = np.zeros(len(counts.classes), dtype=np.int64)
+    for place in (*range(1, len(counts.states)), 0):
+        keys = keys * np.repeat(radices[:, place], sizes) + counts.states[place]
+    keys = keys * n_classes + counts.classes
+    steps = np.diff(keys, prepend=0)
+    firsts = counts.starts[:-1]
+    steps[firsts] = keys[firsts]
     return steps
 
 
