@@ -134,6 +134,7 @@ bench: $(VENV)/group-test $(VENV)/group-browser
 	$(BIN)/python benchmarks/speed/classifiers.py
 	$(BIN)/python benchmarks/speed/cold_start.py
 	$(BIN)/python benchmarks/speed/averaged_kdb.py
+	$(BIN)/python benchmarks/speed/carry.py
 	$(BIN)/python benchmarks/speed/inference.py
 	$(BIN)/python benchmarks/speed/hnb.py
 	$(BIN)/python benchmarks/speed/mixtures.py

@@ -34,7 +34,7 @@ class Expression(NamedTuple):
 EXPRESSIONS = [
     Expression(r"\btold\b", "reported, passed, message", 332),
     Expression(r"\b(tell|tells|telling)\b", "report, show, distinguish", 269),
-    Expression(r"\b(say|says|said|saying)\b", "contain, report, specify", 571),
+    Expression(r"\b(say|says|said|saying)\b", "contain, report, specify", 569),
     Expression(r"\b(stand|stands|stood)\b(?! for)", "be, be stored, be listed", 322),
     Expression(r"\b(hears|wish|wishes|wished)\b", "receives, request", 6),
     Expression(r"\b(knows|asks)\b", "has, contains, queries, requests", 97),

@@ -60,13 +60,13 @@ class RandomNetwork:
         starts = self.counts.starts
         sizes = np.diff(starts)
         keys = np.zeros(len(self.counts.classes), dtype=np.int64)
-        for place, states in enumerate(self.counts.states):
-            is_unknown = states >= np.repeat(limits[:, place], sizes)
+        for position, states in enumerate(self.counts.states):
+            is_unknown = states >= np.repeat(limits[:, position], sizes)
             if is_unknown.any():
                 feature = np.searchsorted(starts, is_unknown.argmax(), "right") - 1
                 raise ValueError(f"family {feature} has a cell of an unknown state")
-            if place:
-                keys = keys * np.repeat(radices[:, place], sizes) + states
+            if position:
+                keys = keys * np.repeat(radices[:, position], sizes) + states
         falls = np.flatnonzero(keys[1:] < keys[:-1]) + 1
         falls = falls[~np.isin(falls, starts)]
         if len(falls):

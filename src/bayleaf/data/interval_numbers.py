@@ -42,7 +42,7 @@ class IntervalNumbers:
         if len(self.means) != len(self.quantiles):
             raise ValueError("there should be one mean for each list of quantiles")
         for own in self.quantiles:
-            if own and (len(own) < 2 or any(b < a for a, b in pairwise(own))):
+            if own and (len(own) < 2 or sorted(own) != [*own]):
                 raise ValueError(
                     "quantiles of an interval should be two or more, rising"
                 )

@@ -30,6 +30,7 @@ from bayleaf.io.native.networks import PackedNetworks, RestoredNetworks
 from bayleaf.io.native.trees import FlatTree
 
 _PLAIN = (str, bool, int, float, type(None))
+_PLAIN_TYPES = frozenset(_PLAIN)
 # What classes raise when they are made of values that make no sense.
 REFUSALS = (
     ValueError,
@@ -73,7 +74,7 @@ def encoded(value: Any, arrays: list[Array], where: str = "") -> Any:
             if not isinstance(value, RestoredNetworks):
                 _check_all(value, where)
             return encoded(PackedNetworks.standing_for(value), arrays, where)
-        if all(type(item) in _PLAIN for item in value):
+        if {*map(type, value)} <= _PLAIN_TYPES:
             return list(value)
         return [
             encoded(item, arrays, f"{where}[{place}]")
