@@ -475,11 +475,13 @@ class AveragedKDBClassifier(EdgeParameters, MonotoneClassifier):
     ) -> PieceWeights:
         """Weight of every piece, and curves where they pay; the rest is kept."""
         asked = self.weights is not None
+        shape = len(domain) - 1, self.max_parents + 1
         learned = weigh_pieces(
             logs,
-            even_weights(logs, len(domain) - 1, self.max_parents + 1),
+            even_weights(logs, *shape),
             learn=asked and len(self.classes_) > 1,
             scale=asked or self.calibration is not None,
+            shape=shape,
         )
         learned = correct_pieces(
             learned,

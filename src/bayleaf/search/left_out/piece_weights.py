@@ -18,6 +18,10 @@ from bayleaf.search.left_out.weights import LogProbabilities, learn_weights
 
 Floats = NDArray[np.float64]
 
+# Least share of a feature's deepest piece in all its weights. Most cells of a model are
+# those of deepest pieces, and such a share hardly moves a score.
+_LEAST_SHARE = 0.05
+
 
 @dataclass(frozen=True, eq=False)
 class PieceWeights:
@@ -67,7 +71,12 @@ class PieceWeights:
 
 
 def weigh_pieces(
-    logs: LogProbabilities, even: Floats, *, learn: bool, scale: bool
+    logs: LogProbabilities,
+    even: Floats,
+    *,
+    learn: bool,
+    scale: bool,
+    shape: tuple[int, int] = (0, 1),
 ) -> PieceWeights:
     """Weigh the pieces of left-out rows.
 
@@ -82,6 +91,10 @@ def weigh_pieces(
         temperature.
     scale : bool
         Whether a temperature is sought.
+    shape : tuple of two ints, default=(0, 1)
+        Features, and pieces of each, the deepest last, with which the pieces begin:
+        deepest ones that learn less than a twentieth of a feature's weight get none,
+        so that nothing need be kept for them.
     """
     biases = np.zeros(logs.values.shape[1])
     weights, penalty, temperature = even, float("nan"), 1.0
@@ -90,10 +103,20 @@ def weigh_pieces(
         temperature = best_temperature(summed, logs.own, logs.weights)
     if learn:
         found = learn_weights(logs, even[1:] / temperature)
-        weights, temperature = np.append(found.prior, found.pieces), 1.0
+        pieces = _without_slight(found.pieces, shape)
+        weights, temperature = np.append(found.prior, pieces), 1.0
         biases, penalty = found.biases, found.penalty
     scores = (logs.log_scores(weights) + biases) / temperature
     return PieceWeights(weights, biases, penalty, temperature, scores)
+
+
+def _without_slight(pieces: Floats, shape: tuple[int, int]) -> Floats:
+    """The weights, with none for deepest pieces that have hardly any."""
+    n_tables = shape[0] * shape[1]
+    levels = pieces[:n_tables].reshape(shape)
+    is_much = levels >= _LEAST_SHARE * levels.sum(axis=1, keepdims=True)
+    kept = np.maximum.accumulate(is_much[:, ::-1], axis=1)[:, ::-1]
+    return np.append(np.where(kept, levels, 0.0), pieces[n_tables:])
 
 
 def correct_pieces(
