@@ -33,6 +33,13 @@ def quick(*slow: str) -> list[Any]:
     ]
 
 
+# Opening a page takes over a second: most kinds' wait for the long tests.
+PAGES = [
+    name
+    if name in ("nb", "hnb", "a2de", "auto", "pairs")
+    else pytest.param(name, marks=pytest.mark.long)
+    for name in EVERY_KIND
+]
 N_ROWS = 150
 LABELS = np.array(["it's", 'ü"', "p q"], dtype=object)
 # Digits that are shared with `predict_proba`, and with `explain`.
@@ -134,11 +141,13 @@ def server() -> Iterator[Any]:
 def test_programs_answer_as_classifiers(
     backend: str, name: str, tmp_path: Path
 ) -> None:
+    if backend == "onnx":
+        pytest.importorskip("onnx")
     check(getattr(backends, f"of_{backend}"), backend, name, tmp_path)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", EVERY_KIND)
+@pytest.mark.parametrize("name", PAGES)
 def test_pages_answer_as_classifiers(name: str, open_page: Any, tmp_path: Path) -> None:
     check(backends.of_page(open_page), "page", name, tmp_path)
 
