@@ -17,22 +17,16 @@ from bayleaf.native.arrays import (
 )
 from bayleaf.native.library import INTEGER, POINTER, REAL, Function
 
-_count_families = Function(
-    "bl_count_families",
+# Rows, their weights, families, what codes stand for, and what to count.
+_FAMILIES = (
     *[POINTER, INTEGER, POINTER, INTEGER, POINTER, INTEGER, INTEGER],
     *[POINTER, INTEGER],
     *[POINTER, INTEGER, INTEGER],
     *[POINTER, INTEGER, POINTER],
-    *[INTEGER, REAL, POINTER, POINTER],
+    *[INTEGER, REAL],
 )
-_family_sizes = Function(
-    "bl_family_sizes",
-    *[POINTER, INTEGER, POINTER, INTEGER, POINTER, INTEGER, INTEGER],
-    *[POINTER, INTEGER],
-    *[POINTER, INTEGER, INTEGER],
-    *[POINTER, INTEGER, POINTER],
-    *[INTEGER, REAL, POINTER],
-)
+_count_families = Function("bl_count_families", *_FAMILIES, POINTER, POINTER)
+_family_sizes = Function("bl_family_sizes", *_FAMILIES, POINTER)
 _take_families = Function("bl_take_families", *[POINTER] * 4)
 
 

@@ -56,7 +56,7 @@ def fit(
     weight
         Column of row weights.
     memory
-        Read the table in batches, whose number does not matter, and learn within so
+        Read the table in as many batches as it takes, and learn within so
         much memory, such as 2GB, and 200 MB for the program: what needs rows gets a
         sample that fits, and models that would be larger are refused or made smaller.
     store
