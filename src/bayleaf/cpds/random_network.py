@@ -46,10 +46,7 @@ class RandomNetwork:
         """Raise ValueError unless the cells lie within the states of the codings."""
         if len(self.maps) != len(self.counts):
             raise ValueError("a network needs one coding and one family a feature")
-        for feature, values in enumerate(self.maps):
-            used = np.unique(values[:-1])
-            if not np.array_equal(used, np.arange(values[-1] if len(values) else 1)):
-                raise ValueError(f"the coding of feature {feature} leaves out a state")
+        self._check_codings()
         radices = self.counts.radices(radices_of(self.maps))
         for feature, own in enumerate(radices.tolist()):
             if prod(own) > MAX_CELLS:
@@ -72,6 +69,23 @@ class RandomNetwork:
         if len(falls):
             feature = np.searchsorted(starts, falls[0], "right") - 1
             raise ValueError(f"the cells of family {feature} are not in order")
+
+    def _check_codings(self) -> None:
+        """Raise ValueError unless the codes of each feature lead to all its states."""
+        if not all(map(len, self.maps)):
+            raise ValueError("a coding has no states")
+        values, starts = joined(self.maps)
+        n_states = values[starts[1:] - 1].astype(np.int64)
+        feature = np.repeat(np.arange(len(n_states)), np.diff(starts) - 1)
+        states = np.delete(values, starts[1:] - 1)
+        is_met = np.zeros((len(n_states), int(n_states.max(initial=0)) + 1), dtype=bool)
+        is_met[feature, np.minimum(states, n_states[feature])] = True
+        wanted = np.arange(is_met.shape[1]) < n_states[:, None]
+        lacking = (is_met != wanted).any(axis=1)
+        if lacking.any():
+            raise ValueError(
+                f"the coding of feature {lacking.argmax()} leaves out a state"
+            )
 
     def check_fit(self, cards: Sequence[int]) -> None:
         """Raise ValueError unless it is over features and, last, a class like these."""

@@ -9,6 +9,7 @@ from bayleaf.native._handles import Handle
 from bayleaf.native.arrays import (
     F8,
     I8,
+    U1,
     U2,
     code_arguments,
     readable,
@@ -28,6 +29,11 @@ _FAMILIES = (
 _count_families = Function("bl_count_families", *_FAMILIES, POINTER, POINTER)
 _family_sizes = Function("bl_family_sizes", *_FAMILIES, POINTER)
 _take_families = Function("bl_take_families", *[POINTER] * 4)
+_unpack_cells = Function(
+    "bl_unpack_cells",
+    *[POINTER, INTEGER, POINTER, INTEGER, INTEGER, POINTER, INTEGER, POINTER, INTEGER],
+    *[POINTER, INTEGER, POINTER, POINTER],
+)
 
 
 def count_families(
@@ -158,3 +164,64 @@ def family_sizes(
         writable(sizes, I8, sizes.shape),
     )
     return sizes
+
+
+def unpack_cells(
+    steps: NDArray[np.uint8],
+    families: NDArray[np.int64],
+    radices: NDArray[np.int64],
+    n_cells: NDArray[np.int64],
+    n_classes: int,
+) -> tuple[NDArray[np.uint16], NDArray[np.uint16], int]:
+    """Restore the cells of families from differences of their keys.
+
+    Parameters
+    ----------
+    steps : ndarray of shape (n_bytes,), dtype uint8
+        Packed differences, see `bayleaf.io.native.networks`, and perhaps more.
+    families : ndarray of shape (n_families, n_places), dtype int64
+        The variables of each family, -1 after the last.
+    radices : ndarray of shape (n_variables,), dtype int64
+        Number of codes of each variable.
+    n_cells : ndarray of shape (n_families,), dtype int64
+        Cells of each family.
+    n_classes : int
+        Number of classes.
+
+    Returns
+    -------
+    states : ndarray of shape (n_places, n_cells), dtype uint16
+        State of each variable in each cell, zero beyond a family's last variable.
+    classes : ndarray of shape (n_cells,), dtype uint16
+        Class of each cell.
+    n_read : int
+        Bytes that the cells took.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an array is not what it should be, or a cell has an unknown state.
+    """
+    n_families, n_places = families.shape
+    n_all = int(n_cells.sum())
+    if not 0 <= n_all <= len(steps):
+        raise ValueError("packed numbers end too early")
+    states = np.empty((n_places, n_all), dtype=np.uint16)
+    classes = np.empty(n_all, dtype=np.uint16)
+    n_read = np.zeros(1, dtype=np.int64)
+    _unpack_cells(
+        readable(steps, U1, (len(steps),)),
+        len(steps),
+        readable(families, I8, (n_families, n_places)),
+        n_families,
+        n_places,
+        readable(radices, I8, (len(radices),)),
+        len(radices),
+        readable(n_cells, I8, (n_families,)),
+        n_classes,
+        writable(states, U2, states.shape),
+        n_all,
+        writable(classes, U2, classes.shape),
+        writable(n_read, I8, (1,)),
+    )
+    return states, classes, int(n_read[0])

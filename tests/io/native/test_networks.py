@@ -192,7 +192,7 @@ def test_cells_out_of_order_are_not_written(
     assert not list(tmp_path.iterdir())
 
 
-def test_networks_are_checked_once_when_written_and_once_when_read(
+def test_networks_are_checked_once_when_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     model, _ = _fitted()
@@ -205,4 +205,4 @@ def test_networks_are_checked_once_when_written_and_once_when_read(
 
     monkeypatch.setattr(RandomNetwork, "check_content", counting)
     model.save(tmp_path / "model.json")
-    assert len(checked) == 2 * model.n_networks_
+    assert len(checked) == model.n_networks_

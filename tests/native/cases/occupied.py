@@ -29,7 +29,25 @@ def _count_families(rng: np.random.Generator) -> Arguments:
     )
 
 
+def _unpack_cells(rng: np.random.Generator) -> Arguments:
+    """Two families of three variables, with steps of one byte and of two."""
+    n_cells = rng.integers(1, 60, size=2)
+    steps = [
+        part
+        for step in rng.integers(0, 20, size=n_cells.sum()).tolist()
+        for part in ([step | 0x80, 0] if step > 14 else [step])
+    ]
+    return (
+        np.array(steps, dtype=np.uint8),
+        np.array([[0, 2, 1], [2, -1, -1]]),
+        np.array([300, 5, 900]),
+        n_cells,
+        3,
+    )
+
+
 CASES: dict[str, Callable[[np.random.Generator], Arguments]] = {
     "count_families": _count_families,
     "family_sizes": _count_families,
+    "unpack_cells": _unpack_cells,
 }

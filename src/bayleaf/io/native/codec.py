@@ -26,7 +26,7 @@ from bayleaf.data.domain import Domain
 from bayleaf.io.errors import ModelFileError
 from bayleaf.io.native.archive import Array, ArrayReader
 from bayleaf.io.native.kinds import KINDS, word_of
-from bayleaf.io.native.networks import PackedNetworks, RestoredNetworks
+from bayleaf.io.native.networks import PackedNetworks
 from bayleaf.io.native.trees import FlatTree
 
 _PLAIN = (str, bool, int, float, type(None))
@@ -71,9 +71,7 @@ def encoded(value: Any, arrays: list[Array], where: str = "") -> Any:
         return arrays[-1]
     if isinstance(value, tuple):
         if value and isinstance(value[0], RandomNetwork):
-            if not isinstance(value, RestoredNetworks):
-                _check_all(value, where)
-            return encoded(PackedNetworks.standing_for(value), arrays, where)
+            return encoded(_packed(value, where), arrays, where)
         if {*map(type, value)} <= _PLAIN_TYPES:
             return list(value)
         return [
@@ -91,12 +89,10 @@ def encoded(value: Any, arrays: list[Array], where: str = "") -> Any:
     )
 
 
-def _check_all(networks: tuple[RandomNetwork, ...], where: str) -> None:
-    """Raise ModelFileError if a check of some networks does."""
+def _packed(networks: tuple[RandomNetwork, ...], where: str) -> PackedNetworks:
+    """What files hold of networks; reading checks the rest of their content."""
     try:
-        for network in networks:
-            network.counts.check_content()
-            network.check_content()
+        return PackedNetworks.standing_for(networks)
     except ValueError as error:
         raise ModelFileError(f"{where}: {error}") from error
 

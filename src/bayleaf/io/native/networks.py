@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
-from math import prod
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.counts.occupied import MAX_CELLS, OccupiedFamilies
+from bayleaf.counts.occupied import OccupiedFamilies
 from bayleaf.cpds.nested import radices_of
 from bayleaf.cpds.random_network import RandomNetwork
+from bayleaf.native.occupied import unpack_cells
 from bayleaf.wording import brief_fields
 
 # Bits of a number in a byte; the highest bit means that more bytes follow.
@@ -107,7 +106,6 @@ class PackedNetworks:
         ValueError
             If the arrays do not fit one another.
         """
-        steps = unpacked(self.steps)
         weights: NDArray[Any] = self.real_weights
         if not len(weights):
             weights = unpacked(self.weights)
@@ -121,71 +119,33 @@ class PackedNetworks:
         lengths = self.n_cells, self.n_values
         if not is_sound or min(int(sizes.min()) for sizes in lengths) < 1:
             raise ValueError("networks need cells and a coding for each family")
-        if {int(self.n_cells.sum())} != {len(steps), len(weights)} or int(
-            self.n_values.sum()
-        ) != len(self.values):
+        sizes = int(self.n_cells.sum()), int(self.n_values.sum())
+        if sizes != (len(weights), len(self.values)):
             raise ValueError("the cells of networks do not fit their families")
         n_features = int(self.families[:, 0].max()) + 1
         if n_features < 1 or n_families % n_features or self.n_classes < 1:
             raise ValueError("networks need a family for each of their features")
-        cells = np.concatenate([[0], np.cumsum(self.n_cells)])
         maps = np.split(self.values, np.cumsum(self.n_values)[:-1])
-        found = []
+        found, n_read, n_before = [], 0, 0
         for first in range(0, n_families, n_features):
             span = slice(first, first + n_features)
-            ends = cells[first : first + n_features + 1]
-            of_network = slice(int(ends[0]), int(ends[-1]))
-            states, classes = self._states(self.families[span], maps[span], ends, steps)
+            families, n_cells = self.families[span], self.n_cells[span]
+            radices = np.array(radices_of(maps[span]), dtype=np.int64)
+            states, classes, taken = unpack_cells(
+                self.steps[n_read:], families, radices, n_cells, self.n_classes
+            )
+            n_read += taken
+            starts = np.concatenate([[0], np.cumsum(n_cells)])
+            of_network = slice(n_before, n_before := n_before + int(starts[-1]))
             counts = OccupiedFamilies(
-                self.families[span],
-                states,
-                classes,
-                weights[of_network],
-                ends - ends[0],
+                families, states, classes, weights[of_network], starts
             )
             found.append(RandomNetwork(tuple(maps[span]), counts.compacted()))
+        if n_read != len(self.steps):
+            raise ValueError("the cells of networks do not fit their families")
         networks = RestoredNetworks(found)
         networks.packed = self
         return networks
-
-    def _states(
-        self,
-        families: Whole,
-        maps: Sequence[NDArray[np.uint16]],
-        ends: Whole,
-        steps: NDArray[np.integer[Any]],
-    ) -> tuple[NDArray[np.uint16], NDArray[np.uint16]]:
-        """States and classes of the cells of one network."""
-        size = int(ends[-1] - ends[0])
-        radices = np.array(radices_of(maps))
-        kinds = [np.min_scalar_type(int(n)) for n in (radices.max(), self.n_classes)]
-        states = np.zeros((families.shape[1], size), dtype=kinds[0])
-        classes = np.zeros(size, dtype=kinds[1])
-        for variables, (first, last) in zip(
-            families, pairwise(ends.tolist()), strict=True
-        ):
-            members = [int(v) for v in variables if v >= 0]
-            if not members or max(members) >= len(radices):
-                raise ValueError("a family has a variable that does not exist")
-            cards = [int(radix) for radix in radices[members]]
-            if prod(cards) > MAX_CELLS:
-                raise ValueError("a family has too many joint states")
-            span = slice(first - int(ends[0]), last - int(ends[0]))
-            keys = np.cumsum(steps[first:last], dtype=np.int64)
-            keys = _without_last(keys, self.n_classes, classes[span])
-            keys = _without_last(keys, cards[0], states[0, span])
-            for place in range(len(members) - 1, 0, -1):
-                keys = _without_last(keys, cards[place], states[place, span])
-            if keys.any():
-                raise ValueError("a family has a cell of an unknown state")
-        return states, classes
-
-
-def _without_last(keys: Whole, radix: int, digits: NDArray[np.uint16]) -> Whole:
-    """Divide keys by a radix; what remains goes to `digits`. Faster than divmod."""
-    quotients = keys // radix
-    digits[...] = keys - quotients * radix
-    return quotients
 
 
 def _widened(families: Whole, width: int) -> Whole:
@@ -201,31 +161,32 @@ def _steps(network: RandomNetwork, n_classes: int) -> Whole:
     sizes = np.diff(counts.starts)
     keys = np.zeros(len(counts.classes), dtype=np.int64)
     for place in (*range(1, len(counts.states)), 0):
-        keys = keys * np.repeat(radices[:, place], sizes) + counts.states[place]
+        own, states = np.repeat(radices[:, place], sizes), counts.states[place]
+        if (states >= own).any():
+            raise ValueError("a family has a cell of an unknown state")
+        keys = keys * own + states
     keys = keys * n_classes + counts.classes
     steps = np.diff(keys, prepend=0)
     firsts = counts.starts[:-1]
     steps[firsts] = keys[firsts]
+    if (steps < 0).any():
+        raise ValueError("the cells of a family are not in order")
     return steps
 
 
 def packed(numbers: Whole) -> Bytes:
     """Integers of at least zero, seven bits a byte, the lowest first."""
-    sizes = np.ones(len(numbers), dtype=np.uint8)
-    most = max(1, -(-int(numbers.max(initial=0)).bit_length() // _BITS))
-    for place in range(1, most):
-        sizes += numbers >> (_BITS * place) > 0
-    if most == 1:
-        return numbers.astype(np.uint8)
-    starts = np.cumsum(sizes, dtype=np.int64) - sizes
-    content = np.empty(int(sizes.sum(dtype=np.int64)), dtype=np.uint8)
-    content[starts] = numbers & (_MORE - 1)
-    for place in range(1, most):
-        large = np.flatnonzero(sizes > place)
-        at, digits = starts[large] + place, numbers[large] >> (_BITS * place)
-        content[at - 1] |= np.uint8(_MORE)
-        content[at] = digits & (_MORE - 1)
-    return content
+    content = (numbers & (_MORE - 1)).astype(np.uint8)
+    places = np.flatnonzero(numbers >= _MORE)
+    content[places] |= np.uint8(_MORE)
+    rest, behind, digits = numbers[places] >> _BITS, [places[:0]], [content[:0]]
+    while len(rest):
+        goes_on = rest >= _MORE
+        digit = (rest & (_MORE - 1)) | np.where(goes_on, _MORE, 0)
+        behind.append(places + 1)
+        digits.append(digit.astype(np.uint8))
+        places, rest = places[goes_on], rest[goes_on] >> _BITS
+    return np.insert(content, np.concatenate(behind), np.concatenate(digits))
 
 
 def unpacked(content: Bytes) -> NDArray[np.integer[Any]]:
