@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from bayleaf.io.atomic import replacing
-from bayleaf.io.exports.cells import feature_cells
+from bayleaf.io.exports.cells import FeatureCells, feature_cells
 from bayleaf.io.exports.characters import (
     check_characters,
     check_integers,
@@ -23,16 +23,13 @@ from bayleaf.io.exports.operators.graph import (
     Graph,
     onnx_library,
 )
-from bayleaf.io.exports.operators.inputs import GraphInput, graph_inputs, write_codes
 from bayleaf.io.exports.operators.terms import TermOperators
 from bayleaf.io.exports.registry import predictor_of
 from bayleaf.models.predictor import Predictor
 from bayleaf.scoring.terms import program_of
 from bayleaf.version import __version__
-from bayleaf.wording import quoted
+from bayleaf.wording import name_list, quoted
 
-# Results of the graph; columns with these names put the model's name before them.
-LABEL, PROBABILITIES = "label", "probabilities"
 _IR_VERSION = 8
 
 
@@ -91,19 +88,26 @@ def to_onnx(model: Any) -> Any:
     ... # doctest: +SKIP
     """
     predictor = predictor_of(model)
-    inputs = graph_inputs(feature_cells(predictor.encoder))
+    cells, classes = feature_cells(predictor.encoder), _classes(predictor)
+    inputs = _inputs(cells)
     names = [one.name for one in inputs]
-    outputs = [_free(name, names) for name in (LABEL, PROBABILITIES)]
+    # Columns with these names put the library's name before them.
+    outputs = [_free(name, names) for name in ("label", "probabilities")]
     graph = Graph({*names, *outputs})
     codes, refused = [], []
-    for one in inputs:
-        own, is_refused = write_codes(graph, one)
-        codes.append(own)
+    for one, own in zip(inputs, cells, strict=True):
+        code, is_refused = _codes(graph, one, own)
+        codes.append(code)
         refused += [] if is_refused is None else [is_refused]
-    graph.zeros_like(codes[0])
-    scores = _scores(graph, predictor, inputs, codes)
-    _write_results(graph, predictor, scores, refused, outputs)
-    return _assembled(graph, predictor, inputs, outputs)
+    may_miss = [
+        not {None, own.variable.n_states}.isdisjoint((own.missing, own.unknown))
+        for own in cells
+    ]
+    features = list(map(str, predictor.model.domain.names[:-1]))
+    operators = TermOperators(graph, codes, features, may_miss)
+    scores = operators.scores(program_of(predictor.model))
+    _write_results(graph, predictor, classes, scores, refused, outputs)
+    return _assembled(graph, predictor, classes, inputs, outputs)
 
 
 def _free(name: str, taken: Sequence[str]) -> str:
@@ -113,28 +117,103 @@ def _free(name: str, taken: Sequence[str]) -> str:
     return name
 
 
-def _scores(
-    graph: Graph,
-    predictor: Predictor,
-    inputs: Sequence[GraphInput],
-    codes: Sequence[str],
-) -> str:
-    """Log scores of the classes, (n_rows, n_classes)."""
-    may_miss = [
-        one.cells.variable.n_states in (one.cells.missing, one.cells.unknown)
-        or None in (one.cells.missing, one.cells.unknown)
-        for one in inputs
-    ]
-    domain = predictor.model.domain
-    program = program_of(predictor.model)
-    return TermOperators(
-        graph, codes, list(map(str, domain.names[:-1])), may_miss
-    ).scores(program)
+# ---- cells
+
+
+class _Input(NamedTuple):
+    """An input of shape (n_rows, 1): strings or doubles; dates have one per part."""
+
+    name: str
+    is_text: bool
+
+
+def _inputs(cells: Sequence[FeatureCells]) -> list[_Input]:
+    """The inputs of all features; ValueError if names or values are not distinct."""
+    inputs = [_input(own) for own in cells]
+    names = [one.name for one in inputs]
+    check_characters(names, "a column's name holds", "ONNX")
+    if "" in names:
+        raise ValueError("a column without a name can be no input; rename it")
+    if twice := sorted({quoted(name) for name in names if names.count(name) > 1}):
+        raise ValueError(
+            f"columns whose names are the same as text can be no inputs: "
+            f"{name_list(twice)}; rename them"
+        )
+    return inputs
+
+
+def _input(cells: FeatureCells) -> _Input:
+    """The input of one feature."""
+    name = str(cells.column) if cells.part is None else f"{cells.column}.{cells.part}"
+    if cells.kind == "intervals":
+        return _Input(name, False)
+    texts = [value for value in cells.codes if isinstance(value, str)]
+    check_characters(texts, f"column {quoted(name)} holds a text with", "ONNX")
+    if len(texts) == len(cells.codes):
+        return _Input(name, bool(texts) or cells.part is None)
+    try:
+        exact = not texts and all(float(v) == v for v in cells.codes)  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError):
+        exact = False
+    if not exact:
+        raise ValueError(
+            f"column {quoted(name)} holds values that are neither all text nor all "
+            "numbers that a double holds exactly; train with them as text"
+        )
+    return _Input(name, False)
+
+
+def _codes(graph: Graph, one: _Input, cells: FeatureCells) -> tuple[str, str | None]:
+    """Codes of cells, (n_rows,), and whether they are refused, if any can be.
+
+    Codes of refused cells are those of cells that are summed out.
+    """
+    values = graph.add("Squeeze", one.name, [1])
+    refused = cells.n_codes
+    missing = refused if cells.missing is None else cells.missing
+    unknown = refused if cells.unknown is None else cells.unknown
+    if one.is_text:
+        # The empty text is a missing cell unless it is a value.
+        by_text = {"": missing} | {str(v): code for v, code in cells.codes.items()}
+        codes = graph.add(
+            "LabelEncoder",
+            values,
+            domain=ML_DOMAIN,
+            keys_strings=[text.encode() for text in by_text],
+            values_int64s=list(by_text.values()),
+            default_int64=unknown,
+        )
+    else:
+        column = graph.add("Unsqueeze", values, [1])
+        if cells.kind == "intervals":
+            below = graph.add(
+                "Greater", column, np.array([cells.cut_points], dtype=np.float64)
+            )
+            numbers = graph.cast(below, "INT64")
+            known = graph.add("ReduceSum", numbers, [1], keepdims=0)
+        else:
+            # Of equal values there is one at most.
+            keys = np.array([list(cells.codes)], dtype=np.float64)
+            is_own = graph.cast(graph.add("Equal", column, keys), "INT64")
+            steps = np.array([[code - unknown for code in cells.codes.values()]])
+            moves = graph.add("Mul", is_own, steps.astype(np.int64))
+            moved = graph.add("ReduceSum", moves, [1], keepdims=0)
+            known = graph.add("Add", moved, np.array(unknown))
+        codes = graph.add("Where", graph.add("IsNaN", values), np.array(missing), known)
+    if refused not in (missing, unknown):
+        return codes, None
+    is_refused = graph.add("Equal", codes, np.array(refused))
+    last = np.array(cells.variable.n_states)
+    return graph.add("Where", is_refused, last, codes), is_refused
+
+
+# ---- results
 
 
 def _write_results(
     graph: Graph,
     predictor: Predictor,
+    classes: Any,
     scores: str,
     refused: Sequence[str],
     outputs: Sequence[str],
@@ -145,25 +224,24 @@ def _write_results(
     if predictor.prior_shift is not None:
         scores = graph.add("Add", scores, predictor.prior_shift)
     if refused:
-        column = graph.add("Unsqueeze", graph.any_of(refused), [1])
+        column = graph.add("Unsqueeze", graph.joined("Or", refused), [1])
         scores = graph.add("Where", column, np.array(np.nan), scores)
     highest = graph.add("ReduceMax", scores, axes=[1], keepdims=1)
     powers = graph.add("Exp", graph.add("Sub", scores, highest))
     total = graph.add("ReduceSum", powers, [1], keepdims=1)
-    proba = graph.add("Div", powers, total, to=outputs[1])
+    proba = graph.add("Div", powers, total, output=outputs[1])
     if predictor.loss is None:
         chosen = graph.add("ArgMax", proba, axis=1, keepdims=0)
     else:
         costs = graph.add("MatMul", proba, np.ascontiguousarray(predictor.loss.T))
         chosen = graph.add("ArgMin", costs, axis=1, keepdims=0)
-    classes = _classes(predictor)
     is_number = classes.dtype.kind == "i"
     none = np.iinfo(np.int64).min if is_number else ""
     # Where there is no probability, there is no class either.
     is_none = graph.add("Squeeze", graph.add("IsNaN", total), [1])
     place = graph.add("Where", is_none, np.array(len(classes)), chosen)
     labels = np.array([*classes.tolist(), none], dtype=classes.dtype)
-    graph.add("Gather", labels, place, axis=0, to=outputs[0])
+    graph.add("Gather", labels, place, output=outputs[0])
 
 
 def _classes(predictor: Predictor) -> Any:
@@ -185,13 +263,13 @@ def _classes(predictor: Predictor) -> Any:
 def _assembled(
     graph: Graph,
     predictor: Predictor,
-    inputs: Sequence[GraphInput],
+    classes: Any,
+    inputs: Sequence[_Input],
     outputs: Sequence[str],
 ) -> Any:
     """The checked model of a graph's nodes."""
     onnx = onnx_library()
     kinds, info = onnx.TensorProto, onnx.helper.make_tensor_value_info
-    classes = _classes(predictor)
     given = [
         info(one.name, kinds.STRING if one.is_text else kinds.DOUBLE, ["n_rows", 1])
         for one in inputs

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from itertools import count
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 # Widely supported: runtimes of 2022 and later.
 OPSET = 17
@@ -27,63 +28,42 @@ def onnx_library() -> Any:
 
 
 class Graph:
-    """Nodes and constants, each known by the name of its result.
+    """Nodes and constants by the names of their results, which differ from those taken.
 
-    Parameters
-    ----------
-    taken : collection of str
-        Names that inputs and outputs have.
+    Operators take names; other inputs become constants.
     """
 
     def __init__(self, taken: Collection[str]) -> None:
         self._onnx = onnx_library()
-        self._taken = set(taken)
+        names = map("bayleaf_{}".format, count())
+        self._names = (name for name in names if name not in taken)
         self._known: dict[tuple[str, tuple[int, ...], bytes], str] = {}
-        self._count = 0
         self.nodes: list[Any] = []
         self.constants: list[Any] = []
-        self.row_zeros = ""
-
-    def fresh(self) -> str:
-        """A name that nothing has."""
-        while (name := f"bayleaf_{self._count}") in self._taken:
-            self._count += 1
-        self._count += 1
-        return name
 
     def constant(self, value: ArrayLike) -> str:
-        """A tensor of doubles, whole numbers, truth values or text."""
+        """A tensor of numbers, booleans or texts; equal ones occur once."""
         array = np.asarray(value)
-        if array.dtype.kind in "UO":
-            texts = [str(text).encode() for text in array.ravel().tolist()]
-            kind = self._onnx.TensorProto.STRING
-            make = self._onnx.helper.make_tensor
-            return self._keep(make(self.fresh(), kind, array.shape, texts))
-        if array.dtype.kind in "iu":
+        if array.dtype.kind == "i":
             array = array.astype(np.int64)
-        return self._once(array)
-
-    def small_constant(self, array: NDArray[np.unsignedinteger[Any]]) -> str:
-        """A tensor of whole numbers of one, two or four bytes, as they are."""
-        return self._once(array)
-
-    def _once(self, array: NDArray[Any]) -> str:
-        """A tensor; equal ones are held once."""
-        key = array.dtype.str, array.shape, array.tobytes()
+        is_text = array.dtype.kind == "O"
+        content = repr(array.tolist()).encode() if is_text else array.tobytes()
+        key = array.dtype.str, array.shape, content
         if key not in self._known:
-            tensor = self._onnx.numpy_helper.from_array(array, self.fresh())
-            self._known[key] = self._keep(tensor)
+            self._known[key] = next(self._names)
+            make = self._onnx.numpy_helper.from_array
+            self.constants.append(make(array, self._known[key]))
         return self._known[key]
 
-    def _keep(self, tensor: Any) -> str:
-        self.constants.append(tensor)
-        return str(tensor.name)
-
     def add(
-        self, operator: str, *inputs: str | ArrayLike, to: str = "", **attributes: Any
+        self,
+        operator: str,
+        *inputs: str | ArrayLike,
+        output: str = "",
+        **attributes: Any,
     ) -> str:
-        """Add a node; inputs that are no names become constants."""
-        name = to or self.fresh()
+        """Add a node and return the name of its result."""
+        name = output or next(self._names)
         names = [
             each if isinstance(each, str) else self.constant(each) for each in inputs
         ]
@@ -92,42 +72,21 @@ class Graph:
         return name
 
     def cast(self, value: str, kind: str) -> str:
-        """A tensor as "DOUBLE", "INT64" or "BOOL"."""
-        name = self.fresh()
-        target = getattr(self._onnx.TensorProto, kind)
-        make = self._onnx.helper.make_node
-        self.nodes.append(make("Cast", [value], [name], to=target))
-        return name
+        """A tensor as "DOUBLE" or "INT64"."""
+        return self.add("Cast", value, to=getattr(self._onnx.TensorProto, kind))
 
-    def zeros_like(self, codes: str) -> None:
-        """Keep a column of zeros, one a row, as `row_zeros`."""
-        column = self.add("Unsqueeze", codes, [1])
-        self.row_zeros = self.cast(self.add("Mul", column, np.array(0)), "DOUBLE")
-
-    def sum(self, terms: Sequence[str]) -> str:
-        """The sum of tensors, of at least one."""
-        found = terms[0]
-        for term in terms[1:]:
-            found = self.add("Add", found, term)
-        return found
-
-    def look_up(self, table: NDArray[Any], places: str) -> str:
-        """Rows of a table by their places, (n_rows, ...)."""
-        return self.add("Gather", table, places, axis=0)
+    def joined(self, operator: str, values: Sequence[str]) -> str:
+        """The sum ("Add") or disjunction ("Or") of tensors, of at least one."""
+        total, *rest = values
+        for value in rest:
+            total = self.add(operator, total, value)
+        return total
 
     def log_sum_exp(self, values: str, axis: int) -> str:
-        """Logarithm of the sum of exponentials along an axis."""
+        """Logarithm of the sum of exponentials along an axis, which is kept."""
         highest = self.add("ReduceMax", values, axes=[axis], keepdims=1)
         # Without it minus infinity less itself is no number.
         finite = self.add("Max", highest, np.array(-1e300))
         powers = self.add("Exp", self.add("Sub", values, finite))
         total = self.add("ReduceSum", powers, [axis], keepdims=1)
-        found = self.add("Add", self.add("Log", total), finite)
-        return self.add("Squeeze", found, [axis])
-
-    def any_of(self, truths: Sequence[str]) -> str:
-        """Whether one of several truth values holds, row by row."""
-        found = truths[0]
-        for truth in truths[1:]:
-            found = self.add("Or", found, truth)
-        return found
+        return self.add("Add", self.add("Log", total), finite)

@@ -6,15 +6,14 @@ from collections.abc import Iterable, Sequence
 from math import prod
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bayleaf.io.exports.operators.graph import ML_DOMAIN, Graph
-from bayleaf.io.exports.operators.sums_out import SumOutOperators, joint_indices
 from bayleaf.scoring.fusing import fused, tables_of
 from bayleaf.scoring.terms import (
     MAX_LOG_DENSITY,
     Bank,
     Density,
+    Factor,
     Floats,
     LogSum,
     Look,
@@ -23,24 +22,22 @@ from bayleaf.scoring.terms import (
     Tree,
     Whole,
 )
+from bayleaf.wording import quoted
 
 # Bytes of an entry where joint states without an entry are left out.
 _SPARSE_BYTES = 6
+# Cells of the largest table that a row may need while missing cells are summed out.
+_MAX_ROW_CELLS = 4_000_000
+
+# Variables in increasing order, and logarithms of shape (n_rows or 1, *cards).
+Table = tuple[tuple[int, ...], str]
 
 
 class TermOperators:
     """Operators that score the classes.
 
-    Parameters
-    ----------
-    graph : Graph
-        Takes the nodes.
-    codes : sequence of str
-        Codes of each feature; a missing cell has the number of states.
-    names : sequence of str
-        Names of the features, for messages.
-    may_miss : sequence of bool
-        For each feature whether its cells may be missing.
+    Codes, names and whether cells may be missing are those of each feature; the code
+    of a missing cell is the number of states.
     """
 
     def __init__(
@@ -70,7 +67,10 @@ class TermOperators:
                 parts.append(self._sum_out(term))
             elif isinstance(term, LogSum):
                 parts.append(self._log_sum(term))
-        return graph.add("Add", graph.sum(parts), graph.row_zeros)
+        # A zero for each row: all parts may be constants.
+        column = graph.add("Unsqueeze", self._codes[0], [1])
+        zeros = graph.cast(graph.add("Mul", column, np.array(0)), "DOUBLE")
+        return graph.add("Add", graph.joined("Add", parts), zeros)
 
     # ---- tables
 
@@ -80,8 +80,16 @@ class TermOperators:
             return self._codes[feature]
         key = feature, states.tobytes()
         if key not in self._coded:
-            self._coded[key] = self._graph.look_up(states, self._codes[feature])
+            self._coded[key] = self._graph.add("Gather", states, self._codes[feature])
         return self._coded[key]
+
+    def _joint(self, digits: Sequence[str], radices: Sequence[int]) -> str:
+        """Numbers of joint states, the first digit varying slowest, (n_rows,)."""
+        index, *rest = digits
+        for digit, radix in zip(rest, radices[1:], strict=True):
+            larger = self._graph.add("Mul", index, np.array(radix))
+            index = self._graph.add("Add", larger, digit)
+        return index
 
     def _looks(self, looks: Iterable[Look]) -> list[str]:
         """The entries of tables, those over the same features added up."""
@@ -93,19 +101,19 @@ class TermOperators:
         if not look.features:
             return graph.constant(look.rows)
         digits = [self._states(*own) for own in zip(look.features, look.maps)]
-        index = joint_indices(graph, digits, look.radices)
+        index = self._joint(digits, look.radices)
         if look.gate is None and len(look.features) == 1:
             table = np.zeros((n_cells, look.rows.shape[1]))
             table[look.keys] = look.rows
-            return graph.look_up(table, index)
+            return graph.add("Gather", table, index)
         if look.gate is not None:
-            counts = graph.look_up(look.gate, self._codes[look.owner])
+            counts = graph.add("Gather", look.gate, self._codes[look.owner])
             index = graph.add("Where", counts, index, np.array(n_cells))
         distinct, rows = np.unique(look.rows, axis=0, return_inverse=True)
         # The first row is that of joint states without an entry.
         table = np.concatenate([np.zeros((1, distinct.shape[1])), distinct])
-        entries = rows.ravel() + 1
-        return graph.look_up(table, self._entries(look.keys, entries, index, n_cells))
+        entries = self._entries(look.keys, rows.ravel() + 1, index, n_cells)
+        return graph.add("Gather", table, entries)
 
     def _entries(self, keys: Whole, entries: Whole, index: str, n_cells: int) -> str:
         """The entry of a joint state, 0 for one without; n_cells itself has none."""
@@ -113,8 +121,7 @@ class TermOperators:
         if n_cells * kind.itemsize <= _SPARSE_BYTES * len(keys):
             table = np.zeros(n_cells + 1, dtype=kind)
             table[keys] = entries
-            narrow = graph.add("Gather", graph.small_constant(table), index, axis=0)
-            return graph.cast(narrow, "INT64")
+            return graph.cast(graph.add("Gather", table, index), "INT64")
         return graph.add(
             "LabelEncoder",
             index,
@@ -128,51 +135,43 @@ class TermOperators:
 
     def _density(self, term: Density) -> str:
         """The weighted log density, zero for a missing number, (n_rows, n_classes)."""
-        graph = self._graph
+        add = self._graph.add
         codes = [
-            graph.add("Min", self._codes[feature], np.array(len(positions)))
+            add("Min", self._codes[feature], np.array(len(positions)))
             for feature, positions in zip(term.features, term.positions)
         ]
         # Missing numbers are at the mean of their class.
         child, *row = (
-            graph.look_up(_extended(positions[:, None] - means), code)
+            add("Gather", _extended(positions[:, None] - means), code)
             for positions, means, code in zip(term.positions, term.means, codes)
         )
-        residual = graph.add("Sub", child, term.slopes[0])
+        residual = add("Sub", child, term.slopes[0])
         for value, slope in zip(row, term.slopes[1:]):
-            residual = graph.add("Sub", residual, graph.add("Mul", value, slope))
-        leverage = self._leverage(row, term.triangle)
-        spread = graph.add("Mul", graph.add("Add", leverage, np.array(1.0)), term.scale)
+            residual = add("Sub", residual, add("Mul", value, slope))
+        # Squared length of the triangle's product with a row that begins with one.
+        squares, corners = [], iter(term.triangle)
+        for k in range(len(row) + 1):
+            products = [] if k else [self._graph.constant(next(corners))]
+            products += [add("Mul", v, next(corners)) for v in row[max(k - 1, 0) :]]
+            product = self._graph.joined("Add", products)
+            squares.append(add("Mul", product, product))
+        leverage = self._graph.joined("Add", squares)
+        spread = add("Mul", add("Add", leverage, np.array(1.0)), term.scale)
         for k, code in enumerate(codes[1:], 1):
             table = np.zeros((len(term.positions[k]) + 1, len(term.scale)))
             table[-1] = term.slopes[k] ** 2 * term.variances[k]
-            spread = graph.add("Add", spread, graph.look_up(table, code))
-        square = graph.add("Mul", residual, residual)
-        ratio = graph.add("Div", square, graph.add("Mul", spread, term.freedom))
-        far = graph.add("Log", graph.add("Add", ratio, np.array(1.0)))
-        tail = graph.add("Mul", far, (term.freedom + 1.0) / 2.0)
-        width = graph.add("Mul", graph.add("Log", spread), np.array(0.5))
-        logs = graph.add("Sub", graph.add("Sub", term.constants, width), tail)
-        bounds = np.array(-MAX_LOG_DENSITY), np.array(MAX_LOG_DENSITY)
-        weight = _extended(np.full((len(term.positions[0]), 1), term.weight))
-        return graph.add(
-            "Mul", graph.add("Clip", logs, *bounds), graph.look_up(weight, codes[0])
+            spread = add("Add", spread, add("Gather", table, code))
+        square = add("Mul", residual, residual)
+        ratio = add("Div", square, add("Mul", spread, term.freedom))
+        far = add("Log", add("Add", ratio, np.array(1.0)))
+        tail = add("Mul", far, (term.freedom + 1.0) / 2.0)
+        width = add("Mul", add("Log", spread), np.array(0.5))
+        logs = add("Sub", add("Sub", term.constants, width), tail)
+        bounded = add(
+            "Clip", logs, np.array(-MAX_LOG_DENSITY), np.array(MAX_LOG_DENSITY)
         )
-
-    def _leverage(self, row: Sequence[str], triangle: Floats) -> str:
-        """Squared length of the triangle's product with a row that begins with one."""
-        graph, squares, corner = self._graph, [], 0
-        for k in range(len(row) + 1):
-            products = []
-            for column in range(k, len(row) + 1):
-                factor = graph.constant(triangle[corner])
-                corner += 1
-                products.append(
-                    graph.add("Mul", row[column - 1], factor) if column else factor
-                )
-            product = graph.sum(products)
-            squares.append(graph.add("Mul", product, product))
-        return graph.sum(squares)
+        weight = _extended(np.full((len(term.positions[0]), 1), term.weight))
+        return add("Mul", bounded, add("Gather", weight, codes[0]))
 
     def _trees(self, trees: Sequence[Tree], n_classes: int) -> str:
         """What all trees add: rows descend all of them together, a level at a time."""
@@ -188,34 +187,129 @@ class TermOperators:
         tested = np.where(features < 0, len(cards), features)
         unknown = np.array([*cards, 0])[tested]
         columns = [graph.add("Unsqueeze", code, [1]) for code in self._codes]
-        leaf = graph.cast(graph.add("Mul", columns[0], np.array(0)), "INT64")
+        leaf = graph.add("Mul", columns[0], np.array(0))
         cells = graph.add("Concat", *columns, leaf, axis=1)
-        node = graph.add("Add", leaf, starts[None].astype(np.int64))
+        node = graph.add("Add", leaf, starts[None])
         for _ in range(_depth(features, children, starts)):
-            feature = graph.look_up(tested, node)
+            feature = graph.add("Gather", tested, node)
             code = graph.add("GatherElements", cells, feature, axis=1)
-            state = graph.look_up(states, node)
+            state = graph.add("Gather", states, node)
             below = graph.add("LessOrEqual", code, state)
             same = graph.add("Equal", code, state)
-            ordered = graph.look_up(is_ordered, node)
+            ordered = graph.add("Gather", is_ordered, node)
             left = graph.add("Or", same, graph.add("And", ordered, below))
             right = graph.cast(graph.add("Not", left), "INT64")
-            following = graph.add("Add", graph.look_up(children, node), right)
-            stops = graph.add("GreaterOrEqual", code, graph.look_up(unknown, node))
-            node = graph.add("Where", stops, node, following)
-        values = graph.look_up(np.concatenate([tree.values for tree in trees]), node)
+            child = graph.add("Add", graph.add("Gather", children, node), right)
+            stops = graph.add(
+                "GreaterOrEqual", code, graph.add("Gather", unknown, node)
+            )
+            node = graph.add("Where", stops, node, child)
+        values = np.concatenate([tree.values for tree in trees])
         by_class = np.eye(n_classes)[[tree.label for tree in trees]]
-        return graph.add("MatMul", values, by_class)
+        return graph.add("MatMul", graph.add("Gather", values, node), by_class)
 
-    # ---- networks, averages and mixtures
+    # ---- networks
 
     def _sum_out(self, term: SumOut) -> str:
         """Weighted log joint probability, (n_rows, n_classes)."""
-        operators = SumOutOperators(self._graph, term, self._names, self._may_miss)
-        scores = operators.scores(self._codes)
+        graph, cards, codes = self._graph, term.cards, self._codes
+        n_features = len(codes)
+        parents = {v for factor in term.factors for v in factor.variables[:-1]}
+        missing = sorted(v for v in parents if v < n_features and self._may_miss[v])
+        known = list(codes)
+        for v in missing:
+            known[v] = graph.add("Min", codes[v], np.array(cards[v] - 1))
+        scores = self._summed_out(term, known, [])
+        if missing:
+            # Rows that lack a parent are scored again, over all of its states.
+            tests = [graph.add("Equal", codes[v], np.array(cards[v])) for v in missing]
+            is_open = graph.joined("Or", tests)
+            rows = graph.add("Squeeze", graph.add("NonZero", is_open), [0])
+            own = [graph.add("Gather", code, rows) for code in codes]
+            indices = graph.add("Unsqueeze", rows, [1])
+            summed = self._summed_out(term, own, missing)
+            scores = graph.add("ScatterND", scores, indices, summed)
         if term.weight == 1.0:
             return scores
-        return self._graph.add("Mul", scores, np.array(term.weight))
+        return graph.add("Mul", scores, np.array(term.weight))
+
+    def _summed_out(
+        self, term: SumOut, codes: Sequence[str], missing: Sequence[int]
+    ) -> str:
+        """Scores where some features may be missing, whichever row it is."""
+        graph, cards, label = self._graph, term.cards, len(term.cards) - 1
+        dense = {*range(len(codes), label), *missing}
+        parents = {v for factor in term.factors for v in factor.variables[:-1]}
+        # A feature without children leaves nothing when it is summed out.
+        leaves = {*range(len(codes))} - parents
+        tables = [
+            self._selected(factor, codes, {*dense, label}, factor.child in leaves)
+            for factor in term.factors
+        ]
+        for v in missing:
+            with np.errstate(divide="ignore"):
+                one = np.log(np.eye(cards[v]))
+            table = np.concatenate([one, np.zeros((1, cards[v]))])
+            tables.append(((v,), graph.add("Gather", table, codes[v])))
+        while dense:
+            scopes = {
+                v: sorted({u for own, _ in tables if v in own for u in own})
+                for v in dense
+            }
+            sizes = {v: prod(cards[u] for u in own) for v, own in scopes.items()}
+            # The variable whose sum makes the smallest table goes first.
+            v = min(dense, key=lambda v: (sizes[v], v))
+            if sizes[v] > _MAX_ROW_CELLS:
+                raise ValueError(
+                    f"summing out {self._name(v)} needs a table of {sizes[v]:,} cells "
+                    f"for each row, more than {_MAX_ROW_CELLS:,}; fit with fewer "
+                    "parents or missing='state'"
+                )
+            scope, axis = scopes[v], scopes[v].index(v) + 1
+            product = self._product(
+                [table for table in tables if v in table[0]], scope, cards
+            )
+            total = graph.add("Squeeze", graph.log_sum_exp(product, axis), [axis])
+            tables = [table for table in tables if v not in table[0]]
+            tables.append((tuple(u for u in scope if u != v), total))
+            dense.remove(v)
+        return self._product(tables, [label], cards)
+
+    def _name(self, variable: int) -> str:
+        """A feature by its name, or a latent variable by its number."""
+        if variable < len(self._names):
+            return quoted(self._names[variable])
+        return f"latent variable {variable - len(self._names) + 1}"
+
+    def _product(
+        self, tables: Sequence[Table], scope: Sequence[int], cards: Sequence[int]
+    ) -> str:
+        """The sum of logarithms over variables that contain those of all tables."""
+        terms = []
+        for own, name in tables:
+            shape = [cards[v] if v in own else 1 for v in scope]
+            terms.append(self._graph.add("Reshape", name, [0, *shape]))
+        return self._graph.joined("Add", terms)
+
+    def _selected(
+        self, factor: Factor, codes: Sequence[str], dense: set[int], is_leaf: bool
+    ) -> Table:
+        """One distribution, the states of known features selected."""
+        family, values = factor.variables, factor.logs
+        if is_leaf:
+            nothing = np.zeros((*values.shape[:-1], 1))
+            values = np.concatenate([values, nothing], axis=-1)
+        kept = sorted(v for v in family if v in dense)
+        known = [v for v in family if v not in dense]
+        values = values.transpose([family.index(v) for v in (*known, *kept)])
+        widths = values.shape[: len(known)]
+        cells = values.reshape(-1, *values.shape[len(known) :])
+        if not known:
+            return tuple(kept), self._graph.constant(cells)
+        index = self._joint([codes[v] for v in known], widths)
+        return tuple(kept), self._graph.add("Gather", cells, index)
+
+    # ---- averages and mixtures
 
     def _log_sum(self, term: LogSum) -> str:
         """Log of the sum over members, (n_rows, n_classes)."""
@@ -224,31 +318,30 @@ class TermOperators:
             graph.add("Unsqueeze", self._sum_out(network), [1])
             for network in term.networks
         ]
-        for *gates, experts in term.paths:
+        for path in term.paths:
             weights = ""
-            for gate in gates:
-                weights = self._weighted(gate, weights, term)
-            members.append(self._weighted(experts, weights, term))
+            for bank in path:
+                weights = self._weighted(bank, weights, term.is_posterior)
+            members.append(weights)
         together = (
             members[0] if len(members) == 1 else graph.add("Concat", *members, axis=1)
         )
-        scores = graph.log_sum_exp(together, 1)
+        scores = graph.add("Squeeze", graph.log_sum_exp(together, 1), [1])
         if not term.fallback:
             return scores
         highest = graph.add("ReduceMax", scores, axes=[1], keepdims=1)
         counts = graph.add("Greater", highest, np.array(-np.inf))
-        alone = graph.sum(self._looks(term.fallback))
+        alone = graph.joined("Add", self._looks(term.fallback))
         return graph.add("Where", counts, scores, alone)
 
-    def _weighted(self, bank: Bank, weights: str, term: LogSum) -> str:
+    def _weighted(self, bank: Bank, weights: str, is_posterior: bool) -> str:
         """Outputs of a bank by row, node and output, its nodes weighted."""
         graph, shape = self._graph, bank.base.shape
         base = graph.constant(bank.base.reshape(1, -1))
-        flat = graph.sum([base, *self._looks(bank.looks)])
+        flat = graph.joined("Add", [base, *self._looks(bank.looks)])
         scores = graph.add("Reshape", flat, [0, *shape])
-        if term.is_posterior:
-            total = graph.add("Unsqueeze", graph.log_sum_exp(scores, 2), [2])
-            scores = graph.add("Sub", scores, total)
+        if is_posterior:
+            scores = graph.add("Sub", scores, graph.log_sum_exp(scores, 2))
         if not weights:
             return scores
         column = graph.add("Reshape", weights, [0, shape[0], 1])
@@ -260,7 +353,7 @@ def _extended(table: Floats) -> Floats:
     return np.concatenate([table, np.zeros((1, table.shape[1]))])
 
 
-def _depth(features: Whole, children: Whole, roots: NDArray[np.int64]) -> int:
+def _depth(features: Whole, children: Whole, roots: Whole) -> int:
     """Largest number of splits from a root to a leaf."""
     depth, level = 0, roots[features[roots] >= 0]
     while len(level):
