@@ -216,12 +216,12 @@ def test_sixty_four_networks_are_one_joined_table(
 def test_numbers_beyond_what_databases_take_are_refused(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    from bayleaf.io.exports.sql import long_tables
+    from bayleaf.io.exports.sql import look_ups
 
     X, y = heart()
     model = bayleaf.AveragedKDBClassifier(n_networks=8, random_state=0)
     model.fit(X.iloc[:, :5], y)
-    monkeypatch.setattr(long_tables, "_MAX_IN_TEXTS", 1_000)
+    monkeypatch.setattr(look_ups, "_MAX_IN_TEXTS", 1_000)
     with pytest.raises(ValueError, match=r"more than 1,000; .*n_networks=.*\.onnx"):
         to_sql(model)
 

@@ -7,22 +7,23 @@ from dataclasses import replace
 
 import numpy as np
 
-from bayleaf.io.exports.sql.densities import add_densities
 from bayleaf.io.exports.sql.ensembles import Average
-from bayleaf.io.exports.sql.long_tables import add_long
 from bayleaf.io.exports.sql.look_ups import (
     Addend,
     Table,
+    add_long,
     add_terms,
     add_up,
+    batches,
     check_size,
 )
 from bayleaf.io.exports.sql.network_scores import ScoredNetwork, add_network
 from bayleaf.io.exports.sql.stages import Columns, Rows
-from bayleaf.io.exports.sql.words import ZERO, case, nats, num, plain, plus
+from bayleaf.io.exports.sql.words import ZERO, case, chosen, nats, num, plain, plus
 from bayleaf.models.predictor import Predictor
 from bayleaf.scoring.fusing import fused, tables_of
 from bayleaf.scoring.terms import (
+    MAX_LOG_DENSITY,
     Density,
     LogSum,
     Look,
@@ -35,6 +36,8 @@ from bayleaf.scoring.terms import (
 
 # Entries of all tables up to which each table is conditions or joined by itself.
 _FEW_ENTRIES = 5_000
+# Densities whose columns are in one stage.
+_DENSITIES_PER_STAGE = 40
 _NO_COMPILER = (
     "execute SET jit = off first, since the server would spend minutes on compiling "
     "this query"
@@ -113,7 +116,7 @@ def _add_tables(
         add_long(rows, tables, cards, coded.new, n_classes)
     densities = [term for term in terms if isinstance(term, Density)]
     if densities:
-        add_densities(rows, densities, n_classes)
+        _add_densities(rows, densities, n_classes)
     trees: list[Addend] = []
     for term in terms:
         if isinstance(term, Tree):
@@ -183,3 +186,77 @@ def _changes(tree: Tree, node: int, features: set[int]) -> str:
     test = f"c{feature} {'<=' if tree.is_ordered[node] else '='} {tree.states[node]}"
     unknown = f"c{feature} = {tree.cards[feature]}"
     return case([(unknown, plain(ZERO)), (test, sides[0])], sides[1])
+
+
+def _add_densities(rows: Rows, densities: Sequence[Density], n_classes: int) -> None:
+    """Add log densities of numbers to the slots of their features."""
+    # Numbers on the normal scale, NULL where missing; deviations from the means of the
+    # classes, zero where missing.
+    positions: Columns = {}
+    deviations: Columns = {}
+    known: dict[tuple[int, bytes, bytes], str] = {}
+    members = []
+    for density in densities:
+        keys = []
+        parts = zip(density.features, density.positions, density.means)
+        for feature, by_code, means in parts:
+            identity = feature, by_code.tobytes(), means.tobytes()
+            key = known.setdefault(identity, f"w{len(known)}")
+            keys.append(key)
+            values = {code: num(value) for code, value in enumerate(by_code)}
+            positions[key] = chosen(f"c{feature}", values)
+            for c, mean in enumerate(means):
+                value = f"({key} - {num(mean)})"
+                deviations[f"d{key}_{c}"] = f"COALESCE({value}, {ZERO})"
+        members.append(keys)
+    rows.extend(positions)
+    rows.extend(deviations)
+    pairs = list(zip(densities, members, strict=True))
+    for batch in batches(pairs, lambda own: len(own) <= _DENSITIES_PER_STAGE):
+        parts_of: Columns = {}
+        logs: Columns = {}
+        terms: list[Addend] = []
+        for k, (density, keys) in enumerate(batch):
+            child, *parents = keys
+            nats = []
+            for c in range(n_classes):
+                row = ["1", *(f"d{parent}_{c}" for parent in parents)]
+                slopes = map(num, density.slopes[:, c])
+                expected = plus(*map("{} * {}".format, slopes, row))
+                parts_of[f"r{k}_{c}"] = f"(d{child}_{c} - {expected})"
+                parts_of[f"v{k}_{c}"] = _squared_scale(density, c, row, parents)
+                logs[f"y{k}_{c}"] = _log_density(density, c, f"r{k}_{c}", f"v{k}_{c}")
+                log = f"CASE WHEN {child} IS NULL THEN {ZERO} ELSE y{k}_{c} END"
+                nats.append(f"({num(density.weight)} * {log})")
+            terms.append((rows.slot(density.features[0]), nats))
+        rows.extend(parts_of)
+        rows.extend(logs)
+        add_up(rows, terms, n_classes)
+        rows.extend({}, without=[*parts_of, *logs])
+    rows.extend({}, without=[*positions, *deviations])
+
+
+def _squared_scale(
+    density: Density, c: int, row: Sequence[str], parents: Sequence[str]
+) -> str:
+    """The squared scale of a density: wider far out, and for missing parents."""
+    corners = map(num, density.triangle[:, c])
+    squares = ["1"]
+    for first in range(len(row)):
+        own = plus(*(f"{next(corners)} * {name}" for name in row[first:]))
+        squares.append(f"{own} * {own}")
+    variances = density.slopes[1:, c] ** 2 * density.variances[1:, c]
+    missing = (
+        f"CASE WHEN {parent} IS NULL THEN {num(variance)} ELSE {ZERO} END"
+        for parent, variance in zip(parents, variances, strict=True)
+    )
+    return plus(f"{num(density.scale[c])} * {plus(*squares)}", *missing)
+
+
+def _log_density(density: Density, c: int, residual: str, scale: str) -> str:
+    """The log density within its bounds."""
+    freedom, constant = density.freedom[c], num(density.constants[c])
+    tail = f"LN(1 + {residual} * {residual} / ({scale} * {num(freedom)}))"
+    log = f"({constant} - (0.5e0 * LN({scale}) + {num((freedom + 1) / 2)} * {tail}))"
+    bound = num(MAX_LOG_DENSITY)
+    return f"\0LEAST(\0GREATEST({log}, -{bound}), {bound})"
