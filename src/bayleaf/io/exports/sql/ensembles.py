@@ -8,12 +8,12 @@ features add is looked up, and the probabilities of all members are added up.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from bayleaf.io.exports.sql.deciding import Decision, between
-from bayleaf.io.exports.sql.look_ups import Addend, Table, add_up, add_zeros, check_size
-from bayleaf.io.exports.sql.members import FALLBACK, members_of
+from bayleaf.io.exports.sql.look_ups import Table, add_up, add_zeros, check_size
 from bayleaf.io.exports.sql.stages import Columns, Rows
 from bayleaf.io.exports.sql.words import (
     ZERO,
@@ -27,10 +27,57 @@ from bayleaf.io.exports.sql.words import (
     plus,
 )
 from bayleaf.models.predictor import Predictor
-from bayleaf.scoring.terms import Floats, LogSum
+from bayleaf.scoring.reference import product, sliced
+from bayleaf.scoring.terms import Bank, Floats, LogSum, Look, SumOut, Whole
+from bayleaf.wording import quoted
 
 # Differences of logarithms below which a series is exact.
 _SMALL = 0.01
+# Stands for the super-parent of the fallback.
+_FALLBACK = -2
+
+
+class Gates(NamedTuple):
+    """Gates of one level: the gate and branch above each member; nats.
+
+    Arrays of shapes (n_members,), (n_members,) and (n_nodes, n_branches); for each
+    feature one of shape (n_nodes, n_codes, n_branches).
+    """
+
+    nodes: Whole
+    branches: Whole
+    base: Floats
+    tables: list[Floats]
+
+
+class Members(NamedTuple):
+    """Members of a sum; a network is a member for each joint state of super-parents.
+
+    Networks have shape (n_members,), the fallback is the last one; super-parents, -1
+    for none, and their states (n_members, 2), -1 where rows with the state do not use
+    the network; nats of the prior, of the first super-parent, and of both (n_members,
+    n_classes), of each feature but super-parents (n_members, n_codes, n_classes).
+    Posteriors of gates, by level, are the weights of the members.
+    """
+
+    networks: Whole
+    parents: Whole
+    states: Whole
+    prior: Floats
+    first: Floats
+    joint: Floats
+    tables: list[Floats]
+    gates: Sequence[Gates] = ()
+
+    @property
+    def has_parents(self) -> bool:
+        """Whether members differ in states of super-parents."""
+        return bool((self.parents >= 0).any())
+
+    @property
+    def same_prior(self) -> Floats | None:
+        """The prior, shape (n_classes,), if all members have the same."""
+        return self.prior[0] if (self.prior == self.prior[0]).all() else None
 
 
 class Average:
@@ -42,7 +89,7 @@ class Average:
         domain = predictor.model.domain
         self._rows, self._shift, self._predictor = rows, shift, predictor
         self._cards, self._is_posterior = domain.cards[:-1], term.is_posterior
-        self._members = members_of(term, self._cards, domain.names[-1])
+        self._members = _members_of(term, self._cards, domain.names[-1])
         self._classes, self._features = range(len(shift)), range(len(self._cards))
         self._carried = list(rows.columns)
 
@@ -72,8 +119,8 @@ class Average:
             keys = ["s", *(f"f{v}" for v in self._features)]
             sums = {f"e_{c}": plus(*(f"{k}_{c}" for k in keys)) for c in self._classes}
             rows.extend(sums, without=scores)
-        if self._is_posterior:
-            self._normalise("e" if rows.is_reported else "s")
+        slot = "e" if rows.is_reported else "s"
+        self._weigh(slot, n_classes, is_below=len(members.gates) > 0)
         if rows.is_reported:
             self._add_contributions()
             return
@@ -107,8 +154,8 @@ class Average:
             own = {*members.states[members.parents[:, k] == v, k].tolist()} - {-1}
             codes = ", ".join(map(str, [*sorted(own), card]))
             usable.append(f"c{v} IN ({codes})")
-        if (members.parents[:, k] == FALLBACK).any():
-            tests[FALLBACK] = case([(either(*usable), "0")], "1")
+        if (members.parents[:, k] == _FALLBACK).any():
+            tests[_FALLBACK] = case([(either(*usable), "0")], "1")
         used = {*members.parents[:, k].tolist()}
         tests = {parent: test for parent, test in tests.items() if parent in used}
         return f"{chosen(f'm{k}', tests)} = 1"
@@ -127,33 +174,28 @@ class Average:
     def _add_gates(self, level: int) -> None:
         """Add lw, the log of the weight that gates give the member of a row."""
         rows, gates = self._rows, self._members.gates[level]
-        index, branches = f"gn{level}", range(gates.base.shape[1])
-        terms: list[Addend] = [("y", Table.dense([index], gates.base))]
+        index, n_branches = f"gn{level}", gates.base.shape[1]
+        terms = [("y", Table.dense([index], gates.base))]
         terms += self._tables(["y"] * len(self._cards), index, gates.tables)
-        check_size(table for _, table in terms if isinstance(table, Table))
-        add_up(rows, terms, len(branches))
-        add_zeros(rows, ["y"], len(branches))
-        scores = [f"y_{k}" for k in branches]
-        parts = ["lw"] if level else []
+        check_size(table for _, table in terms)
+        add_up(rows, terms, n_branches)
+        add_zeros(rows, ["y"], n_branches)
+        self._weigh("y", n_branches, is_below=level > 0)
+        scores = {k: f"y_{k}" for k in range(n_branches)}
+        rows.extend({"lw": chosen(f"gb{level}", scores)}, without=scores.values())
+
+    def _weigh(self, slot: str, n_outputs: int, *, is_below: bool) -> None:
+        """Make outputs posteriors where they are, times the weights of gates above."""
+        scores = [f"{slot}_{k}" for k in range(n_outputs)]
+        parts = ["lw"] if is_below else []
         if self._is_posterior:
-            self._add_log_sum(scores)
+            self._rows.extend({"lt": highest(scores)})
+            total = plus(*(exponential(f"{score} - lt") for score in scores))
+            self._rows.extend({"lt": f"lt + LN({total})"})
             parts.append("-lt")
-        branch = chosen(f"gb{level}", dict(enumerate(scores)))
-        rows.extend({"lw": plus(*parts, branch)}, without=["lt", *scores])
-
-    def _add_log_sum(self, scores: Sequence[str]) -> None:
-        """Add lt, the log of the sum of exponentials of some columns."""
-        self._rows.extend({"lt": highest(scores)})
-        parts = plus(*(exponential(f"{score} - lt") for score in scores))
-        self._rows.extend({"lt": f"lt + LN({parts})"})
-
-    def _normalise(self, slot: str) -> None:
-        """Make scores of members posteriors, times the weights of their gates."""
-        scores = [f"{slot}_{c}" for c in self._classes]
-        self._add_log_sum(scores)
-        weight = " + lw" if self._members.gates else ""
-        new = {score: f"({score} - lt{weight})" for score in scores}
-        self._rows.extend(new, without=["lt"])
+        if parts:
+            new = {score: plus(score, *parts) for score in scores}
+            self._rows.extend(new, without=["lt"])
 
     def _shifted(self, scores: Sequence[str]) -> Columns:
         """Scores with what is added to the classes."""
@@ -251,3 +293,151 @@ def _mean_of(gap: str) -> str:
     near = f"({gap} * -0.5e0 + {square} / 24e0 - {square} * {square} / 2880e0)"
     far = f"LN((1 - {exponential(f'-{gap}')}) / {gap})"
     return f"CASE WHEN {gap} < {_SMALL}e0 THEN {near} ELSE {far} END"
+
+
+def _members_of(term: LogSum, cards: Sequence[int], label: str | int) -> Members:
+    """Members of a log sum over features with these cards and a class of this name.
+
+    ValueError if queries cannot contain them.
+    """
+    banks = [bank for path in term.paths for bank in path]
+    if term.networks and not banks and not term.fallback:
+        return _of_networks(term.networks, label)
+    looks = [*term.fallback, *(look for bank in banks for look in bank.looks)]
+    is_simple = all(len(look.features) < 2 and look.gate is None for look in looks)
+    shapes = {tuple(bank.base.shape[1] for bank in path) for path in term.paths}
+    if is_simple and len(shapes) == 1 and not term.networks:
+        if not term.fallback:
+            return _of_experts(term, cards)
+        if len(banks) == 1 and not term.is_posterior:
+            members = _of_states(banks[0], term.fallback, cards)
+            if members is not None:
+                return members
+    raise ValueError(
+        f"the average of models for {quoted(label)} has members that are not written "
+        "as SQL; fit another classifier"
+    )
+
+
+def _tables(
+    looks: Sequence[Look], cards: Sequence[int], base: Floats
+) -> tuple[Floats, list[Floats]]:
+    """The base and, of each feature, nats by node, code and output."""
+    base = base.copy()
+    tables = [np.zeros((len(base), card + 1, base.shape[1])) for card in cards]
+    for look in looks:
+        if not look.features:
+            base += look.rows[0].reshape(base.shape)
+            continue
+        values = np.zeros((look.radices[0], look.rows.shape[1]))
+        values[look.states[:, 0]] = look.rows
+        by_code = values[look.maps[0]].reshape(-1, *base.shape)
+        tables[look.features[0]] += np.moveaxis(by_code, 0, 1)
+    return base, tables
+
+
+def _of_experts(term: LogSum, cards: Sequence[int]) -> Members:
+    """Experts, and the gates above them."""
+    levels = []
+    for banks in zip(*term.paths):
+        looks = [_tables(bank.looks, cards, bank.base) for bank in banks]
+        tables = [np.concatenate(own) for own in zip(*(each[1] for each in looks))]
+        levels.append((np.concatenate([base for base, _ in looks]), tables))
+    *above, (prior, tables) = levels
+    nodes, gates = np.arange(len(prior)), []
+    for base, own in reversed(above):
+        # Members below a gate follow each other, those of a path those of another.
+        nodes, branches = np.divmod(nodes, base.shape[1])
+        gates.append(Gates(nodes, branches, base, own))
+    numbers, zeros = np.arange(len(prior)), np.zeros_like(prior)
+    nothing = np.full((len(prior), 2), -1)
+    return Members(numbers, nothing, nothing, prior, zeros, zeros, tables, gates)
+
+
+def _of_states(
+    bank: Bank, fallback: Sequence[Look], cards: Sequence[int]
+) -> Members | None:
+    """One-dependence networks; None unless nodes are the states of all features."""
+    features = np.repeat(np.arange(len(cards)), cards)
+    if len(bank.base) != len(features):
+        return None
+    prior, tables = _tables(bank.looks, cards, bank.base)
+    joint, states = np.zeros_like(prior), np.zeros((len(prior), 2), np.int64)
+    for feature, table in enumerate(tables):
+        nodes = features == feature
+        is_possible = np.isfinite(table[nodes, :-1]).any(axis=2)
+        is_used = np.diagonal(is_possible)
+        if is_possible.sum() != is_used.sum():
+            return None
+        states[nodes, 1] = np.where(is_used, np.arange(len(is_used)), -1)
+        # The state of a super-parent adds the same whether it is known or summed over.
+        joint[nodes] = table[nodes, -1]
+        table[nodes] = 0.0
+    parents = np.stack([np.full(len(features), -1), features], axis=1)
+    other, own = _tables(fallback, cards, np.zeros((1, prior.shape[1])))
+    return Members(
+        np.append(features, len(cards)),
+        np.append(parents, [[-1, _FALLBACK]], axis=0),
+        np.append(states, [[0, 0]], axis=0),
+        np.append(prior, other, axis=0),
+        np.zeros((len(prior) + 1, prior.shape[1])),
+        np.append(joint, np.zeros_like(other), axis=0),
+        [np.append(*both, axis=0) for both in zip(tables, own, strict=True)],
+    )
+
+
+def _of_networks(networks: Sequence[SumOut], label: str | int) -> Members:
+    """Networks in which at most two features are parents of others."""
+    rows: list[list[Any]] = []
+    for number, network in enumerate(networks):
+        cards, last = network.cards, len(network.cards) - 1
+        known = _super_parents(network, label)
+        states = np.argwhere(np.ones([cards[v] for v in known]))
+        given = dict(zip(known, states.T, strict=True))
+        nats = []
+        for factor in network.factors:
+            scope = [*({factor.child} - {*given, last}), last]
+            table = sliced(factor.variables, factor.logs, given)
+            shape = (len(states), *(cards[v] for v in scope))
+            nats.append(np.broadcast_to(product([table], scope), shape))
+        *others, second = (nats[v] for v in known)
+        first = others[0] if others else np.zeros_like(second)
+        none = np.full((len(states), 2 - len(known)), -1)
+        parents = np.broadcast_to(known, states.shape)
+        tables = [
+            np.zeros((len(states), cards[v], cards[last])) if v in known else nats[v]
+            for v in range(last)
+        ]
+        rows.append(
+            [
+                np.full(len(states), number),
+                np.hstack([none, parents]),
+                np.hstack([none, states]),
+                nats[last],
+                first,
+                first + second,
+                *tables,
+            ]
+        )
+    each, heads, both, prior, *logs = (np.concatenate(own) for own in zip(*rows))
+    return Members(each, heads, both, prior, logs[0], logs[1], logs[2:])
+
+
+def _super_parents(network: SumOut, label: str | int) -> list[int]:
+    """The one or two features that are parents."""
+    last = len(network.cards) - 1
+    is_ordered = [factor.child for factor in network.factors] == [*range(last + 1)]
+    parents = [
+        {v for v in factor.variables if v not in (factor.child, last)}
+        for factor in network.factors
+    ]
+    # The second is a child of the first.
+    inner = sorted(set().union(*parents), key=lambda v: (len(parents[v]), v)) or [0]
+    fits = len(inner) <= 2 and all(own <= {*inner} for own in parents)
+    depends = all(last in factor.variables for factor in network.factors)
+    if not (is_ordered and fits and depends) or parents[-1]:
+        raise ValueError(
+            f"an average of networks for {quoted(label)} is written as SQL only where "
+            "at most two features of each are parents"
+        )
+    return inner

@@ -8,7 +8,7 @@ up, the rows that differ in it alone are added up.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from math import prod
 
@@ -40,14 +40,8 @@ Phase = tuple[list[int], list[int], list[int]]
 class ScoredNetwork:
     """A network whose last variable is the class, as tables to look up.
 
-    Parameters
-    ----------
-    term : SumOut
-        The network, and in which order features are revealed.
-    names : sequence of str or int
-        Names of the features and the class, for messages.
-    shift : ndarray of shape (n_classes,)
-        Nats that are added to the classes.
+    The names of the features and the class are for messages; the shift is added to the
+    classes.
     """
 
     def __init__(self, term: SumOut, names: Sequence[str | int], shift: Floats) -> None:
@@ -207,34 +201,30 @@ def _add_sums(rows: Rows, scored: ScoredNetwork, limit: int) -> str:
     rows than the limit has no score. Returns a remark on that, or "".
     """
     cards, classes = scored.cards, range(scored.n_classes)
-    order = _elimination_order(scored)
-    phases = [*_phases(scored, order, min(limit, _MAX_OPEN))]
+    phases = [*_phases(scored, min(limit, _MAX_OPEN))]
     scopes = [scope for _, scope, _ in phases]
     wide = [scope for scope in scopes if prod(cards[v] for v in scope) > limit]
     carried = list(rows.columns)
     rows.number()
     codes = _add_prefixes(rows, scored) if rows.is_reported else scored.codes
     codes = [*codes, *(str(cards[v]) for v in scored.latents)]
-    # The code of a variable, or one more than that of missing cells: all states.
-    all_states = {v: f"{cards[v] + 1}" for v in scored.inner}
-    opened = {
-        f"e{v}": case([(scored.is_open(v, codes), all_states[v])], codes[v])
-        for v in all_states
-    }
+    opened: Columns = {}
+    sizes: dict[int, str] = {}
+    for v in scored.inner:
+        # The code of a variable, or one more than that of missing cells: all states.
+        all_states = f"{cards[v] + 1}"
+        opened[f"e{v}"] = case([(scored.is_open(v, codes), all_states)], codes[v])
+        sizes[v] = case([(f"e{v} = {all_states}", f"{cards[v]}e0")], "1e0")
     rows.extend(opened)
     if wide:
-        one = {
-            v: case([(f"e{v} = {all_states[v]}", f"{cards[v]}e0")], "1e0")
-            for v in all_states
-        }
-        widths = [" * ".join(one[v] for v in scope) for scope in wide]
+        widths = [" * ".join(sizes[v] for v in scope) for scope in wide]
         rows.extend({"w": highest(widths)})
         if rows.is_reported:
             # All prefixes of a row are scored, or none.
             rows.extend({"w": "MAX(w) OVER (PARTITION BY r)"})
         carried.append("w")
         fits = f"w <= {limit}e0"
-        rows.extend({f"e{v}": case([(fits, f"e{v}")], codes[v]) for v in all_states})
+        rows.extend({f"e{v}": case([(fits, f"e{v}")], codes[v]) for v in scored.inner})
     rows.extend({f"s_{c}": nats(base) for c, base in enumerate(scored.base)})
     _eliminate(rows, scored, phases, codes)
     scores = [f"s_{c}" for c in classes]
@@ -309,37 +299,33 @@ def _add_changes(rows: Rows, scored: ScoredNetwork, carried: list[str]) -> None:
     rows.group(["r", *carried], columns)
 
 
-def _phases(scored: ScoredNetwork, order: Sequence[int], limit: int) -> Iterator[Phase]:
-    """Variables that are looked up together, those open then, and those still after."""
+def _phases(scored: ScoredNetwork, limit: int) -> Iterator[Phase]:
+    """Variables that are looked up together, those open then, and those still after.
+
+    Parents come first, and such that few are open at a time.
+    """
+    todo = {*range(scored.label + (not scored.class_is_root))}
+    done: list[int] = []
     phase: list[int] = []
     opened: list[int] = []
-    for index, variable in enumerate(order):
-        new = [variable] if variable in scored.inner else []
-        if phase and prod(scored.cards[v] for v in [*opened, *new]) > limit:
-            left = _left(scored, opened, order[:index])
-            yield phase, opened, left
-            phase, opened = [], left
-        phase, opened = [*phase, variable], [*opened, *new]
-    yield phase, opened, []
 
-
-def _left(scored: ScoredNetwork, opened: list[int], done: Sequence[int]) -> list[int]:
-    """Variables that stay open, since not all of their children are done."""
-    return [v for v in opened if not scored.children[v] <= {*done}]
-
-
-def _elimination_order(scored: ScoredNetwork) -> list[int]:
-    """Variables, parents first, such that few are open at a time."""
-    todo = {*range(scored.label + (not scored.class_is_root))}
-    order: list[int] = []
+    def left(variables: Iterable[int], known: Sequence[int]) -> list[int]:
+        return [v for v in variables if not scored.children[v] <= {*known}]
 
     def cost(variable: int) -> tuple[int, int]:
-        now = [v for v in scored.inner if v in order or v == variable]
-        left = _left(scored, now, [*order, variable])
-        return prod(scored.cards[v] for v in left), variable
+        known = [*done, variable]
+        still_open = left([v for v in scored.inner if v in known], known)
+        return prod(scored.cards[v] for v in still_open), variable
 
     while todo:
-        ready = [v for v in todo if {*scored.parents[v]} <= {*order}]
-        order.append(min(ready, key=cost))
-        todo.remove(order[-1])
-    return order
+        ready = [v for v in todo if {*scored.parents[v]} <= {*done}]
+        variable = min(ready, key=cost)
+        new = [variable] if variable in scored.inner else []
+        if phase and prod(scored.cards[v] for v in [*opened, *new]) > limit:
+            after = left(opened, done)
+            yield phase, opened, after
+            phase, opened = [], after
+        phase, opened = [*phase, variable], [*opened, *new]
+        todo.remove(variable)
+        done.append(variable)
+    yield phase, opened, []

@@ -30,16 +30,8 @@ Columns = dict[str, str]
 class Rows:
     """The stages of a query, of which the last has the columns of all rows.
 
-    Parameters
-    ----------
-    dialect : str
-        The database's language.
-    table : str
-        The table of the user, whose name no stage has.
-    form : {"auto", "case", "values"}
-        Whether tables are conditions or joined.
-    is_reported : bool
-        Whether nats of each feature have columns of their own.
+    No stage has the name of the user's table. Tables are conditions ("case"), joined
+    ("values") or either by size; if reported, nats of each feature have columns.
     """
 
     def __init__(self, dialect: str, table: str, form: str, is_reported: bool) -> None:
@@ -164,6 +156,6 @@ def _select(columns: Columns, source: str) -> str:
     return f"SELECT {', '.join(parts)} FROM {source}"
 
 
-def kept(columns: Iterable[str], stage: str = "") -> Columns:
+def kept(columns: Iterable[str]) -> Columns:
     """Columns that a stage hands on."""
-    return {key: f"{stage}.{key}" if stage else key for key in columns}
+    return {key: key for key in columns}

@@ -20,9 +20,9 @@ from bayleaf.io.exports.sql.naming import (
 )
 from bayleaf.io.exports.sql.stages import Columns, Rows
 from bayleaf.io.exports.sql.term_scores import add_scores
-from bayleaf.io.exports.sql.words import both, case, check_dialect, chosen, literal
+from bayleaf.io.exports.sql.words import DIALECTS, both, case, chosen, literal
 from bayleaf.models.predictor import Predictor
-from bayleaf.wording import quoted
+from bayleaf.wording import name_list, quoted
 
 Form = Literal["auto", "case", "values"]
 
@@ -93,8 +93,7 @@ def to_sql(
     impossible, the query gives no class and no probabilities. The logarithm of zero is
     written as -1e300.
     """
-    _check_arguments(explain, form, max_states)
-    check_dialect(dialect)
+    _check_arguments(dialect, explain, form, max_states)
     parts, ids = table_parts(table), id_names(id_columns)
     predictor = predictor_of(model)
     cells, classes = feature_cells(predictor.encoder), predictor.classes.tolist()
@@ -153,8 +152,12 @@ def write_sql(
     write_text(path, query)
 
 
-def _check_arguments(explain: int, form: str, max_states: int) -> None:
+def _check_arguments(dialect: str, explain: int, form: str, max_states: int) -> None:
     """Raise ValueError unless arguments are among those allowed."""
+    if dialect not in DIALECTS:
+        raise ValueError(
+            f"dialect must be one of {name_list(DIALECTS)}, got {quoted(dialect)}"
+        )
     if explain < 0:
         raise ValueError(f"explain must be at least 0, got {explain}")
     if form not in ("auto", "case", "values"):

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from bayleaf.io.exports.characters import check_characters
-from bayleaf.wording import name_list, quoted
 
 DIALECTS = ("duckdb", "postgres", "sqlite", "spark", "bigquery", "snowflake", "mysql")
 # Stands for the logarithm of zero: sums of many stay finite.
@@ -36,16 +35,6 @@ _WORDS: dict[str, dict[str, str]] = {
     "GREATEST": {"sqlite": "MAX"},
     "LEAST": {"sqlite": "MIN"},
 }
-# Arguments of one call of the function for the largest.
-_MAX_ARGUMENTS = 30
-
-
-def check_dialect(dialect: str) -> None:
-    """Raise ValueError unless queries are written in a dialect."""
-    if dialect not in DIALECTS:
-        raise ValueError(
-            f"dialect must be one of {name_list(DIALECTS)}, got {quoted(dialect)}"
-        )
 
 
 def written(query: str, dialect: str) -> str:
@@ -114,28 +103,38 @@ def literal(value: Any) -> str:
     return num(value) if isinstance(value, int | float) else text(str(value))
 
 
-def _joined(operator: str, parts: Sequence[str]) -> str:
-    """Parts joined by an operator, as a balanced tree: databases limit its depth."""
+def _joined(pattern: str, parts: Sequence[str]) -> str:
+    """Parts joined in pairs, as a balanced tree: databases limit its depth."""
     if len(parts) == 1:
         return parts[0]
     half = len(parts) // 2
-    left, right = _joined(operator, parts[:half]), _joined(operator, parts[half:])
-    return f"({left} {operator} {right})"
+    left, right = _joined(pattern, parts[:half]), _joined(pattern, parts[half:])
+    return pattern.format(left, right)
 
 
 def plus(*parts: str) -> str:
     """The sum of some numbers; zero for none."""
-    return _joined("+", parts) if parts else ZERO
+    return _joined("({} + {})", parts) if parts else ZERO
 
 
 def both(*parts: str) -> str:
     """A conjunction."""
-    return _joined("AND", parts)
+    return _joined("({} AND {})", parts)
 
 
 def either(*parts: str) -> str:
     """A disjunction."""
-    return _joined("OR", parts)
+    return _joined("({} OR {})", parts)
+
+
+def highest(values: Sequence[str]) -> str:
+    """The largest of some numbers, none of them missing."""
+    return _joined("\0GREATEST({}, {})", values)
+
+
+def lowest(values: Sequence[str]) -> str:
+    """The smallest of some numbers, none of them missing."""
+    return _joined("\0LEAST({}, {})", values)
 
 
 def case(cases: Iterable[tuple[str, str]], default: str = "NULL") -> str:
@@ -160,28 +159,6 @@ def is_nan(value: str, dialect: str) -> str | None:
 def cast(value: str, kind: str) -> str:
     """A value as DOUBLE or BIGINT, both of eight bytes, or TEXT."""
     return f"CAST({value} AS \0{kind})"
-
-
-def highest(values: Sequence[str]) -> str:
-    """The largest of some numbers, none of them missing."""
-    return _extreme("\0GREATEST", values)
-
-
-def lowest(values: Sequence[str]) -> str:
-    """The smallest of some numbers, none of them missing."""
-    return _extreme("\0LEAST", values)
-
-
-def _extreme(function: str, values: Sequence[str]) -> str:
-    while len(values) > 1:
-        values = [
-            f"{function}({', '.join(part)})" if len(part) > 1 else part[0]
-            for part in (
-                values[first : first + _MAX_ARGUMENTS]
-                for first in range(0, len(values), _MAX_ARGUMENTS)
-            )
-        ]
-    return values[0]
 
 
 def exponential(value: str) -> str:
