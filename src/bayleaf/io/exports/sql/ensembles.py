@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bayleaf.io.exports.sql.deciding import Decision, between
-from bayleaf.io.exports.sql.look_ups import Table, add_up, add_zeros, check_size
+from bayleaf.io.exports.sql.look_ups import Addend, Table, add_up, check_size
 from bayleaf.io.exports.sql.stages import Columns, Rows
 from bayleaf.io.exports.sql.words import (
     ZERO,
@@ -74,11 +74,6 @@ class Members(NamedTuple):
         """Whether members differ in states of super-parents."""
         return bool((self.parents >= 0).any())
 
-    @property
-    def same_prior(self) -> Floats | None:
-        """The prior, shape (n_classes,), if all members have the same."""
-        return self.prior[0] if (self.prior == self.prior[0]).all() else None
-
 
 class Average:
     """The stages of a sum over members; the shift is added to scores of classes."""
@@ -101,17 +96,17 @@ class Average:
             self._add_gates(level)
         slot = "u" if members.has_parents else "f"
         slots = [f"{slot}{v}" if rows.is_reported else "s" for v in self._features]
-        terms = [("s", Table.dense(["j"], members.prior + members.joint))]
-        terms += self._tables(slots, "j", members.tables)
-        check_size(table for _, table in terms)
+        tables = [("s", Table.dense(["j"], members.prior + members.joint))]
+        tables += self._tables(slots, "j", members.tables)
+        check_size(table for _, table in tables)
+        terms: list[Addend] = [*tables]
         if rows.is_reported:
-            reported = {"b": members.first} if members.has_parents else {}
-            if members.same_prior is None:
-                reported["a"] = members.prior
-            terms += [(key, Table.dense(["j"], own)) for key, own in reported.items()]
-            slots += reported
-        add_up(rows, terms, n_classes)
-        add_zeros(rows, ["s", *slots], n_classes)
+            prior, is_same = members.prior, (members.prior == members.prior[0]).all()
+            by_class = list(map(nats, prior[0]))
+            terms.append(("a", by_class if is_same else Table.dense(["j"], prior)))
+            terms.append(("b", Table.dense(["j"], members.first)))
+            slots += ["a", "b"]
+        add_up(rows, terms, n_classes, ["s", *slots])
         scores = [f"s_{c}" for c in self._classes]
         if rows.is_reported and members.has_parents:
             self._chain()
@@ -178,8 +173,7 @@ class Average:
         terms = [("y", Table.dense([index], gates.base))]
         terms += self._tables(["y"] * len(self._cards), index, gates.tables)
         check_size(table for _, table in terms)
-        add_up(rows, terms, n_branches)
-        add_zeros(rows, ["y"], n_branches)
+        add_up(rows, terms, n_branches, ["y"])
         self._weigh("y", n_branches, is_below=level > 0)
         scores = {k: f"y_{k}" for k in range(n_branches)}
         rows.extend({"lw": chosen(f"gb{level}", scores)}, without=scores.values())
@@ -227,7 +221,7 @@ class Average:
         for c in classes:
             changes[f"e_{c}"] = f"l{n}_{c}"
             for v, card in enumerate(self._cards):
-                rest = f"l0_{c} - {self._prior(c)} - b_{c}"
+                rest = f"l0_{c} - a_{c} - b_{c}"
                 changes[f"f{v}_{c}"] = case(
                     [
                         (f"c{v} = {card}", ZERO),
@@ -237,11 +231,6 @@ class Average:
                     f"l{v + 1}_{c} - l{v}_{c}",
                 )
         rows.extend(changes, without=[*sums, "m0", "m1"])
-
-    def _prior(self, c: int) -> str:
-        """The prior of a class in the member of a row, nats."""
-        prior = self._members.same_prior
-        return f"a_{c}" if prior is None else nats(prior[c])
 
     def _add_contributions(self) -> None:
         """Probabilities, the class, and g and g{feature} of what speaks for it."""
@@ -271,7 +260,7 @@ class Average:
         rows.extend({"q": "em - vm"})
         rows.extend({"q": exponential("q")})
         # One row again, with what each feature adds in all members together.
-        odds = {"g": between([self._prior(c) for c in classes])}
+        odds = {"g": between([f"a_{c}" for c in classes])}
         for v in self._features:
             odds[f"g{v}"] = between([f"f{v}_{c}" for c in classes])
         columns: Columns = {

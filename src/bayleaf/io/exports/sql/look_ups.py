@@ -129,8 +129,13 @@ class Joined(NamedTuple):
 Addend = tuple[str, Table | Joined | Sequence[str]]
 
 
-def add_up(rows: Rows, terms: Sequence[Addend], n_classes: int) -> None:
-    """Add terms to the columns slot_class, which need not exist yet."""
+def add_up(
+    rows: Rows, terms: Sequence[Addend], n_classes: int, slots: Iterable[str] = ()
+) -> None:
+    """Add terms to the columns slot_class, which need not exist yet.
+
+    Those of further slots are zero where nothing is added.
+    """
 
     def is_joined(term: Table | Joined | Sequence[str]) -> bool:
         if isinstance(term, Table):
@@ -171,6 +176,10 @@ def add_up(rows: Rows, terms: Sequence[Addend], n_classes: int) -> None:
                 parts.setdefault(key, old).append(value)
         new = {key: plus(*own) for key, own in parts.items()}
         rows.extend(new, "".join(joins))
+    keys = [f"{slot}_{c}" for slot in slots for c in range(n_classes)]
+    zeros = {key: ZERO for key in keys if key not in rows.columns}
+    if zeros:
+        rows.extend(zeros)
 
 
 def _keyed(rows: Rows, keys: Whole, values: Mapping[str, Floats]) -> str:
@@ -244,14 +253,6 @@ def batches(
         yield batch
 
 
-def add_zeros(rows: Rows, slots: Iterable[str], n_classes: int) -> None:
-    """Add the columns slot_class, of zeros, that do not exist yet."""
-    keys = [f"{slot}_{c}" for slot in slots for c in range(n_classes)]
-    new = {key: ZERO for key in keys if key not in rows.columns}
-    if new:
-        rows.extend(new)
-
-
 def add_terms(
     rows: Rows,
     terms: Sequence[Addend],
@@ -265,15 +266,13 @@ def add_terms(
     """
     if len(base):
         terms = [("b" if rows.is_reported else "s", list(map(nats, base))), *terms]
-    add_up(rows, terms, n_classes)
-    if rows.is_reported:
-        slots = [f"f{feature}" for feature in range(n_features)]
-        add_zeros(rows, slots, n_classes)
-        sums: Columns = {
-            f"s_{c}": plus(*(f"{slot}_{c}" for slot in ("b", *slots)))
-            for c in range(n_classes)
-        }
-        rows.extend(sums)
+    if not rows.is_reported:
+        add_up(rows, terms, n_classes)
+        return
+    slots = ["b", *(f"f{feature}" for feature in range(n_features))]
+    add_up(rows, terms, n_classes, slots)
+    classes = range(n_classes)
+    rows.extend({f"s_{c}": plus(*(f"{slot}_{c}" for slot in slots)) for c in classes})
 
 
 def check_size(tables: Iterable[Table], limit: int = _MAX_NUMBERS) -> None:

@@ -40,11 +40,10 @@ Phase = tuple[list[int], list[int], list[int]]
 class ScoredNetwork:
     """A network whose last variable is the class, as tables to look up.
 
-    The names of the features and the class are for messages; the shift is added to the
-    classes.
+    The names of the features and the class are for messages.
     """
 
-    def __init__(self, term: SumOut, names: Sequence[str | int], shift: Floats) -> None:
+    def __init__(self, term: SumOut, names: Sequence[str | int]) -> None:
         self._names = names
         self.cards = term.cards
         self.label, self.n_classes = len(self.cards) - 1, self.cards[-1]
@@ -64,9 +63,9 @@ class ScoredNetwork:
                 self.children[parent].add(child)
         self.class_is_root = not self.parents[self.label]
         # Score of each class before any family is looked up, nats.
-        self.base = shift
+        self.base = np.zeros(self.n_classes)
         if self.class_is_root:
-            self.base = shift + self.factors[self.label].logs
+            self.base = self.factors[self.label].logs
 
     @cached_property
     def inner(self) -> tuple[int, ...]:

@@ -66,11 +66,8 @@ def add_scores(rows: Rows, predictor: Predictor, limit: int) -> str:
     if not sums:
         return _add_tables(rows, rest, cards, len(base), base)
     (term,) = sums
-    is_weighted = term.weight != 1.0
-    shift = np.zeros_like(program.base) if is_weighted else program.base
-    scored = ScoredNetwork(term, model.domain.names, shift)
-    remark = add_network(rows, scored, limit)
-    if is_weighted:
+    remark = add_network(rows, ScoredNetwork(term, model.domain.names), limit)
+    if term.weight != 1.0 or any(base):
         _weigh(rows, term.weight, base)
     if rest:
         _add_tables(rows, rest, cards, len(base))
@@ -82,7 +79,7 @@ def _weigh(rows: Rows, weight: float, base: Sequence[float]) -> None:
     columns: Columns = {}
     for key in rows.columns:
         if key[-1].isdigit() and key[0] in "sbf":
-            columns[key] = f"({num(weight)} * {key})"
+            columns[key] = key if weight == 1.0 else f"({num(weight)} * {key})"
             if key[0] in "sb":
                 start = nats(base[int(key.split("_")[1])])
                 columns[key] = plus(start, columns[key])
