@@ -94,8 +94,7 @@ class Average:
         self._expand()
         for level in range(len(members.gates)):
             self._add_gates(level)
-        slot = "u" if members.has_parents else "f"
-        slots = [f"{slot}{v}" if rows.is_reported else "s" for v in self._features]
+        slots = [rows.slot(v) for v in self._features]
         tables = [("s", Table.dense(["j"], members.prior + members.joint))]
         tables += self._tables(slots, "j", members.tables)
         check_size(table for _, table in tables)
@@ -114,8 +113,8 @@ class Average:
             keys = ["s", *(f"f{v}" for v in self._features)]
             sums = {f"e_{c}": plus(*(f"{k}_{c}" for k in keys)) for c in self._classes}
             rows.extend(sums, without=scores)
-        slot = "e" if rows.is_reported else "s"
-        self._weigh(slot, n_classes, is_below=len(members.gates) > 0)
+        slot, is_below = "e" if rows.is_reported else "s", len(members.gates) > 0
+        self._weigh(slot, n_classes, is_below=is_below)
         if rows.is_reported:
             self._add_contributions()
             return
@@ -205,14 +204,14 @@ class Average:
         sums: Columns = {}
         for c in classes:
             for v in range(n + 1):
-                sums[f"l{v}_{c}"] = plus(f"s_{c}", *(f"u{w}_{c}" for w in range(v)))
+                sums[f"l{v}_{c}"] = plus(f"s_{c}", *(f"f{w}_{c}" for w in range(v)))
         # A missing first super-parent adds nothing.
         known = [
             (f"m0 = {v} AND c{v} < {card}", "1") for v, card in enumerate(self._cards)
         ]
         firsts = {f"b_{c}": f"({case(known, '0')} * b_{c})" for c in classes}
         rows.extend(
-            sums | firsts, without=[f"u{v}_{c}" for v in range(n) for c in classes]
+            sums | firsts, without=[f"f{v}_{c}" for v in range(n) for c in classes]
         )
         constant = [key for key in rows.columns if key.startswith(("a_", "b_"))]
         keys = ["r", "jn", "m0", "m1", *self._carried, *constant]
@@ -221,15 +220,12 @@ class Average:
         for c in classes:
             changes[f"e_{c}"] = f"l{n}_{c}"
             for v, card in enumerate(self._cards):
-                rest = f"l0_{c} - a_{c} - b_{c}"
-                changes[f"f{v}_{c}"] = case(
-                    [
-                        (f"c{v} = {card}", ZERO),
-                        (f"m0 = {v}", f"b_{c}"),
-                        (f"m1 = {v}", rest),
-                    ],
-                    f"l{v + 1}_{c} - l{v}_{c}",
-                )
+                cases = [
+                    (f"c{v} = {card}", ZERO),
+                    (f"m0 = {v}", f"b_{c}"),
+                    (f"m1 = {v}", f"l0_{c} - a_{c} - b_{c}"),
+                ]
+                changes[f"f{v}_{c}"] = case(cases, f"l{v + 1}_{c} - l{v}_{c}")
         rows.extend(changes, without=[*sums, "m0", "m1"])
 
     def _add_contributions(self) -> None:
@@ -237,8 +233,8 @@ class Average:
         rows, classes, n = self._rows, self._classes, len(self._classes)
         over = "OVER (PARTITION BY r)"
         rows.extend({f"h_{c}": f"MAX(e_{c}) {over}" for c in classes})
-        gaps = {c: exponential(f"e_{c} - h_{c}") for c in classes}
-        rows.extend({f"y_{c}": f"SUM({gap}) {over}" for c, gap in gaps.items()})
+        gaps = [exponential(f"e_{c} - h_{c}") for c in classes]
+        rows.extend({f"y_{c}": f"SUM({gap}) {over}" for c, gap in enumerate(gaps)})
         scores = {f"s_{c}": f"(h_{c} + LN(y_{c}))" for c in classes}
         temporary = [f"{kind}_{c}" for kind in "hy" for c in classes]
         rows.extend(scores, without=temporary)
@@ -263,9 +259,8 @@ class Average:
         odds = {"g": between([f"a_{c}" for c in classes])}
         for v in self._features:
             odds[f"g{v}"] = between([f"f{v}_{c}" for c in classes])
-        columns: Columns = {
-            key: f"MAX({key})" for key in (*(f"p_{c}" for c in classes), "t", "a", "o")
-        }
+        same = [*(f"p_{c}" for c in classes), "t", "a", "o"]
+        columns = {key: f"MAX({key})" for key in same}
         for key, value in odds.items():
             columns[key] = f"SUM({decision.tempered(f'q * {value}')})"
         rows.group(["r", *self._carried], columns)
@@ -380,53 +375,41 @@ def _of_networks(networks: Sequence[SumOut], label: str | int) -> Members:
     rows: list[list[Any]] = []
     for number, network in enumerate(networks):
         cards, last = network.cards, len(network.cards) - 1
-        known = _super_parents(network, label)
+        parents = [{*f.variables} - {f.child, last} for f in network.factors]
+        # The second is a child of the first.
+        known = sorted(set().union(*parents), key=lambda v: (len(parents[v]), v)) or [0]
+        if len(known) > 2 or parents[last]:
+            raise ValueError(
+                f"an average of networks for {quoted(label)} is written as SQL only "
+                "where at most two features of each are parents"
+            )
         states = np.argwhere(np.ones([cards[v] for v in known]))
         given = dict(zip(known, states.T, strict=True))
-        nats = []
+        nats_of = []
         for factor in network.factors:
             scope = [*({factor.child} - {*given, last}), last]
             table = sliced(factor.variables, factor.logs, given)
             shape = (len(states), *(cards[v] for v in scope))
-            nats.append(np.broadcast_to(product([table], scope), shape))
-        *others, second = (nats[v] for v in known)
-        first = others[0] if others else np.zeros_like(second)
-        none = np.full((len(states), 2 - len(known)), -1)
-        parents = np.broadcast_to(known, states.shape)
+            nats_of.append(np.broadcast_to(product([table], scope), shape))
+        heads = [nats_of[v] for v in known]
+        zeros = np.zeros_like(heads[0])
         tables = [
-            np.zeros((len(states), cards[v], cards[last])) if v in known else nats[v]
+            np.zeros((len(states), cards[v], cards[last])) if v in known else nats_of[v]
             for v in range(last)
         ]
+        none = np.full((len(states), 2 - len(known)), -1)
         rows.append(
             [
                 np.full(len(states), number),
-                np.hstack([none, parents]),
+                np.hstack([none, np.broadcast_to(known, states.shape)]),
                 np.hstack([none, states]),
-                nats[last],
-                first,
-                first + second,
+                nats_of[last],
+                heads[0] if len(known) == 2 else zeros,
+                sum(heads, zeros),
                 *tables,
             ]
         )
-    each, heads, both, prior, *logs = (np.concatenate(own) for own in zip(*rows))
-    return Members(each, heads, both, prior, logs[0], logs[1], logs[2:])
-
-
-def _super_parents(network: SumOut, label: str | int) -> list[int]:
-    """The one or two features that are parents."""
-    last = len(network.cards) - 1
-    is_ordered = [factor.child for factor in network.factors] == [*range(last + 1)]
-    parents = [
-        {v for v in factor.variables if v not in (factor.child, last)}
-        for factor in network.factors
-    ]
-    # The second is a child of the first.
-    inner = sorted(set().union(*parents), key=lambda v: (len(parents[v]), v)) or [0]
-    fits = len(inner) <= 2 and all(own <= {*inner} for own in parents)
-    depends = all(last in factor.variables for factor in network.factors)
-    if not (is_ordered and fits and depends) or parents[-1]:
-        raise ValueError(
-            f"an average of networks for {quoted(label)} is written as SQL only where "
-            "at most two features of each are parents"
-        )
-    return inner
+    numbers, heads_of, states_of, prior, first, joint, *nats_by_feature = (
+        np.concatenate(own) for own in zip(*rows)
+    )
+    return Members(numbers, heads_of, states_of, prior, first, joint, nats_by_feature)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -97,32 +97,34 @@ def _add_tables(
 
     Returns a remark for the reader of the query, empty if there is nothing to say.
     """
-    coded, remark = _Coded(), ""
+    remark = ""
     looks = fused(map(_relative, tables_of(terms)), by_owner=rows.is_reported)
-    tables = [(rows.slot(look.owner), coded.table(look)) for look in looks]
+    coded, new = _coded(looks)
+    tables = [(rows.slot(look.owner), own) for look, own in zip(looks, coded)]
     n_entries = sum(len(look.rows) for look in looks)
     if rows.form == "case" or (rows.form == "auto" and n_entries <= _FEW_ENTRIES):
-        check_size(table for _, table in tables)
-        if coded.new:
-            rows.extend(coded.new)
+        check_size(coded)
+        if new:
+            rows.extend(new)
         add_up(rows, tables, n_classes)
-        if coded.new:
-            rows.extend({}, without=coded.new)
+        if new:
+            rows.extend({}, without=new)
     elif tables:
         remark = _NO_COMPILER if rows.dialect == "postgres" else ""
-        add_long(rows, tables, cards, coded.new, n_classes)
+        add_long(rows, tables, cards, new, n_classes)
     densities = [term for term in terms if isinstance(term, Density)]
     if densities:
         _add_densities(rows, densities, n_classes)
     trees: list[Addend] = []
     for term in terms:
         if isinstance(term, Tree):
-            features = {feature for feature in term.features.tolist() if feature >= 0}
-            for name in sorted({rows.slot(feature) for feature in features}):
-                own = {feature for feature in features if rows.slot(feature) == name}
+            by_slot: dict[str, set[int]] = {}
+            for feature in sorted({*term.features.tolist()} - {-1}):
+                by_slot.setdefault(rows.slot(feature), set()).add(feature)
+            for slot, own in by_slot.items():
                 values = [ZERO] * n_classes
                 values[term.label] = _changes(term, 0, own)
-                trees.append((name, values))
+                trees.append((slot, values))
     add_terms(rows, trees, len(cards), n_classes, base)
     return remark
 
@@ -135,35 +137,34 @@ def _relative(look: Look) -> Look:
     return replace(look, rows=look.rows - first)
 
 
-class _Coded:
-    """Columns of the states of codings; `new` has those to be added."""
+def _coded(looks: Iterable[Look]) -> tuple[list[Table], Columns]:
+    """Tables by columns, and the columns of states to be added for them."""
+    names: dict[tuple[int, bytes], str] = {}
+    new: Columns = {}
 
-    def __init__(self) -> None:
-        self._known: dict[tuple[int, bytes], str] = {}
-        self.new: Columns = {}
-
-    def table(self, look: Look) -> Table:
-        """A table by columns; with a gate, a 1 is looked up in addition."""
-        columns = list(map(self._column, look.features, look.maps))
-        radices, states = look.radices, look.states
-        if look.gate is not None:
-            columns.append(self._column(look.owner, look.gate.astype(np.int64)))
-            radices = (*radices, 2)
-            states = np.pad(states, ((0, 0), (0, 1)), constant_values=1)
-        return Table(tuple(columns), radices, states, look.rows)
-
-    def _column(self, feature: int, states: Whole) -> str:
-        """The column of one variable; its codes where these are the states."""
+    def column(feature: int, states: Whole) -> str:
         code, key = f"c{feature}", (feature, states.tobytes())
         if np.array_equal(states, np.arange(len(states))):
             return code
-        if key not in self._known:
+        if key not in names:
             # Runs of codes with one state are one condition.
             *ends, last = np.flatnonzero(np.diff(states, append=-1)).tolist()
             cases = [(f"{code} <= {end}", num(states[end])) for end in ends]
-            self._known[key] = f"q{len(self._known)}"
-            self.new[self._known[key]] = case(cases, num(states[last]))
-        return self._known[key]
+            names[key] = f"q{len(names)}"
+            new[names[key]] = case(cases, num(states[last]))
+        return names[key]
+
+    tables = []
+    for look in looks:
+        columns = tuple(map(column, look.features, look.maps))
+        radices, states = look.radices, look.states
+        if look.gate is not None:
+            # A 1 is looked up in addition.
+            columns += (column(look.owner, look.gate.astype(np.int64)),)
+            radices = (*radices, 2)
+            states = np.pad(states, ((0, 0), (0, 1)), constant_values=1)
+        tables.append(Table(columns, radices, states, look.rows))
+    return tables, new
 
 
 def _changes(tree: Tree, node: int, features: set[int]) -> str:
