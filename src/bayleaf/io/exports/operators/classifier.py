@@ -129,7 +129,7 @@ class _Input(NamedTuple):
 
 def _inputs(cells: Sequence[FeatureCells]) -> list[_Input]:
     """The inputs of all features; ValueError if names or values are not distinct."""
-    inputs = [_input(own) for own in cells]
+    inputs = list(map(_input, cells))
     names = [one.name for one in inputs]
     check_characters(names, "a column's name holds", "ONNX")
     if "" in names:

@@ -225,9 +225,9 @@ class TermOperators:
             tests = [graph.add("Equal", codes[v], np.array(cards[v])) for v in missing]
             is_open = graph.joined("Or", tests)
             rows = graph.add("Squeeze", graph.add("NonZero", is_open), [0])
-            own = [graph.add("Gather", code, rows) for code in codes]
+            chosen = [graph.add("Gather", code, rows) for code in codes]
             indices = graph.add("Unsqueeze", rows, [1])
-            summed = self._summed_out(term, own, missing)
+            summed = self._summed_out(term, chosen, missing)
             scores = graph.add("ScatterND", scores, indices, summed)
         if term.weight == 1.0:
             return scores
@@ -253,10 +253,12 @@ class TermOperators:
             tables.append(((v,), graph.add("Gather", table, codes[v])))
         while dense:
             scopes = {
-                v: sorted({u for own, _ in tables if v in own for u in own})
+                v: sorted(
+                    {u for variables, _ in tables if v in variables for u in variables}
+                )
                 for v in dense
             }
-            sizes = {v: prod(cards[u] for u in own) for v, own in scopes.items()}
+            sizes = {v: prod(cards[u] for u in scope) for v, scope in scopes.items()}
             # The variable whose sum makes the smallest table goes first.
             v = min(dense, key=lambda v: (sizes[v], v))
             if sizes[v] > _MAX_ROW_CELLS:
@@ -286,8 +288,8 @@ class TermOperators:
     ) -> str:
         """The sum of logarithms over variables that contain those of all tables."""
         terms = []
-        for own, name in tables:
-            shape = [cards[v] if v in own else 1 for v in scope]
+        for variables, name in tables:
+            shape = [cards[v] if v in variables else 1 for v in scope]
             terms.append(self._graph.add("Reshape", name, [0, *shape]))
         return self._graph.joined("Add", terms)
 

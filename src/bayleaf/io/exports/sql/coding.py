@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Sequence
 from typing import Any
 
+import numpy as np
+
 from bayleaf.data.reading.dates import UNITS
 from bayleaf.io.exports.cells import FeatureCells
 from bayleaf.io.exports.characters import check_characters, check_integers
@@ -75,7 +77,9 @@ class Source:
         absent, value = [f"{cell} IS NULL"], cell
         if cells.reading.form in ("date", "duration"):
             value = _part(cells, cell, self._dialect)
-        elif cells.kind == "intervals" or _has_numbers(cells):
+        elif cells.kind == "intervals" or {*map(_type_name, cells.codes)} == {
+            "numbers"
+        }:
             number = cast(cell, "DOUBLE")
             nan = is_nan(number, self._dialect)
             absent += [nan] if nan else []
@@ -114,7 +118,7 @@ def _check_states(cells: FeatureCells, dialect: str) -> None:
 
 def _check_types(values: Iterable[Any], where: str) -> None:
     """Raise ValueError where values are of several types."""
-    types = {"text" if isinstance(v, str) else _number_type(v) for v in values}
+    types = set(map(_type_name, values))
     if len(types) > 1:
         raise ValueError(
             f"{where} {name_list(sorted(types))}, but a column of a database has one "
@@ -122,27 +126,18 @@ def _check_types(values: Iterable[Any], where: str) -> None:
         )
 
 
-def _number_type(value: Any) -> str:
-    return "truth values" if isinstance(value, bool) else "numbers"
+def _type_name(value: Any) -> str:
+    if isinstance(value, str | bool | np.bool_):
+        return "text" if isinstance(value, str) else "truth values"
+    return "numbers"
 
 
 def _is_one_of(value: str, states: Sequence[Any], dialect: str) -> str:
     """Whether a value is one of some states: texts only if all their bytes are."""
-    form = "{}"
-    if isinstance(states[0], str):
-        form = {"mysql": "CAST({} AS BINARY)", "sqlite": "{} COLLATE BINARY"}.get(
-            dialect, form
-        )
+    forms = {"mysql": "CAST({} AS BINARY)", "sqlite": "{} COLLATE BINARY"}
+    form = forms.get(dialect, "{}") if isinstance(states[0], str) else "{}"
     value, *others = (form.format(each) for each in (value, *map(literal, states)))
     return f"{value} IN ({', '.join(others)})"
-
-
-def _has_numbers(cells: FeatureCells) -> bool:
-    """Whether values are numbers that may be NaN."""
-    return bool(cells.codes) and all(
-        isinstance(state, int | float) and not isinstance(state, bool)
-        for state in cells.codes
-    )
 
 
 def _part(cells: FeatureCells, cell: str, dialect: str) -> str:

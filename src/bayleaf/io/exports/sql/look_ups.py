@@ -154,14 +154,8 @@ def add_up(
         joins: list[str] = []
         for slot, term in batch:
             if isinstance(term, Table):
-                if is_joined(term):
-                    values = {f"v{c}": term.values[:, c] for c in term.outputs}
-                    # Elsewhere rows must be listed: databases plan joins by number.
-                    write = _keyed if rows.dialect == "duckdb" else _listed
-                    stage = write(rows, term.keys, values)
-                    term = Joined(stage, {"k": term.key}, term.outputs)
-                else:
-                    term = list(map(term.cases, range(n_classes)))
+                join, classes = is_joined(term), range(n_classes)
+                term = _joined(rows, term) if join else list(map(term.cases, classes))
             if isinstance(term, Joined):
                 alias = f"j{len(joins)}"
                 on = both(*(f"{alias}.{key} = {v}" for key, v in term.keys.items()))
@@ -180,6 +174,14 @@ def add_up(
     zeros = {key: ZERO for key in keys if key not in rows.columns}
     if zeros:
         rows.extend(zeros)
+
+
+def _joined(rows: Rows, table: Table) -> Joined:
+    """A table as a stage."""
+    values = {f"v{c}": table.values[:, c] for c in table.outputs}
+    # Elsewhere rows must be listed: databases plan joins by their number.
+    write = _keyed if rows.dialect == "duckdb" else _listed
+    return Joined(write(rows, table.keys, values), {"k": table.key}, table.outputs)
 
 
 def _keyed(rows: Rows, keys: Whole, values: Mapping[str, Floats]) -> str:
@@ -232,9 +234,9 @@ def _by_value(keys: Whole, values: Floats, max_keys: int) -> tuple[list[str], Fl
     words = list(map(str, keys[order].tolist()))
     lists, rows, first = [], [], 0
     for row, n_keys in enumerate(np.bincount(indices.ravel()).tolist()):
-        own, first = words[first : first + n_keys], first + n_keys
+        group, first = words[first : first + n_keys], first + n_keys
         for start in range(0, n_keys, max_keys):
-            lists.append(",".join(own[start : start + max_keys]))
+            lists.append(",".join(group[start : start + max_keys]))
             rows.append(row)
     return lists, distinct[rows]
 

@@ -100,7 +100,7 @@ def _add_tables(
     remark = ""
     looks = fused(map(_relative, tables_of(terms)), by_owner=rows.is_reported)
     coded, new = _coded(looks)
-    tables = [(rows.slot(look.owner), own) for look, own in zip(looks, coded)]
+    tables = [(rows.slot(look.owner), table) for look, table in zip(looks, coded)]
     n_entries = sum(len(look.rows) for look in looks)
     if rows.form == "case" or (rows.form == "auto" and n_entries <= _FEW_ENTRIES):
         check_size(coded)
@@ -121,9 +121,9 @@ def _add_tables(
             by_slot: dict[str, set[int]] = {}
             for feature in sorted({*term.features.tolist()} - {-1}):
                 by_slot.setdefault(rows.slot(feature), set()).add(feature)
-            for slot, own in by_slot.items():
+            for slot, features in by_slot.items():
                 values = [ZERO] * n_classes
-                values[term.label] = _changes(term, 0, own)
+                values[term.label] = _changes(term, 0, features)
                 trees.append((slot, values))
     add_terms(rows, trees, len(cards), n_classes, base)
     return remark
