@@ -101,15 +101,12 @@ class ScoredNetwork:
             new = self.children[todo.pop()] - below
             below |= new
             todo += new - {self.label}
-        seen = [
-            f"{columns[v]} < {self.cards[v]}"
-            for v in sorted(below)
-            if v < self.n_features
-        ]
-        conditions = [] if self.label in below else [either(*seen) if seen else "1 = 0"]
+        features = sorted(v for v in below if v < self.n_features)
+        seen = either(*(f"{columns[v]} < {self.cards[v]}" for v in features))
+        conditions = [] if self.label in below else [seen]
         if variable < self.n_features:
             conditions.append(f"{columns[variable]} = {self.cards[variable]}")
-        return both(*conditions) if conditions else "1 = 1"
+        return both(*conditions)
 
 
 def add_network(rows: Rows, scored: ScoredNetwork, limit: int) -> str:
@@ -201,8 +198,7 @@ def _add_sums(rows: Rows, scored: ScoredNetwork, limit: int) -> str:
     """
     cards, classes = scored.cards, range(scored.n_classes)
     phases = [*_phases(scored, min(limit, _MAX_OPEN))]
-    scopes = [scope for _, scope, _ in phases]
-    wide = [scope for scope in scopes if prod(cards[v] for v in scope) > limit]
+    wide = [scope for _, scope, _ in phases if prod(cards[v] for v in scope) > limit]
     carried = list(rows.columns)
     rows.number()
     codes = _add_prefixes(rows, scored) if rows.is_reported else scored.codes
@@ -231,27 +227,25 @@ def _add_sums(rows: Rows, scored: ScoredNetwork, limit: int) -> str:
         _add_changes(rows, scored, carried)
         slots = ["b", *(f"f{v}" for v in range(scored.n_features))]
         scores += [f"{slot}_{c}" for slot in slots for c in classes]
+    remark = ""
     if wide:
         rows.extend({key: case([(fits, key)]) for key in scores})
         carried.remove("w")
+        remark = (
+            "rows whose missing cells would have to be summed over more than "
+            f"{limit} combinations at a time have no result"
+        )
     rows.select(kept([*carried, *scores]))
-    return (
-        "rows whose missing cells would have to be summed over more than "
-        f"{limit} combinations at a time have no result"
-        if wide
-        else ""
-    )
+    return remark
 
 
 def _add_prefixes(rows: Rows, scored: ScoredNetwork) -> list[str]:
     """Rows for every number st of features that are known, in their order."""
     table = rows.constants({"st": list(range(len(scored.order) + 1))})
-    codes = {
-        f"m{feature}": case(
-            [(f"st <= {index}", f"{scored.cards[feature]}")], f"c{feature}"
-        )
-        for index, feature in enumerate(scored.order)
-    }
+    codes: Columns = {}
+    for index, feature in enumerate(scored.order):
+        is_hidden = f"st <= {index}", f"{scored.cards[feature]}"
+        codes[f"m{feature}"] = case([is_hidden], f"c{feature}")
     rows.extend({"st": "st", **codes}, f" CROSS JOIN {table}")
     return [f"m{feature}" for feature in range(scored.n_features)]
 

@@ -118,13 +118,13 @@ def plus(*parts: str) -> str:
 
 
 def both(*parts: str) -> str:
-    """A conjunction."""
-    return _joined("({} AND {})", parts)
+    """A conjunction; true for no conditions."""
+    return _joined("({} AND {})", parts) if parts else "1 = 1"
 
 
 def either(*parts: str) -> str:
-    """A disjunction."""
-    return _joined("({} OR {})", parts)
+    """A disjunction; false for no conditions."""
+    return _joined("({} OR {})", parts) if parts else "1 = 0"
 
 
 def highest(values: Sequence[str]) -> str:
