@@ -106,21 +106,18 @@ def between(values: Sequence[str]) -> str:
     return f"({chosen('t', by_class)} - {chosen('a', by_class)})"
 
 
-def add_ranking(rows: Rows, n_features: int, n_ranks: int) -> None:
-    """Add n{rank} of the features with the largest contributions, ties in order."""
-    for rank in range(n_ranks):
-        sizes = [
-            case([(f"n{k} = {v}", num(-1.0)) for k in range(rank)], f"ABS(g{v})")
-            for v in range(n_features)
-        ]
-        _add_best(rows, f"n{rank}", sizes)
-
-
 def ranked(rows: Rows, cells: Sequence[FeatureCells], n_ranks: int) -> Columns:
     """Columns of the features with the largest contributions.
 
-    They are feature, value, state and contribution by rank, and the sum of the others.
+    They are feature, value, state and contribution by rank, ties in order, and the sum
+    of the others.
     """
+    for rank in range(n_ranks):
+        sizes = [
+            case([(f"n{k} = {v}", num(-1.0)) for k in range(rank)], f"ABS(g{v})")
+            for v in range(len(cells))
+        ]
+        _add_best(rows, f"n{rank}", sizes)
     labels: Columns = {}
     for v, own in enumerate(cells):
         texts = {c: text(own.variable.label(c)) for c in range(own.n_codes)}

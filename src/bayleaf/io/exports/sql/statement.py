@@ -10,7 +10,7 @@ from bayleaf.io.atomic import write_text
 from bayleaf.io.exports.cells import FeatureCells, feature_cells
 from bayleaf.io.exports.registry import predictor_of
 from bayleaf.io.exports.sql.coding import Source, check_labels
-from bayleaf.io.exports.sql.deciding import Decision, add_ranking, ranked
+from bayleaf.io.exports.sql.deciding import Decision, ranked
 from bayleaf.io.exports.sql.naming import (
     check_columns,
     check_ids,
@@ -112,9 +112,8 @@ def to_sql(
     for c, key in enumerate(probability_names(classes, dialect)):
         columns[key] = f"p_{c}"
     if rows.is_reported:
-        add_ranking(rows, len(cells), n_ranks := min(explain, len(cells)))
         columns |= {"against": chosen("a", labels), "log_odds": "o", "prior": "g"}
-        columns |= ranked(rows, cells, n_ranks)
+        columns |= ranked(rows, cells, min(explain, len(cells)))
     if "ok" in rows.columns:
         columns = {key: case([("ok = 1", value)]) for key, value in columns.items()}
     check_ids(ids, columns, dialect)
