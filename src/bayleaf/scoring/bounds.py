@@ -11,18 +11,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.data.codes import Codes
-from bayleaf.scoring.reference import product, sliced, summed_out, term_scores
 from bayleaf.scoring.terms import (
     Counts,
+    Density,
     Factor,
     Floats,
     LogSum,
     Look,
     ScoringProgram,
     SumOut,
-    Term,
     Tree,
 )
+from bayleaf.scoring.values import parts, product, sliced, summed_out
 
 Indices = NDArray[np.intp]
 
@@ -147,27 +147,22 @@ def _tables(
         if isinstance(term, SumOut):
             yield from _network_tables(term, options, chosen)
         else:
-            yield _computed(term, _features(term), options, chosen, len(program.base))
-
-
-def _features(term: Term) -> tuple[int, ...]:
-    """Features that a term depends on."""
-    if isinstance(term, Tree):
-        return tuple(np.unique(term.features[term.features >= 0]).tolist())
-    assert not isinstance(term, SumOut | LogSum)
-    if isinstance(term, Look) and term.gate is not None:
-        return tuple({*term.features, term.owner})
-    return term.features
+            yield _computed(term, options, chosen, len(program.base))
 
 
 def _computed(
-    term: Term,
-    members: tuple[int, ...],
+    term: Look | Counts | Density | Tree,
     options: Sequence[Indices],
     chosen: int,
     n_classes: int,
 ) -> _Table:
     """The log-odds of a term, exactly, for all joint options of its features."""
+    if isinstance(term, Tree):
+        members = tuple(np.unique(term.features[term.features >= 0]).tolist())
+    elif isinstance(term, Look) and term.gate is not None:
+        members = tuple({*term.features, term.owner})
+    else:
+        members = term.features
     sizes = [len(options[f]) for f in members]
     n_cells = prod(sizes)
     if n_cells * n_classes > _MAX_COMPUTED_CELLS:
@@ -175,8 +170,10 @@ def _computed(
     columns = [np.zeros(n_cells, np.intp)] * len(options)
     for feature, places in zip(members, np.indices(sizes).reshape(len(sizes), -1)):
         columns[feature] = options[feature][places]
-    scores = term_scores(term, columns, (n_cells, n_classes)).T
-    return members, (scores[chosen] - scores).reshape(n_classes, *sizes)
+    scores = np.zeros((n_cells, n_classes))
+    for _, values in parts(term, columns, scores.shape):
+        scores += values
+    return members, (scores[:, [chosen]] - scores).T.reshape(n_classes, *sizes)
 
 
 def _network_tables(
@@ -228,31 +225,25 @@ def _least_odds(
     A ratio of sums is not less than the least ratio of their terms.
     """
     label = len(term.cards) - 1
-    members = tuple(v for v in factor.variables if v != label)
+    members = [v for v in factor.variables if v != label]
     logs = np.moveaxis(factor.logs, factor.variables.index(label), 0)
-    index, starts, unknown = [np.arange(len(logs))], [], []
-    for variable in members:
-        card = term.cards[variable]
-        # A latent variable has no code of its own.
-        codes = options[variable] if variable < len(options) else np.array([card])
-        is_summed = variable >= len(options) or variable in parents
-        groups = [
-            np.arange(card) if code >= card and is_summed else np.array([code])
-            for code in codes.tolist()
-        ]
-        starts.append(np.cumsum([0, *(len(group) for group in groups[:-1])]))
-        states = np.concatenate(groups)
-        unknown.append(states >= card)
-        index.append(np.minimum(states, card - 1))
-    if prod(len(states) for states in index) > _MAX_CELLS:
+    # A latent variable is missing always.
+    codes = {
+        v: options[v] if v < len(options) else np.array([term.cards[v]])
+        for v in members
+    }
+    for axis, v in enumerate(members, start=1):
+        if (codes[v] < term.cards[v]).all():
+            logs = logs.take(codes[v], axis=axis)
+    if logs.size > len(logs) * _MAX_CELLS:
         raise _NoBoundsError
-    values = logs[np.ix_(*index)]
-    odds = np.asarray(values[chosen] - values)
-    for axis, (first, missing) in enumerate(zip(starts, unknown), start=1):
-        # A missing feature without children adds nothing.
-        if missing.any():
-            np.moveaxis(odds, axis, 0)[missing] = 0.0
-        if len(first) < len(missing):
-            odds = np.minimum.reduceat(odds, first, axis=axis)
+    odds = np.asarray(logs[chosen] - logs)
+    for axis, v in enumerate(members, start=1):
+        if (codes[v] >= term.cards[v]).any():
+            least = odds.min(axis=axis, keepdims=True)
+            if v < len(options) and v not in parents:
+                # A missing feature without children adds nothing.
+                least = np.zeros_like(least)
+            odds = np.concatenate([odds, least], axis=axis).take(codes[v], axis=axis)
     kept = [v for v in members if v < len(options)]
     return tuple(kept), odds.reshape(len(odds), *(len(options[v]) for v in kept))

@@ -7,7 +7,15 @@ from math import prod
 
 import numpy as np
 
-from bayleaf.scoring.terms import PRIOR, Counts, Floats, Look, Term, Whole
+from bayleaf.scoring.terms import (
+    PRIOR,
+    Counts,
+    Floats,
+    Look,
+    Term,
+    Whole,
+    joint_states,
+)
 
 # Cells of a table over the codes themselves that terms of several codings may share.
 _MAX_CELLS = 2_000_000
@@ -25,22 +33,11 @@ def tables_of(terms: Iterable[Term]) -> Iterator[Look]:
 
 
 def fused(looks: Iterable[Look], *, by_owner: bool) -> list[Look]:
-    """Add up tables over the same features.
+    """Add up tables over the same features, by owner and features, without zeros.
 
     Tables in the same coding are added. So are those in different codings, over the
-    codes themselves, where that has few more entries.
-
-    Parameters
-    ----------
-    looks : iterable of Look
-        The tables.
-    by_owner : bool
-        Whether tables of different owners remain separate.
-
-    Returns
-    -------
-    list of Look
-        By owner and features, which increase. Zero entries are left out.
+    codes themselves, where that has few more entries. Tables of different owners remain
+    separate if `by_owner`.
     """
     groups: dict[tuple[object, ...], dict[bytes, list[Look]]] = {}
     for look in map(_sorted, looks):
@@ -80,9 +77,7 @@ def _table(like: Look, maps: tuple[Whole, ...], keys: Whole, rows: Floats) -> Lo
     """A table with other entries; those of zeros are left out."""
     filled = (rows != 0).any(axis=1)
     radices = tuple(int(states.max(initial=0)) + 1 for states in maps)
-    states = np.zeros((int(filled.sum()), 0), dtype=np.int64)
-    if radices:
-        states = np.stack(np.unravel_index(keys[filled], radices), axis=1)
+    states = joint_states(keys[filled], radices)
     return Look(like.owner, like.features, maps, states, rows[filled], like.gate)
 
 

@@ -7,7 +7,7 @@ a row share. The owner of a term is the feature whose evidence it is, -1 for the
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol
@@ -31,31 +31,30 @@ MAX_LOG_DENSITY = 50.0
 _MAX_CELLS = 50_000_000
 
 
+def joint_keys(states: Iterable[Whole], radices: Sequence[int], n: int) -> Whole:
+    """Joint states of n rows as integers, the last feature varying fastest."""
+    if not radices:
+        return np.zeros(n, np.int64)
+    return np.asarray(np.ravel_multi_index(tuple(states), radices))
+
+
+def joint_states(keys: Whole, radices: Sequence[int]) -> Whole:
+    """Joint states (n_rows, n_features) of integers that `joint_keys` returns."""
+    if not radices:
+        return np.zeros((len(keys), 0), np.int64)
+    return np.stack(np.unravel_index(keys, radices), axis=1)
+
+
 @dataclass(frozen=True, eq=False)
 class Look:
-    """A table by the joint state of a few features; states not listed add zero.
-
-    Parameters
-    ----------
-    owner : int
-        The feature that it is evidence of, -1 for the prior.
-    features : tuple of int
-        Whose states are looked up.
-    maps : tuple of ndarray of shape (n_codes,), dtype int64
-        State of each code of each feature, the missing cell's last.
-    states : ndarray of shape (n_entries, n_features), dtype int64
-        Joint states, each once.
-    rows : ndarray of shape (n_entries, n_outputs)
-        Nats.
-    gate : ndarray of shape (n_codes,), dtype bool, optional
-        Codes of the owner under which the term counts, if not under all.
-    """
+    """A table by the joint state of a few features; states not listed add zero."""
 
     owner: int
-    features: tuple[int, ...]
-    maps: tuple[Whole, ...]
-    states: Whole
-    rows: Floats
+    features: tuple[int, ...]  # Whose states are looked up.
+    maps: tuple[Whole, ...]  # State of each code of each feature, missing last.
+    states: Whole  # Joint states (n_entries, n_features), each once.
+    rows: Floats  # Nats (n_entries, n_outputs).
+    # Codes (n_codes,) of the owner under which the term counts, if not under all.
     gate: Flags | None = None
 
     @classmethod
@@ -81,10 +80,8 @@ class Look:
 
     @property
     def keys(self) -> Whole:
-        """Joint states as integers, the last feature varying fastest."""
-        if not self.features:
-            return np.zeros(len(self.states), dtype=np.int64)
-        return np.asarray(np.ravel_multi_index(tuple(self.states.T), self.radices))
+        """Joint states of the entries as integers."""
+        return joint_keys(self.states.T, self.radices, len(self.states))
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,34 +91,17 @@ class Counts:
     Depth j adds weight * ln P(child | class, first j parents), relative to a joint
     state without rows, which is the same for all classes. Where no cell has the states
     of the parents, depth j - 1 is repeated.
-
-    Parameters
-    ----------
-    features : tuple of int
-        The child, then its parents.
-    maps : tuple of ndarray of shape (n_codes,), dtype int64
-        State of each code of each feature. The last state is reserved: that of the
-        child adds nothing, and a cell has it for parents that too few rows share.
-    states : ndarray of shape (n_cells, n_features), dtype int64
-        Occupied joint states.
-    classes : ndarray of shape (n_cells,), dtype int64
-        Class of each cell.
-    totals : ndarray of shape (n_cells,)
-        Weight of the training rows in each cell.
-    weights : ndarray of shape (n_features,)
-        Weight of each depth.
-    pseudo : tuple of float
-        Prior weight of each state, of all together, and by the states' shares.
-    n_classes : int
-        Number of classes.
     """
 
-    features: tuple[int, ...]
+    features: tuple[int, ...]  # The child, then its parents.
+    # State of each code of each feature. The last state is reserved: that of the child
+    # adds nothing, and a cell has it for parents that too few rows share.
     maps: tuple[Whole, ...]
-    states: Whole
-    classes: Whole
-    totals: Floats
-    weights: Floats
+    states: Whole  # Occupied joint states (n_cells, n_features).
+    classes: Whole  # Class of each cell.
+    totals: Floats  # Weight of the training rows in each cell.
+    weights: Floats  # Weight of each depth (n_features,).
+    # Prior weight of each state, of all together, and by the states' shares.
     pseudo: tuple[float, float, float]
     n_classes: int
 
@@ -185,17 +165,13 @@ class Counts:
         chosen = self.states[:, members]
         reserved = np.array(radices, dtype=np.int64) - 1
         exists = (chosen < reserved).all(axis=1)
-        keys = np.zeros(int(exists.sum()), np.int64)
-        for states, radix in zip(chosen[exists].T, radices, strict=True):
-            keys = keys * radix + states
+        keys = joint_keys(chosen[exists].T, radices, int(exists.sum()))
         distinct, indices = np.unique(keys, return_inverse=True)
         cells = indices * self.n_classes + self.classes[exists]
         size = len(distinct) * self.n_classes
         sums = np.bincount(cells, self.totals[exists], size)
-        joint = np.zeros((len(distinct), 0), np.int64)
-        if radices:
-            joint = np.stack(np.unravel_index(distinct, radices), axis=1)
-        return joint, sums.astype(np.float64).reshape(-1, self.n_classes)
+        totals = sums.astype(np.float64).reshape(-1, self.n_classes)
+        return joint_states(distinct, radices), totals
 
 
 def _keys(*rows: Whole) -> list[Whole]:
@@ -204,9 +180,7 @@ def _keys(*rows: Whole) -> list[Whole]:
     ends = np.cumsum([len(array) for array in rows])[:-1]
     radices = joined.max(axis=0, initial=0).astype(object) + 1
     if np.prod(radices) < 1 << 62:
-        indices = np.zeros(len(joined), np.int64)
-        for states, radix in zip(joined.T, radices.tolist(), strict=True):
-            indices = indices * radix + states
+        indices = joint_keys(joined.T, radices.tolist(), len(joined))
     else:
         indices = np.unique(joined, axis=0, return_inverse=True)[1].reshape(-1)
     return np.split(indices, ends)
@@ -224,11 +198,8 @@ def _continued(before: Whole, configurations: Whole) -> tuple[Whole, Whole]:
     keys, targets = _keys(before, configurations[:, :-1])
     order = np.argsort(keys, kind="stable")
     ranks = keys[order]
-    first, last = (
-        np.searchsorted(ranks, targets),
-        np.searchsorted(ranks, targets, "right"),
-    )
-    sizes = last - first
+    first = np.searchsorted(ranks, targets)
+    sizes = np.searchsorted(ranks, targets, "right") - first
     indices = np.repeat(np.arange(len(configurations)), sizes)
     within = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
     return order[np.repeat(first, sizes) + within], indices
@@ -236,82 +207,43 @@ def _continued(before: Whole, configurations: Whole) -> tuple[Whole, Whole]:
 
 @dataclass(frozen=True, eq=False)
 class Density:
-    """A number's Student t density given others, linear in each class.
+    """A number's Student t density given others, linear in each class."""
 
-    Parameters
-    ----------
-    weight : float
-        What the log density is multiplied by.
-    features : tuple of int
-        The child, then its parents.
-    positions : tuple of ndarray of shape (n_states,)
-        Number of each state of each feature; a missing child adds nothing.
-    means, variances : ndarray of shape (n_features, n_classes)
-        Of the features; a missing parent counts as its mean, and adds its variance.
-    slopes : ndarray of shape (n_features, n_classes)
-        The intercept, then the parents' coefficients, of centred positions.
-    triangle : ndarray of shape (n_corners, n_classes)
-        Upper triangle, row by row, whose product with the row gives its leverage.
-    scale, freedom, constants : ndarray of shape (n_classes,)
-        Squared scale and degrees of freedom, and the constant of the log density.
-    """
-
-    weight: float
-    features: tuple[int, ...]
+    weight: float  # What the log density is multiplied by.
+    features: tuple[int, ...]  # The child, then its parents.
+    # Number of each state of each feature; a missing child adds nothing.
     positions: tuple[Floats, ...]
+    # Of the features (n_features, n_classes); a missing parent counts as its mean, and
+    # adds its variance.
     means: Floats
     variances: Floats
+    # The intercept, then the parents' coefficients, of centred positions.
     slopes: Floats
+    # Upper triangle (n_corners, n_classes), row by row, whose product with the row
+    # gives its leverage.
     triangle: Floats
-    scale: Floats
-    freedom: Floats
-    constants: Floats
+    scale: Floats  # Squared scale of each class.
+    freedom: Floats  # Degrees of freedom of each class.
+    constants: Floats  # Constant of the log density of each class.
 
 
 @dataclass(frozen=True, eq=False)
 class Tree:
-    """A tree that adds nats to a class; the owner of a step is the feature it tests.
+    """A tree that adds nats to a class; the owner of a step is the feature it tests."""
 
-    Parameters
-    ----------
-    label : int
-        The class.
-    cards : ndarray of shape (n_features,), dtype int64
-        Numbers of states of all features.
-    features : ndarray of shape (n_nodes,), dtype int64
-        Feature that each node tests, -1 for a leaf; the root is the first.
-    states : ndarray of shape (n_nodes,), dtype int64
-        The state that leads left.
-    children : ndarray of shape (n_nodes,), dtype int64
-        The left child; the right child follows it.
-    is_ordered : ndarray of shape (n_nodes,), dtype bool
-        Whether lower states lead left as well.
-    values : ndarray of shape (n_nodes,)
-        Nats of a row that ends there, in a leaf or because its cell is missing.
-    """
-
-    label: int
-    cards: Whole
-    features: Whole
-    states: Whole
-    children: Whole
-    is_ordered: Flags
+    label: int  # The class.
+    cards: Whole  # Numbers of states of all features.
+    features: Whole  # Feature that each node tests, -1 for a leaf; first the root.
+    states: Whole  # The state that leads left.
+    children: Whole  # The left child of each node; the right child follows it.
+    is_ordered: Flags  # Whether lower states lead left as well.
+    # Nats of a row that ends there, in a leaf or because its cell is missing.
     values: Floats
 
 
 @dataclass(frozen=True, eq=False)
 class Factor:
-    """One distribution: logarithms over its parents and its child.
-
-    Parameters
-    ----------
-    child : int
-        The variable that it is a distribution of.
-    variables : tuple of int
-        The axes of the table.
-    logs : ndarray of shape (card, ...)
-        Nats.
-    """
+    """The distribution of a child: nats, an axis for each variable of its family."""
 
     child: int
     variables: tuple[int, ...]
@@ -320,21 +252,12 @@ class Factor:
 
 @dataclass(frozen=True, eq=False)
 class SumOut:
-    """A product of distributions, summed over latent variables and missing features.
+    """A product of distributions, summed over latent variables and missing features."""
 
-    Parameters
-    ----------
-    network : Factorisation
-        The distributions; the features, any latent variables, and the class, last.
-    order : tuple of int
-        Features in the order in which their evidence is added.
-    weight : float
-        What the log is multiplied by.
-    """
-
+    # Of the features, any latent variables, and the class, last.
     network: Factorisation
-    order: tuple[int, ...]
-    weight: float = 1.0
+    order: tuple[int, ...]  # Features in the order in which their evidence is added.
+    weight: float = 1.0  # What the log is multiplied by.
 
     @property
     def cards(self) -> tuple[int, ...]:
@@ -343,13 +266,7 @@ class SumOut:
 
     @cached_property
     def factors(self) -> tuple[Factor, ...]:
-        """The distributions as tables.
-
-        Raises
-        ------
-        ValueError
-            If a table is too large to be expanded, naming its variable.
-        """
+        """The distributions as tables; ValueError names one that is too large."""
         return tuple(self._factor(cpd) for cpd in self.network.cpds)
 
     def _factor(self, cpd: CPD) -> Factor:
@@ -377,20 +294,11 @@ class SumOut:
 
 @dataclass(frozen=True, eq=False)
 class Bank:
-    """Naive Bayes models over the same features.
+    """Naive Bayes models over the same features."""
 
-    Parameters
-    ----------
-    base : ndarray of shape (n_nodes, n_outputs)
-        Log priors.
-    looks : tuple of Look
-        Tables of rows of shape (n_nodes * n_outputs,).
-    members : ndarray of shape (n_nodes,), dtype int64, optional
-        The member that each node is a part of, if several are part of one.
-    """
-
-    base: Floats
-    looks: tuple[Look, ...]
+    base: Floats  # Log priors (n_nodes, n_outputs).
+    looks: tuple[Look, ...]  # Tables of rows of shape (n_nodes * n_outputs,).
+    # The member that each node is a part of, if several are part of one.
     members: Whole | None = None
 
     @property
@@ -401,24 +309,15 @@ class Bank:
 
 @dataclass(frozen=True, eq=False)
 class LogSum:
-    """The log of the mean over those members that are possible in some class.
+    """The log of the mean over those members that are possible in some class."""
 
-    Parameters
-    ----------
-    paths : tuple of tuple of Bank
-        Each a tree of gates, level by level, and the experts below it. The posterior of
-        a gate is the weight of its branches.
-    networks : tuple of SumOut
-        Members that are networks.
-    is_posterior : bool
-        Whether experts return posteriors instead of joint probabilities.
-    fallback : tuple of Look
-        What scores a row for which all members are impossible in all classes.
-    """
-
+    # Each a tree of gates, level by level, and the experts below it. The posterior of a
+    # gate is the weight of its branches.
     paths: tuple[tuple[Bank, ...], ...] = ()
-    networks: tuple[SumOut, ...] = ()
+    networks: tuple[SumOut, ...] = ()  # Members that are networks.
+    # Whether experts return posteriors instead of joint probabilities.
     is_posterior: bool = False
+    # What scores a row for which all members are impossible in all classes.
     fallback: tuple[Look, ...] = ()
 
 
@@ -427,19 +326,9 @@ Term = Look | Counts | Density | Tree | SumOut | LogSum
 
 @dataclass(frozen=True, eq=False)
 class ScoringProgram:
-    """Scores of the classes: a base and terms.
+    """Scores of the classes: a base and the terms that a row adds to it, in nats."""
 
-    Parameters
-    ----------
-    cards : tuple of int
-        Numbers of states of the features.
-    base : ndarray of shape (n_classes,)
-        Nats of all rows.
-    terms : tuple of Term
-        What a row adds.
-    """
-
-    cards: tuple[int, ...]
+    cards: tuple[int, ...]  # Numbers of states of the features.
     base: Floats
     terms: tuple[Term, ...]
 

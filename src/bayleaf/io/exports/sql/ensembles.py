@@ -27,7 +27,6 @@ from bayleaf.io.exports.sql.words import (
     plus,
 )
 from bayleaf.models.predictor import Predictor
-from bayleaf.scoring.reference import product, sliced
 from bayleaf.scoring.terms import Bank, Floats, LogSum, Look, SumOut, Whole
 from bayleaf.wording import quoted
 

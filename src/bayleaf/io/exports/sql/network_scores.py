@@ -23,8 +23,8 @@ from bayleaf.io.exports.sql.look_ups import (
 )
 from bayleaf.io.exports.sql.stages import Columns, Rows, kept
 from bayleaf.io.exports.sql.words import ZERO, both, case, either, highest, nats
-from bayleaf.scoring.reference import product, summed_out
 from bayleaf.scoring.terms import Floats, SumOut
+from bayleaf.scoring.values import product, summed_out
 from bayleaf.wording import quoted
 
 # Cells of a table with the class as one axis.

@@ -1,0 +1,153 @@
+"""Values of terms for rows of codes, and products of tables that are summed out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from math import prod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayleaf.inference.log_sums import log_sum_exp
+from bayleaf.scoring.terms import (
+    MAX_LOG_DENSITY,
+    Counts,
+    Density,
+    Floats,
+    Look,
+    Tree,
+    joint_keys,
+)
+
+Columns = Sequence[NDArray[np.intp]]
+# Variables, and logarithms by row and their states.
+Table = tuple[tuple[int, ...], Floats]
+
+
+def parts(
+    term: Look | Counts | Density | Tree, columns: Columns, shape: tuple[int, ...]
+) -> Iterator[tuple[int | NDArray[np.intp], Floats]]:
+    """Nats (n_rows, n_classes) that a term adds, by owner: one, or one per row."""
+    if isinstance(term, Look):
+        yield term.owner, _looked_up(term, columns, shape[0])
+    elif isinstance(term, Counts):
+        for look in term.looks:
+            yield look.owner, _looked_up(look, columns, shape[0])
+    elif isinstance(term, Density):
+        yield term.features[0], term.weight * _log_density(term, columns)
+    else:
+        yield from _steps(term, columns, shape)
+
+
+def _looked_up(look: Look, columns: Columns, n_rows: int) -> Floats:
+    """The entry of each row, zero where no entry is listed."""
+    known = look.keys
+    total = np.zeros((n_rows, look.rows.shape[1]))
+    if not len(known):
+        return total
+    states = [own[columns[f]] for f, own in zip(look.features, look.maps)]
+    keys = joint_keys(states, look.radices, n_rows)
+    order = np.argsort(known)
+    ranks = np.searchsorted(known, keys, sorter=order)
+    entries = order[np.minimum(ranks, len(known) - 1)]
+    counts = known[entries] == keys
+    if look.gate is not None:
+        counts &= look.gate[columns[look.owner]]
+    total[counts] = look.rows[entries[counts]]
+    return total
+
+
+def _log_density(term: Density, columns: Columns) -> Floats:
+    """Log density of each row's number in each class, zero where it is missing."""
+    positions = []
+    for feature, by_state in zip(term.features, term.positions):
+        by_code = np.append(by_state, np.nan)
+        positions.append(by_code[np.minimum(columns[feature], len(by_state))])
+    centred = np.stack(positions)[:, :, None] - term.means[:, None, :]
+    unknown = np.isnan(centred[1:])
+    row = np.concatenate([np.ones_like(centred[:1]), np.where(unknown, 0, centred[1:])])
+    residual = centred[0] - (row * term.slopes[:, None]).sum(axis=0)
+    missing = (unknown * (term.slopes[1:] ** 2 * term.variances[1:])[:, None]).sum(0)
+    leverage, corner = np.zeros_like(residual), 0
+    for first in range(len(row)):
+        size = len(row) - first
+        corners = term.triangle[corner : corner + size, None]
+        leverage += (corners * row[first:]).sum(axis=0) ** 2
+        corner += size
+    spread = term.scale * (1 + leverage) + missing
+    far = np.log1p(residual**2 / (spread * term.freedom))
+    logs = term.constants - np.log(spread) / 2 - (term.freedom + 1) * far / 2
+    logs = np.clip(logs, -MAX_LOG_DENSITY, MAX_LOG_DENSITY)
+    return np.where(np.isnan(logs), 0.0, logs)
+
+
+def _steps(
+    tree: Tree, columns: Columns, shape: tuple[int, ...]
+) -> Iterator[tuple[NDArray[np.intp], Floats]]:
+    """The steps of all rows from the root on."""
+    table, rows = np.stack(columns), np.arange(shape[0])
+    nodes = np.zeros(shape[0], np.int64)
+    while True:
+        tested = tree.features[nodes]
+        codes = table[tested, rows]
+        moves = (tested >= 0) & (codes < tree.cards[tested])
+        if not moves.any():
+            return
+        ordered, state = tree.is_ordered[nodes], tree.states[nodes]
+        left = np.where(ordered, codes <= state, codes == state)
+        following = np.where(moves, tree.children[nodes] + ~left, nodes)
+        values = np.zeros(shape)
+        values[:, tree.label] = tree.values[following] - tree.values[nodes]
+        yield tested, values
+        nodes = following
+
+
+def summed_out(
+    tables: Sequence[Table],
+    cards: Sequence[int],
+    kept: set[int],
+    max_cells: float = np.inf,
+) -> list[Table]:
+    """Sum all variables but some out of a product of tables.
+
+    ValueError if a table would have more cells.
+    """
+    tables = list(tables)
+    while True:
+        scopes: dict[int, set[int]] = {}
+        for variables, _ in tables:
+            for variable in variables:
+                scopes.setdefault(variable, set()).update(variables)
+        # The variable whose sum makes the smallest table goes first.
+        sizes = {v: prod(cards[u] for u in s) for v, s in scopes.items()}
+        if not scopes.keys() - kept:
+            return tables
+        variable = min(scopes.keys() - kept, key=lambda v: (sizes[v], v))
+        if sizes[variable] > max_cells:
+            raise ValueError(f"a table would have {sizes[variable]:,.0f} cells")
+        touching = [table for table in tables if variable in table[0]]
+        scope = [*sorted(scopes[variable] - {variable}), variable]
+        total = log_sum_exp(product(touching, scope), axis=-1)
+        rest = [table for table in tables if variable not in table[0]]
+        tables = [*rest, (tuple(scope[:-1]), total)]
+
+
+def sliced(
+    variables: tuple[int, ...], logs: Floats, known: dict[int, NDArray[np.intp]]
+) -> Table:
+    """Select the known states of a table; rows are along the first axis."""
+    left = [v for v in variables if v not in known]
+    given = [v for v in variables if v in known]
+    table = np.moveaxis(logs, [variables.index(v) for v in given], range(len(given)))
+    return tuple(left), table[tuple(known[v] for v in given)] if given else table[None]
+
+
+def product(tables: Sequence[Table], scope: Sequence[int]) -> Floats:
+    """Sum of logarithms, with an axis for each variable of a scope."""
+    total = np.zeros(1)
+    for variables, logs in tables:
+        order = sorted(range(len(variables)), key=lambda k: scope.index(variables[k]))
+        logs = np.transpose(logs, [0, *(1 + k for k in order)])
+        axes = [slice(None) if v in variables else None for v in scope]
+        total = total + logs[(slice(None), *axes)]
+    return total
