@@ -19,6 +19,7 @@ from bayleaf.explain import (
     robustness,
     robustness_of_rows,
 )
+from bayleaf.explain.certificates.changed_row import ChangedRow
 from bayleaf.explain.certificates.missing_patterns import pattern_search
 from bayleaf.models.predictor import Predictor
 from covering import pairwise
@@ -269,4 +270,6 @@ def test_patterns_of_a_few_among_many_features_are_summed_at_once() -> None:
     X = (rng.random((100, 70)) < 0.4 + 0.2 * y[:, None]).astype(int)
     predictor = classifier("tan").fit(X, y)._predictor()
     codes = predictor.encode(X[:1])
-    assert pattern_search(predictor, codes, np.array([3, 40, 69])) is not None
+    features = np.array([3, 40, 69])
+    row = ChangedRow(predictor, codes, features, np.full(3, 2))
+    assert pattern_search(row) is not None

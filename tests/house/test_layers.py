@@ -106,8 +106,6 @@ INSIDE: dict[str, list[tuple[str, ...]]] = {
     "latent": [("starts",), (REST,), ("structural",)],
     "explain": [
         ("row_probability", "subject"),
-        ("change_sets",),
-        ("single_changes",),
         ("certificates",),
         (REST,),
     ],

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from bayleaf.data.codes import Codes
-from bayleaf.explain.change_sets import ChangeSets, with_changes
+from bayleaf.explain.certificates.changed_row import ChangedRow
 from bayleaf.models.predictor import Predictor
 from bayleaf.scoring import bounds
 from bayleaf.scoring.bounds import worst_changes
@@ -22,13 +22,13 @@ from oracles.summed_products import sum_out_of
 BOUNDED = ("nb", "tan", "kdb", "hnb", "latent_class", "network", "auto")
 
 
-def _changes(predictor: Predictor, codes: Codes) -> ChangeSets:
+def _changes(predictor: Predictor, codes: Codes) -> ChangedRow:
     """All changes of a row's cells, also to missing ones and back."""
     domain = predictor.encoder.domain
     own = [int(codes.column(v)[0]) for v in range(len(domain))]
     pairs = [(v, s) for v, c in enumerate(domain.cards) for s in range(c + 1)]
     features, states = np.array([(v, s) for v, s in pairs if s != own[v]]).T
-    return ChangeSets(features, states)
+    return ChangedRow(predictor, codes, features, states)
 
 
 def _check(
@@ -49,7 +49,7 @@ def _check(
             picked = [rng.permutation(len(places))[:size] for _ in range(n_sets)]
             sets = [[rng.choice(places[v]) for v in own] for own in picked]
             rows = np.array(sets, dtype=np.intp).reshape(n_sets, size)
-            scores = model.class_log_scores(with_changes(codes, changes, rows))
+            scores = model.class_log_scores(changes.after(rows))
             left = scores[:, [chosen]] - scores
             least = start - gains[rows].sum(axis=1)
             assert (left >= least - 1e-9).all()

@@ -1,8 +1,8 @@
 """Why a model says what it says, how sure that is, and what would change it."""
 
 from bayleaf.explain.cell_support import CellSupport
-from bayleaf.explain.certificates.fewest_cells import FewestCells
 from bayleaf.explain.certificates.robustness import (
+    FewestCells,
     Robustness,
     RobustnessOfRows,
     robustness,

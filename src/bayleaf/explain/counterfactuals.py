@@ -5,34 +5,36 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from numbers import Integral
-from typing import Any
+from numbers import Real
+from sys import float_info
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.explain.certificates.changed_row import ChangedRow
+from bayleaf.data.codes import Codes
+from bayleaf.data.domain import Domain, Variable
+from bayleaf.explain.certificates.changed_row import (
+    ChangedRow,
+    changes_cell,
+    changes_list,
+    changes_text,
+    check_counts,
+    check_lists,
+)
 from bayleaf.explain.certificates.cheapest_sets import cheapest_sets
-from bayleaf.explain.change_sets import named_changes
 from bayleaf.explain.row_probability import JOINT, MARGINALS, has_joint
-from bayleaf.explain.single_changes import Direction, costs_of, single_changes
-from bayleaf.explain.subject import plain_label, predictor_of, row_of
+from bayleaf.explain.subject import is_absent, plain_label, predictor_of, row_of
+from bayleaf.inference.states import find_variable, known_state
 from bayleaf.models.predictor import Predictor
 from bayleaf.pictures.notebook import picture_html, table_html
-from bayleaf.wording import (
-    brief,
-    counted,
-    format_number,
-    name_list,
-    quoted,
-    shown_name,
-    stated,
-)
+from bayleaf.wording import brief, counted, format_number, name_list, quoted
 
 _WIDTH = 80
 # Sets of changes that a notebook shows.
 _LINES = 20
 
+Direction = Literal["up", "down"]
 Indices = NDArray[np.intp]
 
 
@@ -65,10 +67,7 @@ class Counterfactual:
     def to_dict(self) -> dict[str, Any]:
         """The counterfactual as plain values, ready for JSON."""
         return {
-            "changes": [
-                {"feature": name, "from": old, "to": new}
-                for name, (old, new) in self.changes.items()
-            ],
+            "changes": changes_list(self.changes),
             "class": plain_label(self.prediction),
             "probabilities": dict(self.probabilities),
             "log_probability": self.log_probability,
@@ -79,10 +78,7 @@ class Counterfactual:
         return brief(self, self)
 
     def __str__(self) -> str:
-        changes = "; ".join(
-            f"{stated(shown_name(name), old)} becomes {new}"
-            for name, (old, new) in self.changes.items()
-        )
+        changes = changes_text(self.changes)
         probability = self.probabilities[str(self.prediction)]
         return f"{changes}: {self.prediction} with probability {probability:.3f}"
 
@@ -189,10 +185,7 @@ class Counterfactuals:
         heads = ["if", "then", "probability", *["cost"] * self.priced]
         rows = [
             (
-                "; ".join(
-                    f"{stated(shown_name(name), new)} (not {old})"
-                    for name, (old, new) in item.changes.items()
-                ),
+                changes_cell(item.changes),
                 item.prediction,
                 f"{item.probabilities[str(item.prediction)]:.3f}",
                 *[format_number(item.cost)] * self.priced,
@@ -279,18 +272,18 @@ def counterfactuals(
     """
     predictor = predictor_of(model)
     codes = row_of(model, row)
-    counts = {"n": n, "max_changes": max_changes, "budget": budget}
-    _check(
-        counts,
-        lists={"immutable": immutable, "per_step": per_step},
-        mappings={"allowed": allowed, "direction": direction, "cost": cost},
-    )
+    check_counts(n=n, max_changes=max_changes, budget=budget)
+    check_lists(immutable=immutable, per_step=per_step)
+    _check_mappings(allowed=allowed, direction=direction, cost=cost)
     by_step = tuple(per_step)
-    changes = single_changes(
-        predictor, codes, tuple(immutable), allowed or {}, direction or {}
+    changed = ChangedRow(
+        predictor,
+        codes,
+        *_single_changes(
+            predictor.encoder.domain, codes, immutable, allowed or {}, direction or {}
+        ),
     )
-    costs = costs_of(predictor, codes, changes, cost or {}, by_step)
-    changed = ChangedRow(predictor, codes, changes)
+    costs = _costs(changed, cost or {}, by_step)
     sets, exact = cheapest_sets(
         changed,
         costs,
@@ -310,19 +303,8 @@ def counterfactuals(
     )
 
 
-def _check(
-    counts: Mapping[str, Any], lists: Mapping[str, Any], mappings: Mapping[str, Any]
-) -> None:
-    """Raise if a parameter is no count, list of features or mapping from features."""
-    for name, count in counts.items():
-        if not isinstance(count, Integral) or count < 1:
-            raise ValueError(f"{name} must be a whole number >= 1, got {quoted(count)}")
-    for name, given in lists.items():
-        if isinstance(given, str):
-            raise ValueError(
-                f"{name} must be a list of features, got the text {quoted(given)}; "
-                f"give [{quoted(given)}]"
-            )
+def _check_mappings(**mappings: Any) -> None:
+    """Raise TypeError if a parameter is no mapping from features."""
     for name, given in mappings.items():
         if given is not None and not isinstance(given, Mapping):
             raise TypeError(
@@ -331,8 +313,89 @@ def _check(
             )
 
 
+def _single_changes(
+    domain: Domain,
+    codes: Codes,
+    immutable: Iterable[str | int],
+    allowed: Mapping[str | int, Collection[Any]],
+    direction: Mapping[str | int, Direction],
+) -> tuple[Indices, Indices]:
+    """Feature and new state of each change of a row, by feature, then state."""
+    fixed = {find_variable(domain, name) for name in immutable}
+    limited = {find_variable(domain, name): own for name, own in allowed.items()}
+    one_way = {find_variable(domain, name): way for name, way in direction.items()}
+    pairs: list[tuple[int, int]] = []
+    for feature, variable in enumerate(domain):
+        own = int(codes.column(feature)[0])
+        order = _order(variable, one_way[feature]) if feature in one_way else None
+        if feature in fixed or is_absent(codes, domain, feature)[0]:
+            continue
+        may = set(range(variable.n_known_states)) - {own}
+        if feature in limited:
+            may &= {known_state(variable, state) for state in limited[feature]}
+        if order is not None:
+            may = {state for state in may if order[state] > order[own]}
+        pairs += [(feature, state) for state in sorted(may)]
+    features, states = np.array(pairs, np.intp).reshape(-1, 2).T
+    return features, states
+
+
+def _costs(
+    row: ChangedRow, cost: Mapping[str | int, float], per_step: Iterable[str | int]
+) -> NDArray[np.float64]:
+    """What each single change costs: by default 1, for each step if `per_step`."""
+    domain = row.predictor.encoder.domain
+    prices = np.ones(len(domain))
+    for name, price in cost.items():
+        prices[find_variable(domain, name)] = _price(name, price)
+    found = prices[row.features]
+    for name in per_step:
+        feature = find_variable(domain, name)
+        places = np.argsort(np.argsort(_places(domain[feature], "counted by steps")))
+        those = row.features == feature
+        if those.any():
+            own = places[int(row.codes.column(feature)[0])]
+            found[those] *= np.abs(places[row.states[those]] - own)
+    return found
+
+
+def _price(name: str | int, price: object) -> float:
+    """The cost of changing a feature, if it is one."""
+    is_number = isinstance(price, Real) and not isinstance(price, bool | np.bool_)
+    if not is_number or not 0.0 < price <= float_info.max:  # type: ignore[operator]
+        raise ValueError(
+            f"the cost of feature {quoted(name)} must be a finite number above 0, got "
+            f"{quoted(price)}; features that cannot change belong in immutable"
+        )
+    return float(price)  # type: ignore[arg-type]
+
+
+def _order(variable: Variable, way: str) -> list[float]:
+    """Places of the states, larger in the direction that is allowed."""
+    if way not in ("up", "down"):
+        raise ValueError(
+            f"the direction of feature {quoted(variable.name)} must be 'up' or 'down', "
+            f"got {quoted(way)}"
+        )
+    sign = 1.0 if way == "up" else -1.0
+    return [sign * place for place in _places(variable, f"moved {way}")]
+
+
+def _places(variable: Variable, asked: str) -> list[float]:
+    """A number for each state, larger further up; refused if there is no order."""
+    known = variable.known_states
+    if variable.kind == "numeric":
+        return [float(place) for place in range(len(known))]
+    if all(isinstance(s, int | float | np.number) for s in known):
+        return [float(state) for state in known]  # type: ignore[arg-type]
+    raise ValueError(
+        f"feature {quoted(variable.name)} has no order, so that it cannot be {asked}; "
+        "name the states that it may take in allowed"
+    )
+
+
 def _aim(row: ChangedRow, target: Any) -> Callable[[Indices], NDArray[np.bool_]]:
-    """Tells which sets of changes lead to the target, or to any other class."""
+    """Return which sets of changes lead to the target, or to any other class."""
     if target is None:
         return row.flipped
     wanted = _target(row.predictor, target, row.chosen)
@@ -361,7 +424,7 @@ def _described(
     predictor, sets = row.predictor, changes[None, :]
     labels = [str(label) for label in predictor.classes.tolist()]
     return Counterfactual(
-        named_changes(predictor, row.codes, row.changes, changes),
+        row.named(changes),
         predictor.classes[row.classes(sets)[0]],
         dict(zip(labels, row.proba(sets)[0].tolist(), strict=True)),
         float(row.log_probabilities(sets)[0]),

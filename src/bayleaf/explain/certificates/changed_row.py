@@ -2,54 +2,89 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from numbers import Integral
+from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.data.codes import Codes
-from bayleaf.explain.change_sets import ChangeSets, with_changes
 from bayleaf.explain.row_probability import row_log_probabilities
-from bayleaf.models.class_model import calibrated_log_proba
+from bayleaf.models.class_model import ClassModel, calibrated_log_proba
 from bayleaf.models.predictor import Predictor
+from bayleaf.scoring.terms import ScoringProgram, program_of
+from bayleaf.wording import quoted, shown_name, stated
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
+# Old and new state of each changed feature.
+Changes = Mapping[str | int, tuple[str, str]]
 
 # The class of rows that no class makes possible, for which nothing is predicted.
 _NONE = -1
 _TINY = 1e-300
 
+_PROGRAMS: WeakKeyDictionary[ClassModel, ScoringProgram | None] = WeakKeyDictionary()
+
 
 @dataclass(frozen=True, eq=False)
 class ChangedRow:
-    """A row and its single changes.
-
-    Parameters
-    ----------
-    predictor : Predictor
-        The model.
-    codes : Codes
-        The row.
-    changes : ChangeSets
-        What may change.
-    """
+    """A row and its single changes; a set (size,) is of positions of changes."""
 
     predictor: Predictor
     codes: Codes
-    changes: ChangeSets
+    features: Indices  # Feature of each single change; they do not decrease.
+    states: Indices  # New state of each single change.
 
     @cached_property
     def chosen(self) -> int:
         """The class chosen for the row as it is."""
         return int(self.predictor.choose(self.predictor.proba(self.codes))[0])
 
+    @property
+    def program(self) -> ScoringProgram | None:
+        """The terms of the model; None where its tables are too large."""
+        model = self.predictor.model
+        if model not in _PROGRAMS:
+            try:
+                _PROGRAMS[model] = program_of(model)
+            except (TypeError, ValueError):
+                _PROGRAMS[model] = None
+        return _PROGRAMS[model]
+
+    @cached_property
+    def extra_costs(self) -> Floats:
+        """What each other class costs more than the chosen one, by the true class."""
+        loss = self.predictor.loss
+        if loss is None:
+            loss = 1.0 - np.eye(len(self.predictor.classes))
+        return np.delete(loss - loss[self.chosen], self.chosen, axis=0)
+
+    def after(self, sets: Indices) -> Codes:
+        """Copies of the row, each with one set of changes (n_sets, size)."""
+        own = [self.codes.column(v) for v in range(self.codes.n_variables)]
+        table = np.repeat(np.array(own, dtype=np.uint16), len(sets), axis=1)
+        for change in sets.T:
+            table[self.features[change], np.arange(len(sets))] = self.states[change]
+        return Codes.from_columns(list(table), self.codes.cards)
+
+    def named(self, changes: Indices) -> dict[str | int, tuple[str, str]]:
+        """Old and new state of each feature that a set of changes changes."""
+        found = {}
+        for feature, state in zip(self.features[changes], self.states[changes]):
+            variable = self.predictor.encoder.domain[int(feature)]
+            own = variable.label(int(self.codes.column(int(feature))[0]))
+            found[variable.name] = (own, variable.label(int(state)))
+        return found
+
     def proba(self, sets: Indices) -> Floats:
         """Class probabilities after sets of changes; zeros for impossible rows."""
         predictor = self.predictor
-        changed = with_changes(self.codes, self.changes, sets)
-        scores = predictor.joint_log_proba(changed)
+        scores = predictor.joint_log_proba(self.after(sets))
         possible = np.isfinite(scores.max(axis=1))
         proba = np.zeros(scores.shape)
         proba[possible] = np.exp(
@@ -74,12 +109,11 @@ class ChangedRow:
 
     def log_probabilities(self, sets: Indices) -> Floats:
         """Log probability of the row after each set of changes."""
-        changed = with_changes(self.codes, self.changes, sets)
-        return row_log_probabilities(self.predictor.model, changed)
+        return row_log_probabilities(self.predictor.model, self.after(sets))
 
     def worth_alone(self) -> Floats:
         """How far each change alone brings log-odds to any other class, nats."""
-        singles = np.arange(len(self.changes.features))[:, None]
+        singles = np.arange(len(self.features))[:, None]
         logs = np.log(np.maximum(self.proba(singles), _TINY))
         odds = logs - logs[:, [self.chosen]]
         odds[:, self.chosen] = -np.inf
@@ -87,10 +121,9 @@ class ChangedRow:
 
     def greedy(self) -> Indices | None:
         """A set that flips it, one best change after the other; None if that fails."""
-        chosen, features = self.chosen, self.changes.features
-        taken = np.empty(0, dtype=np.intp)
+        chosen, taken = self.chosen, np.empty(0, dtype=np.intp)
         while True:
-            free = np.flatnonzero(~np.isin(features, features[taken]))
+            free = np.flatnonzero(~np.isin(self.features, self.features[taken]))
             if not len(free):
                 return None
             sets = np.column_stack([np.tile(taken, (len(free), 1)), free])
@@ -103,3 +136,44 @@ class ChangedRow:
             costs = -proba if loss is None else proba @ loss.T
             ahead = np.delete(costs, chosen, axis=1).min(axis=1) - costs[:, chosen]
             taken = sets[np.argmin(np.where(classes == _NONE, np.inf, ahead))]
+
+
+def changes_text(changes: Changes) -> str:
+    """Changes as one sentence."""
+    return "; ".join(
+        f"{stated(shown_name(name), old)} becomes {new}"
+        for name, (old, new) in changes.items()
+    )
+
+
+def changes_cell(changes: Changes) -> str:
+    """Changes as a cell of a table."""
+    return "; ".join(
+        f"{stated(shown_name(name), new)} (not {old})"
+        for name, (old, new) in changes.items()
+    )
+
+
+def changes_list(changes: Changes) -> list[dict[str, Any]]:
+    """Changes as plain values."""
+    return [
+        {"feature": name, "from": old, "to": new}
+        for name, (old, new) in changes.items()
+    ]
+
+
+def check_counts(**counts: Any) -> None:
+    """Raise ValueError unless parameters are whole numbers of at least 1."""
+    for name, count in counts.items():
+        if not isinstance(count, Integral) or count < 1:
+            raise ValueError(f"{name} must be a whole number >= 1, got {quoted(count)}")
+
+
+def check_lists(**lists: Any) -> None:
+    """Raise ValueError if the text of one feature is given for a list of features."""
+    for name, given in lists.items():
+        if isinstance(given, str):
+            raise ValueError(
+                f"{name} must be a list of features, got the text {quoted(given)}; "
+                f"give [{quoted(given)}]"
+            )

@@ -27,33 +27,14 @@ def cheapest_sets(
     max_changes: int,
     budget: int,
 ) -> tuple[list[Indices], bool]:
-    """Find the cheapest sets of changes of a row that do.
+    """Find up to n sets of at most some changes that do, and whether all were covered.
 
-    Parameters
-    ----------
-    row : ChangedRow
-        The row.
-    costs : ndarray of shape (n_changes,)
-        What each change costs, above 0.
-    does : callable
-        Which sets of changes, (n_sets, size), do; none that leaves the class as it is.
-    n : int
-        Most sets to find.
-    max_changes : int
-        Most changes of a set.
-    budget : int
-        Sets that may be looked at.
-
-    Returns
-    -------
-    sets : list of ndarray of shape (size,)
-        Positions of changes. Cheapest first; among equally cheap sets those with fewer
-        changes, then those that lead to a more probable row; then in column order.
-    exact : bool
-        Whether all others were tried or ruled out.
+    A set is an array (size,) of positions of changes, of which each costs more than 0.
+    Cheapest first; among equally cheap sets those with fewer changes, then those that
+    lead to a more probable row; then in column order. `does` returns which sets of
+    changes (n_sets, size) do; none that leaves the class as it is.
     """
-    changes = row.changes
-    if not len(changes.features) or len(row.predictor.classes) < 2:
+    if not len(row.features) or len(row.predictor.classes) < 2:
         return [], True
     search = SetSearch(row, budget, costs)
     best = _Best(row, costs, n, min(max_changes, search.n_features))

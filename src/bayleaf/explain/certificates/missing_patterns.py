@@ -9,10 +9,8 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.data.codes import Codes
-from bayleaf.explain.certificates.margins import cached_program, extra_costs
+from bayleaf.explain.certificates.changed_row import ChangedRow
 from bayleaf.models.class_model import calibrated_log_proba
-from bayleaf.models.predictor import Predictor
 from bayleaf.scoring.bounds import joint_scores
 from bayleaf.scoring.terms import SumOut
 
@@ -29,14 +27,9 @@ _BLOCK_ROWS = 1 << 10
 
 @dataclass(frozen=True, eq=False)
 class PatternSearch:
-    """Sets of missing cells that flip a prediction, or nearly do.
+    """Sets of missing cells that flip a prediction, or nearly do."""
 
-    Parameters
-    ----------
-    near : ndarray of shape (n_sets, n_features), dtype bool
-        Which cells are missing, the most promising sets of a size first.
-    """
-
+    # Which cells are missing (n_sets, n_features), the most promising sets first.
     near: NDArray[np.bool_]
     bounded: ClassVar[bool] = True
 
@@ -52,15 +45,14 @@ class PatternSearch:
             yield sets[first : first + _BLOCK_ROWS]
 
 
-def pattern_search(
-    predictor: Predictor, codes: Codes, features: Indices
-) -> PatternSearch | None:
+def pattern_search(row: ChangedRow) -> PatternSearch | None:
     """All sets of missing cells of a row, by their probabilities under a network.
 
     None for other models, for naive Bayes, whose terms add up, and where tables would
     be too large.
     """
-    program, n = cached_program(predictor.model), len(features)
+    predictor, codes = row.predictor, row.codes
+    program, n = row.program, len(row.features)
     if program is None or not 0 < n <= _MAX_FEATURES or len(program.terms) != 1:
         return None
     term = program.terms[0]
@@ -70,7 +62,7 @@ def pattern_search(
     if all(len({*factor.variables} - {label}) <= 1 for factor in term.factors):
         return None
     options = {f: codes.column(f)[:1].astype(np.intp) for f in range(codes.n_variables)}
-    for feature in features.tolist():
+    for feature in row.features.tolist():
         options[feature] = np.append(options[feature], term.cards[feature])
     try:
         logs = joint_scores(term.cards, term.factors, options, _MAX_CELLS)
@@ -80,15 +72,10 @@ def pattern_search(
     scores = program.base + term.weight * logs.reshape(len(logs), -1).T
     if not np.isfinite(scores.max(axis=1)).all():
         return None
-    posteriors = calibrated_log_proba(
-        scores, predictor.temperature, predictor.prior_shift, 0
-    )
-    proba = np.exp(posteriors)
-    chosen = int(predictor.choose(predictor.proba(codes))[0])
-    costs = extra_costs(predictor, chosen)
-    rounding = _ROUNDING + np.expm1(
-        2 * term.weight * term.excess / predictor.temperature
-    )
+    temperature, costs = predictor.temperature, row.extra_costs
+    logs = calibrated_log_proba(scores, temperature, predictor.prior_shift, 0)
+    proba = np.exp(logs)
+    rounding = _ROUNDING + np.expm1(2 * term.weight * term.excess / temperature)
     behind = (proba @ costs.T - rounding * (proba @ np.abs(costs).T)).min(axis=1)
     near = np.flatnonzero(behind <= 0.0)
     near = near[np.argsort(behind[near], kind="stable")]

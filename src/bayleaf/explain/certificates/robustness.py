@@ -7,21 +7,117 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from math import inf
-from numbers import Integral
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bayleaf.data.codes import Codes
-from bayleaf.explain.certificates.fewest_cells import FewestCells, fewest_cells
-from bayleaf.explain.subject import plain_label, predictor_of, row_of, rows_of
+from bayleaf.explain.certificates.changed_row import (
+    ChangedRow,
+    changes_cell,
+    changes_list,
+    changes_text,
+    check_counts,
+    check_lists,
+)
+from bayleaf.explain.certificates.missing_patterns import (
+    PatternSearch,
+    pattern_search,
+)
+from bayleaf.explain.certificates.set_search import BudgetSpentError, SetSearch
+from bayleaf.explain.subject import (
+    is_absent,
+    plain_label,
+    predictor_of,
+    row_of,
+    rows_of,
+)
 from bayleaf.inference.states import find_variable
 from bayleaf.models.predictor import Predictor
 from bayleaf.pictures.notebook import Bar, bars_html, picture_html, table_html
-from bayleaf.wording import brief, counted, quoted, shown_name, stated
+from bayleaf.wording import brief, counted
 
+Kind = Literal["wrong", "missing"]
+KINDS: tuple[Kind, ...] = ("wrong", "missing")
 _WIDTH = 80
+
+
+@dataclass(frozen=True)
+class FewestCells:
+    """How many cells have to be wrong, or missing, for another class.
+
+    Parameters
+    ----------
+    kind : {"wrong", "missing"}
+        Whether cells take any other state, or are removed.
+    at_least : int or None
+        No smaller set of cells flips the prediction; None if no set at all does.
+    at_most : int or None
+        Size of the set in `changes`; None if none was found.
+    changes : dict from name to (str, str)
+        Old and new state of each cell of a set that flips it.
+    becomes : object
+        The class chosen then; None without such a set.
+    n_tried : int
+        Sets of changes that were scored; bounds ruled out all others.
+    bounded : bool
+        Whether bounds were at hand; otherwise all smaller sets were scored.
+    """
+
+    kind: Kind
+    at_least: int | None
+    at_most: int | None
+    changes: dict[str | int, tuple[str, str]]
+    becomes: Any
+    n_tried: int
+    bounded: bool
+
+    @property
+    def exact(self) -> bool:
+        """Whether the least number is proven."""
+        return self.at_least == self.at_most
+
+    @property
+    def number(self) -> str:
+        """The least number for a reader: "2", "2 or more" or "never"."""
+        if self.at_least is None:
+            return "never"
+        return f"{self.at_least}" if self.exact else f"{self.at_least} or more"
+
+    def to_dict(self) -> dict[str, Any]:
+        """The certificate as plain values, ready for JSON."""
+        return {
+            "kind": self.kind,
+            "exact": self.exact,
+            "at_least": self.at_least,
+            "at_most": self.at_most,
+            "changes": changes_list(self.changes),
+            "class": plain_label(self.becomes),
+            "sets_tried": self.n_tried,
+            "bounded": self.bounded,
+        }
+
+    def __repr__(self) -> str:
+        return brief(self, self)
+
+    def __str__(self) -> str:
+        if self.at_least is None:
+            return f"no set of {self.kind} cells flips it ({self._proof})"
+        cells = counted(self.at_least, f"{self.kind} cell")
+        if self.exact:
+            found = f"{cells} can flip it, fewer cannot ({self._proof})"
+        else:
+            most = "none was found" if self.at_most is None else f"{self.at_most} do"
+            found = f"at least {cells}, {most}; the search ended at its budget"
+        if not self.changes:
+            return found
+        return f"{found}: {changes_text(self.changes)}: {self.becomes}"
+
+    @property
+    def _proof(self) -> str:
+        """How smaller sets were ruled out."""
+        tried = f"{counted(self.n_tried, 'set')} scored"
+        return f"{tried}, others ruled out by bounds" if self.bounded else tried
 
 
 @dataclass(frozen=True)
@@ -62,10 +158,7 @@ class Robustness:
             (
                 f"{one.kind} cells",
                 one.number,
-                "; ".join(
-                    f"{stated(shown_name(name), new)} (not {old})"
-                    for name, (old, new) in one.changes.items()
-                ),
+                changes_cell(one.changes),
                 "" if one.becomes is None else one.becomes,
             )
             for one in (self.wrong, self.missing)
@@ -188,9 +281,7 @@ def robustness(
     ValueError
         If there is no such feature, or the budget is below 1.
     """
-    predictor = predictor_of(model)
-    places = _places(predictor, features)
-    return _one(predictor, row_of(model, row), places, _checked(budget))
+    return _robustness(model, row_of(model, row), features, budget).items[0]
 
 
 def robustness_of_rows(
@@ -220,46 +311,87 @@ def robustness_of_rows(
     ValueError
         As `robustness` does.
     """
+    return _robustness(model, rows_of(model, X), features, budget)
+
+
+def _robustness(
+    model: Any, codes: Codes, features: Iterable[str | int] | None, budget: int
+) -> RobustnessOfRows:
+    """Both certificates of each row."""
     predictor = predictor_of(model)
-    places = _places(predictor, features)
-    codes = rows_of(model, X)
-    limit = _checked(budget)
-    return RobustnessOfRows(
-        tuple(
-            _one(predictor, codes.rows(slice(row, row + 1)), places, limit)
-            for row in range(codes.n_rows)
-        )
-    )
-
-
-def _one(
-    predictor: Predictor, codes: Codes, places: NDArray[np.intp], budget: int
-) -> Robustness:
-    """Both certificates of a row."""
-    return Robustness(
-        predictor.predict(codes)[0],
-        fewest_cells(predictor, codes, "wrong", places, budget),
-        fewest_cells(predictor, codes, "missing", places, budget),
-    )
-
-
-def _places(
-    predictor: Predictor, features: Iterable[str | int] | None
-) -> NDArray[np.intp]:
-    """Positions of the features that may change, in increasing order."""
     domain = predictor.encoder.domain
-    if features is None:
-        return np.arange(len(domain))
-    if isinstance(features, str):
-        raise ValueError(
-            f"features must be a list, got the text {quoted(features)}; give "
-            f"[{quoted(features)}]"
-        )
-    return np.array(sorted({find_variable(domain, name) for name in features}), np.intp)
+    check_counts(budget=budget)
+    check_lists(features=features)
+    places = list(range(len(domain)))
+    if features is not None:
+        places = sorted({find_variable(domain, name) for name in features})
+    items = []
+    for number in range(codes.n_rows):
+        row = codes.rows(slice(number, number + 1))
+        found = [
+            _fewest_cells(_changed_row(predictor, row, kind, places), kind, int(budget))
+            for kind in KINDS
+        ]
+        items.append(Robustness(predictor.predict(row)[0], *found))
+    return RobustnessOfRows(tuple(items))
 
 
-def _checked(budget: int) -> int:
-    """The budget, if it is one."""
-    if not isinstance(budget, Integral) or budget < 1:
-        raise ValueError(f"budget must be a whole number >= 1, got {quoted(budget)}")
-    return int(budget)
+def _changed_row(
+    predictor: Predictor, codes: Codes, kind: Kind, features: Iterable[int]
+) -> ChangedRow:
+    """A row and the changes of some features; missing cells stay missing."""
+    domain = predictor.encoder.domain
+    pairs: list[tuple[int, int]] = []
+    for feature in features:
+        if is_absent(codes, domain, feature)[0]:
+            continue
+        n_known, own = domain[feature].n_known_states, codes.column(feature)[0]
+        # The code of a missing cell follows those of the known states.
+        states = [n_known] if kind == "missing" else range(n_known)
+        pairs += [(feature, state) for state in states if state != own]
+    return ChangedRow(predictor, codes, *np.array(pairs, np.intp).reshape(-1, 2).T)
+
+
+def _fewest_cells(row: ChangedRow, kind: Kind, budget: int) -> FewestCells:
+    """Find the fewest cells of a row whose change flips it."""
+    if not len(row.features) or len(row.predictor.classes) < 2:
+        return FewestCells(kind, None, None, {}, None, 0, False)
+    search = _search(row, kind, budget)
+    at_least, found, n_tried = None, None, 0
+    blocks = (
+        (size, block)
+        for size in range(1, search.n_features + 1)
+        for block in search.of_size(size)
+    )
+    try:
+        for size, block in blocks:
+            hits = np.flatnonzero(row.flipped(block))
+            n_tried += len(block)
+            if len(hits):
+                at_least, found = size, block[hits[0]]
+                break
+    except BudgetSpentError as spent:
+        at_least, found = spent.size, row.greedy()
+    if found is None:
+        return FewestCells(kind, at_least, None, {}, None, n_tried, search.bounded)
+    found = np.sort(found)
+    return FewestCells(
+        kind,
+        at_least,
+        len(found),
+        row.named(found),
+        row.predictor.classes[int(row.classes(found[None, :])[0])],
+        n_tried,
+        search.bounded,
+    )
+
+
+def _search(row: ChangedRow, kind: Kind, budget: int) -> SetSearch | PatternSearch:
+    """Where sets that may do come from."""
+    domain = row.predictor.encoder.domain
+    own_states = any(domain[v].has_missing_state for v in row.features.tolist())
+    if kind == "missing" and not own_states:
+        patterns = pattern_search(row)
+        if patterns is not None:
+            return patterns
+    return SetSearch(row, budget)

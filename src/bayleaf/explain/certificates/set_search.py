@@ -9,25 +9,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.explain.certificates.changed_row import ChangedRow
-from bayleaf.explain.certificates.margins import Margins, margins_of
+from bayleaf.scoring.bounds import worst_changes
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
 # Sets that are held at a time.
 _BLOCK_ROWS = 1 << 13
-# What rounding may add to a sum of costs, relative.
+# What rounding may add to a sum of costs and to a margin, relative.
 _PRICE_ROUNDING = 1e-12
+_MARGIN_ROUNDING = 1e-7
 
 
 class BudgetSpentError(Exception):
-    """More sets would have to be looked at than the budget allows.
-
-    Parameters
-    ----------
-    size : int
-        Size of the sets that were looked at; all smaller ones have been returned.
-    """
+    """Sets of a size exceed the budget; all smaller ones have been returned."""
 
     def __init__(self, size: int) -> None:
         super().__init__(f"the budget is spent on sets of {size} changes")
@@ -36,38 +31,29 @@ class BudgetSpentError(Exception):
 
 @dataclass(eq=False)
 class SetSearch:
-    """Search for sets of changes, the most promising features first.
-
-    Parameters
-    ----------
-    row : ChangedRow
-        The row and its changes.
-    budget : int
-        Sets that may be looked at before `BudgetSpentError` is raised.
-    costs : ndarray of shape (n_changes,), optional
-        What each change costs; by default nothing.
-    limit : float, default=inf
-        Largest cost of a set; it may fall during the search.
-    """
+    """Search for sets of changes, the most promising features first."""
 
     row: ChangedRow
-    budget: int
-    costs: Floats | None = None
-    limit: float = np.inf
-    _margins: Margins | None = field(init=False)
+    budget: int  # Sets that may be looked at before `BudgetSpentError` is raised.
+    costs: Floats | None = None  # What each change costs; by default nothing.
+    limit: float = np.inf  # Largest cost of a set; it may fall during the search.
+    # Least log-odds (n_classes,) against each class before any change, nats; None for
+    # models whose terms have no bounds.
+    _start: Floats | None = field(init=False)
     _order: Indices = field(init=False)
     _ranks: Indices = field(init=False)
     _prices: Floats = field(init=False)
+    # Worst case (n_changes, n_classes) of each change: the log-odds after a set of
+    # changes are at least `_start` minus the sum of its gains.
     _gains: Floats = field(init=False)
 
     def __post_init__(self) -> None:
-        row, features = self.row, self.row.changes.features
-        self._margins = margins_of(row.predictor, row.codes, row.changes)
-        if self._margins is None:
-            gains, worth = np.zeros((len(features), 0)), row.worth_alone()
+        features = self.row.features
+        self._start, gains = self._bounds()
+        if self._start is None:
+            worth = self.row.worth_alone()
         else:
-            gains = self._margins.gains
-            others = np.delete(gains, self._margins.chosen, axis=1)
+            others = np.delete(gains, self.row.chosen, axis=1)
             worth = others.max(axis=1, initial=-np.inf)
         prices = np.zeros(len(features)) if self.costs is None else self.costs
         if self.costs is not None:
@@ -82,10 +68,25 @@ class SetSearch:
         self._gains = gains[self._order]
         self._spent = 0
 
+    def _bounds(self) -> tuple[Floats | None, Floats]:
+        """Start and gains of log-odds after calibration, nats."""
+        row, program = self.row, self.row.program
+        worst = None
+        if program is not None:
+            worst = worst_changes(
+                program, row.codes, row.features, row.states, row.chosen
+            )
+        if worst is None:
+            return None, np.zeros((len(row.features), 0))
+        start, gains = (nats / row.predictor.temperature for nats in worst)
+        if (shift := row.predictor.prior_shift) is not None:
+            start = start + shift[row.chosen] - shift
+        return start, gains
+
     @property
     def bounded(self) -> bool:
         """Whether bounds rule out sets."""
-        return self._margins is not None
+        return self._start is not None
 
     @property
     def n_features(self) -> int:
@@ -93,13 +94,7 @@ class SetSearch:
         return int(self._ranks[-1]) + 1 if len(self._ranks) else 0
 
     def of_size(self, size: int) -> Iterator[Indices]:
-        """Blocks of sets of a size that bounds do not rule out, as change indices.
-
-        Raises
-        ------
-        BudgetSpentError
-            If the budget ends before all sets are returned or ruled out.
-        """
+        """Blocks (n_sets, size) of sets of changes that bounds do not rule out."""
         tops = self._tops(self._gains, size)
         if self.costs is None:
             cheapest = np.zeros(tops.shape[:2])
@@ -138,10 +133,19 @@ class SetSearch:
         after = self._ranks_after(sets)
         prices = self._prices[sets].sum(axis=1) + cheapest[after]
         within = np.asarray(prices <= self.limit * (1.0 + _PRICE_ROUNDING))
-        if self._margins is None:
+        if self._start is None:
             return within
         falls = self._gains[sets].sum(axis=1) + tops[after]
-        return within & self._margins.reachable(falls)
+        return within & self._may_flip(falls - self._start)
+
+    def _may_flip(self, odds: Floats) -> NDArray[np.bool_]:
+        """Whether another class may be chosen, by log-odds against the chosen one."""
+        costs, chosen = self.row.extra_costs, self.row.chosen
+        ratios = np.exp(np.clip(odds, None, 500.0))
+        ratios[:, chosen] = 0.0
+        for_others = ratios @ np.clip(-costs, 0.0, None).T
+        against = costs[:, chosen] * (1.0 - _MARGIN_ROUNDING)
+        return np.asarray((for_others >= against).any(axis=1))
 
     def _ranks_after(self, sets: Indices) -> Indices:
         """Rank of the first feature that may be added to each set."""
