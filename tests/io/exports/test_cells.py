@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+from bisect import bisect_left
 from typing import Any
 
 import numpy as np
@@ -19,8 +20,17 @@ from oracles.batched_tables import the_table
 EPOCH = datetime.datetime(1970, 1, 1)
 
 
+def code(cells: FeatureCells, value: Any) -> int | None:
+    """Code of text, a number, a truth value or a missing cell; None if refused."""
+    if value is None or value != value:
+        return cells.missing
+    if cells.kind == "intervals":
+        return bisect_left(cells.cut_points, float(value))
+    return cells.codes.get(value, cells.unknown)
+
+
 def value_of(cells: FeatureCells, value: Any) -> Any:
-    """A cell as `FeatureCells.code` takes it."""
+    """A cell as `code` takes it."""
     if value is None or value != value or value is pd.NaT:
         return None
     if isinstance(value, datetime.datetime | datetime.timedelta):
@@ -52,7 +62,7 @@ def test_codes_are_those_of_the_encoder(missing: str, max_states: int) -> None:
     every = feature_cells(model.encoder_)
     assert [cells.variable for cells in every] == list(model.encoder_.domain)
     for variable, cells in enumerate(every):
-        found = [cells.code(value_of(cells, v)) for v in columns[str(cells.column)]]
+        found = [code(cells, value_of(cells, v)) for v in columns[str(cells.column)]]
         assert found == codes.column(variable).tolist(), cells.variable.name
 
 
@@ -60,4 +70,4 @@ def test_what_the_model_refuses_has_no_code() -> None:
     model = NaiveBayesClassifier(missing="error", unknown="error")
     model.fit([["a"], ["b"]] * 5, ["x", "y"] * 5)
     (cells,) = feature_cells(model.encoder_)
-    assert (cells.code("a"), cells.code("c"), cells.code(None)) == (0, None, None)
+    assert (code(cells, "a"), code(cells, "c"), code(cells, None)) == (0, None, None)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal
 
 from bayleaf.data.domain import Variable
 from bayleaf.data.encoder.table_encoder import TableEncoder
@@ -20,40 +20,22 @@ _WORDS = {"month": MONTHS, "weekday": WEEKDAYS}
 
 @dataclass(frozen=True)
 class FeatureCells:
-    """How cells of one column become codes of one variable.
-
-    Parameters
-    ----------
-    column : str or int
-        The column of the table.
-    variable : Variable
-        What it becomes; a date becomes several variables.
-    reading : ColumnReading
-        How the column is read: what is text, truth values, a date or a duration.
-    part : str, optional
-        The part of a date that this variable is: "year", "month" and "weekday" (whole
-        numbers from 0), "hour", or "days" since the reading's origin.
-    kind : {"values", "intervals"}
-        Whether values have codes of their own, or numbers are cut.
-    codes : mapping of value to int
-        Code of each value, where kind is "values": text, numbers or truth values; for
-        months and weekdays their numbers.
-    cut_points : tuple of float
-        Where kind is "intervals": the code of a number is how many of them are below
-        it.
-    missing : int or None
-        Code of missing cells; None where the model refuses them.
-    unknown : int or None
-        Code of values without one of their own; None where the model refuses them.
-    """
+    """How cells of one column become codes of one variable."""
 
     column: Name
-    variable: Variable
-    reading: ColumnReading
+    variable: Variable  # What the column becomes; a date becomes several variables.
+    reading: ColumnReading  # Of text, truth values, a date or a duration.
+    # The part of a date that this variable is: "year", "month" and "weekday" (whole
+    # numbers from 0), "hour", or "days" since the reading's origin.
     part: str | None
-    kind: Kind
+    kind: Kind  # Whether values have codes of their own, or numbers are cut.
+    # Code of each of the "values": text, numbers or truth values; for months and
+    # weekdays their numbers.
     codes: Mapping[Hashable, int] = field(default_factory=dict)
+    # Of "intervals": the code of a number is how many of them are below it.
     cut_points: tuple[float, ...] = ()
+    # Code of missing cells, and of values without one of their own; None where the
+    # model refuses them.
     missing: int | None = None
     unknown: int | None = None
 
@@ -61,22 +43,6 @@ class FeatureCells:
     def n_codes(self) -> int:
         """Number of codes, that of cells that are summed out included."""
         return self.variable.n_states + 1
-
-    @property
-    def marginalizes(self) -> bool:
-        """Whether missing cells are summed out, and are no state of their own."""
-        return self.missing == self.variable.n_states
-
-    def code(self, value: Any) -> int | None:
-        """Code of a value that is text, a number, a truth value or missing (None).
-
-        Returns None where the model refuses the value. Dates are given as their parts.
-        """
-        if value is None or value != value:
-            return self.missing
-        if self.kind == "intervals":
-            return bisect_left(self.cut_points, float(value))
-        return self.codes.get(value, self.unknown)
 
 
 def feature_cells(encoder: TableEncoder) -> tuple[FeatureCells, ...]:

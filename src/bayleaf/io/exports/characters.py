@@ -18,14 +18,8 @@ _LARGEST = 1 << 63
 def check_characters(values: Iterable[Any], where: str, target: str) -> None:
     """Raise ValueError if a text has a zero byte or half a pair of UTF-16.
 
-    Parameters
-    ----------
-    values : iterable
-        Names, labels or states; values other than text are passed over.
-    where : str
-        The start of the sentence, such as "a column's name holds".
-    target : str
-        The system that cannot write them.
+    `where` starts the sentence, as "a column's name holds" does; `target` is the system
+    that cannot write them. Values other than text are passed over.
     """
     for text in values:
         for what, pattern in _REFUSED.items():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,7 @@ from bayleaf.wording import name_list
 
 # Module and function of each suffix: the function takes a predictor, a path and options
 # by name. Modules are loaded when a file asks for them.
-WRITERS: dict[str, tuple[str, str]] = {
+_WRITERS: dict[str, tuple[str, str]] = {
     ".sql": ("bayleaf.io.exports.sql.statement", "write_sql"),
     ".onnx": ("bayleaf.io.exports.operators.classifier", "write_onnx"),
     ".pmml": ("bayleaf.io.exports.scoring_sums", "write_pmml"),
@@ -46,29 +45,27 @@ def export_model(model: Any, path: str | Path, **options: Any) -> None:
     OSError
         If a file cannot be read or written.
     """
-    write = _writer(path)
+    path = Path(path)
+    if path.suffix.lower() not in _WRITERS:
+        raise ValueError(
+            f"{path.name} has no suffix of a program that models are written "
+            f"as; use one of {', '.join(_WRITERS)}"
+        )
+    module, function = _WRITERS[path.suffix.lower()]
+    write = getattr(import_module(module), function)
     given = {name: value for name, value in options.items() if value is not None}
-    _check_options(write, given, Path(path).suffix)
+    known = list(inspect.signature(write).parameters)[2:]
+    for name in given:
+        if name not in known:
+            takes = f"these take {name_list(known)}" if known else "these take none"
+            raise ValueError(
+                f"{name} is no option of {path.suffix} files; {takes}, so leave it out"
+            )
     write(predictor_of(model), path, **given)
 
 
 def predictor_of(model: Any) -> Predictor:
-    """The predictor of a fitted classifier or of a model file.
-
-    Parameters
-    ----------
-    model : fitted classifier, Predictor, SavedModel, str or Path
-        What to take it from.
-
-    Raises
-    ------
-    TypeError
-        If it is none of these.
-    ValueError
-        If the file holds no classifier, or the classifier is not fitted.
-    OSError
-        If the file cannot be read.
-    """
+    """The predictor of a fitted classifier, its file, or what the file contained."""
     if isinstance(model, str | Path):
         model = read_model(model)
     if isinstance(model, SavedModel):
@@ -83,29 +80,3 @@ def predictor_of(model: Any) -> Predictor:
     found = model._predictor()
     assert isinstance(found, Predictor)
     return found
-
-
-def _writer(path: str | Path) -> Callable[..., None]:
-    """The function that writes files with the suffix of a path."""
-    suffix = Path(path).suffix.lower()
-    if suffix not in WRITERS:
-        raise ValueError(
-            f"{Path(path).name} has no suffix of a program that models are written "
-            f"as; use one of {', '.join(WRITERS)}"
-        )
-    module, function = WRITERS[suffix]
-    found: Callable[..., None] = getattr(import_module(module), function)
-    return found
-
-
-def _check_options(
-    write: Callable[..., None], options: dict[str, Any], suffix: str
-) -> None:
-    """Raise ValueError unless a writer takes all the options."""
-    known = list(inspect.signature(write).parameters)[2:]
-    for name in options:
-        if name not in known:
-            takes = f"these take {name_list(known)}" if known else "these take none"
-            raise ValueError(
-                f"{name} is no option of {suffix} files; {takes}, so leave it out"
-            )

@@ -2,24 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from bayleaf.data.domain import Domain
+from bayleaf.data.domain import Domain, Variable
 from bayleaf.io.atomic import write_text
 from bayleaf.io.exports.cells import FeatureCells, feature_cells
 from bayleaf.io.exports.registry import predictor_of
-from bayleaf.io.exports.score_sum import ScoreSum, score_sum
 from bayleaf.io.formats import pmml
 from bayleaf.io.formats.pmml import state_text, xml_lines
 from bayleaf.io.formats.xml.writing import xml_text
 from bayleaf.models.predictor import Predictor
-from bayleaf.scoring.terms import Look
-from bayleaf.wording import quoted
+from bayleaf.scoring.fusing import fused, tables_of
+from bayleaf.scoring.terms import (
+    Counts,
+    Density,
+    Floats,
+    Look,
+    ScoringProgram,
+    SumOut,
+    Tree,
+    Whole,
+    joint_states,
+    program_of,
+)
+from bayleaf.wording import name_list, quoted
+
+# Coefficients above which a document is not written.
+_MAX_COEFFICIENTS = 1_000_000
+_SCOPE = (
+    "PMML holds models whose score is a sum of table look-ups: naive Bayes, TAN, KDB, "
+    "networks without latent variables, and averaged KDB of tables alone"
+)
+_WORDS = {Density: "numbers as regressions", Tree: "class trees"}
 
 
 def write_pmml(model: Any, path: str | Path) -> None:
@@ -74,52 +94,131 @@ def _is_naive_bayes(predictor: Predictor) -> bool:
 
 def _document(predictor: Predictor) -> Iterator[str]:
     """Lines of the whole file."""
-    every = feature_cells(predictor.encoder)
-    if any(cells.part is not None for cells in every):
+    columns = feature_cells(predictor.encoder)
+    if any(cells.part is not None for cells in columns):
         raise ValueError(
             "PMML's dates have no parts such as months; give parts as columns of their "
             "own"
         )
-    found = score_sum(predictor)
-    domain = predictor.model.domain
-    fields = _Fields(every, found.tables)
-    _check_names(domain, found, fields)
-    for cells in every:
-        where = f"column {quoted(cells.column)} has values"
-        pmml.check_texts([state_text(value) for value in cells.codes], where)
+    total = _score_sum(predictor)
+    target = predictor.model.domain[-1]
+    fields = _Fields(columns, total.tables)
+    _check_names(predictor.model.domain, columns, fields)
     yield '<?xml version="1.0" encoding="UTF-8"?>'
+    application = xml_lines("Application", {"name": "bayleaf"})
+    size = {"numberOfFields": str(len(columns) + 1)}
+    attributes = {
+        "modelName": "sum of terms",
+        "functionName": "classification",
+        "normalizationMethod": "softmax",
+    }
+    inside = chain(
+        xml_lines("MiningSchema", {}, _mining_fields(columns, target.name, total)),
+        xml_lines("Output", {}, pmml.output_fields(target)),
+        xml_lines("LocalTransformations", {}, _derived_fields(columns, fields)),
+        _regression_tables(predictor, total),
+    )
+    content = chain(
+        xml_lines("Header", {"description": "sum of terms"}, application),
+        xml_lines("DataDictionary", size, _data_fields(columns, target)),
+        xml_lines("RegressionModel", attributes, inside),
+    )
+    yield from xml_lines("PMML", {"xmlns": pmml.NAMESPACE, "version": "4.4"}, content)
 
-    def content() -> Iterator[str]:
-        application = xml_lines("Application", {"name": "bayleaf"})
-        yield from xml_lines("Header", {"description": "sum of terms"}, application)
-        size = {"numberOfFields": str(len(domain))}
-        yield from xml_lines("DataDictionary", size, _data_fields(every, domain))
-        attributes = {
-            "modelName": "sum of terms",
-            "functionName": "classification",
-            "normalizationMethod": "softmax",
-        }
-        inside = _model(predictor, every, found, fields)
-        yield from xml_lines("RegressionModel", attributes, inside)
 
-    root = {"xmlns": pmml.NAMESPACE, "version": "4.4"}
-    yield from xml_lines("PMML", root, content())
+# ---- the sum
+
+
+@dataclass(frozen=True, eq=False)
+class _ScoreSum:
+    """Scores of classes as a sum."""
+
+    intercept: Floats  # Nats of all rows.
+    tables: Sequence[Look]  # What joint states add.
+    inner: set[int]  # Features whose missing cells would have to be summed out.
+
+
+def _score_sum(predictor: Predictor) -> _ScoreSum:
+    """Scores of a model as a sum of tables; ValueError if they are none."""
+    if predictor.loss is not None:
+        raise ValueError(
+            "PMML's regression predicts the most probable class, but this model has a "
+            "loss matrix; fit without loss"
+        )
+    program = program_of(predictor.model)
+    intercept, tables = program.base, list(tables_of(program.terms))
+    inner: set[int] = set()
+    for term in program.terms:
+        if isinstance(term, SumOut) and _is_sum(term, program):
+            constant, tables, inner = _tables_of_network(term)
+            intercept = intercept + constant
+        elif not isinstance(term, Look | Counts):
+            raise _refusal(program)
+    nats = [intercept, *(table.rows for table in tables)]
+    if not all(np.isfinite(own).all() for own in nats):
+        raise ValueError(
+            "PMML's regression has no term for a probability of zero, which this model "
+            "holds; fit with smoothing, or write it to .onnx"
+        )
+    tables = fused(tables, by_owner=False)
+    size = sum(table.rows.size for table in tables)
+    if size > _MAX_COEFFICIENTS:
+        raise ValueError(
+            f"as PMML this model has {size:,} coefficients, more than "
+            f"{_MAX_COEFFICIENTS:,}; fit with fewer parents or networks"
+        )
+    return _ScoreSum(intercept, tables, inner)
+
+
+def _is_sum(term: SumOut, program: ScoringProgram) -> bool:
+    """Whether a network is the only term and has no latent variables."""
+    return len(program.terms) == 1 and len(term.cards) == len(program.cards) + 1
+
+
+def _tables_of_network(term: SumOut) -> tuple[Floats, list[Look], set[int]]:
+    """The prior, tables of the factors that contain the class, and inner features."""
+    label = len(term.cards) - 1
+    prior, tables, inner = np.zeros(term.cards[label]), [], set()
+    for factor in term.factors:
+        inner |= set(factor.variables[:-1]) - {label}
+        if label not in factor.variables:
+            continue
+        logs = np.moveaxis(factor.logs, factor.variables.index(label), -1)
+        features = tuple(v for v in factor.variables if v != label)
+        if not features:
+            prior = prior + logs
+            continue
+        maps = tuple(np.arange(term.cards[v] + 1) for v in features)
+        rows = logs.reshape(-1, len(prior))
+        states = joint_states(np.arange(len(rows)), logs.shape[:-1])
+        tables.append(Look(factor.child, features, maps, states, rows))
+    return prior, tables, inner
+
+
+def _refusal(program: ScoringProgram) -> ValueError:
+    """Name the terms that are not tables, and the remedy."""
+    if len(program.terms) == 1 and isinstance(program.terms[0], SumOut):
+        return ValueError(
+            f"{_SCOPE}; this one has latent variables; write it to .onnx instead"
+        )
+    words = {_WORDS[type(t)] for t in program.terms if type(t) in _WORDS}
+    if words and any(isinstance(term, Counts) for term in program.terms):
+        return ValueError(
+            f"{_SCOPE}; this average holds {name_list(sorted(words))} too; fit with "
+            "linear_families=False and class_trees=False"
+        )
+    return ValueError(f"{_SCOPE}; write this model to .onnx instead")
+
+
+# ---- fields
 
 
 class _Fields:
-    """Fields with the states of features in the codings of tables.
+    """Fields with the states of features in the codings of tables."""
 
-    Parameters
-    ----------
-    every : sequence of FeatureCells
-        The columns.
-    tables : sequence of Look
-        The tables.
-    """
-
-    def __init__(self, every: Sequence[FeatureCells], tables: Sequence[Look]) -> None:
-        self._every = every
-        # Name, and state of each code that has one.
+    def __init__(self, columns: Sequence[FeatureCells], tables: Sequence[Look]) -> None:
+        self._columns = columns
+        # Name of each coding of a feature, and state of each code that has one.
         self.made: dict[tuple[int, bytes], tuple[str, list[tuple[str, int]]]] = {}
         self.of_tables = [self._of_table(table) for table in tables]
 
@@ -133,9 +232,9 @@ class _Fields:
             names.append(self._field(table.owner, table.gate.astype(np.int64), 0))
         return names
 
-    def _field(self, feature: int, states: NDArray[np.int64], absent: int) -> str:
+    def _field(self, feature: int, states: Whole, absent: int) -> str:
         """The field of a feature's states; that of its codes where they are equal."""
-        name = _code_name(self._every[feature].column)
+        name = _code_name(self._columns[feature].column)
         if np.array_equal(states, np.arange(len(states))):
             return name
         key = feature, states.tobytes()
@@ -145,31 +244,35 @@ class _Fields:
         return self.made[key][0]
 
     def lines(self) -> Iterator[str]:
-        """Lines of the fields."""
+        """Lines of the fields of codings, then of those of tables."""
         for (feature, _), (name, rows) in self.made.items():
-            source = _code_name(self._every[feature].column)
-            yield from xml_lines(
-                "DerivedField", _derived(name), _mapped(source, rows, {})
-            )
+            source = _code_name(self._columns[feature].column)
+            yield from _derived(name, _mapped(source, rows, {}))
+        for number, names in enumerate(self.of_tables):
+            references = [[*xml_lines("FieldRef", {"field": name})] for name in names]
+            comma = ['<Constant dataType="string">,</Constant>']
+            inside = iter(sum((comma + own for own in references[1:]), references[0]))
+            if len(names) > 1:
+                inside = xml_lines("Apply", {"function": "concat"}, inside)
+            yield from _derived(f"term {number}", inside)
 
 
-def _texts(table: Look) -> list[str]:
-    """Joint states as text, with a 1 at the end where a table has a gate."""
-    end = [] if table.gate is None else [1]
-    return [",".join(map(str, [*states, *end])) for states in table.states.tolist()]
-
-
-def _check_names(domain: Domain, found: ScoreSum, fields: _Fields) -> None:
+def _check_names(
+    domain: Domain, columns: Sequence[FeatureCells], fields: _Fields
+) -> None:
     """Raise unless PMML can hold and tell apart all names and values."""
-    made = [_code_name(domain[v].name) for v in range(len(domain) - 1)]
-    made += [f"{_code_name(domain[v].name)} if known" for v in range(len(domain) - 1)]
+    made = [_code_name(variable.name) for variable in domain.variables[:-1]]
+    made += [f"{name} if known" for name in made]
     made += [name for name, _ in fields.made.values()]
-    made += [f"term {number}" for number in range(len(found.tables))]
+    made += [f"term {number}" for number in range(len(fields.of_tables))]
     for variable in domain:
         if variable.categories is None:
             where = f"variable {quoted(variable.name)} has states"
             pmml.check_texts(pmml.state_texts(variable), where)
     pmml.check_fields(domain, made)
+    for cells in columns:
+        where = f"column {quoted(cells.column)} has values"
+        pmml.check_texts([state_text(value) for value in cells.codes], where)
 
 
 def _code_name(name: object) -> str:
@@ -184,181 +287,142 @@ def _is_text(cells: FeatureCells) -> bool:
     )
 
 
-def _data_type(cells: FeatureCells) -> str:
-    """PMML's type of a column."""
-    if not _is_text(cells):
-        return "double"
-    return "boolean" if all(not isinstance(v, str) for v in cells.codes) else "string"
-
-
-def _data_fields(every: Sequence[FeatureCells], domain: Domain) -> Iterator[str]:
+def _data_fields(columns: Sequence[FeatureCells], target: Variable) -> Iterator[str]:
     """Lines that describe the columns; values are listed where others are refused."""
-    for cells in every:
-        kind = "categorical" if _is_text(cells) else "continuous"
+    for cells in columns:
+        kind = "double"
+        if _is_text(cells):
+            has_text = any(isinstance(value, str) for value in cells.codes)
+            kind = "string" if has_text else "boolean"
         attributes = {
             "name": str(cells.column),
-            "optype": kind,
-            "dataType": _data_type(cells),
+            "optype": "categorical" if _is_text(cells) else "continuous",
+            "dataType": kind,
         }
         listed = _known_values(cells) if cells.kind == "values" else None
         yield from xml_lines("DataField", attributes, listed)
-    target = domain[-1]
     attributes = {
         "name": str(target.name),
         "optype": "categorical",
         "dataType": pmml.data_type(target),
     }
     texts = pmml.state_texts(target)
-    values = [line for text in texts for line in xml_lines("Value", {"value": text})]
-    yield from xml_lines("DataField", attributes, iter(values))
+    values = chain(*(xml_lines("Value", {"value": text}) for text in texts))
+    yield from xml_lines("DataField", attributes, values)
 
 
 def _known_values(cells: FeatureCells) -> Iterator[str]:
     """Lines with the values of training; numbers as intervals of one number each."""
-    for value in cells.codes:
-        text = state_text(value)
+    for text in map(state_text, cells.codes):
         if _is_text(cells):
             yield from xml_lines("Value", {"value": text})
         else:
-            margins = {"leftMargin": text, "rightMargin": text}
-            yield from xml_lines("Interval", {"closure": "closedClosed", **margins})
+            yield from _single_number(text)
 
 
-def _model(
-    predictor: Predictor,
-    every: Sequence[FeatureCells],
-    found: ScoreSum,
-    fields: _Fields,
-) -> Iterator[str]:
-    """Lines inside the model."""
-    target = predictor.model.domain[-1]
-    yield from xml_lines("MiningSchema", {}, _mining_fields(every, target.name, found))
-    yield from xml_lines("Output", {}, pmml.output_fields(target))
-    made = _derived_fields(every, fields)
-    yield from xml_lines("LocalTransformations", {}, made)
-    shift = predictor.prior_shift
-    for place, text in enumerate(pmml.state_texts(target)):
-        nats = float(found.intercept[place] / predictor.temperature)
-        nats += 0.0 if shift is None else float(shift[place])
-        attributes = {"intercept": repr(nats), "targetCategory": text}
-        terms = _coefficients(found, place, predictor.temperature)
-        yield from xml_lines("RegressionTable", attributes, terms)
+def _single_number(text: str) -> Iterator[str]:
+    """An interval of one number."""
+    margins = {"leftMargin": text, "rightMargin": text}
+    yield from xml_lines("Interval", {"closure": "closedClosed", **margins})
 
 
 def _mining_fields(
-    every: Sequence[FeatureCells], target: object, found: ScoreSum
+    columns: Sequence[FeatureCells], target: object, total: _ScoreSum
 ) -> Iterator[str]:
     """Lines that say which cells are refused."""
-    for feature, cells in enumerate(every):
-        n_states, is_inner = cells.variable.n_states, feature in found.inner
-        refuses = {None, n_states} if is_inner else {None}
+    for feature, cells in enumerate(columns):
+        is_inner = feature in total.inner
+        refuses = {None, cells.variable.n_states} if is_inner else {None}
         attributes = {"name": str(cells.column), "usageType": "active"}
         if cells.missing in refuses:
             attributes["missingValueTreatment"] = "returnInvalid"
-        invalid = "returnInvalid" if cells.unknown in refuses else "asIs"
         if cells.kind == "values":
+            invalid = "returnInvalid" if cells.unknown in refuses else "asIs"
             attributes["invalidValueTreatment"] = invalid
         yield from xml_lines("MiningField", attributes)
     yield from xml_lines("MiningField", {"name": str(target), "usageType": "target"})
 
 
-def _derived_fields(every: Sequence[FeatureCells], fields: _Fields) -> Iterator[str]:
+def _derived_fields(columns: Sequence[FeatureCells], fields: _Fields) -> Iterator[str]:
     """Lines that make codes of cells, and joint states of codes."""
-    for cells in every:
+    for cells in columns:
         name = _code_name(cells.column)
         known = f"{name} if known"
-        yield from xml_lines("DerivedField", _derived(known), _coded(cells))
+        yield from _derived(known, _coded(cells))
         reference = {"field": known}
-        if cells.missing is not None and not cells.marginalizes:
+        if cells.missing is not None and cells.missing != cells.variable.n_states:
             reference["mapMissingTo"] = str(cells.missing)
-        inside = xml_lines("FieldRef", reference)
-        yield from xml_lines("DerivedField", _derived(name), inside)
+        yield from _derived(name, xml_lines("FieldRef", reference))
     yield from fields.lines()
-    for number, names in enumerate(fields.of_tables):
-        inside = _joined(names)
-        yield from xml_lines("DerivedField", _derived(f"term {number}"), inside)
 
 
-def _joined(names: Sequence[str]) -> Iterator[str]:
-    """Lines of an expression for joint states."""
-    if len(names) == 1:
-        yield from xml_lines("FieldRef", {"field": names[0]})
-        return
-
-    def parts() -> Iterator[str]:
-        for place, name in enumerate(names):
-            if place:
-                yield '<Constant dataType="string">,</Constant>'
-            yield from xml_lines("FieldRef", {"field": name})
-
-    yield from xml_lines("Apply", {"function": "concat"}, parts())
+def _derived(name: str, inside: Iterator[str]) -> Iterator[str]:
+    """Lines of a field that is made of others."""
+    attributes = {"name": name, "optype": "categorical", "dataType": "string"}
+    yield from xml_lines("DerivedField", attributes, inside)
 
 
 def _mapped(
-    source: str, rows: Sequence[tuple[str, int]], more: Mapping[str, str]
+    source: str, codes: Iterable[tuple[str, int]], more: Mapping[str, str]
 ) -> Iterator[str]:
     """Lines that turn values of a field into codes."""
-
-    def table() -> Iterator[str]:
-        pair = {"field": source, "column": "value"}
-        yield from xml_lines("FieldColumnPair", pair)
-        yield from xml_lines("InlineTable", {}, _rows(rows))
-
+    rows = (
+        f"<row><value>{xml_text(text)}</value><code>{code}</code></row>"
+        for text, code in codes
+    )
     attributes = {**more, "outputColumn": "code", "dataType": "string"}
-    yield from xml_lines("MapValues", attributes, table())
-
-
-def _derived(name: str) -> dict[str, str]:
-    """Attributes of a field that is made of others."""
-    return {"name": name, "optype": "categorical", "dataType": "string"}
+    inside = chain(
+        xml_lines("FieldColumnPair", {"field": source, "column": "value"}),
+        xml_lines("InlineTable", {}, rows),
+    )
+    yield from xml_lines("MapValues", attributes, inside)
 
 
 def _coded(cells: FeatureCells) -> Iterator[str]:
     """Lines that turn a cell into the code of its state."""
-    unknown = cells.unknown
     attributes = {}
-    if unknown is not None and unknown != cells.variable.n_states:
-        attributes["defaultValue"] = str(unknown)
+    if cells.unknown is not None and cells.unknown != cells.variable.n_states:
+        attributes["defaultValue"] = str(cells.unknown)
     if _is_text(cells):
-        rows = [(state_text(value), code) for value, code in cells.codes.items()]
-        yield from _mapped(str(cells.column), rows, attributes)
+        codes = ((state_text(value), code) for value, code in cells.codes.items())
+        yield from _mapped(str(cells.column), codes, attributes)
         return
     attributes |= {"field": str(cells.column), "dataType": "string"}
-    yield from xml_lines("Discretize", attributes, _bins(cells))
-
-
-def _rows(rows: Sequence[tuple[str, int]]) -> Iterator[str]:
-    """Lines of a table of values and their codes."""
-    for text, code in rows:
-        value = xml_text(text)
-        yield f"<row><value>{value}</value><code>{code}</code></row>"
-
-
-def _bins(cells: FeatureCells) -> Iterator[str]:
-    """Lines with intervals of numbers, or with single numbers."""
     if cells.kind == "values":
-        for value, code in cells.codes.items():
-            margin = repr(float(value))  # type: ignore[arg-type]
-            one = {
-                "closure": "closedClosed",
-                "leftMargin": margin,
-                "rightMargin": margin,
-            }
-            inside = xml_lines("Interval", one)
-            yield from xml_lines("DiscretizeBin", {"binValue": str(code)}, inside)
-        return
-    yield from pmml.interval_bins(
-        cells.cut_points, [str(code) for code in range(len(cells.cut_points) + 1)]
-    )
+        bins = _value_bins(cells)
+    else:
+        names = [str(code) for code in range(len(cells.cut_points) + 1)]
+        bins = pmml.interval_bins(cells.cut_points, names)
+    yield from xml_lines("Discretize", attributes, bins)
 
 
-def _coefficients(found: ScoreSum, place: int, temperature: float) -> Iterator[str]:
+def _value_bins(cells: FeatureCells) -> Iterator[str]:
+    """Lines with the codes of single numbers."""
+    for value, code in cells.codes.items():
+        number = _single_number(repr(float(value)))  # type: ignore[arg-type]
+        yield from xml_lines("DiscretizeBin", {"binValue": str(code)}, number)
+
+
+def _regression_tables(predictor: Predictor, total: _ScoreSum) -> Iterator[str]:
+    """Lines with the intercept and the terms of each class."""
+    temperature, shift = predictor.temperature, predictor.prior_shift
+    for place, text in enumerate(pmml.state_texts(predictor.model.domain[-1])):
+        nats = float(total.intercept[place] / temperature)
+        nats += 0.0 if shift is None else float(shift[place])
+        attributes = {"intercept": repr(nats), "targetCategory": text}
+        terms = _coefficients(total, place, temperature)
+        yield from xml_lines("RegressionTable", attributes, terms)
+
+
+def _coefficients(total: _ScoreSum, place: int, temperature: float) -> Iterator[str]:
     """Lines with the terms of one class."""
-    for number, table in enumerate(found.tables):
-        for state, row in zip(_texts(table), table.rows, strict=True):
+    for number, table in enumerate(total.tables):
+        # The last field of a table with a gate is the gate, which is open.
+        end = [] if table.gate is None else [1]
+        for states, row in zip(table.states.tolist(), table.rows, strict=True):
             attributes = {
                 "name": f"term {number}",
-                "value": state,
+                "value": ",".join(map(str, [*states, *end])),
                 "coefficient": repr(float(row[place] / temperature)),
             }
             yield from xml_lines("CategoricalPredictor", attributes)
