@@ -20,7 +20,7 @@ from bayleaf.explain import (
     robustness_of_rows,
 )
 from bayleaf.explain.certificates.changed_row import ChangedRow
-from bayleaf.explain.certificates.missing_patterns import pattern_search
+from bayleaf.explain.certificates.set_search import pattern_search
 from bayleaf.models.predictor import Predictor
 from covering import pairwise
 from offenders import check_each

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Real
 from sys import float_info
@@ -22,7 +22,7 @@ from bayleaf.explain.certificates.changed_row import (
     check_counts,
     check_lists,
 )
-from bayleaf.explain.certificates.cheapest_sets import cheapest_sets
+from bayleaf.explain.certificates.set_search import BudgetSpentError, SetSearch
 from bayleaf.explain.row_probability import JOINT, MARGINALS, has_joint
 from bayleaf.explain.subject import is_absent, plain_label, predictor_of, row_of
 from bayleaf.inference.states import find_variable, known_state
@@ -35,7 +35,12 @@ _WIDTH = 80
 _LINES = 20
 
 Direction = Literal["up", "down"]
+Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
+# Which sets of changes, (n_sets, size), lead to the class that is asked for.
+Aim = Callable[[Indices], NDArray[np.bool_]]
+# Cost, size, negative log probability of the changed row, and changes of a set.
+_Ranked = tuple[float, int, float, list[int]]
 
 
 @dataclass(frozen=True)
@@ -284,14 +289,8 @@ def counterfactuals(
         ),
     )
     costs = _costs(changed, cost or {}, by_step)
-    sets, exact = cheapest_sets(
-        changed,
-        costs,
-        _aim(changed, target),
-        n=n,
-        max_changes=max_changes,
-        budget=budget,
-    )
+    aim = _aim(changed, target)
+    sets, exact = _cheapest_sets(changed, costs, aim, n, max_changes, budget)
     return Counterfactuals(
         predictor.classes[changed.chosen],
         target,
@@ -342,7 +341,7 @@ def _single_changes(
 
 def _costs(
     row: ChangedRow, cost: Mapping[str | int, float], per_step: Iterable[str | int]
-) -> NDArray[np.float64]:
+) -> Floats:
     """What each single change costs: by default 1, for each step if `per_step`."""
     domain = row.predictor.encoder.domain
     prices = np.ones(len(domain))
@@ -394,7 +393,48 @@ def _places(variable: Variable, asked: str) -> list[float]:
     )
 
 
-def _aim(row: ChangedRow, target: Any) -> Callable[[Indices], NDArray[np.bool_]]:
+def _cheapest_sets(
+    row: ChangedRow, costs: Floats, aim: Aim, n: int, max_changes: int, budget: int
+) -> tuple[list[Indices], bool]:
+    """Find the n cheapest sets (size,) that do, and whether all others were covered.
+
+    Cheapest first; among equally cheap sets those with fewer changes, then those that
+    lead to a more probable row; then in column order.
+    """
+    if not len(row.features) or len(row.predictor.classes) < 2:
+        return [], True
+    search, best, is_exact = SetSearch(row, budget, costs), list[_Ranked](), True
+    # Sets that no larger one may contain. Those that are not among the best cost as
+    # much at least, so nothing that contains them is among the best either.
+    smaller: list[set[int]] = []
+    try:
+        for size in range(1, min(max_changes, search.n_features) + 1):
+            for block in search.of_size(size):
+                sets = np.sort(block[aim(block)], axis=1)
+                best = sorted([*best, *_ranked(row, costs, sets, smaller)])[:n]
+                if len(best) == n:
+                    search.limit = best[-1][0]
+            smaller += [{*changes} for *_, changes in best if len(changes) == size]
+    except BudgetSpentError:
+        is_exact = False
+    return [np.array(changes, np.intp) for *_, changes in best], is_exact
+
+
+def _ranked(
+    row: ChangedRow, costs: Floats, sets: Indices, smaller: Sequence[set[int]]
+) -> list[_Ranked]:
+    """Sets that contain no smaller one, with what they are sorted by."""
+    if smaller:
+        candidates = [{*changes} for changes in sets.tolist()]
+        is_new = [not any(one <= own for one in smaller) for own in candidates]
+        sets = sets[np.array(is_new, dtype=np.bool_)]
+    # Equal costs add up to equal sums whatever changes they belong to.
+    prices = np.sort(costs[sets], axis=1).sum(axis=1).tolist()
+    logs = (-row.log_probabilities(sets)).tolist() if len(sets) else []
+    return list(zip(prices, [sets.shape[1]] * len(sets), logs, sets.tolist()))
+
+
+def _aim(row: ChangedRow, target: Any) -> Aim:
     """Return which sets of changes lead to the target, or to any other class."""
     if target is None:
         return row.flipped
@@ -417,9 +457,7 @@ def _target(predictor: Predictor, target: Any, chosen: int) -> int:
     return labels.index(target)
 
 
-def _described(
-    row: ChangedRow, changes: Indices, costs: NDArray[np.float64]
-) -> Counterfactual:
+def _described(row: ChangedRow, changes: Indices, costs: Floats) -> Counterfactual:
     """A set of changes with names, classes and probabilities."""
     predictor, sets = row.predictor, changes[None, :]
     labels = [str(label) for label in predictor.classes.tolist()]

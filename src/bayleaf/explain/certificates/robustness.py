@@ -20,11 +20,12 @@ from bayleaf.explain.certificates.changed_row import (
     check_counts,
     check_lists,
 )
-from bayleaf.explain.certificates.missing_patterns import (
+from bayleaf.explain.certificates.set_search import (
+    BudgetSpentError,
     PatternSearch,
+    SetSearch,
     pattern_search,
 )
-from bayleaf.explain.certificates.set_search import BudgetSpentError, SetSearch
 from bayleaf.explain.subject import (
     is_absent,
     plain_label,
