@@ -22,7 +22,11 @@ from bayleaf.explain.certificates.changed_row import (
     check_counts,
     check_lists,
 )
-from bayleaf.explain.certificates.set_search import BudgetSpentError, SetSearch
+from bayleaf.explain.certificates.set_search import (
+    BudgetSpentError,
+    SetSearch,
+    blocks_of,
+)
 from bayleaf.explain.row_probability import JOINT, MARGINALS, has_joint
 from bayleaf.explain.subject import is_absent, plain_label, predictor_of, row_of
 from bayleaf.inference.states import find_variable, known_state
@@ -167,7 +171,7 @@ class Counterfactuals:
 
     @property
     def _nothing(self) -> str:
-        """That there is no way, and how far was looked."""
+        """The absence of a way, and how far was looked."""
         within = counted(self.max_changes, "change")
         if self.exact:
             return f"none within {within}"
@@ -266,10 +270,10 @@ def counterfactuals(
     ------
     ValueError
         If there is no such feature, state or class, the row has the target already, a
-        direction or steps are asked of a feature without order, or a cost is no finite
-        number above 0.
+        direction or steps are asked of a feature without order, or a cost is not a
+        finite number above 0.
     TypeError
-        If `allowed`, `direction` or `cost` is no mapping.
+        If `allowed`, `direction` or `cost` is not a mapping.
 
     Notes
     -----
@@ -303,7 +307,7 @@ def counterfactuals(
 
 
 def _check_mappings(**mappings: Any) -> None:
-    """Raise TypeError if a parameter is no mapping from features."""
+    """Raise TypeError if a parameter is not a mapping from features."""
     for name, given in mappings.items():
         if given is not None and not isinstance(given, Mapping):
             raise TypeError(
@@ -403,35 +407,37 @@ def _cheapest_sets(
     """
     if not len(row.features) or len(row.predictor.classes) < 2:
         return [], True
-    search, best, is_exact = SetSearch(row, budget, costs), list[_Ranked](), True
-    # Sets that no larger one may contain. Those that are not among the best cost as
-    # much at least, so nothing that contains them is among the best either.
-    smaller: list[set[int]] = []
+    search, best = SetSearch(row, budget, costs), list[_Ranked]()
+    is_exact = True
     try:
-        for size in range(1, min(max_changes, search.n_features) + 1):
-            for block in search.of_size(size):
-                sets = np.sort(block[aim(block)], axis=1)
-                best = sorted([*best, *_ranked(row, costs, sets, smaller)])[:n]
-                if len(best) == n:
-                    search.limit = best[-1][0]
-            smaller += [{*changes} for *_, changes in best if len(changes) == size]
+        for block in blocks_of(search, max_changes):
+            sets = np.sort(block[aim(block)], axis=1)
+            best = sorted([*best, *_ranked(row, costs, sets, best)])[:n]
+            if len(best) == n:
+                search.limit = best[-1][0]
     except BudgetSpentError:
         is_exact = False
     return [np.array(changes, np.intp) for *_, changes in best], is_exact
 
 
 def _ranked(
-    row: ChangedRow, costs: Floats, sets: Indices, smaller: Sequence[set[int]]
+    row: ChangedRow, costs: Floats, sets: Indices, best: Sequence[_Ranked]
 ) -> list[_Ranked]:
-    """Sets that contain no smaller one, with what they are sorted by."""
+    """Sets of one size with what they are sorted by, without those that contain others.
+
+    A smaller set that is not among the best costs as much at least, so nothing that
+    contains it is among the best either.
+    """
+    size = sets.shape[1]
+    smaller = [{*changes} for *_, changes in best if len(changes) < size]
     if smaller:
         candidates = [{*changes} for changes in sets.tolist()]
-        is_new = [not any(one <= own for one in smaller) for own in candidates]
+        is_new = [not any(each <= own for each in smaller) for own in candidates]
         sets = sets[np.array(is_new, dtype=np.bool_)]
     # Equal costs add up to equal sums whatever changes they belong to.
     prices = np.sort(costs[sets], axis=1).sum(axis=1).tolist()
     logs = (-row.log_probabilities(sets)).tolist() if len(sets) else []
-    return list(zip(prices, [sets.shape[1]] * len(sets), logs, sets.tolist()))
+    return list(zip(prices, [size] * len(sets), logs, sets.tolist()))
 
 
 def _aim(row: ChangedRow, target: Any) -> Aim:

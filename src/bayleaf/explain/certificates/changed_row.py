@@ -66,11 +66,16 @@ class ChangedRow:
 
     def after(self, sets: Indices) -> Codes:
         """Copies of the row, each with one set of changes (n_sets, size)."""
-        own = [self.codes.column(v) for v in range(self.codes.n_variables)]
-        table = np.repeat(np.array(own, dtype=np.uint16), len(sets), axis=1)
+        table = np.repeat(self._cells, len(sets), axis=1)
         for change in sets.T:
             table[self.features[change], np.arange(len(sets))] = self.states[change]
         return Codes.from_columns(list(table), self.codes.cards)
+
+    @cached_property
+    def _cells(self) -> NDArray[np.uint16]:
+        """Codes of the row, shape (n_features, 1)."""
+        columns = [self.codes.column(v) for v in range(self.codes.n_variables)]
+        return np.array(columns, dtype=np.uint16)
 
     def named(self, changes: Indices) -> dict[str | int, tuple[str, str]]:
         """Old and new state of each feature that a set of changes changes."""
@@ -163,7 +168,7 @@ def changes_list(changes: Changes) -> list[dict[str, Any]]:
 
 
 def check_counts(**counts: Any) -> None:
-    """Raise ValueError unless parameters are whole numbers of at least 1."""
+    """Raise ValueError unless parameters are integers of at least 1."""
     for name, count in counts.items():
         if not isinstance(count, Integral) or count < 1:
             raise ValueError(f"{name} must be a whole number >= 1, got {quoted(count)}")

@@ -24,6 +24,7 @@ from bayleaf.explain.certificates.set_search import (
     BudgetSpentError,
     PatternSearch,
     SetSearch,
+    blocks_of,
     pattern_search,
 )
 from bayleaf.explain.subject import (
@@ -359,17 +360,12 @@ def _fewest_cells(row: ChangedRow, kind: Kind, budget: int) -> FewestCells:
         return FewestCells(kind, None, None, {}, None, 0, False)
     search = _search(row, kind, budget)
     at_least, found, n_tried = None, None, 0
-    blocks = (
-        (size, block)
-        for size in range(1, search.n_features + 1)
-        for block in search.of_size(size)
-    )
     try:
-        for size, block in blocks:
+        for block in blocks_of(search, search.n_features):
             hits = np.flatnonzero(row.flipped(block))
             n_tried += len(block)
             if len(hits):
-                at_least, found = size, block[hits[0]]
+                at_least, found = block.shape[1], block[hits[0]]
                 break
     except BudgetSpentError as spent:
         at_least, found = spent.size, row.greedy()

@@ -39,6 +39,12 @@ class BudgetSpentError(Exception):
         self.size = size
 
 
+def blocks_of(search: SetSearch | PatternSearch, max_changes: int) -> Iterator[Indices]:
+    """Blocks (n_sets, size) of sets of up to some changes, the smallest first."""
+    for size in range(1, min(max_changes, search.n_features) + 1):
+        yield from search.of_size(size)
+
+
 @dataclass(eq=False)
 class SetSearch:
     """Search for sets of changes, the most promising features first."""

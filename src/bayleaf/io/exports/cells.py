@@ -24,12 +24,12 @@ class FeatureCells:
 
     column: Name
     variable: Variable  # What the column becomes; a date becomes several variables.
-    reading: ColumnReading  # Of text, truth values, a date or a duration.
+    reading: ColumnReading  # Of text, booleans, a date or a duration.
     # The part of a date that this variable is: "year", "month" and "weekday" (whole
     # numbers from 0), "hour", or "days" since the reading's origin.
     part: str | None
     kind: Kind  # Whether values have codes of their own, or numbers are cut.
-    # Code of each of the "values": text, numbers or truth values; for months and
+    # Code of each of the "values": text, numbers or booleans; for months and
     # weekdays their numbers.
     codes: Mapping[Hashable, int] = field(default_factory=dict)
     # Of "intervals": the code of a number is how many of them are below it.

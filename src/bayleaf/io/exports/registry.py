@@ -33,7 +33,7 @@ def export_model(model: Any, path: str | Path, **options: Any) -> None:
     path : str or Path
         Where to; an older file is replaced only when all is written.
     **options
-        What the writer of that suffix takes beside; those that are None are left out.
+        What the writer of that suffix takes as well; those that are None are left out.
 
     Raises
     ------
@@ -41,7 +41,7 @@ def export_model(model: Any, path: str | Path, **options: Any) -> None:
         If the suffix is none of a known program, an option does not belong to it, or
         the program cannot hold the model.
     TypeError
-        If `model` is no classifier.
+        If `model` is not a classifier.
     OSError
         If a file cannot be read or written.
     """

@@ -55,10 +55,10 @@ def write_pmml(model: Any, path: str | Path) -> None:
     Raises
     ------
     ValueError
-        If the model is no sum of look-ups, predicts under a loss matrix, or has names
-        that PMML cannot hold.
+        If the model is not a sum of look-ups, predicts under a loss matrix, or has
+        names that PMML cannot hold.
     TypeError
-        If `model` is no classifier.
+        If `model` is not a classifier.
     OSError
         If the file cannot be written.
 
@@ -260,7 +260,7 @@ class _Fields:
 def _check_names(
     domain: Domain, columns: Sequence[FeatureCells], fields: _Fields
 ) -> None:
-    """Raise unless PMML can hold and tell apart all names and values."""
+    """Raise unless PMML can hold and distinguish all names and values."""
     made = [_code_name(variable.name) for variable in domain.variables[:-1]]
     made += [f"{name} if known" for name in made]
     made += [name for name, _ in fields.made.values()]
@@ -281,7 +281,7 @@ def _code_name(name: object) -> str:
 
 
 def _is_text(cells: FeatureCells) -> bool:
-    """Whether a column's cells are text, or truth values."""
+    """Whether a column's cells are text, or booleans."""
     return cells.kind == "values" and any(
         isinstance(value, str | bool | np.bool_) for value in cells.codes
     )
