@@ -235,7 +235,7 @@ def _least_odds(
     for axis, v in enumerate(members, start=1):
         if (codes[v] < term.cards[v]).all():
             logs = logs.take(codes[v], axis=axis)
-    if logs.size > len(logs) * _MAX_CELLS:
+    if logs.size > _MAX_CELLS:
         raise _NoBoundsError
     odds = np.asarray(logs[chosen] - logs)
     for axis, v in enumerate(members, start=1):
