@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from bayleaf import write_scorer
 from bayleaf.io.exports.registry import predictor_of
-from bayleaf.io.exports.scorers.python_file import python_scorer
+from bayleaf.io.exports.scorers.scorer import python_scorer
 from bayleaf.models.explanation import Explanation
 from conftest import give_up
 

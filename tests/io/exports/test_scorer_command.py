@@ -19,7 +19,7 @@ import pytest
 from bayleaf import AveragedKDBClassifier, NaiveBayesClassifier, write_scorer
 from bayleaf.datasets import load_heart
 from bayleaf.io.exports.registry import predictor_of
-from bayleaf.io.exports.scorers.python_file import python_scorer
+from bayleaf.io.exports.scorers.scorer import python_scorer
 from explorer.cases import table
 
 

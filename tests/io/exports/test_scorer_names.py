@@ -14,8 +14,7 @@ import pytest
 
 from bayleaf import NaiveBayesClassifier, TANClassifier, write_scorer
 from bayleaf.io.exports.registry import predictor_of
-from bayleaf.io.exports.scorers.python_file import python_scorer
-from bayleaf.io.exports.scorers.script_file import script_scorer
+from bayleaf.io.exports.scorers.scorer import python_scorer, script_scorer
 from explorer.cases import classifiers, table
 from oracles.running_scorers import check_answers, node_answers, python_answers
 

@@ -9,14 +9,13 @@ import numpy as np
 import pytest
 
 from bayleaf.data.codes import Codes
-from bayleaf.io.exports.scorers.program.banks import Bank as BankInFile
+from bayleaf.io.exports.scorers.program.additive import Density as DensityInFile
+from bayleaf.io.exports.scorers.program.additive import Look as LookInFile
+from bayleaf.io.exports.scorers.program.additive import Tree as TreeInFile
 from bayleaf.io.exports.scorers.program.counts import Counts as CountsInFile
-from bayleaf.io.exports.scorers.program.densities import Density as DensityInFile
-from bayleaf.io.exports.scorers.program.engine import Engine
+from bayleaf.io.exports.scorers.program.engine import Program
 from bayleaf.io.exports.scorers.program.members import LogSum as LogSumInFile
 from bayleaf.io.exports.scorers.program.sums_out import SumOut as SumOutInFile
-from bayleaf.io.exports.scorers.program.tables import Look as LookInFile
-from bayleaf.io.exports.scorers.program.trees import Tree as TreeInFile
 from bayleaf.io.exports.scorers.program_content import program_content
 from bayleaf.scoring.terms import (
     PRIOR,
@@ -36,7 +35,6 @@ from oracles.summed_products import sum_out_of
 CARDS, N_CLASSES, N_ROWS = (2, 3, 4), 3, 40
 RNG = np.random.default_rng(0)
 IN_FILE = [
-    BankInFile,
     LookInFile,
     CountsInFile,
     DensityInFile,
@@ -155,7 +153,7 @@ def test_a_program_is_run_as_the_reference_runs_it(name: str) -> None:
     program = ScoringProgram.of((*CARDS, N_CLASSES), terms)
     content, kinds = program_content(program)
     assert kinds <= {kind.__name__ for kind in IN_FILE}
-    engine = Engine(json.loads(json.dumps(content)), IN_FILE)
+    engine = Program(json.loads(json.dumps(content)), IN_FILE)
     table = RNG.integers(np.array(CARDS) + 1, size=(N_ROWS, len(CARDS)))
     codes = Codes.from_columns(list(table.T), CARDS)
     target = RNG.integers(N_CLASSES, size=N_ROWS)

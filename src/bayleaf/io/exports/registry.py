@@ -17,9 +17,9 @@ _WRITERS: dict[str, tuple[str, str]] = {
     ".sql": ("bayleaf.io.exports.sql.statement", "write_sql"),
     ".onnx": ("bayleaf.io.exports.operators.classifier", "write_onnx"),
     ".pmml": ("bayleaf.io.exports.scoring_sums", "write_pmml"),
-    ".py": ("bayleaf.io.exports.scorers.python_file", "write_python_scorer"),
-    ".js": ("bayleaf.io.exports.scorers.script_file", "write_script_scorer"),
-    ".mjs": ("bayleaf.io.exports.scorers.script_file", "write_script_scorer"),
+    ".py": ("bayleaf.io.exports.scorers.scorer", "write_scorer"),
+    ".js": ("bayleaf.io.exports.scorers.scorer", "write_scorer"),
+    ".mjs": ("bayleaf.io.exports.scorers.scorer", "write_scorer"),
 }
 
 

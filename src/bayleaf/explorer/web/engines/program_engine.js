@@ -1,6 +1,6 @@
 // What is asked of a model whose scores are a program's, which takes known states.
 
-const KINDS = { Look, Counts, Density, Tree, SumOut, Bank, LogSum };
+const KINDS = { Look, Counts, Density, Tree, SumOut, LogSum };
 
 /**
  * Where several states of a feature are left, scores are those of each of them, mixed:

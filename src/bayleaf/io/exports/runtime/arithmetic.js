@@ -84,8 +84,25 @@ function logarithmicMeanWeights(logA, logB) {
   return logA.map((a, p) => Math.exp(logLogarithmicMean(a, logB[p]) - total));
 }
 
+/** The sum of some numbers. */
+function sumOf(values) {
+  return values.reduce((sum, value) => sum + value, 0);
+}
+
 /** Weights as shares of their sum. */
 function normalized(weights) {
-  const total = weights.reduce((sum, weight) => sum + weight, 0);
+  const total = sumOf(weights);
   return weights.map((weight) => weight / total);
+}
+
+/** How many increasing numbers are below a number. */
+function countBelow(numbers, value) {
+  let low = 0;
+  let high = numbers.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (numbers[middle] < value) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }

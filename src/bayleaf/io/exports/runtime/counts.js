@@ -1,10 +1,13 @@
+// Sums of cells that are kept.
+const MOST_KNOWN = 20000;
 // Joint states whose nats are kept.
-const MOST_KNOWN = 4000;
+const MOST_NATS_KNOWN = 4000;
 
 /**
  * Counts of a feature and its parents by class, at each number of parents. Cells are
- * numbers whose digits are the states, then the class, in increasing order, so that
- * those of some states are neighbours; they are added up when a row asks for them.
+ * numbers whose digits are the states of the parents and of the feature and the class,
+ * in increasing order, so that those of some parents' states are neighbours; they are
+ * added up when a row asks for them.
  */
 class Counts {
   constructor(program, features, maps, steps, totals, weights, pseudo) {
@@ -17,51 +20,52 @@ class Counts {
     this.totals = shortNumbers(totals);
     this.weights = program.values(weights);
     // By number of parents: how many cells share the states of so many parents.
+    this.nOwn = this.radices[0] * this.nClasses;
     this.sizes = this.radices.map((_, depth) =>
-      this.radices.slice(depth + 1).reduce((size, radix) => size * radix, this.nClasses));
-    this.nStates = this.radices[0] - 1;
-    const marginal = Array.from({ length: this.radices[0] }, (_, state) =>
-      this.#counts(0, state).reduce((sum, own) => sum + own));
+      this.radices.slice(depth + 1).reduce((size, radix) => size * radix, this.nOwn));
+    this.known = this.sizes.map(() => new Map());
+    this.nKnown = 0;
+    this.nats = new Map();
     const [each, together, shared] = program.values(pseudo);
-    const all = marginal.reduce((sum, own) => sum + own);
-    this.pseudo = marginal.map((own) => each + together / this.nStates + (shared * own) / all);
-    // The last state is that of missing cells, which has no prior weight.
-    this.pseudo[this.nStates] = 0;
-    this.strength = each * this.nStates + together + shared;
-    this.known = new Map();
+    const { totals: all, counts } = this.#counts(0, 0);
+    const nStates = this.radices[0] - 1;
+    this.pseudo = Float64Array.from({ length: nStates }, (_, state) =>
+      each + together / nStates + (shared * sumOf(counts.get(state) ?? [])) / sumOf(all));
+    this.strength = each * nStates + together + shared;
   }
 
-  /** Counts by class of the cells whose first digits are a number. */
-  #counts(depth, prefix) {
-    const found = new Float64Array(this.nClasses);
-    const end = (prefix + 1) * this.sizes[depth];
-    for (let k = this.#first(prefix * this.sizes[depth]); this.cells[k] < end; k += 1) {
-      found[this.cells[k] % this.nClasses] += this.totals[k];
+  /** Counts by class of each state that occurs with some parents', and their sums. */
+  #counts(depth, parents) {
+    const known = this.known[depth].get(parents);
+    if (known) return known;
+    const totals = new Float64Array(this.nClasses);
+    const counts = new Map();
+    const end = (parents + 1) * this.sizes[depth];
+    for (let k = countBelow(this.cells, parents * this.sizes[depth]); this.cells[k] < end; k += 1) {
+      const label = this.cells[k] % this.nClasses;
+      const state = Math.floor((this.cells[k] % this.nOwn) / this.nClasses);
+      if (!counts.has(state)) counts.set(state, new Float64Array(this.nClasses));
+      counts.get(state)[label] += this.totals[k];
+      totals[label] += this.totals[k];
     }
-    return found;
-  }
-
-  /** The first cell that is not below a number. */
-  #first(number) {
-    let low = 0;
-    let high = this.cells.length;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (this.cells[middle] < number) low = middle + 1;
-      else high = middle;
+    if (this.nKnown >= MOST_KNOWN) {
+      this.known.forEach((own) => own.clear());
+      this.nKnown = 0;
     }
-    return low;
+    this.nKnown += 1;
+    this.known[depth].set(parents, { totals, counts });
+    return { totals, counts };
   }
 
   addTo(nats, codes) {
     const states = this.features.map((feature, k) => this.maps[k][codes[feature]]);
     const key = states.reduce((sum, state, k) => sum * this.radices[k] + state, 0);
     // A search for changes asks for the same states again and again.
-    if (!this.known.has(key)) {
-      if (this.known.size >= MOST_KNOWN) this.known.clear();
-      this.known.set(key, this.#nats(states));
+    if (!this.nats.has(key)) {
+      if (this.nats.size >= MOST_NATS_KNOWN) this.nats.clear();
+      this.nats.set(key, this.#nats(states));
     }
-    added(nats[this.features[0]], this.known.get(key));
+    added(nats[this.features[0]], this.nats.get(key));
   }
 
   /**
@@ -70,32 +74,25 @@ class Counts {
    */
   #nats(states) {
     const found = new Float64Array(this.nClasses);
-    if (!(this.pseudo[states[0]] > 0)) return found;
+    // The last state is that of missing cells, which add nothing.
+    const pseudo = this.pseudo[states[0]];
+    if (!(pseudo > 0)) return found;
+    let logs = found;
     let parents = 0;
-    let logs = null;
     let exists = true;
     this.weights.forEach((weight, depth) => {
       if (depth) parents = parents * this.radices[depth] + states[depth];
       // The last state is that of parents whose rows are too few.
       exists &&= !depth || states[depth] < this.radices[depth] - 1;
-      if (exists) logs = this.#logs(depth, states[0], parents) ?? logs;
-      for (let label = 0; label < this.nClasses; label += 1) found[label] += weight * logs[label];
+      const known = exists && this.#counts(depth, parents);
+      exists &&= known.totals.some((total) => total > 0);
+      if (exists) {
+        const counts = known.counts.get(states[0]);
+        logs = known.totals.map((total, label) =>
+          Math.log(((counts?.[label] ?? 0) + pseudo) / (total + this.strength)));
+      }
+      added(found, logs.map((log) => weight * log));
     });
     return found;
-  }
-
-  /** The logs of the state's share at one depth; null where no cell has the parents' states. */
-  #logs(depth, own, parents) {
-    const step = this.sizes[0] / this.sizes[depth];
-    const totals = new Float64Array(this.nClasses);
-    let counts = totals;
-    for (let state = 0; state <= this.nStates; state += 1) {
-      const some = this.#counts(depth, state * step + parents);
-      added(totals, some);
-      if (state === own) counts = some;
-    }
-    if (!totals.some((total) => total > 0)) return null;
-    return totals.map((total, label) =>
-      Math.log((counts[label] + this.pseudo[own]) / (total + this.strength)));
   }
 }

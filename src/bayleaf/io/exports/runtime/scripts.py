@@ -13,7 +13,6 @@ _OF_KIND = {
     "Density": ("densities.js",),
     "Tree": ("trees.js",),
     "SumOut": _NETWORK,
-    "Bank": ("banks.js",),
     "LogSum": ("members.js",),
 }
 KINDS = tuple(_OF_KIND)

@@ -2,44 +2,52 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
 
 from bayleaf.io.exports.cells import FeatureCells, feature_cells
+from bayleaf.io.exports.characters import equal_pair
 from bayleaf.io.exports.runtime.packing import packed
+from bayleaf.io.exports.scorers.program_content import program_content
 from bayleaf.models.predictor import Predictor
+from bayleaf.scoring.terms import program_of
 from bayleaf.wording import quoted, stated
 
 Content = dict[str, Any]
 
-# Cells of the cliques for whose sake families of trees are taken apart.
-_MOST_CELLS = 5_000_000
 
+def scorer_content(
+    predictor: Predictor, *, is_script: bool = False
+) -> tuple[Content, list[str]]:
+    """All that a scorer needs of a classifier, and the kinds of its terms.
 
-def scorer_content(predictor: Predictor) -> Content:
-    """All that a scorer needs of a classifier but the numbers of its model.
-
-    ValueError if labels or states are neither text nor numbers.
+    ValueError if labels or states are neither text nor numbers or, in a script, equal,
+    or networks are too large.
     """
     model = predictor.model
     cells = feature_cells(predictor.encoder)
-    *features, own_class = model.domain.variables
     shift, loss = predictor.prior_shift, predictor.loss
-    return {
+    content: Content = {
         "classes": [_plain(label, "class") for label in predictor.classes.tolist()],
         "variables": [
             {"states": [v.label(code) for code in range(v.n_states)]}
-            for v in (*features, own_class)
+            for v in model.domain.variables
         ],
         "cells": [_cell(own) for own in cells],
         "texts": [_texts(own) for own in cells],
-        "parents": [list(model.feature_parents(f)) for f in range(len(features))],
+        "parents": [list(model.feature_parents(f)) for f in range(len(cells))],
         "temperature": predictor.temperature,
         "shift": None if shift is None else packed(shift),
         "loss": None if loss is None else packed(loss),
     }
+    if is_script:
+        _check_texts_differ(content)
+    program, kinds = program_content(program_of(model), is_script=is_script)
+    return {**content, "program": program}, sorted(kinds)
 
 
 def _cell(own: FeatureCells) -> Content:
@@ -97,3 +105,47 @@ def _plain(value: Any, where: str) -> Any:
             "holds text, numbers and truth values alone; convert it before fitting"
         )
     return found
+
+
+def _check_texts_differ(content: Mapping[str, Any]) -> None:
+    """Raise ValueError where JavaScript could not tell labels or states apart."""
+    where = "the classes have labels"
+    _check_exact(content["classes"], where)
+    pair = equal_pair(content["classes"], _script_text)
+    if pair is not None:
+        raise _inseparable(where, f"{quoted(pair[0])} and {quoted(pair[1])}")
+    for own in content["cells"]:
+        where = f"column {quoted(own['column'])} has states"
+        _check_exact(own.get("values", ()), where)
+
+
+def _check_exact(values: Sequence[Any], where: str) -> None:
+    """Raise ValueError where a double does not hold an integer."""
+    for value in values:
+        if isinstance(value, int) and _as_double(value) != value:
+            raise _inseparable(where, f"{value} and integers next to it")
+
+
+def _as_double(value: float) -> float:
+    """A number in JavaScript, infinite where it is too large."""
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf
+
+
+def _script_text(label: Any) -> str:
+    """The text of a label in JavaScript, where it is a key of the probabilities."""
+    if isinstance(label, str | bool):
+        return label if isinstance(label, str) else str(label).lower()
+    # Both languages write the fewest digits, with an exponent from 1e21 on there.
+    digits = repr(float(label))
+    return digits if abs(label) >= 1e21 else f"{Decimal(digits).to_integral_value():f}"
+
+
+def _inseparable(where: str, which: str) -> ValueError:
+    """The error for values that are one in JavaScript."""
+    return ValueError(
+        f"{where} that JavaScript cannot tell apart: {which}; rename them, or write "
+        "the scorer in Python (.py)"
+    )

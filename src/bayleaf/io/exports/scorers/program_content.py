@@ -126,13 +126,16 @@ class _Pool:
             yield self.integers(look.gate)
 
     def _counts(self, term: Counts) -> Iterator[Any]:
-        radices = [*(int(states.max()) + 1 for states in term.maps), term.n_classes]
+        # The parents' states, then the feature's own and the class.
+        digits = [*term.states.T[1:], term.states.T[0], term.classes]
+        maps = [*term.maps[1:], term.maps[0]]
+        radices = [*(int(states.max()) + 1 for states in maps), term.n_classes]
         if prod(radices) > (_MAX_KEYS_OF_SCRIPTS if self._is_script else _MAX_KEYS):
             raise ValueError(
                 f"feature number {term.features[0] + 1} and its parents have too many "
                 "joint states to be numbered; train with a smaller max_parents"
             )
-        keys = np.ravel_multi_index((*term.states.T, term.classes), radices)
+        keys = np.ravel_multi_index(digits, radices)
         distinct, indices = np.unique(keys, return_inverse=True)
         totals = np.bincount(indices, term.totals)
         yield self.integers(term.features)
@@ -160,9 +163,9 @@ class _Pool:
         else:
             yield self.integers(term.cards)
             yield self.integers(term.order)
+            factors = [term.factors[v] for v in reversed(term.network.dag.order)]
             yield [
-                [self.numbers(f.logs)[0], f.child, self.integers(f.variables)]
-                for f in term.factors
+                [self.numbers(f.logs)[0], self.integers(f.variables)] for f in factors
             ]
         if term.weight != 1.0:
             yield term.weight
@@ -178,8 +181,7 @@ class _Pool:
 
     def _bank(self, bank: Bank) -> list[Any]:
         tables = [self._table(look) for look in bank.looks]
-        self.kinds.add("Bank")
-        found = ["Bank", len(bank.base), self.numbers(bank.base), tables]
+        found = [len(bank.base), self.numbers(bank.base), tables]
         if bank.members is not None:
             found.append(self.integers(bank.members))
         return found

@@ -1,13 +1,116 @@
-"""A scorer in the language that the suffix of its file names."""
+"""A classifier as one file that scores rows by itself, in Python or JavaScript."""
 
 from __future__ import annotations
 
+import ast
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from bayleaf.io.exports.registry import export_model
+from bayleaf.io.atomic import write_text
+from bayleaf.io.exports.registry import predictor_of
+from bayleaf.io.exports.runtime.packing import script_json
+from bayleaf.io.exports.runtime.scripts import runtime_scripts
+from bayleaf.io.exports.scorers.content import scorer_content
+from bayleaf.models.predictor import Predictor
 
-_SUFFIXES = (".py", ".js", ".mjs")
+# Modules that run each kind of term.
+_MODULES = {
+    "Look": "additive",
+    "Tree": "additive",
+    "Density": "additive",
+    "Counts": "counts",
+    "SumOut": "sums_out",
+    "LogSum": "members",
+}
+# Larger models are compressed: a person would not read their numbers anyway.
+_PLAIN_CHARACTERS = 100_000
+_WIDTH = 4000
+
+_PYTHON_HEAD = '''\
+"""Scores rows by a classifier, with nothing but the standard library of Python 3.8.
+
+Written by bayleaf. In another program:
+
+    import {module}
+    {module}.predict({{"column": value, ...}})           # a label
+    {module}.predict_proba({{"column": value, ...}})     # {{label: probability}}
+    {module}.explain({{"column": value, ...}})           # terms that add up, in nats
+
+On the command line, for CSV with column names in its first line:
+
+    python {file} < rows.csv > scored.csv
+    python {file} --explain < rows.csv      # a text for each row
+"""
+'''
+_PYTHON_TAIL = '''\
+_MODEL = (
+{model}
+)
+_SCORER = Scorer(read_document(_MODEL), [{kinds}])
+
+
+def predict(row: Mapping[Any, Any]) -> Any:
+    """The label of a row, given as a dict of columns and values.
+
+    Values are text, numbers, truth values, dates (as such, or as ISO text); None and
+    NaN stand for missing ones. ValueError says in a sentence what cannot be used.
+    """
+    return _SCORER.predict(row)
+
+
+def predict_proba(row: Mapping[Any, Any]) -> dict[Any, float]:
+    """The probability of each label."""
+    return _SCORER.predict_proba(row)
+
+
+def explain(row: Mapping[Any, Any], against: Any = None) -> dict[str, Any]:
+    """The log-odds of the label predicted, as a prior and a term for each feature.
+
+    They are against the label given, else against the runner-up; in nats.
+    """
+    return _SCORER.explain(row, against)
+
+
+if __name__ == "__main__":
+    sys.exit(main(_SCORER, sys.argv, __doc__))
+'''
+
+
+_SCRIPT_HEAD = """\
+// Scores rows by a classifier, in browsers and in node, without any other file.
+// Written by bayleaf. In another module:
+//
+//   import { predict, predict_proba, explain } from "./scorer.js";
+//   predict({ column: value, ... });        // a label
+//   predict_proba({ column: value, ... });  // { label: probability }
+//   explain({ column: value, ... });        // terms that add up, in nats
+"""
+_SCRIPT_TAIL = """\
+const SCORER = new Scorer(await readDocument(MODEL), {{ {kinds} }});
+
+/**
+ * The label of a row, given as an object of columns and values: text, numbers, truth
+ * values, dates (as Date, or as ISO text); null, undefined and NaN stand for missing
+ * ones. An Error says in a sentence what cannot be used.
+ */
+export function predict(row) {{
+  return SCORER.predict(row);
+}}
+
+/** The probability of each label. */
+export function predict_proba(row) {{
+  return SCORER.predictProba(row);
+}}
+
+/**
+ * The log-odds of the label predicted, as a prior and a term for each feature: against
+ * the label given, else against the runner-up; in nats.
+ */
+export function explain(row, against) {{
+  return SCORER.explain(row, against);
+}}
+"""
 
 
 def write_scorer(model: Any, path: str | Path) -> None:
@@ -53,8 +156,71 @@ def write_scorer(model: Any, path: str | Path) -> None:
     True
     """
     suffix = Path(path).suffix.lower()
-    if suffix not in _SUFFIXES:
-        raise ValueError(
-            f"a scorer is a file of {', '.join(_SUFFIXES)}, got {Path(path).name}"
+    if suffix not in (".py", ".js", ".mjs"):
+        raise ValueError(f"a scorer is a file of .py, .js, .mjs, got {Path(path).name}")
+    predictor = predictor_of(model)
+    if suffix == ".py":
+        write_text(path, python_scorer(predictor, Path(path).name))
+    else:
+        write_text(path, script_scorer(predictor))
+
+
+def python_scorer(predictor: Predictor, name: str = "scorer.py") -> str:
+    """The text of a Python file; its name stands in the usage that it tells."""
+    content, kinds = scorer_content(predictor)
+    parts = dict.fromkeys(_MODULES[kind] for kind in kinds)
+    imports: set[str] = set()
+    bodies = [
+        _body(module, imports)
+        for module in ("engine", "cells", *parts, "scoring", "command")
+    ]
+    text = script_json(content, plain_characters=_PLAIN_CHARACTERS, ascii_only=True)
+    file = name if name.isascii() and name.isprintable() else "scorer.py"
+    file = file.translate({ord(sign): "_" for sign in '"\\{}'})
+    module = Path(file).stem
+    module = module if module.isidentifier() else "scorer"
+    lines = ["from __future__ import annotations", "", *sorted(imports)]
+    tail = _PYTHON_TAIL.format(model=_literal(text), kinds=", ".join(kinds))
+    head = _PYTHON_HEAD.format(file=file, module=module)
+    return "\n".join([head, *lines, "", "", "\n\n\n".join([*bodies, tail])])
+
+
+def script_scorer(predictor: Predictor) -> str:
+    """The text of an ES module."""
+    content, kinds = scorer_content(predictor, is_script=True)
+    folder = files("bayleaf.io.exports.scorers").joinpath("script")
+    own = [folder.joinpath(name) for name in ("cells.js", "scoring.js")]
+    parts = runtime_scripts(kinds)
+    parts += [script.read_text(encoding="utf-8") for script in own]
+    model = script_json(content, plain_characters=_PLAIN_CHARACTERS, ascii_only=True)
+    # The JSON is a text, so that a key of it is never taken for syntax.
+    text = script_json(model, plain_characters=len(model) * 9)
+    tail = _SCRIPT_TAIL.format(kinds=", ".join(kinds))
+    return "\n".join([_SCRIPT_HEAD, *parts, f"const MODEL = {text};\n", tail])
+
+
+def _body(module: str, imports: set[str]) -> str:
+    """A module without its docstring and imports, which go into the set."""
+    folder = files("bayleaf.io.exports.scorers").joinpath("program")
+    source = folder.joinpath(f"{module}.py").read_text(encoding="utf-8")
+    # Nothing but constants follows the imports before the first two empty lines.
+    head, _, rest = source.partition("\n\n\n")
+    kept, tree = head.splitlines(), ast.parse(head)
+    for place, node in enumerate(tree.body):
+        is_import = isinstance(node, ast.Import | ast.ImportFrom)
+        if not is_import and place:
+            continue
+        for line in range(node.lineno - 1, node.end_lineno or node.lineno):
+            kept[line] = ""
+        own = isinstance(node, ast.ImportFrom) and (node.module or "").startswith(
+            ("bayleaf", "__future__")
         )
-    export_model(model, path)
+        if is_import and not own:
+            imports.add(ast.unparse(node))
+    return "\n".join([*kept, "", "", rest]).strip()
+
+
+def _literal(text: str) -> str:
+    """ASCII text as string literals, one a line, that together are the text."""
+    pieces = [text[k : k + _WIDTH] for k in range(0, len(text), _WIDTH)]
+    return "\n".join(f"    {piece!r}" for piece in pieces)

@@ -8,7 +8,7 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from typing import Any
 
-from bayleaf.io.exports.scorers.program.engine import Reader
+from bayleaf.io.exports.scorers.program.engine import Program
 
 # Sums of cells that are kept.
 _MOST_KNOWN = 20_000
@@ -20,14 +20,14 @@ _DIGITS = {character: place for place, character in enumerate(_ALPHABET)}
 class Counts:
     """Counts of a feature and its parents by class, at each number of parents.
 
-    Cells are numbers whose digits are the states, the parents' and then the class's, in
-    increasing order, so that those of some parents' states stand side by side. They are
-    added up when a row asks for them.
+    Cells are numbers whose digits are the states of the parents and of the feature and
+    the class, in increasing order, so that those of some parents' states stand side by
+    side. They are added up when a row asks for them.
     """
 
     def __init__(
         self,
-        reader: Reader,
+        program: Program,
         features: int,
         maps: list[int],
         steps: str,
@@ -35,64 +35,50 @@ class Counts:
         weights: list[int],
         pseudo: list[int],
     ) -> None:
-        self.features = reader.integers[features]
-        self.maps = [reader.integers[k] for k in maps]
-        self.n_classes = len(reader.base)
-        self.radices = [*(max(states) + 1 for states in self.maps), self.n_classes]
+        self.features = program.integers[features]
+        self.maps = [program.integers[k] for k in maps]
+        self.n_classes = len(program.base)
+        self.radices = [max(states) + 1 for states in self.maps]
         self.cells = list(itertools.accumulate(_numbers(steps)))
         self.totals = _numbers(totals)
-        self.weights = reader.values(weights)
+        self.weights = program.values(weights)
         # By number of parents: how many cells share the states of so many parents.
+        self.n_own = self.radices[0] * self.n_classes
         self.sizes = [
-            math.prod(self.radices[depth + 1 :]) for depth in range(len(self.features))
+            self.n_own * math.prod(self.radices[depth + 1 :])
+            for depth in range(len(self.features))
         ]
-        self.known: dict[tuple[int, int], list[float]] = {}
-        self.siblings: dict[tuple[int, int], tuple[list[float], list[int]]] = {}
-        # The last state is that of missing cells.
+        self.known: dict[tuple[int, int], tuple[dict[int, Any], list[float]]] = {}
+        each, together, shared = program.values(pseudo)
+        counts, totals = self._counts(0, 0)
+        # The last state is that of missing cells, which add nothing.
         n_states = self.radices[0] - 1
-        marginal = [sum(self._counts(0, state)) for state in range(n_states + 1)]
-        each, together, shared = reader.values(pseudo)
-        total = sum(marginal)
-        self.pseudo = [
-            each + together / n_states + shared * own / total for own in marginal
-        ]
-        # They have no prior weight, and add nothing.
-        self.pseudo[n_states] = 0.0
+        least = each + together / n_states
+        self.pseudo = {
+            state: least + shared * sum(counts.get(state, ())) / sum(totals)
+            for state in range(n_states)
+        }
         self.strength = each * n_states + together + shared
 
-    def _counts(self, depth: int, prefix: int) -> list[float]:
-        """Counts by class of the cells whose first digits are a number."""
-        found = self.known.get((depth, prefix))
+    def _counts(
+        self, depth: int, parents: int
+    ) -> tuple[dict[int, list[float]], list[float]]:
+        """Counts by class of states that occur with some parents', and sums."""
+        found = self.known.get((depth, parents))
         if found is None:
             size = self.sizes[depth]
-            first = bisect_left(self.cells, prefix * size)
-            last = bisect_left(self.cells, (prefix + 1) * size, first)
-            found = [0.0] * self.n_classes
+            first = bisect_left(self.cells, parents * size)
+            last = bisect_left(self.cells, (parents + 1) * size, first)
+            counts: dict[int, list[float]] = {}
+            sums = [0.0] * self.n_classes
             for place in range(first, last):
-                found[self.cells[place] % self.n_classes] += self.totals[place]
-            self.known[depth, prefix] = found
-        return found
-
-    def _totals(self, depth: int, parents: int) -> tuple[list[float], list[int]]:
-        """Counts by class of some states of the parents, whatever the feature's is.
-
-        With them the feature's states that occur, which alone can occur deeper.
-        """
-        found = self.siblings.get((depth, parents))
-        if found is None:
-            states: Sequence[int] = range(self.radices[0])
-            if depth:
-                above = parents // self.radices[depth]
-                states = self._totals(depth - 1, above)[1]
-            step = self.sizes[0] // self.sizes[depth]
-            each = [(self._counts(depth, k * step + parents), k) for k in states]
-            each = [own for own in each if any(own[0])]
-            totals = [
-                sum([counts[label] for counts, _ in each])
-                for label in range(self.n_classes)
-            ]
-            found = totals, [state for _, state in each]
-            self.siblings[depth, parents] = found
+                state, label = divmod(self.cells[place] % self.n_own, self.n_classes)
+                own = counts.setdefault(state, [0.0] * self.n_classes)
+                own[label] += self.totals[place]
+                sums[label] += self.totals[place]
+            if len(self.known) >= _MOST_KNOWN:
+                self.known.clear()
+            found = self.known[depth, parents] = counts, sums
         return found
 
     def add_to(self, nats: Sequence[list[float]], codes: Sequence[int]) -> None:
@@ -101,28 +87,24 @@ class Counts:
         Where no cell has the parents' states, the depth before is repeated.
         """
         states = [own[codes[feature]] for own, feature in zip(self.maps, self.features)]
-        pseudo = self.pseudo[states[0]]
+        pseudo = self.pseudo.get(states[0], 0.0)
         if not pseudo > 0:
             return
-        if len(self.known) > _MOST_KNOWN:
-            self.known.clear()
-            self.siblings.clear()
         own = nats[self.features[0]]
-        whole, parents, exists = states[0], 0, True
-        logs: list[float] = []
+        none, logs = [0.0] * self.n_classes, [0.0] * self.n_classes
+        parents, exists = 0, True
         for depth, weight in enumerate(self.weights):
             if depth and exists:
-                whole = whole * self.radices[depth] + states[depth]
                 parents = parents * self.radices[depth] + states[depth]
                 # The last state is that of parents whose rows are too few.
                 exists = states[depth] < self.radices[depth] - 1
-                exists = exists and bool(self._totals(depth, parents)[1])
             if exists:
-                counts = self._counts(depth, whole)
-                totals = self._totals(depth, parents)[0]
+                counts, totals = self._counts(depth, parents)
+                exists = any(totals)
+            if exists:
                 logs = [
                     math.log((count + pseudo) / (total + self.strength))
-                    for count, total in zip(counts, totals)
+                    for count, total in zip(counts.get(states[0], none), totals)
                 ]
             for label, log in enumerate(logs):
                 own[label] += weight * log

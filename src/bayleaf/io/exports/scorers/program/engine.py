@@ -1,15 +1,53 @@
-"""The numbers of a scoring program, and its terms by kind."""
+"""A scoring program: its numbers, unpacked, and its terms by kind."""
 
 from __future__ import annotations
 
+import base64
+import json
+import math
+import struct
+import zlib
 from collections.abc import Sequence
 from typing import Any
 
-from bayleaf.io.exports.scorers.program.arithmetic import unpacked
+_NOTHING = -math.inf
 
 
-class Reader:
-    """Numbers of a program, which terms share."""
+def read_document(text: str) -> Any:
+    """What the model's JSON holds, inflated if it was compressed."""
+    document = json.loads(text)
+    if "deflate" in document:
+        plain = zlib.decompress(base64.b64decode(document["deflate"]))
+        document = json.loads(plain.decode("utf-8", "surrogatepass"))
+    return document
+
+
+def unpacked(packed: Any) -> list[float]:
+    """Numbers of an array in one row; its shape is known to the caller."""
+    if "list" in packed:
+        return [float(value) for value in packed["list"]]
+    if "f8" in packed:
+        return _numbers_of(packed["f8"], "d")
+    values = unpacked(packed["values"])
+    return [values[place] for place in _numbers_of(packed["at"], "H")]
+
+
+def _numbers_of(text: str, form: str) -> list[Any]:
+    """The numbers of a form of struct that a base64 text stands for."""
+    raw = base64.b64decode(text)
+    return list(struct.unpack(f"<{len(raw) // struct.calcsize(form)}{form}", raw))
+
+
+def log_sum_exp(values: Sequence[float]) -> float:
+    """Logarithm of the sum of exponentials; minus infinity for none."""
+    highest = max(values, default=_NOTHING)
+    if highest == _NOTHING:
+        return highest
+    return highest + math.log(sum([math.exp(value - highest) for value in values]))
+
+
+class Program:
+    """A base and terms, which add nats by owner or have scores; the prior is last."""
 
     def __init__(self, program: Any, kinds: Sequence[Any]) -> None:
         self.cards: list[int] = program["cards"]
@@ -17,6 +55,9 @@ class Reader:
         self.integers: list[list[int]] = program["integers"]
         self.base = self.values(program["base"])
         self._kinds = {kind.__name__: kind for kind in kinds}
+        terms = [self.term(term) for term in program["terms"]]
+        self.additive = [term for term in terms if hasattr(term, "add_to")]
+        self.others = [term for term in terms if not hasattr(term, "add_to")]
 
     def values(self, span: Sequence[int]) -> list[float]:
         """Some numbers by position and size."""
@@ -28,16 +69,12 @@ class Reader:
         kind, *parameters = term
         return self._kinds[kind](self, *parameters)
 
-
-class Engine:
-    """A base and terms, which add nats by owner or have scores; the prior is last."""
-
-    def __init__(self, program: Any, kinds: Sequence[Any]) -> None:
-        reader = Reader(program, kinds)
-        self.base = reader.base
-        terms = [reader.term(term) for term in program["terms"]]
-        self.additive = [term for term in terms if hasattr(term, "add_to")]
-        self.others = [term for term in terms if not hasattr(term, "add_to")]
+    def _nats(self, codes: Sequence[int]) -> list[list[float]]:
+        """Nats by owner and class."""
+        nats = [*([0.0] * len(self.base) for _ in codes), list(self.base)]
+        for term in self.additive:
+            term.add_to(nats, codes)
+        return nats
 
     def scores(self, codes: Sequence[int]) -> list[float]:
         """Score of each class, nats."""
@@ -49,20 +86,11 @@ class Engine:
             total = [a + b for a, b in zip(total, term.scores(codes))]
         return total
 
-    def _nats(self, codes: Sequence[int]) -> list[list[float]]:
-        """Nats by owner and class."""
-        nats = [*([0.0] * len(self.base) for _ in codes), list(self.base)]
-        for term in self.additive:
-            term.add_to(nats, codes)
-        return nats
-
     def contributions(
         self, codes: Sequence[int], target: int, against: int
     ) -> tuple[float, list[float]]:
         """Terms of the log-odds: the prior, and one for each feature."""
-        odds = [*[0.0] * len(codes), self.base[target] - self.base[against]]
-        if self.additive:
-            odds = [own[target] - own[against] for own in self._nats(codes)]
+        odds = [own[target] - own[against] for own in self._nats(codes)]
         for term in self.others:
             for owner, own in enumerate(term.odds(codes, target, against)):
                 odds[owner] += own

@@ -6,9 +6,8 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from bayleaf.io.exports.scorers.program.arithmetic import log_sum_exp, unpacked
 from bayleaf.io.exports.scorers.program.cells import Cell
-from bayleaf.io.exports.scorers.program.engine import Engine
+from bayleaf.io.exports.scorers.program.engine import Program, log_sum_exp, unpacked
 
 # Features that a text names beside the one that a term is of.
 _MOST_GIVEN = 3
@@ -29,7 +28,7 @@ class Scorer:
         loss, n = unpacked(model["loss"]) if model["loss"] else [], len(self.classes)
         # By class predicted, the costs by true class; empty without a loss.
         self.loss = [loss[k : k + n] for k in range(0, len(loss), n)]
-        self.engine = Engine(model["program"], kinds)
+        self.program = Program(model["program"], kinds)
 
     def codes(self, row: Mapping[Any, Any], is_text: bool = False) -> list[int]:
         """Codes of the values of a row; columns that the model has no use for pass."""
@@ -50,7 +49,7 @@ class Scorer:
 
     def log_proba(self, codes: list[int]) -> list[float]:
         """Logarithm of the probability of each class."""
-        scores = [own / self.temperature for own in self.engine.scores(codes)]
+        scores = [own / self.temperature for own in self.program.scores(codes)]
         if self.shift:
             scores = [own + self.shift[place] for place, own in enumerate(scores)]
         total = log_sum_exp(scores)
@@ -87,7 +86,7 @@ class Scorer:
         logs = self.log_proba(codes)
         target = self.chosen(logs)
         other = self._rival(logs, target, against)
-        prior, terms = self.engine.contributions(codes, target, other)
+        prior, terms = self.program.contributions(codes, target, other)
         prior /= self.temperature
         if self.shift:
             prior += self.shift[target] - self.shift[other]

@@ -3,45 +3,52 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-from bayleaf.io.exports.scorers.program.arithmetic import log_sum_exp
-from bayleaf.io.exports.scorers.program.engine import Reader
+from bayleaf.io.exports.scorers.program.engine import Program, log_sum_exp
 
 # Largest table that summing out may build: a list of some hundred megabytes.
 _MOST_CELLS = 5_000_000
-# Sums over tables that hang together that are kept.
-_MOST_KNOWN = 20_000
+# Cells of sums that are kept.
+_MOST_KNOWN = 200_000
+# Orders of variables that are kept.
+_MOST_ORDERS = 20_000
+
+# Variables, the first cell, and the table that they are a part of.
+_View = Any
 
 
-class Factor:
-    """One distribution: logarithms, from some number of the program on."""
+class Table:
+    """Logarithms over some variables, from some place of a list on."""
 
     def __init__(
-        self, reader: Reader, cards: list[int], start: int, child: int, variables: int
+        self, logs: list[float], family: Any, cards: list[int], start: int = 0
     ) -> None:
-        self.start, self.child = start, child
-        self.family: tuple[int, ...] = tuple(reader.integers[variables])
-        self.logs = reader.numbers
-        self.cards = cards
-        self.strides = _strides(self.family, cards)
+        self.logs, self.family, self.start = logs, tuple(family), start
+        self.cards, self.strides = cards, {}
+        stride = 1
+        for variable in reversed(self.family):
+            self.strides[variable] = stride
+            stride *= cards[variable]
+        # Of the class.
+        self.step = self.strides.get(len(cards) - 1, 0)
 
-    def place(self, known: Sequence[int]) -> tuple[tuple[int, ...], int]:
-        """Variables that are not known, and the first cell of the known states."""
+    def view(self, known: Sequence[int]) -> _View:
+        """The part with the known states, over the variables that are not known."""
         first, others = self.start, []
         for variable in self.family:
             if known[variable] >= 0:
                 first += known[variable] * self.strides[variable]
             else:
                 others.append(variable)
-        return tuple(others), first
+        return tuple(others), first, self
 
-    def sliced(self, others: Sequence[int], first: int) -> list[float]:
-        """The cells from one on, over the variables that are not known."""
+    def spread(self, scope: Sequence[int], first: int) -> list[float]:
+        """The cells from one on, over the variables of a scope."""
         cells = [first]
-        for variable in others:
-            step, states = self.strides[variable], range(self.cards[variable])
+        for variable in scope:
+            step, states = self.strides.get(variable, 0), range(self.cards[variable])
             cells = [cell + step * state for cell in cells for state in states]
         return [self.logs[cell] for cell in cells]
 
@@ -51,121 +58,131 @@ class SumOut:
 
     def __init__(
         self,
-        reader: Reader,
+        program: Program,
         cards: int,
         order: int,
-        factors: list[list[int]],
+        tables: list[list[int]],
         weight: float = 1.0,
     ) -> None:
-        self.cards, self.order = reader.integers[cards], reader.integers[order]
+        self.cards, self.order = program.integers[cards], program.integers[order]
         self.weight = weight
-        self.label = len(self.cards) - 1
-        self.factors = [Factor(reader, self.cards, *own) for own in factors]
+        self.label, self.numbers = len(self.cards) - 1, program.numbers
+        # A family ends with its child; tables of children come before their parents'.
+        self.tables = [
+            Table(program.numbers, program.integers[family], self.cards, start)
+            for start, family in tables
+        ]
         # Whether the odds of a row without missing cells are those of its tables.
         self.is_simple = all(
-            factor.child != self.label or len(factor.family) == 1
-            for factor in self.factors
+            table.family[-1] != self.label or len(table.family) == 1
+            for table in self.tables
         )
-        self.totals: dict[Any, float] = {}
+        self.orders: dict[Any, list[int]] = {}
+        self.sums: dict[Any, Table] = {}
+        self.n_kept = 0
         self.prior = self.scores([])
 
-    def _known(self, codes: Sequence[int]) -> list[int]:
-        """States of all variables by those of the features, -1 where unknown."""
-        known = [-1] * len(self.cards)
+    def _views(self, codes: Sequence[int]) -> list[_View]:
+        """Parts of tables for the first class; those that sum to one are left out."""
+        known = [-1] * self.label + [0]
         for variable, code in enumerate(codes):
             if code < self.cards[variable]:
                 known[variable] = code
-        return known
-
-    def _informative(self, known: Sequence[int]) -> list[Factor]:
-        """Tables without those of variables of which nothing more is known."""
-        factors = self.factors
-        if -1 not in known[: self.label]:
-            return factors
-        while True:
-            uses = [0] * len(self.cards)
-            for factor in factors:
-                for variable in factor.family:
-                    uses[variable] += 1
-            kept = [
-                factor
-                for factor in factors
-                # Summed over its child, such a table is one.
-                if factor.child == self.label
-                or known[factor.child] >= 0
-                or uses[factor.child] > 1
-            ]
-            if len(kept) == len(factors):
-                return kept
-            factors = kept
+        views, needed = [], set()
+        for table in self.tables:
+            child = table.family[-1]
+            # An unknown child of no known variable sums to one.
+            if known[child] >= 0 or child in needed:
+                view = table.view(known)
+                needed.update(view[0])
+                views.append(view)
+        return views
 
     def scores(self, codes: Sequence[int]) -> list[float]:
         """Weighted log of the joint probability with each class."""
-        known = self._known(codes)
-        factors = self._informative(known)
+        views, logs = self._views(codes), self.numbers
+        cells = [(first, table.step) for known, first, table in views if not known]
+        left = [view for view in views if view[0]]
+        order = self._order(tuple([others for others, _, _ in left]))
         scores = []
-        for label in range(self.cards[self.label]):
-            known[self.label] = label
-            scores.append(self.weight * self._log_total(factors, known))
+        for k in range(self.cards[self.label]):
+            total = sum([logs[first + k * step] for first, step in cells])
+            own = [(v, first + k * table.step, table) for v, first, table in left]
+            scores.append(self.weight * (total + self._total(own, order)))
         return scores
 
-    def _log_total(self, factors: Sequence[Factor], known: Sequence[int]) -> float:
-        """Logarithm of the product of tables, summed over what is not known.
+    def _total(self, views: list[_View], order: Sequence[int]) -> float:
+        """Logarithm of the product of tables, variables summed out in some order.
 
-        What hangs together is summed out together, and kept for the next row, or the
-        same one with another feature revealed.
+        Sums are kept for the next row, or the same one with another feature revealed.
         """
-        total, left = 0.0, []
-        for factor in factors:
-            others, first = factor.place(known)
-            if others:
-                left.append((others, first, factor))
+        total = 0.0
+        for variable in order:
+            ours = tuple([view for view in views if variable in view[0]])
+            views = [view for view in views if variable not in view[0]]
+            table = self.sums.get(ours) or self._summed(variable, ours)
+            if table.family:
+                views.append((table.family, 0, table))
             else:
-                total += factor.logs[first]
-        if len(self.totals) > _MOST_KNOWN:
-            self.totals.clear()
-        for group in _connected(left):
-            key = tuple(group)
-            if key not in self.totals:
-                tables = [(own[0], own[2].sliced(own[0], own[1])) for own in group]
-                self.totals[key] = _summed(tables, self.cards)
-            total += self.totals[key]
+                total += table.logs[0]
         return total
 
+    def _order(self, scopes: tuple[tuple[int, ...], ...]) -> list[int]:
+        """The variables of tables, that with the smallest product of tables first."""
+        if scopes in self.orders:
+            return self.orders[scopes]
+        found, left = [], [set(scope) for scope in scopes]
+        while any(left):
+            joint: dict[int, set[int]] = {}
+            for scope in left:
+                for variable in scope:
+                    joint.setdefault(variable, set()).update(scope)
+            size, best = min(
+                (math.prod([self.cards[v] for v in scope]), variable)
+                for variable, scope in joint.items()
+            )
+            if size > _MOST_CELLS:
+                raise ValueError(
+                    "too many values are missing: summing them out needs a table of "
+                    f"{size} cells, more than {_MOST_CELLS}; give some of them"
+                )
+            found.append(best)
+            left = [scope for scope in left if best not in scope]
+            left.append(joint[best] - {best})
+        if len(self.orders) >= _MOST_ORDERS:
+            self.orders.clear()
+        self.orders[scopes] = found
+        return found
+
+    def _summed(self, variable: int, views: Sequence[_View]) -> Table:
+        """The product of tables, summed over a variable that all of them hold."""
+        rest = sorted({v for others, _, _ in views for v in others} - {variable})
+        columns = [table.spread((*rest, variable), first) for _, first, table in views]
+        product, card = [sum(own) for own in zip(*columns)], self.cards[variable]
+        starts = range(0, len(product), card)
+        logs = [log_sum_exp(product[k : k + card]) for k in starts]
+        if self.n_kept > _MOST_KNOWN:
+            self.sums.clear()
+            self.n_kept = 0
+        self.n_kept += len(logs)
+        found = self.sums[tuple(views)] = Table(logs, rest, self.cards)
+        return found
+
     def odds(self, codes: Sequence[int], target: int, against: int) -> list[float]:
-        """Log-odds by feature, and of the prior."""
-        prior = self.prior[target] - self.prior[against]
-        known = self._known(codes)
-        known[self.label] = target
-        factors = self._informative(known)
-        if self.is_simple and all(
-            known[variable] >= 0 for factor in factors for variable in factor.family
-        ):
-            return [*self._family_odds(known, target, against)[: len(codes)], prior]
-        return [*self._chain_odds(codes, prior, target, against), prior]
-
-    def _family_odds(self, known: list[int], target: int, against: int) -> list[float]:
-        """What the distribution of each feature adds."""
-        odds = [0.0] * self.label
-        for factor in self.factors:
-            child = factor.child
-            if child == self.label or self.label not in factor.family:
-                continue
-            if known[child] >= 0:
-                sides = []
-                for label in (target, against):
-                    known[self.label] = label
-                    sides.append(factor.logs[factor.place(known)[1]])
-                odds[child] = self.weight * (sides[0] - sides[1])
-        return odds
-
-    def _chain_odds(
-        self, codes: Sequence[int], prior: float, target: int, against: int
-    ) -> list[float]:
-        """How much the log-odds change as features are revealed in their order."""
-        odds = [0.0] * len(codes)
-        revealed = self.cards[: len(codes)]
-        before = prior
+        """Log-odds by feature, and of the prior, which is last."""
+        odds = [*[0.0] * len(codes), self.prior[target] - self.prior[against]]
+        views = self._views(codes)
+        if self.is_simple and not any(others for others, _, _ in views):
+            # What the distribution of each feature adds.
+            for _, first, table in views:
+                if table.step and len(table.family) > 1:
+                    ours, theirs = (
+                        table.logs[first + k * table.step] for k in (target, against)
+                    )
+                    odds[table.family[-1]] = self.weight * (ours - theirs)
+            return odds
+        # How much the log-odds change as features are revealed in their order.
+        revealed, before = self.cards[: len(codes)], odds[-1]
         for variable in self.order:
             if variable >= len(codes) or codes[variable] >= self.cards[variable]:
                 continue
@@ -177,82 +194,3 @@ class SumOut:
                 odds[variable] = after - before
                 before = after
         return odds
-
-
-def _strides(variables: Sequence[int], cards: Sequence[int]) -> dict[int, int]:
-    """How far apart neighbouring states of each variable stand in a table."""
-    found, stride = {}, 1
-    for variable in reversed(variables):
-        found[variable] = stride
-        stride *= cards[variable]
-    return found
-
-
-def _connected(left: Iterable[Any]) -> list[list[Any]]:
-    """Tables in groups that share no variable."""
-    groups: list[tuple[set[int], list[Any]]] = []
-    for own in left:
-        scope, members, apart = set(own[0]), [own], []
-        for others, table in groups:
-            if scope.isdisjoint(others):
-                apart.append((others, table))
-            else:
-                scope |= others
-                members = table + members
-        groups = [*apart, (scope, members)]
-    return [members for _, members in groups]
-
-
-def _summed(tables: Iterable[Any], cards: Sequence[int]) -> float:
-    """Logarithm of the sum over all cells of a product of tables."""
-    total, left = 0.0, list(tables)
-    while left:
-        variable = _cheapest(left, cards)
-        ours = [table for table in left if variable in table[0]]
-        left = [table for table in left if variable not in table[0]]
-        rest, logs = _summed_out(variable, ours, cards)
-        if rest:
-            left.append((rest, logs))
-        else:
-            total += logs[0]
-    return total
-
-
-def _cheapest(tables: Sequence[Any], cards: Sequence[int]) -> int:
-    """The variable whose summing out needs the smallest table."""
-    scopes: dict[int, set[int]] = {}
-    for variables, _ in tables:
-        for variable in variables:
-            scopes.setdefault(variable, set()).update(variables)
-    size, best = min(
-        (math.prod([cards[v] for v in scope]), variable)
-        for variable, scope in scopes.items()
-    )
-    if size > _MOST_CELLS:
-        raise ValueError(
-            f"too many values are missing: summing them out needs a table of {size} "
-            f"cells, more than {_MOST_CELLS}; give some of them"
-        )
-    return best
-
-
-def _summed_out(
-    variable: int, tables: Sequence[Any], cards: Sequence[int]
-) -> tuple[tuple[int, ...], list[float]]:
-    """The product of tables, summed over a variable that all of them hold."""
-    rest = sorted({v for variables, _ in tables for v in variables} - {variable})
-    scope = (*rest, variable)
-    product = None
-    for variables, logs in tables:
-        strides = _strides(variables, cards)
-        cells = [0]
-        for v in scope:
-            step, states = strides.get(v, 0), range(cards[v])
-            cells = [cell + step * state for cell in cells for state in states]
-        if product is None:
-            product = [logs[cell] for cell in cells]
-        else:
-            product = [own + logs[cells[place]] for place, own in enumerate(product)]
-    card, filled = cards[variable], product or []
-    starts = range(0, len(filled), card)
-    return tuple(rest), [log_sum_exp(filled[k : k + card]) for k in starts]

@@ -125,18 +125,6 @@ function remainder(value, divisor) {
   return ((value % divisor) + divisor) % divisor;
 }
 
-/** How many increasing numbers are below a number. */
-function countBelow(cuts, value) {
-  let low = 0;
-  let high = cuts.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (cuts[middle] < value) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
-
 /**
  * Microseconds since 1970 by the clock that a text shows, its zone left out, or of a
  * Date by the clock of Greenwich; null for no date.
