@@ -324,3 +324,11 @@ def test_the_cases_of_averages_have_what_stands_beside_tables(
     case = classifier_case(f"averaged KDB of {name}")
     program = content_of(explorer_html(case.model))["program"]
     assert parts <= {term[0] for term in program["terms"]}
+
+
+def test_scripts_of_a_page_give_no_name_twice() -> None:
+    page = explorer_html(small_network())
+    names = re.findall(r"^(?:async )?(?:function|class|const) (\w+)", page, re.M)
+    assert len(names) > 100
+    # A later function would replace an earlier one in silence.
+    assert sorted(names) == sorted(set(names))

@@ -1,16 +1,32 @@
 // What is asked of a model that is one Bayesian network, or the mean of several.
 
+/** Odds, of which the prior's are last, as the prior and terms of a page. */
+function asTerms(odds) {
+  return { prior: odds.at(-1), terms: odds.slice(0, -1) };
+}
+
+/** The mean of posteriors of variables by the logs of weights; null if none is possible. */
+function mixedPosteriors(logs, members) {
+  const weights = logNormalized(logs)?.map(Math.exp);
+  let sums = null;
+  members.forEach((found, m) => {
+    if (!found || !weights?.[m]) return;
+    const own = found.map((posterior) => posterior.map((p) => weights[m] * p));
+    sums = sums?.map((sum, variable) => added(sum, own[variable])) ?? own;
+  });
+  return sums;
+}
+
 /** Answers for one network; the question is the variable that is explained. */
 class NetworkEngine extends NetworkScores {
-  constructor(network, model, order = model.order) {
-    super(network, {
+  constructor(network, model, read = unpacked, order = model.order) {
+    super(network, read, {
       order,
       nVariables: model.variables.length,
       question: model.question,
       label: model.class,
       classWeight: model.class_weight ? unpacked(model.class_weight) : null,
     });
-    this.model = model;
     this.isJoint = true;
     this.canBeGiven = true;
   }
@@ -18,6 +34,7 @@ class NetworkEngine extends NetworkScores {
   ask(question) {
     super.ask(question);
     this.collection = new Collection(this.tree, question);
+    this.most = new Collection(this.tree, question, true);
   }
 
   /** ln P(evidence), nats. */
@@ -25,29 +42,22 @@ class NetworkEngine extends NetworkScores {
     return logSumExp(scores);
   }
 
+  contributions(evidence, target, against) {
+    return asTerms(this.odds(evidence, target, against));
+  }
+
   /** Posteriors of all variables under the evidence; null if it is impossible. */
   posteriors(evidence) {
-    const collection = this.enter(this.collection, evidence);
-    const before = collection.evidence[this.question];
-    const mask = evidence[this.question];
-    collection.set(this.question, mask ? combined(before, mask) : before);
+    const collection = this.enter(this.collection, evidence, -1);
     collection.collect();
     const found = collection.isNarrow ? this.#mixed(collection) : collection.posteriors();
-    collection.set(this.question, before);
     return found && found.slice(0, this.nVariables);
   }
 
-  /** For each state of the question ln P(state, evidence) and posteriors given it. */
-  #byState(collection) {
-    const scores = [];
-    const each = [];
-    for (let state = 0; state < this.tree.cards[this.question]; state += 1) {
-      collection.restrict(state);
-      scores.push(collection.logEvidence);
-      each.push(collection.posteriors());
-    }
-    collection.restrict(-1);
-    return { scores, each };
+  /** Posteriors given each state of the question, weighed by the state's own. */
+  #mixed(collection) {
+    const each = this.byState(collection, this.tree.homes);
+    return mixedPosteriors(each.map(({ score }) => score), each.map(({ found }) => found));
   }
 
   /**
@@ -55,10 +65,11 @@ class NetworkEngine extends NetworkScores {
    * propagation for each state of the question.
    */
   jointScores(evidence) {
-    const { scores, each } = this.#byState(this.enter(this.work, evidence));
-    return this.model.variables.map(({ states }, variable) =>
-      states.map((_, state) => scores.map((score, label) =>
-        (each[label] ? score + Math.log(each[label][variable][state]) : -Infinity))));
+    const homes = this.tree.homes.slice(0, this.nVariables);
+    const each = this.byState(this.enter(this.work, evidence), homes);
+    return homes.map(({ size }, variable) => Array.from({ length: size }, (_, state) =>
+      each.map(({ score, found }) =>
+        (found ? score + Math.log(found[variable][state]) : -Infinity))));
   }
 
   /**
@@ -66,61 +77,23 @@ class NetworkEngine extends NetworkScores {
    * evidence) / P(evidence), an array for each state of the question.
    */
   familySums(evidence) {
-    const { tree } = this;
+    const whole = this.tree.terms.filter((term) => term.child !== undefined);
     const collection = this.enter(this.work, evidence);
-    const whole = tree.terms.filter((term) => term.child !== undefined);
-    const homes = whole.map(({ family }) => tree.smallestHolding(family));
-    const maps = whole.map(({ family }, f) =>
-      cellMap(tree.cliques[homes[f]], tree.cards, family));
-    const ofClique = tree.cliques.map((_, c) =>
-      [...whole.keys()].filter((f) => homes[f] === c));
     const total = collection.logEvidence;
-    const sums = whole.map(() => []);
-    for (let state = 0; state < tree.cards[this.question]; state += 1) {
-      collection.restrict(state);
-      const share = Math.exp(collection.logEvidence - total);
-      whole.forEach(({ values }, f) => { sums[f][state] = new Float64Array(values.length); });
-      if (!share) continue;
-      collection.visit((clique, cells) => {
-        if (!ofClique[clique].length) return;
-        const size = cells.reduce((sum, value) => sum + value, 0);
-        for (const f of ofClique[clique]) {
-          const own = sums[f][state];
-          for (let i = 0; i < cells.length; i += 1) {
-            own[maps[f][i]] += (share * cells[i]) / size;
-          }
-        }
-      });
-    }
-    collection.restrict(-1);
-    return whole.map((term, f) => ({ ...term, sums: sums[f] }));
+    const each = this.byState(collection, whole.map(({ family }) => this.tree.place(family)));
+    return whole.map((term, f) => ({
+      ...term,
+      sums: each.map(({ score, found }) => {
+        const share = Math.exp(score - total);
+        return found ? found[f].map((p) => share * p) : new Float64Array(term.values.length);
+      }),
+    }));
   }
 
   /** The most probable states of all variables; null if the evidence is impossible. */
   mostProbable(evidence) {
-    const collection = this.enter(this.work, evidence);
-    const before = collection.evidence[this.question];
-    const mask = evidence[this.question];
-    collection.set(this.question, mask ? combined(before, mask) : before);
-    const found = mostProbable(collection);
-    collection.set(this.question, before);
+    const found = mostProbable(this.enter(this.most, evidence, -1));
     return found && { ...found, states: found.states.slice(0, this.nVariables) };
-  }
-
-  /** Posteriors given each state of the question, weighed by the state's own. */
-  #mixed(collection) {
-    const { scores, each } = this.#byState(collection);
-    const logs = logNormalized(scores);
-    if (!logs) return null;
-    return this.tree.cards.map((card, variable) => {
-      const sums = new Float64Array(card);
-      each.forEach((found, state) => {
-        if (!found) return;
-        const weight = Math.exp(logs[state]);
-        found[variable].forEach((p, s) => { sums[s] += weight * p; });
-      });
-      return sums;
-    });
   }
 }
 
@@ -130,7 +103,7 @@ class NetworksEngine {
     const program = new Program({ ...model.program, terms: [] });
     const [[, , networks]] = model.program.terms;
     this.members = networks.map(([, order, , network]) =>
-      new NetworkEngine(networkOf(program, network), model, order));
+      new NetworkEngine(network, model, (span) => program.values(span), order));
     this.isJoint = true;
     this.canBeGiven = true;
     this.question = model.class;
@@ -140,15 +113,14 @@ class NetworksEngine {
   /** ln P(question, state, evidence) for each state of every variable. */
   jointScores(evidence) {
     const each = this.members.map((member) => member.jointScores(evidence));
-    return each[0].map((own, variable) => own.map((scores, state) => scores.map((_, label) =>
-      logSumExp(each.map((one) => one[variable][state][label])))));
+    return each[0].map((own, variable) => own.map((_, state) =>
+      Array.from(sumByClass(each.map((one) => one[variable][state]), own[state].length))));
   }
 
   /** Logarithm of the mean of ln P(class, evidence on the others) for each class. */
   scores(evidence) {
     const each = this.members.map((member) => member.scores(evidence));
-    const least = Math.log(each.length);
-    return each[0].map((_, label) => logSumExp(each.map((own) => own[label])) - least);
+    return sumByClass(each, each[0].length).map((score) => score - Math.log(each.length));
   }
 
   /** ln P(evidence), nats. */
@@ -159,34 +131,17 @@ class NetworksEngine {
   /** The members' posteriors, weighed by what each gives the evidence. */
   posteriors(evidence) {
     const mask = evidence[this.question];
-    const logs = logNormalized(this.members.map((member) =>
-      logSumExp(member.scores(evidence).filter((_, label) => !mask || mask[label]))));
-    if (!logs) return null;
-    let sums = null;
-    this.members.forEach((member, m) => {
-      const found = member.posteriors(evidence);
-      const weight = Math.exp(logs[m]);
-      if (!found || !weight) return;
-      sums ??= found.map((own) => new Float64Array(own.length));
-      found.forEach((own, v) => own.forEach((p, s) => { sums[v][s] += weight * p; }));
-    });
-    return sums;
+    const logs = this.members.map((member) =>
+      logSumExp(member.scores(evidence).filter((_, label) => !mask || mask[label])));
+    return mixedPosteriors(logs, this.members.map((member) => member.posteriors(evidence)));
   }
 
   /** The members' terms by logarithmic-mean weights. */
   contributions(evidence, target, against) {
-    const each = this.members.map((member) => member.scores(evidence));
-    const weights = logarithmicMeanWeights(
-      each.map((own) => own[target]),
-      each.map((own) => own[against]),
-    );
-    const total = { prior: 0, terms: new Array(evidence.length).fill(0) };
-    this.members.forEach((member, m) => {
-      if (!weights[m]) return;
-      const own = member.contributions(evidence, target, against);
-      total.prior += weights[m] * own.prior;
-      own.terms.forEach((term, v) => { total.terms[v] += weights[m] * term; });
-    });
-    return total;
+    const members = this.members.map((member) => ({
+      scores: member.scores(evidence),
+      odds: () => member.odds(evidence, target, against),
+    }));
+    return asTerms(oddsOfSum(members, evidence.length + 1, target, against));
   }
 }

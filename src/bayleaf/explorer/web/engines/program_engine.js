@@ -54,24 +54,18 @@ class ProgramEngine {
     return found.map((one) => ({ ...one, logWeight: one.logWeight - total }));
   }
 
-  scoresOf(codes) {
-    return this.program.scores(codes);
-  }
-
   /** Scores by class such that a calibrated posterior is the mean over all ways. */
   scores(evidence) {
     const ways = this.combinations(evidence);
-    if (ways.length === 1) return this.scoresOf(ways[0].codes).map((s) => s + ways[0].logWeight);
+    if (ways.length === 1) return this.program.scores(ways[0].codes).map((s) => s + ways[0].logWeight);
     const logs = ways.map((way) => this.#weighted(way));
-    return Float64Array.from({ length: this.nClasses }, (_, label) => {
-      const mean = logSumExp(logs.map((own) => own[label]));
-      return this.isJoint ? mean : (mean - (this.shift?.[label] ?? 0)) * this.temperature;
-    });
+    return sumByClass(logs, this.nClasses).map((mean, label) =>
+      (this.isJoint ? mean : (mean - (this.shift?.[label] ?? 0)) * this.temperature));
   }
 
   /** What one way gives each class: its joint probability, or its share of a posterior. */
   #weighted({ logWeight, codes }) {
-    const scores = this.scoresOf(codes);
+    const scores = this.program.scores(codes);
     if (this.isJoint) return scores.map((score) => score + logWeight);
     const logs = logNormalized(scores.map((score, label) =>
       score / this.temperature + (this.shift?.[label] ?? 0)));
@@ -89,26 +83,18 @@ class ProgramEngine {
 
   contributions(evidence, target, against) {
     const ways = this.combinations(evidence);
-    const split = ({ codes }) => {
-      const { prior, terms } = this.program.contributions(codes, target, against);
-      // The class itself has no term.
-      return { prior, terms: [...terms, 0] };
-    };
-    if (ways.length === 1) return split(ways[0]);
-    const logs = ways.map((way) => this.#weighted(way));
-    const weights = logarithmicMeanWeights(
-      logs.map((own) => own[target]),
-      logs.map((own) => own[against]),
-    );
     const shift = this.isJoint || !this.shift ? 0
       : (this.shift[target] - this.shift[against]) * this.temperature;
-    const total = { prior: -shift, terms: new Array(this.cards.length + 1).fill(0) };
-    ways.forEach((one, way) => {
-      const own = split(one);
-      total.prior += weights[way] * (own.prior + shift);
-      own.terms.forEach((term, v) => { total.terms[v] += weights[way] * term; });
-    });
-    return total;
+    const split = ({ codes }) => {
+      const odds = this.program.odds(codes, target, against);
+      // The class itself has no term.
+      return [...odds.slice(0, -1), 0, odds.at(-1) + shift];
+    };
+    const odds = ways.length === 1 ? split(ways[0]) : oddsOfSum(
+      ways.map((way) => ({ scores: this.#weighted(way), odds: () => split(way) })),
+      this.cards.length + 2, target, against);
+    const { prior, terms } = asTerms(odds);
+    return { prior: prior - shift, terms };
   }
 
   /**

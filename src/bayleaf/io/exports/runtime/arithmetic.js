@@ -8,27 +8,26 @@ function bytesOf(base64) {
   return bytes;
 }
 
+/** The numbers of a kind of array, Float64 or Uint16, that a base64 text stands for. */
+function arrayOf(base64, kind) {
+  // DataView rather than the array itself, whose byte order is the machine's.
+  const { BYTES_PER_ELEMENT: size } = kind;
+  const view = new DataView(bytesOf(base64).buffer);
+  return kind.from({ length: view.byteLength / size }, (_, i) =>
+    (size === 8 ? view.getFloat64(8 * i, true) : view.getUint16(2 * i, true)));
+}
+
 /** Doubles of an array that Python packed; its shape is known to the caller. */
 function unpacked(packed) {
   if (packed.list) return Float64Array.from(packed.list);
-  const bytes = bytesOf(packed.f8 ?? packed.at);
-  const view = new DataView(bytes.buffer);
-  if (packed.f8) {
-    // DataView rather than Float64Array, whose byte order is the machine's.
-    return Float64Array.from({ length: bytes.length / 8 }, (_, i) =>
-      view.getFloat64(8 * i, true));
-  }
+  if (packed.f8) return arrayOf(packed.f8, Float64Array);
   const values = unpacked(packed.values);
-  return Float64Array.from({ length: bytes.length / 2 }, (_, i) =>
-    values[view.getUint16(2 * i, true)]);
+  return Float64Array.from(arrayOf(packed.at, Uint16Array), (place) => values[place]);
 }
 
 /** Codes of an array that Python packed. */
 function unpackedCodes(packed) {
-  const bytes = bytesOf(packed.u2);
-  const view = new DataView(bytes.buffer);
-  return Uint16Array.from({ length: bytes.length / 2 }, (_, i) =>
-    view.getUint16(2 * i, true));
+  return arrayOf(packed.u2, Uint16Array);
 }
 
 /** The document in the page, inflated if it was compressed. */
@@ -75,13 +74,26 @@ function logLogarithmicMean(a, b) {
   return high + Math.log(-Math.expm1(-gap)) - Math.log(gap);
 }
 
+/** Log of the sum of members' exponentials, by class; minus infinity for none. */
+function sumByClass(members, nClasses) {
+  return Float64Array.from({ length: nClasses }, (_, label) =>
+    logSumExp(members.map((own) => own[label])));
+}
+
 /**
- * Weights w with ln(sum a / sum b) = sum of w ln(a / b), exactly; members are given by
- * their logarithms.
+ * What members' sum owes to each owner: their log-odds by weights w with ln(sum a / sum b)
+ * = sum of w ln(a / b), exactly. Members have log scores by class, and split their odds.
  */
-function logarithmicMeanWeights(logA, logB) {
-  const total = logLogarithmicMean(logSumExp(logA), logSumExp(logB));
-  return logA.map((a, p) => Math.exp(logLogarithmicMean(a, logB[p]) - total));
+function oddsOfSum(members, nTerms, target, against) {
+  const sides = [target, against].map((label) => members.map(({ scores }) => scores[label]));
+  const total = logLogarithmicMean(...sides.map(logSumExp));
+  const sums = new Array(nTerms).fill(0);
+  members.forEach(({ odds }, m) => {
+    const weight = Math.exp(logLogarithmicMean(sides[0][m], sides[1][m]) - total);
+    // Members without weight may have no finite terms.
+    if (weight) added(sums, odds(target, against).map((term) => weight * term));
+  });
+  return sums;
 }
 
 /** The sum of some numbers. */

@@ -26,51 +26,51 @@ function cellMap(variables, cards, kept) {
 
 /** The cliques of a network and what stands in them before any evidence. */
 class JunctionTree {
-  constructor(network) {
-    this.cards = network.cards;
-    this.cliques = network.cliques;
-    this.sizes = this.cliques.map((clique) =>
-      clique.reduce((size, variable) => size * this.cards[variable], 1));
+  /** The tables are read by a function. */
+  constructor({ cards, cliques, links, terms }, read) {
+    this.cards = cards;
+    this.cliques = cliques;
+    this.sizes = cliques.map((clique) => this.#size(clique));
     this.base = this.sizes.map((size) => new Float64Array(size).fill(1));
-    this.terms = network.terms.map((term) => ({
-      ...term, values: ArrayBuffer.isView(term.table) ? term.table : unpacked(term.table),
-    }));
-    for (const { family, values } of this.terms) this.#multiply(family, values);
-    this.links = this.cliques.map(() => []);
-    for (const [one, other] of network.links) this.#link(one, other);
-    this.homes = this.cards.map((_, variable) => this.smallestHolding([variable]));
-    this.stateMaps = this.cards.map((_, variable) =>
-      cellMap(this.cliques[this.homes[variable]], this.cards, [variable]));
+    // Where tables with evidence are computed.
+    this.scratch = this.sizes.map((size) => new Float64Array(size));
+    this.terms = terms.map((term) => ({ ...term, values: read(term.table) }));
+    for (const { family, values } of this.terms) {
+      const { clique, map } = this.place(family);
+      const base = this.base[clique];
+      for (let i = 0; i < base.length; i += 1) base[i] *= values[map[i]];
+    }
+    this.links = cliques.map(() => []);
+    for (const [one, other] of links) {
+      const shared = cliques[one].filter((v) => cliques[other].includes(v));
+      const size = this.#size(shared);
+      const [here, there] = [one, other].map((c) => cellMap(cliques[c], cards, shared));
+      const link = { to: other, size, here };
+      link.back = { to: one, size, here: there, back: link };
+      this.links[one].push(link);
+      this.links[other].push(link.back);
+    }
+    this.homes = cards.map((_, variable) => this.place([variable]));
   }
 
   /** Cells of all cliques. */
   get nCells() {
-    return this.sizes.reduce((total, size) => total + size, 0);
+    return sumOf(this.sizes);
   }
 
-  /** The smallest clique that holds all of some variables. */
-  smallestHolding(variables) {
+  #size(variables) {
+    return variables.reduce((size, variable) => size * this.cards[variable], 1);
+  }
+
+  /** The smallest clique that holds all of some variables, and their cells in it. */
+  place(variables) {
     let best = -1;
     this.cliques.forEach((clique, c) => {
       const holds = variables.every((variable) => clique.includes(variable));
       if (holds && (best < 0 || this.sizes[c] < this.sizes[best])) best = c;
     });
-    return best;
-  }
-
-  #multiply(family, values) {
-    const c = this.smallestHolding(family);
-    const map = cellMap(this.cliques[c], this.cards, family);
-    const base = this.base[c];
-    for (let i = 0; i < base.length; i += 1) base[i] *= values[map[i]];
-  }
-
-  #link(one, other) {
-    const shared = this.cliques[one].filter((v) => this.cliques[other].includes(v));
-    const size = shared.reduce((total, v) => total * this.cards[v], 1);
-    const maps = [one, other].map((c) => cellMap(this.cliques[c], this.cards, shared));
-    this.links[one].push({ to: other, size, here: maps[0], there: maps[1] });
-    this.links[other].push({ to: one, size, here: maps[1], there: maps[0] });
+    const map = cellMap(this.cliques[best], this.cards, variables);
+    return { clique: best, map, size: this.#size(variables) };
   }
 }
 
@@ -79,13 +79,14 @@ class JunctionTree {
  * what lies between a change and the root is computed again.
  */
 class Collection {
-  constructor(tree, target) {
+  /** Messages are sums of cells, or the largest. */
+  constructor(tree, target, isMax = false) {
     this.tree = tree;
+    this.isMax = isMax;
     this.target = target;
     this.evidence = new Array(tree.cards.length).fill(null);
     this.homed = tree.cliques.map(() => []);
-    this.scratch = tree.sizes.map((size) => new Float64Array(size));
-    this.#rootAt(tree.homes[target]);
+    this.#rootAt(tree.homes[target].clique);
     this.dirty = new Uint8Array(tree.cliques.length).fill(1);
     this.only = -1;
     this.targetMaps = null;
@@ -107,43 +108,37 @@ class Collection {
 
   /** Each clique's way to its root; roots other than the target's head other parts. */
   #rootAt(root) {
-    const n = this.tree.cliques.length;
-    this.up = new Array(n).fill(null);
-    this.children = Array.from({ length: n }, () => []);
+    const { cliques, links } = this.tree;
+    this.up = cliques.map(() => null);
+    this.children = cliques.map(() => []);
     this.order = [];
-    this.roots = [];
-    const seen = new Uint8Array(n);
-    for (const start of [root, ...Array(n).keys()]) {
-      if (seen[start]) continue;
-      this.roots.push(start);
-      seen[start] = 1;
-      const waiting = [start];
-      while (waiting.length) {
-        const clique = waiting.pop();
-        this.order.push(clique);
-        for (const link of this.tree.links[clique]) {
-          if (seen[link.to]) continue;
-          seen[link.to] = 1;
-          this.children[clique].push({ ...link, clique: link.to });
-          this.up[link.to] = { parent: clique, size: link.size, here: link.there };
+    const seen = new Set();
+    for (const start of [root, ...cliques.keys()]) {
+      const waiting = seen.has(start) ? [] : [start];
+      // The list grows while it is gone through.
+      for (const clique of waiting) {
+        seen.add(clique);
+        for (const link of links[clique].filter(({ to }) => !seen.has(to))) {
+          this.children[clique].push(link);
+          this.up[link.to] = link.back;
           waiting.push(link.to);
         }
       }
+      this.order = this.order.concat(waiting);
     }
     this.order.reverse();
     this.messages = this.up.map((up) => new Float64Array(up ? up.size : 1));
-    this.scales = new Float64Array(n);
-    this.narrow = new Uint8Array(n);
+    this.scales = new Float64Array(cliques.length);
+    this.narrow = new Uint8Array(cliques.length);
   }
 
   /** Take evidence on a variable in: weights of its states, or null for none. */
   set(variable, weights) {
-    if (this.evidence[variable] === weights) return;
-    const home = this.tree.homes[variable];
+    const home = this.tree.homes[variable].clique;
     this.evidence[variable] = weights;
     const others = this.homed[home].filter((known) => known !== variable);
     this.homed[home] = weights ? [...others, variable] : others;
-    for (let c = home; !this.dirty[c]; c = this.up[c].parent) {
+    for (let c = home; !this.dirty[c]; c = this.up[c].to) {
       this.dirty[c] = 1;
       if (!this.up[c]) break;
     }
@@ -159,19 +154,19 @@ class Collection {
 
   /** The clique's table times its evidence and the messages from below. */
   table(clique) {
-    const cells = this.scratch[clique];
+    const cells = this.tree.scratch[clique];
     cells.set(this.tree.base[clique]);
     const states = this.only < 0 ? null : this.targetMaps[clique];
     if (states) {
       for (let i = 0; i < cells.length; i += 1) if (states[i] !== this.only) cells[i] = 0;
     }
     for (const variable of this.homed[clique]) {
-      const map = this.tree.stateMaps[variable];
+      const { map } = this.tree.homes[variable];
       const weights = this.evidence[variable];
       for (let i = 0; i < cells.length; i += 1) cells[i] *= weights[map[i]];
     }
     for (const child of this.children[clique]) {
-      const message = this.messages[child.clique];
+      const message = this.messages[child.to];
       const map = child.here;
       for (let i = 0; i < cells.length; i += 1) cells[i] *= message[map[i]];
     }
@@ -182,22 +177,18 @@ class Collection {
     const cells = this.table(clique);
     const up = this.up[clique];
     const message = this.messages[clique].fill(0);
-    if (up) {
-      for (let i = 0; i < cells.length; i += 1) message[up.here[i]] += cells[i];
-    } else {
-      for (let i = 0; i < cells.length; i += 1) message[0] += cells[i];
+    for (let i = 0; i < cells.length; i += 1) {
+      const at = up ? up.here[i] : 0;
+      message[at] = this.isMax ? Math.max(message[at], cells[i]) : message[at] + cells[i];
     }
     let highest = 0;
     for (const value of message) if (value > highest) highest = value;
     this.scales[clique] = Math.log(highest);
-    let narrow = 0;
-    if (highest > 0) {
-      for (let i = 0; i < message.length; i += 1) {
-        message[i] /= highest;
-        if (message[i] > 0 && message[i] < FEWEST) narrow = 1;
-      }
+    this.narrow[clique] = 0;
+    for (let i = 0; highest > 0 && i < message.length; i += 1) {
+      message[i] /= highest;
+      if (message[i] > 0 && message[i] < FEWEST) this.narrow[clique] = 1;
     }
-    this.narrow[clique] = narrow;
   }
 
   /** Whether some message may have lost states that further evidence brings back. */
@@ -208,7 +199,7 @@ class Collection {
   /** ln P(evidence), nats. */
   get logEvidence() {
     this.collect();
-    return this.scales.reduce((total, scale) => total + scale, 0);
+    return sumOf(this.scales);
   }
 
   /** ln P(target, evidence) for each of the target's states, nats. */
@@ -217,26 +208,27 @@ class Collection {
     const card = this.tree.cards[this.target];
     const scores = new Float64Array(card).fill(-Infinity);
     if (total === -Infinity) return scores;
-    const root = this.roots[0];
+    const { clique: root, map } = this.tree.homes[this.target];
     // The root's own message summed its cells; here they are told apart by state.
     const sums = new Float64Array(card);
     const cells = this.table(root);
-    const map = this.tree.stateMaps[this.target];
     for (let i = 0; i < cells.length; i += 1) sums[map[i]] += cells[i];
     const outside = total - this.scales[root];
     return scores.map((_, state) => Math.log(sums[state]) + outside);
   }
 
-  /** Posterior of every variable, or null if the evidence is impossible. */
-  posteriors() {
+  /** Joint posteriors of variables in some places; null if the evidence is impossible. */
+  posteriors(places = this.tree.homes) {
     if (this.logEvidence === -Infinity) return null;
-    const { tree } = this;
-    const found = new Array(tree.cards.length);
-    const homeOf = tree.cliques.map(() => []);
-    tree.homes.forEach((home, variable) => homeOf[home].push(variable));
+    const ofClique = this.tree.cliques.map(() => []);
+    places.forEach((place, k) => ofClique[place.clique].push(k));
+    const found = new Array(places.length);
     this.visit((clique, cells) => {
-      for (const variable of homeOf[clique]) {
-        found[variable] = shares(cells, tree.stateMaps[variable], tree.cards[variable]);
+      for (const k of ofClique[clique]) {
+        const sums = new Float64Array(places[k].size);
+        const { map } = places[k];
+        for (let i = 0; i < cells.length; i += 1) sums[map[i]] += cells[i];
+        found[k] = normalized(sums);
       }
     });
     return found;
@@ -260,9 +252,9 @@ class Collection {
 
   /** The clique's table without what the child said, summed to what both hold. */
   #sendDown(cells, child, down) {
-    const sums = down[child.clique];
+    const sums = down[child.to];
     for (let i = 0; i < cells.length; i += 1) sums[child.here[i]] += cells[i];
-    const from = this.messages[child.clique];
+    const from = this.messages[child.to];
     let highest = 0;
     for (let j = 0; j < sums.length; j += 1) {
       // Where the child's message is zero, so is the sum.
@@ -271,12 +263,4 @@ class Collection {
     }
     for (let j = 0; j < sums.length; j += 1) sums[j] /= highest;
   }
-}
-
-/** Sums of a table's cells by state, as shares of their total. */
-function shares(cells, map, card) {
-  const sums = new Float64Array(card);
-  for (let i = 0; i < cells.length; i += 1) sums[map[i]] += cells[i];
-  const total = sums.reduce((sum, value) => sum + value, 0);
-  return sums.map((value) => value / total);
 }

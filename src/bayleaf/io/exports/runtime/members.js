@@ -93,34 +93,19 @@ class LogSum {
       parts.set(bank.members[node], part);
     });
     return Array.from(parts.values(), ({ scores, nodes }) => ({
-      scores: this.#sum(scores),
+      scores: sumByClass(scores, this.nClasses),
       odds: (target, against) => bank.odds(evidence, nodes, target, against),
     }));
   }
 
-  /** Log of the sum, by class. */
-  #sum(members) {
-    return Float64Array.from({ length: this.nClasses }, (_, label) =>
-      logSumExp(members.map((own) => own[label])));
-  }
-
   scores(codes) {
     const members = this.#members(codes).map(({ scores }) => scores);
-    return this.#sum(members).map((score) => score - Math.log(members.length || 1));
+    const scale = Math.log(members.length || 1);
+    return sumByClass(members, this.nClasses).map((score) => score - scale);
   }
 
-  /** The members' log-odds by logarithmic-mean weights, by owner. */
+  /** Log-odds by owner. */
   odds(codes, target, against) {
-    const members = this.#members(codes);
-    const weights = logarithmicMeanWeights(
-      members.map(({ scores }) => scores[target]),
-      members.map(({ scores }) => scores[against]),
-    );
-    const total = new Float64Array(codes.length + 1);
-    // Members without weight may have no finite terms.
-    members.forEach(({ odds }, m) => {
-      if (weights[m]) added(total, odds(target, against).map((own) => weights[m] * own));
-    });
-    return total;
+    return oddsOfSum(this.#members(codes), codes.length + 1, target, against);
   }
 }

@@ -69,13 +69,10 @@ class Program {
     return this.others.reduce((sum, term) => added(sum, term.scores(codes)), total);
   }
 
-  /** Terms of the log-odds: the prior, and one for each feature. */
-  contributions(codes, target, against) {
+  /** Terms of the log-odds: one for each feature, and the prior's. */
+  odds(codes, target, against) {
     const odds = this.nats(codes).map((own) => own[target] - own[against]);
-    for (const term of this.others) {
-      term.odds(codes, target, against).forEach((own, owner) => { odds[owner] += own; });
-    }
-    return { prior: odds[codes.length], terms: odds.slice(0, -1) };
+    return this.others.reduce((sum, term) => added(sum, term.odds(codes, target, against)), odds);
   }
 
   /** A function that scores a row with some states changed: what they touch is redone. */

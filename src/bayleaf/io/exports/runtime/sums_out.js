@@ -1,8 +1,8 @@
 /** Evidence on one variable of a network: its scores, and what it owes to the others. */
 class NetworkScores {
   /** The class may have a weight, which its posteriors are multiplied by. */
-  constructor(network, { order, nVariables, question, label = null, classWeight = null }) {
-    this.tree = new JunctionTree(network);
+  constructor(network, read, { order, nVariables, question, label = null, classWeight = null }) {
+    this.tree = new JunctionTree(network, read);
     Object.assign(this, { order, nVariables, label, classWeight });
     this.ask(question);
   }
@@ -11,17 +11,17 @@ class NetworkScores {
   ask(question) {
     this.question = question;
     this.work = new Collection(this.tree, question);
-    this.prior = this.enter(this.work, new Array(this.nVariables).fill(null)).logScores();
+    this.prior = this.enter(this.work, []).logScores();
   }
 
-  /** Evidence into a collection; the question's own stays out, a given prior goes in. */
-  enter(collection, evidence) {
+  /** Evidence into a collection, all but that on one variable; a given prior goes in. */
+  enter(collection, evidence, except = this.question) {
     for (let v = 0; v < this.nVariables; v += 1) {
-      const mask = v === this.question ? null : evidence[v];
-      if (v === this.label && this.classWeight) {
-        collection.set(v, mask ? combined(this.classWeight, mask) : this.classWeight);
-      } else if (!sameWeights(collection.evidence[v], mask)) {
-        collection.set(v, mask ? Float64Array.from(mask) : null);
+      const mask = v === except ? null : evidence[v];
+      const given = v === this.label ? this.classWeight : null;
+      const weights = given && mask ? given.map((own, s) => own * mask[s]) : given ?? mask;
+      if (!sameWeights(collection.evidence[v], weights)) {
+        collection.set(v, weights ? Float64Array.from(weights) : null);
       }
     }
     return collection;
@@ -29,7 +29,24 @@ class NetworkScores {
 
   /** ln P(question, evidence on the others) for each of its states, nats. */
   scores(evidence) {
-    return this.#lookedUp(evidence) ?? this.#exactScores(this.enter(this.work, evidence));
+    const scores = this.#lookedUp(evidence);
+    if (scores) return scores;
+    const collection = this.enter(this.work, evidence);
+    const sums = collection.logScores();
+    if (!collection.isNarrow) return sums;
+    // Messages over all states have lost digits.
+    return Float64Array.from(this.byState(collection), ({ score }) => score);
+  }
+
+  /** Of each state of the question ln P(state, evidence), and posteriors in some places. */
+  byState(collection, places = []) {
+    const each = Array.from({ length: this.tree.cards[this.question] }, (_, state) => {
+      collection.restrict(state);
+      const score = collection.logEvidence;
+      return { score, found: places.length ? collection.posteriors(places) : null };
+    });
+    collection.restrict(-1);
+    return each;
   }
 
   /**
@@ -55,39 +72,26 @@ class NetworkScores {
     });
   }
 
-  /** Scores state by state where messages over all of them have lost digits. */
-  #exactScores(collection) {
-    const scores = collection.logScores();
-    if (!collection.isNarrow) return scores;
-    const each = scores.map((_, state) => {
-      collection.restrict(state);
-      return collection.logEvidence;
-    });
-    collection.restrict(-1);
-    return each;
-  }
-
   /**
-   * Terms of the log-odds by the chain rule: evidence is revealed item by item in the
-   * model's order, and each term is how much the odds change.
+   * Terms of the log-odds by the chain rule, the prior's last: evidence is revealed item
+   * by item in the model's order, and each term is how much the odds change.
    */
-  contributions(evidence, target, against) {
+  odds(evidence, target, against) {
     const revealed = new Array(this.nVariables).fill(null);
-    const odds = (scores) => scores[target] - scores[against];
-    const prior = odds(this.prior);
-    const terms = new Array(this.nVariables).fill(0);
-    let before = prior;
+    let before = this.prior[target] - this.prior[against];
+    const terms = [...new Array(this.nVariables).fill(0), before];
     for (const variable of this.order) {
       if (!evidence[variable] || variable === this.question) continue;
       revealed[variable] = evidence[variable];
-      const after = odds(this.scores(revealed));
+      const scores = this.scores(revealed);
+      const after = scores[target] - scores[against];
       // Where a state has become impossible, no later term counts.
       if (Number.isFinite(before) && !Number.isNaN(after)) {
         terms[variable] = after - before;
         before = after;
       }
     }
-    return { prior, terms };
+    return terms;
   }
 }
 
@@ -97,21 +101,11 @@ function sameWeights(weights, mask) {
   return weights.every((weight, state) => weight === mask[state]);
 }
 
-/** A mask times weights, if there are any. */
-function combined(weights, mask) {
-  return Float64Array.from(mask, (allowed, s) => allowed * (weights ? weights[s] : 1));
-}
-
-/** A network whose tables are numbers of a program. */
-function networkOf(program, network) {
-  const terms = network.terms.map((term) => ({ ...term, table: program.values(term.table) }));
-  return { ...network, terms };
-}
-
 /** A product of distributions, summed over what is not known; the class is the question. */
 class SumOut {
   constructor(program, order, question, network, weight = 1) {
-    this.scorer = new NetworkScores(networkOf(program, network), { order, nVariables: question + 1, question });
+    const read = (span) => program.values(span);
+    this.scorer = new NetworkScores(network, read, { order, nVariables: question + 1, question });
     this.cards = program.cards;
     this.weight = weight;
   }
@@ -129,7 +123,7 @@ class SumOut {
 
   /** Log-odds by feature, and of the prior. */
   odds(codes, target, against) {
-    const { prior, terms } = this.scorer.contributions(this.#evidence(codes), target, against);
-    return [...terms.slice(0, codes.length), prior].map((own) => this.weight * own);
+    const odds = this.scorer.odds(this.#evidence(codes), target, against);
+    return [...odds.slice(0, codes.length), odds.at(-1)].map((own) => this.weight * own);
   }
 }

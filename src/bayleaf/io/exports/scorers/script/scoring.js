@@ -67,7 +67,7 @@ class Scorer {
     const logs = this.logProba(codes);
     const target = this.chosen(logs);
     const other = this.#rival(logs, target, against);
-    const { prior, terms } = this.program.contributions(codes, target, other);
+    const odds = this.program.odds(codes, target, other).map((own) => own / this.temperature);
     const shift = this.shift ? this.shift[target] - this.shift[other] : 0;
     return {
       class: this.classes[target],
@@ -75,9 +75,8 @@ class Scorer {
       probability: Math.exp(logs[target]),
       against_probability: Math.exp(logs[other]),
       log_odds: logs[target] - logs[other],
-      prior: prior / this.temperature + shift,
-      terms: codes.map((_, feature) =>
-        this.#term(feature, codes, terms[feature] / this.temperature)),
+      prior: odds.at(-1) + shift,
+      terms: codes.map((_, feature) => this.#term(feature, codes, odds[feature])),
     };
   }
 
