@@ -13,8 +13,8 @@ from bayleaf.explain.certificates.changed_row import ChangedRow
 from bayleaf.models.predictor import Predictor
 from bayleaf.scoring import bounds
 from bayleaf.scoring.bounds import worst_changes
+from bayleaf.scoring.reference import scores
 from bayleaf.scoring.terms import Look, ScoringProgram, SumOut, program_of
-from oracles.scoring_programs import scores
 from oracles.small_averages import average_of_many, heavy, with_tree
 from oracles.small_tables import classifier, small_table
 from oracles.summed_products import sum_out_of

@@ -17,10 +17,10 @@ from bayleaf import to_sql
 from bayleaf.classifiers.shared.base import BayesianClassifier
 from bayleaf.datasets import load_heart, load_mushroom
 from bayleaf.io.exports.sql.words import DIALECTS
+from bayleaf.scoring.reference import scores
 from bayleaf.scoring.terms import Bank, LogSum, Look, ScoringProgram, Term
 from offenders import check_each
 from oracles.databases import postgres, run_duckdb, run_sqlite
-from oracles.scoring_programs import scores
 
 pytest.importorskip("sqlglot")
 

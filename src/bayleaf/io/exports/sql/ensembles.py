@@ -28,6 +28,7 @@ from bayleaf.io.exports.sql.words import (
 )
 from bayleaf.models.predictor import Predictor
 from bayleaf.scoring.terms import Bank, Floats, LogSum, Look, SumOut, Whole
+from bayleaf.scoring.values import product, sliced
 from bayleaf.wording import quoted
 
 # Differences of logarithms below which a series is exact.
