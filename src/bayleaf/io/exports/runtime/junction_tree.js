@@ -224,11 +224,13 @@ class Collection {
     places.forEach((place, k) => ofClique[place.clique].push(k));
     const found = new Array(places.length);
     this.visit((clique, cells) => {
+      if (!ofClique[clique].length) return;
+      const total = sumOf(cells);
       for (const k of ofClique[clique]) {
         const sums = new Float64Array(places[k].size);
         const { map } = places[k];
-        for (let i = 0; i < cells.length; i += 1) sums[map[i]] += cells[i];
-        found[k] = normalized(sums);
+        for (let i = 0; i < cells.length; i += 1) sums[map[i]] += cells[i] / total;
+        found[k] = sums;
       }
     });
     return found;
