@@ -53,15 +53,23 @@ def contributions(
         else:
             weighted = iter([(np.ones(len(rows)), _steps(term, columns, n_classes))])
         for weights, steps in weighted:
-            before = np.zeros(len(rows))
-            for owner, values in steps:
-                # A member without weight may be impossible.
-                with np.errstate(invalid="ignore"):
-                    after = values[rows, target] - values[rows, against]
-                    change = np.where(weights > 0, weights * (after - before), 0.0)
+            for owner, change in _changes(weights, steps, target, against):
                 total[rows, owner] += change
-                before = after
     return total[:, PRIOR], total[:, :-1]
+
+
+def _changes(
+    weights: Floats, steps: Iterator[Step], target: Classes, against: Classes
+) -> Iterator[tuple[int | Classes, Floats]]:
+    """Weighted change of the log-odds with each step."""
+    rows, before = np.arange(len(weights)), np.zeros(len(weights))
+    for owner, values in steps:
+        # A member without weight may be impossible.
+        with np.errstate(invalid="ignore"):
+            after = values[rows, target] - values[rows, against]
+            change = np.where(weights > 0, weights * (after - before), 0.0)
+        yield owner, change
+        before = after
 
 
 def _columns(program: ScoringProgram, codes: Codes) -> Columns:
@@ -139,7 +147,8 @@ class _Members:
         self.members = np.stack(members, axis=1)
         self.total = log_sum_exp(self.members, axis=1)
         # Rows without a possible member, where there is a fallback.
-        self.is_empty = ~np.isfinite(self.total).any(axis=1) & bool(term.fallback)
+        is_empty = ~np.isfinite(self.total).any(axis=1) & bool(term.fallback)
+        self.is_empty = np.asarray(is_empty)
 
     def _nodes(self, bank: Bank) -> Floats:
         """Log scores of all nodes, (n_rows, n_nodes, n_outputs)."""
