@@ -6,7 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from bayleaf import AveragedKDBClassifier, NaiveBayesClassifier
 from bayleaf.classifiers import CLASSIFIERS
+from bayleaf.counts.information import left_out_information
 from bayleaf.explain import importance
 from oracles.small_tables import classifier, small_table
 
@@ -53,15 +55,39 @@ def test_a_feature_left_out_of_kdb_leaves_the_other_arcs(missing: float) -> None
     assert measured == pytest.approx(expected, abs=1e-12)
 
 
-def test_information_is_that_of_the_table() -> None:
+def test_information_is_the_gain_of_a_model_of_the_feature_alone() -> None:
     X, y = nominal_table(2)
     found = importance(classifier("nb").fit(X, y))
+    counts = np.unique(y, return_counts=True)[1]
+    # The prior of left-out rows, one pseudo-row a class.
+    left = counts / (len(y) - 1 + len(counts))
+    prior = -(counts @ np.log(left)) / len(y)
     for one in found.features:
-        joint = pd.crosstab(X[one.feature], y).to_numpy() / len(y)
-        outer = joint.sum(1, keepdims=True) * joint.sum(0, keepdims=True)
-        seen = joint > 0
-        bits = float((joint[seen] * np.log2(joint[seen] / outer[seen])).sum())
-        assert one.information == pytest.approx(bits, abs=1e-9)
+        alone = classifier("nb").fit(X[[one.feature]], y).loo_score_.log_loss
+        bits = (prior - alone) / np.log(2)
+        assert one.information == pytest.approx(max(0.0, bits), abs=1e-9)
+
+
+@pytest.mark.parametrize("n_states", [2, 10, 100])
+def test_noise_tells_nothing_whatever_its_number_of_states(n_states: int) -> None:
+    rng = np.random.default_rng(n_states)
+    y = rng.integers(3, size=300)
+    X = pd.DataFrame(
+        {
+            "noise": [f"s{k}" for k in rng.integers(n_states, size=300)],
+            "signal": np.where(rng.random(300) < 0.3, "other", [f"c{k}" for k in y]),
+        }
+    )
+    noise, signal = importance(NaiveBayesClassifier().fit(X, y)).features
+    assert noise.information <= 2 * noise.information_error
+    assert signal.information > 10 * signal.information_error
+    table = pd.crosstab(X["noise"], y).to_numpy()
+    nats, error = left_out_information(table.astype(float))
+    assert nats <= 2 * error
+    held_out, labels = X.sample(150, random_state=0), y[:150]
+    fitted = AveragedKDBClassifier(n_networks=4, random_state=0).fit(X, y)
+    noise, _ = importance(fitted, held_out, labels).features
+    assert noise.information <= 2 * noise.information_error
 
 
 @pytest.mark.parametrize("kind", CLASSIFIERS)

@@ -41,7 +41,10 @@ class FeatureImportance:
     feature : str or int
         Its name.
     information : float
-        I(feature; class) in bits, by the counts of rows in which it is known.
+        Information of the feature alone, in bits: how much it raises the mean
+        log-probability of the class of rows that are left out or held out; at least 0.
+    information_error : float
+        Its standard error.
     loss_increase : float
         How much the log-loss (nats a row) rises without the feature. Below 0 the model
         does better without.
@@ -51,6 +54,7 @@ class FeatureImportance:
 
     feature: str | int
     information: float
+    information_error: float
     loss_increase: float
     missing: float
 
@@ -59,6 +63,7 @@ class FeatureImportance:
         return {
             "feature": self.feature,
             "information_bits": self.information,
+            "information_error_bits": self.information_error,
             "loss_increase": self.loss_increase,
             "missing": self.missing,
         }
@@ -104,11 +109,11 @@ class Importance:
         lines = [
             f"log-loss {self.log_loss:.4f} nats a row over {self.n_rows:g} rows",
             f"loss: {_METHODS[self.method]}",
-            f"{'loss':>9}  {'I(X;C) bits':>11}  {'missing':>8}  feature",
+            f"{'loss':>9}  {'I(X;C) bits':>15}  {'missing':>8}  feature",
         ]
         lines += [
-            f"{one.loss_increase:+9.4f}  {one.information:11.4f}  {one.missing:8g}  "
-            f"{_cut(shown_name(one.feature), _WIDTH - 34)}"
+            f"{one.loss_increase:+9.4f}  {_bits(one):>15}  {one.missing:8g}  "
+            f"{_cut(shown_name(one.feature), _WIDTH - 38)}"
             for one in self.ranked()
         ]
         return "\n".join(lines)
@@ -118,13 +123,13 @@ class Importance:
             Bar(
                 shown_name(one.feature),
                 one.loss_increase,
-                f"{one.loss_increase:+.4f} ({one.information:.3f} bits)",
+                f"{one.loss_increase:+.4f} ({_bits(one)} bits alone)",
             )
             for one in self.ranked()
         ]
         title = (
             f"What the log-loss, {self.log_loss:.4f} nats a row, rises by without each "
-            "feature, and I(feature; class)"
+            "feature, and the information of the feature alone"
         )
         return picture_html(bars_html(title, bars))
 
@@ -170,8 +175,7 @@ def importance(
     if (X is None) != (y is None):
         raise ValueError("give X and y together, or neither for the training rows")
     if X is None:
-        codes, losses = left_out_losses(model)
-        return _importance(predictor, codes, losses, LEAVE_ONE_OUT)
+        return _importance(predictor, *left_out_losses(model), LEAVE_ONE_OUT)
     features = rows_of(model, X)
     own = _class_codes(predictor, y, features.n_rows)
     weights = None
@@ -182,7 +186,8 @@ def importance(
                 "sample_weight must hold one number of at least 0 a row, not all 0"
             )
     codes = features.with_column(own, len(predictor.classes), weights)
-    return _importance(predictor, codes, _held_out_losses(predictor, codes), HELD_OUT)
+    losses, gains = _held_out_losses(predictor, codes)
+    return _importance(predictor, codes, losses, gains, HELD_OUT)
 
 
 def _class_codes(predictor: Predictor, y: Any, n_rows: int) -> NDArray[np.intp]:
@@ -200,16 +205,26 @@ def _class_codes(predictor: Predictor, y: Any, n_rows: int) -> NDArray[np.intp]:
     return np.array([place[label] for label in labels], dtype=np.intp)
 
 
-def _held_out_losses(predictor: Predictor, codes: Codes) -> Floats:
-    """Log-loss of rows with all features, then without each, (1 + n_features,)."""
+def _held_out_losses(predictor: Predictor, codes: Codes) -> tuple[Floats, Floats]:
+    """Losses (1 + n_features,) with all features, then without each, and gains.
+
+    Gains (n_features, n_rows) are those of the log-probability of the class once a
+    feature is known and no other.
+    """
     features = codes.without_last()
     own = codes.column(codes.n_variables - 1)
     loss = partial(_mean_loss, own=own, weights=codes.weights)
     losses = [loss(predictor.log_proba(features))]
+    columns = [np.full(codes.n_rows, card) for card in features.cards]
+    nothing = Codes.from_columns(columns, features.cards)
+    rows, gains = np.arange(codes.n_rows), []
+    prior = predictor.log_proba(nothing)[rows, own]
     for feature, card in enumerate(features.cards):
         hidden = with_column(features, feature, np.full(codes.n_rows, card))
         losses.append(loss(predictor.log_proba(hidden)))
-    return np.array(losses)
+        alone = with_column(nothing, feature, features.column(feature))
+        gains.append(predictor.log_proba(alone)[rows, own] - prior)
+    return np.array(losses), np.array(gains)
 
 
 def _mean_loss(log_scores: Floats, own: NDArray[Any], weights: Floats) -> float:
@@ -218,27 +233,31 @@ def _mean_loss(log_scores: Floats, own: NDArray[Any], weights: Floats) -> float:
 
 
 def _importance(
-    predictor: Predictor, codes: Codes, losses: Sequence[float] | Floats, method: str
+    predictor: Predictor,
+    codes: Codes,
+    losses: Sequence[float] | Floats,
+    gains: Floats,
+    method: str,
 ) -> Importance:
     """Put the measures of all features together."""
     # It loads SciPy, which those who explain single rows can do without.
-    from bayleaf.counts.information import mutual_information_of_table
+    from bayleaf.counts.information import mean_gain
 
     domain = predictor.encoder.domain
-    own = codes.column(codes.n_variables - 1).astype(np.intp)
-    n_classes = len(predictor.classes)
     found = []
     for feature, variable in enumerate(domain):
-        card = variable.n_states
-        cells = own * (card + 1) + codes.column(feature)
-        counts = np.bincount(cells, codes.weights, n_classes * (card + 1))
-        table = counts.astype(np.float64).reshape(n_classes, card + 1)[:, :card]
-        bits = max(0.0, mutual_information_of_table(table) / math.log(2))
+        nats, error = mean_gain(gains[feature], codes.weights)
+        bits = nats / math.log(2), error / math.log(2)
         absent = float(codes.weights[is_absent(codes, domain, feature)].sum())
         rise = float(losses[feature + 1] - losses[0])
-        found.append(FeatureImportance(variable.name, bits, rise, absent))
+        found.append(FeatureImportance(variable.name, *bits, rise, absent))
     total = float(codes.weights.sum())
     return Importance(tuple(found), float(losses[0]), method, total)
+
+
+def _bits(feature: FeatureImportance) -> str:
+    """The information of a feature with its standard error."""
+    return f"{feature.information:.4f} ±{feature.information_error:.4f}"
 
 
 def _cut(text: str, width: int) -> str:

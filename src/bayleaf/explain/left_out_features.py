@@ -16,7 +16,7 @@ Floats = NDArray[np.float64]
 _INSTEAD = "give X and y, rows that training did not see"
 
 
-def left_out_losses(model: Any) -> tuple[Codes, Floats]:
+def left_out_losses(model: Any) -> tuple[Codes, Floats, Floats]:
     """Log-loss of left-out training rows with all features, then without each.
 
     A feature is left out of the structure: its own table goes, and it is no longer
@@ -34,6 +34,8 @@ def left_out_losses(model: Any) -> tuple[Codes, Floats]:
         The training rows, the class last.
     losses : ndarray of shape (1 + n_features,)
         Nats a row.
+    gains : ndarray of shape (n_features, n_rows)
+        What each feature alone gains in the log-probability of a row's class, nats.
 
     Raises
     ------
@@ -58,7 +60,20 @@ def left_out_losses(model: Any) -> tuple[Codes, Floats]:
         left_out.scores(scores / model.temperature_).log_loss
         for scores in _scores(left_out, families)
     ]
-    return codes, np.array(losses)
+    return codes, np.array(losses), _gains(left_out, len(families))
+
+
+def _gains(left_out: LeaveOneOut, n_features: int) -> Floats:
+    """What each feature alone gains, (n_features, n_rows)."""
+    labels, class_index = left_out.rows.own, left_out.counts.class_index
+
+    def logs(families: list[Family]) -> Floats:
+        scores = left_out.log_scores(families)[0]
+        posterior = scores - np.logaddexp.reduce(scores, axis=0)
+        return np.asarray(posterior[labels, np.arange(len(labels))])
+
+    prior = logs([])
+    return np.array([logs([(class_index, i)]) - prior for i in range(n_features)])
 
 
 def _scores(left_out: LeaveOneOut, families: tuple[Family, ...]) -> list[Floats]:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.counts.information import mutual_information_of_table
+from bayleaf.counts.information import left_out_information
 from bayleaf.data.codes import Codes
 from bayleaf.data.tables.frames import take_rows
 from bayleaf.evaluation.folds import deal_folds
@@ -39,6 +39,7 @@ def importance_values(
             {
                 "feature": str(one.feature),
                 "information_bits": round(one.information, _DIGITS),
+                "information_error_bits": round(one.information_error, _DIGITS),
                 "loss_increase": round(one.loss_increase, _DIGITS),
                 "missing": missing[str(one.feature)],
             }
@@ -75,13 +76,13 @@ def published_information(
         cells = truth * n_codes + codes.column(feature)
         counts = np.bincount(cells, minlength=n_classes * n_codes)
         table = privacy.published(counts, BY_CLASS).reshape(n_classes, n_codes)
-        bits = mutual_information_of_table(table[:, :-1].astype(np.float64)) / math.log(
-            2
-        )
+        known = table[:, :-1].astype(np.float64).T
+        bits, error = (own / math.log(2) for own in left_out_information(known))
         features.append(
             {
                 "feature": column["name"],
-                "information_bits": round(max(0.0, bits), _DIGITS),
+                "information_bits": round(bits, _DIGITS),
+                "information_error_bits": round(error, _DIGITS),
                 "loss_increase": None,
                 "missing": column["missing"],
             }
@@ -145,11 +146,13 @@ def _pooled(parts: Sequence[Importance]) -> Importance:
     features = []
     for same in zip(*(part.features for part in parts), strict=True):
         information = np.average([one.information for one in same], weights=weights)
+        errors = weights * [part.information_error for part in same]
         rise = np.average([one.loss_increase for one in same], weights=weights)
         features.append(
             replace(
                 same[0],
                 information=float(information),
+                information_error=float(np.hypot.reduce(errors) / weights.sum()),
                 loss_increase=float(rise),
                 missing=math.fsum(one.missing for one in same),
             )
