@@ -32,9 +32,12 @@ from bayleaf.explain.subject import is_absent, plain_label, predictor_of, row_of
 from bayleaf.inference.states import find_variable, known_state
 from bayleaf.models.predictor import Predictor
 from bayleaf.pictures.notebook import picture_html, table_html
+from bayleaf.progress import Work
 from bayleaf.wording import brief, counted, format_number, name_list, quoted
 
 _WIDTH = 80
+# Sets of changes that are looked at by default, and tables looked up for them at most.
+_MIN_SETS, _MAX_SETS, _MAX_TABLES = 2_000, 100_000, 200_000_000
 # Sets of changes that a notebook shows.
 _LINES = 20
 
@@ -225,7 +228,7 @@ def counterfactuals(
     cost: Mapping[str | int, float] | None = None,
     per_step: Iterable[str | int] = (),
     target: Any = None,
-    budget: int = 200_000,
+    budget: int | None = None,
 ) -> Counterfactuals:
     """Find the smallest or cheapest changes of a row that change its class.
 
@@ -258,9 +261,10 @@ def counterfactuals(
         state, an interval of numbers for instance, that they move by.
     target : label, optional
         The class to reach; by default any other than the one predicted.
-    budget : int, default=200_000
+    budget : int, optional
         Sets of changes that are looked at; beyond them the best of those is returned,
-        and `Counterfactuals.exact` is False.
+        and `Counterfactuals.exact` is False. By default 100 000, and fewer for averages
+        of large networks, so that a row takes about a second at most.
 
     Returns
     -------
@@ -281,7 +285,10 @@ def counterfactuals(
     """
     predictor = predictor_of(model)
     codes = row_of(model, row)
-    check_counts(n=n, max_changes=max_changes, budget=budget)
+    check_counts(n=n, max_changes=max_changes)
+    if budget is None:
+        budget = _default_budget(predictor)
+    check_counts(budget=budget)
     check_lists(immutable=immutable, per_step=per_step)
     _check_mappings(allowed=allowed, direction=direction, cost=cost)
     by_step = tuple(per_step)
@@ -397,6 +404,13 @@ def _places(variable: Variable, asked: str) -> list[float]:
     )
 
 
+def _default_budget(predictor: Predictor) -> int:
+    """Sets of changes that are looked at within about a second."""
+    sharing = predictor.model.sharing
+    n_tables = 1 if sharing is None else sharing.parents.size + 1
+    return min(_MAX_SETS, max(_MIN_SETS, _MAX_TABLES // n_tables))
+
+
 def _cheapest_sets(
     row: ChangedRow, costs: Floats, aim: Aim, n: int, max_changes: int, budget: int
 ) -> tuple[list[Indices], bool]:
@@ -408,9 +422,10 @@ def _cheapest_sets(
     if not len(row.features) or len(row.predictor.classes) < 2:
         return [], True
     search, best = SetSearch(row, budget, costs), list[_Ranked]()
-    is_exact = True
+    is_exact, work = True, Work()
     try:
         for block in blocks_of(search, max_changes):
+            work.say(f"looking at sets of {counted(block.shape[1], 'change')}")
             sets = np.sort(block[aim(block)], axis=1)
             best = sorted([*best, *_ranked(row, costs, sets, best)])[:n]
             if len(best) == n:

@@ -86,12 +86,15 @@ class Asked:
 
     def counterfactuals(self, wishes: Recourse) -> list[Answer]:
         """What would make the prediction another class."""
+        from bayleaf.cli.showing.progress import progress
         from bayleaf.explain import counterfactuals
 
         settings = wishes.settings()
         answers = []
-        for row in range(self._codes.n_rows):
-            single = self._codes.rows(slice(row, row + 1))
-            found = counterfactuals(self._predictor, single, **settings)
-            answers.append(Answer("counterfactuals", found.to_dict(), found.to_text()))
+        with progress():
+            for row in range(self._codes.n_rows):
+                single = self._codes.rows(slice(row, row + 1))
+                found = counterfactuals(self._predictor, single, **settings)
+                text = found.to_text()
+                answers.append(Answer("counterfactuals", found.to_dict(), text))
         return answers
