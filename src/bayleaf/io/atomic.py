@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import TextIO
 
 from bayleaf.files import replace_file
+from bayleaf.progress import Work
+from bayleaf.wording import size_text
 
 # The name of the temporary file, too, may have no more than 255 bytes.
 _MOST_OF_A_NAME = 40
@@ -83,6 +85,17 @@ def write_text(
     """
     with text_file(path, encoding, errors) as file:
         file.write(text)
+
+
+def write_export(path: str | Path, text: str, errors: str = "strict") -> None:
+    """Write a text file, and report its size before; see `write_text`."""
+    report_size(path, len(text))
+    write_text(path, text, errors=errors)
+
+
+def report_size(path: str | Path, n_bytes: int) -> None:
+    """Report how large a file is that is going to be written."""
+    Work().step(f"writing {Path(path).name}, {size_text(n_bytes)}")
 
 
 def check_writable(path: str | Path) -> None:

@@ -48,6 +48,7 @@ def export(
         Of a query: conditions (case), tables of numbers that are joined (values), or
         by size (auto, the default).
     """
+    from bayleaf.cli.showing.progress import progress
     from bayleaf.io.atomic import check_writable
     from bayleaf.io.exports.registry import export_model
 
@@ -60,7 +61,8 @@ def export(
         "form": form,
     }
     try:
-        export_model(model, output, **options)
+        with progress(f"reading {model.name}"):
+            export_model(model, output, **options)
     except ImportError as error:
         raise ValueError(str(error)) from None
     return 0

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.data.reading.rules import EncoderRules
-from bayleaf.io.atomic import write_text
+from bayleaf.io.atomic import write_export
 from bayleaf.io.formats.xml.writing import xml_attributes, xml_holds
 from bayleaf.io.native.model_file import SavedModel
 from bayleaf.models.class_model import ClassModel
@@ -55,7 +55,7 @@ def write_pmml(model: Predictor | SavedModel, path: str | Path) -> None:
     """
     predictor = model.predictor if isinstance(model, SavedModel) else model
     network_model = _naive_bayes(predictor)
-    write_text(path, "\n".join(_document(predictor, network_model)) + "\n")
+    write_export(path, "\n".join(_document(predictor, network_model)) + "\n")
 
 
 def _naive_bayes(predictor: Predictor) -> ClassModel:
