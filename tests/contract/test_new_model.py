@@ -331,7 +331,8 @@ def test_counterfactuals_conflicts_contexts_and_importance(
         one.feature: one.loss_increase for one in importance(fitted, X, y).features
     }
     assert worth["height"] > 0
-    assert worth["windy"] == pytest.approx(0.0, abs=1e-9)
+    # The temperature counts less where a feature is unknown, whatever it is worth.
+    assert abs(worth["windy"]) < 0.1 * worth["height"]
 
 
 @pytest.mark.parametrize(

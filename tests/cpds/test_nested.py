@@ -58,7 +58,7 @@ def _scores(
     """What families add to the scores of rows."""
     bank = FamilyBank.from_networks(networks, N_CLASSES, rule)
     scores = np.zeros((rows.n_rows, N_CLASSES))
-    bank.add_scores(rows, np.array([scales]), scores)
+    bank.add_scores(rows, np.array([[scales]]), scores)
     return scores
 
 
@@ -111,7 +111,7 @@ def test_rows_are_scored_as_counting_tells(n_classes: int, min_rows: float) -> N
     wanted = [rng.integers(card + 1, size=50) for card in cards[:-1]]
     rows = Codes.from_columns(wanted, cards[:-1])
     scales, scores = np.array([0.5, 0.0, 1.5, 0.25]), np.zeros((50, n_classes))
-    bank.add_scores(rows, scales[None], scores)
+    bank.add_scores(rows, scales[None, None], scores)
     states, own = np.stack(columns[:4]), columns[4]
     for row in range(50):
         values = [int(column[row]) for column in wanted]

@@ -64,12 +64,12 @@ def expected(
     codes = Codes.from_columns(list(table.T), cards)
     said = model.model_.distributions(codes)
     intervals = model.model_.cell_intervals
-    baseline, terms = model.model_.expectation_terms(codes)
+    baselines, terms = model.model_.expectation_terms(codes)
     return [
         {
             "mean": said.mean[row],
             "quantiles": said.quantiles(LEVELS)[row],
-            "baseline": baseline,
+            "baseline": baselines[row],
             "terms": terms[row],
             "intervals": np.bincount(intervals, said.probabilities[row]),
         }

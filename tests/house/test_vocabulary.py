@@ -34,7 +34,7 @@ class Expression(NamedTuple):
 EXPRESSIONS = [
     Expression(r"\btold\b", "reported, passed, message", 332),
     Expression(r"\b(tell|tells|telling)\b", "report, show, distinguish", 266),
-    Expression(r"\b(say|says|said|saying)\b", "contain, report, specify", 569),
+    Expression(r"\b(say|says|said|saying)\b", "contain, report, specify", 563),
     Expression(r"\b(stand|stands|stood)\b(?! for)", "be, be stored, be listed", 321),
     Expression(r"\b(hears|wish|wishes|wished)\b", "receives, request", 6),
     Expression(r"\b(knows|asks)\b", "has, contains, queries, requests", 97),
@@ -65,7 +65,7 @@ NAMES = {
     "told": ("message, with_explanation, is_reported", 107),
     "said": ("log_likelihood, reported, text", 23),
     "found": ("result, scores, matches: the noun of what it is", 539),
-    "own": ("what it belongs to", 482),
+    "own": ("what it belongs to", 481),
     "kept": ("what is kept: columns, rows, states", 102),
     "parted": ("parts, groups", 0),
     "wanted": ("requested, targets", 74),
@@ -74,11 +74,11 @@ NAMES = {
     "torn": ("parent_missing", 1),
     "one": ("the noun of what it is", 154),
     "every": ("all_rows, all_features", 15),
-    "more": ("extra_terms, further_columns", 47),
+    "more": ("extra_terms, further_columns", 46),
     "still": ("fixed", 1),
     "here": ("state, position", 17),
     "beside": ("extra_terms", 5),
-    "place": ("index, position or offset", 311),
+    "place": ("index, position or offset", 310),
     "places": ("indices, positions or offsets", 157),
 }
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from bayleaf import to_onnx, to_sql
 from bayleaf.explorer import explorer_html
+from bayleaf.scoring.partial_cases import known_cells
 from oracles.databases import cells
 from oracles.onnx_runs import run_onnx
 from oracles.running_scorers import node_answers, python_answers
@@ -42,6 +43,21 @@ class Answers:
     labels: list[Any]
     proba: NDArray[np.float64]
     reasons: Sequence[Reason] = ()
+
+
+def whole_rows(model: Any, rows: pd.DataFrame) -> NDArray[np.bool_]:
+    """Whether rows know all features."""
+    codes = model._predictor().encode(rows)
+    return known_cells(codes, codes.n_variables).all(axis=1)
+
+
+def has_result(model: Any, rows: pd.DataFrame) -> NDArray[np.bool_]:
+    """Whether queries and graphs score rows: all, or whole ones where terms share."""
+    if model.model_.sharing is None:
+        return np.ones(len(rows), dtype=bool)
+    counts = whole_rows(model, rows)
+    assert counts.any()
+    return counts
 
 
 def of_database(run: Callable[..., pd.DataFrame], dialect: str) -> Any:

@@ -27,12 +27,16 @@ def tables(name: str) -> tuple[pd.DataFrame, Any]:
 
 
 def holed(X: pd.DataFrame, n_rows: int = 40) -> pd.DataFrame:
-    """Some rows, a tenth of the cells missing and one in each column never seen."""
+    """Some rows, a tenth of the cells missing and one in each column never seen.
+
+    The last quarter of the rows is as it was.
+    """
     rng = np.random.default_rng(1)
     rows = X.sample(n_rows, random_state=2).reset_index(drop=True)
     for place, name in enumerate(rows.columns):
         is_number = rows[name].dtype.kind in "fiu"
         rows[name] = rows[name].astype(float if is_number else object)
         rows.loc[place % n_rows, name] = 1e9 if is_number else STRANGE
-        rows.loc[rng.random(n_rows) < 0.1, name] = np.nan if is_number else None
+        gone = (rng.random(n_rows) < 0.1) & (rows.index < n_rows * 3 // 4)
+        rows.loc[gone, name] = np.nan if is_number else None
     return rows

@@ -11,6 +11,7 @@ import pytest
 from sklearn.datasets import load_diabetes
 
 from bayleaf import AveragedKDBRegressor, load
+from bayleaf.data.codes import Codes
 
 
 def mixed_table(n_rows: int = 60) -> tuple[pd.DataFrame, np.ndarray]:
@@ -62,7 +63,7 @@ def fine_terms(model: Any, codes: Any, n_points: int = 4000) -> np.ndarray:
 
     def mean(shares: np.ndarray) -> np.ndarray:
         scores = model.intervals.base + np.einsum("f,nfk->nk", shares, parts.intervals)
-        where = model._start
+        where = model._start(np.ones(1))
         moved = type(where)(
             where.mean + parts.mean @ shares, where.log_scale + parts.spread @ shares
         )
@@ -192,3 +193,31 @@ def test_a_coverage_of_one_is_refused(fitted: Any) -> None:
     model, table, _ = fitted
     with pytest.raises(ValueError, match="coverage must be above 0 and below 1"):
         model.predict_interval(table, 1)
+
+
+def test_without_known_features_the_target_has_its_own_distribution(
+    fitted: Any,
+) -> None:
+    model, _, target = fitted
+    cards = model.model_.intervals.domain.cards[:-1]
+    nothing = Codes.from_columns([np.full(1, card) for card in cards], cards)
+    found = model.model_.distributions(nothing)
+    assert found.mean[0] == pytest.approx(np.mean(target), rel=0.02)
+    baselines, terms = model.model_.expectation_terms(nothing)
+    assert not terms.any()
+    assert baselines[0] == pytest.approx(found.mean[0], rel=1e-12)
+
+
+def test_terms_of_partial_rows_add_up_from_their_own_baselines(fitted: Any) -> None:
+    model, table, _ = fitted
+    codes = model._codes(table.head(20))
+    known = np.random.default_rng(0).random((20, codes.n_variables)) < 0.5
+    columns = [
+        np.where(known[:, i], codes.column(i), card)
+        for i, card in enumerate(codes.cards)
+    ]
+    partial = Codes.from_columns(columns, codes.cards)
+    baselines, terms = model.model_.expectation_terms(partial)
+    expected = model.model_.distributions(partial).mean
+    assert baselines + terms.sum(axis=1) == pytest.approx(expected, abs=1e-9)
+    assert np.ptp(baselines) > 0

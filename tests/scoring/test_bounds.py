@@ -13,6 +13,7 @@ from bayleaf.explain.certificates.changed_row import ChangedRow
 from bayleaf.models.predictor import Predictor
 from bayleaf.scoring import bounds
 from bayleaf.scoring.bounds import worst_changes
+from bayleaf.scoring.partial_cases import known_cells
 from bayleaf.scoring.reference import scores
 from bayleaf.scoring.terms import Look, ScoringProgram, SumOut, program_of
 from oracles.small_averages import average_of_many, heavy, with_tree
@@ -27,7 +28,12 @@ def _changes(predictor: Predictor, codes: Codes) -> ChangedRow:
     domain = predictor.encoder.domain
     own = [int(codes.column(v)[0]) for v in range(len(domain))]
     pairs = [(v, s) for v, c in enumerate(domain.cards) for s in range(c + 1)]
-    features, states = np.array([(v, s) for v, s in pairs if s != own[v]]).T
+    pairs = [(v, s) for v, s in pairs if s != own[v]]
+    if predictor.model.sharing is not None:
+        # Which features are known stays.
+        cards = codes.cards
+        pairs = [(v, s) for v, s in pairs if max(s, own[v]) < cards[v]]
+    features, states = np.array(pairs).T
     return ChangedRow(predictor, codes, features, states)
 
 
@@ -37,7 +43,8 @@ def _check(
     """Compare random sets of changes with their bounds; some sizes are exact."""
     rng = np.random.default_rng(0)
     model, changes = predictor.model, _changes(predictor, codes)
-    program = program_of(model)
+    known = known_cells(codes, codes.n_variables)[0]
+    program = program_of(model).given(known)
     for chosen in range(len(program.base)):
         worst = worst_changes(program, codes, changes.features, changes.states, chosen)
         assert worst is not None
@@ -45,6 +52,7 @@ def _check(
         places = [
             np.flatnonzero(changes.features == v) for v in range(len(codes.cards))
         ]
+        places = [place for place in places if len(place)]
         for size in range(len(places) + 1):
             picked = [rng.permutation(len(places))[:size] for _ in range(n_sets)]
             sets = [[rng.choice(places[v]) for v in own] for own in picked]

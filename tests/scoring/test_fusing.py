@@ -33,9 +33,7 @@ def test_fused_tables_add_up_to_the_scores_of_the_model(by_owner: bool) -> None:
     model = average(5)
     cards = model.domain.cards[:-1]
     rng = np.random.default_rng(0)
-    codes = Codes.from_columns(
-        [rng.integers(card + 1, size=50) for card in cards], cards
-    )
+    codes = Codes.from_columns([rng.integers(card, size=50) for card in cards], cards)
     program = program_of(model)
     tables = fused(tables_of(program.terms), by_owner=by_owner)
     counts = [look for t in program.terms if isinstance(t, Counts) for look in t.looks]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any, cast
 
@@ -27,6 +28,7 @@ from bayleaf.classifiers.shared.parameters import (
     check_count,
     check_flag,
 )
+from bayleaf.classifiers.shared.partial_cases import learn_partial_cases
 from bayleaf.counts.source import CountSource
 from bayleaf.counts.threads import one_thread_of_linear_algebra, run_tasks
 from bayleaf.cpds.linear_gaussian import LinearGaussianFamilies
@@ -293,13 +295,22 @@ class AveragedKDBClassifier(EdgeParameters, MonotoneClassifier):
             learned.trees and ClassTrees.of(len(prior), *learned.trees[:3]),
             self.min_rows_,
         )
-        if not is_wide:
-            # The trees that left-out rows have walked serve predictions too.
-            vars(model)["_bank"] = bank
         monotone = monotone_features(self, domain) if len(prior) > 1 else []
         if monotone:
             model, scores = pooled_average(model, monotone, left_out, learned.scores)
             self._loo_score = scores_of(scores, logs)
+        partial_cases = learn_partial_cases(
+            model,
+            model._bank if is_wide else bank,
+            left_out,
+            None if is_wide else logs.values[:, :, 1 : n_tables : self.max_parents + 1],
+            rng,
+            tuple(order.feature for order in monotone),
+        )
+        model = replace(model, partial=partial_cases)
+        if not is_wide:
+            # The trees that left-out rows have walked serve predictions too.
+            vars(model)["_bank"] = bank
         if self.class_prior is not None or not self.fit_prior:
             # Weights are learned under the prior that the training rows follow.
             model = model.with_class_prior(self._class_prior(counts, self.smoothing_))

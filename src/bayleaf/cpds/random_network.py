@@ -219,17 +219,27 @@ class FamilyBank:
             n_depths,
         )
 
-    def add_scores(self, codes: Codes, scales: Floats, scores: Floats) -> None:
+    def add_scores(
+        self,
+        codes: Codes,
+        scales: Floats,
+        scores: Floats,
+        sets: NDArray[np.int64] | None = None,
+    ) -> None:
         """Add ``scale * ln(P(x | class, ...) / P(x))``, summed over depths.
 
         Parameters
         ----------
         codes : Codes
             The rows.
-        scales : ndarray of shape (n_features, n_depths)
-            Weight of each feature at each depth in each network.
+        scales : ndarray of shape (n_sets, n_features, n_depths)
+            Weights of each feature at each depth in each network.
         scores : ndarray of shape (n_rows, n_classes)
             Added to.
+        sets : ndarray of shape (n_rows,), optional
+            Which of the weights each row has, if not all the first.
         """
         slots = np.array(codes.slots, dtype=np.int64)
-        self.networks.add_scores(codes.narrow, codes.wide, slots, scales, scores)
+        if sets is None:
+            sets = np.zeros(codes.n_rows, dtype=np.int64)
+        self.networks.add_scores(codes.narrow, codes.wide, slots, scales, sets, scores)

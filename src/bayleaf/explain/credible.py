@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayleaf.data.codes import Codes
 from bayleaf.data.random_state import random_generator
 from bayleaf.explain.cell_support import FEW_ROWS, CellSupport, cells_behind
 from bayleaf.explain.subject import predictor_of, rows_of
@@ -181,7 +182,7 @@ def credible_intervals(
     for first in range(0, codes.n_rows, step):
         rows = codes.rows(slice(first, first + step))
         scores = predictor.model.drawn_log_scores(rows, support, n_draws, rng)
-        drawn = _posteriors(predictor, scores)
+        drawn = _posteriors(predictor, rows, scores)
         ends[:, first : first + step] = np.quantile(drawn, shares, axis=0)
     told = np.argsort(-proba, axis=1, kind="stable")[:, :_CLASSES_TOLD]
     cells = cells_behind(predictor.model, support, codes, told)
@@ -223,11 +224,10 @@ def support_of(model: Any) -> SupportCounts:
     return kept
 
 
-def _posteriors(predictor: Predictor, scores: Floats) -> Floats:
-    """Class probabilities of drawn scores, same shape."""
-    flat = scores.reshape(-1, scores.shape[-1])
-    logs = calibrated_log_proba(flat, predictor.temperature, predictor.prior_shift)
-    return np.asarray(np.exp(logs).reshape(scores.shape))
+def _posteriors(predictor: Predictor, codes: Codes, scores: Floats) -> Floats:
+    """Class probabilities of drawn scores, (n_draws, n_rows, n_classes)."""
+    calibration = predictor.calibration(codes)
+    return np.exp([calibrated_log_proba(drawn, *calibration) for drawn in scores])
 
 
 def _wrapped(text: str) -> list[str]:

@@ -14,6 +14,7 @@ from bayleaf.explain.row_probability import row_log_probabilities
 from bayleaf.explorer.map import informed_arcs, map_content
 from bayleaf.io.exports.runtime.networks import compiled_tree, tree_content
 from bayleaf.io.exports.runtime.packing import packed
+from bayleaf.io.exports.scorers.content import calibration_content
 from bayleaf.io.exports.scorers.program_content import program_content
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.class_model import ClassModel
@@ -76,19 +77,13 @@ def predictor_content(predictor: Predictor) -> Content:
     """
     model = predictor.model
     content = _model_content(model, predictor.support)
-    shift, loss = predictor.prior_shift, predictor.loss
-    content |= {
-        "temperature": predictor.temperature,
-        "shift": None if shift is None else packed(shift),
-        "loss": None if loss is None else packed(loss),
-    }
+    content |= calibration_content(predictor)
     if predictor.temperature != 1.0:
+        others = "; those of other variables are the network's"
         content["remarks"].append(
             "The probabilities of the class are calibrated (temperature "
-            f"{predictor.temperature:.4g}); those of other variables are the network's."
-            if content["kind"] == "network"
-            else "The probabilities of the class are calibrated (temperature "
-            f"{predictor.temperature:.4g})."
+            f"{predictor.temperature:.4g} where all features are known, 1 where one is)"
+            f"{others if content['kind'] == 'network' else ''}."
         )
     return content
 

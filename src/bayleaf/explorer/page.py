@@ -17,7 +17,7 @@ from bayleaf.explorer.content import network_content, target_content
 from bayleaf.explorer.editing import editing_content, rule_of
 from bayleaf.explorer.published import published_content
 from bayleaf.explorer.rows import rows_content
-from bayleaf.io.atomic import write_text
+from bayleaf.io.atomic import write_export
 from bayleaf.io.exports.runtime.packing import script_json
 from bayleaf.io.exports.runtime.scripts import runtime_scripts
 from bayleaf.io.native.model_file import SavedModel
@@ -187,7 +187,7 @@ def write_explorer(
         If the file cannot be written.
     """
     page = explorer_html(model, title, min_count=min_count, rows=rows, edit=edit)
-    write_text(path, page, errors="replace")
+    write_export(path, page, errors="replace")
 
 
 def _content(model: Any, min_count: int) -> tuple[dict[str, Any], str]:

@@ -33,6 +33,14 @@ from bayleaf.models.support.support_counts import SupportCounts
 from bayleaf.models.texts.average_remarks import average_remarks
 from bayleaf.models.texts.feature_shape import FeatureShape, feature_shape
 from bayleaf.models.texts.weighted_edge import WeightedEdge
+from bayleaf.scoring.partial_cases import (
+    CaseWeights,
+    PartialCases,
+    Sharing,
+    distinct_sets,
+    known_cells,
+    parents_of,
+)
 from bayleaf.scoring.terms import Look, Term
 from bayleaf.wording import counted
 
@@ -78,6 +86,9 @@ class AveragedKDBModel(ModelKind):
     min_rows : int, optional
         Rows that a configuration of parents needs; with less, the distribution with
         one parent fewer counts.
+    partial : PartialCases, optional
+        What terms count where some features are unknown; by default by the information
+        of each feature alone in the tables.
     """
 
     domain: Domain
@@ -91,6 +102,7 @@ class AveragedKDBModel(ModelKind):
     curves: Curves | None = None
     trees: ClassTrees | None = None
     min_rows: int | None = None
+    partial: PartialCases | None = None
 
     _TABLES_ARE = (
         "has a table in each of several networks, none of its own; look at the shape "
@@ -114,8 +126,13 @@ class AveragedKDBModel(ModelKind):
             raise ValueError("weights and smoothing hold a negative or huge number")
         for network in self.networks:
             network.check_fit(self.domain.cards)
-        for more in self._beside_tables:
+        for more in self.beside_tables:
             more.check_fit(self.domain.cards)
+        if self.partial is not None:
+            n_features = len(self.weights)
+            check_shape([self.partial.strengths], (1, n_features), "the strengths")
+            if not all(0 <= f < n_features for f in self.partial.monotone):
+                raise ValueError("a feature of partial cases does not exist")
 
     @property
     def _parts(self) -> str:
@@ -146,7 +163,7 @@ class AveragedKDBModel(ModelKind):
                 total += free * sum(
                     family.n_configurations(int(depth)) for depth in used
                 )
-        return total + sum(more.n_parameters for more in self._beside_tables)
+        return total + sum(more.n_parameters for more in self.beside_tables)
 
     @property
     def remarks(self) -> tuple[str, ...]:
@@ -205,8 +222,13 @@ class AveragedKDBModel(ModelKind):
         return [counts / counts.sum() for counts in smoothed]
 
     def feature_shape(self, feature: int, classes: tuple[Any, ...]) -> FeatureShape:
-        """What the feature says alone; see `scores_of_states`."""
-        alone, counts = self.scores_of_states(feature), self.state_counts[feature]
+        """Contributions of the states where no other feature is known."""
+        if feature in self.sharing.rule.monotone:
+            alone = self.scores_of_states(feature)
+            alone = alone / (self.weights[feature].sum() or 1.0)
+        else:
+            alone = self.log_probabilities_of_states(feature)
+        counts = self.state_counts[feature]
         return feature_shape(self.domain[feature], alone, counts, classes)
 
     def scores_of_states(self, feature: int) -> Floats:
@@ -215,7 +237,7 @@ class AveragedKDBModel(ModelKind):
         Shape (n_states, n_classes), nats.
         """
         alone = self.log_probabilities_of_states(feature) * self.weights[feature].sum()
-        for more in self._beside_tables:
+        for more in self.beside_tables:
             alone += more.alone(feature, self._every_state(feature))
         return np.asarray(alone)
 
@@ -225,7 +247,7 @@ class AveragedKDBModel(ModelKind):
         return (
             Look.constant(self.base),
             *nested_terms(self.networks, self.weights, self.smoothing, self.n_classes),
-            *(t for part in self._beside_tables for t in part.terms(self.domain.cards)),
+            *(t for part in self.beside_tables for t in part.terms(self.domain.cards)),
         )
 
     @cached_property
@@ -247,14 +269,78 @@ class AveragedKDBModel(ModelKind):
     def class_log_scores(self, codes: Codes) -> LogScores:
         """Log score (nats) of each class, shape (n_rows, n_classes).
 
-        A state that training did not contain adds nothing. Where too few training rows
-        have the states of a family's parents, the term of one parent fewer is repeated.
+        Where all features are known, terms count as they were learned, else by
+        `PartialCases`. Where too few training rows have the states of a family's
+        parents, the term of one parent fewer is repeated.
         """
+        known = known_cells(codes, len(self.weights))
+        is_whole = np.asarray(known.all(axis=1))
+        if is_whole.all():
+            return self._scores_of_whole(codes)
+        scores = np.empty((codes.n_rows, self.n_classes))
+        if is_whole.any():
+            scores[is_whole] = self._scores_of_whole(codes.rows(is_whole))
+        scores[~is_whole] = self._scores_of_partial(codes.rows(~is_whole))
+        return scores
+
+    def _scores_of_whole(self, codes: Codes) -> LogScores:
+        """Scores of rows all of whose features are known."""
         scores = np.tile(self.base, (codes.n_rows, 1))
-        self._bank.add_scores(codes, self.weights / len(self.networks), scores)
-        for more in self._beside_tables:
+        self._bank.add_scores(codes, self.weights[None] / len(self.networks), scores)
+        for more in self.beside_tables:
             more.add(codes, scores)
         return scores
+
+    def _scores_of_partial(self, codes: Codes) -> LogScores:
+        """Scores of rows under the weights of their sets of known features."""
+        scores = np.empty((codes.n_rows, self.n_classes))
+        step = max(1, _BLOCK_VALUES // (self.n_classes * (1 + self.weights.size)))
+        for first in range(0, codes.n_rows, step):
+            part, total = codes.rows(slice(first, first + step)), scores[first:][:step]
+            case, of_row = self._case_weights(part)
+            total[:] = self.bases(case.base)[of_row]
+            scales = case.steps / len(self.networks)
+            self._bank.add_scores(part, scales, total, of_row)
+            if self.beside_tables:
+                changes = self._changes(part).sum(axis=3)
+                total += (changes @ case.others[of_row][:, :, None])[:, :, 0]
+        return scores
+
+    @cached_property
+    def sharing(self) -> Sharing:
+        """How terms share evidence in partial cases.
+
+        As learned, or by the information of each feature alone in the tables.
+        """
+        rule = self.partial
+        if rule is None:
+            features = range(len(self.weights))
+            logs = [self.log_probabilities_of_states(feature) for feature in features]
+            rule = PartialCases.of_shares(self.prior, logs)
+        with np.errstate(divide="ignore"):
+            prior = np.log(self.prior)
+        parents = parents_of(self.networks, self.weights.shape[1])
+        return Sharing(rule, self.weights, parents, prior)
+
+    def _case_weights(self, codes: Codes) -> tuple[CaseWeights, NDArray[np.int64]]:
+        """What terms count in sets of known features, and the set of each row."""
+        sets, of_row = distinct_sets(known_cells(codes, len(self.weights)))
+        return self.sharing.weights_of(sets), of_row
+
+    def base_shares(self, codes: Codes) -> Floats:
+        """How far the base of each row counts as learned; one if all is known."""
+        known = known_cells(codes, len(self.weights))
+        return self.sharing.rule.shares(known)[1]
+
+    def bases(self, shares: Floats) -> Floats:
+        """Between the log prior at zero and the base at one, (n_sets, n_classes)."""
+        return self.sharing.bases(self.base, shares)
+
+    def _changes(self, codes: Codes) -> Floats:
+        """Numbers, curves and trees by row, class, feature, alone and given others."""
+        shape = codes.n_rows, self.n_classes, len(self.weights), 2
+        parts = (part.changes(codes, shape[2]) for part in self.beside_tables)
+        return sum(parts, np.zeros(shape))
 
     # ---- explanation
 
@@ -289,7 +375,8 @@ class AveragedKDBModel(ModelKind):
         return Codes.from_columns(columns, self.domain.cards[:-1])
 
     @property
-    def _beside_tables(self) -> list[WeightedLinearFamilies | Curves | ClassTrees]:
+    def beside_tables(self) -> list[WeightedLinearFamilies | Curves | ClassTrees]:
+        """Numbers, curves and trees, as far as there are any."""
         parts = (self.linear, self.curves, self.trees)
         return [more for more in parts if more is not None]
 
@@ -311,37 +398,54 @@ class AveragedKDBModel(ModelKind):
     def increments(
         self, codes: Codes, target: NDArray[np.intp], against: NDArray[np.intp]
     ) -> tuple[Floats, Floats]:
-        """The same, each feature alone and what each further parent adds.
+        """The same, each feature alone, and what others change.
 
         Returns
         -------
         prior : ndarray of shape (n_rows,)
             Weighted log prior and bias, nats.
-        increments : ndarray of shape (n_rows, n_features, 1 + max_parents)
-            Nats; along the last axis they add up to the feature's contribution.
+        increments : ndarray of shape (n_rows, n_features, 2 + max_parents)
+            The contribution of a feature where no other is known; what each further
+            parent adds;
+            and what is gained or lost as others share its evidence, and by numbers,
+            curves and trees. Nats; along the last axis they add up to its contribution.
         """
-        found = np.empty((codes.n_rows, *self.weights.shape))
-        # The logarithm at depth j is that at depth j - 1 and what parent j changes.
-        deeper = np.cumsum(self.weights[:, ::-1], axis=1)[:, ::-1]
+        n_features, n_depths = self.weights.shape
+        found = np.empty((codes.n_rows, n_features, n_depths + 1))
+        by_itself = self.sharing.rule.alone_weights(self.weights)[:, 0]
+        base = np.empty((codes.n_rows, self.n_classes))
         step = max(1, _BLOCK_VALUES // (self.n_classes * found[:1].size))
         for first in range(0, codes.n_rows, step):
             rows = slice(first, first + step)
-            values = self.log_probabilities(codes.rows(rows))
-            odds = odds_between(target[rows], against[rows], values)
-            found[rows] = deeper * np.diff(odds, axis=2, prepend=0.0)
-            for more in self._beside_tables:
-                more.add_increments(
-                    codes.rows(rows),
-                    partial(odds_between, target[rows], against[rows]),
-                    found[rows],
-                )
-        return self.base[target] - self.base[against], found
+            part, odds_of = (
+                codes.rows(rows),
+                partial(odds_between, target[rows], against[rows]),
+            )
+            case, of_row = self._case_weights(part)
+            # The logarithm at depth j is that at depth j - 1 and what parent j changes.
+            odds = odds_of(self.log_probabilities(part))
+            changed = case.depths[of_row] * np.diff(odds, axis=2, prepend=0.0)
+            found[rows, :, 0] = by_itself * odds[:, :, 0]
+            found[rows, :, 1:-1] = changed[:, :, 1:]
+            found[rows, :, -1] = changed[:, :, 0] - found[rows, :, 0]
+            if self.beside_tables:
+                changes = odds_of(self._changes(part).sum(axis=3))
+                found[rows, :, -1] += changes * case.others[of_row]
+                for feature in self.sharing.rule.monotone:
+                    # In order alone, too: its whole sum, at a weight of one.
+                    weight = self.weights[feature].sum() or 1.0
+                    alone = changes[:, feature] / weight
+                    found[rows, feature, 0] += alone
+                    found[rows, feature, -1] -= alone
+            base[rows] = self.bases(case.base)[of_row]
+        return odds_between(target, against, base), found
 
     # ---- the rows behind the tables, which are counts themselves
 
     def _levels(self, codes: Codes) -> AverageLevels:
+        case, of_row = self._case_weights(codes)
         return AverageLevels(
-            self.networks, self.weights, self.smoothing, codes, self.n_classes
+            self.networks, case.steps[of_row], self.smoothing, codes, self.n_classes
         )
 
     def n_training_rows(self, support: SupportCounts) -> float:

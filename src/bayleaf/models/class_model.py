@@ -17,6 +17,7 @@ from bayleaf.models.support.cells import UsedCells
 from bayleaf.models.support.support_counts import SupportCounts, TableSize
 from bayleaf.models.texts.feature_shape import FeatureShape
 from bayleaf.models.texts.picture import PicturedGraph
+from bayleaf.scoring.partial_cases import Sharing
 from bayleaf.scoring.terms import Term
 
 LogScores = NDArray[np.float64]
@@ -101,6 +102,11 @@ class ClassModel(Protocol):
     @property
     def terms(self) -> Sequence[Term]:
         """What class scores are sums of, constants first."""
+        ...
+
+    @property
+    def sharing(self) -> Sharing | None:
+        """How terms share evidence in partial cases, where they do."""
         ...
 
     def table(self, variable: int) -> tuple[Sequence[int], NDArray[np.float64]]:
@@ -228,14 +234,16 @@ class IncrementalContributions(Protocol):
     def increments(
         self, codes: Codes, target: NDArray[np.intp], against: NDArray[np.intp]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Split the log-odds into what features say alone, and parents add.
+        """Split the log-odds into contributions alone, and what others change.
 
         Returns
         -------
         prior : ndarray of shape (n_rows,)
             Contribution of the class prior, nats.
-        increments : ndarray of shape (n_rows, n_features, 1 + most parents)
-            Nats; along the last axis they add up to the feature's contribution.
+        increments : ndarray of shape (n_rows, n_features, 2 + most parents)
+            The contribution where no other is known, what each further parent adds, and
+            what else others change. Nats; along the last axis they add up to the
+            feature's contribution.
         """
         ...
 
@@ -248,16 +256,18 @@ def log_normalize(log_scores: LogScores) -> LogScores:
     ValueError
         If a row has probability zero under every class.
     """
-    return calibrated_log_proba(log_scores, 1.0, None)
+    return calibrated_log_proba(log_scores, np.ones((1, 1)), None)
 
 
 def calibrated_log_proba(
     log_scores: LogScores,
-    temperature: float,
+    temperatures: LogScores,
     prior_shift: LogScores | None,
     first_row: int = 0,
 ) -> LogScores:
     """Log posteriors of log scores / temperature + shift, (n_rows, n_classes).
+
+    Temperatures have the shape (n_rows, 1) or (1, 1).
 
     Raises
     ------
@@ -268,9 +278,10 @@ def calibrated_log_proba(
     found = np.empty(log_scores.shape)
     for first in range(0, len(found), _BLOCK_ROWS):
         block = slice(first, first + _BLOCK_ROWS)
-        scores = log_scores[block] / temperature
+        by_row = len(temperatures) > 1
+        scores = log_scores[block] / (temperatures[block] if by_row else temperatures)
         if prior_shift is not None:
-            scores += prior_shift
+            scores += prior_shift[block] if prior_shift.ndim > 1 else prior_shift
         scores -= _highest(scores, first_row + first)
         # Class by class, so that a row's sum does not depend on how many there are.
         total = np.zeros(len(scores))

@@ -18,6 +18,7 @@ from bayleaf.models.class_model import (
     LogScores,
     calibrated_log_proba,
 )
+from bayleaf.models.support.number_terms import odds_between
 from bayleaf.models.texts.html_summary import explanation_html
 from bayleaf.wording import (
     brief,
@@ -71,8 +72,9 @@ class Term:
     contribution : float
         Nats in favour of the class explained.
     increments : tuple of float, default=()
-        Where a model tells them apart: what the feature says alone, and what each
-        further parent adds, nats; they sum to `contribution`.
+        Where a model has them: the contribution where no other feature is known, what
+        each further parent adds, and what is gained or lost as others share its
+        evidence, nats; they sum to `contribution`.
     rule : str, default=""
         Where a model has latent variables: the rule by which the feature tells on the
         class together with others.
@@ -87,7 +89,7 @@ class Term:
 
     @property
     def alone(self) -> float:
-        """What the feature says before any other feature is looked at, nats."""
+        """The contribution where no other feature is known, nats."""
         return self.increments[0] if self.increments else self.contribution
 
     @property
@@ -208,6 +210,13 @@ class Explanation:
     def __str__(self) -> str:
         return self.to_text()
 
+    @property
+    def prior_name(self) -> str:
+        """What the prior's term is called; ln P(class) where no feature is known."""
+        if any(term.contribution for term in self.terms):
+            return "prior"
+        return "prior: ln P(class), as no feature is known"
+
     def to_text(self, limit: int = 10, called: str | None = None) -> str:
         """Write the terms as a table, the largest `limit` of them in full.
 
@@ -230,7 +239,7 @@ class Explanation:
             "the sum of"
         )
         lines.append("      nats     bits")
-        lines.append(_weighed(self.prior, "prior")[0])
+        lines += _weighed(self.prior, self.prior_name)
         ranked = self.ranked()
         for term in ranked[:limit]:
             fact = stated(term.feature, term.value)
@@ -281,10 +290,14 @@ def _condition(term: Term) -> str:
     names = ", ".join(shown_name(name) for name, _ in term.given[:3])
     more = ", ..." if len(term.given) > 3 else ""
     if term.increments and term.given:
-        by_parents = term.contribution - term.alone
-        return f"  ({term.alone:+.3f} alone, {by_parents:+.3f} by {names}{more})"
+        others = term.contribution - term.alone
+        return f"  ({term.alone:+.3f} alone, {others:+.3f} with {names}{more})"
     given = ", ".join(stated(name, state) for name, state in term.given[:3])
     return f"  given {given}{more}" if given else ""
+
+
+# Of a model without a temperature.
+_NONE = (np.ones((1, 1)), None)
 
 
 def explain_rows(
@@ -295,8 +308,7 @@ def explain_rows(
     predicted: NDArray[np.intp],
     log_posterior: LogScores | None = None,
     against: NDArray[np.intp] | None = None,
-    temperature: float = 1.0,
-    prior_shift: NDArray[np.float64] | None = None,
+    calibration: tuple[LogScores, LogScores | None] = _NONE,
 ) -> list[Explanation]:
     """Explain the predicted class of each row.
 
@@ -314,10 +326,9 @@ def explain_rows(
         Calibrated, nats, if it is known already.
     against : ndarray of shape (n_rows,), optional
         The class to compare with; by default the most probable other one.
-    temperature : float, default=1.0
-        What the model's log scores were divided by.
-    prior_shift : ndarray of shape (n_classes,), optional
-        What was added to them after that, a part of the prior's contribution.
+    calibration : tuple of (ndarray, ndarray or None)
+        What the model's log scores were divided by, by row, and what was added to them
+        after that, a part of the prior's contribution; see `Predictor.calibration`.
 
     Returns
     -------
@@ -326,7 +337,7 @@ def explain_rows(
     """
     if log_posterior is None:
         scores = model.class_log_scores(codes)
-        log_posterior = calibrated_log_proba(scores, temperature, prior_shift)
+        log_posterior = calibrated_log_proba(scores, *calibration)
     rows = np.arange(codes.n_rows)
     if against is None:
         others = log_posterior.copy()
@@ -339,10 +350,18 @@ def explain_rows(
     else:
         prior, terms = model.contributions(codes, predicted, against)
         increments = np.empty((*terms.shape, 0))
-    prior, terms = prior / temperature, terms / temperature
-    increments = increments / temperature
-    if prior_shift is not None:
-        prior += prior_shift[predicted] - prior_shift[against]
+    temperatures, shift = calibration
+    prior, terms = prior / temperatures[:, 0], terms / temperatures
+    increments = increments / temperatures[:, :, None]
+    if increments.shape[2]:
+        # A temperature counts for whole rows, not where one feature is known.
+        alone = increments[:, :, 0] * temperatures
+        increments[:, :, -1] += increments[:, :, 0] - alone
+        increments[:, :, 0] = alone
+    if shift is not None:
+        prior += odds_between(
+            predicted, against, np.broadcast_to(shift, log_posterior.shape)
+        )
     labels = [
         [variable.label(code) for code in codes.column(i)]
         for i, variable in enumerate(model.domain.variables[:-1])

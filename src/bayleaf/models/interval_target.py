@@ -32,10 +32,15 @@ _BLOCK_VALUES = 1 << 22
 
 
 class Location(NamedTuple):
-    """What trees say of rows: mean and logarithm of the scale, each (n_rows, ...)."""
+    """Predictions of trees: mean and logarithm of the scale, each (n_rows, ...).
+
+    `share` is how far that counts, (n_rows,): less where features are unknown, and in
+    full without it.
+    """
 
     mean: Floats
     log_scale: Floats
+    share: Floats | None = None
 
 
 @dataclass(frozen=True)
@@ -206,18 +211,24 @@ class IntervalTargetModel:
             One in the place of the model's.
         """
         head = self.head if head is None else head
-        weight = head.interval_weight
+        share = np.ones(1) if where is None or where.share is None else where.share
+        share = share[..., None]
+        weight = np.asarray(head.interval_weight)
+        if where is not None:
+            # Without trees, intervals count in full.
+            weight = share * weight + (1.0 - share)
         mixed = weight * interval_scores + (1.0 - weight) * self.log_prior
         scores = mixed[..., self.cell_intervals] + self._cell_shares
         if where is not None:
-            scores = scores + head.log_density(self.centres, where)
+            scores = scores + share * head.log_density(self.centres, where)
         return np.asarray(scores)
 
     def location(self, codes: Codes) -> Location | None:
         """What the trees say of rows; None without trees."""
         if self.trees is None:
             return None
-        return Location(self.trees.mean.sums(codes), self.trees.spread.sums(codes))
+        mean, spread = self.trees.mean.sums(codes), self.trees.spread.sums(codes)
+        return Location(mean, spread, self.intervals.base_shares(codes))
 
     def distributions(self, codes: Codes) -> TargetDistributions:
         """The predictive distributions of rows."""
@@ -236,7 +247,7 @@ class IntervalTargetModel:
     def explain(self, codes: Codes) -> list[ExpectationExplanation]:
         """Explain the expectation of each row; see `expectation_terms`."""
         *features, target = self.intervals.domain.variables
-        baseline, terms = self.expectation_terms(codes)
+        baselines, terms = self.expectation_terms(codes)
         expected = self.distributions(codes).mean.tolist()
         found = []
         for row, own in enumerate(terms.tolist()):
@@ -248,12 +259,12 @@ class IntervalTargetModel:
             )
             found.append(
                 ExpectationExplanation(
-                    row, target.name, expected[row], baseline, tuple(told)
+                    row, target.name, expected[row], float(baselines[row]), tuple(told)
                 )
             )
         return found
 
-    def expectation_terms(self, codes: Codes) -> tuple[float, Floats]:
+    def expectation_terms(self, codes: Codes) -> tuple[Floats, Floats]:
         """Split expectations into what is known before, and what each feature adds.
 
         All that features say is turned up together, from nothing to what it is; on
@@ -263,8 +274,9 @@ class IntervalTargetModel:
 
         Returns
         -------
-        baseline : float
-            The expectation before any feature is seen, in the target's unit.
+        baselines : ndarray of shape (n_rows,)
+            The expectations before any feature is seen, in the target's unit: the same
+            of all rows that know all features.
         terms : ndarray of shape (n_rows, n_features)
             In the target's unit; with the baseline they sum to the expectation.
         """
@@ -278,7 +290,7 @@ class IntervalTargetModel:
         for first in range(0, codes.n_rows, step):
             rows = slice(first, first + step)
             terms[rows] = self._terms(codes.rows(rows))
-        return self.baseline, terms
+        return self._baselines(codes), terms
 
     def feature_shape(self, feature: int, codes: Codes) -> ExpectationShape:
         """The mean expectation of rows where a feature is set to each of its states."""
@@ -299,41 +311,59 @@ class IntervalTargetModel:
 
     @property
     def baseline(self) -> float:
-        """The expectation before any feature is seen, in the target's unit."""
-        scores = self.cell_log_scores(self.intervals.base[None], self._start)
+        """The expectation before any feature is seen, where all are known."""
+        scores = self.cell_log_scores(
+            self.intervals.base[None], self._start(np.ones(1))
+        )
         return float(TargetDistributions(*self.ends, softmax(scores)).mean[0])
 
-    @property
-    def _start(self) -> Location | None:
-        """What the trees say before any feature is seen, of one row."""
+    def _baselines(self, codes: Codes) -> Floats:
+        """The expectations before any feature is seen, (n_rows,)."""
+        shares, of_row = np.unique(
+            self.intervals.base_shares(codes), return_inverse=True
+        )
+        bases = self.intervals.bases(shares)
+        scores = self.cell_log_scores(bases, self._start(shares))
+        means = TargetDistributions(*self.ends, softmax(scores)).mean
+        return np.asarray(means[of_row])
+
+    def _start(self, shares: Floats) -> Location | None:
+        """Predictions of the trees before any feature is seen, with their shares."""
         if self.trees is None:
             return None
-        starts = self.trees.mean.start, self.trees.spread.start
-        return Location(*(np.array([start]) for start in starts))
+        ones = np.ones(len(shares))
+        mean, spread = self.trees.mean.start, self.trees.spread.start
+        return Location(mean * ones, spread * ones, shares)
 
     def _terms(self, codes: Codes) -> Floats:
         """What each feature adds to the expectations of some rows."""
-        parts = self._parts(codes)
+        parts, shares = self._parts(codes), self.intervals.base_shares(codes)
+        base, start = self.intervals.bases(shares), self._start(shares)
         changes = np.zeros((codes.n_rows, parts.intervals.shape[1]))
         whole = parts.intervals.sum(axis=1)
+        weights = np.ones((1, 1))
+        if start is not None:
+            weights = (shares * self.head.interval_weight + (1.0 - shares))[:, None]
         for point, share in zip(*INTEGRATION, strict=True):
-            scores = self.intervals.base + point * whole
-            where = parts.location(point, self._start)
-            shares = softmax(self.cell_log_scores(scores, where))
+            scores = base + point * whole
+            where = parts.location(point, start)
+            cells = softmax(self.cell_log_scores(scores, where))
             # By the score of a cell the expectation changes as the cell covaries.
-            pull = shares * (self.centres - (shares @ self.centres)[:, None])
+            pull = cells * (self.centres - (cells @ self.centres)[:, None])
             by_interval = np.add.reduceat(pull, self._first_cells, axis=1)
-            weighted = share * self.head.interval_weight * by_interval
+            weighted = share * weights * by_interval
             changes += np.einsum("nk,nfk->nf", weighted, parts.intervals)
             if where is not None:
                 by_mean, by_scale = self.head.slopes(self.centres, where)
-                changes += share * (pull * by_mean).sum(axis=1)[:, None] * parts.mean
-                changes += share * (pull * by_scale).sum(axis=1)[:, None] * parts.spread
+                pull *= share * shares[:, None]
+                changes += (pull * by_mean).sum(axis=1)[:, None] * parts.mean
+                changes += (pull * by_scale).sum(axis=1)[:, None] * parts.spread
         changes *= self.scale
-        missing = self.distributions(codes).mean - self.baseline - changes.sum(axis=1)
+        missing = self.distributions(codes).mean - self._baselines(codes)
+        missing -= changes.sum(axis=1)
         sizes = np.abs(changes) + np.finfo(float).tiny
-        shares = sizes / sizes.sum(axis=1, keepdims=True)
-        return np.asarray(changes + missing[:, None] * shares)
+        sizes /= sizes.sum(axis=1, keepdims=True)
+        return np.asarray(changes + missing[:, None] * sizes)
 
     @cached_property
     def _first_cells(self) -> NDArray[np.intp]:
@@ -374,6 +404,7 @@ class _Parts(NamedTuple):
         return Location(
             start.mean + share * self.mean.sum(axis=1),
             start.log_scale + share * self.spread.sum(axis=1),
+            start.share,
         )
 
 

@@ -25,6 +25,7 @@ from bayleaf.models.texts.feature_shape import (
 )
 from bayleaf.models.texts.html_summary import NotebookModel
 from bayleaf.models.texts.picture import CLASS, FEATURE, LATENT, USED, PicturedGraph
+from bayleaf.scoring.partial_cases import Sharing
 from bayleaf.scoring.terms import Term
 from bayleaf.wording import quoted
 
@@ -112,6 +113,11 @@ class ModelKind(NotebookModel):
                 f"a {type(self).__name__} has no network and defines no terms"
             )
         return (sum_out(network, network.dag.order),)
+
+    @property
+    def sharing(self) -> Sharing | None:
+        """None: missing features are summed out, or left out."""
+        return None
 
     def table(self: ClassModel, variable: int) -> tuple[Sequence[int], Floats]:
         """That of the network; the class prior for the class."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from bayleaf.data.encoder.table_encoder import TableEncoder
 from bayleaf.data.tables.frames import take_apart
 from bayleaf.models.class_model import ClassModel, LogScores, calibrated_log_proba
 from bayleaf.models.explanation import Explanation, explain_rows
+from bayleaf.scoring.partial_cases import known_cells, known_shares
 from bayleaf.wording import brief, name_list, quoted
 
 if TYPE_CHECKING:
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
 # Cells for whose scoring a further thread is started.
 _LEAST_CELLS = 100_000
+# Nats, so that shares of no information are shares all the same.
+_MIN_INFORMATION = 1e-12
 # Rows after which another thread looks whether it is still wanted.
 _MOST_ROWS = 1 << 18
 
@@ -42,7 +45,8 @@ class Predictor:
     loss : ndarray of shape (n_classes, n_classes), optional
         Cost of predicting the row's class where the column's is true.
     temperature : float, default=1.0
-        Log joint probabilities are divided by this before they are normalised.
+        Log joint probabilities of rows that know all features are divided by this
+        before they are normalised; see `calibration`.
     prior_shift : ndarray of shape (n_classes,), optional
         Added after that (nats): what a calibrated model under another class prior
         than that of training needs beside the prior in the model.
@@ -77,10 +81,56 @@ class Predictor:
 
         def log_proba_of_part(part: Codes, first: int) -> LogScores:
             scores = self.model.class_log_scores(part)
-            shift = self.prior_shift
-            return calibrated_log_proba(scores, self.temperature, shift, first)
+            return calibrated_log_proba(scores, *self.calibration(part), first)
 
         return self._by_parts(codes, log_proba_of_part)
+
+    def calibration(self, codes: Codes) -> tuple[LogScores, LogScores | None]:
+        """What log scores of rows are divided by, and what is added to them then.
+
+        A temperature is learned on whole rows. It counts as far as features are known,
+        by their strength, the strongest known one aside: with one
+        known feature or none, probabilities are those of the model.
+
+        Returns
+        -------
+        temperatures : ndarray of shape (n_rows, 1) or (1, 1)
+        shifts : ndarray of shape (n_rows, n_classes) or (n_classes,), or None
+        """
+        whole, shift = np.full((1, 1), self.temperature), self.prior_shift
+        if self.temperature == 1.0:
+            return whole, shift
+        known = known_cells(codes, codes.n_variables)
+        if known.all():
+            return whole, shift
+        share = known_shares(self.strengths, known)[1][:, None]
+        rates = 1.0 + share * (1.0 / self.temperature - 1.0)
+        temperatures = np.where(share == 1.0, whole, 1.0 / rates)
+        return temperatures, None if shift is None else share * shift
+
+    @cached_property
+    def strengths(self) -> NDArray[np.float64]:
+        """Mutual information of each feature and the class in the model, nats.
+
+        That under the prior of training, whatever prior has taken its place.
+        """
+        change = np.zeros(len(self.classes))
+        if self.prior_shift is not None and self.temperature != 1.0:
+            change = self.prior_shift / (1.0 - 1.0 / self.temperature)
+        *cards, _ = self.model.domain.cards
+        found = np.empty(len(cards))
+        for feature, card in enumerate(cards):
+            columns = [np.full(card, other) for other in cards]
+            columns[feature] = np.arange(card)
+            scores = self.model.class_log_scores(Codes.from_columns(columns, cards))
+            scores = scores - change
+            joint = np.exp(scores - scores.max())
+            joint /= joint.sum()
+            apart = np.outer(joint.sum(axis=1), joint.sum(axis=0))
+            possible = joint > 0
+            ratios = np.log(joint[possible] / apart[possible])
+            found[feature] = joint[possible] @ ratios
+        return np.maximum(found, _MIN_INFORMATION)
 
     def _by_parts(
         self, codes: Codes, function: Callable[[Codes, int], LogScores]
@@ -145,8 +195,7 @@ class Predictor:
             log_posterior=log_posterior,
             predicted=predicted,
             against=others,
-            temperature=self.temperature,
-            prior_shift=self.prior_shift,
+            calibration=self.calibration(codes),
         )
 
     def _against(

@@ -30,7 +30,9 @@ _networks_add = Function(
 )
 _networks_size = Function("bl_networks_size", *[POINTER] * 3)
 _networks_add_scores = Function(
-    "bl_networks_add_scores", POINTER, *_CODES, POINTER, INTEGER, POINTER
+    "bl_networks_add_scores",
+    *[POINTER, *_CODES],
+    *[POINTER, INTEGER, INTEGER, POINTER, POINTER],
 )
 _write_log_probabilities = Function(
     "bl_write_log_probabilities",
@@ -213,6 +215,7 @@ class Networks(Handle):
         wide: NDArray[np.uint16],
         slots: NDArray[np.int64],
         scales: NDArray[np.float64],
+        sets: NDArray[np.int64],
         scores: NDArray[np.float64],
     ) -> None:
         """Add ``scale * ln(P(x | class, ...) / P(x))`` of all families to rows' scores.
@@ -228,9 +231,11 @@ class Networks(Handle):
             Codes of wide variables.
         slots : ndarray of shape (n_variables,) or more, dtype int64
             Where each variable lies.
-        scales : ndarray of shape (n_features, n_depths), dtype float64
-            Weight of each feature at each depth in each network, none negative; what
-            is beyond the last configuration of parents counts for the deepest.
+        scales : ndarray of shape (n_sets, n_features, n_depths), dtype float64
+            Weights of each feature at each depth in each network; what is beyond the
+            last configuration of parents counts for the deepest.
+        sets : ndarray of shape (n_rows,), dtype int64
+            Which of the weights each row has.
         scores : ndarray of shape (n_rows, n_classes), dtype float64
             Added to.
 
@@ -239,11 +244,13 @@ class Networks(Handle):
         TypeError, ValueError
             If an array is not what it should be.
         """
-        n_rows, n_depths = len(scores), scales.shape[1]
+        n_rows, (n_sets, _, n_depths) = len(scores), scales.shape
         _networks_add_scores(
             self.address,
             *code_arguments(narrow, wide, slots, n_rows),
-            readable(scales, F8, (self.n_features, n_depths)),
+            readable(scales, F8, (n_sets, self.n_features, n_depths)),
+            n_sets,
             n_depths,
+            readable(sets, I8, (n_rows,)),
             writable(scores, F8, (n_rows, self.n_classes)),
         )

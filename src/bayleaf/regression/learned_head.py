@@ -104,7 +104,9 @@ class LeftOut:
     def first(self, n_rows: int) -> LeftOut:
         """The first rows, which are in random order."""
         rows = slice(n_rows)
-        where = self.where and Location(*(own[rows] for own in self.where))
+        where = self.where and Location(
+            self.where.mean[rows], self.where.log_scale[rows]
+        )
         return LeftOut(self.scores[rows], where, self.target[rows], self.weights[rows])
 
 

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from bayleaf.data.codes import Codes
 from bayleaf.inference.log_sums import log_sum_exp, logarithmic_mean_weights
+from bayleaf.scoring.partial_cases import distinct_sets, known_cells
 from bayleaf.scoring.terms import (
     PRIOR,
     Bank,
@@ -28,6 +29,11 @@ Step = tuple[int | Classes, Floats]
 
 def scores(program: ScoringProgram, codes: Codes) -> Floats:
     """Score of each class, shape (n_rows, n_classes), nats up to a constant per row."""
+    if program.sharing is not None:
+        total = np.empty((codes.n_rows, len(program.base)))
+        for given, rows in _by_known_features(program, codes):
+            total[rows] = scores(given, codes.rows(rows))
+        return total
     columns, n_classes = _columns(program, codes), len(program.base)
     total = np.tile(program.base, (codes.n_rows, 1))
     for term in program.terms:
@@ -42,6 +48,15 @@ def contributions(
     program: ScoringProgram, codes: Codes, target: Classes, against: Classes
 ) -> tuple[Floats, Floats]:
     """Split log-odds into those of the prior (n_rows,) and (n_rows, n_features)."""
+    if program.sharing is not None:
+        prior, terms = (
+            np.empty(codes.n_rows),
+            np.empty((codes.n_rows, codes.n_variables)),
+        )
+        for given, rows in _by_known_features(program, codes):
+            part = given, codes.rows(rows), target[rows], against[rows]
+            prior[rows], terms[rows] = contributions(*part)
+        return prior, terms
     columns, n_classes = _columns(program, codes), len(program.base)
     rows = np.arange(codes.n_rows)
     # The last column, -1, is that of the prior.
@@ -70,6 +85,15 @@ def _changes(
             change = np.where(weights > 0, weights * (after - before), 0.0)
         yield owner, change
         before = after
+
+
+def _by_known_features(
+    program: ScoringProgram, codes: Codes
+) -> Iterator[tuple[ScoringProgram, NDArray[np.intp]]]:
+    """The program of each set of known features, and its rows."""
+    sets, of_row = distinct_sets(known_cells(codes, len(program.cards)))
+    for number, known in enumerate(sets):
+        yield program.given(known), np.flatnonzero(of_row == number)
 
 
 def _columns(program: ScoringProgram, codes: Codes) -> Columns:

@@ -8,7 +8,7 @@ a row share. The owner of a term is the feature whose evidence it is, -1 for the
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Protocol
 
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from bayleaf.cpds.distribution import CPD
 from bayleaf.data.domain import Domain
 from bayleaf.inference.factorisation import Factorisation
+from bayleaf.scoring.partial_cases import Sharing
 from bayleaf.wording import quoted
 
 Floats = NDArray[np.float64]
@@ -331,6 +332,17 @@ class ScoringProgram:
     cards: tuple[int, ...]  # Numbers of states of the features.
     base: Floats
     terms: tuple[Term, ...]
+    sharing: Sharing | None = None  # Weights of terms where features are unknown.
+
+    def given(self, known: Flags) -> ScoringProgram:
+        """The program of rows that know some features (n_features,) and no others."""
+        if self.sharing is None or known.all():
+            return replace(self, sharing=None)
+        case = self.sharing.weights_of(known[None])
+        others, depths = case.others[0], case.depths[0] / len(self.sharing.parents)
+        base = self.sharing.bases(self.base, case.base)[0]
+        terms = tuple(_given(term, depths, others) for term in self.terms)
+        return ScoringProgram(self.cards, base, terms)
 
     @classmethod
     def of(cls, cards: Sequence[int], terms: Sequence[Term]) -> ScoringProgram:
@@ -343,6 +355,25 @@ class ScoringProgram:
             else:
                 rest.append(term)
         return cls(tuple(feature_cards), base, tuple(rest))
+
+
+def _given(term: Term, depths: Floats, others: Floats) -> Term:
+    """A term under the weights of a case: of tables by depth, and of all others."""
+    if isinstance(term, Counts):
+        deeper = depths[term.features[0], : len(term.features)]
+        return replace(term, weights=-np.diff(deeper, append=0.0))
+    if isinstance(term, Look):
+        return replace(term, rows=term.rows * others[term.owner])
+    if isinstance(term, Density):
+        return replace(term, weight=term.weight * others[term.features[0]])
+    assert isinstance(term, Tree)
+    values = np.zeros_like(term.values)
+    # Children follow their parents.
+    for node in np.flatnonzero(term.features >= 0):
+        children = term.children[node] + np.arange(2)
+        steps = term.values[children] - term.values[node]
+        values[children] = values[node] + others[term.features[node]] * steps
+    return replace(term, values=values)
 
 
 class Scored(Protocol):
@@ -358,7 +389,13 @@ class Scored(Protocol):
         """What class scores are sums of."""
         ...
 
+    @property
+    def sharing(self) -> Sharing | None:
+        """How terms share evidence in partial cases, where they do."""
+        ...
+
 
 def program_of(model: Scored) -> ScoringProgram:
     """Return the scoring program of a model, which every export is written from."""
-    return ScoringProgram.of(model.domain.cards, model.terms)
+    program = ScoringProgram.of(model.domain.cards, model.terms)
+    return replace(program, sharing=model.sharing)

@@ -11,6 +11,7 @@
 #include <type_traits>
 
 #include "cpds/family_trie.h"
+#include "support/checks.h"
 #include "support/exp_log.h"
 #include "support/interface.h"
 #include "support/watch.h"
@@ -79,19 +80,45 @@ private:
     int64_t n_rows_ = 0;
 };
 
+// What each depth of each family counts, in one set of scales or several.
+struct Scales {
+    // (n_sets, n_families, n_depths): where a deeper one follows, and where none does.
+    Stack<const double> followed;
+    std::vector<double> deepest;
+    std::span<const int64_t> set_of_row;
+
+    Scales(Stack<const double> scales, std::span<const int64_t> sets)
+        : followed(scales), set_of_row(sets) {
+        require_below(sets, scales.layers, "a row has no scales");
+        const int64_t n_depths = scales.columns;
+        deepest.assign(scales.data, scales.data + scales.layers * scales.rows * n_depths);
+        for (auto k = std::ssize(deepest) - 2; k >= 0; --k)
+            if ((k + 1) % n_depths != 0) deepest[k] += deepest[k + 1];
+    }
+    // Depths of a family up to the last that counts in some set.
+    int64_t n_depths(int64_t family) const {
+        int64_t found = 0;
+        for (int64_t set = 0; set < followed.layers; ++set)
+            for (int64_t depth = found; depth < followed.columns; ++depth)
+                if (deepest[place(set, family) + depth] != 0.0) found = depth + 1;
+        return found;
+    }
+    int64_t place(int64_t set, int64_t family) const {
+        return (set * followed.rows + family) * followed.columns;
+    }
+};
+
 // Adds scale * ln(P(x | class, ...) / P(x)) of one family to rows' scores.
 class ScoreAdder {
 public:
-    ScoreAdder(const FamilyTrie& trie, std::span<const double> scales, const States& states)
-        : trie_(trie) {
-        const auto n_variables = std::ssize(trie.variables());
-        // What each depth adds where a deeper one follows, and where none does.
-        deepest_.assign(scales.begin(), scales.end());
-        for (auto k = std::ssize(deepest_) - 2; k >= 0; --k) deepest_[k] += deepest_[k + 1];
-        scales_ = scales;
-        while (n_depths_ < std::min<int64_t>(n_variables, std::ssize(scales)) &&
-               deepest_[n_depths_] > 0.0)
-            ++n_depths_;
+    ScoreAdder(const FamilyTrie& trie, const Scales& scales, int64_t family,
+               const States& states, int64_t first)
+        : trie_(trie),
+          scales_(scales.followed.data + scales.place(0, family)),
+          deepest_(scales.deepest.data() + scales.place(0, family)),
+          stride_(scales.place(1, 0)),
+          sets_(scales.set_of_row.data() + first),
+          n_depths_(std::min(std::ssize(trie.variables()), scales.n_depths(family))) {
         for (const int64_t variable : trie.variables()) columns_.push_back(states.of(variable));
     }
 
@@ -113,13 +140,15 @@ private:
         const double* logs = trie_.logs(x);
         const double* total_logs = trie_.total_logs();
         const int64_t total_row = trie_.total_row();
+        const double* scales = scales_ + sets_[row] * stride_;
+        const double* deepest = deepest_ + sets_[row] * stride_;
         uint32_t number = 0;
         for (int64_t depth = 0;; ++depth) {
             const FamilyTrie::Node& node = trie_.node(number);
             number = depth + 1 < n_depths_ ? trie_.child(node, columns_[depth + 1][row])
                                            : FamilyTrie::kNone;
             const bool is_last = number == FamilyTrie::kNone;
-            const double scale = is_last ? deepest_[depth] : scales_[depth];
+            const double scale = is_last ? deepest[depth] : scales[depth];
             const Number* counts = numbers + node.counts;
             if constexpr (!std::is_same_v<Classes, int64_t>) {
                 const Number* own = counts + x * n_classes;
@@ -143,13 +172,14 @@ private:
     }
 
     const FamilyTrie& trie_;
-    std::span<const double> scales_;
-    std::vector<double> deepest_;
+    const double *scales_, *deepest_;
+    int64_t stride_;
+    const int64_t* sets_;
+    int64_t n_depths_;
     std::vector<const uint16_t*> columns_;
-    int64_t n_depths_ = 0;
 };
 
-void add_scores(const Networks& networks, const CodeTable& codes, Matrix<const double> scales,
+void add_scores(const Networks& networks, const CodeTable& codes, const Scales& scales,
                 double* scores) {
     States states;
     Watch watch;
@@ -160,7 +190,7 @@ void add_scores(const Networks& networks, const CodeTable& codes, Matrix<const d
             states.read(codes, member.coding, first, n_rows);
             for (int64_t f = 0; f < std::ssize(member.tries); ++f) {
                 const FamilyTrie& trie = member.tries[f];
-                const ScoreAdder adder(trie, scales[f], states);
+                const ScoreAdder adder(trie, scales, f, states, first);
                 if (adder.is_silent()) continue;
                 trie.with_numbers([&](const auto* numbers) {
                     with_classes(networks.n_classes, [&](auto n_classes) {
@@ -507,13 +537,15 @@ BAYLEAF_API int32_t bl_networks_add_scores(const void* networks, const uint8_t* 
                                            int64_t n_narrow, const uint16_t* wide,
                                            int64_t n_wide, const int64_t* slots,
                                            int64_t n_slots, int64_t n_rows,
-                                           const double* scales, int64_t n_depths,
+                                           const double* scales, int64_t n_sets,
+                                           int64_t n_depths, const int64_t* sets,
                                            double* scores) {
     return guarded([&] {
         const auto& all = *static_cast<const Networks*>(networks);
         const CodeTable codes(narrow, n_narrow, wide, n_wide, slots, n_slots, n_rows);
         check_rows(all, codes);
-        add_scores(all, codes, {scales, all.n_features(), n_depths}, scores);
+        const Stack<const double> by_set{scales, n_sets, all.n_features(), n_depths};
+        add_scores(all, codes, {by_set, view(sets, n_rows)}, scores);
     });
 }
 

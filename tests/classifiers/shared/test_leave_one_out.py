@@ -22,6 +22,7 @@ from bayleaf import (
     TANClassifier,
 )
 from bayleaf.classifiers import AveragedKDBClassifier
+from bayleaf.data.codes import Codes
 from bayleaf.search.left_out.leave_one_out import LeaveOneOut
 from bayleaf.search.left_out.selection import SMOOTHING_GRID, rules_without_zeros
 from contract.tables import mixed_frame, nominal_frame
@@ -169,9 +170,48 @@ def test_calibrated_posteriors_are_powers_of_the_plain_ones(kind: Any) -> None:
         kind(random_state=0).fit(frame, y),
         kind(**CALIBRATED).fit(frame, y),
     )
-    powers = plain.predict_proba(frame) ** (1.0 / calibrated.temperature_)
+    codes = calibrated._predictor().encode(frame)
+    known = np.stack([~codes.missing(i) for i in range(codes.n_variables)], axis=1)
+    strengths = information_in_model(plain)
+    others = strengths.sum() - strengths.max()
+    highest = (known * strengths).max(axis=1)
+    shares = np.where(known.all(axis=1), 1.0, (known @ strengths - highest) / others)
+    exponents = 1.0 + shares * (1.0 / calibrated.temperature_ - 1.0)
+    assert 0 < known.all(axis=1).sum() < len(known)
+    powers = plain.predict_proba(frame) ** exponents[:, None]
     powers /= powers.sum(axis=1, keepdims=True)
     np.testing.assert_allclose(calibrated.predict_proba(frame), powers, rtol=1e-10)
+
+
+def information_in_model(model: Any) -> np.ndarray:
+    """I(X;C) of each feature in a model, by the joint probabilities of its states."""
+    predictor, domain = model._predictor(), model.model_.domain
+    found = []
+    for feature, card in enumerate(domain.cards[:-1]):
+        cells = [np.full(card, other) for other in domain.cards[:-1]]
+        cells[feature] = np.arange(card)
+        codes = Codes.from_columns(cells, domain.cards[:-1])
+        joint = np.exp(predictor.joint_log_proba(codes))
+        joint /= joint.sum()
+        ratios = joint / joint.sum(axis=1, keepdims=True) / joint.sum(axis=0)
+        found.append((joint * np.log(ratios)).sum())
+    return np.array(found)
+
+
+@pytest.mark.parametrize("prior", [None, [0.7, 0.1, 0.2]])
+def test_one_known_feature_predicts_as_without_calibration(
+    kind: Any, prior: Any
+) -> None:
+    frame, y = mixed_frame()
+    plain = kind(random_state=0, class_prior=prior).fit(frame, y)
+    calibrated = kind(class_prior=prior, **CALIBRATED).fit(frame, y)
+    domain = plain.model_.domain
+    cells = [np.full(3, card) for card in domain.cards[:-1]]
+    cells[1] = np.arange(3) % domain.cards[1]
+    codes = Codes.from_columns(cells, domain.cards[:-1])
+    np.testing.assert_allclose(
+        calibrated._predictor().proba(codes), plain._predictor().proba(codes)
+    )
 
 
 def test_a_new_prior_changes_calibrated_posteriors_in_proportion(kind: Any) -> None:

@@ -22,6 +22,8 @@ from bayleaf import (
 from bayleaf.io.conversion import convert_file
 from bayleaf.io.exports.scoring_sums import write_pmml
 from bayleaf.io.formats.pmml import NAMESPACE
+from bayleaf.models.predictor import Predictor
+from bayleaf.scoring.partial_cases import known_cells
 from oracles.hostile_tables import hostile_columns
 
 CLASSES = np.array(["p q", "r", 's <"&">'])
@@ -167,23 +169,43 @@ def test_missing_cells_count_exactly_or_are_refused(tmp_path: Path) -> None:
     assert 0 < n_refused < frame.shape[1]
 
 
-def test_an_average_counts_what_is_unknown_as_here(tmp_path: Path) -> None:
+def test_partial_cases_of_an_average_are_refused(tmp_path: Path) -> None:
     frame, y = table(200, 4)
     frame.loc[::9, "select"] = None
     classifier = AveragedKDBClassifier(
         n_networks=2, linear_families=False, class_trees=False, max_parents=2
     ).fit(frame, y)
     write_pmml(classifier, tmp_path / "model.pmml")
-    rng = np.random.default_rng(1)
+    # Missing cells are a state of one column.
     other = table(12, 9)[0]
-    other = other.mask(
-        pd.DataFrame(rng.random(other.shape) < 0.3, columns=other.columns)
-    )
-    np.testing.assert_allclose(
-        found(tmp_path / "model.pmml", other),
-        classifier.predict_proba(other),
-        atol=1e-12,
-    )
+    for place, name in enumerate(other.columns):
+        other[name] = other[name].mask(other.index == place)
+    check_whole_rows(classifier._predictor(), tmp_path / "model.pmml", other)
+
+
+def check_whole_rows(predictor: Predictor, path: Path, rows: pd.DataFrame) -> None:
+    """Check that rows have the posteriors of here if they know all features."""
+    codes, answers = predictor.encode(rows), found(path, rows)
+    known = known_cells(codes, codes.n_variables).all(axis=1).tolist()
+    assert 0 < sum(known) < len(rows)
+    for answer, expected, is_known in zip(
+        answers, predictor.proba(codes).tolist(), known, strict=True
+    ):
+        assert answer == (pytest.approx(expected, abs=1e-12) if is_known else None)
+
+
+@pytest.mark.parametrize("classifier", [NaiveBayesClassifier(), TANClassifier()])
+def test_partial_cases_under_a_temperature_are_refused(
+    tmp_path: Path, classifier: Any
+) -> None:
+    frame, y = table(200, 4)
+    predictor = replace(classifier.fit(frame, y)._predictor(), temperature=3.0)
+    write_pmml(predictor, tmp_path / "model.pmml")
+    other = table(12, 9)[0]
+    for place, name in enumerate(other.columns):
+        other[name] = other[name].mask(other.index == place)
+    other["select"] = other["select"].mask(other.index == 11, "never")
+    check_whole_rows(predictor, tmp_path / "model.pmml", other)
 
 
 def test_temperature_and_prior_shift_are_heeded(tmp_path: Path) -> None:

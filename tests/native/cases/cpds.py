@@ -57,7 +57,8 @@ def _write_log_probabilities(rng: np.random.Generator) -> Arguments:
 def _add_scores(rng: np.random.Generator) -> Arguments:
     n_rows = int(rng.integers(1, 100))
     scores = np.zeros((n_rows, N_CLASSES))
-    return _networks(rng), *_codes(rng, n_rows), rng.random((2, 2)), scores
+    sets = rng.integers(3, size=n_rows)
+    return _networks(rng), *_codes(rng, n_rows), rng.random((3, 2, 2)), sets, scores
 
 
 CASES: dict[str, Callable[[np.random.Generator], Arguments]] = {

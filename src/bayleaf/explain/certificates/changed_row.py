@@ -16,6 +16,7 @@ from bayleaf.data.codes import Codes
 from bayleaf.explain.row_probability import row_log_probabilities
 from bayleaf.models.class_model import ClassModel, calibrated_log_proba
 from bayleaf.models.predictor import Predictor
+from bayleaf.scoring.partial_cases import known_cells
 from bayleaf.scoring.terms import ScoringProgram, program_of
 from bayleaf.wording import quoted, shown_name, stated
 
@@ -45,9 +46,24 @@ class ChangedRow:
         """The class chosen for the row as it is."""
         return int(self.predictor.choose(self.predictor.proba(self.codes))[0])
 
-    @property
+    @cached_property
     def program(self) -> ScoringProgram | None:
-        """The terms of the model; None where its tables are too large."""
+        """The terms of such rows.
+
+        None where tables are too large, or where what terms count depends on which
+        features are known and changes make some unknown.
+        """
+        program, n = self._whole_program, self.codes.n_variables
+        if program is None:
+            return None
+        cards = np.array(program.cards, dtype=np.intp)
+        if (self.states < cards[self.features]).all():
+            return program.given(known_cells(self.codes, n)[0])
+        depends = program.sharing is not None or self.predictor.temperature != 1.0
+        return None if depends else program
+
+    @property
+    def _whole_program(self) -> ScoringProgram | None:
         model = self.predictor.model
         if model not in _PROGRAMS:
             try:
@@ -88,15 +104,13 @@ class ChangedRow:
 
     def proba(self, sets: Indices) -> Floats:
         """Class probabilities after sets of changes; zeros for impossible rows."""
-        predictor = self.predictor
-        scores = predictor.joint_log_proba(self.after(sets))
+        predictor, codes = self.predictor, self.after(sets)
+        scores = predictor.joint_log_proba(codes)
         possible = np.isfinite(scores.max(axis=1))
-        proba = np.zeros(scores.shape)
-        proba[possible] = np.exp(
-            calibrated_log_proba(
-                scores[possible], predictor.temperature, predictor.prior_shift
-            )
-        )
+        # Impossible rows are scored as if nothing spoke for any class.
+        scores[~possible] = 0.0
+        proba = np.exp(calibrated_log_proba(scores, *predictor.calibration(codes)))
+        proba[~possible] = 0.0
         return proba
 
     def classes(self, sets: Indices) -> Indices:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.explain.certificates.changed_row import ChangedRow
-from bayleaf.models.class_model import calibrated_log_proba
+from bayleaf.models.class_model import log_normalize
 from bayleaf.scoring.bounds import joint_scores, worst_changes
 from bayleaf.scoring.terms import SumOut
 
@@ -94,8 +94,10 @@ class SetSearch:
             )
         if worst is None:
             return None, np.zeros((len(row.features), 0))
-        start, gains = (nats / row.predictor.temperature for nats in worst)
-        if (shift := row.predictor.prior_shift) is not None:
+        temperatures, shift = row.predictor.calibration(row.codes)
+        start, gains = (nats / temperatures[0] for nats in worst)
+        if shift is not None:
+            shift = shift.reshape(-1)
             start = start + shift[row.chosen] - shift
         return start, gains
 
@@ -209,7 +211,7 @@ def pattern_search(row: ChangedRow) -> PatternSearch | None:
     None for other models, for naive Bayes, whose terms add up, and where tables would
     be too large.
     """
-    predictor, codes = row.predictor, row.codes
+    codes = row.codes
     program, n = row.program, len(row.features)
     if program is None or not 0 < n <= _MAX_FEATURES or len(program.terms) != 1:
         return None
@@ -230,10 +232,9 @@ def pattern_search(row: ChangedRow) -> PatternSearch | None:
     scores = program.base + term.weight * logs.reshape(len(logs), -1).T
     if not np.isfinite(scores.max(axis=1)).all():
         return None
-    temperature, costs = predictor.temperature, row.extra_costs
-    logs = calibrated_log_proba(scores, temperature, predictor.prior_shift, 0)
-    proba = np.exp(logs)
-    rounding = _COST_ROUNDING + np.expm1(2 * term.weight * term.excess / temperature)
+    # Under a temperature, which depends on the known features, no program is given.
+    proba, costs = np.exp(log_normalize(scores)), row.extra_costs
+    rounding = _COST_ROUNDING + np.expm1(2 * term.weight * term.excess)
     behind = (proba @ costs.T - rounding * (proba @ np.abs(costs).T)).min(axis=1)
     near = np.flatnonzero(behind <= 0.0)
     near = near[np.argsort(behind[near], kind="stable")]

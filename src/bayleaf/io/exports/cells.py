@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from bayleaf.data.domain import Variable
@@ -43,6 +43,18 @@ class FeatureCells:
     def n_codes(self) -> int:
         """Number of codes, that of cells that are summed out included."""
         return self.variable.n_states + 1
+
+    @property
+    def may_be_unknown(self) -> bool:
+        """Whether some cells are accepted that have no state."""
+        return self.variable.n_states in (self.missing, self.unknown)
+
+    def known_only(self) -> FeatureCells:
+        """The same, but cells without a state are refused."""
+        n_states = self.variable.n_states
+        missing = None if self.missing == n_states else self.missing
+        unknown = None if self.unknown == n_states else self.unknown
+        return replace(self, missing=missing, unknown=unknown)
 
 
 def feature_cells(encoder: TableEncoder) -> tuple[FeatureCells, ...]:

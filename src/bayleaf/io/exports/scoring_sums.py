@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from bayleaf.data.domain import Domain, Variable
-from bayleaf.io.atomic import write_text
+from bayleaf.io.atomic import write_export
 from bayleaf.io.exports.cells import FeatureCells, feature_cells
 from bayleaf.io.exports.registry import predictor_of
 from bayleaf.io.formats import pmml
@@ -68,13 +68,15 @@ def write_pmml(model: Any, path: str | Path) -> None:
     and for all other models, the document is a RegressionModel with a term for each
     joint state of a feature and its parents. Missing cells of features without
     children are left out, which is exact; where other cells are missing and would have
-    to be summed out, the engine gives no result.
+    to be summed out, the engine gives no result. Under a temperature, and for averaged
+    KDB, it gives none for any partial case: a row with a missing cell in a column that
+    had none in training, or with a value not seen in training.
     """
     predictor = predictor_of(model)
     if _is_naive_bayes(predictor):
         pmml.write_pmml(predictor, path)
         return
-    write_text(path, "\n".join(_document(predictor)) + "\n")
+    write_export(path, "\n".join(_document(predictor)) + "\n")
 
 
 def _is_naive_bayes(predictor: Predictor) -> bool:
@@ -95,6 +97,9 @@ def _is_naive_bayes(predictor: Predictor) -> bool:
 def _document(predictor: Predictor) -> Iterator[str]:
     """Lines of the whole file."""
     columns = feature_cells(predictor.encoder)
+    if predictor.model.sharing is not None or predictor.temperature != 1.0:
+        # What terms count depends on which features are known.
+        columns = tuple(cells.known_only() for cells in columns)
     if any(cells.part is not None for cells in columns):
         raise ValueError(
             "PMML's dates have no parts such as months; give parts as columns of their "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -249,11 +249,10 @@ class HybridNetworkModel(ModelKind):
             Nats; zero for a missing feature.
         """
         _, terms = self._evidence.contributions(codes, target, against)
-        found = np.zeros((*terms.shape, 2))
-        odds_of = partial(odds_between, target, against)
-        self.linear.add_increments(codes, odds_of, found)
+        changes = self.linear.changes(codes, terms.shape[1])
+        found = odds_between(target, against, changes.sum(axis=3))
         prior = self.base[target] - self.base[against]
-        return prior, terms * self.table_weight + found.sum(axis=2)
+        return prior, terms * self.table_weight + found
 
     def with_class_prior(self, class_prior: Floats) -> HybridNetworkModel:
         """Return the same model under another class prior, shape (n_classes,).

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -17,7 +17,6 @@ from bayleaf.wording import brief_fields
 
 Floats = NDArray[np.float64]
 Whole = NDArray[np.int64]
-OddsOf = Callable[[Floats], Floats]
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,26 +110,21 @@ class ClassTrees:
         """Add all trees to scores of shape (n_rows, n_classes)."""
         self._add(codes, scores)
 
-    def add_increments(self, codes: Codes, odds_of: OddsOf, found: Floats) -> None:
-        """Add what each split on a row's way changes to the split's feature.
+    def changes(self, codes: Codes, n_features: int) -> Floats:
+        """What each split on a row's way changes, by the split's feature.
 
-        Parameters
-        ----------
-        codes : Codes
-            The rows.
-        odds_of : callable
-            Takes one class's values from another's, (n_rows, n_classes, ...).
-        found : ndarray of shape (n_rows, n_features, n_depths)
-            Takes nats: those of first splits at the first depth, where a feature speaks
-            alone, those of later splits at the last.
+        Shape (n_rows, n_classes, n_features, 2), nats: those of first splits, where a
+        feature speaks alone, and those of later ones.
         """
-        changes = odds_of(self._changes(codes))
-        found[:, :, 0] += changes[:, :, 0]
-        found[:, :, -1] += changes[:, :, 1]
+        changes = np.zeros((codes.n_rows, self.n_classes, n_features, 2))
+        self._add(codes, changes)
+        return changes
 
     def alone(self, feature: int, codes: Codes) -> Floats:
         """What first splits on a feature add, by row and class."""
-        return np.ascontiguousarray(self._changes(codes)[:, :, feature, 0])
+        return np.ascontiguousarray(
+            self.changes(codes, len(self.is_ordered))[:, :, feature, 0]
+        )
 
     def terms(self, cards: Sequence[int]) -> Iterator[Tree]:
         """A term each."""
@@ -147,13 +141,6 @@ class ClassTrees:
                 self.is_ordered[features],
                 self.values[nodes],
             )
-
-    def _changes(self, codes: Codes) -> Floats:
-        """Changes by row, class, feature, and whether the split is not the first."""
-        shape = codes.n_rows, self.n_classes, len(self.is_ordered), 2
-        changes = np.zeros(shape)
-        self._add(codes, changes)
-        return changes
 
     def _add(self, codes: Codes, values: Floats) -> None:
         add_class_trees(

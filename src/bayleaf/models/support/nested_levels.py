@@ -108,8 +108,8 @@ class AverageLevels:
     ----------
     networks : sequence of RandomNetwork
         The networks.
-    weights : ndarray of shape (n_features, n_depths)
-        Weight of each feature at each depth.
+    weights : ndarray of shape (n_rows, n_features, n_depths)
+        Weight of each feature at each depth in each row.
     smoothing : Smoothing
         Rule of the tables.
     codes : Codes
@@ -127,8 +127,8 @@ class AverageLevels:
         n_classes: int,
     ) -> None:
         self._networks, self._weights, self._codes = networks, weights, codes
-        self._smoothing, self._shape = smoothing, (n_classes, weights.shape[1])
-        self._used = np.flatnonzero(weights.sum(axis=1)).tolist()
+        self._smoothing, self._shape = smoothing, (n_classes, weights.shape[2])
+        self._used = np.flatnonzero(weights.any(axis=(0, 2))).tolist()
 
     def variance(self) -> Floats:
         """Variance of the rows' log scores under draws, (n_rows, n_classes).
@@ -143,7 +143,8 @@ class AverageLevels:
             deviation = np.zeros_like(variance)
             for network in self._networks:
                 levels = self._levels(network, feature)
-                for weight, level in zip(self._weights[feature], levels, strict=True):
+                weights = self._weights[:, feature].T[:, :, None]
+                for weight, level in zip(weights, levels, strict=True):
                     others = level.parents - level.cells
                     spread = others / (level.cells * (level.parents + 1.0))
                     deviation += weight * level.known[:, None] * np.sqrt(spread)
@@ -159,11 +160,12 @@ class AverageLevels:
         found = np.full(shape, np.inf)
         for network in self._networks:
             for feature in self._used:
-                deepest = int(np.flatnonzero(self._weights[feature])[-1])
-                level = list(self._levels(network, feature))[deepest]
-                rows = level.parents - level.strength
-                rows = np.where(level.known[:, None], rows, np.inf)
-                found[feature] = np.minimum(found[feature], rows)
+                levels = self._levels(network, feature)
+                for weight, level in zip(self._weights[:, feature].T, levels):
+                    rows = level.parents - level.strength
+                    counts = (weight != 0.0) & level.known
+                    rows = np.where(counts[:, None], rows, np.inf)
+                    found[feature] = np.minimum(found[feature], rows)
         return found
 
     def _levels(self, network: RandomNetwork, feature: int) -> Iterator[FamilyLevel]:

@@ -40,11 +40,10 @@ def nested_terms(
             family = network.counts.variables(feature)
             depths = by_depth[: len(family)].copy()
             depths[-1] += by_depth[len(family) :].sum()
+            # Parents without weight are summed out. A feature without any counts in
+            # partial cases.
             used = np.flatnonzero(depths)
-            if not len(used):
-                continue
-            # Parents without weight are summed out.
-            family = family[: int(used[-1]) + 1]
+            family = family[: 1 + int(used.max(initial=0))]
             counts = network.counts[feature]
             yield Counts(
                 tuple(family),

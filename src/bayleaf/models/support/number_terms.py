@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from bayleaf.counts.occupied import MOST_WEIGHT
 from bayleaf.cpds.linear_gaussian import LinearGaussianFamilies
-from bayleaf.cpds.random_network import RandomNetwork
+from bayleaf.cpds.random_network import OwnShares, RandomNetwork
 from bayleaf.data.codes import Codes
 from bayleaf.scoring.terms import Density, Look
 from bayleaf.wording import brief_fields
@@ -22,7 +22,6 @@ _BLOCK_VALUES = 1 << 20
 _SERIES_FROM = 40.0
 
 Floats = NDArray[np.float64]
-OddsOf = Callable[[Floats], Floats]
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,23 +82,22 @@ class WeightedLinearFamilies:
             rows = slice(first, first + step)
             scores[rows] += self._values(codes.rows(rows)) @ weights
 
-    def add_increments(self, codes: Codes, odds_of: OddsOf, found: Floats) -> None:
-        """Add what numbers say alone, and what their parents change together.
+    def changes(
+        self, codes: Codes, n_features: int, left_out: OwnShares | None = None
+    ) -> Floats:
+        """The contribution of each number alone, and what its parents change together.
 
-        Parameters
-        ----------
-        codes : Codes
-            The rows.
-        odds_of : callable
-            Takes one class's values from another's, (n_rows, n_classes, ...).
-        found : ndarray of shape (n_rows, n_features, n_depths)
-            Takes nats: the former at the first depth, the latter at the last.
+        Shape (n_rows, n_classes, n_features, 2), nats; `left_out` is taken from the
+        rows of training.
         """
-        odds = odds_of(self._values(codes)).reshape(-1, *self.weights.shape)
+        values = self._values(codes, left_out)
+        values = values.reshape(*values.shape[:2], *self.weights.shape)
         deeper = np.cumsum(self.weights[:, ::-1], axis=1)[:, ::-1]
-        added = deeper * np.diff(odds, axis=2, prepend=0.0)
-        found[:, self.families.features, 0] += added[:, :, 0]
-        found[:, self.families.features, -1] += added[:, :, 1:].sum(axis=2)
+        added = deeper * np.diff(values, axis=3, prepend=0.0)
+        found = np.zeros((*values.shape[:2], n_features, 2))
+        found[:, :, self.families.features, 0] = added[..., 0]
+        found[:, :, self.families.features, 1] = added[..., 1:].sum(axis=3)
+        return found
 
     def alone(self, feature: int, codes: Codes) -> Floats:
         """What a feature says without parents at its whole weight, by row and class.
@@ -150,11 +148,11 @@ class WeightedLinearFamilies:
                     constants[number],
                 )
 
-    def _values(self, codes: Codes) -> NDArray[Any]:
+    def _values(self, codes: Codes, left_out: OwnShares | None = None) -> NDArray[Any]:
         """Log densities of rows, shape (n_rows, n_classes, n_columns * n_pieces)."""
         n_classes, n_pieces = len(self.families.means), self.weights.size
         values = np.empty((codes.n_rows, n_classes, n_pieces))
-        self.families.write_log_densities(codes, values, 0)
+        self.families.write_log_densities(codes, values, 0, left_out)
         return values
 
 
@@ -207,10 +205,12 @@ class Curves:
         for feature, curve in self._pairs:
             scores += _looked_up(curve, codes, feature)
 
-    def add_increments(self, codes: Codes, odds_of: OddsOf, found: Floats) -> None:
-        """Add all curves to what features say alone; see `WeightedLinearFamilies`."""
+    def changes(self, codes: Codes, n_features: int) -> Floats:
+        """Contributions of curves; see `WeightedLinearFamilies`."""
+        found = np.zeros((codes.n_rows, self.curves[0].shape[1], n_features, 2))
         for feature, curve in self._pairs:
-            found[:, feature, 0] += odds_of(_looked_up(curve, codes, feature))
+            found[:, :, feature, 0] = _looked_up(curve, codes, feature)
+        return found
 
     def terms(self, cards: Sequence[int]) -> Iterator[Look]:
         """A table each."""

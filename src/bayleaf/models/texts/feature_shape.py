@@ -39,7 +39,8 @@ class FeatureShape:
     classes : tuple
         Class labels.
     contributions : ndarray of shape (n_states, n_classes)
-        Nats, centred over the classes: positive speaks for a class.
+        Nats for each class against the other, or against the mean of all others:
+        positive speaks for a class.
     row_counts : ndarray of shape (n_states,)
         Weight of the training rows in each state; empty where it is not known.
     """
@@ -173,6 +174,12 @@ def feature_shape(
         states=tuple(variable.label(code) for code in range(variable.n_states)),
         edges=edges,
         classes=classes,
-        contributions=alone - alone.mean(axis=1, keepdims=True),
+        contributions=_against_others(alone),
         row_counts=row_counts,
     )
+
+
+def _against_others(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Scores of classes, (n_states, n_classes), less the mean of the others'."""
+    n_others = max(1, scores.shape[1] - 1)
+    return np.asarray(scores - (scores.sum(axis=1, keepdims=True) - scores) / n_others)

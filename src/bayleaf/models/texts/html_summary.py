@@ -74,7 +74,7 @@ def explanation_html(explanation: Any) -> str:
         f"{explanation.row_name}: {explanation.target} with probability "
         f"{explanation.probability:.3f}; nats for it against {explanation.against}"
     )
-    first = ("prior", explanation.prior)
+    first = (explanation.prior_name, explanation.prior)
     return terms_html(title, first, explanation.ranked(), "{:+.3f}")
 
 

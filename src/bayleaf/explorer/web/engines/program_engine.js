@@ -1,6 +1,6 @@
 // What is asked of a model whose scores are a program's, which takes known states.
 
-const KINDS = { Look, Counts, Density, Tree, SumOut, LogSum };
+const KINDS = { Look, Counts, Density, Tree, SumOut, LogSum, Sharing };
 
 /**
  * Where several states of a feature are left, scores are those of each of them, mixed:
@@ -19,8 +19,7 @@ class ProgramEngine {
     this.mostCombinations = this.isJoint ? 200 : 2000;
     this.stateLogs = model.states?.map(unpacked);
     this.shares = this.stateLogs?.map((own) => normalized(own.map(Math.exp)));
-    this.temperature = model.temperature ?? 1;
-    this.shift = model.shift ? unpacked(model.shift) : null;
+    this.calibration = new Calibration(model);
   }
 
   /** The state of each feature, its number of states if that is unknown. */
@@ -54,21 +53,26 @@ class ProgramEngine {
     return found.map((one) => ({ ...one, logWeight: one.logWeight - total }));
   }
 
+  /** The temperature and the shift of a row. */
+  #calibrationOf(codes) {
+    return this.calibration.of(this.program.known(codes));
+  }
+
   /** Scores by class such that a calibrated posterior is the mean over all ways. */
   scores(evidence) {
     const ways = this.combinations(evidence);
     if (ways.length === 1) return this.program.scores(ways[0].codes).map((s) => s + ways[0].logWeight);
     const logs = ways.map((way) => this.#weighted(way));
+    const { temperature, shift } = this.#calibrationOf(this.states(evidence));
     return sumByClass(logs, this.nClasses).map((mean, label) =>
-      (this.isJoint ? mean : (mean - (this.shift?.[label] ?? 0)) * this.temperature));
+      (this.isJoint ? mean : (mean - (shift?.[label] ?? 0)) * temperature));
   }
 
   /** What one way gives each class: its joint probability, or its share of a posterior. */
   #weighted({ logWeight, codes }) {
     const scores = this.program.scores(codes);
     if (this.isJoint) return scores.map((score) => score + logWeight);
-    const logs = logNormalized(scores.map((score, label) =>
-      score / this.temperature + (this.shift?.[label] ?? 0)));
+    const logs = logNormalized(this.calibration.logs(scores, this.program.known(codes)));
     return (logs ?? scores).map((log) => log + logWeight);
   }
 
@@ -81,20 +85,37 @@ class ProgramEngine {
     return this.program.scorer(this.states(evidence));
   }
 
+  /** Terms before calibration. */
   contributions(evidence, target, against) {
     const ways = this.combinations(evidence);
-    const shift = this.isJoint || !this.shift ? 0
-      : (this.shift[target] - this.shift[against]) * this.temperature;
+    const calibration = this.#calibrationOf(this.states(evidence));
+    const shiftOf = ({ shift }) => (this.isJoint || !shift ? 0
+      : (shift[target] - shift[against]) * calibration.temperature);
     const split = ({ codes }) => {
-      const odds = this.program.odds(codes, target, against);
+      const own = this.#calibrationOf(codes);
+      const factor = this.isJoint ? 1 : calibration.temperature / own.temperature;
+      const odds = this.program.odds(codes, target, against).map((nats) => factor * nats);
       // The class itself has no term.
-      return [...odds.slice(0, -1), 0, odds.at(-1) + shift];
+      return [...odds.slice(0, -1), 0, odds.at(-1) + shiftOf(own)];
     };
     const odds = ways.length === 1 ? split(ways[0]) : oddsOfSum(
       ways.map((way) => ({ scores: this.#weighted(way), odds: () => split(way) })),
       this.cards.length + 2, target, against);
     const { prior, terms } = asTerms(odds);
-    return { prior: prior - shift, terms };
+    return { prior: prior - shiftOf(calibration), terms };
+  }
+
+  /** Whether findings share evidence, so that their terms change with each other. */
+  get isShared() {
+    return Boolean(this.program.sharing);
+  }
+
+  /** How probable each state of a feature is, by the question's posterior (logs). */
+  statesOf(variable, evidence, logs) {
+    const { program } = this;
+    if (!program.sharing) return null;
+    const byState = program.sharing.stateLogs(program, variable, this.states(evidence));
+    return byState.map((own) => own.reduce((sum, log, label) => sum + Math.exp(logs[label] + log), 0));
   }
 
   /**

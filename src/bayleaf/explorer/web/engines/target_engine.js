@@ -71,21 +71,31 @@ class TargetEngine extends ProgramEngine {
   /** What each feature adds to the scores of intervals, to the mean and to the scale. */
   #parts(codes) {
     const none = new Float64Array(codes.length);
+    const given = this.program.given(codes);
     return {
-      intervals: this.program.nats(codes).slice(0, -1),
+      base: given?.base ?? this.program.base,
+      // How far the trees and the weight of intervals count, which are of whole rows.
+      known: given && this.trees ? given.share : 1,
+      intervals: this.program.nats(codes, given).slice(0, -1),
       mean: this.trees ? this.trees.mean.terms(codes) : none,
       spread: this.trees ? this.trees.spread.terms(codes) : none,
     };
   }
 
+  /** What the scores of intervals weigh. */
+  #weight(known) {
+    return known * this.head.interval_weight + (1 - known);
+  }
+
   /** Probabilities of all cells where a share of what features say is believed. */
-  #cells({ intervals, mean, spread }, share) {
-    const scores = Float64Array.from(this.program.base);
+  #cells({ base, known, intervals, mean, spread }, share) {
+    const scores = Float64Array.from(base);
     for (const term of intervals) {
       term.forEach((nats, interval) => { scores[interval] += share * nats; });
     }
     const total = (values) => values.reduce((sum, value) => sum + value, 0);
-    const { interval_weight: weight, log_scale: logScale, spread_weight: wide } = this.head;
+    const { log_scale: logScale, spread_weight: wide } = this.head;
+    const weight = this.#weight(known);
     const place = this.trees && this.trees.mean.start + share * total(mean);
     const logs = this.trees && this.trees.spread.start + share * total(spread);
     const inverse = this.trees && Math.exp(-(logScale + wide * logs));
@@ -95,7 +105,7 @@ class TargetEngine extends ProgramEngine {
         + this.cellShares[cell];
       if (!this.trees) return score;
       const away = (this.centres[cell] - place) * inverse;
-      return score - ((freedom + 1) / 2) * Math.log1p(away ** 2 / freedom);
+      return score - known * ((freedom + 1) / 2) * Math.log1p(away ** 2 / freedom);
     });
     const norm = logSumExp(found);
     return { shares: found.map((score) => Math.exp(score - norm)), place, inverse };
@@ -159,7 +169,8 @@ class TargetEngine extends ProgramEngine {
   /** What a step on the line adds by each feature, in standard deviations. */
   #addChanges(terms, parts, point, step) {
     const { shares, place, inverse } = this.#cells(parts, point);
-    const { interval_weight: weight, spread_weight: wide, freedom } = this.head;
+    const { spread_weight: wide, freedom } = this.head;
+    const weight = this.#weight(parts.known);
     const centre = shares.reduce((sum, share, cell) => sum + share * this.centres[cell], 0);
     const byInterval = new Float64Array(this.nClasses);
     let byMean = 0;
@@ -169,7 +180,7 @@ class TargetEngine extends ProgramEngine {
       byInterval[this.intervalOf[cell]] += pull;
       if (!this.trees) return;
       const away = (this.centres[cell] - place) * inverse;
-      const slope = ((freedom + 1) * away) / (freedom + away ** 2);
+      const slope = (parts.known * (freedom + 1) * away) / (freedom + away ** 2);
       byMean += pull * slope * inverse;
       byScale += pull * slope * away * wide;
     });

@@ -6,10 +6,10 @@ function entropyOf(logs) {
 }
 
 /** For each state of a variable, ln of its weight and the question's scores under it. */
-function scoresByState(session, variable, joint) {
+function scoresByState(session, variable, joint, logs) {
   const { engine, evidence } = session;
   if (joint) return joint[variable].map((scores) => ({ scores, logWeight: logSumExp(scores) }));
-  const shares = engine.posteriors(evidence)?.[variable];
+  const shares = engine.statesOf?.(variable, evidence, logs) ?? engine.posteriors(evidence)?.[variable];
   const changed = evidence.slice();
   return session.model.variables[variable].states.map((_, state) => {
     changed[variable] = hardMask(session.card(variable), state);
@@ -37,13 +37,14 @@ function* expectedReductions(session) {
   const now = entropyOf(logs);
   const joint = session.engine.jointScores?.(session.evidence);
   for (const variable of openVariables(session)) {
-    const own = scoresByState(session, variable, joint);
+    const own = scoresByState(session, variable, joint, logs);
     const mask = session.evidence[variable];
     const weights = own.map(({ logWeight }, s) =>
       logWeight + (mask && !joint ? Math.log(mask[s]) : 0));
     const total = logSumExp(weights);
     const after = own.reduce((sum, { scores }, state) => {
-      const posterior = weights[state] === -Infinity ? null : session.logPosterior(scores);
+      const found = session.evidence.with(variable, hardMask(own.length, state));
+      const posterior = weights[state] === -Infinity ? null : session.logPosterior(scores, found);
       return posterior ? sum + Math.exp(weights[state] - total) * entropyOf(posterior) : sum;
     }, 0);
     yield { variable, nats: now - after };

@@ -8,8 +8,7 @@ class Session {
   constructor(model) {
     this.model = model;
     this.engine = engineOf(model);
-    this.temperature = model.temperature ?? 1;
-    this.shift = model.shift ? unpacked(model.shift) : null;
+    this.calibration = new Calibration(model);
     this.loss = model.loss ? unpacked(model.loss) : null;
     this.evidence = new Array(model.variables.length).fill(null);
     if (model.rows) {
@@ -159,15 +158,18 @@ class Session {
 
   // ---- what follows
 
+  /** Whether a single state of each feature is set, where calibration depends on it. */
+  #known(evidence) {
+    const nFeatures = this.calibration.strengths?.length ?? 0;
+    return evidence.slice(0, nFeatures).map((mask) => onlyState(mask) >= 0);
+  }
+
   /** Log posterior of the question from its scores, calibrated; null if impossible. */
-  logPosterior(scores, mask = null) {
+  logPosterior(scores, evidence = this.evidence, mask = null) {
     const isClass = this.engine.question === this.model.class;
-    const logs = Array.from(scores, (score, state) => {
-      const seen = mask ? Math.log(mask[state]) : 0;
-      if (!isClass) return score + seen;
-      return score / this.temperature + (this.shift ? this.shift[state] : 0) + seen;
-    });
-    return logNormalized(logs);
+    const logs = isClass ? this.calibration.logs(scores, this.#known(evidence))
+      : Array.from(scores);
+    return logNormalized(mask ? logs.map((log, state) => log + Math.log(mask[state])) : logs);
   }
 
   /** The state that is decided for: the most probable or, under a loss, the cheapest. */
@@ -182,7 +184,7 @@ class Session {
   /** Posterior of the question under the evidence. */
   answer(evidence = this.evidence) {
     const scores = this.engine.scores(evidence);
-    return { scores, logs: this.logPosterior(scores, evidence[this.engine.question]) };
+    return { scores, logs: this.logPosterior(scores, evidence, evidence[this.engine.question]) };
   }
 
   /** ln P(evidence), nats, the question's own included. */
@@ -211,13 +213,14 @@ class Session {
     const against = argMax(logs, target);
     const found = engine.contributions(this.evidence, target, against);
     const isClass = engine.question === this.model.class;
-    const divisor = isClass ? this.temperature : 1;
-    const shift = isClass && this.shift ? this.shift[target] - this.shift[against] : 0;
+    const { temperature, shift } = this.calibration.of(this.#known(this.evidence));
+    const divisor = isClass ? temperature : 1;
+    const shifted = isClass && shift ? shift[target] - shift[against] : 0;
     return {
       target,
       against,
       logOdds: logs[target] - logs[against],
-      prior: found.prior / divisor + shift,
+      prior: found.prior / divisor + shifted,
       terms: found.terms.map((term) => term / divisor),
     };
   }
@@ -228,7 +231,8 @@ class Session {
     return this.evidence.map((mask, variable) => {
       if (!mask) return 0;
       const only = this.evidence.map((own, v) => (v === variable ? own : null));
-      return this.engine.contributions(only, target, against).terms[variable] / this.temperature;
+      // A temperature does not count where a single thing is known.
+      return this.engine.contributions(only, target, against).terms[variable];
     });
   }
 }

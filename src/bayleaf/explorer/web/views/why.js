@@ -1,5 +1,8 @@
 // What speaks for the answer.
 
+// Findings of averaged KDB divide what several of them tell.
+const SHARED = "A finding's term changes when others become known, because they share evidence.";
+
 /** The terms of the log-odds, as a table with bars. */
 class WhyPanel {
   constructor(session) {
@@ -28,9 +31,11 @@ class WhyPanel {
     }
     const [target, against] = [found.target, found.against].map((state) =>
       short(question.states[state]));
+    const shared = engine.isShared ? ` ${SHARED}` : "";
     this.line.textContent = `Log-odds of ${target} against ${against}: `
-      + `${signed(found.logOdds)} nats = ${signed(found.logOdds / LN2)} bits, the sum of`;
-    const prior = { text: "before anything is set", value: found.prior };
+      + `${signed(found.logOdds)} nats = ${signed(found.logOdds / LN2)} bits, the sum of the terms below.${shared}`;
+    const isOpen = session.evidence.every((mask) => !mask);
+    const prior = { text: this.#prior(isOpen), value: found.prior };
     const items = this.#items(found.terms);
     const alone = byItself && this.#items(found.terms, byItself);
     // What a feature says alone, and what it adds because of the others that are set.
@@ -41,11 +46,17 @@ class WhyPanel {
     this.place.append(this.#table([prior, ...items], [against, target], columns));
   }
 
+  /** What the term is of that no finding has. */
+  #prior(isOpen) {
+    if (!this.session.engine.isShared) return "before anything is set";
+    return isOpen ? "share of the training rows (ln P)" : "prior";
+  }
+
   /** What moves the expectation of a number. */
   #showExpectation(name) {
     const { mean, baseline, terms } = this.session.engine.expectation(this.session.evidence);
-    this.line.textContent = `${name} is expected to be ${brief(mean)}: ${brief(baseline)} `
-      + "before anything is set, and";
+    this.line.textContent = `${name} is expected to be ${brief(mean)}: a baseline of `
+      + `${brief(baseline)} and the terms below. ${SHARED}`;
     const items = this.#items(terms);
     const plus = (value) => `${value < 0 ? "" : "+"}${brief(value)}`;
     if (items.length) this.place.append(this.#table(items, ["less", "more"], [["adds", plus]]));

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bayleaf.io.atomic import replacing
+from bayleaf.io.atomic import replacing, report_size
 from bayleaf.io.exports.cells import FeatureCells, feature_cells
 from bayleaf.io.exports.characters import (
     check_characters,
@@ -26,11 +26,15 @@ from bayleaf.io.exports.operators.graph import (
 from bayleaf.io.exports.operators.terms import TermOperators
 from bayleaf.io.exports.registry import predictor_of
 from bayleaf.models.predictor import Predictor
-from bayleaf.scoring.terms import program_of
+from bayleaf.scoring.terms import Floats, program_of
 from bayleaf.version import __version__
 from bayleaf.wording import name_list, quoted
 
 _IR_VERSION = 8
+_ONLY_WHOLE = (
+    "Probabilities of a partial case, a row with a missing cell in a column that had "
+    "none in training or with a value not seen in training, are NaN."
+)
 
 
 def write_onnx(model: Any, path: str | Path) -> None:
@@ -42,6 +46,7 @@ def write_onnx(model: Any, path: str | Path) -> None:
         If the file cannot be written.
     """
     data = to_onnx(model).SerializeToString()
+    report_size(path, len(data))
     with replacing(path) as temporary:
         temporary.write_bytes(data)
 
@@ -79,7 +84,10 @@ def to_onnx(model: Any) -> Any:
     Missing cells are summed out exactly. A graph cannot refuse a row: where a cell is
     missing or unknown and the model refuses that, or the row is impossible in every
     class, probabilities are NaN, and the label is an empty string or the least whole
-    number. Metadata hold the classes and the names of inputs as JSON.
+    number. So they are in partial cases of averaged KDB, rows with a missing cell in a
+    column that had none in training or with a value not seen in training; the graph's
+    documentation string notes it. Metadata hold the classes and the names of inputs as
+    JSON.
 
     Examples
     --------
@@ -89,6 +97,10 @@ def to_onnx(model: Any) -> Any:
     """
     predictor = predictor_of(model)
     cells, classes = feature_cells(predictor.encoder), _classes(predictor)
+    note = ""
+    if predictor.model.sharing is not None:
+        note = _ONLY_WHOLE if any(cell.may_be_unknown for cell in cells) else ""
+        cells = tuple(cell.known_only() for cell in cells)
     inputs = _inputs(cells)
     names = [one.name for one in inputs]
     # Columns with these names put the library's name before them.
@@ -106,8 +118,9 @@ def to_onnx(model: Any) -> Any:
     features = list(map(str, predictor.model.domain.names[:-1]))
     operators = TermOperators(graph, codes, features, may_miss)
     scores = operators.scores(program_of(predictor.model))
+    scores = _calibrated(graph, predictor, scores, codes, cells)
     _write_results(graph, predictor, classes, scores, refused, outputs)
-    return _assembled(graph, predictor, classes, inputs, outputs)
+    return _assembled(graph, predictor, classes, inputs, outputs, note)
 
 
 def _free(name: str, taken: Sequence[str]) -> str:
@@ -210,6 +223,59 @@ def _codes(graph: Graph, one: _Input, cells: FeatureCells) -> tuple[str, str | N
 # ---- results
 
 
+def _calibrated(
+    graph: Graph,
+    predictor: Predictor,
+    scores: str,
+    codes: Sequence[str],
+    cells: Sequence[FeatureCells],
+) -> str:
+    """Scores under the temperature and the prior shift; see `Predictor.calibration`."""
+    temperature, shift = predictor.temperature, predictor.prior_shift
+    scale: str | Floats = np.array(temperature)
+    added: str | Floats | None = shift
+    unsure = [v for v, cell in enumerate(cells) if cell.may_be_unknown]
+    if temperature != 1.0 and unsure:
+        share = _known_share(graph, predictor.strengths, codes, cells, unsure)
+        rest = graph.add("Sub", np.array(1.0), share)
+        rate = graph.add("Add", share, graph.add("Mul", rest, scale))
+        # Of rows that know all features it is the temperature, to the last bit.
+        scale = graph.add("Unsqueeze", graph.add("Div", scale, rate), [1])
+        if shift is not None:
+            added = graph.add("Mul", graph.add("Unsqueeze", share, [1]), shift)
+    if temperature != 1.0:
+        scores = graph.add("Div", scores, scale)
+    return scores if added is None else graph.add("Add", scores, added)
+
+
+def _known_share(
+    graph: Graph,
+    strengths: Floats,
+    codes: Sequence[str],
+    cells: Sequence[FeatureCells],
+    unsure: Sequence[int],
+) -> str:
+    """Known share of strength without the strongest feature, (n_rows,)."""
+    joined = graph.add("Concat", *(codes[v] for v in unsure), axis=0)
+    columns = graph.add("Reshape", joined, [len(unsure), -1])
+    cards = np.array([[cells[v].variable.n_states] for v in unsure])
+    known = graph.add("Less", columns, cards)
+    # Sums of integers are exact, in any order.
+    shares = np.rint(strengths * (1e12 / strengths.sum()))
+    certain = np.delete(shares, unsure)
+    own = graph.add("Where", known, shares[unsure, None], np.array(0.0))
+    total = graph.add("ReduceSum", own, [0], keepdims=0)
+    top = graph.add("ReduceMax", own, axes=[0], keepdims=0)
+    if len(certain):
+        total = graph.add("Add", total, np.array(certain.sum()))
+        top = graph.add("Max", top, np.array(certain.max()))
+    if len(shares) > 1:
+        # Without the strongest feature.
+        total = graph.add("Sub", total, top)
+        shares = np.delete(shares, shares.argmax())
+    return graph.add("Div", total, np.array(shares.sum()))
+
+
 def _write_results(
     graph: Graph,
     predictor: Predictor,
@@ -219,10 +285,6 @@ def _write_results(
     outputs: Sequence[str],
 ) -> None:
     """Add the nodes of probabilities and labels."""
-    if predictor.temperature != 1.0:
-        scores = graph.add("Div", scores, np.array(predictor.temperature))
-    if predictor.prior_shift is not None:
-        scores = graph.add("Add", scores, predictor.prior_shift)
     if refused:
         column = graph.add("Unsqueeze", graph.joined("Or", refused), [1])
         scores = graph.add("Where", column, np.array(np.nan), scores)
@@ -266,6 +328,7 @@ def _assembled(
     classes: Any,
     inputs: Sequence[_Input],
     outputs: Sequence[str],
+    note: str,
 ) -> Any:
     """The checked model of a graph's nodes."""
     onnx = onnx_library()
@@ -280,7 +343,7 @@ def _assembled(
         info(outputs[1], kinds.DOUBLE, ["n_rows", len(classes)]),
     ]
     body = onnx.helper.make_graph(
-        graph.nodes, "bayleaf", given, results, graph.constants
+        graph.nodes, "bayleaf", given, results, graph.constants, doc_string=note
     )
     opsets = [
         onnx.helper.make_opsetid("", OPSET),

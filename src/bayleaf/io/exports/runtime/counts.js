@@ -12,6 +12,7 @@ const MOST_NATS_KNOWN = 4000;
 class Counts {
   constructor(program, features, maps, steps, totals, weights, pseudo) {
     this.features = program.integers[features];
+    [this.owner] = this.features;
     this.maps = maps.map((place) => program.integers[place]);
     this.nClasses = program.nClasses;
     this.radices = this.maps.map((states) => Math.max(...states) + 1);
@@ -19,6 +20,7 @@ class Counts {
     this.cells = Float64Array.from(shortNumbers(steps), (step) => (cell += step));
     this.totals = shortNumbers(totals);
     this.weights = program.values(weights);
+    this.isUsed = this.weights.some((weight) => weight !== 0);
     // By number of parents: how many cells share the states of so many parents.
     this.nOwn = this.radices[0] * this.nClasses;
     this.sizes = this.radices.map((_, depth) =>
@@ -26,6 +28,7 @@ class Counts {
     this.known = this.sizes.map(() => new Map());
     this.nKnown = 0;
     this.nats = new Map();
+    this.logs = new Map();
     const [each, together, shared] = program.values(pseudo);
     const { totals: all, counts } = this.#counts(0, 0);
     const nStates = this.radices[0] - 1;
@@ -57,15 +60,34 @@ class Counts {
     return { totals, counts };
   }
 
-  addTo(nats, codes) {
+  /** Add the weighted logs; where features are unknown, by the weights of the known ones. */
+  addTo(nats, codes, given) {
+    if (given ? !given.known[this.owner] : !this.isUsed) return;
     const states = this.features.map((feature, k) => this.maps[k][codes[feature]]);
     const key = states.reduce((sum, state, k) => sum * this.radices[k] + state, 0);
+    if (given) {
+      this.#addDepths(nats[this.owner], key, states, given.depths[this.owner]);
+      return;
+    }
     // A search for changes asks for the same states again and again.
     if (!this.nats.has(key)) {
       if (this.nats.size >= MOST_NATS_KNOWN) this.nats.clear();
       this.nats.set(key, this.#nats(states));
     }
-    added(nats[this.features[0]], this.nats.get(key));
+    added(nats[this.owner], this.nats.get(key));
+  }
+
+  /** Add what each depth changes, by weight. */
+  #addDepths(total, key, states, weights) {
+    if (!this.logs.has(key)) {
+      if (this.logs.size >= MOST_NATS_KNOWN) this.logs.clear();
+      this.logs.set(key, this.#logs(states));
+    }
+    const logs = this.logs.get(key);
+    for (let depth = 0; depth < logs.length; depth += 1) {
+      const deeper = depth + 1 < logs.length ? weights[depth + 1] : 0;
+      addMultiple(total, logs[depth], weights[depth] - deeper);
+    }
   }
 
   /**
@@ -74,25 +96,29 @@ class Counts {
    */
   #nats(states) {
     const found = new Float64Array(this.nClasses);
+    const logs = this.#logs(states);
+    this.weights.forEach((weight, depth) =>
+      addMultiple(found, logs[Math.min(depth, logs.length - 1)] ?? found, weight));
+    return found;
+  }
+
+  /** The logs of the state's share at each depth at which a cell has the parents' states. */
+  #logs(states) {
+    const logs = [];
     // The last state is that of missing cells, which add nothing.
     const pseudo = this.pseudo[states[0]];
-    if (!(pseudo > 0)) return found;
-    let logs = found;
+    if (!(pseudo > 0)) return logs;
     let parents = 0;
-    let exists = true;
-    this.weights.forEach((weight, depth) => {
+    for (let depth = 0; depth < states.length; depth += 1) {
       if (depth) parents = parents * this.radices[depth] + states[depth];
       // The last state is that of parents whose rows are too few.
-      exists &&= !depth || states[depth] < this.radices[depth] - 1;
-      const known = exists && this.#counts(depth, parents);
-      exists &&= known.totals.some((total) => total > 0);
-      if (exists) {
-        const counts = known.counts.get(states[0]);
-        logs = known.totals.map((total, label) =>
-          Math.log(((counts?.[label] ?? 0) + pseudo) / (total + this.strength)));
-      }
-      added(found, logs.map((log) => weight * log));
-    });
-    return found;
+      if (depth && !(states[depth] < this.radices[depth] - 1)) break;
+      const { counts, totals } = this.#counts(depth, parents);
+      if (!totals.some((total) => total > 0)) break;
+      const own = counts.get(states[0]);
+      logs.push(totals.map((total, label) =>
+        Math.log(((own?.[label] ?? 0) + pseudo) / (total + this.strength))));
+    }
+    return logs;
   }
 }

@@ -13,12 +13,14 @@ class Density {
       columns.map((column) => column.map((span) => program.values(span)[label])));
   }
 
-  addTo(nats, codes) {
+  addTo(nats, codes, given) {
     const numbers = this.features.map((feature, k) => this.positions[k][codes[feature]]);
     if (numbers[0] === undefined) return;
-    const own = nats[this.features[0]];
+    const [owner] = this.features;
+    const own = nats[owner];
+    const weight = this.weight * (given ? given.scales[owner] : 1);
     this.classes.forEach((members, label) => {
-      own[label] += this.weight * logDensity(numbers, ...members);
+      own[label] += weight * logDensity(numbers, ...members);
     });
   }
 }

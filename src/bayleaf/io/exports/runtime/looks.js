@@ -13,11 +13,11 @@ class Look {
       [key, Float64Array.from(program.base, (_, label) => values[label * states.length + k])]));
   }
 
-  addTo(nats, codes) {
+  addTo(nats, codes, given) {
     if (this.gate && !this.gate[codes[this.slot]]) return;
     const key = this.reads.reduce((sum, feature, k) =>
       sum * this.radices[k] + this.maps[k][codes[feature]], 0);
     const row = this.rows.get(key);
-    if (row) added(nats[this.slot], row);
+    if (row) addMultiple(nats[this.slot], row, given?.scales[this.slot] ?? 1);
   }
 }

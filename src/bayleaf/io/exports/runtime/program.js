@@ -26,7 +26,7 @@ function shortNumbers(short) {
 /** A base and terms, which add nats by owner, or have scores; the prior is last. */
 class Program {
   /** Kinds are the classes of terms by name. */
-  constructor({ cards, base, terms, numbers, integers }, kinds = {}) {
+  constructor({ cards, base, terms, sharing, numbers, integers }, kinds = {}) {
     this.cards = cards;
     this.integers = integers;
     this.kinds = kinds;
@@ -36,6 +36,7 @@ class Program {
     const read = terms.flatMap((term) => this.term(term));
     this.additive = read.filter((term) => term.addTo);
     this.others = read.filter((term) => !term.addTo);
+    this.sharing = sharing && this.term(sharing);
   }
 
   /** Some numbers by first position and size. */
@@ -54,11 +55,21 @@ class Program {
     return owner < 0 ? this.cards.length : owner;
   }
 
+  /** Whether the state of each feature is known. */
+  known(codes) {
+    return this.cards.map((card, feature) => codes[feature] < card);
+  }
+
+  /** What terms count where only some features are known; null where as they are. */
+  given(codes) {
+    return this.sharing ? this.sharing.given(this.known(codes)) : null;
+  }
+
   /** Nats that additive terms give each owner and class; the base is the prior's. */
-  nats(codes) {
+  nats(codes, given = this.given(codes)) {
     const nats = Array.from({ length: this.cards.length }, () => new Float64Array(this.nClasses));
-    nats.push(Float64Array.from(this.base));
-    for (const term of this.additive) term.addTo(nats, codes);
+    nats.push(Float64Array.from(given?.base ?? this.base));
+    for (const term of this.additive) term.addTo(nats, codes, given);
     return nats;
   }
 
@@ -70,23 +81,26 @@ class Program {
   }
 
   /** Terms of the log-odds: one for each feature, and the prior's. */
-  odds(codes, target, against) {
-    const odds = this.nats(codes).map((own) => own[target] - own[against]);
+  odds(codes, target, against, given = this.given(codes)) {
+    const odds = this.nats(codes, given).map((own) => own[target] - own[against]);
     return this.others.reduce((sum, term) => added(sum, term.odds(codes, target, against)), odds);
   }
 
   /** A function that scores a row with some states changed: what they touch is redone. */
   scorer(codes) {
+    const given = this.given(codes);
     const touched = this.cards.map((_, feature) =>
       this.additive.filter(({ features }) => features.includes(feature)));
-    const totals = new Map(this.additive.map((term) => [term, this.#total(term, codes)]));
-    const before = [...totals.values()].reduce(added, Float64Array.from(this.base));
+    const totals = new Map(this.additive.map((term) => [term, this.#total(term, codes, given)]));
+    const before = [...totals.values()].reduce(added, Float64Array.from(given?.base ?? this.base));
     return (changes) => {
       const changed = codes.slice();
       for (const { variable, to } of changes) changed[variable] = to;
+      // All terms count otherwise where other features are known.
+      if (this.given(changed) !== given) return this.scores(changed);
       const scores = before.slice();
       for (const term of new Set(changes.flatMap(({ variable }) => touched[variable]))) {
-        const now = this.#total(term, changed);
+        const now = this.#total(term, changed, given);
         const then = totals.get(term);
         for (let k = 0; k < scores.length; k += 1) scores[k] += now[k] - then[k];
       }
@@ -95,9 +109,9 @@ class Program {
   }
 
   /** Nats of one term by class, whoever owns them. */
-  #total(term, codes) {
+  #total(term, codes, given) {
     const total = new Float64Array(this.nClasses);
-    term.addTo(new Array(this.cards.length + 1).fill(total), codes);
+    term.addTo(new Array(this.cards.length + 1).fill(total), codes, given);
     return total;
   }
 }
@@ -105,5 +119,11 @@ class Program {
 /** The first numbers, to which others were added. */
 function added(total, more) {
   for (let k = 0; k < total.length; k += 1) total[k] += more[k];
+  return total;
+}
+
+/** The first numbers, to which multiples of others were added. */
+function addMultiple(total, more, factor) {
+  for (let k = 0; k < total.length; k += 1) total[k] += factor * more[k];
   return total;
 }

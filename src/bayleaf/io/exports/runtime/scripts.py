@@ -6,10 +6,12 @@ from collections.abc import Iterable
 from importlib.resources import files
 
 # In the order in which they build on one another, and what each kind of term needs.
+_FIRST = ("arithmetic.js", "partial_cases.js", "evidence_sets.js", "program.js")
 _NETWORK = ("junction_tree.js", "sums_out.js")
 _OF_KIND = {
     "Look": ("looks.js",),
     "Counts": ("counts.js",),
+    "Sharing": ("sharing.js",),
     "Density": ("densities.js",),
     "Tree": ("trees.js",),
     "SumOut": _NETWORK,
@@ -23,6 +25,5 @@ def runtime_scripts(kinds: Iterable[str] = KINDS) -> list[str]:
     parts = [name for kind in KINDS if kind in kinds for name in _OF_KIND[kind]]
     folder = files("bayleaf.io.exports.runtime")
     return [
-        folder.joinpath(name).read_text(encoding="utf-8")
-        for name in ("arithmetic.js", "evidence_sets.js", "program.js", *parts)
+        folder.joinpath(name).read_text(encoding="utf-8") for name in (*_FIRST, *parts)
     ]

@@ -13,7 +13,7 @@ class Tree {
     this.features = [...new Set(tested.slice(root, end))].filter((feature) => feature >= 0);
   }
 
-  addTo(nats, codes) {
+  addTo(nats, codes, given) {
     for (let node = this.root; this.tested[node] >= 0;) {
       const feature = this.tested[node];
       const code = codes[feature];
@@ -22,7 +22,8 @@ class Tree {
       // Where lower states lead left as well, the complement is stored.
       const isLeft = state >= 0 ? code === state : code <= -1 - state;
       const child = this.children[node] + (isLeft ? 0 : 1);
-      nats[feature][this.label] += this.values[child] - this.values[node];
+      const factor = given ? given.scales[feature] : 1;
+      nats[feature][this.label] += factor * (this.values[child] - this.values[node]);
       node = child;
     }
   }

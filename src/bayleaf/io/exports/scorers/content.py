@@ -30,7 +30,6 @@ def scorer_content(
     """
     model = predictor.model
     cells = feature_cells(predictor.encoder)
-    shift, loss = predictor.prior_shift, predictor.loss
     content: Content = {
         "classes": [_plain(label, "class") for label in predictor.classes.tolist()],
         "variables": [
@@ -40,14 +39,25 @@ def scorer_content(
         "cells": [_cell(own) for own in cells],
         "texts": [_texts(own) for own in cells],
         "parents": [list(model.feature_parents(f)) for f in range(len(cells))],
-        "temperature": predictor.temperature,
-        "shift": None if shift is None else packed(shift),
-        "loss": None if loss is None else packed(loss),
+        **calibration_content(predictor),
     }
     if is_script:
         _check_texts_differ(content)
     program, kinds = program_content(program_of(model), is_script=is_script)
     return {**content, "program": program}, sorted(kinds)
+
+
+def calibration_content(predictor: Predictor) -> Content:
+    """What turns scores into probabilities, and these into decisions."""
+    arrays = {
+        "shift": predictor.prior_shift,
+        "strengths": None if predictor.temperature == 1.0 else predictor.strengths,
+        "loss": predictor.loss,
+    }
+    return {
+        "temperature": predictor.temperature,
+        **{n: None if array is None else packed(array) for n, array in arrays.items()},
+    }
 
 
 def _cell(own: FeatureCells) -> Content:

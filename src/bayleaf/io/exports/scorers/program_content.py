@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from bayleaf.io.exports.runtime.networks import compiled_tree, tree_content
 from bayleaf.io.exports.runtime.packing import digits_of, packed
+from bayleaf.scoring.partial_cases import Sharing, deeper_weights
 from bayleaf.scoring.terms import (
     Bank,
     Counts,
@@ -47,10 +48,12 @@ def program_content(
     if trees:
         terms.append(pool.trees(trees))
     base = pool.numbers(program.base)
+    sharing = program.sharing and pool.sharing(program.sharing)
     content = {
         "cards": list(program.cards),
         "base": base,
         "terms": terms,
+        **({"sharing": sharing} if sharing else {}),
         "numbers": list(pool.packed_numbers()),
         "integers": pool.lists,
     }
@@ -115,6 +118,23 @@ class _Pool:
         lists = roots, np.array([tree.label for tree in trees]), *nodes
         values = np.concatenate([tree.values for tree in trees])
         return ["Tree", [self.integers(own) for own in lists], self.numbers(values)]
+
+    def sharing(self, sharing: Sharing) -> list[Any]:
+        """What terms count where features are unknown."""
+        self.kinds.add("Sharing")
+        rule, weights = sharing.rule, sharing.weights
+        factors = np.zeros(len(weights))
+        for feature in rule.monotone:
+            factors[feature] = 1.0 / (weights[feature].sum() or np.inf)
+        by_depth = rule.alone_weights(weights), deeper_weights(weights)
+        return [
+            "Sharing",
+            self.numbers(rule.strengths),
+            [float(rule.rate), float(rule.base_rate)],
+            *([self.numbers(row) for row in weights] for weights in by_depth),
+            self.numbers(sharing.prior),
+            self.numbers(factors),
+        ]
 
     def _look(self, look: Look) -> Iterator[Any]:
         yield look.owner

@@ -7,7 +7,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from bayleaf.io.atomic import write_text
+from bayleaf.io.atomic import write_export
 from bayleaf.io.exports.registry import predictor_of
 from bayleaf.io.exports.runtime.packing import script_json
 from bayleaf.io.exports.runtime.scripts import runtime_scripts
@@ -20,6 +20,7 @@ _MODULES = {
     "Tree": "additive",
     "Density": "additive",
     "Counts": "counts",
+    "Sharing": "sharing",
     "SumOut": "sums_out",
     "LogSum": "members",
 }
@@ -160,9 +161,9 @@ def write_scorer(model: Any, path: str | Path) -> None:
         raise ValueError(f"a scorer is a file of .py, .js, .mjs, got {Path(path).name}")
     predictor = predictor_of(model)
     if suffix == ".py":
-        write_text(path, python_scorer(predictor, Path(path).name))
+        write_export(path, python_scorer(predictor, Path(path).name))
     else:
-        write_text(path, script_scorer(predictor))
+        write_export(path, script_scorer(predictor))
 
 
 def python_scorer(predictor: Predictor, name: str = "scorer.py") -> str:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+import numpy as np
+
 from bayleaf.io.exports.cells import FeatureCells
 from bayleaf.io.exports.sql.stages import Columns, Rows
 from bayleaf.io.exports.sql.words import (
     NEVER,
+    both,
     case,
     chosen,
     exponential,
@@ -24,9 +27,17 @@ from bayleaf.models.predictor import Predictor
 class Decision:
     """How a classifier decides by the scores of its classes."""
 
-    def __init__(self, predictor: Predictor) -> None:
-        self._predictor = predictor
+    def __init__(self, predictor: Predictor, cells: Sequence[FeatureCells]) -> None:
+        self.predictor = predictor
         self._classes = range(len(predictor.classes))
+        # Conditions under which features are known, if not all are in all rows.
+        self._known = {
+            v: f"c{v} < {cell.variable.n_states}"
+            for v, cell in enumerate(cells)
+            if cell.may_be_unknown and predictor.temperature != 1.0
+        }
+        # Columns of the calibration of each row, if it is not the same for all.
+        self.calibration = ["ks", "tau"] if self._known else []
 
     def add_choice(self, rows: Rows) -> None:
         """Add p_class of the probabilities, and t of the index of the class chosen.
@@ -34,10 +45,12 @@ class Decision:
         If reported, also a of the runner-up, and o of the log-odds between both.
         Without a possible class there are no probabilities.
         """
-        classes, shift = self._classes, self._predictor.prior_shift
+        classes = self._classes
+        if self._known:
+            self._add_calibration(rows)
         scores = [self.tempered(f"s_{c}") for c in classes]
-        if shift is not None:
-            scores = [plus(own, nats(shift[c])) for c, own in enumerate(scores)]
+        if shift := self._shift():
+            scores = [plus(own, shift[c]) for c, own in enumerate(scores)]
         rows.extend({f"z_{c}": own for c, own in enumerate(scores)})
         rows.extend({"h": highest([f"z_{c}" for c in classes])})
         rows.extend({f"y_{c}": exponential(f"z_{c} - h") for c in classes})
@@ -45,11 +58,11 @@ class Decision:
         shares = {f"p_{c}": case([(possible, f"y_{c} / {total}")]) for c in classes}
         rows.extend(shares, without=["h", *(f"y_{c}" for c in classes)])
         values, best = [f"p_{c}" for c in classes], highest
-        if self._predictor.loss is not None:
+        if self.predictor.loss is not None:
             best = lowest
             values = [
                 plus(*(f"p_{j} * {num(float(cost))}" for j, cost in enumerate(costs)))
-                for costs in self._predictor.loss
+                for costs in self.predictor.loss
             ]
         _add_best(rows, "t", values, best)
         if not rows.is_reported:
@@ -59,15 +72,44 @@ class Decision:
         _add_best(rows, "a", others, but="t")
         rows.extend({"o": between([f"z_{c}" for c in classes])})
 
+    def _add_calibration(self, rows: Rows) -> None:
+        """Add ks of the share of strength that is known, and tau of the temperature.
+
+        As `Predictor.calibration`; both are constants where all features are known.
+        """
+        strengths, known = self.predictor.strengths, self._known
+        # Integers are shorter, and their sums exact.
+        shares = np.rint(strengths * (1e12 / strengths.sum())).astype(int).tolist()
+        certain = [share for v, share in enumerate(shares) if v not in known]
+        least = max(certain, default=0)
+        by_share = sorted(known, key=lambda v: -shares[v])
+        stronger = [(known[v], num(shares[v])) for v in by_share if shares[v] > least]
+        parts = [case([(test, num(shares[v]))], "0") for v, test in known.items()]
+        beyond = f"({plus(num(sum(certain)), *parts)} - {case(stronger, num(least))})"
+        total = float(sum(shares) - max(shares)) or 1.0
+        share = f"({beyond} / {num(total)})"
+        rows.extend({"ks": case([(both(*known.values()), "1e0")], share)})
+        temperature = num(float(self.predictor.temperature))
+        tau = f"({temperature} / (ks + (1 - ks) * {temperature}))"
+        rows.extend({"tau": tau})
+
     def tempered(self, value: str) -> str:
         """A score, or a difference of scores, under the temperature."""
-        temperature = float(self._predictor.temperature)
+        if self._known:
+            return f"({value} / tau)"
+        temperature = float(self.predictor.temperature)
         return value if temperature == 1.0 else f"({value} / {num(temperature)})"
+
+    def _shift(self) -> list[str]:
+        """What another prior adds to each class, if there is one."""
+        shift = self.predictor.prior_shift
+        added = [] if shift is None else list(map(nats, shift))
+        return [f"(ks * {own})" for own in added] if self._known else added
 
     def prior_shift(self) -> list[str]:
         """What another prior adds to the log-odds, if there is one."""
-        shift = self._predictor.prior_shift
-        return [] if shift is None else [between([nats(value) for value in shift])]
+        shift = self._shift()
+        return [between(shift)] if shift else []
 
     def add_contributions(self, rows: Rows, n_features: int) -> None:
         """Add g of the prior's contribution, and g{feature} of each feature's, nats."""

@@ -26,7 +26,6 @@ from bayleaf.io.exports.sql.words import (
     nats,
     plus,
 )
-from bayleaf.models.predictor import Predictor
 from bayleaf.scoring.terms import Bank, Floats, LogSum, Look, SumOut, Whole
 from bayleaf.scoring.values import product, sliced
 from bayleaf.wording import quoted
@@ -79,10 +78,10 @@ class Average:
     """The stages of a sum over members; the shift is added to scores of classes."""
 
     def __init__(
-        self, rows: Rows, term: LogSum, shift: Sequence[float], predictor: Predictor
+        self, rows: Rows, term: LogSum, shift: Sequence[float], decision: Decision
     ) -> None:
-        domain = predictor.model.domain
-        self._rows, self._shift, self._predictor = rows, shift, predictor
+        domain = decision.predictor.model.domain
+        self._rows, self._shift, self._decision = rows, shift, decision
         self._cards, self._is_posterior = domain.cards[:-1], term.is_posterior
         self._members = _members_of(term, self._cards, domain.names[-1])
         self._classes, self._features = range(len(shift)), range(len(self._cards))
@@ -240,7 +239,7 @@ class Average:
         rows.extend(scores, without=temporary)
         # Scores before the shift, which weights are relative to.
         rows.extend({f"v_{c}": f"s_{c}" for c in classes} | self._shifted([*scores]))
-        decision = Decision(self._predictor)
+        decision = self._decision
         decision.add_choice(rows)
         # The logarithmic-mean weight q of each member.
         sides = {
@@ -259,7 +258,7 @@ class Average:
         odds = {"g": between([f"a_{c}" for c in classes])}
         for v in self._features:
             odds[f"g{v}"] = between([f"f{v}_{c}" for c in classes])
-        same = [*(f"p_{c}" for c in classes), "t", "a", "o"]
+        same = [*(f"p_{c}" for c in classes), "t", "a", "o", *decision.calibration]
         columns = {key: f"MAX({key})" for key in same}
         for key, value in odds.items():
             columns[key] = f"SUM({decision.tempered(f'q * {value}')})"

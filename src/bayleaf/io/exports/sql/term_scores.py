@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from bayleaf.io.exports.sql.deciding import Decision
 from bayleaf.io.exports.sql.ensembles import Average
 from bayleaf.io.exports.sql.look_ups import (
     Addend,
@@ -20,7 +21,6 @@ from bayleaf.io.exports.sql.look_ups import (
 from bayleaf.io.exports.sql.network_scores import ScoredNetwork, add_network
 from bayleaf.io.exports.sql.stages import Columns, Rows
 from bayleaf.io.exports.sql.words import ZERO, case, chosen, nats, num, plain, plus
-from bayleaf.models.predictor import Predictor
 from bayleaf.scoring.fusing import fused, tables_of
 from bayleaf.scoring.terms import (
     MAX_LOG_DENSITY,
@@ -44,13 +44,13 @@ _NO_COMPILER = (
 )
 
 
-def add_scores(rows: Rows, predictor: Predictor, limit: int) -> str:
+def add_scores(rows: Rows, decision: Decision, limit: int) -> str:
     """Add s_class of each class's score; what features add too if it is reported.
 
     Returns a remark for the reader of the query, empty if there is nothing to say;
     ValueError if queries cannot contain the model.
     """
-    model = predictor.model
+    model = decision.predictor.model
     program = program_of(model)
     cards, base = program.cards, program.base.tolist()
     sums = [term for term in program.terms if isinstance(term, SumOut)]
@@ -61,7 +61,7 @@ def add_scores(rows: Rows, predictor: Predictor, limit: int) -> str:
             f"a {type(model).__name__} is not written as SQL; fit another classifier"
         )
     if averages:
-        Average(rows, averages[0], base, predictor).add()
+        Average(rows, averages[0], base, decision).add()
         return ""
     if not sums:
         return _add_tables(rows, rest, cards, len(base), base)

@@ -32,16 +32,16 @@ class Look:
         states, values = program.integers[keys], program.values(rows)
         self.rows = {key: values[k :: len(states)] for k, key in enumerate(states)}
 
-    def add_to(self, nats: Sequence[list[float]], codes: Sequence[int]) -> None:
+    def add_to(self, nats: Any, codes: Sequence[int], given: Any) -> None:
         """Add the entry to the nats of its owner, by class."""
         if self.gate and not self.gate[codes[self.owner]]:
             return
         key = 0
         for feature, states, radix in zip(self.features, self.maps, self.radices):
             key = key * radix + states[codes[feature]]
-        own = nats[self.owner]
+        own, factor = nats[self.owner], given.scales[self.owner] if given else 1.0
         for label, value in enumerate(self.rows.get(key, ())):
-            own[label] += value
+            own[label] += factor * value
 
 
 class Tree:
@@ -52,7 +52,7 @@ class Tree:
         self.features, self.states, self.children = nodes
         self.values, self.cards = program.values(values), program.cards
 
-    def add_to(self, nats: Sequence[list[float]], codes: Sequence[int]) -> None:
+    def add_to(self, nats: Any, codes: Sequence[int], given: Any) -> None:
         """Add each change to the nats of the feature that is tested."""
         for node, label in zip(self.roots, self.labels):
             while self.features[node] >= 0:
@@ -63,7 +63,9 @@ class Tree:
                 # Where lower states lead left as well, the complement is stored.
                 is_left = code == state if state >= 0 else code <= ~state
                 child = self.children[node] + (0 if is_left else 1)
-                nats[feature][label] += self.values[child] - self.values[node]
+                factor = given.scales[feature] if given else 1.0
+                change = self.values[child] - self.values[node]
+                nats[feature][label] += factor * change
                 node = child
 
 
@@ -88,15 +90,17 @@ class Density:
             for label in range(len(program.base))
         ]
 
-    def add_to(self, nats: Sequence[list[float]], codes: Sequence[int]) -> None:
+    def add_to(self, nats: Any, codes: Sequence[int], given: Any) -> None:
         """Add the weighted log density to the nats of the child, by class."""
         pairs = zip(self.features, self.positions)
         numbers = [positions[codes[feature]] for feature, positions in pairs]
         if numbers[0] is None:
             return
-        own = nats[self.features[0]]
+        own, weight = nats[self.features[0]], self.weight
+        if given:
+            weight *= given.scales[self.features[0]]
         for label, members in enumerate(self.classes):
-            own[label] += self.weight * _log_density(numbers, *members)
+            own[label] += weight * _log_density(numbers, *members)
 
 
 def _log_density(

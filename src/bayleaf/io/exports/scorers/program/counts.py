@@ -81,7 +81,7 @@ class Counts:
             found = self.known[depth, parents] = counts, sums
         return found
 
-    def add_to(self, nats: Sequence[list[float]], codes: Sequence[int]) -> None:
+    def add_to(self, nats: Any, codes: Sequence[int], given: Any) -> None:
         """Add the log share of the feature's state in each class, by depth.
 
         Where no cell has the parents' states, the depth before is repeated.
@@ -90,10 +90,13 @@ class Counts:
         pseudo = self.pseudo.get(states[0], 0.0)
         if not pseudo > 0:
             return
+        weights = given.steps(self.features) if given else self.weights
+        if not any(weights):
+            return
         own = nats[self.features[0]]
         none, logs = [0.0] * self.n_classes, [0.0] * self.n_classes
         parents, exists = 0, True
-        for depth, weight in enumerate(self.weights):
+        for depth, weight in enumerate(weights):
             if depth and exists:
                 parents = parents * self.radices[depth] + states[depth]
                 # The last state is that of parents whose rows are too few.

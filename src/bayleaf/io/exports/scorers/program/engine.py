@@ -46,6 +46,23 @@ def log_sum_exp(values: Sequence[float]) -> float:
     return highest + math.log(sum([math.exp(value - highest) for value in values]))
 
 
+def known_shares(
+    strengths: Sequence[float], known: Sequence[bool]
+) -> tuple[list[float], float]:
+    """Share of all features' strength that is known, of rows that do not know all.
+
+    Without each feature, and without the strongest.
+    """
+    counted = [strength * is_known for strength, is_known in zip(strengths, known)]
+    total, summed = sum(strengths), sum(counted)
+
+    def share(part: float, whole: float) -> float:
+        return min(max(part / whole, 0.0), 1.0) if whole > 0 else 0.0
+
+    others = [share(summed - strength, total - strength) for strength in strengths]
+    return others, share(summed - max(counted), total - max(strengths))
+
+
 class Program:
     """A base and terms, which add nats by owner or have scores; the prior is last."""
 
@@ -58,6 +75,8 @@ class Program:
         terms = [self.term(term) for term in program["terms"]]
         self.additive = [term for term in terms if hasattr(term, "add_to")]
         self.others = [term for term in terms if not hasattr(term, "add_to")]
+        sharing = program.get("sharing")
+        self.sharing = self.term(sharing) if sharing else None
 
     def values(self, span: Sequence[int]) -> list[float]:
         """Some numbers by position and size."""
@@ -69,11 +88,18 @@ class Program:
         kind, *parameters = term
         return self._kinds[kind](self, *parameters)
 
+    def known(self, codes: Sequence[int]) -> tuple[bool, ...]:
+        """Whether the state of each feature is known."""
+        return tuple([code < card for code, card in zip(codes, self.cards)])
+
     def _nats(self, codes: Sequence[int]) -> list[list[float]]:
         """Nats by owner and class."""
-        nats = [*([0.0] * len(self.base) for _ in codes), list(self.base)]
+        known = self.known(codes)
+        given = self.sharing.given(known) if self.sharing and not all(known) else None
+        base = given.base if given else self.base
+        nats = [*([0.0] * len(self.base) for _ in codes), list(base)]
         for term in self.additive:
-            term.add_to(nats, codes)
+            term.add_to(nats, codes, given)
         return nats
 
     def scores(self, codes: Sequence[int]) -> list[float]:

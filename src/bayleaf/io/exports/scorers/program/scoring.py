@@ -7,7 +7,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from bayleaf.io.exports.scorers.program.cells import Cell
-from bayleaf.io.exports.scorers.program.engine import Program, log_sum_exp, unpacked
+from bayleaf.io.exports.scorers.program.engine import (
+    Program,
+    known_shares,
+    log_sum_exp,
+    unpacked,
+)
 
 # Features that a text names beside the one that a term is of.
 _MOST_GIVEN = 3
@@ -24,7 +29,9 @@ class Scorer:
         self.texts: list[Any] = model["texts"]
         self.parents: list[list[int]] = model["parents"]
         self.temperature: float = model["temperature"]
-        self.shift = unpacked(model["shift"]) if model["shift"] else None
+        shift, strengths = model["shift"], model["strengths"]
+        self.shift = unpacked(shift) if shift else [0.0] * len(self.classes)
+        self.strengths = unpacked(strengths) if strengths else []
         loss, n = unpacked(model["loss"]) if model["loss"] else [], len(self.classes)
         # By class predicted, the costs by true class; empty without a loss.
         self.loss = [loss[k : k + n] for k in range(0, len(loss), n)]
@@ -47,11 +54,23 @@ class Scorer:
             found.append(cell.code(row[cell.column], is_text))
         return found
 
+    def _calibration(self, codes: list[int]) -> tuple[float, list[float]]:
+        """What scores are divided by, and what is added then.
+
+        Both are learned on rows that know all features.
+        """
+        known = self.program.known(codes)
+        if not self.strengths or all(known):
+            return self.temperature, self.shift
+        _, share = known_shares(self.strengths, known)
+        rate = 1.0 + share * (1.0 / self.temperature - 1.0)
+        return 1.0 / rate, [share * nats for nats in self.shift]
+
     def log_proba(self, codes: list[int]) -> list[float]:
         """Logarithm of the probability of each class."""
-        scores = [own / self.temperature for own in self.program.scores(codes)]
-        if self.shift:
-            scores = [own + self.shift[place] for place, own in enumerate(scores)]
+        temperature, shift = self._calibration(codes)
+        scores = self.program.scores(codes)
+        scores = [score / temperature + shift[k] for k, score in enumerate(scores)]
         total = log_sum_exp(scores)
         if not math.isfinite(total):
             raise ValueError(
@@ -87,9 +106,8 @@ class Scorer:
         target = self.chosen(logs)
         other = self._rival(logs, target, against)
         prior, terms = self.program.contributions(codes, target, other)
-        prior /= self.temperature
-        if self.shift:
-            prior += self.shift[target] - self.shift[other]
+        temperature, shift = self._calibration(codes)
+        prior = prior / temperature + (shift[target] - shift[other])
         return {
             "class": self.classes[target],
             "against": self.classes[other],
@@ -98,7 +116,7 @@ class Scorer:
             "log_odds": logs[target] - logs[other],
             "prior": prior,
             "terms": [
-                self._term(feature, codes, terms[feature] / self.temperature)
+                self._term(feature, codes, terms[feature] / temperature)
                 for feature in range(len(codes))
             ],
         }

@@ -11,8 +11,7 @@ class Scorer {
     this.states = model.variables.slice(0, this.cells.length).map(({ states }) => states);
     this.texts = model.texts;
     this.parents = model.parents;
-    this.temperature = model.temperature;
-    this.shift = model.shift ? unpacked(model.shift) : null;
+    this.calibration = new Calibration(model);
     this.loss = model.loss ? unpacked(model.loss) : null;
     this.program = new Program(model.program, kinds);
   }
@@ -34,8 +33,8 @@ class Scorer {
 
   /** Logarithm of the probability of each class. */
   logProba(codes) {
-    const logs = logNormalized(Array.from(this.program.scores(codes), (score, label) =>
-      score / this.temperature + (this.shift ? this.shift[label] : 0)));
+    const logs = logNormalized(
+      this.calibration.logs(this.program.scores(codes), this.program.known(codes)));
     if (logs === null || !logs.every((log) => log <= 1e-9)) {
       throw new Error("the row has probability zero under every class; use a smoothing "
         + "rule that leaves no zero in the tables");
@@ -67,15 +66,15 @@ class Scorer {
     const logs = this.logProba(codes);
     const target = this.chosen(logs);
     const other = this.#rival(logs, target, against);
-    const odds = this.program.odds(codes, target, other).map((own) => own / this.temperature);
-    const shift = this.shift ? this.shift[target] - this.shift[other] : 0;
+    const { temperature, shift } = this.calibration.of(this.program.known(codes));
+    const odds = this.program.odds(codes, target, other).map((own) => own / temperature);
     return {
       class: this.classes[target],
       against: this.classes[other],
       probability: Math.exp(logs[target]),
       against_probability: Math.exp(logs[other]),
       log_odds: logs[target] - logs[other],
-      prior: odds.at(-1) + shift,
+      prior: odds.at(-1) + (shift ? shift[target] - shift[other] : 0),
       terms: codes.map((_, feature) => this.#term(feature, codes, odds[feature])),
     };
   }

@@ -1,0 +1,237 @@
+"""Learning what the terms of an average count in partial cases, from left-out rows."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+from scipy.special import log_softmax
+
+from bayleaf.cpds.random_network import FamilyBank, OwnShares
+from bayleaf.data.codes import Codes
+from bayleaf.models.averaged_kdb import AveragedKDBModel
+from bayleaf.scoring.partial_cases import (
+    MIN_STRENGTH,
+    PartialCases,
+    deeper_weights,
+    mean_factors,
+)
+from bayleaf.search.left_out.cells import LeftOutRows
+
+Floats = NDArray[np.float64]
+
+# Logarithms to take for left-out rows at most, rows to take them for, and sets per row.
+_MAX_LOGS, _ROWS, _SETS_PER_ROW = 1 << 22, (100, 500), 3
+# What a row counts, all its sets together, against the pull.
+_ROW_WEIGHT = 4.0
+# Where ln(rate), ln(base rate) and the parents' share are pulled to, and their bounds.
+_START = np.array([0.3, 0.0, 0.5])
+_BOUNDS = [(-6.0, 4.0), (-4.0, 4.0), (0.0, 2.5)]
+# Share of sets of at most so many features.
+_SHARE_OF_FEW, _FEW = 0.3, 4
+
+
+def learn_partial_cases(
+    model: AveragedKDBModel,
+    bank: FamilyBank,
+    left_out: LeftOutRows,
+    alone: NDArray[np.floating[Any]] | None,
+    rng: np.random.Generator,
+    monotone: tuple[int, ...] = (),
+) -> PartialCases:
+    """Learn the strengths of features, two rates and the share of parents.
+
+    Parameters
+    ----------
+    model : AveragedKDBModel
+        The model, whose weights stay.
+    bank : FamilyBank
+        Its networks, which leave rows out.
+    left_out : LeftOutRows
+        The rows, in random order.
+    alone : ndarray of shape (n_rows, n_classes, n_features), optional
+        Mean ln P(state | class) of the left-out rows, where it is known already.
+    rng : Generator
+        Draws the sets of known features.
+    monotone : tuple of int, default=()
+        Features whose sum is in order.
+    """
+    n_features, n_depths = model.weights.shape
+    work = model.n_classes * n_depths * len(model.networks) * n_features
+    n_rows = int(np.clip(_MAX_LOGS // max(1, work), *_ROWS))
+    rows = left_out.stretch(slice(0, n_rows))
+    if alone is None:
+        alone = np.empty((rows.n_rows, model.n_classes, n_features))
+        shares = OwnShares(rows.own.astype(np.int64), rows.shares)
+        features = range(n_features)
+        bank.write_log_probabilities(features, rows.features, alone, 0, 1, shares)
+        strengths = _strengths(model.prior, alone, rows)
+    else:
+        strengths = _strengths(model.prior, alone, left_out)
+    start = PartialCases(strengths, *_numbers(_START), monotone)
+    if n_features < 2 or model.n_classes < 2:
+        return start
+    pieces = _Pieces.of(model, bank, rows, start, rng)
+    result = minimize(
+        pieces.loss,
+        _START,
+        args=(start,),
+        jac=True,
+        method="L-BFGS-B",
+        bounds=_BOUNDS,
+        options={"maxiter": 60, "ftol": 1e-13, "gtol": 1e-9},
+    )
+    return PartialCases(strengths, *_numbers(result.x), monotone)
+
+
+def _numbers(logs: Floats) -> tuple[float, float, float]:
+    """The two rates and the share of parents."""
+    return float(np.exp(logs[0])), float(np.exp(logs[1])), float(logs[2])
+
+
+def _strengths(
+    prior: Floats, alone: NDArray[np.floating[Any]], rows: LeftOutRows
+) -> Floats:
+    """Information of each feature alone about the class of left-out rows, nats."""
+    labels, weights = rows.own, rows.codes.weights
+    with np.errstate(divide="ignore"):
+        logs = log_softmax(np.log(prior)[:, None] + alone, axis=1)
+    gains = logs[np.arange(len(labels)), labels] - np.log(prior[labels])[:, None]
+    for feature, gain in enumerate(gains.T):
+        gain[rows.codes.column(feature) >= rows.codes.cards[feature]] = 0.0
+    means = weights @ gains / weights.sum()
+    return np.asarray(np.maximum(means, MIN_STRENGTH))
+
+
+def _drawn_sets(
+    n_sets: int, strengths: Floats, rng: np.random.Generator
+) -> NDArray[np.bool_]:
+    """Sets of features of all sizes but the whole; half favour strong features."""
+    n_features = len(strengths)
+    sizes = rng.integers(1, n_features, n_sets)
+    few = rng.random(n_sets) < _SHARE_OF_FEW
+    small = rng.integers(1, _FEW + 1, n_sets)
+    sizes = np.where(few, np.minimum(small, n_features - 1), sizes)
+    noise = rng.gumbel(size=(n_sets, n_features))
+    noise += (rng.random(n_sets) < 0.5)[:, None] * np.log(strengths)
+    ranks = np.argsort(np.argsort(-noise, axis=1), axis=1)
+    return np.asarray(ranks < sizes[:, None])
+
+
+class _Pieces(NamedTuple):
+    """Scores of the known features of left-out rows, (n_pairs, n_classes, n_features).
+
+    Parameters
+    ----------
+    known : ndarray of shape (n_pairs, n_features), dtype bool
+        The known features of each pair of a row and a set.
+    labels : ndarray of shape (n_pairs,)
+        The class of the row.
+    weights : ndarray of shape (n_pairs,)
+        What the pair counts.
+    alone, parents, learned : ndarray
+        A feature by itself, what its parents change then, and as in complete rows.
+    prior, base : ndarray of shape (n_classes,)
+        Log prior, and the base as learned.
+    """
+
+    known: NDArray[np.bool_]
+    labels: NDArray[np.intp]
+    weights: Floats
+    alone: Floats
+    parents: Floats
+    learned: Floats
+    prior: Floats
+    base: Floats
+
+    @classmethod
+    def of(
+        cls,
+        model: AveragedKDBModel,
+        bank: FamilyBank,
+        rows: LeftOutRows,
+        rule: PartialCases,
+        rng: np.random.Generator,
+    ) -> _Pieces:
+        """Pairs of rows and drawn sets."""
+        n_features, n_depths = model.weights.shape
+        n_pairs = _SETS_PER_ROW * rows.n_rows
+        of_pair = np.arange(n_pairs) % rows.n_rows
+        codes = rows.features.rows(of_pair)
+        columns = [codes.column(i).copy() for i in range(n_features)]
+        known = _drawn_sets(n_pairs, rule.strengths, rng)
+        for feature, (column, card) in enumerate(
+            zip(columns, codes.cards, strict=True)
+        ):
+            known[:, feature] &= column < card
+            column[~known[:, feature]] = card
+        masked = Codes.from_columns(columns, codes.cards)
+        labels, shares = rows.own[of_pair], rows.shares[of_pair]
+        left_out = OwnShares(labels.astype(np.int64), shares)
+        learned = np.zeros((n_pairs, model.n_classes, n_features))
+        if model.linear is not None:
+            learned += model.linear.changes(masked, n_features, left_out).sum(axis=3)
+        for part in (model.curves, model.trees):
+            if part is not None:
+                learned += part.changes(masked, n_features).sum(axis=3)
+        alone, parents = np.zeros_like(learned), np.zeros_like(learned)
+        factors = mean_factors(model.sharing.parents, known)
+        by_itself = replace(rule, parents_share=1.0).alone_weights(model.weights)
+        deeper = deeper_weights(model.weights)
+        for feature in range(n_features):
+            chosen = np.flatnonzero(known[:, feature])
+            logs = np.empty((len(chosen), model.n_classes, n_depths))
+            bank.write_log_probabilities(
+                range(feature, feature + 1),
+                masked.rows(chosen),
+                logs,
+                0,
+                n_depths,
+                OwnShares(left_out.own[chosen], shares[chosen]),
+            )
+            changes = (
+                np.diff(logs, axis=2, prepend=0.0) * factors[chosen, None, feature]
+            )
+            learned[chosen, :, feature] += changes @ deeper[feature]
+            alone[chosen, :, feature] = changes[:, :, 0]
+            parents[chosen, :, feature] = changes[:, :, 1:] @ by_itself[feature, 1:]
+        for feature in rule.monotone:
+            total = model.weights[feature].sum() or 1.0
+            alone[:, :, feature] = learned[:, :, feature] / total
+            parents[:, :, feature] = 0.0
+        with np.errstate(divide="ignore"):
+            prior = np.log(model.prior)
+        weights = rows.codes.weights[of_pair] * (_ROW_WEIGHT / _SETS_PER_ROW)
+        for piece in (alone, parents, learned):
+            piece -= piece.mean(axis=1, keepdims=True)
+        return cls(known, labels, weights, alone, parents, learned, prior, model.base)
+
+    def loss(self, numbers: Floats, rule: PartialCases) -> tuple[float, Floats]:
+        """Log-loss of all pairs, and the pull of the numbers, with the slope."""
+        tried = PartialCases(rule.strengths, *_numbers(numbers), rule.monotone)
+        alone, base = tried.shares(self.known)
+        by_itself = self.alone + numbers[2] * self.parents
+        scores = self.prior + base[:, None] * (self.base - self.prior)
+        beyond = by_itself - self.learned
+        scores = scores + (self.learned + alone[:, None] * beyond).sum(axis=2)
+        logs = log_softmax(scores, axis=1)
+        pairs = np.arange(len(self.labels))
+        errors = np.exp(logs)
+        errors[pairs, self.labels] -= 1.0
+        errors *= self.weights[:, None]
+        bent = alone * (1.0 - alone) * self.known
+        slopes = np.array(
+            [
+                -(errors * (beyond * bent[:, None]).sum(axis=2)).sum(),
+                (
+                    errors * (base * (1.0 - base))[:, None] * (self.base - self.prior)
+                ).sum(),
+                (errors * (self.parents * alone[:, None]).sum(axis=2)).sum(),
+            ]
+        )
+        pull = numbers - _START
+        loss = -(self.weights @ logs[pairs, self.labels]) + (pull @ pull) / 2.0
+        return float(loss), slopes + pull

@@ -1,0 +1,325 @@
+"""What each term of an average counts in a case of which only some features are known.
+
+Weights learned on complete rows divide evidence among features that share it. A feature
+that is known alone counts by itself instead, so that the probability of a class is its
+share of the training rows with that state. With all features known a feature counts as
+learned, and in between a mixture of both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayleaf.counts.occupied import MOST_WEIGHT
+from bayleaf.cpds.random_network import RandomNetwork
+from bayleaf.data.codes import Codes
+from bayleaf.wording import brief_fields
+
+# Networks' worth of no change in the mean of what a parent changes, where some networks
+# lack a parent.
+_NETWORKS_WITHOUT_CHANGE = 0.5
+# Least strength of a feature, nats.
+MIN_STRENGTH = 1e-3
+# Rates and the share of parents where none were learned: typical ones.
+_RATES = (np.exp(0.3), np.exp(-0.3), 0.8)
+# Networks, features and parents of sets that are looked at together.
+_MAX_CELLS = 1 << 22
+
+Floats = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class PartialCases:
+    """How the terms of an average share evidence in partial cases.
+
+    Parameters
+    ----------
+    strengths : ndarray of shape (n_features,)
+        Information of each feature alone about the class in left-out rows, nats.
+    rate : float
+        How fast features lose what they count alone as others become known, above zero.
+    base_rate : float
+        How fast the base takes its learned place of the prior, above zero.
+    parents_share : float
+        What parents change counts for a feature that is as if alone; at least zero.
+    monotone : tuple of int
+        Features that count as learned when alone, but at a weight of one in all: what
+        their sum is in order then.
+    """
+
+    strengths: Floats
+    rate: float
+    base_rate: float
+    parents_share: float
+    monotone: tuple[int, ...] = ()
+
+    __repr__ = brief_fields
+
+    @classmethod
+    def of_shares(cls, prior: Floats, logs: Sequence[Floats]) -> PartialCases:
+        """A rule for a model of which no left-out rows are known.
+
+        Parameters
+        ----------
+        prior : ndarray of shape (n_classes,)
+            P(class).
+        logs : sequence of ndarray of shape (n_states, n_classes)
+            ln P(state | class) of each feature.
+        """
+        strengths = []
+        for feature_logs in logs:
+            joint = np.exp(feature_logs) * prior
+            with np.errstate(divide="ignore", invalid="ignore"):
+                gain = feature_logs - np.log(
+                    joint.sum(axis=1, keepdims=True) / joint.sum()
+                )
+            strengths.append(np.where(joint > 0, joint * gain, 0.0).sum())
+        return cls(np.maximum(np.array(strengths), MIN_STRENGTH), *_RATES)
+
+    def check_content(self) -> None:
+        """Raise ValueError unless all numbers make sense."""
+        positive = (*self.strengths.ravel(), self.rate, self.base_rate)
+        if not all(0 < number <= MOST_WEIGHT for number in positive):
+            raise ValueError("a strength or rate of partial cases must be above zero")
+        if not 0 <= self.parents_share <= MOST_WEIGHT:
+            raise ValueError(
+                "the share of parents in partial cases is negative or huge"
+            )
+
+    def shares(self, known: Flags) -> tuple[Floats, Floats]:
+        """How far known features count as if alone, and the base as learned.
+
+        Parameters
+        ----------
+        known : ndarray of shape (n_sets, n_features), dtype bool
+            Sets of features.
+
+        Returns
+        -------
+        alone : ndarray of shape (n_sets, n_features)
+            One for a feature that is known alone, zero if all are known.
+        base : ndarray of shape (n_sets,)
+            Zero with at most one known feature, one if all are known.
+        """
+        alone, base = known_shares(self.strengths, known)
+        alone, base = 1.0 - _bent(alone, self.rate), _bent(base, self.base_rate)
+        return np.asarray(alone * known), base
+
+    def alone_weights(self, weights: Floats) -> Floats:
+        """Weight of what each parent changes for features that are as if alone.
+
+        Parameters
+        ----------
+        weights : ndarray of shape (n_features, n_depths)
+            Weights of complete rows: of each feature at each depth.
+
+        Returns
+        -------
+        ndarray of shape (n_features, n_depths)
+        """
+        n_depths = weights.shape[1]
+        tapered = np.tile(1.0 - np.arange(n_depths) / n_depths, (len(weights), 1))
+        tapered[:, 1:] *= self.parents_share
+        # Parents that add nothing in whole rows are not needed here either.
+        tapered[:, 1:][deeper_weights(weights)[:, 1:] == 0] = 0.0
+        for feature in self.monotone:
+            total = weights[feature].sum()
+            tapered[feature] = deeper_weights(weights[feature]) / (total or 1.0)
+        return tapered
+
+    def case_weights(
+        self, known: Flags, weights: Floats, parents: NDArray[np.int64]
+    ) -> CaseWeights:
+        """What the terms of an average count in sets of known features.
+
+        Parameters
+        ----------
+        known : ndarray of shape (n_sets, n_features), dtype bool
+            The sets.
+        weights : ndarray of shape (n_features, n_depths)
+            Weights of complete rows.
+        parents : ndarray of shape (n_networks, n_features, n_depths - 1), dtype int64
+            Of each feature in each network, -1 after the last.
+        """
+        alone, base = self.shares(known)
+        mixed = alone[:, :, None] * self.alone_weights(weights)
+        mixed = mixed + (1.0 - alone)[:, :, None] * deeper_weights(weights)
+        factors = mean_factors(parents, known)
+        others = 1.0 - alone
+        for feature in self.monotone:
+            if total := weights[feature].sum():
+                others[:, feature] += alone[:, feature] / total
+        return CaseWeights(base, mixed * factors, others)
+
+
+class CaseWeights(NamedTuple):
+    """What the base and the terms of an average count in sets of known features.
+
+    Parameters
+    ----------
+    base : ndarray of shape (n_sets,)
+        How far the base counts as learned, and not the log prior.
+    depths : ndarray of shape (n_sets, n_features, n_depths)
+        Weight of what each further parent changes in the mean over all networks.
+    others : ndarray of shape (n_sets, n_features)
+        Weight of numbers, curves and trees.
+    """
+
+    base: Floats
+    depths: Floats
+    others: Floats
+
+    @property
+    def steps(self) -> Floats:
+        """Weight of each depth by itself, as what it changes counts for all deeper."""
+        return -np.diff(self.depths, axis=2, append=0.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Sharing:
+    """The rule of partial cases, and the terms that it is about.
+
+    Parameters
+    ----------
+    rule : PartialCases
+        The rule.
+    weights : ndarray of shape (n_features, n_depths)
+        Weights of whole rows.
+    parents : ndarray of shape (n_networks, n_features, n_depths - 1), dtype int64
+        Of each feature in each network, -1 after the last.
+    prior : ndarray of shape (n_classes,)
+        ln P(class).
+    """
+
+    rule: PartialCases
+    weights: Floats
+    parents: NDArray[np.int64]
+    prior: Floats
+
+    __repr__ = brief_fields
+
+    def weights_of(self, known: Flags) -> CaseWeights:
+        """What terms count in sets (n_sets, n_features) of known features."""
+        return self.rule.case_weights(known, self.weights, self.parents)
+
+    def bases(self, base: Floats, shares: Floats) -> Floats:
+        """The bases (n_sets, n_classes) at shares of the learned one."""
+        with np.errstate(invalid="ignore"):
+            bases = self.prior + shares[:, None] * (base - self.prior)
+        is_learned = (shares == 1.0)[:, None] | np.isinf(self.prior)
+        return np.where(is_learned, base, bases)
+
+
+def deeper_weights(weights: Floats) -> Floats:
+    """Weight of each depth and all that follow, of (..., n_depths)."""
+    return np.asarray(np.cumsum(weights[..., ::-1], axis=-1)[..., ::-1])
+
+
+def known_shares(strengths: Floats, known: Flags) -> tuple[Floats, Floats]:
+    """Share of all features' strength that is known, without each and without one.
+
+    Parameters
+    ----------
+    strengths : ndarray of shape (n_features,)
+        Information of each feature alone about the class, above zero.
+    known : ndarray of shape (n_sets, n_features), dtype bool
+        Sets of features.
+
+    Returns
+    -------
+    others : ndarray of shape (n_sets, n_features)
+        Share of the other features' strength; one if all features are known.
+    beyond : ndarray of shape (n_sets,)
+        The same without the strongest known one.
+    """
+    n_features = len(strengths)
+    summed, total = known @ strengths, strengths.sum()
+    highest = (known * strengths).max(axis=1, initial=0.0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        others = (summed[:, None] - strengths) / (total - strengths)
+        beyond = (summed - highest) / (total - strengths.max(initial=0.0))
+    if n_features < 2:
+        others, beyond = np.ones_like(others), known.all(axis=1).astype(float)
+    whole = known.all(axis=1)
+    others[whole], beyond[whole] = 1.0, 1.0
+    return np.clip(others, 0.0, 1.0), np.clip(beyond, 0.0, 1.0)
+
+
+def _bent(share: Floats, rate: float) -> Floats:
+    """Zero at zero, one at one; above the share for rates above one."""
+    return np.asarray(rate * share / (1.0 - share + rate * share))
+
+
+def known_cells(codes: Codes, n_features: int) -> Flags:
+    """Whether the state of each feature is known, (n_rows, n_features)."""
+    known = np.ones((n_features, codes.n_rows), dtype=bool)
+    for feature, card in enumerate(codes.cards[:n_features]):
+        known[feature] = codes.column(feature) < card
+    return known.T
+
+
+def distinct_sets(known: Flags) -> tuple[Flags, NDArray[np.int64]]:
+    """The sets of known features that occur, and which one each row has."""
+    packed = np.packbits(known, axis=1)
+    _, first, of_row = np.unique(packed, axis=0, return_index=True, return_inverse=True)
+    return known[first], of_row.reshape(-1).astype(np.int64)
+
+
+def parents_of(networks: Sequence[RandomNetwork], n_depths: int) -> NDArray[np.int64]:
+    """Parents of each feature in each network, -1 after the last.
+
+    Shape (n_networks, n_features, n_depths - 1).
+    """
+    parents = np.full((len(networks), len(networks[0].maps), n_depths - 1), -1)
+    for index, network in enumerate(networks):
+        families = network.counts.families[:, 1:n_depths]
+        parents[index, :, : families.shape[1]] = families
+    return parents
+
+
+def mean_factors(parents: NDArray[np.int64], known: Flags) -> Floats:
+    """Factors by which changes in networks with known parents count for all networks.
+
+    Parameters
+    ----------
+    parents : ndarray of shape (n_networks, n_features, n_depths - 1), dtype int64
+        Of each feature in each network, -1 after the last.
+    known : ndarray of shape (n_sets, n_features), dtype bool
+        Sets of features.
+
+    Returns
+    -------
+    ndarray of shape (n_sets, n_features, n_depths)
+        Networks per network in which the first parents of a feature are all known; one
+        where they are in all. Beyond the last parent, all parents.
+    """
+    n_sets, n_features = known.shape
+    if known.all():
+        return np.ones((n_sets, n_features, parents.shape[2] + 1))
+    n_bytes = 8 * max(1, -(-n_features // 64))
+    # Bits of the first parents, 64 a word.
+    bits = np.zeros((*parents.shape, n_bytes), dtype=np.uint8)
+    indices = np.nonzero(parents >= 0)
+    parent = parents[indices]
+    bits[(*indices, parent // 8)] = 1 << (parent % 8)
+    needed = np.bitwise_or.accumulate(bits, axis=2).view(np.uint64)
+    packed = np.zeros((n_sets, n_bytes), dtype=np.uint8)
+    packed[:, : -(-n_features // 8)] = np.packbits(known, axis=1, bitorder="little")
+    unknown = ~packed.view(np.uint64)
+    n_networks, _, n_parents = parents.shape
+    counted = np.full((n_sets, n_features, n_parents + 1), float(n_networks))
+    step = max(1, _MAX_CELLS // max(1, parents.size))
+    for first in range(0, n_sets, step):
+        lacks = np.zeros((len(unknown[first : first + step]), *parents.shape), bool)
+        for word in range(n_bytes // 8):
+            some = unknown[first : first + step, word, None, None, None]
+            lacks |= (some & needed[..., word]) != 0
+        counted[first : first + step, :, 1:] -= lacks.sum(axis=1)
+    counted += _NETWORKS_WITHOUT_CHANGE * (counted < n_networks)
+    return np.asarray(n_networks / counted)
