@@ -157,7 +157,7 @@ class _Pieces(NamedTuple):
         rng: np.random.Generator,
     ) -> _Pieces:
         """Pairs of rows and drawn sets."""
-        n_features, n_depths = model.weights.shape
+        n_features = len(model.weights)
         n_pairs = _SETS_PER_ROW * rows.n_rows
         of_pair = np.arange(n_pairs) % rows.n_rows
         codes = rows.features.rows(of_pair)
@@ -183,21 +183,24 @@ class _Pieces(NamedTuple):
         deeper = deeper_weights(model.weights)
         for feature in range(n_features):
             chosen = np.flatnonzero(known[:, feature])
-            logs = np.empty((len(chosen), model.n_classes, n_depths))
+            # Parents without weight in whole rows do not count here either.
+            n_used = 1 + int(np.flatnonzero(deeper[feature]).max(initial=0))
+            logs = np.empty((len(chosen), model.n_classes, n_used))
             bank.write_log_probabilities(
                 range(feature, feature + 1),
                 masked.rows(chosen),
                 logs,
                 0,
-                n_depths,
+                n_used,
                 OwnShares(left_out.own[chosen], shares[chosen]),
             )
-            changes = (
-                np.diff(logs, axis=2, prepend=0.0) * factors[chosen, None, feature]
-            )
-            learned[chosen, :, feature] += changes @ deeper[feature]
+            changes = np.diff(logs, axis=2, prepend=0.0)
+            changes *= factors[chosen, None, feature, :n_used]
+            learned[chosen, :, feature] += changes @ deeper[feature, :n_used]
             alone[chosen, :, feature] = changes[:, :, 0]
-            parents[chosen, :, feature] = changes[:, :, 1:] @ by_itself[feature, 1:]
+            parents[chosen, :, feature] = (
+                changes[:, :, 1:] @ by_itself[feature, 1:n_used]
+            )
         for feature in rule.monotone:
             total = model.weights[feature].sum() or 1.0
             alone[:, :, feature] = learned[:, :, feature] / total
