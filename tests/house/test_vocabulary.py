@@ -33,7 +33,7 @@ class Expression(NamedTuple):
 # In the sources of Python and C++ and in the documentation, whatever the case.
 EXPRESSIONS = [
     Expression(r"\btold\b", "reported, passed, message", 332),
-    Expression(r"\b(tell|tells|telling)\b", "report, show, distinguish", 266),
+    Expression(r"\b(tell|tells|telling)\b", "report, show, distinguish", 265),
     Expression(r"\b(say|says|said|saying)\b", "contain, report, specify", 563),
     Expression(r"\b(stand|stands|stood)\b(?! for)", "be, be stored, be listed", 321),
     Expression(r"\b(hears|wish|wishes|wished)\b", "receives, request", 6),
