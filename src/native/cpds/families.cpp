@@ -118,7 +118,7 @@ public:
           deepest_(scales.deepest.data() + scales.place(0, family)),
           stride_(scales.place(1, 0)),
           sets_(scales.set_of_row.data() + first),
-          n_depths_(std::min(std::ssize(trie.variables()), scales.n_depths(family))) {
+          n_depths_(std::min<int64_t>(std::ssize(trie.variables()), scales.n_depths(family))) {
         for (const int64_t variable : trie.variables()) columns_.push_back(states.of(variable));
     }
 
