@@ -17,6 +17,8 @@ from oracles import backends
 
 # With weights that are learned, averages have no temperature.
 KINDS = {**EVERY_KIND, "averaged": AveragedKDBClassifier}
+# The others are opened by the longest tests.
+ON_PAGES = ("auto", "averaged", "aode", "tan", "network")
 N_FEATURES, N_ROWS, N_SCORED = 5, 200, 30
 
 
@@ -79,7 +81,13 @@ def test_scorers_answer_any_set_of_features(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", KINDS)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[] if name in ON_PAGES else pytest.mark.long)
+        for name in KINDS
+    ],
+)
 def test_pages_answer_any_set_of_features(
     name: str, open_page: Any, tmp_path: Path
 ) -> None:

@@ -34,6 +34,8 @@ WITH_CODE = [
     if path not in ELSEWHERE and code_blocks_of(path.read_text("utf-8"))
 ]
 # Installing and making need a network or a checkout, and are only read.
+# Pages that train many models.
+MANY_MODELS = {"credit-analyst.md", "evaluation.md"}
 PROGRAMS = {"bayleaf", "make", "pip"}
 
 
@@ -102,8 +104,8 @@ def test_pages_of_restructured_text_hold_no_code() -> None:
 
 
 def _marked(path: Path) -> Any:
-    """A page whose blocks train dozens of models takes as long as all others."""
-    marks = [pytest.mark.long] if path.name == "credit-analyst.md" else []
+    """Pages whose blocks train dozens of models take as long as all others."""
+    marks = [pytest.mark.long] if path.name in MANY_MODELS else []
     return pytest.param(path, marks=marks)
 
 

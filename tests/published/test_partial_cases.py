@@ -48,7 +48,7 @@ def test_columns_are_averaged_over_the_tables_that_have_them() -> None:
     assert cells[8] == pytest.approx((2.3 / 5 + 3.5 / 6) / 2, abs=1e-4)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_second_run_keeps_finished_tables(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
