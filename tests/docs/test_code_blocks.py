@@ -35,7 +35,7 @@ WITH_CODE = [
 ]
 # Installing and making need a network or a checkout, and are only read.
 # Pages that train many models.
-MANY_MODELS = {"credit-analyst.md", "evaluation.md"}
+MANY_MODELS = {"credit-analyst.md", "evaluation.md", "plots.md"}
 PROGRAMS = {"bayleaf", "make", "pip"}
 
 
