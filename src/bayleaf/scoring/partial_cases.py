@@ -49,8 +49,8 @@ class PartialCases:
     parents_share : float
         What parents change counts for a feature that is as if alone; at least zero.
     monotone : tuple of int
-        Features that count as learned when alone, but at a weight of one in all: what
-        their sum is in order then.
+        Features that count as learned when alone, but at a weight of one in all, so
+        that their sum stays in order.
     """
 
     strengths: Floats
