@@ -57,10 +57,6 @@ TOLERANCES = {
 }
 
 
-# What gives no result for rows that share evidence by a rule of their own.
-WHOLE_ROWS_ONLY = ("sqlite", "duckdb", "postgres", "onnx")
-
-
 def odd_table() -> tuple[pd.DataFrame, np.ndarray]:
     """Texts and numbers under odd names, with holes, and three classes."""
     rng = np.random.default_rng(3)
@@ -144,25 +140,17 @@ def compare(
 ) -> None:
     """Compare what a backend finds in rows with a classifier."""
     tolerance = TOLERANCES[backend]
-    counts = np.ones(len(rows), dtype=bool)
-    if backend in WHOLE_ROWS_ONLY:
-        counts = backends.has_result(model, rows)
     # ONNX has no missing texts.
     labels = [
         None if label == "" or pd.isna(label) else label for label in found.labels
     ]
-    assert labels == np.where(counts, model.predict(rows), None).tolist()
-    expected_proba = np.where(counts[:, None], model.predict_proba(rows), np.nan)
-    np.testing.assert_allclose(found.proba, expected_proba, rtol=0, atol=tolerance)
+    assert labels == model.predict(rows).tolist()
+    np.testing.assert_allclose(
+        found.proba, model.predict_proba(rows), rtol=0, atol=tolerance
+    )
     if not found.reasons:
         return
-    explained = zip(found.reasons, model.explain(rows), counts.tolist(), strict=True)
-    for reason, told, is_given in explained:
-        if not is_given:
-            assert pd.isna(
-                [reason.prior, reason.log_odds, *reason.terms.values()]
-            ).all()
-            continue
+    for reason, told in zip(found.reasons, model.explain(rows), strict=True):
         expected = {str(term.feature): term.contribution for term in told.terms}
         close = pytest.approx
         assert reason.log_odds == close(told.log_odds, abs=tolerance * 10)

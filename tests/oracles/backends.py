@@ -51,15 +51,6 @@ def whole_rows(model: Any, rows: pd.DataFrame) -> NDArray[np.bool_]:
     return known_cells(codes, codes.n_variables).all(axis=1)
 
 
-def has_result(model: Any, rows: pd.DataFrame) -> NDArray[np.bool_]:
-    """Whether queries and graphs score rows: all, or whole ones where terms share."""
-    if model.model_.sharing is None:
-        return np.ones(len(rows), dtype=bool)
-    counts = whole_rows(model, rows)
-    assert counts.any()
-    return counts
-
-
 def of_database(run: Callable[..., pd.DataFrame], dialect: str) -> Any:
     """What a query finds."""
 

@@ -32,6 +32,24 @@ def tables_of(terms: Iterable[Term]) -> Iterator[Look]:
             yield term
 
 
+def tables_by_weight(terms: Iterable[Term]) -> dict[tuple[int, int], list[Look]]:
+    """Tables by owner, and by the number of parents whose change they are.
+
+    In partial cases each has a weight of its own. Tables of counts are returned at a
+    weight of one; those that are no parents' change have the number -1.
+    """
+    groups: dict[tuple[int, int], list[Look]] = {}
+    for term in terms:
+        if isinstance(term, Counts):
+            for look in term.changes:
+                n_parents = len(look.features) - (look.gate is None)
+                groups.setdefault((look.owner, n_parents), []).append(look)
+        elif isinstance(term, Look):
+            groups.setdefault((term.owner, -1), []).append(term)
+    tables = {key: fused(groups[key], by_owner=True) for key in sorted(groups)}
+    return {key: group for key, group in tables.items() if group}
+
+
 def fused(looks: Iterable[Look], *, by_owner: bool) -> list[Look]:
     """Add up tables over the same features, by owner and features, without zeros.
 

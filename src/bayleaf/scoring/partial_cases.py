@@ -22,7 +22,7 @@ from bayleaf.wording import brief_fields
 
 # Networks' worth of no change in the mean of what a parent changes, where some networks
 # lack a parent.
-_NETWORKS_WITHOUT_CHANGE = 0.5
+NETWORKS_WITHOUT_CHANGE = 0.5
 # Least strength of a feature, nats.
 MIN_STRENGTH = 1e-3
 # Rates and the share of parents where none were learned: typical ones.
@@ -321,5 +321,5 @@ def mean_factors(parents: NDArray[np.int64], known: Flags) -> Floats:
             some = unknown[first : first + step, word, None, None, None]
             lacks |= (some & needed[..., word]) != 0
         counted[first : first + step, :, 1:] -= lacks.sum(axis=1)
-    counted += _NETWORKS_WITHOUT_CHANGE * (counted < n_networks)
+    counted += NETWORKS_WITHOUT_CHANGE * (counted < n_networks)
     return np.asarray(n_networks / counted)

@@ -111,6 +111,11 @@ class Counts:
         """The same as tables, two a depth that has weight."""
         return tuple(self._looks())
 
+    @property
+    def changes(self) -> tuple[Look, ...]:
+        """What each further parent changes, at a weight of one for all of them."""
+        return replace(self, weights=np.eye(len(self.weights))[-1]).looks
+
     def _looks(self) -> Iterator[Look]:
         n_states = int(self.maps[0].max(initial=0))
         marginal = np.bincount(self.states[:, 0], self.totals, n_states + 1)

@@ -20,7 +20,6 @@ from bayleaf.io.exports.sql.words import DIALECTS
 from bayleaf.scoring.reference import scores
 from bayleaf.scoring.terms import Bank, LogSum, Look, ScoringProgram, Term
 from offenders import check_each
-from oracles.backends import has_result
 from oracles.databases import postgres, run_duckdb, run_sqlite
 
 pytest.importorskip("sqlglot")
@@ -116,14 +115,12 @@ def check(
     )
     found = answer(query, table).sort_values("row_number").reset_index(drop=True)
     names = [f"probability_{label}" for label in model.classes_]
-    counts = has_result(model, rows)
-    proba = np.where(counts[:, None], model.predict_proba(rows), np.nan)
     assert len(found) == len(rows)
     found_proba = found[names].to_numpy(float)
-    assert found_proba == pytest.approx(proba, abs=1e-9, nan_ok=True)
-    assert (found["prediction"].to_numpy() == model.predict(rows))[counts].all()
+    assert found_proba == pytest.approx(model.predict_proba(rows), abs=1e-9)
+    assert (found["prediction"].to_numpy() == model.predict(rows)).all()
     if explain:
-        check_explanations(model, rows[counts], found[counts], explain)
+        check_explanations(model, rows, found, explain)
     return found
 
 
@@ -314,21 +311,37 @@ def test_queries_are_read_back_with_known_functions_alone(
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-def test_partial_cases_of_an_average_are_null_in_each_dialect(dialect: str) -> None:
+def test_partial_cases_of_an_average_are_scored_in_each_dialect(dialect: str) -> None:
     import sqlglot
 
     X = pd.DataFrame(np.random.default_rng(0).normal(size=(40, 2)), columns=["a", "b"])
-    model = bayleaf.AveragedKDBClassifier(
-        n_networks=1, class_trees=False, random_state=0
-    ).fit(X, X["a"] > 0)
-    query = to_sql(model, dialect=dialect, explain=1, id_columns=["n"], form="case")
-    assert "-- Note: a partial case, a row with a missing cell" in query
-    # DuckDB answers for those that do not run here.
-    (read,) = sqlglot.transpile(query, read=dialect, write="duckdb")
+    model = bayleaf.AveragedKDBClassifier(n_networks=2, random_state=0).fit(
+        X, X["a"] > 0
+    )
     rows = X[:4].mask(np.array([[0, 0], [1, 0], [0, 1], [1, 1]], dtype=bool))
-    found = run_duckdb(read, rows.assign(n=range(4))).sort_values("n").set_index("n")
-    assert found.iloc[0].notna().all()
-    assert found.iloc[1:].isna().all(axis=None)
+
+    def answer(query: str, table: pd.DataFrame) -> pd.DataFrame:
+        # DuckDB answers for those that do not run here.
+        (read,) = sqlglot.transpile(query, read=dialect, write="duckdb")
+        return run_duckdb(read, table)
+
+    check(model, rows, answer, dialect, explain=2, form="case")
+
+
+@pytest.mark.parametrize("explain", [0, 2])
+def test_wide_averages_weigh_partial_cases_in_several_stages(
+    explain: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(1)
+    X = pd.DataFrame(rng.normal(size=(60, 5)), columns=list("abcde"))
+    model = bayleaf.AveragedKDBClassifier(n_networks=3, random_state=0).fit(
+        X, X["a"] + X["b"] > 0
+    )
+    monkeypatch.setattr("bayleaf.io.exports.sql.case_weights._FLAGS_PER_KEY", 2)
+    monkeypatch.setattr("bayleaf.io.exports.sql.case_weights._WEIGHTS_PER_STAGE", 3)
+    monkeypatch.setattr("bayleaf.io.exports.sql.term_scores._FEW_ENTRIES", 0)
+    rows = X[:20].mask(rng.random((20, 5)) < 0.4)
+    check(model, rows, run_duckdb, "duckdb", explain=explain)
 
 
 BAD_OPTIONS: list[Any] = [

@@ -31,10 +31,6 @@ from bayleaf.version import __version__
 from bayleaf.wording import name_list, quoted
 
 _IR_VERSION = 8
-_ONLY_WHOLE = (
-    "Probabilities of a partial case, a row with a missing cell in a column that had "
-    "none in training or with a value not seen in training, are NaN."
-)
 
 
 def write_onnx(model: Any, path: str | Path) -> None:
@@ -84,10 +80,7 @@ def to_onnx(model: Any) -> Any:
     Missing cells are summed out exactly. A graph cannot refuse a row: where a cell is
     missing or unknown and the model refuses that, or the row is impossible in every
     class, probabilities are NaN, and the label is an empty string or the least whole
-    number. So they are in partial cases of averaged KDB, rows with a missing cell in a
-    column that had none in training or with a value not seen in training; the graph's
-    documentation string notes it. Metadata hold the classes and the names of inputs as
-    JSON.
+    number. Metadata hold the classes and the names of inputs as JSON.
 
     Examples
     --------
@@ -97,10 +90,6 @@ def to_onnx(model: Any) -> Any:
     """
     predictor = predictor_of(model)
     cells, classes = feature_cells(predictor.encoder), _classes(predictor)
-    note = ""
-    if predictor.model.sharing is not None:
-        note = _ONLY_WHOLE if any(cell.may_be_unknown for cell in cells) else ""
-        cells = tuple(cell.known_only() for cell in cells)
     inputs = _inputs(cells)
     names = [one.name for one in inputs]
     # Columns with these names put the library's name before them.
@@ -120,7 +109,7 @@ def to_onnx(model: Any) -> Any:
     scores = operators.scores(program_of(predictor.model))
     scores = _calibrated(graph, predictor, scores, codes, cells)
     _write_results(graph, predictor, classes, scores, refused, outputs)
-    return _assembled(graph, predictor, classes, inputs, outputs, note)
+    return _assembled(graph, predictor, classes, inputs, outputs)
 
 
 def _free(name: str, taken: Sequence[str]) -> str:
@@ -328,7 +317,6 @@ def _assembled(
     classes: Any,
     inputs: Sequence[_Input],
     outputs: Sequence[str],
-    note: str,
 ) -> Any:
     """The checked model of a graph's nodes."""
     onnx = onnx_library()
@@ -343,7 +331,7 @@ def _assembled(
         info(outputs[1], kinds.DOUBLE, ["n_rows", len(classes)]),
     ]
     body = onnx.helper.make_graph(
-        graph.nodes, "bayleaf", given, results, graph.constants, doc_string=note
+        graph.nodes, "bayleaf", given, results, graph.constants
     )
     opsets = [
         onnx.helper.make_opsetid("", OPSET),

@@ -7,8 +7,9 @@ from math import prod
 
 import numpy as np
 
+from bayleaf.io.exports.operators.case_weights import CaseWeights
 from bayleaf.io.exports.operators.graph import ML_DOMAIN, Graph
-from bayleaf.scoring.fusing import fused, tables_of
+from bayleaf.scoring.fusing import fused, tables_by_weight, tables_of
 from bayleaf.scoring.terms import (
     MAX_LOG_DENSITY,
     Bank,
@@ -54,15 +55,26 @@ class TermOperators:
 
     def scores(self, program: ScoringProgram) -> str:
         """Scores of the classes, (n_rows, n_classes)."""
-        graph, n_classes = self._graph, len(program.base)
-        parts = [graph.constant(program.base[None])]
-        parts += self._looks(tables_of(program.terms))
+        graph, sharing, weights = self._graph, program.sharing, None
+        if sharing is not None and any(self._may_miss):
+            weights = CaseWeights(graph, sharing, self._known(program.cards))
+        if weights is None:
+            parts = [graph.constant(program.base[None])]
+            parts += self._looks(tables_of(program.terms))
+        else:
+            parts = [weights.base(program.base)]
+            for key, group in tables_by_weight(program.terms).items():
+                total = graph.joined("Add", list(map(self._look, group)))
+                parts.append(graph.add("Mul", total, weights.of(*key)))
         trees = [term for term in program.terms if isinstance(term, Tree)]
         if trees:
-            parts.append(self._trees(trees, n_classes))
+            parts.append(self._trees(trees, len(program.base), weights))
         for term in program.terms:
             if isinstance(term, Density):
-                parts.append(self._density(term))
+                logs = self._density(term)
+                if weights is not None:
+                    logs = graph.add("Mul", logs, weights.of(term.features[0]))
+                parts.append(logs)
             elif isinstance(term, SumOut):
                 parts.append(self._sum_out(term))
             elif isinstance(term, LogSum):
@@ -71,6 +83,13 @@ class TermOperators:
         column = graph.add("Unsqueeze", self._codes[0], [1])
         zeros = graph.cast(graph.add("Mul", column, np.array(0)), "DOUBLE")
         return graph.add("Add", graph.joined("Add", parts), zeros)
+
+    def _known(self, cards: Sequence[int]) -> str:
+        """Whether each feature of a row has a state, (n_rows, n_features)."""
+        graph = self._graph
+        codes = [graph.add("Unsqueeze", code, [1]) for code in self._codes]
+        cells = graph.add("Concat", *codes, axis=1)
+        return graph.add("Less", cells, np.array([cards]))
 
     # ---- tables
 
@@ -173,7 +192,9 @@ class TermOperators:
         weight = _extended(np.full((len(term.positions[0]), 1), term.weight))
         return add("Mul", bounded, add("Gather", weight, codes[0]))
 
-    def _trees(self, trees: Sequence[Tree], n_classes: int) -> str:
+    def _trees(
+        self, trees: Sequence[Tree], n_classes: int, weights: CaseWeights | None
+    ) -> str:
         """What all trees add: rows descend all of them together, a level at a time."""
         graph, cards = self._graph, trees[0].cards
         starts = np.cumsum([0, *(len(tree.features) for tree in trees)])[:-1]
@@ -190,6 +211,15 @@ class TermOperators:
         leaf = graph.add("Mul", columns[0], np.array(0))
         cells = graph.add("Concat", *columns, leaf, axis=1)
         node = graph.add("Add", leaf, starts[None])
+        # Where splits have weights, each adds its change; else the last node its value.
+        values = np.concatenate([tree.values for tree in trees])
+        changes = np.zeros(len(values))
+        inner = np.flatnonzero(features >= 0)
+        for side in range(2):
+            changes[children[inner] + side] = (
+                values[children[inner] + side] - values[inner]
+            )
+        parts = []
         for _ in range(_depth(features, children, starts)):
             feature = graph.add("Gather", tested, node)
             code = graph.add("GatherElements", cells, feature, axis=1)
@@ -203,10 +233,14 @@ class TermOperators:
             stops = graph.add(
                 "GreaterOrEqual", code, graph.add("Gather", unknown, node)
             )
+            if weights is not None:
+                share = graph.add("GatherElements", weights.others, feature, axis=1)
+                step = graph.add("Mul", graph.add("Gather", changes, child), share)
+                parts.append(graph.add("Where", stops, np.array(0.0), step))
             node = graph.add("Where", stops, node, child)
-        values = np.concatenate([tree.values for tree in trees])
         by_class = np.eye(n_classes)[[tree.label for tree in trees]]
-        return graph.add("MatMul", graph.add("Gather", values, node), by_class)
+        total = graph.joined("Add", parts or [graph.add("Gather", values, node)])
+        return graph.add("MatMul", total, by_class)
 
     # ---- networks
 

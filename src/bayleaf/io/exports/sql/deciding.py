@@ -28,7 +28,7 @@ class Decision:
     """How a classifier decides by the scores of its classes."""
 
     def __init__(self, predictor: Predictor, cells: Sequence[FeatureCells]) -> None:
-        self.predictor = predictor
+        self.predictor, self.cells = predictor, cells
         self._classes = range(len(predictor.classes))
         # Conditions under which features are known, if not all are in all rows.
         self._known = {

@@ -26,6 +26,7 @@ from bayleaf.io.exports.sql.words import (
     plain,
     plus,
     text,
+    times,
 )
 from bayleaf.scoring.terms import Floats, Whole
 
@@ -61,6 +62,7 @@ class Table:
     radices: tuple[int, ...]
     states: Whole
     values: Floats
+    factor: str = ""  # The column by which nats are multiplied, if any.
 
     @classmethod
     def dense(cls, columns: Sequence[str], values: Floats) -> Table:
@@ -153,6 +155,7 @@ def add_up(
         parts: dict[str, list[str]] = {}
         joins: list[str] = []
         for slot, term in batch:
+            factor = term.factor if isinstance(term, Table) else ""
             if isinstance(term, Table):
                 join, classes = is_joined(term), range(n_classes)
                 term = _joined(rows, term) if join else list(map(term.cases, classes))
@@ -167,9 +170,9 @@ def add_up(
             for c, value in enumerate(term):
                 key = f"{slot}_{c}"
                 old = [key] if key in rows.columns else []
-                parts.setdefault(key, old).append(value)
+                parts.setdefault(key, old).append(times(factor, value))
         new = {key: plus(*own) for key, own in parts.items()}
-        rows.extend(new, "".join(joins))
+        rows.extend(new, rows.factors + "".join(joins))
     keys = [f"{slot}_{c}" for slot in slots for c in range(n_classes)]
     zeros = {key: ZERO for key in keys if key not in rows.columns}
     if zeros:
@@ -181,7 +184,8 @@ def _joined(rows: Rows, table: Table) -> Joined:
     values = {f"v{c}": table.values[:, c] for c in table.outputs}
     # Elsewhere rows must be listed: databases plan joins by their number.
     write = _keyed if rows.dialect == "duckdb" else _listed
-    return Joined(write(rows, table.keys, values), {"k": table.key}, table.outputs)
+    stage = write(rows, table.keys, values)
+    return Joined(stage, {"k": table.key}, table.outputs)
 
 
 def _keyed(rows: Rows, keys: Whole, values: Mapping[str, Floats]) -> str:
@@ -260,14 +264,14 @@ def add_terms(
     terms: Sequence[Addend],
     n_features: int,
     n_classes: int,
-    base: Sequence[float] = (),
+    base: Sequence[str] = (),
 ) -> None:
     """Score rows by a sum: s_class and, if reported, b_class and f{feature}_class.
 
     Without a base, terms are added to a score that rows have already.
     """
-    if len(base):
-        terms = [("b" if rows.is_reported else "s", list(map(nats, base))), *terms]
+    if base:
+        terms = [("b" if rows.is_reported else "s", base), *terms]
     if not rows.is_reported:
         add_up(rows, terms, n_classes)
         return
@@ -315,50 +319,93 @@ def add_long(
         numbers[f"r{len(numbers)}"] = _joint(codes, [cards[v] + 1 for v in part])
     rows.extend(numbers)
     distinct = rows.branch()
-    distinct.group([*numbers, *(f"c{v}" for v in range(len(cards)))], {})
-    sums: list[Addend] = []
-    for batch in batches(tables, _fits):
-        own = [table for _, table in batch]
-        sums.append((batch[0][0], _sums(distinct.branch(), [*numbers], own, coded)))
-    add_up(rows, sums, n_classes)
-    rows.extend({}, without=numbers)
+    same = [*numbers, *rows.factor_keys]
+    distinct.group([*same, *(f"c{v}" for v in range(len(cards)))], {})
+    distinct.keep_results()
+    # What one slot adds by one factor is a group.
+    groups = [*dict.fromkeys((slot, table.factor) for slot, table in tables)]
+    grouped = [(groups.index((slot, table.factor)), table) for slot, table in tables]
+    outputs = sorted({c for _, table in tables for c in table.outputs})
+    stages = [
+        _sums(distinct.branch(), same, own, coded, outputs)
+        for own in batches(grouped, _fits)
+    ]
+    parts = [f"SELECT {', '.join([*same, 'g', *(f'v{c}' for c in outputs)])} FROM "]
+    distinct.stage = distinct.add(
+        " UNION ALL ".join(parts[0] + stage for stage in stages), is_inlined=True
+    )
+    slots = [*dict.fromkeys(slot for slot, _ in groups)]
+    totals = {
+        f"{slot}v{c}": f"SUM({_weighted(groups, slot, f'v{c}')})"
+        for slot in slots
+        for c in outputs
+    }
+    keys_of = {f"k{r}": r for r in numbers}
+    tail = f"{rows.factors} GROUP BY {', '.join(numbers)}"
+    distinct.select({**keys_of, **totals}, tail)
+    on = both(*(f"j.{key} = {r}" for key, r in keys_of.items()))
+    new = {}
+    for slot in slots:
+        for c in range(n_classes):
+            key = f"{slot}_{c}"
+            value = f"COALESCE(j.{slot}v{c}, {ZERO})" if c in outputs else ZERO
+            new[key] = plus(*([key] if key in rows.columns else []), value)
+    rows.extend(new, f" LEFT JOIN {distinct.stage} AS j ON {on}", without=numbers)
 
 
-def _fits(batch: Sequence[tuple[str, Table]]) -> bool:
-    """Whether one stage may look up some tables, all of them for one slot."""
+def _weighted(groups: Sequence[tuple[str, str]], slot: str, value: str) -> str:
+    """What a group adds to a slot, under its factor."""
+    products = {
+        g: times(factor, value) for g, (own, factor) in enumerate(groups) if own == slot
+    }
+    return chosen("g", products, ZERO) if len(groups) > 1 else products[0]
+
+
+def _fits(batch: Sequence[tuple[int, Table]]) -> bool:
+    """Whether one stage may look up some tables."""
     columns = {column for _, table in batch for column in table.columns}
     return (
-        batch[-1][0] == batch[0][0]
-        and len(batch) <= _MAX_TABLES
+        len(batch) <= _MAX_TABLES
         and len(columns) <= _MAX_CODED
         and sum(prod(table.radices) for _, table in batch) <= _MAX_KEYS
     )
 
 
 def _sums(
-    rows: Rows, numbers: list[str], tables: Sequence[Table], coded: Columns
-) -> Joined:
-    """Sums of some tables for each row."""
+    rows: Rows,
+    same: Sequence[str],
+    grouped: Sequence[tuple[int, Table]],
+    coded: Columns,
+    outputs: Sequence[int],
+) -> str:
+    """A stage of the sums of tables by row and by group g."""
+    tables = [table for _, table in grouped]
     used = sorted({key for table in tables for key in table.columns})
     wide = {key: cast(coded.get(key, key), "BIGINT") for key in used}
-    rows.select({**kept(numbers), **wide})
+    rows.select({**kept(same), **wide})
     starts = np.cumsum([0, *(prod(table.radices) for table in tables)]).tolist()
     keys = np.concatenate([t.keys + start for t, start in zip(tables, starts)])
     values = np.concatenate([table.values for table in tables])
     # A row for the key in each table.
     offset_keys = [f"({t.key} + {start})" for t, start in zip(tables, starts)]
-    key, tail = f"UNNEST(ARRAY[{', '.join(offset_keys)}])", ""
-    if rows.dialect not in _SPLIT:
-        indices = rows.constants({"t": list(range(len(tables)))})
-        key, tail = _by_index(offset_keys, 0), f" CROSS JOIN {indices}"
-    rows.select({**kept(numbers), "k": key}, tail)
-    outputs = np.flatnonzero((values != 0).any(axis=0)).tolist()
-    stage = _keyed(rows, keys, {f"v{c}": values[:, c] for c in outputs})
-    totals = {f"v{c}": f"SUM({stage}.v{c})" for c in outputs}
-    keys_of = {f"k{r}": r for r in numbers}
-    condition = f" JOIN {stage} ON {stage}.k = {rows.stage}.k"
-    rows.select({**keys_of, **totals}, f"{condition} GROUP BY {', '.join(numbers)}")
-    return Joined(rows.stage, keys_of, outputs)
+    indices = [g for g, _ in grouped]
+    if rows.dialect in _SPLIT:
+        lists = {"k": offset_keys, "g": list(map(str, indices))}
+        columns = {
+            key: f"UNNEST(ARRAY[{', '.join(own)}])" for key, own in lists.items()
+        }
+        rows.select({**kept(same), **columns})
+    else:
+        constants = rows.constants({"t": [*range(len(tables))], "g": indices})
+        columns = {"k": _by_index(offset_keys, 0), "g": "g"}
+        rows.select({**kept(same), **columns}, f" CROSS JOIN {constants}")
+    own = np.flatnonzero((values != 0).any(axis=0)).tolist()
+    stage = _keyed(rows, keys, {f"v{c}": values[:, c] for c in own})
+    totals = {f"v{c}": f"SUM({stage}.v{c})" if c in own else ZERO for c in outputs}
+    groups = [*same, "g"]
+    tail = f" JOIN {stage} ON {stage}.k = {rows.stage}.k GROUP BY {', '.join(groups)}"
+    rows.select({**kept(groups), **totals}, tail)
+    return rows.stage
 
 
 def _by_index(values: Sequence[str], first: int) -> str:

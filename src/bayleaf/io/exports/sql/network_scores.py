@@ -130,7 +130,13 @@ def add_network(rows: Rows, scored: ScoredNetwork, limit: int) -> str:
         others[0].keep(carried, "t = 1")
         remark = _add_sums(others[0], scored, limit)
         rows.keep(carried, "t = 0")
-    add_terms(rows, terms, scored.n_features, scored.n_classes, scored.base.tolist())
+    add_terms(
+        rows,
+        terms,
+        scored.n_features,
+        scored.n_classes,
+        list(map(nats, scored.base.tolist())),
+    )
     for other in others:
         rows.union(other)
     return remark

@@ -21,6 +21,7 @@ _MAX_COLUMNS = 1500
 # Databases that otherwise write the expressions of one stage into the next, where each
 # use of a column would be computed again.
 _MATERIALIZED = ("postgres", "sqlite")
+_KEPT = " MATERIALIZED"
 # MySQL keeps a stage as it is if its rows are limited.
 _ALL_ROWS = " LIMIT 9223372036854775807"
 
@@ -38,6 +39,8 @@ class Rows:
         self.dialect, self.form, self.is_reported = dialect, form, is_reported
         self.stage = ""
         self.columns: list[str] = []
+        # Joins of stages with factors of terms, and the columns that they need.
+        self.factors, self.factor_keys = "", Columns()
         self._taken = {folded(table.casefold(), dialect)}
         # Names and kinds of the stages by their queries.
         self._stages: dict[str, tuple[str, str]] = {}
@@ -60,8 +63,16 @@ class Rows:
         if query not in self._stages:
             stage = free_name(f"s{len(self._stages) + 1}", self._taken)
             is_kept = self.dialect in _MATERIALIZED and not is_inlined
-            self._stages[query] = stage, " MATERIALIZED" if is_kept else ""
+            self._stages[query] = stage, _KEPT if is_kept else ""
         return self._stages[query][0]
+
+    def keep_results(self) -> None:
+        """Compute the last stage once, where a database can be told so."""
+        if self.dialect in (*_MATERIALIZED, "duckdb"):
+            ((query, _),) = [
+                own for own in self._stages.items() if own[1][0] == self.stage
+            ]
+            self._stages[query] = self.stage, _KEPT
 
     def select(self, columns: Columns, tail: str = "", source: str = "") -> None:
         """Go on with a stage of columns; tail: joins, a condition or groups.

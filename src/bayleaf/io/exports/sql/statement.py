@@ -28,10 +28,6 @@ Form = Literal["auto", "case", "values"]
 
 # Rows that one row may become while its missing cells are summed out.
 _MOST_STATES = 100_000
-_ONLY_WHOLE = (
-    "a partial case, a row with a missing cell in a column that had none in training "
-    "or with a value not seen in training, has NULL in all columns but identifiers"
-)
 
 
 def to_sql(
@@ -94,26 +90,19 @@ def to_sql(
     Notes
     -----
     Where the classifier refuses a missing or unknown value, or finds every class
-    impossible, the query gives no class and no probabilities. Averaged KDB is written
-    for rows that know all features: a partial case, a row with a missing cell in a
-    column that had none in training or with a value not seen in training, has NULL in
-    all columns but `id_columns`, as a comment of the query notes. The logarithm of zero
-    is written as -1e300.
+    impossible, the query gives no class and no probabilities. The logarithm of zero is
+    written as -1e300.
     """
     _check_arguments(dialect, explain, form, max_states)
     parts, ids = table_parts(table), id_names(id_columns)
     predictor = predictor_of(model)
     cells, classes = feature_cells(predictor.encoder), predictor.classes.tolist()
-    remarks = []
-    if predictor.model.sharing is not None:
-        remarks = [_ONLY_WHOLE] if any(cell.may_be_unknown for cell in cells) else []
-        cells = tuple(cell.known_only() for cell in cells)
     check_columns((str(own.column) for own in cells), dialect)
     check_labels(classes, dialect)
     rows = Rows(dialect, parts[-1], form, explain > 0)
     _add_codes(rows, parts, ids, cells)
     decision = Decision(predictor, cells)
-    remarks.append(add_scores(rows, decision, max_states))
+    remark = add_scores(rows, decision, max_states)
     if "g" not in rows.columns:
         decision.add_choice(rows)
         if rows.is_reported:
@@ -130,7 +119,7 @@ def to_sql(
     check_ids(ids, columns, dialect)
     query = rows.finish({id_: f"i{n}" for n, id_ in enumerate(ids)} | columns)
     comments = ["-- Written by bayleaf: a classifier as a query."]
-    comments += [f"-- Note: {remark}." for remark in remarks if remark]
+    comments += [f"-- Note: {remark}."] if remark else []
     return "\n".join([*comments, f"{query};", ""])
 
 

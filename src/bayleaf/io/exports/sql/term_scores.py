@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
+from bayleaf.io.exports.sql.case_weights import CaseWeights
 from bayleaf.io.exports.sql.deciding import Decision
 from bayleaf.io.exports.sql.ensembles import Average
 from bayleaf.io.exports.sql.look_ups import (
@@ -20,15 +21,25 @@ from bayleaf.io.exports.sql.look_ups import (
 )
 from bayleaf.io.exports.sql.network_scores import ScoredNetwork, add_network
 from bayleaf.io.exports.sql.stages import Columns, Rows
-from bayleaf.io.exports.sql.words import ZERO, case, chosen, nats, num, plain, plus
-from bayleaf.scoring.fusing import fused, tables_of
+from bayleaf.io.exports.sql.words import (
+    ZERO,
+    case,
+    chosen,
+    nats,
+    num,
+    plain,
+    plus,
+    times,
+)
+from bayleaf.scoring.fusing import fused, tables_by_weight, tables_of
 from bayleaf.scoring.terms import (
     MAX_LOG_DENSITY,
+    PRIOR,
     Density,
     LogSum,
     Look,
+    ScoringProgram,
     SumOut,
-    Term,
     Tree,
     Whole,
     program_of,
@@ -52,7 +63,6 @@ def add_scores(rows: Rows, decision: Decision, limit: int) -> str:
     """
     model = decision.predictor.model
     program = program_of(model)
-    cards, base = program.cards, program.base.tolist()
     sums = [term for term in program.terms if isinstance(term, SumOut)]
     averages = [term for term in program.terms if isinstance(term, LogSum)]
     rest = [term for term in program.terms if not isinstance(term, SumOut | LogSum)]
@@ -60,17 +70,25 @@ def add_scores(rows: Rows, decision: Decision, limit: int) -> str:
         raise ValueError(
             f"a {type(model).__name__} is not written as SQL; fit another classifier"
         )
+    base = program.base.tolist()
     if averages:
         Average(rows, averages[0], base, decision).add()
         return ""
+    factors: Mapping[tuple[int, int], str] = {}
+    start = list(map(nats, base))
+    if program.sharing is not None and any(
+        own.may_be_unknown for own in decision.cells
+    ):
+        weights = CaseWeights(rows, program, decision.cells)
+        factors, start = weights.factors, weights.base
     if not sums:
-        return _add_tables(rows, rest, cards, len(base), base)
+        return _add_tables(rows, program, factors, start)
     (term,) = sums
     remark = add_network(rows, ScoredNetwork(term, model.domain.names), limit)
     if term.weight != 1.0 or any(base):
         _weigh(rows, term.weight, base)
     if rest:
-        _add_tables(rows, rest, cards, len(base))
+        _add_tables(rows, replace(program, terms=tuple(rest)), factors, [])
     return remark
 
 
@@ -88,20 +106,29 @@ def _weigh(rows: Rows, weight: float, base: Sequence[float]) -> None:
 
 def _add_tables(
     rows: Rows,
-    terms: Sequence[Term],
-    cards: Sequence[int],
-    n_classes: int,
-    base: Sequence[float] = (),
+    program: ScoringProgram,
+    factors: Mapping[tuple[int, int], str],
+    base: Sequence[str],
 ) -> str:
     """Score rows by tables, densities and trees; columns and base as in `add_terms`.
 
-    Returns a remark for the reader of the query, empty if there is nothing to say.
+    Factors are columns by feature and number of parents, as in `tables_by_weight`, that
+    multiply what terms add. Returns a remark for the reader of the query, empty if
+    there is nothing to say.
     """
-    remark = ""
-    looks = fused(map(_relative, tables_of(terms)), by_owner=rows.is_reported)
+    remark, terms, n_classes = "", program.terms, len(program.base)
+    if factors:
+        groups = tables_by_weight(terms)
+    else:
+        groups = {(PRIOR, -1): fused(tables_of(terms), by_owner=rows.is_reported)}
+    looks = [
+        (factors.get(own, ""), _relative(look))
+        for own, group in groups.items()
+        for look in group
+    ]
     coded, new = _coded(looks)
-    tables = [(rows.slot(look.owner), table) for look, table in zip(looks, coded)]
-    n_entries = sum(len(look.rows) for look in looks)
+    tables = [(rows.slot(look.owner), table) for (_, look), table in zip(looks, coded)]
+    n_entries = sum(len(table.values) for table in coded)
     if rows.form == "case" or (rows.form == "auto" and n_entries <= _FEW_ENTRIES):
         check_size(coded)
         if new:
@@ -111,21 +138,22 @@ def _add_tables(
             rows.extend({}, without=new)
     elif tables:
         remark = _NO_COMPILER if rows.dialect == "postgres" else ""
-        add_long(rows, tables, cards, new, n_classes)
+        add_long(rows, tables, program.cards, new, n_classes)
     densities = [term for term in terms if isinstance(term, Density)]
     if densities:
-        _add_densities(rows, densities, n_classes)
+        _add_densities(rows, densities, factors, n_classes)
     trees: list[Addend] = []
     for term in terms:
         if isinstance(term, Tree):
-            by_slot: dict[str, set[int]] = {}
+            alike: dict[tuple[str, str], set[int]] = {}
             for feature in sorted({*term.features.tolist()} - {-1}):
-                by_slot.setdefault(rows.slot(feature), set()).add(feature)
-            for slot, features in by_slot.items():
+                key = rows.slot(feature), factors.get((feature, -1), "")
+                alike.setdefault(key, set()).add(feature)
+            for (slot, factor), features in alike.items():
                 values = [ZERO] * n_classes
-                values[term.label] = _changes(term, 0, features)
+                values[term.label] = times(factor, _changes(term, 0, features))
                 trees.append((slot, values))
-    add_terms(rows, trees, len(cards), n_classes, base)
+    add_terms(rows, trees, len(program.cards), n_classes, base)
     return remark
 
 
@@ -137,8 +165,8 @@ def _relative(look: Look) -> Look:
     return replace(look, rows=look.rows - first)
 
 
-def _coded(looks: Iterable[Look]) -> tuple[list[Table], Columns]:
-    """Tables by columns, and the columns of states to be added for them."""
+def _coded(looks: Iterable[tuple[str, Look]]) -> tuple[list[Table], Columns]:
+    """Tables by columns, with their factors, and the columns of states they need."""
     names: dict[tuple[int, bytes], str] = {}
     new: Columns = {}
 
@@ -155,7 +183,7 @@ def _coded(looks: Iterable[Look]) -> tuple[list[Table], Columns]:
         return names[key]
 
     tables = []
-    for look in looks:
+    for factor, look in looks:
         columns = tuple(map(column, look.features, look.maps))
         radices, states = look.radices, look.states
         if look.gate is not None:
@@ -163,7 +191,7 @@ def _coded(looks: Iterable[Look]) -> tuple[list[Table], Columns]:
             columns += (column(look.owner, look.gate.astype(np.int64)),)
             radices = (*radices, 2)
             states = np.pad(states, ((0, 0), (0, 1)), constant_values=1)
-        tables.append(Table(columns, radices, states, look.rows))
+        tables.append(Table(columns, radices, states, look.rows, factor))
     return tables, new
 
 
@@ -186,7 +214,12 @@ def _changes(tree: Tree, node: int, features: set[int]) -> str:
     return case([(unknown, plain(ZERO)), (test, sides[0])], sides[1])
 
 
-def _add_densities(rows: Rows, densities: Sequence[Density], n_classes: int) -> None:
+def _add_densities(
+    rows: Rows,
+    densities: Sequence[Density],
+    factors: Mapping[tuple[int, int], str],
+    n_classes: int,
+) -> None:
     """Add log densities of numbers to the slots of their features."""
     # Numbers on the normal scale, NULL where missing; deviations from the means of the
     # classes, zero where missing.
@@ -216,6 +249,7 @@ def _add_densities(rows: Rows, densities: Sequence[Density], n_classes: int) -> 
         terms: list[Addend] = []
         for k, (density, keys) in enumerate(batch):
             child, *parents = keys
+            factor = factors.get((density.features[0], -1), "")
             nats = []
             for c in range(n_classes):
                 row = ["1", *(f"d{parent}_{c}" for parent in parents)]
@@ -225,7 +259,7 @@ def _add_densities(rows: Rows, densities: Sequence[Density], n_classes: int) -> 
                 parts_of[f"v{k}_{c}"] = _squared_scale(density, c, row, parents)
                 logs[f"y{k}_{c}"] = _log_density(density, c, f"r{k}_{c}", f"v{k}_{c}")
                 log = f"CASE WHEN {child} IS NULL THEN {ZERO} ELSE y{k}_{c} END"
-                nats.append(f"({num(density.weight)} * {log})")
+                nats.append(times(factor, f"({num(density.weight)} * {log})"))
             terms.append((rows.slot(density.features[0]), nats))
         rows.extend(parts_of)
         rows.extend(logs)

@@ -117,6 +117,11 @@ def plus(*parts: str) -> str:
     return _joined("({} + {})", parts) if parts else ZERO
 
 
+def times(factor: str, value: str) -> str:
+    """A number multiplied by a factor, which is one if it is empty."""
+    return f"({factor} * {value})" if factor and value != ZERO else value
+
+
 def both(*parts: str) -> str:
     """A conjunction; true for no conditions."""
     return _joined("({} AND {})", parts) if parts else "1 = 1"
