@@ -19,34 +19,17 @@ Edge = tuple[int, int]
 
 @dataclass(frozen=True)
 class Constraints:
-    """What a learned structure has to keep to.
+    """Limits of a structure search: arcs, numbers of parents, time and tiers.
 
-    Parameters
-    ----------
-    required_edges : frozenset of (int, int)
-        (parent, child) pairs that the structure has.
-    forbidden_edges : frozenset of (int, int)
-        (parent, child) pairs that it has not; those from a later tier to an earlier one
-        are added.
-    max_parents : int, optional
-        Most parents that a variable may have; any number by default.
-    time_limit : float, optional
-        Seconds after which a search stops before its next move.
-    tiers : tuple of tuple of int
-        Groups of variables, the earliest first. No arc leads from a later one to an
-        earlier one; variables in none of them are free.
-
-    Raises
-    ------
-    ValueError
-        If `max_parents` is negative or `time_limit` not above zero.
+    No arc leads from a later tier to an earlier one; variables in no tier are free.
+    ValueError if `max_parents` is negative or `time_limit` not above zero.
     """
 
-    required_edges: frozenset[Edge] = frozenset()
-    forbidden_edges: frozenset[Edge] = frozenset()
-    max_parents: int | None = None
-    time_limit: float | None = None
-    tiers: tuple[tuple[int, ...], ...] = ()
+    required_edges: frozenset[Edge] = frozenset()  # (parent, child)
+    forbidden_edges: frozenset[Edge] = frozenset()  # (parent, child); tiers add more
+    max_parents: int | None = None  # per variable; any number if None
+    time_limit: float | None = None  # seconds, checked before each move
+    tiers: tuple[tuple[int, ...], ...] = ()  # the earliest first
 
     def __post_init__(self) -> None:
         for name in ("required_edges", "forbidden_edges"):
@@ -119,18 +102,10 @@ class Constraints:
         )
 
     def ordered(self, order: NDArray[np.intp]) -> NDArray[np.intp]:
-        """An order of all variables brought in line with required arcs and tiers.
+        """Bring an order of all variables in line with required arcs and tiers.
 
-        Parameters
-        ----------
-        order : ndarray of shape (n_variables,)
-            The order that is preferred.
-
-        Returns
-        -------
-        ndarray of shape (n_variables,)
-            Each place takes the first variable of `order` whose required parents stand
-            before it, among those with no earlier tier left wherever there is one.
+        Each place takes the first variable of `order` whose required parents come
+        before it, those of the earliest tier left first.
         """
         needed = [set(own) for own in self.required_parents(len(order))]
         tier, waiting = self._tier_of(), order.tolist()
@@ -154,15 +129,11 @@ class Constraints:
         self.check_names(domain.names)
 
     def check_names(self, names: Sequence[str | int]) -> None:
-        """Raise unless some structure over variables of these names keeps to all this.
+        """Raise unless some structure over variables of these names satisfies all this.
 
-        Raises
-        ------
-        ValueError
-            If an edge joins a variable with itself or names none, is required and
-            forbidden or leads to an earlier tier, a variable stands in two tiers, or
-            the required edges close a cycle or give a variable more than `max_parents`
-            parents.
+        ValueError names the conflict: an arc from a variable to itself, of an unknown
+        variable, both required and forbidden or towards an earlier tier; a variable in
+        two tiers; required arcs that close a cycle or exceed `max_parents`.
         """
         n_variables = len(names)
         for parent, child in sorted(self.required_edges | self.forbidden_edges):

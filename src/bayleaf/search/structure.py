@@ -68,21 +68,13 @@ class Move:
 class GroupedParents:
     """Shape of a table whose rows are groups of parent configurations.
 
-    Parameters
-    ----------
-    child : int
-    parents : tuple of int
-        In increasing order.
-    groups : tuple of tuple of tuple of int
-        For each parent, groups of its states; each state is in one.
-    cuts : tuple of tuple
-        For each parent, the nodes of its hierarchy that the groups are the states
-        of, in preorder.
+    `cuts` are the nodes of each parent's hierarchy that its groups come from, in
+    preorder.
     """
 
     child: int
-    parents: tuple[int, ...]
-    groups: tuple[tuple[tuple[int, ...], ...], ...]
+    parents: tuple[int, ...]  # increasing
+    groups: tuple[tuple[tuple[int, ...], ...], ...]  # of each parent's states
     cuts: tuple[tuple[Any, ...], ...] = field(default=(), compare=False)
 
     @property
@@ -98,51 +90,28 @@ class GroupedParents:
 class SearchResult:
     """The best structure that a search found.
 
-    Parameters
-    ----------
-    dag : DAG
-        Parents of each variable in increasing order.
-    cpd_structures : tuple
-        Shape of each variable's CPD: `GroupedParents`, or a shape of a tree.
-    score : float
-        Its score; larger is better.
-    trace : tuple of Move
-        The moves that led there from the start of this restart, those that lost
-        included. A restart that went on from the end of another has that one's first.
-    stopped_early : bool
-        Whether the time limit ended some restart, or kept it from starting.
-    restart : int
-        Number of the restart that found it.
+    `trace` contains the moves from the start of this restart, those that lost included.
+    A restart that went on from the end of another begins with that one's moves.
     """
 
-    dag: DAG
-    cpd_structures: tuple[Any, ...]
-    score: float
+    dag: DAG  # each variable's parents increase
+    cpd_structures: tuple[Any, ...]  # `GroupedParents`, or shapes of trees
+    score: float  # larger is better
     trace: tuple[Move, ...]
-    stopped_early: bool
-    restart: int = 0
+    stopped_early: bool  # whether time ended or prevented some restart
+    restart: int = 0  # that found it
 
     __repr__ = brief_fields
 
 
 @dataclass(frozen=True)
 class SearchProgress:
-    """How far one restart has come.
-
-    Parameters
-    ----------
-    restart : int
-    n_moves : int
-        Moves of this restart so far.
-    moves_per_second : float
-    score : float
-        Score of its structure now.
-    """
+    """Progress of one restart."""
 
     restart: int
-    n_moves: int
+    n_moves: int  # of this restart so far
     moves_per_second: float
-    score: float
+    score: float  # of its structure now
 
 
 ProgressCallback = Callable[[SearchProgress], object]
@@ -150,15 +119,9 @@ ProgressCallback = Callable[[SearchProgress], object]
 
 @dataclass(frozen=True)
 class Deadline:
-    """The moment at which all restarts of a search stop.
+    """Time at which all restarts of a search stop."""
 
-    Parameters
-    ----------
-    at : float or None
-        On the clock of `time.monotonic`.
-    """
-
-    at: float | None
+    at: float | None  # on the clock of `time.monotonic`; None: never
 
     @classmethod
     def after(cls, seconds: float | None) -> Deadline:
@@ -172,13 +135,7 @@ class Deadline:
 
 
 def restart_numbers(n_restarts: int, skipped: int) -> Sequence[int]:
-    """Numbers of the restarts of a search: 0, and those that follow the skipped ones.
-
-    Raises
-    ------
-    ValueError
-        If there is no restart.
-    """
+    """Numbers of the restarts: 0, then those after `skipped`; ValueError if none."""
     if n_restarts < 1:
         raise ValueError(f"n_restarts must be >= 1, got {n_restarts}")
     return [0, *range(1 + skipped, n_restarts + skipped)]
@@ -187,11 +144,8 @@ def restart_numbers(n_restarts: int, skipped: int) -> Sequence[int]:
 def best_result(results: Sequence[SearchResult | None]) -> SearchResult:
     """Choose the best of some restarts, the first among equals.
 
-    Parameters
-    ----------
-    results : sequence of SearchResult or None
-        In the order of restarts; None where the time limit kept one from starting.
-        The first is there.
+    Results are in the order of restarts, None where the time limit prevented one;
+    restart 0 always has one.
     """
     found = [result for result in results if result is not None]
     best = found[0]
@@ -211,13 +165,7 @@ def best_result(results: Sequence[SearchResult | None]) -> SearchResult:
 
 
 def warn_if_stopped(result: SearchResult, constraints: Constraints) -> None:
-    """Warn where the time limit kept a search from its end.
-
-    Warns
-    -----
-    RuntimeWarning
-        If some restart stopped early or never began.
-    """
+    """Warn (RuntimeWarning) if the time limit ended or prevented some restart."""
     if result.stopped_early:
         warnings.warn(
             f"the search stopped at time_limit={constraints.time_limit:g} seconds, "

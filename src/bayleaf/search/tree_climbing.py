@@ -46,92 +46,36 @@ MAX_KEPT_CELLS = 1 << 26
 
 
 def climb_trees(
-    counts: CountSource,
+    counts: CountSource,  # no cell may be missing
     domain: Domain,
     score: LocalScore,
-    hierarchies: Sequence[ValueHierarchy],
+    hierarchies: Sequence[ValueHierarchy],  # flat ones give ordinary trees
     *,
-    refine: bool = True,
+    refine: bool = True,  # branch over nodes of hierarchies, else over all states
     constraints: Constraints | None = None,
     arc_prior: ArcPrior | None = None,
     n_restarts: int = 1,
-    skipped_restarts: int = 0,
-    seed: int = 0,
-    n_jobs: int = 1,
-    progress: ProgressCallback | None = None,
-    hierarchy_source: HierarchySource | None = None,
+    skipped_restarts: int = 0,  # those after number 0
+    seed: int = 0,  # restart k draws from (seed, k)
+    n_jobs: int = 1,  # the result does not depend on it
+    progress: ProgressCallback | None = None,  # called by one thread at a time
+    hierarchy_source: HierarchySource | None = None,  # kept until the last split goes
     tree_search: TreeSearch = "regrowing",
-    merge_leaves: bool = False,
-    max_kept_cells: int = MAX_KEPT_CELLS,
+    merge_leaves: bool = False,  # then join leaves and splits, if it gains
+    max_kept_cells: int = MAX_KEPT_CELLS,  # counts kept at a time
 ) -> SearchResult:
     """Learn a network whose distributions are trees over the parents' states.
 
-    Parameters
-    ----------
-    counts : CountSource
-        Where the rows are; no cell may be missing.
-    domain : Domain
-        The variables.
-    score : LocalScore
-        What to make large.
-    hierarchies : sequence of ValueHierarchy
-        One a variable. Flat ones give ordinary trees.
-    refine : bool, default=True
-        Whether splits branch over the nodes of hierarchies; else over all states.
-    constraints : Constraints, optional
-        What the structure keeps to.
-    arc_prior : ArcPrior, optional
-        What arcs add to scores.
-    n_restarts : int, default=1
-        Number of searches. The first always makes the best of all moves, the others
-        propose moves by chance.
-    skipped_restarts : int, default=0
-        Number of those after the first that are left out.
-    seed : int, default=0
-        Restart ``k`` draws from a generator seeded with ``(seed, k)``.
-    n_jobs : int, default=1
-        Threads that share the restarts; the result depends on none of it.
-    progress : callable, optional
-        Called with a `SearchProgress` after every move, by one thread at a time.
-    hierarchy_source : callable, optional
-        ``hierarchy_source(child, parent, parents)`` gives the hierarchy with which a
-        variable enters a tree, in the place of `hierarchies`; it is kept until the
-        variable's last split goes.
-    tree_search : {"regrowing", "incremental", "batch"}, default="regrowing"
-        The moves: single splits ("incremental", the paper's), these and whole trees
-        grown anew where none of these gains, or edges, a tree being grown and pruned
-        for each set of parents.
-    merge_leaves : bool, default=False
-        Whether leaves of the trees that were found are then merged while the score
-        rises, and graphs improved by splits whose branches join distributions.
-    max_kept_cells : int, optional
-        Bound of the counts that are kept at a time.
+    "incremental" splits single leaves, as desJardins, Rathod and Getoor (2008), figure
+    5 and section 6, with collapses tried after each proposal, and a stop at a local
+    optimum of all moves. "regrowing" goes on from there: regrown trees and turned arcs
+    lead out of local optima. "batch" changes edges and grows and prunes a tree for each
+    set of parents, their section 4.1, after Friedman and Goldszmidt (1996). Restart 0
+    always makes the best of all moves, others propose moves by chance.
 
-    Returns
-    -------
-    SearchResult
-        With a `TreeShape` for each variable. No split and no collapse improves on it,
-        unless the time limit stopped the search; after "regrowing", no tree grown
-        anew and no turned arc either; after "batch", no change of an arc.
-
-    Raises
-    ------
-    ValueError
-        If the constraints contradict each other or the domain, a hierarchy does not
-        fit its variable, a cell is missing, no row has a positive weight, or there is
-        no restart.
-
-    Warns
-    -----
-    RuntimeWarning
-        If the time limit stops the search.
-
-    Notes
-    -----
-    "incremental" is desJardins, Rathod and Getoor (2008), figure 5 and section 6, with
-    collapses tried after each proposal, and a stop at a local optimum of all moves.
-    "regrowing" goes on from there: trees grown anew and turned arcs lead out of local
-    optima. "batch" is their section 4.1, after Friedman and Goldszmidt (1996).
+    ValueError if the constraints contradict each other or the domain, a hierarchy does
+    not fit its variable, a cell is missing, all weights are zero, or `n_restarts` is
+    below one; RuntimeWarning if the time limit stops the search.
     """
     if tree_search not in TREE_SEARCHES:
         raise ValueError(

@@ -23,73 +23,34 @@ from bayleaf.search.trees.shape import TreeShape
 
 @dataclass(frozen=True, eq=False)
 class Change:
-    """A leaf, or a split into leaves, in the place of a node and all below it.
-
-    Parameters
-    ----------
-    node : GraphNode
-    variable : int or None
-        What the split asks for; None for a leaf.
-    groups : tuple of tuple of int
-        States of each branch; of a leaf, an empty one.
-    distributions : tuple of int
-        Number of the distribution of each branch, or of the leaf. Those that the
-        rest of the graph has none of are new.
-    gain : float
-        How much the score of the network grows.
-    worth : float
-        The same, with the surcharge on distributions.
-    """
+    """A leaf, or a split into leaves, that replaces a node and all below it."""
 
     node: GraphNode
-    variable: int | None
-    groups: Groups
-    distributions: tuple[int, ...]
-    gain: float
-    worth: float
+    variable: int | None  # None for a leaf
+    groups: Groups  # states of each branch; of a leaf, an empty group
+    distributions: tuple[int, ...]  # of each branch or leaf; new if not in the graph
+    gain: float  # how much the score of the network grows
+    worth: float  # the same, with the surcharge on distributions
 
 
 @dataclass(frozen=True, eq=False)
 class _Part:
-    """A graph, or what is left of one without the subtree at a node.
-
-    Parameters
-    ----------
-    numbers : list of int
-        Its distributions.
-    counts, shares, terms : ndarray of shape (n distributions, ...), dtype float64
-        Of each: weight of each state, part of the configurations, score.
-    n_leaves : int
-        Number of leaves.
-    n_base : list of int
-        Of each split, the number of variables at a single state above.
-    parents : frozenset of int
-        Variables that its splits ask for.
-    """
+    """A graph, or what is left of it without the subtree at a node."""
 
     numbers: list[int]
-    counts: Counts
-    shares: Counts
-    terms: Counts
+    counts: Counts  # (n_distributions, n_states)
+    shares: Counts  # (n_distributions,), of the configurations
+    terms: Counts  # (n_distributions,), scores
     n_leaves: int
-    n_base: list[int]
-    parents: frozenset[int]
+    n_base: list[int]  # of each split: variables at a single state above
+    parents: frozenset[int]  # variables that its splits ask for
 
 
 class DecisionGraph:
-    """Changes of one variable's decision graph and what they gain.
+    """Changes of one variable's decision graph, and their gains.
 
-    Parameters
-    ----------
-    shape : TreeShape
-        The graph.
-    rows : RowTable
-        The rows.
-    terms : TreeTerms
-        The score.
-    surcharge : float, default=0.0
-        By which part more than in the score the parameters of a distribution weigh
-        where changes and merges are chosen.
+    Where changes and merges are chosen, the parameters of a distribution weigh more
+    than in the score, by the fraction `surcharge`.
     """
 
     def __init__(
@@ -147,24 +108,13 @@ class DecisionGraph:
         required: frozenset[int] = frozenset(),
         max_parents: int | None = None,
     ) -> Change | None:
-        """The best change of a node, the first of equal ones; None if none gains.
+        """Find the best change of a node, the first of equal ones; None if none gains.
 
-        Parameters
-        ----------
-        node : GraphNode
-        splits : iterable of (int, tuple of tuple of int)
-            Variables that it may ask for, with the states of each branch.
-        required : frozenset of int
-            Variables that stay parents.
-        max_parents : int, optional
-            Most parents.
-
-        Notes
-        -----
         Branches, those of most weight first, take the distribution of the graph that
-        scores best, or one of their own. No change leaves more distributions than
-        there were. Splits that would not gain if all branches fitted without loss are
-        passed over.
+        scores best, or a new one; changes never increase the number of distributions.
+        Splits that would not gain if all branches fitted without loss are skipped.
+        `splits` contains variables with the states of each branch; `required` variables
+        stay parents.
         """
         rest, before = self._part(but=node), self.score
         counts = self._rows.count(self.child, node.rows)
@@ -249,16 +199,8 @@ class DecisionGraph:
     ) -> tuple[tuple[int, ...], float, float] | None:
         """Distributions of some branches, the gain and its worth; None if too little.
 
-        Parameters
-        ----------
-        before : float
-            Score of the graph.
-        after : _Part
-            The shape that is left, and the distributions of what is not replaced.
-        own, shares : ndarray of shape (n_branches, ...), dtype float64
-            Of the branches.
-        least : float
-            What the worth has to be above.
+        `after` is the graph without what is replaced; `own` (n_branches, n_states) and
+        `shares` (n_branches,) describe the branches. The worth must exceed `least`.
         """
         n_before = len(self._whole.numbers)
         vanished = n_before - len(after.numbers)

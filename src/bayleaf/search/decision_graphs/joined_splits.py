@@ -39,25 +39,11 @@ SURCHARGES = (1.0, 0.5, 0.0)
 def with_joined_splits(result: SearchResult, task: TreeTask) -> SearchResult:
     """Change the nodes of every graph of a network so that its score rises.
 
-    Parameters
-    ----------
-    result : SearchResult
-        With a `TreeShape` for each variable.
-    task : TreeTask
-        The search that found it.
-
-    Returns
-    -------
-    SearchResult
-        Graphs that score as much or more, with what was done at the end of the trace.
-        A change of a node has the states that lead to it as detail, "split" those that
-        leave a split, "remove_split" those that leave a leaf.
-
-    Notes
-    -----
-    Variables in turn, each with the others' parents as they stand. The time limit ends
-    it between two changes. Under a score whose leaves depend on the configurations that
-    lead to them (BDeu), graphs stay as they are.
+    Variables take turns, each with the others' present parents; the time limit applies
+    between changes. The trace ends with the changes: "split" where they leave a split,
+    "remove_split" where a leaf, each with the states that lead to the node as detail.
+    Graphs stay as they are under scores whose leaves depend on the configurations that
+    lead to them (BDeu).
     """
     if not task.terms.score.adds_over_rows:
         return result
@@ -93,21 +79,11 @@ def _improved(
 
 @dataclass(eq=False)
 class _Sweeps:
-    """Sweeps over the nodes of one graph.
-
-    Parameters
-    ----------
-    task : TreeTask
-        The search.
-    graph : DecisionGraph
-        What is changed.
-    others : list of int
-        Variables that the child does not lead to.
-    """
+    """Sweeps over the nodes of one graph."""
 
     task: TreeTask
     graph: DecisionGraph
-    others: list[int]
+    others: list[int]  # variables that the child does not lead to
     _moves: list[Move] = field(default_factory=list)
     _entering: dict[tuple[int, tuple[int, ...]], dict[tuple[int, ...], Groups]] = field(
         default_factory=dict

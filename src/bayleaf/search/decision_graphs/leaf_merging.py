@@ -17,19 +17,11 @@ from bayleaf.search.trees.shape import TreeShape
 
 @dataclass(frozen=True)
 class LeafMerge:
-    """Two distributions made one.
+    """Merge of two distributions."""
 
-    Parameters
-    ----------
-    kept, absorbed : int
-        Their rows in the tree before any merge, the lower one first.
-    gain : float
-        How much the score grew.
-    """
-
-    kept: int
-    absorbed: int
-    gain: float
+    kept: int  # row before any merge, below `absorbed`
+    absorbed: int  # row before any merge
+    gain: float  # how much the score grew
 
 
 def merge_leaves(
@@ -41,29 +33,11 @@ def merge_leaves(
 ) -> tuple[NDArray[np.intp], list[LeafMerge]]:
     """Merge the two distributions that gain most, again and again, while any gain.
 
-    A merge saves the parameters of one distribution and costs naming, among all
-    leaves of the tree, the one that is shared.
-
-    Parameters
-    ----------
-    counts : ndarray of shape (n_rows, child card), dtype float64
-        Weight of each state at each distribution.
-    shares : ndarray of shape (n_rows,), dtype float64
-        Part of all parent configurations that leads to each.
-    n_leaves : int
-        Number of leaves of the tree.
-    terms : TreeTerms
-        The score.
-    surcharge : float, default=0.0
-        What a merge may lose.
-
-    Returns
-    -------
-    rows : ndarray of shape (n_rows,), dtype intp
-        New number of each distribution, by first occurrence.
-    merges : list of LeafMerge
-        In the order in which they were made; gains equal but for rounding in the
-        order of rows.
+    A merge saves the parameters of one distribution and costs naming, among all leaves
+    of the tree, the one that is shared; it may lose up to `surcharge`. Takes `counts`
+    (n_rows, child card) and the `shares` (n_rows,) of all parent configurations;
+    returns each row's new number, by first occurrence, and the merges, of equal gains
+    in the order of rows.
     """
     counts, shares = counts.copy(), shares.copy()
     n_rows = len(counts)
@@ -106,22 +80,9 @@ def merge_leaves(
 def with_merged_leaves(
     result: SearchResult, codes: Codes, terms: TreeTerms
 ) -> SearchResult:
-    """Merge leaves of every tree of a network.
+    """Merge leaves of every tree of a network, whose graph stays as it is.
 
-    Parameters
-    ----------
-    result : SearchResult
-        With a `TreeShape` for each variable.
-    codes : Codes
-        The rows that it was learned from.
-    terms : TreeTerms
-        The score.
-
-    Returns
-    -------
-    SearchResult
-        The same graph; trees whose paths share distributions, and the merges at the
-        end of the trace, with the two distributions as detail.
+    The trace ends with the merges, whose detail is the two distributions.
     """
     score, trace = result.score, list(result.trace)
     shapes: list[TreeShape] = []
@@ -142,18 +103,7 @@ def with_merged_leaves(
 
 
 def configuration_shares(shape: TreeShape, cards: tuple[int, ...]) -> Counts:
-    """Part of all parent configurations that leads to each distribution.
-
-    Parameters
-    ----------
-    shape : TreeShape
-    cards : tuple of int
-        Number of states of every variable.
-
-    Returns
-    -------
-    ndarray of shape (n_rows,), dtype float64
-    """
+    """Share of all parent configurations that leads to each distribution, (n_rows,)."""
     shares = np.zeros(shape.n_rows)
     for row, context in shape.leaves(()):
         share = 1.0

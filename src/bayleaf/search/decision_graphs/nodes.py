@@ -17,35 +17,15 @@ Context = Mapping[int, tuple[int, ...]]
 
 @dataclass(eq=False)
 class GraphNode:
-    """A leaf or a split.
+    """A leaf or a split."""
 
-    Parameters
-    ----------
-    rows : ndarray of shape (n_rows,), dtype int32
-        The rows of the table that come here.
-    context : mapping from int to tuple of int
-        States of each variable that splits above narrowed.
-    counts : ndarray of shape (child card,), dtype float64
-        Weight of each state of the child.
-    share : float
-        Part of all parent configurations that leads here.
-    distribution : int
-        Number of a leaf's distribution, which other leaves may share.
-    variable : int
-        The variable that a split asks for.
-    groups : tuple of tuple of int
-        States of each branch.
-    branches : list of GraphNode
-        Empty at a leaf.
-    """
-
-    rows: Rows
-    context: Context
-    counts: Counts
-    share: float
-    distribution: int = -1
-    variable: int = -1
-    groups: Groups = ()
+    rows: Rows  # rows of the table that arrive here
+    context: Context  # states of each variable that splits above narrowed
+    counts: Counts  # (child card,)
+    share: float  # of all parent configurations
+    distribution: int = -1  # of a leaf, which others may share; else -1
+    variable: int = -1  # that a split asks for; -1 for a leaf
+    groups: Groups = ()  # states of each branch
     branches: list[GraphNode] = field(default_factory=list)
 
     @property
@@ -68,19 +48,7 @@ class GraphNode:
         self.distribution = distribution
 
     def branch(self, variable: int, groups: Groups, rows: RowTable, child: int) -> None:
-        """Split, whatever was below before.
-
-        Parameters
-        ----------
-        variable : int
-            The variable to ask for.
-        groups : tuple of tuple of int
-            States of each branch.
-        rows : RowTable
-            The table.
-        child : int
-            The variable of the graph.
-        """
+        """Split the node, and drop whatever was below."""
         branch_of = np.zeros(rows.cards[variable], dtype=np.intp)
         for number, group in enumerate(groups):
             branch_of[list(group)] = number
@@ -100,13 +68,7 @@ class GraphNode:
 
 
 def graph_of(shape: TreeShape, rows: RowTable) -> GraphNode:
-    """The root of a graph, with all rows sent down.
-
-    Parameters
-    ----------
-    shape : TreeShape
-    rows : RowTable
-    """
+    """Root of a graph, with all rows sent down to its nodes."""
     root = GraphNode(rows.all_rows, {}, rows.state_weights(shape.child), 1.0)
     open_nodes: list[tuple[GraphNode, LeafShape | SplitShape]] = [(root, shape.root)]
     while open_nodes:
@@ -120,14 +82,7 @@ def graph_of(shape: TreeShape, rows: RowTable) -> GraphNode:
 
 
 def shape_of(node: GraphNode, numbers: Mapping[int, int]) -> LeafShape | SplitShape:
-    """A node and all below it without rows.
-
-    Parameters
-    ----------
-    node : GraphNode
-    numbers : mapping from int to int
-        New number of each distribution.
-    """
+    """Shape of a node and all below it, its distributions renumbered by `numbers`."""
     if not node.branches:
         return LeafShape(numbers[node.distribution])
     branches = tuple(shape_of(branch, numbers) for branch in node.branches)

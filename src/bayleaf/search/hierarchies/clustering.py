@@ -45,38 +45,18 @@ def build_hierarchy(
 ) -> ValueHierarchy:
     """Learn a value hierarchy from counts of each value with other variables.
 
-    Parameters
-    ----------
-    variable : Variable
-        The variable; a missing state is a value as any other.
-    tables : sequence of ndarray of shape (n_states, n_context_states), dtype float64
-        One table a context variable: weight of the rows with each pair of states.
-    linkage : {"information", "hamming"}, default="information"
-        "information" joins the clusters that lose least mutual information with the
-        context variables, added over these, in other words with the least
-        count-weighted Jensen-Shannon divergence. "hamming" joins those whose most
-        frequent states of the context variables differ for the fewest variables.
-    linkage_arity : {"binary", "multiway"}, default="binary"
-        "multiway" joins in one step all clusters that losses within a tenth of the
-        least one tie to the cheapest pair.
+    Each table is (n_states, n_context_states); a missing state is a value like any
+    other. "information" joins the clusters that lose least mutual information with the
+    context variables (least count-weighted Jensen-Shannon divergence), "hamming" those
+    whose most frequent context states differ for the fewest variables. "multiway" joins
+    in one step all clusters that losses within a tenth of the least tie to the cheapest
+    pair.
 
-    Returns
-    -------
-    ValueHierarchy
-        Over all states of the variable; without context variables the trivial one.
-        Groups are named after their states, siblings stand in the order of codes.
-
-    Raises
-    ------
-    ValueError
-        If a setting is unknown or a table has another number of rows.
-
-    Notes
-    -----
-    BuildAVH of desJardins, Rathod and Getoor (2008), figure 6. A joined cluster goes
-    to the end of the list of clusters; of pairs with equal losses the first in the
-    list is joined; of equally frequent states the one with the smallest code is the
-    most frequent. Levels deeper than a hierarchy may have are left out.
+    BuildAVH of desJardins, Rathod and Getoor (2008), figure 6. A joined cluster goes to
+    the end of the list of clusters; the first of pairs with equal losses is joined;
+    among equally frequent states the smallest code counts. Without context variables
+    the hierarchy is trivial; levels deeper than a hierarchy may have are left out.
+    ValueError if a setting is unknown or a table has another number of rows.
     """
     check_linkage(linkage, linkage_arity)
     n_values = variable.n_states
@@ -109,28 +89,12 @@ def learn_hierarchies(
     linkage: Linkage = "information",
     linkage_arity: LinkageArity = "binary",
 ) -> tuple[ValueHierarchy, ...]:
-    """Learn a value hierarchy for each variable, all others being its context.
+    """Learn a value hierarchy for each variable, with all others as its context.
 
-    Parameters
-    ----------
-    counts : CountSource
-        Of a table with one variable for each of the domain.
-    domain : Domain
-        The variables.
-    linkage, linkage_arity : str
-        See `build_hierarchy`.
-
-    Returns
-    -------
-    tuple of ValueHierarchy
-        By variable. Rows that miss one of two variables are left out of the counts
-        of the two.
-
-    Notes
-    -----
-    desJardins, Rathod and Getoor (2008), section 7.1, global clustering. Pairs are
-    counted for one variable at a time, so that memory grows with the number of
-    variables, not its square.
+    desJardins, Rathod and Getoor (2008), section 7.1, global clustering. Rows that miss
+    one of two variables are left out of their counts. Pairs are counted for one
+    variable at a time, so that memory grows with the number of variables, not its
+    square.
     """
     check_linkage(linkage, linkage_arity)
 

@@ -24,22 +24,9 @@ _MAX_CELLS = 10_000_000
 class LocalHierarchies:
     """Hierarchies learned from the child and its other parents.
 
-    Parameters
-    ----------
-    counts : CountSource
-        Of the whole training table.
-    domain : Domain
-        Its variables.
-    linkage : {"information", "hamming"}, default="information"
-        See `build_hierarchy`.
-    linkage_arity : {"binary", "multiway"}, default="binary"
-        See `build_hierarchy`.
-
-    Notes
-    -----
-    desJardins, Rathod and Getoor (2008), section 7.2, one-time clustering. Trees and
-    pair tables are remembered, the most recently used ones. An instance may be asked
-    from several threads, and its answers depend on the question alone.
+    desJardins, Rathod and Getoor (2008), section 7.2, one-time clustering. The most
+    recently used trees and pair tables are cached. Threads may share an instance, and
+    results depend on the arguments alone.
     """
 
     def __init__(
@@ -60,15 +47,7 @@ class LocalHierarchies:
     def __call__(
         self, child: int, parent: int, parents: Collection[int]
     ) -> ValueHierarchy:
-        """The hierarchy of a parent, or of a candidate, under the present parents.
-
-        Parameters
-        ----------
-        child, parent : int
-            Indices of the variables.
-        parents : collection of int
-            Present parents of the child, with `parent` among them or not.
-        """
+        """Hierarchy of a parent, or of a candidate, given the present parents."""
         others = frozenset(parents) - {parent}
         return self._tree(parent, frozenset({child}) | others)
 

@@ -8,25 +8,11 @@ from bayleaf.search.latents.wrapper_scores import HeldOut
 
 
 def forward_selection(held_out: HeldOut, children: Sequence[int]) -> tuple[int, ...]:
-    """Choose class children by the wrapper score.
+    """Choose class children, in increasing order, by the wrapper score.
 
-    Parameters
-    ----------
-    held_out : HeldOut
-        Scores of the class prior alone; left with those of the choice.
-    children : sequence of int
-        Nodes to choose among.
-
-    Returns
-    -------
-    tuple of int
-        Nodes whose addition, best first, made the score strictly better, in increasing
-        order. Of equally good ones the first is added.
-
-    References
-    ----------
-    Langseth, H., Nielsen, T. D. (2006). Classification using hierarchical naive Bayes
-    models. Machine Learning 63, 135-159, sections 6.2 and 7.
+    Nodes are added best first, of equal ones the first, while the score gets strictly
+    better; `held_out` keeps the scores of the choice. Langseth and Nielsen (2006),
+    Machine Learning 63, 135-159, sections 6.2 and 7.
     """
     name = held_out.score_name
     left, chosen = list(children), []

@@ -78,24 +78,11 @@ class SearchStep:
 
 @dataclass(frozen=True, eq=False)
 class LatentSearchResult:
-    """Latent variables found, and how.
-
-    Parameters
-    ----------
-    tree : LatentTree
-        The tree.
-    used : tuple of int or None
-        Class children that forward selection kept, in increasing order; None if it
-        was not asked for.
-    steps : tuple of SearchStep
-        All rounds.
-    baseline : WrapperScore or None
-        Score of naive Bayes over the features; None where no score is taken.
-    """
+    """Latent variables, and the search that found them."""
 
     tree: LatentTree
-    used: tuple[int, ...] | None
-    steps: tuple[SearchStep, ...]
-    baseline: WrapperScore | None
+    used: tuple[int, ...] | None  # class children, increasing; None without selection
+    steps: tuple[SearchStep, ...]  # all rounds
+    baseline: WrapperScore | None  # naive Bayes over the features; None if not scored
 
     __repr__ = brief_fields

@@ -27,24 +27,10 @@ CONSTANT = -1
 class NodeRows:
     """States of features and latent variables in every row.
 
-    Parameters
-    ----------
-    codes : Codes
-        Features and then the class, which is never missing.
-
-    Attributes
-    ----------
-    columns : ndarray of shape (2 n_features + 1, n_rows), dtype uint16
-        States of each node; of those not made yet nothing is known. The last row
-        is that of `CONSTANT`.
-    cards : list of int
-        Number of states of each node; this code means missing.
-    classes : ndarray of shape (n_rows,), dtype uint16
-        Class of each row.
-    weights : ndarray of shape (n_rows,) or (1,)
-        Weight of each row, or of all.
-    packed : PackedColumns
-        The columns for the native loops.
+    `columns` (2 n_features + 1, n_rows), uint16, contains the states of each node,
+    where the code `cards[node]` is missing; the last row is that of `CONSTANT`, and
+    rows of nodes not made yet are undefined. `classes` is (n_rows,), `weights`
+    (n_rows,) or (1,).
     """
 
     def __init__(self, codes: Codes) -> None:
@@ -84,10 +70,8 @@ class NodeRows:
     def cell_counts(self, left: int, right: int, runs: PackedRuns) -> Counts:
         """Count the joint states of two nodes in each run of rows.
 
-        Returns
-        -------
-        ndarray of shape (n_runs, n_left_codes, n_right_codes)
-            The last state of a variable is the missing one.
+        Returns (n_runs, n_left_codes, n_right_codes); each last code is the missing
+        state.
         """
         n_codes = self.packed.n_codes
         counts = np.zeros((runs.n_runs, n_codes[left], n_codes[right]))
@@ -102,10 +86,8 @@ class NodeRows:
     ) -> Counts:
         """Count one node's joint states with those of others in one pass.
 
-        Returns
-        -------
-        ndarray of shape (n_runs, card + 1, n_other_states)
-            The states of each other node and then its missing state.
+        Returns (n_runs, card + 1, n_other_states), the states of each other node
+        followed by its missing state.
         """
         n_states = self.cards[node] + 1
         keys = runs.runs * np.int32(n_states) + self.columns[node]

@@ -26,21 +26,11 @@ _ROUNDING = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class PairTests:
-    """Tests of independence given the class, for every left with every right variable.
+    """Tests of independence given the class, of each left with each right variable."""
 
-    Parameters
-    ----------
-    statistic : ndarray of shape (n_left, n_right)
-        G² in nats, or 2 N E[KL].
-    freedom : ndarray of shape (n_left, n_right)
-        Degrees of freedom.
-    negative_log_p : ndarray of shape (n_left, n_right)
-        -ln of the probability of a larger statistic.
-    """
-
-    statistic: Counts
-    freedom: Counts
-    negative_log_p: Counts
+    statistic: Counts  # (n_left, n_right), G² in nats, or 2 N E[KL]
+    freedom: Counts  # (n_left, n_right), degrees of freedom
+    negative_log_p: Counts  # (n_left, n_right), -ln P(larger statistic)
 
 
 def pair_tests(
@@ -54,36 +44,19 @@ def pair_tests(
 ) -> PairTests:
     """Test every variable on the left with every one on the right.
 
-    Parameters
-    ----------
-    dense : ndarray of shape (n_classes, n_left_states, n_right_states)
-        Joint counts as `PairCounts.dense` returns them. Rows in which either variable
-        is missing are left out of the test of the pair.
-    left_cards, right_cards : sequence of int
-        Number of states of each variable.
-    pair_score : {"mutual_information", "expected_kl"}
-        G² of the pair given the class, with |C| d degrees of freedom on declared
-        states, d = (|X| - 1) (|Y| - 1); or twice the weight times the mean divergence
-        of P(C | x, y) from what naive Bayes says, with (|C| - 1) d.
-    matched : bool, default=False
-        Give the divergence the scaled chi-squared law with the first two moments that
-        it has where X and Y are independent given the class. The plain law is right
-        only where they are independent of the class too, and rejects too often.
-    triangle : bool, default=False
-        Both sides are the same; only pairs above the diagonal are tested.
+    `dense` (n_classes, n_left_states, n_right_states) comes from `PairCounts.dense`;
+    rows in which either variable is missing are left out. "mutual_information" takes G²
+    given the class, with |C| d degrees of freedom, d = (|X| - 1) (|Y| - 1) on declared
+    states; "expected_kl" takes twice the weight times the mean divergence of
+    P(C | x, y) from naive Bayes, with (|C| - 1) d. Langseth and Nielsen (2006), Machine
+    Learning 63, 135-159, equation 4 and section 6.2.
 
-    Returns
-    -------
-    PairTests
-        The statistic is not scaled; degrees of freedom of a matched law need not be
-        whole.
-
-    References
-    ----------
-    Langseth, H., Nielsen, T. D. (2006). Classification using hierarchical naive Bayes
-    models. Machine Learning 63, 135-159, equation 4 and section 6.2.
-    Satterthwaite, F. E. (1946). An approximate distribution of estimates of variance
-    components. Biometrics Bulletin 2, 110-114.
+    If `matched`, the divergence follows the scaled chi-squared law with its first two
+    moments where X and Y are independent given the class, whose degrees of freedom need
+    not be integers (Satterthwaite 1946, Biometrics Bulletin 2, 110-114). The plain law
+    is right only where they are independent of the class too, and rejects too often.
+    The statistic is not scaled. With `triangle`, both sides are equal, and only pairs
+    above the diagonal are tested.
     """
     left = np.asarray(left_cards, dtype=np.int64)
     right = np.asarray(right_cards, dtype=np.int64)
@@ -103,13 +76,7 @@ def pair_tests(
 
 
 class PairRanking:
-    """Tests of all pairs of nodes, as they become known, on one set of rows.
-
-    Parameters
-    ----------
-    n_nodes : int
-        Largest number of nodes.
-    """
+    """Tests of all pairs of nodes on one set of rows, filled in step by step."""
 
     def __init__(self, n_nodes: int) -> None:
         self._tests = np.zeros((3, n_nodes, n_nodes))
@@ -130,17 +97,8 @@ class PairRanking:
     ) -> list[tuple[int, int]]:
         """Pairs of some nodes, the least probable first.
 
-        Parameters
-        ----------
-        nodes : sequence of int
-            In increasing order.
-        allowed : ndarray of shape (n_nodes, n_nodes)
-            Which pairs may be joined.
-
-        Returns
-        -------
-        list of tuple of int
-            By -ln p; equal ones by statistic, then in the order of nodes.
+        They are sorted by -ln p, equal ones by statistic, then in the order of `nodes`,
+        which increase. `allowed` (n_nodes, n_nodes) marks pairs that may be joined.
         """
         own = np.asarray(nodes, dtype=np.intp)
         rows, columns = np.triu_indices(len(own), 1)
@@ -160,24 +118,9 @@ def rank_features(
     *,
     matched: bool,
 ) -> list[PairRanking]:
-    """Test all pairs of features.
+    """Test all pairs of features, once for each part of the table.
 
-    Parameters
-    ----------
-    parts : sequence of CountSource
-        Parts of one table. With one part its rows are used; with more, each
-        ranking uses all rows but those of its part.
-    cards : sequence of int
-        Number of states of each feature.
-    n_nodes : int
-        Largest number of nodes.
-    pair_score, matched
-        See `pair_tests`.
-
-    Returns
-    -------
-    list of PairRanking
-        One a part.
+    With one part its rows are used; with more, all rows but those of the part.
     """
     rankings = [PairRanking(n_nodes) for _ in parts]
     blocks = _blocks(cards, parts[0].cards[-1] * len(parts))

@@ -29,24 +29,14 @@ _NAMED_PAIRS = 3
 
 @dataclass(frozen=True, eq=False)
 class Proposal:
-    """A latent variable that may be made.
-
-    Parameters
-    ----------
-    left, right : int
-        The nodes that it joins.
-    statistic, degrees_of_freedom, negative_log_p : float
-        Their test, see `pair_tests`.
-    partition : Partition
-        Its states.
-    """
+    """A latent variable that may be made to join two nodes; see `pair_tests`."""
 
     left: int
     right: int
     statistic: float
     degrees_of_freedom: float
     negative_log_p: float
-    partition: Partition
+    partition: Partition  # its states
 
     def candidate(self, score: WrapperScore | None, *, accepted: bool) -> JoinCandidate:
         """What the record of the search keeps of it."""
@@ -67,24 +57,9 @@ class Proposal:
 class LatentProposals:
     """Tests and collapsed states of pairs, on all rows or on overlapping subsets.
 
-    Parameters
-    ----------
-    codes : Codes
-        The table, class last.
-    rows : NodeRows
-        The same rows; latent variables are added there.
-    parts : ndarray of shape (n_rows,), dtype int32, or None
-        With parts, each subset is all rows but those of its part.
-    n_parts : int
-        Number of parts; 1 without.
-    pair_score, matched
-        See `pair_tests`.
-    max_cells : int
-        Pairs with more joint states are never proposed.
-    names : sequence of str
-        Names of the features, for warnings.
-    n_jobs : int
-        Number of threads.
+    With `parts` (n_rows,), int32, each subset is all rows but those of its part. Latent
+    variables are added to `rows`. Pairs with more than `max_cells` joint states are
+    never proposed; warnings contain their `names`.
     """
 
     def __init__(

@@ -46,46 +46,19 @@ _LEAST_SCORED = 200_000
 
 @dataclass(frozen=True)
 class LatentSearchOptions:
-    """How latent variables are searched for.
-
-    Parameters
-    ----------
-    search : str
-        "algorithm3", "top_pairs", "hill_climbing" or "significance".
-    pair_score : {"mutual_information", "expected_kl"}
-        How pairs are ranked, see `pair_tests`.
-    wrapper_score : {"accuracy", "log_loss", "accuracy_then_log_loss"}
-        What held-out rows are judged by.
-    n_candidates : int, default=10
-        Candidates of a round of "top_pairs"; subsets of "algorithm3".
-    score_folds : int, default=5
-        Folds that are held out in turn.
-    significance_level : float, default=0.05
-        "significance" stops where p is not below.
-    max_cells : int, default=5000
-        Pairs with more joint states are not joined.
-    merge_rows : bool, default=True
-        Deal equal rows to folds and subsets together. Otherwise single rows are dealt,
-        as in the paper, so that their order matters.
-    smoothing : Smoothing, default=Dirichlet()
-        How P(node | class) is estimated in the wrapper.
-    prior : Smoothing, optional
-        How P(class) is; like the rest by default.
-    feature_selection : {"forward"}, optional
-        Choose among class children once the latent variables are made.
-    """
+    """Options of the search for latent variables."""
 
     search: SearchName = "top_pairs"
-    pair_score: PairScore = "expected_kl"
-    wrapper_score: ScoreName = "accuracy"
-    n_candidates: int = 10
+    pair_score: PairScore = "expected_kl"  # see `pair_tests`
+    wrapper_score: ScoreName = "accuracy"  # of held-out rows
+    n_candidates: int = 10  # per round of "top_pairs"; subsets of "algorithm3"
     score_folds: int = 5
-    significance_level: float = 0.05
-    max_cells: int = 5000
-    merge_rows: bool = True
-    smoothing: Smoothing = field(default_factory=Dirichlet)
-    prior: Smoothing | None = None
-    feature_selection: Literal["forward"] | None = None
+    significance_level: float = 0.05  # "significance" stops where p is not below
+    max_cells: int = 5000  # pairs with more joint states are not joined
+    merge_rows: bool = True  # equal rows share folds; the paper deals single rows
+    smoothing: Smoothing = field(default_factory=Dirichlet)  # of P(node | class)
+    prior: Smoothing | None = None  # of P(class); None: as `smoothing`
+    feature_selection: Literal["forward"] | None = None  # of class children, afterwards
 
 
 def search_latents(
@@ -96,35 +69,10 @@ def search_latents(
 ) -> LatentSearchResult:
     """Join class children by latent variables.
 
-    Parameters
-    ----------
-    counts : CountSource
-        The table, class last.
-    options : LatentSearchOptions
-        How to search.
-    rng : Generator
-        Draws the folds, and then the subsets of "algorithm3".
-    names : sequence of str
-        Names of the features, for warnings.
-
-    Returns
-    -------
-    LatentSearchResult
-
-    Warns
-    -----
-    UserWarning
-        If a pair has more than `max_cells` joint states.
-
-    Raises
-    ------
-    ValueError
-        If folds are asked for and there are fewer rows.
-
-    References
-    ----------
-    Langseth, H., Nielsen, T. D. (2006). Classification using hierarchical naive Bayes
-    models. Machine Learning 63, 135-159, algorithms 1 and 3 and section 4.2.3.
+    `rng` draws the folds, then the subsets of "algorithm3". UserWarning if a pair has
+    more than `max_cells` joint states; ValueError if there are fewer rows than folds.
+    Langseth and Nielsen (2006), Machine Learning 63, 135-159, algorithms 1 and 3 and
+    section 4.2.3.
     """
     search = _LatentSearch(counts, options, rng, names)
     work = Work()

@@ -18,18 +18,10 @@ TOLERANCE = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class Partition:
-    """The joint states of two variables, in groups.
+    """Groups of the joint states of two variables."""
 
-    Parameters
-    ----------
-    states : ndarray of shape (left card, right card), dtype intp
-        Group of each cell, numbered by first cells, row by row.
-    deltas : tuple of float
-        What each merge gained, in nats, in the order of the merges.
-    """
-
-    states: NDArray[np.intp]
-    deltas: tuple[float, ...]
+    states: NDArray[np.intp]  # (left card, right card), groups by first cell
+    deltas: tuple[float, ...]  # gain of each merge in turn, nats
 
     @property
     def n_states(self) -> int:
@@ -42,28 +34,14 @@ def collapse_states(counts: Counts) -> Partition:
 
     Merging states i and j of a latent variable changes the model's score by
     ``(|C| / 2) ln N + h(n_i + n_j) - h(n_i) - h(n_j)``, where h(n) is the sum of
-    n_c ln(n_c / n) over the class counts of a state. The pair that gains most is merged
-    first; of gains within 1e-9 that of the first cells. Empty cells then join the
-    group whose class distribution is nearest to what naive Bayes predicts for them.
+    ``n_c ln(n_c / n)`` over the class counts of a state. The pair that gains most is
+    merged first; of gains within 1e-9 that of the first cells. Empty cells then join
+    the group whose class distribution is nearest to the prediction of naive Bayes.
 
-    Parameters
-    ----------
-    counts : ndarray of shape (n_classes, left card, right card)
-        Weight of each class and joint state.
+    `counts` is (n_classes, left card, right card); without any there is one group.
+    Langseth and Nielsen (2006), Machine Learning 63, 135-159, algorithm 2; their
+    equation 5 is printed upside down.
 
-    Returns
-    -------
-    Partition
-        One group if there are no counts.
-
-    References
-    ----------
-    Langseth, H., Nielsen, T. D. (2006). Classification using hierarchical naive Bayes
-    models. Machine Learning 63, 135-159, algorithm 2; their equation 5 is printed
-    upside down.
-
-    Examples
-    --------
     >>> import numpy as np
     >>> equal = np.array([[[40.0, 0.0], [0.0, 40.0]], [[0.0, 40.0], [40.0, 0.0]]])
     >>> collapse_states(equal).states.tolist()

@@ -29,18 +29,10 @@ _COMPARED_DECIMALS = 6
 
 @dataclass(frozen=True)
 class WrapperScore:
-    """What naive Bayes says of held-out rows.
+    """Scores of held-out rows under naive Bayes."""
 
-    Parameters
-    ----------
-    correct : float
-        Weight of the rows whose class is predicted.
-    log_likelihood : float
-        Sum of ln P(class | row), in nats; 0 where the search does not ask for it.
-    """
-
-    correct: float
-    log_likelihood: float
+    correct: float  # weight of the rows whose class is predicted
+    log_likelihood: float  # sum of ln P(class | row), nats; 0 if not requested
 
     def rank(self, name: ScoreName) -> tuple[float, ...]:
         """What to compare under a wrapper score; larger is better."""
@@ -53,39 +45,21 @@ class WrapperScore:
 
 @dataclass(frozen=True, eq=False)
 class Gains:
-    """What each row's log scores gain by a change of class children.
+    """Gains of each row's log scores by a change of class children.
 
-    Parameters
-    ----------
-    left, right : int
-        Nodes that tell which gain is a row's.
-    table : ndarray of shape (n_folds, n_left_codes, n_right_codes, n_classes)
-        Gain by fold, codes of the two (missing states included) and class.
+    A row's gain is at its fold and its codes of `left` and `right`, missing included.
     """
 
     left: int
     right: int
-    table: Counts
+    table: Counts  # (n_folds, n_left_codes, n_right_codes, n_classes)
 
 
 class HeldOut:
     """Log scores of all rows under naive Bayes without their fold, and changes to them.
 
-    Tables come from the counts of all folds less those of one; no row is looked at
-    twice for the model it belongs to.
-
-    Parameters
-    ----------
-    rows : NodeRows
-        The rows; latent variables may be added.
-    folds : ndarray of shape (n_rows,), dtype int32
-        Fold of each row.
-    n_folds : int
-        Number of folds.
-    smoothing, prior : Smoothing
-        How P(node | class) and P(class) are estimated from counts.
-    score : str
-        The wrapper score's name.
+    Tables are the counts of all folds less those of one, so that no row is counted
+    twice. `folds` is (n_rows,), int32; latent variables may be added to `rows`.
     """
 
     def __init__(

@@ -149,16 +149,9 @@ def counted_families(
 ) -> list[tuple[int, ...]]:
     """Every feature with as many parents as rows and keys distinguish.
 
-    Parameters
-    ----------
-    parents : sequence of sequence of int
-        Parents of each feature, strongest first.
-    maps : tuple of ndarray of dtype uint16
-        For each feature, the state that each of its codes stands for.
-    log_cards : ndarray of shape (n_features + 1,)
-        Logarithm of how many states each feature, and the class last, has in effect.
-    constraints : Constraints, optional
-        Required parents are counted however few rows tell them apart.
+    `parents` are listed strongest first; `maps` (uint16) map codes to states.
+    `log_cards` (n_features + 1,) are logarithms of the numbers of states in effect, the
+    class last. Required parents are counted however few rows distinguish them.
     """
     required = frozenset[Edge]() if constraints is None else constraints.required_edges
     radices = radices_of(maps)
@@ -179,30 +172,14 @@ def counted_families(
 
 @dataclass(eq=False)
 class NetworkSampler:
-    """Draws networks, and counts every feature and its parents in each.
-
-    Parameters
-    ----------
-    counts : CountSource
-        Of the training table.
-    codings : sequence of tuple of ndarray
-        Network m takes the one at m modulo their number.
-    seeds : ndarray of shape (n_networks,), dtype int64
-        One for each network.
-    max_parents : int
-        Most parents of a feature.
-    max_table_cells : int
-        Largest family that is counted.
-    constraints : Constraints, optional
-        Arcs among the features that are required or forbidden.
-    """
+    """Sampler of networks that counts every feature and its parents in each."""
 
     counts: CountSource
-    codings: Sequence[Maps]
-    seeds: NDArray[np.int64]
-    max_parents: int
-    max_table_cells: int
-    constraints: Constraints | None = None
+    codings: Sequence[Maps]  # of network m: the one at m modulo their number
+    seeds: NDArray[np.int64]  # one per network
+    max_parents: int  # of a feature
+    max_table_cells: int  # of a counted family
+    constraints: Constraints | None = None  # arcs among the features
 
     @cached_property
     def _in_states(self) -> Sequence[NDArray[np.float64]]:
@@ -256,28 +233,12 @@ class NetworkSampler:
         *,
         is_given: bool,
     ) -> tuple[int, int]:
-        """How many networks, and least rows of a configuration, fit into memory.
+        """Number of networks, and least rows of a configuration, that fit `max_bytes`.
 
-        First more rows are asked for, then fewer networks are drawn: what
-        configurations of a few rows add is worth less than a network.
-
-        Parameters
-        ----------
-        n_networks : int
-            Most networks.
-        max_bytes : int
-            What all networks may take.
-        limit : str, default="max_model_size"
-            Parameter that bounds them, for messages.
-        n_shares : int, default=1
-            How many times as much the parameter is.
-        is_given : bool
-            Whether there are to be so many networks, whatever they take.
-
-        Raises
-        ------
-        ValueError
-            If even families without parents take more, naming what would be enough.
+        First the least rows rise, then the networks fall unless `is_given`:
+        configurations of a few rows add less than a network. If even families without
+        parents need more, ValueError names the parameter `limit`, which is `n_shares`
+        times `max_bytes`, and what would be enough.
         """
         n_rows = float(self._in_states[-1].sum())
         sizes = _candidate_sizes(n_networks, n_rows, is_given=is_given)

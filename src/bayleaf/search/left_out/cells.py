@@ -23,18 +23,10 @@ _RESIDUE = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class LeftOutRows:
-    """Training rows, each of which is to be predicted without itself.
+    """Training rows, each of which is to be predicted without itself."""
 
-    Parameters
-    ----------
-    codes : Codes
-        The rows, class last.
-    beside : ndarray of shape (n_classes, n_rows), optional
-        What speaks for each class beside the tables, nats.
-    """
-
-    codes: Codes
-    beside: Floats | None = None
+    codes: Codes  # class last
+    beside: Floats | None = None  # (n_classes, n_rows), other evidence, nats
 
     def stretch(self, rows: slice) -> LeftOutRows:
         """Some of the rows."""
@@ -89,21 +81,11 @@ class LeftOutRows:
 
 @dataclass(frozen=True, eq=False)
 class FamilyTables:
-    """Counts of a family with all of its parents, with one less, and so on.
+    """Counts of a family with all of its parents, with one less, and so on."""
 
-    Parameters
-    ----------
-    family : tuple of int
-        Parents, the class first if it is one of them, and the child.
-    counts : ndarray of shape (*parents, child)
-        Weight of each joint state.
-    has_class : bool
-        Whether the class is the first parent.
-    """
-
-    family: Family
-    counts: Counts
-    has_class: bool
+    family: Family  # parents, a class first, then the child
+    counts: Counts  # (*parents, child)
+    has_class: bool  # whether the class is the first parent
 
     @cached_property
     def joint(self) -> list[Counts]:
@@ -134,14 +116,10 @@ class FamilyTables:
     def left_out(
         self, rows: LeftOutRows, observed: slice | NDArray[np.intp]
     ) -> CellCounts:
-        """Counts without the row itself, shape (classes or 1, n_observed).
+        """Counts without the row itself, (n_classes or 1, n_observed).
 
-        Parameters
-        ----------
-        rows : LeftOutRows
-            Some of the training rows.
-        observed : slice or ndarray of int
-            Those with all members of the family, as `LeftOutRows.observed` tells.
+        `observed` selects rows that have all members of the family, see
+        `LeftOutRows.observed`.
         """
         shares = rows.shares[observed]
         own = rows.own[observed] if self.has_class else np.zeros(len(shares), np.intp)
@@ -186,13 +164,7 @@ def left_out_class_counts(class_counts: Counts, rows: LeftOutRows) -> CellCounts
 
 
 def cell_rule(rule: Smoothing | Any) -> CellSmoothing:
-    """The rule itself, if it can tell single cells.
-
-    Raises
-    ------
-    TypeError
-        If it has no method `probabilities`.
-    """
+    """Return the rule itself; TypeError if it has no method `probabilities`."""
     if not isinstance(rule, CellSmoothing):
         raise TypeError(
             "leave-one-out needs a smoothing rule with a method probabilities(cells), "

@@ -35,27 +35,13 @@ Whole = NDArray[np.int64]
 
 
 class GrownTrees(NamedTuple):
-    """Trees, and what their roots add to all rows.
+    """Trees, and what their roots add to all rows."""
 
-    Parameters
-    ----------
-    classes : ndarray of shape (n_trees,), dtype int64
-        The class that each tree adds to.
-    is_ordered : ndarray of shape (n_features,), dtype bool
-        Whether states of a feature are intervals.
-    nodes : Nodes
-        Values are nats beside the root's.
-    base : ndarray of shape (n_classes,)
-        Nats that all rows get.
-    scores : ndarray of shape (n_rows, n_classes)
-        The left-out scores, each row corrected by the trees of folds without it.
-    """
-
-    classes: Whole
-    is_ordered: NDArray[np.bool_]
-    nodes: Nodes
-    base: Floats
-    scores: Floats
+    classes: Whole  # (n_trees,), the class that each tree adds to
+    is_ordered: NDArray[np.bool_]  # (n_features,), whether states are intervals
+    nodes: Nodes  # values are nats relative to the root
+    base: Floats  # (n_classes,), nats that all rows get
+    scores: Floats  # (n_rows, n_classes), left out, corrected by trees of other folds
 
     def scaled(self, scale: float) -> GrownTrees:
         """The trees, their values times a number."""
@@ -70,25 +56,11 @@ def learn_class_trees(
     n_jobs: int = 1,
     without: Collection[int] = (),
 ) -> GrownTrees | None:
-    """Grow trees on left-out scores, and keep them only if they pay.
+    """Grow trees on left-out scores; None unless they pay.
 
-    Parameters
-    ----------
-    scores : ndarray of shape (n_rows, n_classes)
-        Log scores, each row left out; rows in random order.
-    left_out : LeftOutRows
-        The rows.
-    variables : sequence of Variable
-        The features.
-    n_jobs : int
-        Folds that are grown side by side.
-    without : collection of int
-        Features at which no tree branches.
-
-    Returns
-    -------
-    GrownTrees or None
-        None unless rows that were held out lose less, by more than one standard error.
+    `scores` (n_rows, n_classes) are log scores of rows in random order. Trees pay if
+    rows that were held out gain by more than one standard error. They never branch at
+    the features in `without`; folds run in `n_jobs` threads.
     """
     task = _Task.of(scores, left_out, variables, without)
     if left_out.codes.weights.sum() < LEAST_WEIGHT or scores.shape[1] < 2:

@@ -39,24 +39,12 @@ Whole = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Correction:
-    """What multiplies the scores, and what each state of some features adds then.
+    """Factor of the scores, and curves that states of some features add then."""
 
-    Parameters
-    ----------
-    scale : float
-        Above zero.
-    features : ndarray of shape (n_curves,), dtype int64
-        The features that have a curve.
-    curves : tuple of ndarray of shape (n_states, n_classes)
-        Nats that each state of a feature adds to each class.
-    scores : ndarray of shape (n_rows, n_classes)
-        The left-out scores, corrected.
-    """
-
-    scale: float
-    features: Whole
-    curves: tuple[Floats, ...]
-    scores: Floats
+    scale: float  # above zero
+    features: Whole  # (n_curves,), those with a curve
+    curves: tuple[Floats, ...]  # each (n_states, n_classes), nats
+    scores: Floats  # (n_rows, n_classes), left out and corrected
 
 
 class _Task(NamedTuple):
@@ -148,23 +136,11 @@ def learn_correction(
     variables: Sequence[Variable],
     numbers: LinearGaussianFamilies | None,
 ) -> Correction | None:
-    """Learn a correction of left-out scores, and keep it only if it pays.
+    """Learn a correction of left-out scores; None unless it pays.
 
-    Parameters
-    ----------
-    scores : ndarray of shape (n_rows, n_classes)
-        Log scores, each row left out; rows in random order.
-    left_out : LeftOutRows
-        The rows.
-    variables : sequence of Variable
-        The features.
-    numbers : LinearGaussianFamilies or None
-        Where the states of numeric features lie.
-
-    Returns
-    -------
-    Correction or None
-        None unless rows that were held out lose less, by more than one standard error.
+    `scores` (n_rows, n_classes) are log scores of rows in random order; `numbers` has
+    the positions of numeric states. It pays if held-out rows gain by more than one
+    standard error.
     """
     designs = _designs(variables, numbers)
     width = sum(design.shape[1] for _, design in designs)
@@ -255,15 +231,7 @@ def _best(task: _Task) -> Floats | None:
 
 
 def pays(gains: Floats, weights: Floats) -> bool:
-    """Whether the mean gain exceeds its standard error.
-
-    Parameters
-    ----------
-    gains : ndarray of shape (n_rows,)
-        What held-out rows gain.
-    weights : ndarray of shape (n_rows,)
-        What each row counts.
-    """
+    """Whether the weighted mean of `gains` exceeds its standard error."""
     total = float(weights.sum())
     mean = float(weights @ gains) / total
     squares = float(weights @ (gains - mean) ** 2) / total

@@ -35,24 +35,9 @@ def select_kdb(
 ) -> Selection:
     """Score every combination of k, number of features and smoothing rule.
 
-    Parameters
-    ----------
-    left_out : LeaveOneOut
-        Rows, counts and rules.
-    ranking : KDBRanking
-        Order of the features and their parents.
-    depths : sequence of int
-        Values of k in increasing order. A k whose tables have more than
-        `max_table_cells` cells together is no candidate, unless it is the first.
-    prefixes : sequence of int
-        Numbers of features of the order, in increasing order.
-    max_table_cells : int
-        See `depths`.
-
-    Returns
-    -------
-    Selection
-        By k, then number of features, then rule.
+    `depths` (values of k) and `prefixes` (numbers of features) increase. A k whose
+    tables have more than `max_table_cells` cells together is skipped unless it is the
+    first.
     """
     codes = left_out.rows.codes
     weight = float(codes.weights.sum())
@@ -86,24 +71,12 @@ def prefix_families(
 
 @dataclass(frozen=True, eq=False)
 class PrefixPass:
-    """One pass over some rows, family after family.
-
-    Parameters
-    ----------
-    left_out : LeaveOneOut
-        Rules and prior.
-    tables : sequence of FamilyTables
-        In the order of the features.
-    missing : sequence of callable
-        For each rule what sums missing features out.
-    prefixes : sequence of int
-        After how many families the losses are asked for.
-    """
+    """One pass over some rows, family after family."""
 
     left_out: LeaveOneOut
-    tables: Sequence[FamilyTables]
-    missing: Sequence[AddMissing]
-    prefixes: Sequence[int]
+    tables: Sequence[FamilyTables]  # in the order of the features
+    missing: Sequence[AddMissing]  # of each rule, sums missing features out
+    prefixes: Sequence[int]  # numbers of families after which losses are taken
 
     def sums(self, rows: LeftOutRows) -> Floats:
         """Sums of losses, shape (n_prefixes, n_rules, 3)."""

@@ -74,18 +74,8 @@ class LeaveOneOutScores:
 def loss_sums(log_scores: Floats, own: NDArray[np.integer], weights: Floats) -> Floats:
     """Weighted sums over rows of log-loss, errors and squared ``1 - P(true class)``.
 
-    Parameters
-    ----------
-    log_scores : ndarray of shape (..., n_classes, n_rows)
-        Log joint or posterior probabilities.
-    own : ndarray of shape (n_rows,)
-        True classes.
-    weights : ndarray of shape (n_rows,)
-        Row weights.
-
-    Returns
-    -------
-    ndarray of shape (..., 3)
+    Takes log joints or posteriors (..., n_classes, n_rows) and the true classes `own`
+    (n_rows,); returns (..., 3).
     """
     highest = log_scores.max(axis=-2)
     total = np.exp(log_scores - highest[..., None, :]).sum(axis=-2)
@@ -97,29 +87,18 @@ def loss_sums(log_scores: Floats, own: NDArray[np.integer], weights: Floats) -> 
 
 @dataclass(frozen=True, eq=False)
 class LeaveOneOut:
-    """Scores the rows of a table by networks that are learned without the row.
+    """Scorer of a table's rows by networks that are learned without the row.
 
-    Parameters
-    ----------
-    counts : CountSource
-        Counts, and the rows that were counted, class last.
-    rules : sequence of CellSmoothing
-        Smoothing rules, each of which gives scores of its own.
-    fixed_prior : ndarray of shape (n_classes,) or None
-        Class prior that does not depend on the rows; None if it is learned too.
-    summing_out : callable
-        Takes tables and returns what adds that which they say of the class once missing
-        features are summed out. A row is not counted in the tables of families that it
-        has only in part, so that ordinary tables are those learned without it.
-    beside : ndarray of shape (n_classes, n_rows), optional
-        What else speaks for each class in each left-out row, nats.
+    `summing_out` takes tables and returns what adds their evidence on the class once
+    missing features are summed out. A row is not counted in the tables of families that
+    it has only in part, so that ordinary tables are those learned without it.
     """
 
-    counts: CountSource
-    rules: Sequence[CellSmoothing]
-    fixed_prior: Floats | None
+    counts: CountSource  # with rows, class last
+    rules: Sequence[CellSmoothing]  # each gives scores of its own
+    fixed_prior: Floats | None  # (n_classes,); None if learned too
     summing_out: Callable[[Sequence[TableCPD]], AddMissing]
-    beside: Floats | None = None
+    beside: Floats | None = None  # (n_classes, n_rows), other evidence, nats
 
     @cached_property
     def rows(self) -> LeftOutRows:
@@ -168,15 +147,8 @@ class LeaveOneOut:
     def log_scores(self, families: Sequence[Family]) -> Floats:
         """Log joint probability (nats) of each class and a row's observed features.
 
-        Parameters
-        ----------
-        families : sequence of tuple of int
-            One a feature, ancestors before descendants; the class, if it is a parent,
-            first.
-
-        Returns
-        -------
-        ndarray of shape (n_rules, n_classes, n_rows)
+        Takes one family per feature, ancestors before descendants and a class parent
+        first; returns (n_rules, n_classes, n_rows).
         """
         tables = self.tables(families)
         missing = self.missing(tables)

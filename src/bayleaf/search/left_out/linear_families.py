@@ -35,20 +35,11 @@ Whole = NDArray[np.int64]
 
 
 def normal_positions(variable: Variable, counts: Floats) -> Floats | None:
-    """Where the states of a numeric variable lie on a normal scale.
+    """Positions of a numeric variable's intervals on a normal scale, (n_intervals,).
 
-    Parameters
-    ----------
-    variable : Variable
-        Its intervals, and perhaps a state for missing cells.
-    counts : ndarray of shape (n_states,)
-        Training weight of each state.
-
-    Returns
-    -------
-    ndarray of shape (n_intervals,) or None
-        The normal quantile of each interval's middle rank, of few binary digits. None
-        for a variable that is not numeric or takes fewer than three values.
+    Each is the normal quantile of the middle rank, of few binary digits, from the
+    training weights `counts` (n_states,). None for a variable that is not numeric or
+    takes fewer than three values.
     """
     if variable.kind != "numeric":
         return None
@@ -76,30 +67,11 @@ def linear_families(
 ) -> LinearGaussianFamilies | None:
     """Draw structures over the numeric features and fit their families.
 
-    Parameters
-    ----------
-    codes : Codes
-        The training table, class last.
-    variables : sequence of Variable
-        The features.
-    state_counts : sequence of ndarray of shape (n_states,)
-        Training weight of each state of each feature.
-    generator : Generator
-        Source of the draws.
-    constraints : Constraints, optional
-        Arcs among the features that are required or forbidden.
-
-    Returns
-    -------
-    LinearGaussianFamilies or None
-        None if no feature is a number.
-
-    Notes
-    -----
     In each structure features are ordered by the logarithm of their information about
     the class, taken as normal, plus Gumbel noise; parents are drawn among the earlier
     ones by the logarithm of the information that their pooled correlation within
-    classes gives, plus noise, as the sampled networks do with counts.
+    classes gives, plus noise, as the sampled networks do with counts. `state_counts`
+    are training weights (n_states,) of each feature. None if no feature is a number.
     """
     numbers = number_rows(codes, variables, state_counts, _LEAST_STATES)
     if numbers is None:
@@ -109,21 +81,11 @@ def linear_families(
 
 
 class Numbers(NamedTuple):
-    """Features that are numbers, where their states lie, and the rows' positions.
+    """Features that are numbers, positions of their states, and the rows' positions."""
 
-    Parameters
-    ----------
-    features : ndarray of shape (n_columns,), dtype int64
-        The features, in increasing order.
-    positions : tuple of ndarray of shape (n_intervals,)
-        For each of them, where its states lie on a normal scale.
-    rows : NumberRows
-        The rows, with their moments.
-    """
-
-    features: Whole
-    positions: tuple[Floats, ...]
-    rows: NumberRows
+    features: Whole  # (n_columns,), increasing
+    positions: tuple[Floats, ...]  # each (n_intervals,), on a normal scale
+    rows: NumberRows  # with their moments
 
 
 def number_rows(
@@ -190,14 +152,8 @@ class NumberRows:
     def moments(self, columns: Sequence[int], among: int | None = None) -> Floats:
         """Weighted products of (1, deviations) by class, (n_classes, size, size).
 
-        Deviations are from the class's mean, zero where a cell is missing.
-
-        Parameters
-        ----------
-        columns : sequence of int
-            Which columns.
-        among : int, optional
-            Column that is present in the rows that count; all by default.
+        Deviations are from the class's mean, zero where a cell is missing. Only rows in
+        which the column `among` is present count; all by default.
         """
         places = np.array(columns, dtype=np.int64)
         size = len(places) + 1
@@ -263,16 +219,11 @@ def _drawn_structures(
 
 
 def normal_information(rows: NumberRows) -> tuple[Floats, Floats] | None:
-    """What columns tell of the class, and of each other once the class is known.
+    """Information (nats) of columns on the class, and on each other given the class.
 
-    Returns
-    -------
-    own : ndarray of shape (n_columns,)
-        Nats, were each column normal in every class, with one variance.
-    pairs : ndarray of shape (n_columns, n_columns)
-        Nats, by the pooled correlation within classes.
-
-    None where there is one column, or too many for their moments to be held.
+    The first is (n_columns,), were each column normal in every class, with one
+    variance; the second (n_columns, n_columns), by the pooled correlation within
+    classes. None for one column, or for too many to keep their moments.
     """
     if rows.shared is None or rows.n_columns < 2:
         return None
@@ -306,12 +257,7 @@ def fitted_families(
 ) -> LinearGaussianFamilies:
     """Fit every family: each column alone, then given its parents.
 
-    Parameters
-    ----------
-    numbers : Numbers
-        The training rows.
-    structures : list of list of ndarray of dtype int64
-        For each structure, the parents of each column among the columns.
+    A structure contains the parents of each column, as indices of columns.
     """
     rows = numbers.rows
     variances = _class_variances(rows)

@@ -34,18 +34,10 @@ Whole = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class NumberRanking:
-    """Numbers in KDB's order, and the best parents of each.
-
-    Parameters
-    ----------
-    numbers : Numbers
-        The training rows.
-    ranked : list of ndarray of dtype int64
-        For each column the earlier ones that tell most of it, best first.
-    """
+    """Numbers in KDB's order, and the best parents of each."""
 
     numbers: Numbers
-    ranked: list[Whole]
+    ranked: list[Whole]  # earlier columns, the most informative first
 
     @classmethod
     def from_rows(
@@ -56,15 +48,9 @@ class NumberRanking:
     ) -> NumberRanking:
         """Rank the numbers by information, each taken as normal within the classes.
 
-        Parameters
-        ----------
-        numbers : Numbers
-            The training rows.
-        theta : float or "auto", optional
-            Parents that tell at most so much (nats) are left out; with "auto" those
-            whose G² stays below ln N for each slope that they add.
-        constraints : Constraints, optional
-            Over the features, see `rank_parents`; they hold among the numbers.
+        Parents of at most `theta` nats are left out; with "auto" those whose G² stays
+        below ln N for each slope that they add. Constraints are over all features, see
+        `rank_parents`, and apply among the numbers.
         """
         constraints = (constraints or Constraints()).among(numbers.features.tolist())
         required = constraints.required_parents(numbers.rows.n_columns)
@@ -92,16 +78,9 @@ class NumberRanking:
 def number_tree(
     numbers: Numbers, theta: float | None, constraints: Constraints | None = None
 ) -> LinearGaussianFamilies:
-    """The families of the tree of largest information, as in TAN.
+    """Families of the tree of largest information, as in TAN.
 
-    Parameters
-    ----------
-    numbers : Numbers
-        The training rows.
-    theta : float, optional
-        Edges of at most so much information (nats) are left out.
-    constraints : Constraints, optional
-        Over the features; they hold among the numbers.
+    Edges of at most `theta` nats are left out; constraints are over all features.
     """
     n_columns = numbers.rows.n_columns
     constraints = (constraints or Constraints()).among(numbers.features.tolist())
@@ -118,25 +97,11 @@ def number_tree(
 def choose_families(
     ranking: NumberRanking, codes: Codes, log_prior: Floats, least: int = 0
 ) -> tuple[int, LinearGaussianFamilies]:
-    """The number of parents by which left-out rows are predicted best, and families.
+    """Choose the number of parents that predicts left-out rows best, and families.
 
-    Parameters
-    ----------
-    ranking : NumberRanking
-        Parents of every number.
-    codes : Codes
-        The training table, class last.
-    log_prior : ndarray of shape (n_classes, n_rows)
-        Log prior (nats) without the row.
-    least : int, default=0
-        Fewest parents that are tried.
-
-    Returns
-    -------
-    k : int
-        One of `PARENT_GRID`: the least of those that predict best, each at the
-        temperature that suits it.
-    families : LinearGaussianFamilies
+    It is the least of the best in `PARENT_GRID` from `least` on, each at the
+    temperature that suits it. `log_prior` (n_classes, n_rows) is in nats, without the
+    row.
     """
     own = codes.column(codes.n_variables - 1).astype(np.intp)
     weights, most = np.asarray(codes.weights), max(map(len, ranking.ranked))
@@ -173,13 +138,7 @@ def last_pieces(families: LinearGaussianFamilies) -> Whole:
 
 
 def left_out_numbers(families: LinearGaussianFamilies, codes: Codes) -> Floats:
-    """What numbers say of the classes in training rows that are left out, together.
-
-    Returns
-    -------
-    ndarray of shape (n_classes, n_rows)
-        Nats.
-    """
+    """Evidence (nats) of all numbers in left-out rows, (n_classes, n_rows)."""
     return _summed(families, codes, LeftOutRows)
 
 
@@ -229,20 +188,10 @@ def weighed_pieces(
     log_prior: Floats,
     log_tables: Floats,
 ) -> NDArray[np.float32]:
-    """Left-out log-probabilities of prior, tables and each number.
+    """Left-out log-probabilities (nats) of prior, tables and each number.
 
-    Parameters
-    ----------
-    families : LinearGaussianFamilies
-        The numbers.
-    codes : Codes
-        Training rows, class last.
-    log_prior, log_tables : ndarray of shape (n_classes, n_rows or more)
-        Nats without the row; further rows are not looked at.
-
-    Returns
-    -------
-    ndarray of shape (n_rows, n_classes, 2 + n_numbers), dtype float32
+    `log_prior` and `log_tables` (n_classes, n_rows or more) are without the row;
+    further rows are ignored. Returns (n_rows, n_classes, 2 + n_numbers), float32.
     """
     n_rows, n_classes = codes.n_rows, len(families.means)
     every = np.empty((n_rows, n_classes, families.n_columns_of_pieces), np.float32)

@@ -17,20 +17,9 @@ def one_dependence_log_scores(
 ) -> Floats:
     """Log of the mean joint probability under all networks learned without the row.
 
-    Parameters
-    ----------
-    left_out : LeaveOneOut
-        Rows, counts and rules.
-    min_count : float
-        A super-parent whose value has less weight in the other rows is skipped; naive
-        Bayes scores a row that has none left.
-    constraints : Constraints, optional
-        Arcs among the features that no network has.
-
-    Returns
-    -------
-    ndarray of shape (n_rules, n_classes, n_rows)
-        Nats.
+    A super-parent whose value has less weight than `min_count` in the other rows is
+    skipped; naive Bayes scores a row that has none left. Constraints forbid arcs among
+    the features. Returns (n_rules, n_classes, n_rows), nats.
     """
     class_index = left_out.rows.class_index
     features = range(class_index)

@@ -25,31 +25,17 @@ _LEAST_SHARE = 0.05
 
 @dataclass(frozen=True, eq=False)
 class PieceWeights:
-    """What every piece counts.
+    """Weights of all pieces, and the scores that they give.
 
-    Parameters
-    ----------
-    weights : ndarray of shape (1 + n_pieces,)
-        The log prior's first.
-    biases : ndarray of shape (n_classes,)
-        Added to the scores, nats.
-    penalty : float
-        Strength of the pull towards even weights that was chosen; NaN with even ones.
-    temperature : float
-        What scores are divided by; one where weights were learned.
-    scores : ndarray of shape (n_rows, n_classes)
-        Those of the left-out rows.
-    curves : tuple of (ndarray, tuple of ndarray), optional
-        Features with a curve, and the curves; see `Correction`.
-    trees : GrownTrees, optional
-        Trees, whose roots speak in the biases.
+    `curves` are the features with a curve, and the curves, see `Correction`; the values
+    of the roots of `trees` are in `biases`.
     """
 
-    weights: Floats
-    biases: Floats
-    penalty: float
-    temperature: float
-    scores: Floats
+    weights: Floats  # (1 + n_pieces,), the log prior's first
+    biases: Floats  # (n_classes,), nats
+    penalty: float  # pull towards even weights; NaN with even ones
+    temperature: float  # divides scores; 1 where weights were learned
+    scores: Floats  # (n_rows, n_classes), left out
     curves: tuple[NDArray[np.int64], tuple[Floats, ...]] | None = None
     trees: GrownTrees | None = None
 
@@ -80,21 +66,11 @@ def weigh_pieces(
 ) -> PieceWeights:
     """Weigh the pieces of left-out rows.
 
-    Parameters
-    ----------
-    logs : LogProbabilities
-        What the rows say of the classes, piece by piece.
-    even : ndarray of shape (1 + n_pieces,)
-        Weights under which every feature counts once.
-    learn : bool
-        Whether weights are learned; they are pulled towards the even ones at the best
-        temperature.
-    scale : bool
-        Whether a temperature is sought.
-    shape : tuple of two ints, default=(0, 1)
-        Features, and pieces of each, the deepest last, with which the pieces begin:
-        deepest ones that learn less than a twentieth of a feature's weight get none,
-        so that nothing need be kept for them.
+    With `learn`, weights are pulled towards `even` (1 + n_pieces,), under which every
+    feature counts once, at the best temperature. `shape` is the number of features, and
+    of pieces of each, the deepest last, that come first: deepest ones that learn less
+    than a twentieth of a feature's weight get none, so that nothing need be kept for
+    them.
     """
     biases = np.zeros(logs.values.shape[1])
     weights, penalty, temperature = even, float("nan"), 1.0
@@ -132,22 +108,8 @@ def correct_pieces(
 ) -> PieceWeights:
     """Correct the scores of learned weights, as far as held-out rows gain by it.
 
-    Parameters
-    ----------
-    weights : PieceWeights
-        The weights.
-    left_out : LeftOutRows
-        The rows that they were learned from.
-    variables : sequence of Variable
-        The features.
-    linear : LinearGaussianFamilies or None
-        Where the states of numeric features lie.
-    by_curves, by_trees : bool
-        Whether trees may grow, and whether features may get curves then.
-    n_jobs : int
-        Threads.
-    unbranched : collection of int
-        Features at which no tree branches.
+    First trees may grow, without branching at features in `unbranched`; then features
+    may get curves.
     """
     if by_trees:
         trees = learn_class_trees(

@@ -30,24 +30,12 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class RidgeCurves:
-    """What each state of each feature adds to the classes, and the left-out scores.
+    """What each state of each feature adds to the classes, and the left-out scores."""
 
-    Parameters
-    ----------
-    features : ndarray of shape (n_curves,), dtype int64
-        The features, in increasing order.
-    curves : tuple of ndarray of shape (n_states, n_classes)
-        Nats.
-    scores : ndarray of shape (n_rows, n_classes)
-        Log prior and curves of left-out rows, nats.
-    strength : float
-        Of the ridge, NaN without curves.
-    """
-
-    features: NDArray[np.int64]
-    curves: tuple[Floats, ...]
-    scores: Floats
-    strength: float
+    features: NDArray[np.int64]  # (n_curves,), increasing
+    curves: tuple[Floats, ...]  # each (n_states, n_classes), nats
+    scores: Floats  # (n_rows, n_classes), left-out log prior and curves, nats
+    strength: float  # of the ridge; NaN without curves
 
 
 def ridge_curves(
@@ -60,18 +48,8 @@ def ridge_curves(
 
     The strength is the one of least left-out log-loss at the best scale of the scores.
     The scale is then lowered as far as such a gain over the prior comes by chance, to
-    nothing if it is small.
-
-    Parameters
-    ----------
-    left_out : LeftOutRows
-        The training rows, class last.
-    variables : sequence of Variable
-        The features.
-    state_counts : sequence of ndarray of shape (n_states,)
-        Training weight of each state of each feature.
-    class_counts : ndarray of shape (n_classes,)
-        Training weight of each class.
+    nothing if it is small. Training weights are (n_states,) for each feature and
+    (n_classes,).
     """
     positions = [
         _positions(variable, counts)
@@ -135,16 +113,10 @@ def _design(left_out: LeftOutRows, positions: Sequence[Floats]) -> Floats:
 
 
 class _Regression:
-    """A ridge regression with any strength, by the eigenvectors of its products.
+    """Ridge regression with any strength, by the eigenvectors of its products.
 
-    Parameters
-    ----------
-    design : ndarray of shape (n_rows, n_columns)
-        The rows.
-    outcomes : ndarray of shape (n_rows, n_outcomes)
-        What is regressed, zero on average.
-    weights, shares : ndarray of shape (n_rows,)
-        Weight of each row, and what leaving it out takes.
+    `design` is (n_rows, n_columns), `outcomes` (n_rows, n_outcomes), zero on average;
+    `weights` and `shares` (what leaving a row out takes) are (n_rows,).
     """
 
     def __init__(

@@ -35,16 +35,11 @@ SMOOTHING_GRID: tuple[Smoothing, ...] = (
 
 
 def rules_without_zeros(codes: Codes) -> tuple[Smoothing, ...]:
-    """The rules of the grid that leave no zero in a table learned from some rows.
+    """Rules of the grid that leave no zero in a table learned from some rows.
 
     An m-estimate pulls towards the shares of the states in a family's rows: a state
     that these lack has probability zero, so it is tried only where no cell is missing
     and every state occurs.
-
-    Parameters
-    ----------
-    codes : Codes
-        The training rows, class last.
     """
     for variable, card in enumerate(codes.cards):
         column = codes.column(variable)

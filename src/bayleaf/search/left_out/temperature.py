@@ -15,26 +15,12 @@ def best_temperature(
     own: NDArray[np.integer],
     weights: NDArray[np.float64],
 ) -> float:
-    """Find the temperature T at which held-out log-loss is least.
+    """Find the temperature T at which held-out log-loss is least, from 0.05 to 20.
 
-    Parameters
-    ----------
-    log_scores : ndarray of shape (n_rows, n_classes)
-        Log scores (nats) of rows that the model was not fitted to, minus infinity
-        for impossible classes.
-    own : ndarray of shape (n_rows,)
-        True class of each row.
-    weights : ndarray of shape (n_rows,)
-        Row weights.
+    Probabilities are then proportional to ``exp(log_scores / T)``; `log_scores`
+    (n_rows, n_classes) are nats of rows that the model was not fitted to, minus
+    infinity for impossible classes. T is 1 where no temperature matters.
 
-    Returns
-    -------
-    float
-        Between 0.05 and 20; 1 where no temperature matters. Probabilities are then
-        proportional to ``exp(log_scores / T)``.
-
-    Notes
-    -----
     The loss is convex in 1/T, so its slope is followed to zero by Newton steps, halving
     the bracket where a step would leave it. Rows whose true class is impossible lose
     the same at every temperature and are left out.

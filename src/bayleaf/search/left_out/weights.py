@@ -56,25 +56,16 @@ Ranges = Sequence[tuple[int, int]]
 
 @dataclass(frozen=True, eq=False)
 class LogProbabilities:
-    """What left-out rows say of the classes, piece by piece.
+    """Left-out log-probabilities of the classes, piece by piece.
 
-    Parameters
-    ----------
-    values : ndarray of shape (n_rows, n_classes, 1 + n_pieces), dtype float32
-        Log-probabilities in nats, the log prior first. Rows in random order. Single
-        precision halves what each step of the search has to read.
-    own : ndarray of shape (n_rows,), dtype int64
-        True class of each row.
-    weights : ndarray of shape (n_rows,)
-        Row weights.
-    n_threads : int
-        Threads that may be used; the result does not depend on it.
+    Rows are in random order. Single precision halves what each step of the search
+    reads.
     """
 
-    values: NDArray[np.float32]
-    own: NDArray[np.int64]
-    weights: Floats
-    n_threads: int = 1
+    values: NDArray[np.float32]  # (n_rows, n_classes, 1 + n_pieces), nats, prior first
+    own: NDArray[np.int64]  # (n_rows,), true classes
+    weights: Floats  # (n_rows,)
+    n_threads: int = 1  # the result does not depend on it
 
     @property
     def n_rows(self) -> int:
@@ -82,12 +73,9 @@ class LogProbabilities:
         return len(self.own)
 
     def log_scores(self, weights: Floats) -> Floats:
-        """Weighted sums of the logs, shape (n_rows, n_classes), nats.
+        """Weighted sums of the logs, (n_rows, n_classes), nats.
 
-        Parameters
-        ----------
-        weights : ndarray of shape (1 + n_pieces,)
-            The prior's weight first.
+        `weights` (1 + n_pieces,) begins with the prior's.
         """
         scores = np.empty(self.values.shape[:2])
 
@@ -134,12 +122,8 @@ class LogProbabilities:
     def loss(self, parameters: Floats, ranges: Ranges) -> tuple[float, Floats]:
         """Log-loss (nats, weighted sum) of some rows, and its gradient.
 
-        Parameters
-        ----------
-        parameters : ndarray of shape (1 + n_pieces + n_classes,)
-            Weights, then a bias for each class.
-        ranges : sequence of (first, last)
-            Which rows.
+        `parameters` are 1 + n_pieces weights, then a bias for each class; `ranges` are
+        pairs (first, last).
         """
         gradient = np.empty(len(parameters))
         loss = weighted_loss(*self._native_rows(ranges), parameters, gradient)
@@ -155,18 +139,9 @@ class LogProbabilities:
     ) -> Floats:
         """Weights, none negative, and biases of least penalised loss.
 
-        Parameters
-        ----------
-        ranges : sequence of (first, last)
-            Which rows.
-        start : ndarray of shape (1 + n_pieces + n_classes,)
-            Where the descent begins.
-        centre : ndarray of the same shape
-            Where the penalty pulls to.
-        penalty : float
-            Strength of the pull on weights; biases are pulled with strength 1.
-        patience : (int, float)
-            Most steps, and the relative gain of a step below which the descent ends.
+        `penalty` pulls weights towards `centre`; biases are pulled with strength 1.
+        `start` and `centre` are (1 + n_pieces + n_classes,). `patience` is the most
+        steps, and the relative gain of a step below which the descent ends.
         """
         n_weights = self.values.shape[2]
         pull = np.append(np.full(n_weights, penalty), np.ones(len(start) - n_weights))
@@ -187,44 +162,22 @@ class LogProbabilities:
 
 @dataclass(frozen=True, eq=False)
 class LearnedWeights:
-    """Learned weights.
+    """Weights of prior and pieces, and biases."""
 
-    Parameters
-    ----------
-    prior : float
-        Weight of the log prior.
-    pieces : ndarray of shape (n_pieces,)
-        Weight of each piece of logs, none negative.
-    biases : ndarray of shape (n_classes,)
-        Added to the scores.
-    penalty : float
-        Strength of the pull that counts most.
-    """
-
-    prior: float
-    pieces: Floats
-    biases: Floats
-    penalty: float
+    prior: float  # of the log prior
+    pieces: Floats  # (n_pieces,), none negative
+    biases: Floats  # (n_classes,), added to the scores
+    penalty: float  # strength of the pull that counts most
 
 
 def learn_weights(logs: LogProbabilities, centre: Floats) -> LearnedWeights:
     """Minimise the log-loss of left-out rows over non-negative weights.
 
-    Parameters
-    ----------
-    logs : LogProbabilities
-        The rows.
-    centre : ndarray of shape (n_pieces,)
-        Weight towards which each piece is pulled; the prior's is pulled to 1, biases
-        to 0.
-
-    Returns
-    -------
-    LearnedWeights
-        With the penalty that validates best among `PENALTIES` on one held-out quarter.
-        Up to 2 000 rows, the mean of those of all penalties, and of all that pull to
-        the prior alone, each counted by what three folds lose under it: a choice among
-        near equals would be luck. With the strongest penalty for fewer than 12 rows.
+    Pieces are pulled towards `centre` (n_pieces,), the prior to 1, biases to 0, with
+    the penalty that validates best among `PENALTIES` on one held-out quarter. For up to
+    2 000 rows it is the mean over all penalties, and over all that pull to the prior
+    alone, each weighted by the loss of three folds: a choice among near equals would be
+    luck. Fewer than 12 rows take the strongest penalty.
     """
     n_weights, n_classes = (
         logs.values.shape[2],

@@ -20,22 +20,9 @@ def tree_parents(
 ) -> list[tuple[int, ...]]:
     """Choose each feature's parent in the maximum-weight spanning tree.
 
-    Parameters
-    ----------
-    counts : CountSource
-        Counts with the class last.
-    theta : float, optional
-        Edges with I(X;Y|C) (nats) at or below this are left out; what remains is a
-        forest.
-    constraints : Constraints, optional
-        Arcs among the features that are required or forbidden; at most one of the
-        required leads to a feature.
-
-    Returns
-    -------
-    list of tuple of int
-        The parent of each feature, or none, see `spanning_parents`. The order of
-        features is by I(X;C) (Friedman, Geiger & Goldszmidt 1997, section 4.1).
+    Edges with I(X;Y|C) (nats) at or below `theta` are left out, which leaves a forest.
+    At most one required arc may lead to a feature. Features are ordered by I(X;C)
+    (Friedman, Geiger & Goldszmidt 1997, section 4.1); see `spanning_parents`.
     """
     n_features = counts.class_index
     if n_features < 2:
@@ -50,26 +37,13 @@ def spanning_parents(
     theta: float | None = None,
     constraints: Constraints | None = None,
 ) -> list[tuple[int, ...]]:
-    """The parents in a spanning forest of largest weight, each tree directed.
+    """Parents in a spanning forest of largest weight, each tree directed.
 
-    Parameters
-    ----------
-    weights : ndarray of shape (n, n)
-        Symmetric, rounded to `TIE_DECIMALS`.
-    order : ndarray of shape (n,)
-        Preferred roots, the best first.
-    theta : float, optional
-        Edges of so much weight or less are left out, unless they are required.
-    constraints : Constraints, optional
-        Arcs that are required or forbidden.
-
-    Returns
-    -------
-    list of tuple of int
-        Without constraints every tree is rooted at its first node in `order`; of equal
-        edges the lower pair is taken. With constraints it is the directed forest of
-        largest weight among those that keep to them (Edmonds 1967); among equal ones
-        that with most arcs, then that whose roots are first in `order`.
+    `weights` (n, n) are symmetric, rounded to `TIE_DECIMALS`; edges of at most `theta`
+    are left out unless required. Every tree is rooted at its first node in `order`; of
+    equal edges the lower pair is taken. With constraints it is the directed forest of
+    largest weight (Edmonds 1967), of equal ones that with most arcs, then with roots
+    first in `order`.
     """
     n_nodes = len(weights)
     if constraints is None or not constraints.has_edges:

@@ -25,21 +25,11 @@ Parents = tuple[int, ...] | None
 
 @dataclass(frozen=True, eq=False)
 class KDBRanking:
-    """The features in KDB's order, and for each its best parents.
+    """Features in KDB's order, and the best parents of each."""
 
-    Parameters
-    ----------
-    order : ndarray of shape (n_features,)
-        Features by decreasing I(X;C).
-    ranked : tuple of tuple of int
-        For each feature the earlier ones with the largest I(X;X'|C), best first.
-    kept : tuple of tuple of bool
-        Which of these arcs are strong enough to be kept.
-    """
-
-    order: NDArray[np.intp]
-    ranked: tuple[tuple[int, ...], ...]
-    kept: tuple[tuple[bool, ...], ...]
+    order: NDArray[np.intp]  # (n_features,), by decreasing I(X;C)
+    ranked: tuple[tuple[int, ...], ...]  # earlier features by I(X;X'|C), the best first
+    kept: tuple[tuple[bool, ...], ...]  # whether each of these arcs is strong enough
 
     def parents(self, k: int, n_features: int | None = None) -> list[Parents]:
         """Parents of each feature for this k, strongest first.
@@ -75,27 +65,14 @@ def rank_parents(
     theta: float | str | None = None,
     constraints: Constraints | None = None,
 ) -> KDBRanking:
-    """Order the features and choose the best parents of each.
+    """Order the features and choose at most k best parents of each.
 
-    Parameters
-    ----------
-    counts : CountSource
-        Counts with the class last.
-    k : int
-        Largest number of parents.
-    theta : float or "auto", optional
-        Arcs with I(X;X'|C) (nats) at or below this are left out, without
-        replacement (Sahami 1996, the threshold of his second algorithm). With "auto"
-        an arc is kept where its G² exceeds the penalty of minimum description length:
-        ln N for each parameter that the arc adds to a table with the class alone.
-    constraints : Constraints, optional
-        Arcs among the features that are required or forbidden, and tiers. The order
-        is changed as far as they ask; required parents come first, whatever `theta`.
-
-    Returns
-    -------
-    KDBRanking
-        Ties go to the lower index.
+    Arcs with I(X;X'|C) (nats) at or below `theta` are left out, without replacement
+    (Sahami 1996, the threshold of his second algorithm). With "auto" an arc is kept
+    where its G² exceeds the penalty of minimum description length: ln N for each
+    parameter that the arc adds to a table with the class alone. Constraints may change
+    the order; required parents come first, whatever `theta`. Ties go to the lower
+    index.
     """
     constraints = constraints or Constraints()
     order = feature_order(counts)
@@ -126,18 +103,10 @@ def ranked_parents(
     strength: NDArray[np.float64],
     constraints: Constraints,
 ) -> NDArray[np.intp]:
-    """Variables that may be parents of one, required ones first, then by strength.
+    """Allowed parents of a variable, required ones first, then by strength.
 
-    Parameters
-    ----------
-    child : int
-        The variable.
-    earlier : ndarray of shape (n_earlier,)
-        Variables that stand before it.
-    strength : ndarray of shape (n_variables, n_variables)
-        By child, then parent.
-    constraints : Constraints
-        Over the variables.
+    `earlier` are the variables before it; `strength` (n_variables, n_variables) is
+    indexed by child, then parent.
     """
     # Sorted by index first, so that a stable sort leaves ties to the lower one.
     earlier = np.sort(earlier)

@@ -19,28 +19,13 @@ def noisy_parents(
     """Draw a feature order, and the parents of each feature among the earlier ones.
 
     Gumbel noise on the logarithm of a measure draws in proportion to the measure,
-    without replacement, as sampled KDB ensembles do (Zhang, Petitjean, Buntine & Webb
-    2020).
+    without replacement, as sampled KDB ensembles do
+    (Zhang, Petitjean, Buntine & Webb 2020).
 
-    Parameters
-    ----------
-    relevance : ndarray of shape (n_features,)
-        Logarithm of I(X;C) in nats, see `log_information`.
-    information : ndarray of shape (n_features, n_features)
-        Logarithm of I(X;X'|C) in nats, symmetric.
-    max_parents : int
-        Most parents of a feature.
-    generator : Generator
-        Source of randomness.
-    constraints : Constraints, optional
-        Arcs that are required or forbidden, and tiers: the order that is drawn is
-        changed as far as they ask, and required parents come first.
-
-    Returns
-    -------
-    list of tuple of int
-        Parents of each feature, strongest first; a feature that shares no information
-        is a parent only where that is required.
+    `relevance` (n_features,) is the logarithm of I(X;C) in nats, `information`
+    (n_features, n_features) that of I(X;X'|C), see `log_information`. Parents are
+    sorted strongest first; constraints may change the order, and required parents come
+    first. A feature that shares no information is a parent only where required.
     """
     n_features = len(relevance)
     order = np.argsort(-(relevance + generator.gumbel(size=n_features)), kind="stable")

@@ -46,90 +46,41 @@ _STRAYS, _STRAY_MOVES = 4, 12
 
 
 def climb_tables(
-    counts: CountSource,
+    counts: CountSource,  # fastest without a class
     domain: Domain,
     score: LocalScore,
-    hierarchies: Sequence[ValueHierarchy],
+    hierarchies: Sequence[ValueHierarchy],  # a parent comes in right below the root
     *,
-    refine: bool,
+    refine: bool,  # whether groups may change afterwards
     constraints: Constraints | None = None,
     arc_prior: ArcPrior | None = None,
     n_restarts: int = 1,
-    skipped_restarts: int = 0,
-    seed: int = 0,
+    skipped_restarts: int = 0,  # those after number 0
+    seed: int = 0,  # restart k draws from (seed, k)
     n_jobs: int = 1,
-    progress: ProgressCallback | None = None,
-    hierarchy_source: HierarchySource | None = None,
-    refresh: bool = False,
-    cache_size: int = 200_000,
+    progress: ProgressCallback | None = None,  # called by one thread at a time
+    hierarchy_source: HierarchySource | None = None,  # replaces `hierarchies`
+    refresh: bool = False,  # ask for hierarchies again when parents change
+    cache_size: int = 200_000,  # scores of families
 ) -> SearchResult:
     """Climb from several starts to networks that no single move makes better.
 
-    Parameters
-    ----------
-    counts : CountSource
-        Counts over all variables; those without a class are the fastest.
-    domain : Domain
-        The variables.
-    score : LocalScore
-        What is made large.
-    hierarchies : sequence of ValueHierarchy
-        One a variable; a parent comes in with the groups right below the root.
-    refine : bool
-        Whether groups may be refined and abstracted afterwards. With flat hierarchies
-        there is nothing to refine.
-    constraints : Constraints, optional
-        Edges, numbers of parents and time; no constraints by default.
-    arc_prior : ArcPrior, optional
-        What arcs add to scores.
-    n_restarts : int, default=1
-        Number of climbs. Number 0 starts from the required edges alone and is nothing
-        but steepest ascent; the others walk on past the optimum they reach. Of these,
-        even numbers start from random orders with up to two parents a variable, odd
-        ones from the best structure known, which they try to better by random moves
-        and other climbs.
-    skipped_restarts : int, default=0
-        Number of those after number 0 that are left out.
-    seed : int, default=0
-        Restart k draws from a generator seeded with (seed, k).
-    n_jobs : int, default=1
-        Number of climbs at a time. After the first, at most four are run together:
-        the best structure known is the best of the fours before.
-    progress : callable, optional
-        Called with a `SearchProgress` after every move, by one thread at a time.
-    hierarchy_source : callable, optional
-        ``hierarchy_source(child, parent, parents)`` gives the hierarchy with which a
-        parent comes in, in the place of `hierarchies`.
-    refresh : bool, default=False
-        Whether to ask for the hierarchies of all parents anew when a child's parents
-        change. A changed one is refined greedily from its top, and taken if the score
-        does not fall.
-    cache_size : int, default=200_000
-        Most scores of families that are remembered.
-
-    Returns
-    -------
-    SearchResult
-        CPD structures are of `GroupedParents`.
-
-    Raises
-    ------
-    ValueError
-        If no structure keeps to the constraints, or there is no restart.
-
-    Warns
-    -----
-    RuntimeWarning
-        If the time limit stops the search.
-
-    Notes
-    -----
     Steepest ascent over adding, deleting and reversing edges, refining and abstracting
     groups (desJardins, Rathod and Getoor 2008, section 4), until no move gains more
     than `LEAST_GAIN`. Among equal gains the least (child, parent) goes first. A move
     changes the families of one or two children; only their moves are scored again.
-    Restarts go on by tabu search, see `Walk.wander`, and by random moves and another
-    climb (iterated local search; Lourenço, Martin and Stützle 2003).
+
+    Restart 0 starts from the required edges alone and only climbs. Others go on by tabu
+    search, see `Walk.wander`; even ones start from random orders with up to two parents
+    per variable, odd ones from the best structure known, which they also change by
+    random moves and another climb (iterated local search; Lourenço, Martin and Stützle
+    2003). They run in waves of at most four; the best structure known is that of the
+    waves before.
+
+    With `refresh`, a hierarchy that changed with a child's parents is refined greedily
+    from its top, and taken if the score does not fall. ValueError if no structure
+    satisfies the constraints or `n_restarts` is below one; RuntimeWarning if the time
+    limit stops the search.
     """
     constraints = constraints or Constraints()
     constraints.check(domain)

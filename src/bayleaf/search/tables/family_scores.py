@@ -30,56 +30,27 @@ HierarchySource = Callable[[int, int, tuple[int, ...]], ValueHierarchy]
 
 @dataclass(frozen=True, eq=False)
 class Regrouping:
-    """A parent's groups after one of them was divided, or some were joined.
-
-    Parameters
-    ----------
-    kind : {"refine", "abstract"}
-    parent : int
-    node : hashable
-        Node of the hierarchy that was refined, or abstracted to.
-    grouping : Grouping
-    score : float
-        Score of the family with these groups.
-    """
+    """A parent's groups after one of them was divided, or some were joined."""
 
     kind: MoveKind
     parent: int
-    node: Hashable
+    node: Hashable  # of the hierarchy, refined or abstracted to
     grouping: Grouping
-    score: float
+    score: float  # of the family with these groups
 
 
 @dataclass(frozen=True, eq=False)
 class Neighbours:
-    """Scores of all families that one move makes of a family.
+    """Scores of all families that one move makes of a family."""
 
-    Parameters
-    ----------
-    added : ndarray of shape (n_variables,)
-        Score with one more parent; minus infinity where that is not possible.
-    groupings : dict of int to Grouping
-        How each of the new parents comes in.
-    deleted : ndarray of shape (n_variables,)
-        Score with one parent less; minus infinity for variables that are none.
-    regroupings : tuple of Regrouping
-        Other groups of one parent.
-    """
-
-    added: NDArray[np.float64]
-    groupings: dict[int, Grouping]
-    deleted: NDArray[np.float64]
-    regroupings: tuple[Regrouping, ...]
+    added: NDArray[np.float64]  # (n_variables,), -inf where not possible
+    groupings: dict[int, Grouping]  # with which each new parent comes in
+    deleted: NDArray[np.float64]  # (n_variables,), -inf for all but parents
+    regroupings: tuple[Regrouping, ...]  # of one parent each
 
 
 class ScoreCache:
-    """Remembers a limited number of scores; the oldest go first.
-
-    Parameters
-    ----------
-    size : int
-        Most scores that are kept.
-    """
+    """Cache of at most `size` scores; the oldest go first."""
 
     def __init__(self, size: int) -> None:
         self.size = size
@@ -104,35 +75,12 @@ class ScoreCache:
 
 @dataclass(frozen=True, eq=False)
 class FamilyScores:
-    """Scores families of one table.
+    """Scorer of the families of one table.
 
-    Parameters
-    ----------
-    tables : FamilyTables
-        What counts.
-    groupings : Groupings
-        What makes groups of states.
-    score : LocalScore
-        What is scored.
-    hierarchies : sequence of ValueHierarchy
-        One a variable.
-    hierarchy_source : callable or None
-        Gives other hierarchies for other children and parents.
-    refine : bool
-        Whether groups may change.
-    forbidden : frozenset of (int, int)
-        Edges that may not be added.
-    max_parents : int or None
-    cache : ScoreCache
-    arc_prior : ArcPrior, optional
-        What arcs add to scores.
-
-    Notes
-    -----
     In a family with missing cells the counts are scaled up to the weight of all rows:
     otherwise a parent would gain by what its missing cells hide of the child (Balov
     2013 compares averages over rows for this reason). A score depends on nothing but
-    the family, bit for bit where weights are whole: rows are summed with the parents
+    the family, bit for bit where weights are integers: rows are summed with the parents
     in increasing order, whichever move led there.
     """
 
@@ -140,9 +88,9 @@ class FamilyScores:
     groupings: Groupings
     score: LocalScore
     hierarchies: Sequence[ValueHierarchy]
-    hierarchy_source: HierarchySource | None
-    refine: bool
-    forbidden: frozenset[tuple[int, int]]
+    hierarchy_source: HierarchySource | None  # replaces `hierarchies`
+    refine: bool  # whether groups may change
+    forbidden: frozenset[tuple[int, int]]  # (parent, child)
     max_parents: int | None
     cache: ScoreCache = field(default_factory=lambda: ScoreCache(200_000))
     arc_prior: ArcPrior | None = None
@@ -315,23 +263,11 @@ def with_parent(parents: Parents, parent: int, own: Grouping) -> dict[int, Group
 
 
 def regrouped(joint: Counts, parents: Parents, parent: int, changed: Parents) -> Counts:
-    """Read the table of a family off counts that have one variable's own states.
+    """Sum the table of a family from counts that have one variable's own states.
 
-    Parameters
-    ----------
-    joint : ndarray of shape (n_parent_rows, child card, card)
-        Counts of child and parents with the states of one variable.
-    parents : mapping of int to Grouping
-        The parents, in increasing order; the variable may be among them.
-    parent : int
-        The variable.
-    changed : mapping of int to Grouping
-        The parents of the family wanted: the same, and the variable.
-
-    Returns
-    -------
-    ndarray of shape (n_rows, child card)
-        C-contiguous, rows in increasing order of parents, the last fastest.
+    `joint` is (n_parent_rows, child card, card); `parents` and `changed`, which has
+    `parent` in addition, increase. Returns (n_rows, child card), C-contiguous, the last
+    parent fastest.
     """
     n_states, card = joint.shape[1:]
     grouping = changed[parent]

@@ -36,24 +36,14 @@ _LEAST_COUNTED = 2_000_000
 
 @dataclass(frozen=True, eq=False)
 class FamilyTables:
-    """Counts families of a table whose parents' states are grouped.
+    """Counts of families of a table whose parents' states are grouped.
 
-    Parameters
-    ----------
-    source : CountSource
-        Counts, of rows in memory or elsewhere; without a class, all pairs are counted
-        at once.
-    n_variables : int
-        Number of variables.
-
-    Notes
-    -----
-    One pass over the rows counts the joint states of a child and its parents with
-    every other variable, the parents' own ungrouped states included. All families
-    that one move leads to are sums of these tables.
+    One pass over the rows counts the joint states of a child and its parents with every
+    other variable, the parents' own ungrouped states included. All families that one
+    move leads to are sums of these tables.
     """
 
-    source: CountSource
+    source: CountSource  # without a class, all pairs are counted at once
     n_variables: int
 
     @property
@@ -84,22 +74,11 @@ class FamilyTables:
     def joint_tables(
         self, child: int, parents: Parents, others: Sequence[int]
     ) -> Iterator[tuple[int, Counts]]:
-        """Count a family with each of some other variables.
+        """Count a family with each of some other variables, possibly its parents.
 
-        Parameters
-        ----------
-        child : int
-        parents : mapping of int to Grouping
-        others : sequence of int
-            Variables, the parents possibly among them.
-
-        Yields
-        ------
-        variable : int
-            One of the others, in order.
-        counts : ndarray of shape (n_parent_rows, child card, card)
-            Rows of the table in the order of `parents`, the last parent fastest.
-            Rows of the data in which one of the variables is missing are left out.
+        Yields each variable, in order, with counts (n_parent_rows, child card, card),
+        the last parent fastest. Rows of the data that miss one of the variables are
+        left out.
         """
         if not others:
             return

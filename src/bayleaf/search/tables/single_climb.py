@@ -36,23 +36,12 @@ EDGE_MOVES: tuple[MoveKind, ...] = ("add_edge", "delete_edge", "reverse_edge")
 
 @dataclass(frozen=True, eq=False)
 class Climbed:
-    """Where a climb was at some moment.
+    """State of a climb."""
 
-    Parameters
-    ----------
-    families : tuple of dict
-        Grouped parents of each variable.
-    trace : tuple of Move
-        The moves that led there.
-    score : float
-    stopped_early : bool, default=False
-        Whether time was up.
-    """
-
-    families: Families
-    trace: tuple[Move, ...]
+    families: Families  # grouped parents of each variable
+    trace: tuple[Move, ...]  # moves that led there
     score: float
-    stopped_early: bool = False
+    stopped_early: bool = False  # whether time was up
 
     def result(self, restart: int) -> SearchResult:
         """What a search answers that ends here."""
@@ -73,10 +62,7 @@ def starting_families(
 ) -> Families:
     """Group the parents that variables start with, as far as tables can be counted.
 
-    Raises
-    ------
-    ValueError
-        If the required parents of a variable have too many states together.
+    ValueError if the required parents of a variable have too many states together.
     """
     needed = frozenset(required)
     families: list[dict[int, Grouping]] = []
@@ -108,18 +94,8 @@ def _shape(child: int, own: Mapping[int, Grouping]) -> GroupedParents:
 class Climb:
     """One climb: a structure, and what each of its families can become.
 
-    Parameters
-    ----------
-    scores : FamilyScores
-        What scores families.
-    required : frozenset of (int, int)
-        Edges that stay.
-    start : sequence of dict of int to Grouping
-        Parents that each variable starts with, in increasing order.
-    trace : iterable of Move, optional
-        Moves that led to the start.
-    refresh : bool
-        See `climb_tables`.
+    `required` edges stay; `start` has each variable's parents, increasing, to which the
+    moves in `trace` led; `refresh` is that of `climb_tables`.
     """
 
     def __init__(
@@ -169,12 +145,10 @@ class Climb:
         return self.best_of(np.where(gains > LEAST_GAIN, gains, -inf))
 
     def best_of(self, gains: NDArray[np.float64]) -> Step | None:
-        """The move of the largest gain; the least (child, parent) among equals.
+        """Find the move of the largest gain; the least (child, parent) among equals.
 
-        Parameters
-        ----------
-        gains : ndarray of shape (4, n_variables, n_variables)
-            As `legal_gains` has them; minus infinity for moves not to be made.
+        `gains` (4, n_variables, n_variables) are those of `legal_gains`, -inf for moves
+        that are excluded.
         """
         most = gains.max(initial=-inf)
         if most == -inf:
@@ -191,13 +165,10 @@ class Climb:
         return self._regroupings[child, parent].kind, child, parent
 
     def legal_gains(self) -> NDArray[np.float64]:
-        """Gain of every move that keeps the structure legal.
+        """Gains of all legal moves, (4, n_variables, n_variables).
 
-        Returns
-        -------
-        ndarray of shape (4, n_variables, n_variables)
-            Adding, deleting and turning each edge and the best other groups of each
-            parent, at [child, parent]; minus infinity where a move is not possible.
+        Adding, deleting and turning each edge and the best other groups of each parent,
+        at [child, parent]; -inf where a move is not possible.
         """
         gains = self._gains.copy()
         added, deleted, turned = gains[:3]

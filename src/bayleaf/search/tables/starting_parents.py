@@ -15,23 +15,10 @@ _MAX_PARENTS = 2
 def starting_parents(
     n_variables: int, constraints: Constraints, restart: int, seed: int
 ) -> list[tuple[int, ...]]:
-    """Choose the parents that each variable starts with.
+    """Choose the parents, increasing, that each variable starts with.
 
-    Parameters
-    ----------
-    n_variables : int
-    constraints : Constraints
-        Required edges are there from the start.
-    restart : int
-        Restart 0 starts with nothing else; others put the variables into a random
-        order and give each up to two of those before it.
-    seed : int
-        Seed of the whole search.
-
-    Returns
-    -------
-    list of tuple of int
-        Parents of each variable, in increasing order.
+    Restart 0 starts with the required edges alone; others put the variables into a
+    random order and give each up to two of those before it.
     """
     required = [
         [parent for parent, other in sorted(constraints.required_edges) if other == v]

@@ -28,30 +28,14 @@ from bayleaf.search.structure import MoveKind
 
 @dataclass(frozen=True, eq=False)
 class Grouping:
-    """Groups of one variable's states.
+    """Groups of one variable's states."""
 
-    Parameters
-    ----------
-    hierarchy : ValueHierarchy
-        The tree that the groups are nodes of.
-    cut : tuple of hashable
-        Names of the nodes, in preorder.
-    groups : tuple of tuple of int
-        States of each node.
-    n_cuts : int
-        Number of cuts that the hierarchy has.
-    number : int
-        Groupings of one variable that score alike have the same.
-    group_of : ndarray of shape (card + 1,), dtype uint16
-        Group of each state; the code of a missing cell leads to the number of groups.
-    """
-
-    hierarchy: ValueHierarchy
-    cut: Cut
-    groups: tuple[StateGroup, ...]
-    n_cuts: int
-    number: int
-    group_of: NDArray[np.uint16]
+    hierarchy: ValueHierarchy  # whose nodes the groups are
+    cut: Cut  # names of the nodes, in preorder
+    groups: tuple[StateGroup, ...]  # states of each node
+    n_cuts: int  # of the hierarchy
+    number: int  # equal for groupings that score alike
+    group_of: NDArray[np.uint16]  # (card + 1,), len(groups) for a missing cell
 
     @property
     def n_groups(self) -> int:
@@ -67,13 +51,7 @@ class Grouping:
 
 
 class Groupings:
-    """Makes groupings, each once.
-
-    Parameters
-    ----------
-    domain : Domain
-        The variables.
-    """
+    """Factory of groupings that makes each once."""
 
     def __init__(self, domain: Domain) -> None:
         self._domain = domain
@@ -100,13 +78,10 @@ class Groupings:
     def steps(
         self, variable: int, grouping: Grouping
     ) -> list[tuple[MoveKind, Hashable, Grouping]]:
-        """All groupings one step away: kind of the step, node, what it leads to.
+        """All groupings one step away: kind of the step, node and grouping.
 
-        Returns
-        -------
-        list of (str, hashable, Grouping)
-            "refine" and the node that gives way to its children, or "abstract" and
-            the node that its children give way to; never the root.
+        "refine" replaces the node by its children, "abstract" its children by the node;
+        never the root.
         """
         tree, cut = grouping.hierarchy, grouping.cut
         finer = [(name, refine(tree, cut, name)) for name in refinable(tree, cut)]

@@ -26,17 +26,9 @@ _PATIENCE = 20
 
 
 class Walk:
-    """Moves a climb about until it is done or time is up.
+    """Walk that moves a climb until it is done or time is up.
 
-    Parameters
-    ----------
-    climb : Climb
-        Where the walk begins.
-    number : int
-        Number of the restart.
-    deadline : Deadline
-    report : callable
-        Called after every move.
+    `report` is called after every move.
     """
 
     def __init__(
@@ -61,15 +53,8 @@ class Walk:
             pass
 
     def stray(self, rng: np.random.Generator, n_moves: int) -> None:
-        """Make random changes of edges, of each kind alike often.
+        """Make random changes of edges, of each kind equally often.
 
-        Parameters
-        ----------
-        rng : numpy.random.Generator
-        n_moves : int
-
-        Notes
-        -----
         Only the better half of a kind's moves are drawn from: the others join to a
         variable parents that make its table very large.
         """
@@ -88,16 +73,10 @@ class Walk:
     def wander(self) -> Climbed:
         """Walk on from an optimum by the least harmful moves, back to none just left.
 
-        Returns
-        -------
-        Climbed
-            The best structure of the walk. No move improves on it, unless time was up:
-            a move that leads to a better one than the best is always made.
-
-        Notes
-        -----
         Tabu search (Glover 1989, "Tabu search, part I"): for some moves an edge that
-        was changed, or a parent whose groups were, stays as it is.
+        was changed, or a parent whose groups were, stays as it is, except where a move
+        leads to a better structure than the best. No move improves on the result,
+        unless time was up.
         """
         climb = self.climb
         best, patience = climb.here, _PATIENCE

@@ -50,12 +50,7 @@ class _EdgeMove:
 class BatchClimb:
     """One restart of a search over edges.
 
-    Parameters
-    ----------
-    task : TreeTask
-        The search.
-    restart : int
-        The first starts with required edges only, others with some at random.
+    Restart 0 starts with required edges only, others with some at random.
     """
 
     def __init__(self, task: TreeTask, restart: int) -> None:

@@ -19,29 +19,14 @@ Places = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class SplitLayout:
-    """The branches of the splits of one leaf on several variables, side by side.
+    """Branches of the splits of one leaf on several variables, side by side."""
 
-    Parameters
-    ----------
-    variables : ndarray of shape (n_splits,), dtype int64
-        Variable of each split.
-    n_branches : ndarray of shape (n_splits,), dtype int64
-    places : ndarray of shape (n_states,), dtype int64
-        Place in a table of counts of each state of each branch, branch by branch.
-    starts : ndarray of shape (all branches,), dtype int64
-        Where the states of each branch start in `places`.
-    firsts : ndarray of shape (n_splits,), dtype int64
-        First branch of each split.
-    parts : ndarray of shape (all branches,), dtype float64
-        Part of the states of its split that each branch has.
-    """
-
-    variables: Places
-    n_branches: Places
-    places: Places
-    starts: Places
-    firsts: Places
-    parts: Counts
+    variables: Places  # (n_splits,)
+    n_branches: Places  # (n_splits,)
+    places: Places  # (n_states,), in a table of counts, branch by branch
+    starts: Places  # (all branches,), first state in `places`
+    firsts: Places  # (n_splits,), first branch of each split
+    parts: Counts  # (all branches,), share of the states of the split
 
     @cached_property
     def key(self) -> bytes:
@@ -55,14 +40,10 @@ class SplitLayout:
     def of(
         cls, splits: Sequence[tuple[int, ValueNodes, int]], offsets: Places
     ) -> SplitLayout:
-        """Lay out splits; those on single states are left out.
+        """Lay out splits (variable, hierarchy, node).
 
-        Parameters
-        ----------
-        splits : sequence of (int, ValueNodes, int)
-            Variable, its hierarchy, and the node that is split.
-        offsets : ndarray of shape (n_variables + 1,), dtype int64
-            Where the states of each variable start in a table of counts.
+        Splits on single states are left out. `offsets` (n_variables + 1,) is where each
+        variable's states start in a table of counts.
         """
         wide = [item for item in splits if item[1].children[item[2]]]
         groups = [
@@ -86,16 +67,10 @@ class SplitLayout:
         )
 
     def scores(self, counts: Counts, share: float, terms: TreeTerms) -> Counts:
-        """Score of data and parameters after each split, shape (n_splits,).
+        """Score of data and parameters after each split, (n_splits,).
 
-        Parameters
-        ----------
-        counts : ndarray of shape (all states, child card), dtype float64
-            Counts at the leaf, see `RowTable.count`.
-        share : float
-            Part of all configurations that leads to the leaf.
-        terms : TreeTerms
-            The score.
+        `counts` (all states, child card) are those at the leaf, see `RowTable.count`;
+        `share` is the part of all configurations that leads to it.
         """
         if not len(self.variables):
             return np.empty(0)

@@ -13,20 +13,11 @@ from bayleaf.search.trees.scores import TreeTerms
 
 @dataclass(frozen=True, eq=False)
 class CollapseMove:
-    """Turning a split and all below it into a leaf.
-
-    Parameters
-    ----------
-    split : TreeNode
-    gain : float
-        How much the score of the network grows.
-    vanishing : tuple of int
-        Variables that no other split asks for.
-    """
+    """Replacement of a split and all below it by a leaf."""
 
     split: TreeNode
-    gain: float
-    vanishing: tuple[int, ...]
+    gain: float  # how much the score of the network grows
+    vanishing: tuple[int, ...]  # variables that no other split asks for
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,16 +33,9 @@ class _Subtree:
 def collapse_moves(
     root: TreeNode, n_parents: int, terms: TreeTerms
 ) -> list[CollapseMove]:
-    """Collapsing each split of a tree, in preorder.
+    """Collapses of each split of a tree, in preorder.
 
-    Parameters
-    ----------
-    root : TreeNode
-        The tree.
-    n_parents : int
-        Number of variables that its splits ask for.
-    terms : TreeTerms
-        The score.
+    `n_parents` is the number of variables that its splits ask for.
     """
     nodes = list(root.preorder())
     splits = [node for node in nodes if not node.is_leaf]
@@ -100,12 +84,7 @@ def _subtrees(nodes: list[TreeNode], costs: list[float]) -> list[_Subtree]:
 def _vanishing(splits: list[TreeNode], sizes: list[int]) -> dict[int, tuple[int, ...]]:
     """Variables, increasing, that only the subtree at a split asks for, by its place.
 
-    Parameters
-    ----------
-    splits : list of TreeNode
-        In preorder.
-    sizes : list of int
-        Number of splits of the subtree at each.
+    Splits are in preorder; `sizes` counts the splits of each subtree.
     """
     first: dict[int, int] = {}
     last: dict[int, int] = {}

@@ -83,16 +83,7 @@ class _WayOut:
 class WaysOut:
     """Moves of one restart that replace whole trees.
 
-    Parameters
-    ----------
-    task : TreeTask
-        The search.
-    network : TreeNetwork
-        Its trees, which the moves change.
-    counts : LeafCounts
-        Where leaves get their counts.
-    from_parents : bool
-        Whether trees are grown from a first split on each parent, too.
+    With `from_parents`, trees are also grown from a first split on each parent.
     """
 
     def __init__(

@@ -24,38 +24,19 @@ ValueSource = Callable[[int, tuple[int, ...]], ValueNodes]
 
 @dataclass(frozen=True, eq=False)
 class SplitMove:
-    """Splitting a leaf.
-
-    Parameters
-    ----------
-    leaf : TreeNode
-    variable : int
-        The variable to split on.
-    gain : float
-        How much the score of the network grows.
-    """
+    """Split of a leaf."""
 
     leaf: TreeNode
     variable: int
-    gain: float
+    gain: float  # how much the score of the network grows
 
 
 class GrowingTree:
     """A variable's tree during a search.
 
-    Parameters
-    ----------
-    child : int
-        The variable.
-    counts : LeafCounts
-        Where leaves get their counts.
-    terms : TreeTerms
-        The score.
-    values : callable
-        ``values(parent, parents)`` gives the value hierarchy with which a variable
-        enters the tree; it is kept until the variable's last split goes.
-    are_local : bool
-        Whether what `values` gives depends on the parents.
+    ``values(parent, parents)`` returns the value hierarchy with which a variable enters
+    the tree; it is kept until the variable's last split goes. `are_local` if it depends
+    on the parents.
     """
 
     def __init__(
@@ -143,13 +124,7 @@ class GrowingTree:
             self._forget_values()
 
     def n_candidates(self, allowed: Mask) -> NDArray[np.int64]:
-        """Number of variables that each leaf may be split on.
-
-        Parameters
-        ----------
-        allowed : ndarray of shape (n_variables,), dtype bool
-            Variables that may be parents.
-        """
+        """Number of variables in `allowed`, a mask, that each leaf may be split on."""
         possible = self._is_wide & allowed
         numbers = np.full(len(self.leaves), possible.sum(), dtype=np.int64)
         for place, leaf in enumerate(self.leaves):
@@ -161,11 +136,7 @@ class GrowingTree:
     def leaf_split(self, leaf: TreeNode, allowed: Mask) -> SplitMove | None:
         """The best split of a leaf, ties to the lowest variable; None if it has none.
 
-        Parameters
-        ----------
-        leaf : TreeNode
-        allowed : ndarray of shape (n_variables,), dtype bool
-            Variables that may be parents.
+        `allowed` (n_variables,) marks variables that may be parents.
         """
         gains = self._split_gains([leaf])[0]
         return self._first_best(np.where(allowed, gains, -np.inf), [leaf] * len(gains))
@@ -254,15 +225,8 @@ class GrowingTree:
     def prune_upwards(self, kept: frozenset[int]) -> None:
         """Collapse, from the leaves up, every split whose subtree does not pay.
 
-        Parameters
-        ----------
-        kept : frozenset of int
-            Variables whose splits stay, with all that is above them; those whose arcs
-            are believed in stay, too.
-
-        Notes
-        -----
-        Splits cost what they do with all variables in the tree.
+        Splits on variables in `kept`, or whose arcs are believed in, stay with all
+        above them. Splits cost what they do with all variables in the tree.
         """
         costs, kept = self._costs(0), kept | self._terms.believed
         values: dict[TreeNode, float] = {}

@@ -21,44 +21,17 @@ Counts = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class RowTable:
-    """Complete rows side by side, as leaves visit them.
+    """Complete rows side by side, as leaves visit them."""
 
-    Parameters
-    ----------
-    table : ndarray of shape (n_rows, n_variables), dtype uint8 or uint16
-        Codes.
-    weights : ndarray of shape (n_rows,), dtype float64
-        Weight of each row, above zero; empty if all are one.
-    cards : tuple of int
-        Number of states of each variable.
-    offsets : ndarray of shape (n_variables + 1,), dtype int64
-        Where the states of each variable start in a table of counts.
-    total_weight : float
-        Sum of all weights.
-    """
-
-    table: NDArray[np.unsignedinteger[Any]]
-    weights: Counts
+    table: NDArray[np.unsignedinteger[Any]]  # (n_rows, n_variables), 8 or 16 bits
+    weights: Counts  # (n_rows,), above zero; empty if all are one
     cards: tuple[int, ...]
-    offsets: NDArray[np.int64]
+    offsets: NDArray[np.int64]  # (n_variables + 1,), into a table of counts
     total_weight: float
 
     @classmethod
     def from_codes(cls, codes: Codes, names: Sequence[str | int]) -> RowTable:
-        """Lay out the rows of positive weight.
-
-        Parameters
-        ----------
-        codes : Codes
-            The table.
-        names : sequence of str or int
-            What the variables are called.
-
-        Raises
-        ------
-        ValueError
-            If no row has a weight, or a cell is missing.
-        """
+        """Lay out rows of positive weight; ValueError if none, or a cell is missing."""
         keep = codes.weights > 0
         if not keep.any():
             raise ValueError(
@@ -114,17 +87,8 @@ class RowTable:
     def count(self, child: int, rows: Rows) -> Counts:
         """Weight of each state of every variable with each of the child's.
 
-        Parameters
-        ----------
-        child : int
-            The variable of the tree.
-        rows : ndarray of shape (n_rows,), dtype int32
-            The rows to count.
-
-        Returns
-        -------
-        ndarray of shape (all states, child card), dtype float64
-            States of variable ``v`` at ``offsets[v]`` onwards.
+        Returns (all states, child card), states of variable ``v`` at ``offsets[v]``
+        onwards.
         """
         counts = np.zeros((self.cards[child], int(self.offsets[-1])))
         count_rows(self._packed, rows, child, counts)
@@ -135,19 +99,8 @@ class RowTable:
     ) -> list[int]:
         """Order rows in place by the group of a variable's state.
 
-        Parameters
-        ----------
-        rows : ndarray of shape (n_rows,), dtype int32
-            Indices of rows.
-        variable : int
-            The variable.
-        groups : sequence of sequence of int
-            Codes of each branch; together all that occur in the rows.
-
-        Returns
-        -------
-        list of int
-            Where each branch starts, and the number of rows.
+        `groups` has the codes of each branch, together all that occur. Returns where
+        each branch starts, and the number of rows.
         """
         branch_of = np.zeros(self.cards[variable], dtype=np.int64)
         for branch, group in enumerate(groups):
@@ -159,20 +112,9 @@ class RowTable:
 
 
 def row_counts(codes: Codes, shape: TreeShape) -> Counts:
-    """Weight of each state of the child at each distribution of a tree.
+    """Weight of each state of the child at each distribution, (n_rows, child card).
 
     Rows in which the child or a variable on their path is missing are left out.
-
-    Parameters
-    ----------
-    codes : Codes
-        The table.
-    shape : TreeShape
-        The tree.
-
-    Returns
-    -------
-    ndarray of shape (n_rows, child card), dtype float64
     """
     card = codes.cards[shape.child]
     counts = np.zeros((shape.n_rows, card))

@@ -22,20 +22,10 @@ from bayleaf.search.trees.growing import GrowingTree, Mask, SplitMove
 
 
 class TreeNetwork:
-    """One restart's trees, its moves and its constraints.
+    """Trees, moves and constraints of one restart.
 
-    Parameters
-    ----------
-    trees : sequence of GrowingTree
-        One a variable, all empty.
-    constraints : Constraints
-        What the structure keeps to; required parents are split on at once.
-    restart : int
-        Number of the restart.
-    least_gain : float, optional
-        Gains up to this are no gains but rounding.
-    progress : callable, optional
-        Told after each move.
+    `trees` are empty, one per variable; required parents are split on at once. Gains up
+    to `least_gain` count as rounding. `progress` is called after each move.
     """
 
     def __init__(
@@ -209,18 +199,7 @@ class TreeNetwork:
 
 
 def descendants(parents: Iterable[Iterable[int]]) -> Mask:
-    """Which variables each leads to, itself among them.
-
-    Parameters
-    ----------
-    parents : iterable of iterable of int
-        Parents of each variable.
-
-    Returns
-    -------
-    ndarray of shape (n_variables, n_variables), dtype bool
-        By variable, then by what it leads to.
-    """
+    """Whether a variable leads to another or is it, (n_variables, n_variables)."""
     graph = sorted_parents(parents)
     found: Mask = np.eye(len(graph.parents), dtype=np.bool_)
     for node in reversed(graph.order):

@@ -18,40 +18,18 @@ _SHARE_OF_SCORES = 32
 
 @dataclass(eq=False, slots=True)
 class TreeNode:
-    """A leaf or a split of a tree that grows.
+    """A leaf or a split of a tree that grows."""
 
-    Parameters
-    ----------
-    first, last : int
-        The rows that lead here stand at these places of the tree's order.
-    context : dict of int to int
-        Node of the value hierarchy of each variable that was split on above.
-    n_base : int
-        Number of these that are single states.
-    share : float
-        Part of all configurations of the variables that leads here.
-    total : ndarray of shape (child card,), dtype float64
-        Weight of each state of the child here.
-    term : float
-        What data and parameters score if this is a leaf.
-    variable : int
-        The variable of a split; -1 for a leaf.
-    branches : list of TreeNode
-        Subtrees of a split.
-    split_scores : SplitScores or None
-        What splitting the leaf on each variable does; None until asked for.
-    """
-
-    first: int
-    last: int
-    context: dict[int, int]
-    n_base: int
-    share: float
-    total: Counts
-    term: float
-    variable: int = -1
+    first: int  # place of the first row in the tree's order
+    last: int  # place after the last row
+    context: dict[int, int]  # node of the hierarchy of each variable split on above
+    n_base: int  # how many of these are single states
+    share: float  # of all configurations of the variables
+    total: Counts  # (child card,), weight of each state
+    term: float  # score of data and parameters as a leaf
+    variable: int = -1  # of a split; -1 for a leaf
     branches: list[TreeNode] = field(default_factory=list)
-    split_scores: SplitScores | None = None
+    split_scores: SplitScores | None = None  # of a leaf; None until requested
 
     @property
     def is_leaf(self) -> bool:
@@ -69,29 +47,16 @@ class TreeNode:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class SplitScores:
-    """What splitting a leaf on each variable does to data and parameters.
+    """Changes of data and parameter scores when a leaf is split on each variable."""
 
-    Parameters
-    ----------
-    gains : ndarray of shape (n_variables,), dtype float64
-        How much the score changes; minus infinity where there is no split.
-    n_branches : ndarray of shape (n_variables,), dtype int64
-        Branches of each split.
-    """
-
-    gains: Counts
-    n_branches: NDArray[np.int64]
+    gains: Counts  # (n_variables,), -inf where not possible
+    n_branches: NDArray[np.int64]  # (n_variables,)
 
 
 class LeafScores:
-    """Scores of the leaves that were last asked for, by all that they depend on.
+    """Cache of the scores of recent leaves, by all that they depend on.
 
-    Trees that are grown anew come by many leaves that earlier ones had.
-
-    Parameters
-    ----------
-    max_cells : int
-        Number of gains that are kept at most.
+    Regrown trees have many leaves of earlier ones. At most `max_cells` gains are kept.
     """
 
     def __init__(self, max_cells: int) -> None:
@@ -115,19 +80,10 @@ class LeafScores:
 
 
 class LeafCounts:
-    """Counts of the leaves that were last asked for.
+    """Cache of the counts of recent leaves.
 
-    Parameters
-    ----------
-    rows : RowTable
-        The rows.
-    max_cells : int
-        Number of counts that are kept at most, beside those asked for last.
-
-    Attributes
-    ----------
-    scores : LeafScores
-        What splits of leaves score by these counts.
+    At most `max_cells` counts are kept, in addition to those requested last; `scores`
+    caches what splits of leaves score by these counts.
     """
 
     def __init__(self, rows: RowTable, max_cells: int) -> None:

@@ -9,17 +9,10 @@ from bayleaf.search.trees.growing import GrowingTree, Mask
 
 
 def grow_fully(tree: GrowingTree, parents: frozenset[int]) -> None:
-    """Split each leaf on its best variable, whether that gains or not.
+    """Split each leaf of an empty tree on its best variable, even at a loss.
 
-    A leaf stays one when no variable is left, or when even leaves without any
-    surprise below it would score less than it does.
-
-    Parameters
-    ----------
-    tree : GrowingTree
-        An empty tree.
-    parents : frozenset of int
-        The variables to split on.
+    A leaf stays one when no variable is left, or when even leaves without any surprise
+    below it would score less than it does.
     """
     allowed: Mask = np.zeros(tree.n_variables, dtype=np.bool_)
     allowed[list(parents)] = True
@@ -47,11 +40,7 @@ def enter_missing(tree: GrowingTree, required: frozenset[int]) -> None:
 def prune(tree: GrowingTree, required: frozenset[int]) -> None:
     """Collapse splits, from the leaves up, that do not raise the score.
 
-    Parameters
-    ----------
-    tree : GrowingTree
-    required : frozenset of int
-        Variables of which a split stays.
+    Variables in `required` keep a split.
     """
     tree.prune_upwards(required)
     while True:

@@ -20,45 +20,18 @@ _ROUNDING = 64 * float(np.finfo(np.float64).eps)
 
 @dataclass(frozen=True, eq=False)
 class TreeTerms:
-    """What the leaves, splits and parents of trees score.
-
-    Parameters
-    ----------
-    score : LocalScore
-        The score.
-    n_variables : int
-        Number of variables of the network.
-    total_weight : float
-        Weight of all rows.
-    arc_prior : ArcPrior, optional
-        What arcs add to scores.
-    child : int, optional
-        The variable whose tree it is; only needed where arcs add to scores.
-
-    Attributes
-    ----------
-    least_gain : float
-        Gains up to this are no gains but rounding.
-    leaf : float
-        That a node is a leaf.
-    splits : ndarray of shape (n_variables + 2,), dtype float64
-        That a node is a split on one of so many variables; zero for none.
-    parents : ndarray of shape (n_variables + 1,), dtype float64
-        That there are so many parents.
-    arcs : ndarray of shape (n_variables,), dtype float64
-        That a variable is a parent.
-    """
+    """Scores of the leaves, splits and parents of trees."""
 
     score: LocalScore
     n_variables: int
     total_weight: float
     arc_prior: ArcPrior | None = None
-    child: int | None = None
-    least_gain: float = field(init=False)
-    leaf: float = field(init=False)
-    splits: Counts = field(init=False)
-    parents: Counts = field(init=False)
-    arcs: Counts = field(init=False)
+    child: int | None = None  # only needed with `arc_prior`
+    least_gain: float = field(init=False)  # smaller gains are rounding
+    leaf: float = field(init=False)  # of being a leaf
+    splits: Counts = field(init=False)  # (n_variables + 2,), by open variables; [0]: 0
+    parents: Counts = field(init=False)  # (n_variables + 1,), by number of parents
+    arcs: Counts = field(init=False)  # (n_variables,), by parent
 
     def __post_init__(self) -> None:
         n = self.n_variables
@@ -89,42 +62,22 @@ class TreeTerms:
         return float(self.parents[len(own)] + self.arcs[own].sum())
 
     def split_scores(self, n_parents: int) -> Counts:
-        """Score that a node is a split, shape (n_variables + 1,).
+        """Score of being a split, (n_variables + 1,).
 
-        Parameters
-        ----------
-        n_parents : int
-            Number of variables that splits of the tree ask for.
-
-        Returns
-        -------
-        ndarray of shape (n_variables + 1,), dtype float64
-            By how many of these are at a single state above the split; the others are
-            those that it could ask for.
+        Indexed by how many of the tree's `n_parents` variables are at a single state
+        above the split; the others are those that it could ask for.
         """
         open_numbers = n_parents - np.arange(self.n_variables + 1)
         return self.splits[np.maximum(open_numbers, 0)]
 
     def leaves(self, counts: Counts, shares: Counts) -> Counts:
-        """Score the data and parameters of leaves, each for itself.
+        """Score the data and parameters of leaves, each for itself, (n_leaves,).
 
-        Parameters
-        ----------
-        counts : ndarray of shape (n_leaves, child card), dtype float64
-            Weight of each state at each leaf.
-        shares : ndarray of shape (n_leaves,), dtype float64
-            Part of all configurations of the variables that leads to each leaf.
-
-        Returns
-        -------
-        ndarray of shape (n_leaves,), dtype float64
-
-        Notes
-        -----
-        A score whose prior is shared out over the rows of a table gives a leaf the
-        share of the configurations that it stands for, so that a tree with a leaf for
-        each configuration scores what the table does, and a split changes no other
-        leaf's term.
+        Takes `counts` (n_leaves, child card) and `shares` (n_leaves,) of all
+        configurations. A score whose prior is shared out over the rows of a table gives
+        a leaf the share of the configurations that it represents, so that a tree with a
+        leaf for each configuration scores what the table does, and a split changes no
+        other leaf's term.
         """
         rows = counts[:, None, :]
         if self.score.adds_over_rows:

@@ -14,54 +14,27 @@ from bayleaf.cpds.tree import Context, Leaf, Split, TreeCPD
 
 @dataclass(frozen=True)
 class LeafShape:
-    """The end of a path.
+    """The end of a path."""
 
-    Parameters
-    ----------
-    row : int
-        Number of the distribution that holds here. Paths with the same number share
-        theirs, which makes the tree a decision graph.
-    """
-
-    row: int
+    row: int  # number of the distribution, which paths of a graph may share
 
 
 @dataclass(frozen=True)
 class SplitShape:
-    """A question about one parent.
+    """Branches by the states of one parent."""
 
-    Parameters
-    ----------
-    variable : int
-        The parent.
-    groups : tuple of tuple of int
-        States of each branch, increasing.
-    branches : tuple of LeafShape or SplitShape
-        One a group.
-    """
-
-    variable: int
-    groups: tuple[tuple[int, ...], ...]
+    variable: int  # the parent
+    groups: tuple[tuple[int, ...], ...]  # states of each branch, increasing
     branches: tuple[LeafShape | SplitShape, ...]
 
 
 @dataclass(frozen=True)
 class TreeShape:
-    """How the parents' states lead to the distributions of one variable.
-
-    Parameters
-    ----------
-    child : int
-        The variable.
-    parents : tuple of int
-        All variables that splits ask for, increasing.
-    root : LeafShape or SplitShape
-        The tree; its leaves number their distributions ``0 .. n_rows - 1``.
-    """
+    """Tree from the parents' states to the distributions of one variable."""
 
     child: int
-    parents: tuple[int, ...]
-    root: LeafShape | SplitShape
+    parents: tuple[int, ...]  # all that splits ask for, increasing
+    root: LeafShape | SplitShape  # its leaves number distributions 0 .. n_rows - 1
 
     @cached_property
     def n_rows(self) -> int:
@@ -85,11 +58,7 @@ class TreeShape:
     def leaves(self, cards: Sequence[int]) -> Iterator[tuple[int, Context]]:
         """Row of each leaf from left to right, and the parents' states that lead to it.
 
-        Parameters
-        ----------
-        cards : sequence of int
-            Number of states of every variable; if empty, contexts hold only what
-            splits narrowed.
+        If `cards` is empty, contexts contain only variables that splits narrowed.
         """
         states: Context = {p: tuple(range(cards[p])) for p in self.parents if cards}
         open_nodes: list[tuple[LeafShape | SplitShape, Context]] = [(self.root, states)]
@@ -105,24 +74,13 @@ class TreeShape:
             ]
 
     def with_rows(self, rows: Sequence[int]) -> TreeShape:
-        """The same paths leading to other distributions.
-
-        Parameters
-        ----------
-        rows : sequence of int
-            New number of each of the `n_rows` distributions.
-        """
+        """The same paths, with a new number for each of the `n_rows` distributions."""
         return TreeShape(self.child, self.parents, _renumbered(self.root, rows))
 
     def cpd(self, cards: Sequence[int], distributions: NDArray[np.float64]) -> TreeCPD:
-        """Put distributions at the leaves.
+        """Put distributions (n_rows, child card) at the leaves.
 
-        Parameters
-        ----------
-        cards : sequence of int
-            Number of states of every variable.
-        distributions : ndarray of shape (n_rows, child card), dtype float64
-            P(child) at each row; paths that share a row share the ``Leaf``.
+        Paths that share a row share the ``Leaf``.
         """
         family = (*self.parents, self.child)
         leaves = [Leaf(row) for row in distributions]

@@ -23,42 +23,18 @@ HierarchySource = Callable[[int, int, tuple[int, ...]], ValueHierarchy]
 
 @dataclass(frozen=True, eq=False)
 class TreeTask:
-    """A search over trees, but for the restart.
-
-    Parameters
-    ----------
-    rows : RowTable
-        The rows.
-    domain : Domain
-        The variables.
-    terms : TreeTerms
-        The score.
-    hierarchies : tuple of ValueHierarchy
-        One a variable.
-    hierarchy_source : callable or None
-        What gives hierarchies in their place.
-    constraints : Constraints
-        What the structure keeps to.
-    deadline : Deadline
-        When all restarts stop.
-    seed : int
-        Restart ``k`` draws from a generator seeded with ``(seed, k)``.
-    progress : callable or None
-        Told after each move.
-    max_kept_cells : int
-        Bound of the counts that one restart keeps.
-    """
+    """A search over trees, but for the restart."""
 
     rows: RowTable
     domain: Domain
     terms: TreeTerms
-    hierarchies: tuple[ValueHierarchy, ...]
-    hierarchy_source: HierarchySource | None
+    hierarchies: tuple[ValueHierarchy, ...]  # one per variable
+    hierarchy_source: HierarchySource | None  # replaces `hierarchies`
     constraints: Constraints
-    deadline: Deadline
-    seed: int
-    progress: ProgressCallback | None
-    max_kept_cells: int
+    deadline: Deadline  # of all restarts
+    seed: int  # restart k draws from (seed, k)
+    progress: ProgressCallback | None  # called after each move
+    max_kept_cells: int  # counts kept by one restart
 
     def generator(self, restart: int) -> np.random.Generator:
         """The random numbers of a restart."""

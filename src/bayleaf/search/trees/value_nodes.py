@@ -14,19 +14,10 @@ ROOT = 0
 
 @dataclass(frozen=True)
 class ValueNodes:
-    """A value hierarchy whose nodes and states are numbers.
+    """Value hierarchy whose nodes, in preorder, and states are numbers."""
 
-    Parameters
-    ----------
-    children : tuple of tuple of int
-        For each node in preorder, the root first, the nodes just below it; none below
-        a base value. No node has a single child.
-    states : tuple of tuple of int
-        For each node the codes of the states under it, increasing.
-    """
-
-    children: tuple[tuple[int, ...], ...]
-    states: tuple[tuple[int, ...], ...]
+    children: tuple[tuple[int, ...], ...]  # of each node; none, or at least two
+    states: tuple[tuple[int, ...], ...]  # codes under each node, increasing
 
     def groups(self, node: int) -> tuple[tuple[int, ...], ...]:
         """Codes of each branch of a split on a node."""
@@ -44,12 +35,8 @@ class ValueNodes:
 def value_nodes(hierarchy: ValueHierarchy, variable: Variable) -> ValueNodes:
     """Translate a hierarchy over a variable's states into numbers.
 
-    A missing state that the hierarchy lacks becomes a branch of the root.
-
-    Raises
-    ------
-    ValueError
-        If the leaves are not the variable's states.
+    A missing state that the hierarchy lacks becomes a branch of the root. ValueError if
+    the leaves are not the variable's states.
     """
     return _value_nodes(hierarchy, variable.name, variable.states)
 
