@@ -17,39 +17,19 @@ _UNDERFLOW = 1e-260
 
 @dataclass(frozen=True)
 class G2Test:
-    """Result of a likelihood-ratio test of independence.
+    """Result of a likelihood-ratio test of independence."""
 
-    Parameters
-    ----------
-    statistic : float
-        G².
-    degrees_of_freedom : int
-        Of the chi-squared distribution that it follows without dependence.
-    negative_log_p : float
-        -ln of the probability of a statistic at least as large; stays finite where the
-        probability itself underflows.
-    """
-
-    statistic: float
-    degrees_of_freedom: int
-    negative_log_p: float
+    statistic: float  # G²
+    degrees_of_freedom: int  # of its chi-squared law without dependence
+    negative_log_p: float  # -ln P(at least `statistic`), finite where P underflows
 
 
 def g2(counts: Counts) -> G2Test:
     """Test whether X and Y are independent once Z is known.
 
-    Parameters
-    ----------
-    counts : ndarray of shape (n_x, n_y, n_z)
-        Joint counts. Every state counts towards the degrees of freedom,
-        ``n_z (n_x - 1) (n_y - 1)``, whether it occurs or not.
+    `counts` (n_x, n_y, n_z) are joint. Every state counts towards the degrees of
+    freedom, ``n_z (n_x - 1) (n_y - 1)``, whether it occurs or not.
 
-    Returns
-    -------
-    G2Test
-
-    Examples
-    --------
     >>> import numpy as np
     >>> test = g2(np.array([[[8.0], [0.0]], [[0.0], [8.0]]]))
     >>> round(test.statistic, 4), test.degrees_of_freedom
@@ -62,18 +42,10 @@ def g2(counts: Counts) -> G2Test:
 
 
 def negative_log_p(statistic: ArrayLike, freedom: ArrayLike) -> NDArray[np.float64]:
-    """Compute -ln P(chi-squared >= statistic), also where the latter underflows.
+    """Compute -ln P(chi-squared >= statistic), also where P underflows.
 
-    Parameters
-    ----------
-    statistic, freedom : array-like
-        Statistics and degrees of freedom, which broadcast; the latter need not be
-        whole.
-
-    Returns
-    -------
-    ndarray
-        Zero without degrees of freedom.
+    Arguments broadcast, degrees of freedom need not be integers; without any, it is
+    zero.
     """
     shape, x = np.broadcast_arrays(
         np.asarray(freedom, dtype=np.float64) / 2.0,

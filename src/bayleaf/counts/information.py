@@ -33,18 +33,9 @@ _LOGS = 65_536
 def entropy(counts: Counts) -> float:
     """Measure the uncertainty about a variable, in nats.
 
-    Parameters
-    ----------
-    counts : ndarray
-        Counts of its states, of any shape; cells may be fractional or zero.
+    Counts of its states may have any shape and be fractional; an empty table gives
+    zero.
 
-    Returns
-    -------
-    float
-        Zero for an empty table.
-
-    Examples
-    --------
     >>> round(entropy(np.array([1.0, 1.0])), 6)
     0.693147
     """
@@ -56,20 +47,10 @@ def entropy(counts: Counts) -> float:
 
 
 def mutual_information_of_table(counts: Counts) -> float:
-    """Measure how much X tells about Y, in nats.
+    """Measure the information of X on Y, in nats, from counts (n_x, n_y).
 
-    Parameters
-    ----------
-    counts : ndarray of shape (n_x, n_y)
-        Joint counts; cells may be fractional or zero.
+    Counts may be fractional; an empty table gives zero.
 
-    Returns
-    -------
-    float
-        Zero for an empty table.
-
-    Examples
-    --------
     >>> round(mutual_information_of_table(np.array([[8.0, 0.0], [0.0, 8.0]])), 6)
     0.693147
     """
@@ -79,21 +60,11 @@ def mutual_information_of_table(counts: Counts) -> float:
 def left_out_information(counts: Counts) -> tuple[float, float]:
     """Estimate the mutual information of X and Y from rows that are left out.
 
-    Each row is left out of the counts, which are smoothed by one pseudo-row in all,
-    and Y is predicted from X; the estimate is what that gains in log-probability.
+    Each row is left out of the counts (n_x, n_y), which are smoothed by one pseudo-row
+    in all, and Y is predicted from X; the estimate is what that gains in
+    log-probability. Returns nats, at least zero, and the standard error; zeros for an
+    empty table.
 
-    Parameters
-    ----------
-    counts : ndarray of shape (n_x, n_y)
-        Joint counts of rows; cells may be fractional or zero.
-
-    Returns
-    -------
-    information, error : float
-        Nats, at least zero, and the standard error; zeros for an empty table.
-
-    Notes
-    -----
     The plug-in estimate grows with the number of cells: by (n_x - 1)(n_y - 1) / 2n
     where X and Y are independent (Miller 1955).
     """
@@ -124,24 +95,11 @@ def mean_gain(gains: Counts, weights: Counts) -> tuple[float, float]:
 
 
 def conditional_mutual_information(counts: Counts) -> float:
-    """Measure how much X tells about Y once Z is known, in nats.
+    """Measure the information of X on Y once Z is known, in nats.
 
-    Parameters
-    ----------
-    counts : ndarray of shape (n_x, n_y, n_z)
-        Joint counts; cells may be fractional or zero.
+    Counts (n_x, n_y, n_z) may be fractional; an empty table gives zero. Plug-in
+    estimate, biased upwards for sparse tables (Friedman et al. 1997, eq. 3).
 
-    Returns
-    -------
-    float
-        Zero for an empty table.
-
-    Notes
-    -----
-    Plug-in estimate, biased upwards for sparse tables (Friedman et al. 1997, eq. 3).
-
-    Examples
-    --------
     >>> counts = np.array([[[8.0], [0.0]], [[0.0], [8.0]]])
     >>> round(conditional_mutual_information(counts), 6)
     0.693147
@@ -152,22 +110,15 @@ def conditional_mutual_information(counts: Counts) -> float:
 
 @dataclass(frozen=True)
 class LogTerms:
-    """The terms n ln n of information measures, as whole multiples of a small unit.
+    """Terms n ln n of information measures, as integer multiples of a small unit.
 
-    Sums of whole numbers are exact: they do not depend on the order of states, so that
-    tables that are permutations of one another hold the very same information,
-    and ties remain ties.
-
-    Parameters
-    ----------
-    scale : float
-        Units per nat, a power of two.
-    table : ndarray of shape (n_counts,), dtype int64
-        Terms of the counts 0, 1, 2, ...
+    Sums of integers are exact: they do not depend on the order of states, so that
+    tables that are permutations of one another have the very same information, and ties
+    remain ties.
     """
 
-    scale: float
-    table: NDArray[np.int64]
+    scale: float  # units per nat, a power of two
+    table: NDArray[np.int64]  # of the counts 0, 1, 2, ...
 
     @classmethod
     @lru_cache(maxsize=4)
@@ -196,17 +147,9 @@ class LogTerms:
 
 
 def mutual_information(source: CountSource) -> NDArray[np.float64]:
-    """Measure how much each feature tells about the class, in nats.
+    """Measure the information of each feature on the class, in nats, (n_features,).
 
-    Parameters
-    ----------
-    source : CountSource
-        Counts with the class last.
-
-    Returns
-    -------
-    ndarray of shape (n_features,)
-        I(X;C) over the rows in which X is observed.
+    I(X;C) counts the rows in which X is observed; the class is the last variable.
     """
     n_features = source.class_index
     if n_features == 0:
@@ -227,25 +170,15 @@ def mutual_information(source: CountSource) -> NDArray[np.float64]:
 
 
 def conditional_mutual_information_matrix(source: CountSource) -> NDArray[np.float64]:
-    """Measure how much each two features tell about each other given the class.
+    """Measure the information of each feature on each other given the class.
 
-    Parameters
-    ----------
-    source : CountSource
-        Counts with the class last.
+    Returns I(X;Y|C) in nats over the rows in which both are observed, (n_features,
+    n_features), symmetric with zeros on the diagonal; the class is the last variable.
 
-    Returns
-    -------
-    ndarray of shape (n_features, n_features)
-        I(X;Y|C) in nats over the rows in which both are observed; symmetric, with
-        zeros on the diagonal.
-
-    Notes
-    -----
-    Features are taken in blocks, so that beside the result only the counts of two
-    blocks are held. Pairs of equal tables, up to the order of their states, get equal
-    values, see `LogTerms`; errors are about 2e-18 times the number of cells that
-    hold two rows or more, beside the rounding of doubles.
+    Features are taken in blocks, so that only the result and the counts of two blocks
+    are in memory. Pairs of equal tables, up to the order of their states, get equal
+    values, see `LogTerms`; errors are about 2e-18 times the number of cells with two
+    rows or more, plus the rounding of doubles.
     """
     n_features = source.class_index
     check_memory(

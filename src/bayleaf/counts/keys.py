@@ -26,24 +26,10 @@ _LEAST_COUNTED = 2_000_000
 
 
 def build_keys(codes: Codes, digits: Sequence[tuple[int, int]]) -> NDArray[np.int32]:
-    """Give numbers to the joint states of some variables, the first variable slowest.
+    """Number the joint states of some variables, the first variable slowest, (n_rows,).
 
-    Parameters
-    ----------
-    codes : Codes
-        The table.
-    digits : sequence of (int, int)
-        Index of each variable, and the number of its codes that count; a row with a
-        code beyond them gets the key -1.
-
-    Returns
-    -------
-    ndarray of shape (n_rows,), dtype int32
-
-    Raises
-    ------
-    ValueError
-        If the keys do not fit 32 bits.
+    `digits` are pairs of a variable's index and how many of its codes count; a row with
+    a code beyond them gets the key -1. ValueError if the keys do not fit 32 bits.
     """
     n_keys = prod(n_codes for _, n_codes in digits)
     if n_keys >= np.iinfo(np.int32).max:
@@ -66,12 +52,8 @@ def count_by_key(
 ) -> tuple[Counts, Places]:
     """Count each key with each state, missing states included, of some variables.
 
-    Returns
-    -------
-    tables : ndarray of shape (n_keys, n_states)
-        Rows with the key -1 are left out.
-    starts : ndarray of shape (n_variables + 1,)
-        First column of each variable.
+    Returns tables (n_keys, n_states), without rows of the key -1, and the first column
+    of each variable (n_variables + 1,).
     """
     widths = np.array([codes.cards[v] + 1 for v in variables], dtype=np.int64)
     starts = np.concatenate([[0], np.cumsum(widths)]).astype(np.int64)
@@ -101,10 +83,7 @@ def family_counts_by_key(
 ) -> list[Counts]:
     """Count some families, those with the same parents together.
 
-    Returns
-    -------
-    list of ndarray
-        One array a family, shaped as its members' cards.
+    Returns one array per family, with its members' cards as shape.
     """
     counts: list[Counts] = [np.empty(0)] * len(families)
     tasks = [

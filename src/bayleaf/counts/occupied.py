@@ -33,21 +33,11 @@ MOST_WEIGHT = 1e100
 
 @dataclass(frozen=True, eq=False)
 class OccupiedCounts:
-    """Weights of the joint states of some variables and the class that occur.
+    """Weights of the joint states of some variables and the class that occur."""
 
-    Parameters
-    ----------
-    states : ndarray of shape (n_variables, n_cells), dtype uint16
-        Code of each variable in each occupied cell.
-    classes : ndarray of shape (n_cells,), dtype uint16
-        Class of each cell.
-    weights : ndarray of shape (n_cells,), dtype float64
-        Total weight of the rows in the cell, above zero.
-    """
-
-    states: NDArray[np.uint16]
-    classes: NDArray[np.uint16]
-    weights: NDArray[np.float64]
+    states: NDArray[np.uint16]  # (n_variables, n_cells)
+    classes: NDArray[np.uint16]  # (n_cells,)
+    weights: NDArray[np.float64]  # (n_cells,), above zero
 
     __repr__ = brief_fields
 
@@ -56,27 +46,16 @@ class OccupiedCounts:
 class OccupiedFamilies:
     """Occupied counts of several families, laid out in one piece.
 
-    Parameters
-    ----------
-    families : ndarray of shape (n_families, n_places), dtype int64
-        The variables of each family, -1 after the last.
-    states : ndarray of shape (n_places, n_cells), dtype uint8 or uint16
-        Code of each variable in each occupied cell, family after family, in the order
-        of the parents' states; zero beyond a family's last variable. Parents of which
-        too few rows have the same states have the reserved code, past the last state.
-    classes : ndarray of shape (n_cells,), dtype uint8 or uint16
-        Class of each cell.
-    weights : ndarray of shape (n_cells,), dtype uint8 to uint32 or float64
-        Total weight of the rows in each cell, above zero.
-    starts : ndarray of shape (n_families + 1,), dtype int64
-        Where the cells of each family begin.
+    Cells are sorted by family, then by the states of the parents. Parents of which too
+    few rows have the same states have the reserved code, past the last state. `states`
+    and `classes` may be uint8, `weights` uint8 to uint32 or float64.
     """
 
-    families: NDArray[np.int64]
-    states: NDArray[np.uint16]
-    classes: NDArray[np.uint16]
-    weights: NDArray[np.float64]
-    starts: NDArray[np.int64]
+    families: NDArray[np.int64]  # (n_families, n_places), -1 after the last variable
+    states: NDArray[np.uint16]  # (n_places, n_cells), 0 beyond the last variable
+    classes: NDArray[np.uint16]  # (n_cells,)
+    weights: NDArray[np.float64]  # (n_cells,), above zero
+    starts: NDArray[np.int64]  # (n_families + 1,), first cell of each
 
     __repr__ = brief_fields
 
@@ -214,19 +193,10 @@ def count_occupied(
 ) -> OccupiedFamilies:
     """Count the joint states of families of variables and the class that occur.
 
-    Parameters
-    ----------
-    codes : Codes
-        The training table, class last.
-    families : sequence of sequence of int
-        The variables of each family; the numbers of states that their maps lead to
-        multiply to at most `MAX_CELLS`.
-    maps : sequence of ndarray of dtype uint16
-        For each variable but the class, the state that each of its codes stands for,
-        the highest last.
-    min_rows : float, default=1.0
-        Weight of the rows that a configuration of parents, strongest first, needs to be
-        distinguished from that without its last parent.
+    `maps` (uint16) contain, for each variable but the class, the state of each code,
+    the highest last; in a family their numbers multiply to at most `MAX_CELLS`. A
+    configuration of parents, strongest first, needs rows of weight `min_rows` to be
+    distinguished from that without its last parent. The class is the last variable.
     """
     places = padded(families)
     cells = count_families(*_native_arguments(codes, places, maps, min_rows))
@@ -235,18 +205,10 @@ def count_occupied(
 
 @dataclass(frozen=True)
 class CountedSize:
-    """What families take in memory.
+    """Memory that families take."""
 
-    Parameters
-    ----------
-    n_cells : int
-        Occupied joint states, as `OccupiedFamilies` holds them.
-    n_bytes : int
-        Cells, and their families as trees over the parents.
-    """
-
-    n_cells: int
-    n_bytes: int
+    n_cells: int  # occupied joint states, see `OccupiedFamilies`
+    n_bytes: int  # cells, and families as trees over the parents
 
 
 def occupied_size(
@@ -277,14 +239,9 @@ def mapped_states(
     columns: Sequence[NDArray[np.unsignedinteger[Any]]],
     maps: Sequence[Map],
 ) -> NDArray[np.uint16]:
-    """State of each variable in each row, shape (n_variables, n_rows).
+    """State of each variable in each row, (n_variables, n_rows).
 
-    Parameters
-    ----------
-    columns : sequence of ndarray of shape (n_rows,)
-        Codes of each variable.
-    maps : sequence of ndarray of dtype uint16
-        For each variable, the state that each of its codes stands for.
+    `columns` contain codes, and `maps` (uint16) the state of each code.
     """
     states = np.empty((len(columns), len(columns[0])), dtype=np.uint16)
     for row, column, values in zip(states, columns, maps, strict=True):

@@ -33,30 +33,13 @@ _LEAST_COUNTED = 8_000_000
 
 @dataclass(frozen=True)
 class PairCounter:
-    """Counts pairs over one table, with what it needs to know about its columns.
-
-    Parameters
-    ----------
-    codes : Codes
-        The table.
-    class_index : int or None
-        Index of the class; None where all rows have the same.
-    n_states : tuple of int
-        Number of codes that may occur in each column: the card, or one more where
-        a cell is missing.
-    order : ClassOrder or None
-        Rows sorted by class; None counts everything by key.
-    class_counts : ndarray of shape (n_classes,)
-        Total weight of each class.
-    threads : int
-        Number of threads.
-    """
+    """Counter of pairs over one table, with what it needs of the columns."""
 
     codes: Codes
-    class_index: int | None
-    n_states: tuple[int, ...]
-    order: ClassOrder | None
-    class_counts: Counts
+    class_index: int | None  # None where all rows have one class
+    n_states: tuple[int, ...]  # cards, plus one where a cell is missing
+    order: ClassOrder | None  # by class; None counts everything by key
+    class_counts: Counts  # (n_classes,)
     threads: int
 
     def without_class(self, family: Sequence[int]) -> tuple[int, ...]:

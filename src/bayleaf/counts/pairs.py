@@ -16,34 +16,18 @@ Places = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Side:
-    """How the states of some variables lie along one axis of stored pair counts.
+    """Layout of the states of some variables along one axis of stored pair counts.
 
     A variable's last state need not be stored: it is what the class-conditional counts
     of the variable leave over.
-
-    Parameters
-    ----------
-    variables : tuple of int
-        Indices of the variables.
-    cards : ndarray of shape (n_variables,), dtype int64
-        Number of states of each, without the missing state.
-    n_states : ndarray of shape (n_variables,), dtype int64
-        Number of codes that may occur: the card, or one more where cells may be
-        missing.
-    n_stored : ndarray of shape (n_variables,), dtype int64
-        Number of states that are stored: all, or all but the last.
-    starts : ndarray of shape (n_variables,), dtype int64
-        Where the first state of each variable is stored.
-    margins : ndarray of shape (n_classes, n_places), dtype float64
-        Counts of class and state, for each stored state.
     """
 
     variables: tuple[int, ...]
-    cards: Places
-    n_states: Places
-    n_stored: Places
-    starts: Places
-    margins: Counts
+    cards: Places  # (n_variables,), without the missing state
+    n_states: Places  # (n_variables,), card, or one more with missing cells
+    n_stored: Places  # (n_variables,), all states, or all but the last
+    starts: Places  # (n_variables,), of the first states
+    margins: Counts  # (n_classes, n_places), of each stored state
 
     @cached_property
     def position(self) -> dict[int, int]:
@@ -92,25 +76,14 @@ class PairCounts:
     """Class-pair counts of every variable on the left with every one on the right.
 
     Counting leaves them in the form in which it is fastest; tables are completed when
-    they are asked for.
-
-    Parameters
-    ----------
-    left_side, right_side : Side
-        What lies along the two axes of `stored`.
-    class_counts : ndarray of shape (n_classes,)
-        Total weight of each class.
-    stored : ndarray of shape (n_classes, n_left_places, n_right_places)
-        Counts of the stored states; whole numbers or weights.
-    triangle : bool
-        Whether both sides are the same and only the places on and above the diagonal
-        are counted.
+    they are requested. With `triangle`, both sides are the same and only the places on
+    and above the diagonal are counted.
     """
 
     left_side: Side
     right_side: Side
-    class_counts: Counts
-    stored: NDArray[Any]
+    class_counts: Counts  # (n_classes,)
+    stored: NDArray[Any]  # (n_classes, n_left_places, n_right_places)
     triangle: bool = False
 
     @classmethod
@@ -123,14 +96,9 @@ class PairCounts:
     ) -> PairCounts:
         """Wrap counts in the form that `dense` returns.
 
-        Parameters
-        ----------
-        left, right : sequence of int
-            The variables.
-        cards : sequence of int
-            Number of states of every variable of the table.
-        dense : ndarray of shape (n_classes, n_left_states, n_right_states)
-            For each variable its states and then its missing state.
+        `dense` is (n_classes, n_left_states, n_right_states), for each variable its
+        states and then its missing state; `cards` are those of all variables of the
+        table.
         """
         sides = []
         for variables in (left, right):
@@ -161,20 +129,8 @@ class PairCounts:
     def table(self, i: int, j: int) -> Counts:
         """Joint counts of the class and two variables where both are observed.
 
-        Parameters
-        ----------
-        i, j : int
-            Indices of variables among `left` and `right`.
-
-        Returns
-        -------
-        ndarray of shape (n_classes, card_i, card_j)
-            A new array of float64.
-
-        Raises
-        ------
-        KeyError
-            If `i` is not among `left` or `j` not among `right`.
+        Returns a new array (n_classes, card_i, card_j); KeyError if `i` is not among
+        `left` or `j` not among `right`.
         """
         a, b = self.left_side.position[i], self.right_side.position[j]
         table = self._complete(a, b)
@@ -184,12 +140,9 @@ class PairCounts:
     def dense(self) -> Counts:
         """Complete the counts of all states of all variables, missing cells as a state.
 
-        Returns
-        -------
-        ndarray of shape (n_classes, n_left_states, n_right_states)
-            Each variable takes as many places as it has states, and one more, the
-            last, for missing cells; they follow each other in the order of `left` and
-            `right`. A new array of float64.
+        Returns a new array (n_classes, n_left_states, n_right_states), for each
+        variable, in the order of `left` and `right`, its states and then its missing
+        state.
         """
         left, right = self.left_side, self.right_side
         shape = (self.n_classes, *((s.cards + 1).sum() for s in (left, right)))
@@ -248,21 +201,8 @@ def complete_table(
 ) -> Counts:
     """Add the last state of either variable where it is not stored.
 
-    Parameters
-    ----------
-    stored : ndarray of shape (n_classes, n_left_stored, n_right_stored)
-        Counts of the stored states.
-    left_margin, right_margin : ndarray of shape (n_classes, n_stored)
-        Counts of class and stored state.
-    class_counts : ndarray of shape (n_classes,)
-        Total weight of each class.
-    n_states : tuple of int
-        Number of states of the two variables.
-
-    Returns
-    -------
-    ndarray of shape (n_classes, *n_states)
-        Of float64.
+    `stored` (n_classes, n_left_stored, n_right_stored) and margins
+    (n_classes, n_stored) give (n_classes, *n_states).
     """
     n_classes, n_left, n_right = stored.shape
     table = np.empty((n_classes, *n_states))

@@ -66,20 +66,10 @@ class ClassOrder:
 
     @classmethod
     def of(cls, codes: Codes, class_index: int | None) -> ClassOrder | None:
-        """Sort rows by their class, so that whole weights may be counted.
+        """Sort rows by their class, so that integer weights may be counted.
 
-        Parameters
-        ----------
-        codes : Codes
-            The table.
-        class_index : int or None
-            Index of the class; None puts all rows into one.
-
-        Returns
-        -------
-        ClassOrder or None
-            None where weights are no small whole numbers, or the class has too many
-            states for a byte.
+        Without a class all rows have the same. None where weights are not small
+        integers, or the class has too many states for a byte.
         """
         classes, n_classes = np.zeros(codes.n_rows, np.uint8), 1
         if class_index is not None:
@@ -110,20 +100,10 @@ class ClassOrder:
 
 @dataclass(frozen=True)
 class Planes:
-    """The planes of some columns, in one order of rows.
+    """Planes of some columns, in one order of rows."""
 
-    Parameters
-    ----------
-    panels : ndarray of shape (n_panels, n_words, 8), dtype uint64
-        The planes, eight side by side.
-    starts : ndarray of shape (n_variables + 1,), dtype int64
-        First plane of each column.
-    order : ClassOrder
-        The order of rows.
-    """
-
-    panels: NDArray[np.uint64]
-    starts: Places
+    panels: NDArray[np.uint64]  # (n_panels, n_words, 8), eight planes side by side
+    starts: Places  # (n_variables + 1,), first plane of each column
     order: ClassOrder
 
     @classmethod
@@ -169,20 +149,9 @@ class Planes:
     ) -> list[Counts]:
         """Count families of the class and one or two columns.
 
-        Parameters
-        ----------
-        class_counts : ndarray of shape (n_classes,)
-            Total weight of each class.
-        pairs : ndarray of shape (n_families, 2)
-            Numbers of the columns; -1 in the second place for a single column.
-        threads : int
-            Number of threads.
-
-        Returns
-        -------
-        list of ndarray
-            Tables (n_classes, n_states, n_states) or (n_classes, n_states), where a
-            column has one state more than planes.
+        `pairs` (n_families, 2) are numbers of columns, -1 in the second place for a
+        single one. Returns tables (n_classes, n_states[, n_states]), where a column has
+        one state more than planes.
         """
         # The 1 at the end stands for the column that is not there.
         n_states = np.append(np.diff(self.starts) + 1, 1)
@@ -219,15 +188,9 @@ def multiply(
 ) -> None:
     """Add the counts of all pairs of planes to the upper left corner of `counts`.
 
-    Parameters
-    ----------
-    left, right : Planes
-        In the same order of rows. If they are the same object, only the pairs of
-        panels on and above the diagonal are counted.
-    counts : ndarray of shape (n_classes, n_left, n_right), dtype int32
-        Zero on entry, at least as large as the panels.
-    threads : int
-        Number of threads.
+    `counts` (n_classes, n_left, n_right), int32, is zero on entry and at least as large
+    as the panels. If `left` is `right`, only the pairs of panels on and above the
+    diagonal are counted.
     """
     triangle = left is right
     segments = left.order.segments

@@ -26,43 +26,28 @@ _FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 class CountRounding:
     """Unbiased rounding of the counts of one table to multiples of a base.
 
-    Parameters
-    ----------
-    base : int
-        At least `LEAST_BASE`.
-    key : bytes
-        What decides on rounding up or down. It follows from all rows of the table, so
-        that the same table is always rounded alike and no average tells more, while a
-        table of one row more is rounded anew.
-
-    Notes
-    -----
     Cumulative counts go through a random staircase of mean slope one, and cells are the
     differences, as in systematic controlled rounding (Cox 1987, "A constructive
     procedure for unbiased controlled rounding"). There a step is as long as it is high,
-    and who knows the number of rows, or has two reports, may find where steps begin and
-    with it small counts. Here each place where a step may begin is moved by noise of
-    its own (Laplace, a quarter of the base), so that no published number rules out any
-    number of rows near it. Cells without rows stay without; sums of consecutive cells
-    are as near to the truth as single cells are.
+    so that the number of rows, or two reports, may reveal where steps begin and with it
+    small counts. Here each place where a step may begin is moved by noise of its own
+    (Laplace, a quarter of the base), so that no published number rules out any number
+    of rows near it. Cells without rows stay without; sums of consecutive cells are as
+    near to the truth as single cells are.
+
+    `key` decides on rounding up or down. It follows from all rows: the same table is
+    always rounded alike, so that averages reveal nothing, and with one row more it is
+    rounded independently.
     """
 
-    base: int
+    base: int  # at least `LEAST_BASE`
     key: bytes
 
     @classmethod
     def of_rows(
         cls, columns: Sequence[NDArray[np.integer[Any]]], base: int
     ) -> CountRounding:
-        """The rounding of a table with these columns; the order of rows is no matter.
-
-        Parameters
-        ----------
-        columns : sequence of ndarray of shape (n_rows,)
-            Codes of all variables.
-        base : int
-            At least `LEAST_BASE`.
-        """
+        """Rounding of a table with these columns (n_rows,), in any order of rows."""
         mixed = np.zeros(len(columns[0]) if columns else 0, dtype=np.uint64)
         for column in columns:
             mixed = _mixed(mixed + column.astype(np.uint64) + np.uint64(1))
@@ -70,19 +55,11 @@ class CountRounding:
         return cls(base, hashlib.blake2b(repr(words).encode(), digest_size=16).digest())
 
     def rounded(self, counts: Any, table: str) -> Whole:
-        """Round the cells of a partition of the rows.
+        """Round the cells (n_cells,) of a partition of the rows.
 
-        Parameters
-        ----------
-        counts : array-like of shape (n_cells,)
-            Rows in each cell; cells whose sums should be near the truth stand together.
-        table : str
-            Which partition it is. Partitions that refine one another, with cells in
-            the same order, have the same name: then their sums agree.
-
-        Returns
-        -------
-        ndarray of shape (n_cells,), dtype int64
+        Cells whose sums should be near the truth are adjacent. Partitions that refine
+        one another, with cells in the same order, have the same name `table`: their
+        sums agree.
         """
         counts = np.asarray(counts, dtype=np.int64)
         ends, places = np.unique(
@@ -134,13 +111,7 @@ class CountsForDraws(np.random.Generator):
 
 
 class SeenCounts(CountsForDraws):
-    """Gives the shapes back, and keeps what rounding has to know of them.
-
-    Attributes
-    ----------
-    total : float
-        Sum of all shapes.
-    """
+    """Returns the shapes, and keeps their sum `total`, which rounding needs."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -162,20 +133,13 @@ class SeenCounts(CountsForDraws):
 
 
 class RoundedCounts(CountsForDraws):
-    """Rounds where others draw: gamma variates are their shapes, rounded to a base.
+    """Rounding where others draw: gamma variates are their shapes, rounded to a base.
 
     The sum along the last axis is rounded by one staircase, as in `CountRounding`:
-    tables that count the same rows have the same sum, so that no average over tables
-    tells more than one of them. The sum is then dealt to the cells by systematic
+    tables that count the same rows have the same sum, so that averages over tables
+    reveal no more than one of them. The sum is then dealt to the cells by systematic
     sampling with noise. Half a row is added everywhere, so that no distribution is
     empty.
-
-    Parameters
-    ----------
-    base : int
-        At least `LEAST_BASE`.
-    key : bytes
-        What decides on rounding up or down.
     """
 
     def __init__(self, base: int, key: bytes) -> None:

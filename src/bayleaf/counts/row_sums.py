@@ -25,22 +25,11 @@ def summed_over_rows(
 
 
 class RowFacts(NamedTuple):
-    """What is known of all rows of a table.
-
-    Parameters
-    ----------
-    total_weight : float
-        Their weight.
-    lacks_cells : bool
-        Whether some cell is missing.
-    has_whole_weights : bool
-        Whether every weight is a whole number, so that sums of them do not depend on
-        their order.
-    """
+    """Facts about all rows of a table."""
 
     total_weight: float
-    lacks_cells: bool
-    has_whole_weights: bool
+    lacks_cells: bool  # whether some cell is missing
+    has_whole_weights: bool  # sums do not depend on their order
 
     @classmethod
     def of(cls, source: CountSource) -> RowFacts:

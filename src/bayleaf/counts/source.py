@@ -21,20 +21,13 @@ MOST_ROWS = 1_000_000
 class CountSource(Protocol):
     """Sufficient statistics of a table whose last variable may be the class.
 
-    Every answer is a sum over rows, so the answers for two halves of a table add up
-    to the answer for the whole: a source may lie in memory, on disk or on a cluster.
-    Rows in which a variable of the question is missing are left out of the answer
+    Every answer is a sum over rows, so the answers for two halves of a table add up to
+    the answer for the whole: a source may lie in memory, on disk or on a cluster. Rows
+    in which a variable of the question is missing are left out of the answer
     (available-case counts).
 
-    Attributes
-    ----------
-    cards : tuple of int
-        Number of states of each variable, a class last.
-    has_class : bool
-        Whether the last variable is the class, which is never missing. Without one,
-        counts by class are those of a single class that all rows have.
-    n_jobs : int
-        Number of threads that a pass may use.
+    A class is never missing; without one, counts by class are those of a single class
+    that all rows have.
     """
 
     @property
@@ -54,13 +47,7 @@ class CountSource(Protocol):
 
     @property
     def class_index(self) -> int:
-        """Index of the class variable: the last one.
-
-        Raises
-        ------
-        ValueError
-            If there is no class.
-        """
+        """Index of the class variable, the last one; ValueError without a class."""
         ...
 
     def class_counts(self) -> Counts:
@@ -68,17 +55,9 @@ class CountSource(Protocol):
         ...
 
     def family_counts(self, families: Sequence[Family]) -> list[Counts]:
-        """Weight of each joint state of some families.
+        """Weight of each joint state of families, each (*parent cards, child card).
 
-        Parameters
-        ----------
-        families : sequence of tuple of int
-            Variables of each family, parents first and child last.
-
-        Returns
-        -------
-        list of ndarray
-            One array a family, of shape ``(*parent cards, child card)``.
+        Families list parents first and the child last.
         """
         ...
 
@@ -91,12 +70,9 @@ class CountSource(Protocol):
         ...
 
     def rows(self) -> Codes:
-        """The table itself, a class last, for what no sum over rows can answer.
+        """The table, a class last, for what sums over rows cannot answer.
 
-        Raises
-        ------
-        TypeError
-            If the source keeps no rows.
+        TypeError if the source keeps no rows.
         """
         ...
 

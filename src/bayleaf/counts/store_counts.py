@@ -33,23 +33,13 @@ T = TypeVar("T")
 class BlockCounts(ABC):
     """Count source over blocks of rows, wherever they lie: every answer is a sum.
 
-    A subclass says how many rows and which states there are, adds up what blocks
-    answer, and fetches rows. As a pass takes long, answers are remembered while they
-    are small, and families of the class and two features come from the pairs of all
-    features once these are counted.
+    A subclass gives the number of rows and the states, adds up the answers of blocks,
+    and fetches rows. As a pass takes long, answers are remembered while they are small,
+    and families of the class and two features come from the pairs of all features once
+    these are counted.
 
-    Parameters
-    ----------
-    n_jobs : int, optional
-        Number of threads, in scikit-learn's meaning.
-    has_class : bool, default=True
-        Whether the last variable is the class, which is never missing.
-    max_table_cells : int, default=20_000_000
-        Largest family that is counted.
-    most_rows : int, default=1_000_000
-        How many rows `rows` gives at most: all, or a sample.
-    seed : int, default=0
-        Of the sample.
+    Families have at most `max_table_cells` cells; `rows` returns at most `most_rows`,
+    all or a sample drawn with `seed`. `n_jobs` has scikit-learn's meaning.
     """
 
     def __init__(
@@ -194,16 +184,7 @@ class BlockCounts(ABC):
 class StoreCounts(BlockCounts):
     """Count source over a code store; only a few blocks are in memory.
 
-    Parameters
-    ----------
-    store : CodeStore
-        The table.
-    n_jobs, **options
-        Those of `BlockCounts`.
-
-    Notes
-    -----
-    Whole weights give the same counts, bit for bit, as `TableCounts` over all rows;
+    Integer weights give the same counts, bit for bit, as `TableCounts` over all rows;
     others to 1e-12 of them, and the same whatever `n_jobs`.
     """
 

@@ -19,13 +19,8 @@ from bayleaf.wording import brief
 class StoredCounts:
     """A count source that remembers its answers, so that later rows can be added.
 
-    Only questions asked of the first table can be asked of its successors, which
-    suits learners that always ask for the same families.
-
-    Parameters
-    ----------
-    batch : CountSource
-        The first table.
+    Its successors answer only questions that the first table was asked, which suits
+    learners that always need the same families.
     """
 
     has_class = True
@@ -97,13 +92,7 @@ class StoredCounts:
         raise TypeError("stored counts hold no rows; ask for family or pair counts")
 
     def rows(self) -> Codes:
-        """The rows, as long as they are those of the first table alone.
-
-        Raises
-        ------
-        TypeError
-            If earlier tables were added to, whose rows are gone.
-        """
+        """The rows; TypeError once tables were added up, whose rows are not kept."""
         if self._batch is None or self._earlier:
             raise TypeError("stored counts hold no rows; fit all rows at once")
         return self._batch.rows()
@@ -143,12 +132,8 @@ class StoredCounts:
     def grown(self, before: Domain, after: Domain, batch: CountSource) -> StoredCounts:
         """Counts over a domain with more states, to which a new table is added.
 
-        Parameters
-        ----------
-        before, after : Domain
-            The same variables; `after` has all states of `before`.
-        batch : CountSource
-            The new table, over `after`.
+        `after` has the same variables, and all states of `before`; `batch` is over
+        `after`.
         """
         maps = [_state_map(old, new) for old, new in zip(before, after, strict=True)]
         successor = StoredCounts(batch)

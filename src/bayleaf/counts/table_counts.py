@@ -33,41 +33,19 @@ _COMPARED_CLASSES = 8
 
 
 class Layout(NamedTuple):
-    """How the counts of all blocks of a table are laid out.
+    """Layout that the counts of all blocks of a table share."""
 
-    Parameters
-    ----------
-    has_missing : tuple of bool
-        Whether a cell of each variable is missing.
-    whole_weights : bool
-        Whether weights are whole numbers that bit planes can count.
-    """
-
-    has_missing: tuple[bool, ...]
-    whole_weights: bool
+    has_missing: tuple[bool, ...]  # for each variable
+    whole_weights: bool  # integers that bit planes can count
 
 
 class TableCounts:
     """Count source over codes in memory.
 
-    Parameters
-    ----------
-    codes : Codes
-        The table.
-    n_jobs : int, optional
-        Number of threads, in scikit-learn's meaning.
-    has_class : bool, default=True
-        Whether the last variable is the class, which is never missing.
-    max_table_cells : int, default=20_000_000
-        Largest family that is counted.
-    layout : Layout, optional
-        How counts are laid out, so that those of blocks of one table are alike; by
-        default the codes tell.
-
-    Notes
-    -----
-    Whole weights give the same counts, bit for bit, whatever `n_jobs`; so do others,
-    since each cell is summed in the order of rows.
+    Counts are the same, bit for bit, whatever `n_jobs` (scikit-learn's meaning): those
+    of integer weights are exact, and for others each cell is summed in the order of
+    rows. Families have at most `max_table_cells` cells. Blocks of one table share a
+    `layout`, which the codes give by default.
     """
 
     def __init__(
@@ -107,24 +85,11 @@ class TableCounts:
         return self._class_counts.copy()
 
     def family_counts(self, families: Sequence[Family]) -> list[Counts]:
-        """Weight of each joint state of some families.
+        """Weight of each joint state of families, each (*parent cards, child card).
 
-        Parameters
-        ----------
-        families : sequence of tuple of int
-            Variables of each family, parents first and child last. Families with the
-            same parents are counted together.
-
-        Returns
-        -------
-        list of ndarray
-            One array a family, of shape ``(*parent cards, child card)``; rows in
-            which a member is missing are left out.
-
-        Raises
-        ------
-        ValueError
-            If a family has more than `max_table_cells` joint states.
+        Rows in which a member is missing are left out; families with the same parents
+        are counted together. ValueError if one has more than `max_table_cells` joint
+        states.
         """
         families = [tuple(int(v) for v in family) for family in families]
         self.check_sizes(families)
@@ -147,11 +112,7 @@ class TableCounts:
     def pair_counts(self, left: Sequence[int], right: Sequence[int]) -> PairCounts:
         """Class-pair counts of every variable in `left` with every one in `right`.
 
-        Parameters
-        ----------
-        left, right : sequence of int
-            Indices of variables; they may overlap or be the same. If they are the
-            same, each pair is counted once.
+        They may overlap; if they are the same, each pair is counted once.
         """
         left, right = tuple(map(int, left)), tuple(map(int, right))
         return self._pair_counter.pair_counts(left, right)

@@ -24,15 +24,7 @@ _LISTEN_SECONDS = 0.05
 def thread_count(n_jobs: int | None) -> int:
     """Resolve `n_jobs` to a number of threads, in scikit-learn's meaning.
 
-    Parameters
-    ----------
-    n_jobs : int or None
-        None is one thread, -1 all processors, -2 all but one.
-
-    Raises
-    ------
-    ValueError
-        If `n_jobs` is zero.
+    None is one thread, -1 all processors, -2 all but one; ValueError for zero.
     """
     if n_jobs is None:
         return 1
