@@ -14,10 +14,8 @@ from bayleaf.scores.local_score import (
 
 
 class AIC(ParametersOnly):
-    """Log-likelihood less one a free parameter (nats).
+    """Log-likelihood less one per free parameter (nats).
 
-    Notes
-    -----
     Akaike (1974), halved and with the sign turned, as structure learning has it.
     """
 

@@ -18,15 +18,6 @@ Arc = tuple[int, int]
 class ArcPrior:
     """What each arc adds to the score of its child.
 
-    Parameters
-    ----------
-    log_odds : ndarray of shape (n_variables, n_variables), dtype float64
-        By child, then parent: the logarithm of how much more probable the arc is than
-        that the two are not joined, in the unit of the score; zero where nothing is
-        believed.
-
-    Notes
-    -----
     Castelo and Siebes (2000, "Priors on network structures. Biasing the search for
     Bayesian networks"): a pair of variables is joined by an arc in one direction, by
     one in the other, or not at all. What the beliefs on a pair leave of 1 is shared out
@@ -34,6 +25,10 @@ class ArcPrior:
     beliefs has 1/3 for each, and changes no score. Over all graphs the prior is the
     product over pairs; the constant by which graphs with cycles fall out, and the
     product for the graph without arcs, are left out of scores.
+
+    `log_odds` (n_variables, n_variables), by [child, parent], are logarithms of how
+    much more probable the arc is than that the two are not joined, in the unit of the
+    score; zero without beliefs.
     """
 
     log_odds: NDArray[np.float64]
@@ -42,17 +37,10 @@ class ArcPrior:
     def from_probabilities(
         cls, probabilities: Mapping[Arc, float], n_variables: int, unit: Unit
     ) -> ArcPrior:
-        """The terms of beliefs in arcs.
+        """Terms of beliefs in arcs (parent, child), in the unit of the score.
 
-        Parameters
-        ----------
-        probabilities : mapping of (parent, child) to float
-            Above 0 and below 1; those of the two directions of a pair sum to less than
-            1.
-        n_variables : int
-            Number of variables.
-        unit : {"bits", "nats"}
-            That of the score.
+        Probabilities are above 0 and below 1; those of the two directions of a pair sum
+        to less than 1.
         """
         log_odds = np.zeros((n_variables, n_variables))
         base = math.log(2) if unit == "bits" else 1.0

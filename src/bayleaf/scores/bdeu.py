@@ -16,19 +16,9 @@ from bayleaf.wording import quoted
 class BDeu(ParametersOnly):
     """Log marginal likelihood (nats) under a uniform prior of fixed strength.
 
-    Parameters
-    ----------
-    equivalent_sample_size : float, default=1.0
-        Weight of the prior, shared out equally over the rows of a CPD and the states.
-
-    Raises
-    ------
-    ValueError
-        If the weight is not above zero.
-
-    Notes
-    -----
-    Heckerman, Geiger and Chickering (1995), equation 28 with uniform weights.
+    Heckerman, Geiger and Chickering (1995), equation 28 with uniform weights. The
+    weight of the prior, `equivalent_sample_size`, is shared out equally over the rows
+    of a CPD and the states; ValueError if it is not above zero.
     """
 
     equivalent_sample_size: float = 1.0
@@ -53,15 +43,8 @@ class BDeu(ParametersOnly):
 def dirichlet_log_marginal(counts: Counts, prior: float) -> Scores:
     """Log marginal likelihood (nats) of rows whose states all have the same prior.
 
-    Parameters
-    ----------
-    counts : ndarray of shape (..., n_rows, n_states), dtype float64
-    prior : float
-        Prior weight of each cell, above zero.
-
-    Returns
-    -------
-    ndarray of shape (...)
+    `counts` (..., n_rows, n_states) -> (...); `prior` is the weight of each cell, above
+    0.
     """
     n_states = counts.shape[-1]
     rows = counts.sum(axis=-1)

@@ -16,10 +16,8 @@ from bayleaf.scores.local_score import (
 
 
 class BIC(ParametersOnly):
-    """Log-likelihood less ``0.5 * ln(N)`` a free parameter (nats).
+    """Log-likelihood less ``0.5 * ln(N)`` per free parameter (nats).
 
-    Notes
-    -----
     Schwarz (1978), halved and with the sign turned, as structure learning has it.
     """
 

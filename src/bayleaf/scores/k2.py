@@ -9,8 +9,6 @@ from bayleaf.scores.local_score import Counts, ParametersOnly, Scores, Unit
 class K2(ParametersOnly):
     """Log marginal likelihood (nats) with all Dirichlet weights one.
 
-    Notes
-    -----
     Cooper and Herskovits (1992), equation 12, without the prior over structures.
     """
 

@@ -118,14 +118,8 @@ class ParametersOnly:
 def log_likelihood(counts: Counts) -> Scores:
     """Largest log-likelihood (nats) that rows of counts can have.
 
-    Parameters
-    ----------
-    counts : ndarray of shape (..., n_rows, n_states), dtype float64
-
-    Returns
-    -------
-    ndarray of shape (...)
-        Sum of N(x, row) ln(N(x, row) / N(row)), with 0 ln 0 = 0.
+    Sum of N(x, row) ln(N(x, row) / N(row)), with 0 ln 0 = 0: (..., n_rows, n_states) ->
+    (...).
     """
     rows = counts.sum(axis=-1)
     cells = _weighted_logs(counts).sum(axis=(-2, -1))

@@ -16,24 +16,15 @@ from bayleaf.wording import quoted
 class MDL:
     """Bits that the data and the model take, negated.
 
-    Parameters
-    ----------
-    penalty_weight : float, default=1.0
-        Weight of the model's bits against those of the data.
-
-    Raises
-    ------
-    ValueError
-        If the weight is negative or no number.
-
-    Notes
-    -----
     desJardins, Rathod and Getoor (2008), section 3.1. A parameter takes
-    ``0.5 * log2(N)`` bits, a parent ``log2`` of the number of variables, a cut
-    ``log2`` of the number of cuts that its hierarchy has; a leaf of a tree takes one
-    bit, a split one bit and ``log2`` of the number of variables that may be split on.
-    The data term of their equation 7 is printed without its minus sign. Under one
-    unit of weight parameters cost nothing.
+    ``0.5 * log2(N)`` bits, a parent ``log2`` of the number of variables, a cut ``log2``
+    of the number of cuts that its hierarchy has; a leaf of a tree takes one bit, a
+    split one bit and ``log2`` of the number of variables that may be split on. The data
+    term of their equation 7 is printed without its minus sign. Under one unit of weight
+    parameters cost nothing.
+
+    `penalty_weight` weighs the model's bits against those of the data; ValueError if it
+    is negative or not finite.
     """
 
     penalty_weight: float = 1.0
