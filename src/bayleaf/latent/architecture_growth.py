@@ -25,19 +25,10 @@ _SEEDLINGS: tuple[Architecture, ...] = ((2,), (4,), (2, 2))
 
 @dataclass(frozen=True)
 class Growth:
-    """How an architecture was found.
+    """Architecture of the lowest held-out log-loss, and all that were tried."""
 
-    Parameters
-    ----------
-    architecture : tuple of int
-        That of the lowest held-out log-loss; empty for a single expert.
-    log_losses : dict of tuple of int to float
-        Mean held-out log-loss (nats a row of weight 1) of all that were tried, in the
-        order of trial.
-    """
-
-    architecture: Architecture
-    log_losses: dict[Architecture, float]
+    architecture: Architecture  # empty for a single expert
+    log_losses: dict[Architecture, float]  # held-out means, nats, in order of trial
 
     __repr__ = brief_fields
 
@@ -52,31 +43,14 @@ def grow_architecture(
 ) -> Growth:
     """Grow a hierarchy of gates for as long as held-out rows are predicted better.
 
-    A single naive Bayes classifier is compared with small hierarchies; the best is
-    then compared with those that have a level of pairs more or one child more at each
-    gate of a level, and so on.
+    A single naive Bayes classifier is compared with small hierarchies; the best is then
+    compared with those that have a level of pairs more or one child more at each gate
+    of a level, and so on. Wiering (2003), section 6, leaves the choice of the
+    architecture to future work.
 
-    Parameters
-    ----------
-    codes : Codes
-        Features, then the class; rows that are to be held out together are merged.
-    judge : callable
-        Learns a mixture from rows of the first `Codes` and gives log posteriors of
-        those of the last.
-    rng : Generator
-        Deals the folds, once.
-    n_folds : int, default=5
-        Folds, of about equal weight in each class, that are held out in turn.
-    max_experts : int, default=32
-        Largest number of experts that is tried.
-
-    Returns
-    -------
-    Growth
-
-    Notes
-    -----
-    Wiering (2003), section 6, leaves the choice of the architecture to future work.
+    `judge` learns a mixture from the first `Codes` and returns log posteriors of the
+    rows of the last. Rows that are to be held out together must be merged. The folds,
+    of about equal weight in each class, are dealt once.
     """
     folds = deal_folds(codes, n_folds, rng)
     losses: dict[Architecture, float] = {(): _held_out_loss((), codes, folds, judge)}
@@ -109,12 +83,9 @@ def _enlarged(architecture: Architecture) -> Iterator[Architecture]:
 def deal_folds(
     codes: Codes, n_folds: int, rng: np.random.Generator
 ) -> NDArray[np.intp]:
-    """Deal rows at random, so that folds weigh about the same in each class.
+    """Deal rows at random to folds of about equal weight in each class, (n_rows,).
 
-    Returns
-    -------
-    ndarray of shape (n_rows,)
-        Fold of each row; with few rows some folds have none.
+    With few rows some folds stay empty.
     """
     classes = codes.column(codes.n_variables - 1)
     folds = np.empty(codes.n_rows, dtype=np.intp)

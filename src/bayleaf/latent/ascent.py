@@ -25,21 +25,11 @@ _MOST_HALVINGS = 30
 
 @dataclass(frozen=True, eq=False)
 class Ascent:
-    """Where a climb ended, and how it went.
+    """End of a climb, and its course."""
 
-    Parameters
-    ----------
-    point : ndarray of shape (n_parameters,)
-        The end.
-    objectives : tuple of float
-        Value at the start and after each step; it never falls.
-    converged : bool
-        Whether the climb ended for want of a rise, not of steps.
-    """
-
-    point: Vector
-    objectives: tuple[float, ...]
-    converged: bool
+    point: Vector  # (n_parameters,), the end
+    objectives: tuple[float, ...]  # at the start and after each step; never falls
+    converged: bool  # whether it ended for want of a rise, not of steps
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,28 +52,13 @@ def climb(
 ) -> Ascent:
     """Maximise a smooth function by steps each of which raises it.
 
-    Parameters
-    ----------
-    objective : callable
-        Takes a point, gives the value there and the gradient.
-    start : ndarray of shape (n_parameters,), dtype float64
-        Where to begin.
-    max_iter : int
-        Most steps.
-    tol : float
-        The climb ends when a step gains less than this share of the value.
-    progress : callable, optional
-        Called with the step's number and the value after each step.
-
-    Returns
-    -------
-    Ascent
-
-    Notes
-    -----
     Directions are those of limited-memory BFGS (Nocedal 1980); a step is halved until
     it gains a fair share of what the slope promises (Armijo 1966). No sum is handed to
     a linear algebra library, whose number of threads could change the last bits.
+
+    `objective` returns value and gradient at a point (n_parameters,). The climb ends
+    when a step gains less than the share `tol` of the value; `progress` is called with
+    the step's number and the value after each step.
     """
     value, gradient = objective(start)
     # A power of two changes no bit, and keeps squares of huge slopes finite.

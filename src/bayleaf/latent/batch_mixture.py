@@ -17,31 +17,12 @@ from bayleaf.wording import quoted
 
 @dataclass(frozen=True)
 class BatchOptions:
-    """How a mixture is learned from all rows at once.
+    """Options of learning from all rows at once; ValueError if one is out of range."""
 
-    Parameters
-    ----------
-    pseudo_count : float, default=1.0
-        Weight of the prior: rows that each state of each distribution is thought to
-        have been seen in.
-    start_spread : float, default=1.0
-        Standard deviation (nats) of the noise by which the experts differ at the
-        start.
-    max_iter : int, default=200
-        Most steps.
-    tol : float, default=1e-4
-        Learning ends when a step gains less than this share of the objective.
-
-    Raises
-    ------
-    ValueError
-        If an option is out of range.
-    """
-
-    pseudo_count: float = 1.0
-    start_spread: float = 1.0
+    pseudo_count: float = 1.0  # prior rows of each state of each distribution
+    start_spread: float = 1.0  # standard deviation (nats) of the experts at the start
     max_iter: int = 200
-    tol: float = 1e-4
+    tol: float = 1e-4  # learning ends when a step gains less than this share
 
     def __post_init__(self) -> None:
         for name in ("pseudo_count", "start_spread", "tol"):
@@ -61,25 +42,16 @@ class BatchOptions:
 
 @dataclass(frozen=True, eq=False)
 class BatchMixture:
-    """A learned mixture, and how learning went.
+    """A learned mixture, and the course of learning.
 
-    Parameters
-    ----------
-    banks : tuple of NaiveBayesBank
-        Gates level by level from the root, then the experts.
-    log_likelihood : float
-        Of the training classes given the features, in nats.
-    objectives : tuple of float
-        What rose at every step, from the start on: that log-likelihood plus the
-        logarithm of the prior density, up to a constant (nats).
-    converged : bool
-        Whether learning ended for want of a rise, not of steps.
+    `objectives`, from the start on, are that log-likelihood plus the logarithm of the
+    prior density, up to a constant (nats); they rise at every step.
     """
 
-    banks: tuple[NaiveBayesBank, ...]
-    log_likelihood: float
+    banks: tuple[NaiveBayesBank, ...]  # gates by level from the root, then experts
+    log_likelihood: float  # of the classes given the features, nats
     objectives: tuple[float, ...]
-    converged: bool
+    converged: bool  # whether it ended for want of a rise, not of steps
 
 
 def learn_batch(
@@ -92,40 +64,19 @@ def learn_batch(
     """Learn a hierarchical mixture of naive Bayes classifiers from all rows at once.
 
     Maximises the conditional log-likelihood of the classes plus the logarithm of a
-    Dirichlet prior of `pseudo_count` rows a state. Equal rows are merged first, so a
-    row of weight 2 is a row that occurs twice, and the order of rows is of no
-    importance.
+    Dirichlet prior of `pseudo_count` rows per state. Equal rows are merged first, so a
+    row of weight 2 is a row that occurs twice, and the order of rows does not matter;
+    missing cells are left out. ValueError if no row has a positive weight.
 
-    Parameters
-    ----------
-    codes : Codes
-        Features, then the class, which no row misses; missing cells are left out.
-    architecture : tuple of int
-        Branching factor of each level of gates, the root's first; with an empty tuple
-        there is one expert and no gate.
-    options : BatchOptions
-        How to learn.
-    rng : Generator
-        Source of the start: naive Bayes in every expert and no opinion in any gate,
-        with noise of `start_spread` added to the logarithms.
-    progress : callable, optional
-        Called with the step's number and the objective after each step.
+    `architecture` lists the branching factors of the levels of gates, the root's first;
+    if empty, there is one expert. The start is naive Bayes in every expert and even
+    gates, with noise of `start_spread` added to the logarithms. `progress` is called
+    with the step's number and the objective after each step.
 
-    Returns
-    -------
-    BatchMixture
-
-    Raises
-    ------
-    ValueError
-        If no row has a positive weight.
-
-    Notes
-    -----
     The model is that of Wiering (2003), sections 3.1-3.2. An E step shares each row
     among the experts by their path weight times the probability they give to the true
-    class; expected counts with the class known less those without are the gradient,
-    and the steps are those of L-BFGS (Salakhutdinov, Roweis and Ghahramani 2003, on
+    class; expected counts with the class known less those without are the gradient, and
+    the steps are those of L-BFGS (Salakhutdinov, Roweis and Ghahramani 2003, on
     optimisation by expectation and gradient). A distribution's free parameters are
     logarithms that are normalised afterwards.
     """

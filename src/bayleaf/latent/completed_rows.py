@@ -25,41 +25,25 @@ _LOG_OF_MANY = 30.0
 
 @dataclass(frozen=True, eq=False)
 class CompletedRows:
-    """Complete rows that stand for the rows of a table.
+    """Complete rows that represent the rows of a table.
 
-    Equal rows stand there once. An incomplete row is replaced by all its completions,
-    or, where they are too many, by some that are drawn; their weights sum to its own.
-
-    Parameters
-    ----------
-    listed : Completions
-        The complete rows, and which row each completes.
-    codes : Codes
-        The same rows, with the weights that `weighted` gave them last.
-    weights : ndarray of shape (n_rows,), dtype float64
-        Weights of the rows.
-    log_ways : ndarray of shape (n_rows,), dtype float64
-        Logarithm of the number of ways to fill a row that each of its completions
-        stands for: zero where all are listed.
+    Equal rows are merged. An incomplete row is replaced by all its completions, or,
+    where they are too many, by some that are drawn; their weights sum to its own.
+    `log_ways` is the logarithm of how many completions each of a row's listed ones
+    represents.
     """
 
-    listed: Completions
-    codes: Codes
-    weights: NDArray[np.float64]
-    log_ways: NDArray[np.float64]
+    listed: Completions  # complete rows, and which row each completes
+    codes: Codes  # the same, with the weights last given by `weighted`
+    weights: NDArray[np.float64]  # (n_rows,)
+    log_ways: NDArray[np.float64]  # (n_rows,), zero where all are listed
 
     @classmethod
     def of_rows(cls, codes: Codes, partial: PartialValues, seed: int) -> CompletedRows:
         """Complete rows, all completions of a row with equal weights.
 
-        Parameters
-        ----------
-        codes : Codes
-            Rows; missing cells may hold any state.
-        partial : PartialValues
-            Cells among them that may hold some states only.
-        seed : int
-            Of the completions drawn for rows that have too many.
+        Cells in `partial` are limited to some states, other missing cells are not.
+        `seed` draws the completions of rows that have too many.
         """
         rows, sets = _with_codes_for_sets(codes, partial)
         rows, _ = merged_rows(rows)
@@ -100,13 +84,8 @@ class CompletedRows:
     ) -> tuple[CompletedRows, float]:
         """Weigh the completions of each row by their probabilities under a network.
 
-        Returns
-        -------
-        CompletedRows
-            The same rows with other weights.
-        log_likelihood : float
-            Of the rows (nats), missing cells summed out over the completions. Where
-            these were drawn, each stands for equally many.
+        Also returns the log-likelihood (nats) of the rows, missing cells summed out
+        over the completions; where these were drawn, each represents equally many.
         """
         return self.reweighted(log_densities(network, self.codes, n_jobs))
 
@@ -154,12 +133,9 @@ def _most_of_a_row(ways: NDArray[np.intp]) -> int:
 def _drawn(
     sizes: NDArray[np.intp], rows: NDArray[np.intp], most: int, seed: int
 ) -> dict[int, NDArray[np.intp]]:
-    """Distinct completions of some rows: which of its states each cell holds.
+    """Distinct completions of some rows, (n_variables, n_completions) for each row.
 
-    Returns
-    -------
-    dict of int to ndarray of shape (n_variables, n_completions), dtype intp
-        By row.
+    They are the place of each cell's state among those that it may have.
     """
     generator = np.random.default_rng(seed)
     found = {}

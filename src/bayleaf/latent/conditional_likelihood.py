@@ -62,33 +62,12 @@ def fit_conditionally(
     """Raise the conditional log-likelihood of the classes over a network's tables.
 
     Maximises sum ln P(class | features) - pull / 2 * ||w - w0||², where w are the
-    logarithms of the tables' entries, normalised within each distribution, and w0
-    those of the generative estimates that the network comes with. The result is an
-    ordinary network.
+    logarithms of the tables' entries, normalised within each distribution, and w0 those
+    of the generative estimates that the network comes with. The network consists of
+    tables, its last variable, the class, has no parents and no missing cells; tables of
+    the variables in `fixed` stay as they are. `max_table_cells` limits the tables that
+    summing out missing features builds.
 
-    Parameters
-    ----------
-    network : BayesianNetwork
-        Features, then the class, which has no parents; tables only.
-    codes : Codes
-        Training rows over its variables, the class never missing.
-    pull : float, default=1.0
-        Strength of the pull to the generative estimates.
-    fixed : collection of int
-        Variables whose tables stay as they are.
-    max_iter : int, default=200
-        Most steps.
-    n_jobs : int, optional
-        Number of threads, in scikit-learn's meaning.
-    max_table_cells : int, default=20_000_000
-        Largest table that summing out missing features may build.
-
-    Returns
-    -------
-    ConditionalFit
-
-    Notes
-    -----
     Langseth and Nielsen (2006), sections 6.1 and 7, name the aim; Greiner, Su, Shen and
     Zhou (2005) derive the gradient: expected family counts once the class is known less
     those when it is not. Steps are those of L-BFGS (Byrd, Lu, Nocedal and Zhu 1995).

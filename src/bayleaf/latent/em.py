@@ -343,16 +343,9 @@ def _log_product(counts: Table, log_table: Table) -> float:
 
 
 def fitted_distribution(cpd: CPD, counts: Table, estimate: Estimate) -> CPD:
-    """A distribution of the same form, estimated from counts.
+    """Estimate a distribution of the same form from counts (*parent cards, child card).
 
-    Parameters
-    ----------
-    cpd : TableCPD, GroupedTableCPD or TreeCPD
-        The form.
-    counts : ndarray of shape (parent cards ..., child card)
-        Rows of each joint state.
-    estimate : callable
-        Distributions from counts, and from the present distributions.
+    `estimate` takes counts and the present distributions.
     """
     if isinstance(cpd, TreeCPD):
         return _fitted_tree(cpd, counts, estimate)

@@ -33,40 +33,19 @@ def learned_by_em(
 ) -> HierarchicalNaiveBayesModel:
     """Learn the tables directly below the class from rows with missing cells.
 
-    All other tables stay, as in HUGIN. Expectation maximisation starts from even
-    tables worth one row; the smoothing rule turns its expected counts into tables.
+    All other tables stay, as in HUGIN, also those of unused class children and of
+    latents with one state. Expectation maximisation starts from even tables worth one
+    row; the smoothing rule turns its expected counts into tables (Lauritzen 1995,
+    Computational Statistics & Data Analysis 19, 191-201). The result does not depend on
+    `n_jobs`.
 
-    Parameters
-    ----------
-    model : HierarchicalNaiveBayesModel
-        The latent variables, P(class) and P(cell | latent); tables of class children
-        that are not used, and of latents with one state, are kept.
-    codes : Codes
-        Features in the model's order, then the class, which no row misses.
-    smoothing : Smoothing
-        Rule for the final tables.
-    n_jobs : int
-        Threads for counting. The result does not depend on it.
-
-    Returns
-    -------
-    HierarchicalNaiveBayesModel
-        The model with other tables.
-
-    Notes
-    -----
-    The result is that of `learn_parameters` in the model's network, but no row is sent
-    through a junction tree. As the class is known, each of its children is learned from
-    the features below it alone. As latents are functions of their children and P(cell |
-    latent) is not learned, the message that a child gets from a row is the same in all
-    steps. Where the row has all features below the child, the message is a state, and
-    such rows are counted once. Only the other rows need expectations, and rows with
-    equal messages share them: a step costs distinct messages times states.
-
-    References
-    ----------
-    Lauritzen, S. L. (1995). The EM algorithm for graphical association models with
-    missing data. Computational Statistics & Data Analysis 19, 191-201.
+    The result is that of `learn_parameters` in the model's network, without a junction
+    tree. As the class is known, each of its children is learned from the features below
+    it alone. As latents are functions of their children and P(cell | latent) is not
+    learned, the message that a child gets from a row is the same in all steps. Where
+    the row has all features below the child, the message is a state, and such rows are
+    counted once. Only the other rows need expectations, and rows with equal messages
+    share them: a step costs distinct messages times states.
     """
     rows = codes if codes.unit_weights else codes.rows(codes.weights > 0)
     tree = model.tree
@@ -100,21 +79,14 @@ class _UnknownStates:
 
 @dataclass(frozen=True, eq=False)
 class _ChildRows:
-    """The messages that one class child gets from all rows.
+    """Messages that one class child gets from all rows.
 
-    Parameters
-    ----------
-    known : ndarray of shape (n_classes, card)
-        Weight of the rows in which its state is known.
-    unknown : sequence of _UnknownStates
-        The other rows.
-    log_scale : float
-        The part of the rows' log-likelihood that does not depend on the child's table:
-        of the features below, given its state (nats).
+    `log_scale` (nats) is the part of the rows' log-likelihood that does not depend on
+    the child's table: of the features below, given its state.
     """
 
-    known: Table
-    unknown: Sequence[_UnknownStates]
+    known: Table  # (n_classes, card), weight of rows with a known state
+    unknown: Sequence[_UnknownStates]  # the other rows
     log_scale: float
 
     def expect(self, table: Table) -> tuple[Table, float]:

@@ -33,12 +33,7 @@ def flat_domain(tree: LatentTree, domain: Domain) -> Domain:
 def class_children_codes(tree: LatentTree, codes: Codes) -> Codes:
     """Rows of the children of the class, and the class last.
 
-    Parameters
-    ----------
-    tree : LatentTree
-        The latent variables.
-    codes : Codes
-        Features in the tree's order, then the class.
+    `codes` contain the features in the tree's order, then the class.
     """
     columns = tree.node_codes(codes)
     children = tree.class_children

@@ -32,47 +32,26 @@ _RuleWithPrior = Lidstone | Dirichlet | MEstimate | Backoff
 
 @dataclass(frozen=True)
 class EMOptions:
-    """How expectation maximisation climbs.
+    """Options of expectation maximisation."""
 
-    Parameters
-    ----------
-    n_restarts : int, default=3
-        Random starts, of which the best end is kept.
-    max_iter : int, default=500
-        Most steps of each.
-    tol : float, default=1e-6
-        A climb ends once a step changes the objective by no more than this share.
-    """
-
-    n_restarts: int = 3
-    max_iter: int = 500
-    tol: float = 1e-6
+    n_restarts: int = 3  # random starts, of which the best end is kept
+    max_iter: int = 500  # steps of each start
+    tol: float = 1e-6  # least change of the objective, as a share
 
 
 @dataclass(frozen=True, eq=False)
 class LatentClassFit:
-    """Where expectation maximisation ended.
+    """End of expectation maximisation, the heaviest component of each class first.
 
-    Parameters
-    ----------
-    weights : ndarray of shape (n_classes, n_components)
-        P(component | class); the heaviest component of each class comes first.
-    tables : tuple of ndarray of shape (n_classes, n_components, card)
-        P(feature | class, component).
-    objectives : tuple of float
-        What rose at every step, from the start on: the log-likelihood of the features
-        given the class plus the logarithm of the prior over tables (nats).
-    log_likelihood : float
-        Of the observed features of the rows given their class, in nats.
-    converged : bool
-        Whether the last step changed the objective by no more than the tolerance.
+    `objectives`, from the start on, are the log-likelihood of the features given the
+    class plus the logarithm of the prior over tables (nats); they rise at every step.
     """
 
-    weights: Floats
-    tables: tuple[Floats, ...]
+    weights: Floats  # (n_classes, n_components), P(component | class)
+    tables: tuple[Floats, ...]  # each (n_classes, n_components, card), P(feature | ...)
     objectives: tuple[float, ...]
-    log_likelihood: float
-    converged: bool
+    log_likelihood: float  # of observed features given the class, nats
+    converged: bool  # whether the last step changed at most by `tol`
 
     __repr__ = brief_fields
 
@@ -92,34 +71,16 @@ def learn_latent_class(
 ) -> LatentClassFit:
     """Learn P(component | class) and P(feature | class, component) of every class.
 
-    Parameters
-    ----------
-    codes : Codes
-        Features, then the class, which is never missing. Equal rows are merged, so
-        that neither their order nor repeating them instead of weighting changes a bit.
-    n_components : int
-        Components of each class.
-    smoothing : Smoothing
-        Rule for the tables. Those of the shape (counts + prior counts) / total make
-        EM climb a penalised likelihood; under others it climbs with one prior row for
-        each table, and the rule turns the expected counts it ends with into tables.
-    options : EMOptions
-        Starts, steps and tolerance.
-    seed : sequence of int
-        Seed of the starts; the start's number is appended to it.
-    n_threads : int, default=1
-        Threads among which the starts are shared out; the result is the same.
+    Smoothing rules of the shape (counts + prior counts) / total make EM climb a
+    penalised likelihood; under others it climbs with one prior row for each table, and
+    the rule turns the final expected counts into tables. Equal rows are merged, so that
+    their order, or repeating instead of weighting them, does not change a bit. Start s
+    draws from (*seed, s); the largest objective wins, the first of equal ones.
+    `n_threads` share the starts without effect on the result.
 
-    Returns
-    -------
-    LatentClassFit
-        The end of the start whose objective is largest, the first of equal ones.
-
-    Notes
-    -----
-    Dempster, Laird and Rubin (1977). A missing cell is summed out: it adds neither to
-    a row's probability nor to expected counts. One step is two products with the
-    sparse matrix of the rows' observed states.
+    Dempster, Laird and Rubin (1977). A missing cell is summed out: it adds neither to a
+    row's probability nor to expected counts. One step is two products with the sparse
+    matrix of the rows' observed states.
     """
     rows = _Rows(codes, smoothing)
     generators = [
@@ -314,15 +275,7 @@ def _stands_still(objectives: Sequence[float], tol: float) -> bool:
 
 
 def _added(rule: _RuleWithPrior, counts: Floats) -> Floats:
-    """What a rule adds to each component's counts of a feature.
-
-    Parameters
-    ----------
-    rule : Lidstone, Dirichlet, MEstimate or Backoff
-        The rule.
-    counts : ndarray of shape (n_classes, n_states)
-        Observed rows.
-    """
+    """Prior of each component's counts (n_classes, n_states) of a feature."""
     n_states = max(counts.shape[1], 1)
     even = np.full(counts.shape, 1.0 / n_states)
     if isinstance(rule, Lidstone):

@@ -29,44 +29,24 @@ _PATIENCE = 3
 
 @dataclass(frozen=True)
 class SizeStep:
-    """One number of components that was tried.
+    """A number of components that was tried."""
 
-    Parameters
-    ----------
-    n_components : int
-        Components of each class.
-    log_loss : float
-        Mean -ln P(true class | features) of the held-out rows, by weight (nats).
-    """
-
-    n_components: int
-    log_loss: float
+    n_components: int  # of each class
+    log_loss: float  # weighted mean of held-out rows, nats
 
 
 @dataclass(frozen=True)
 class HeldOut:
-    """What is held out, and how the rest is learned from.
+    """Folds that are held out, and how mixtures are learned from the rest.
 
-    Parameters
-    ----------
-    n_folds : int
-        Folds to which distinct rows are dealt, class by class.
-    seed : int
-        Seed of folds and starts.
-    smoothing, prior_rule : Smoothing
-        Rules for the tables and for the class prior.
-    options : EMOptions
-        How each mixture is learned.
-    max_components : int, default=32
-        Largest number of components to try.
-    n_threads : int, default=1
-        Threads among which the folds are shared out; the result is the same.
+    Distinct rows are dealt to folds class by class. `seed` is that of folds and starts;
+    `n_threads` share the folds without effect on the result.
     """
 
     n_folds: int
     seed: int
-    smoothing: Smoothing
-    prior_rule: Smoothing
+    smoothing: Smoothing  # of the tables
+    prior_rule: Smoothing  # of P(class)
     options: EMOptions
     max_components: int = 32
     n_threads: int = 1
@@ -74,21 +54,11 @@ class HeldOut:
 
 @dataclass(frozen=True, eq=False)
 class HeldOutScores:
-    """Log joints of distinct rows under mixtures that were not learned from them.
+    """Log joints of distinct rows under mixtures that were not learned from them."""
 
-    Parameters
-    ----------
-    log_scores : ndarray of shape (n_rows, n_classes)
-        Nats.
-    own : ndarray of shape (n_rows,)
-        True class of each row.
-    weights : ndarray of shape (n_rows,)
-        Weight of each row.
-    """
-
-    log_scores: NDArray[np.float64]
-    own: NDArray[np.intp]
-    weights: NDArray[np.float64]
+    log_scores: NDArray[np.float64]  # (n_rows, n_classes), nats
+    own: NDArray[np.intp]  # (n_rows,), true classes
+    weights: NDArray[np.float64]  # (n_rows,)
 
     @property
     def log_loss(self) -> float:
@@ -102,18 +72,10 @@ class HeldOutScores:
 
 @dataclass(frozen=True)
 class SizeChoice:
-    """The number of components that held-out rows speak for.
+    """Number of components that held-out rows favour."""
 
-    Parameters
-    ----------
-    n_components : int
-        The last size that lowered the log-loss by more than a hundredth.
-    steps : tuple of SizeStep
-        All sizes tried, in their order.
-    """
-
-    n_components: int
-    steps: tuple[SizeStep, ...]
+    n_components: int  # last size that lowered the log-loss by over 1%
+    steps: tuple[SizeStep, ...]  # all sizes tried, in order
 
 
 def choose_size(codes: Codes, domain: Domain, held_out: HeldOut) -> SizeChoice:
@@ -122,15 +84,6 @@ def choose_size(codes: Codes, domain: Domain, held_out: HeldOut) -> SizeChoice:
     Growing ends after three sizes in a row that do not lower the least log-loss so far
     by more than a hundredth, or with as many components as allowed or as there are
     distinct rows.
-
-    Parameters
-    ----------
-    codes : Codes
-        Features, then the class.
-    domain : Domain
-        Of the codes.
-    held_out : HeldOut
-        Folds and rules.
     """
     rows, _ = merged_rows(codes)
     most = min(rows.n_rows, held_out.max_components)
@@ -153,17 +106,7 @@ def held_out_scores(
 ) -> HeldOutScores:
     """Score every distinct row by a mixture of the rows in the other folds.
 
-    Parameters
-    ----------
-    codes, domain, held_out
-        As in `choose_size`.
-    n_components : int
-        Components of each class.
-
-    Returns
-    -------
-    HeldOutScores
-        Empty if there are too few rows to hold some out.
+    The scores are empty if there are too few rows to hold some out.
     """
     rows, _ = merged_rows(codes)
     folds = _deal(rows, held_out)

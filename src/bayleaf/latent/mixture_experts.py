@@ -29,13 +29,7 @@ _LEAST_SHARE = 1e-6
 
 
 def check_expert(expert: Any) -> None:
-    """Raise unless something can be an expert.
-
-    Raises
-    ------
-    TypeError
-        If it is no classifier that takes row weights and tells probabilities.
-    """
+    """Raise TypeError unless it is a classifier with row weights and probabilities."""
     from sklearn.utils.validation import has_fit_parameter
 
     what = f"expert must be a classifier such as KDBClassifier(), got {quoted(expert)}"
@@ -48,19 +42,12 @@ def check_expert(expert: Any) -> None:
 
 
 class FittedExperts:
-    """The experts of one mixture, which see a row as a row of codes.
+    """Experts of one mixture, which see a row as a row of codes.
 
     Codes are floats 0, 1, ... in the order of the variable's states; a missing cell is
     NaN for a classifier whose tags allow it, and the code after the last for others.
-
-    Parameters
-    ----------
-    experts : list of classifier
-        One a leaf of the tree of gates, fitted; their classes are numbers.
-    class_weights : ndarray of shape (n_experts, n_classes)
-        Weight of the rows of each class that each has learned from.
-    n_columns : int
-        Number of features that they look at.
+    There is one expert per leaf of the tree of gates; `class_weights`
+    (n_experts, n_classes) is the weight of the rows that each has learned from.
     """
 
     # Experts of other kinds do not report parameters, or the effect of a feature.
@@ -95,19 +82,10 @@ class FittedExperts:
         return np.asarray(np.log(total / (self._weights + 1.0)))
 
     def log_posteriors(self, codes: Codes) -> Floats:
-        """Log probability (nats) of each class by each expert.
+        """Log probability (nats) of each class, (n_rows, n_experts, n_classes).
 
-        An expert's probabilities are mixed with one row of equal probabilities, so
-        that none is zero.
-
-        Parameters
-        ----------
-        codes : Codes
-            The features; a class after them is not looked at.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_experts, n_classes)
+        An expert's probabilities are mixed with one row of equal probabilities, so that
+        none is zero. A class after the features is ignored.
         """
         found = np.zeros((codes.n_rows, len(self.experts), self.n_outputs))
         for place, expert in enumerate(self.experts):
@@ -145,17 +123,11 @@ class ExpertMixtureModel(HierarchicalMixtureModel):
     def contributions(
         self, codes: Codes, target: NDArray[np.intp], against: NDArray[np.intp]
     ) -> tuple[Floats, Floats]:
-        """Split the log-odds by telling the features one after another.
+        """Split the log-odds by making the features known one after another.
 
         Each term is the change of the log-odds when the feature becomes known, those
-        before it in the table being known and those after it missing.
-
-        Returns
-        -------
-        prior : ndarray of shape (n_rows,)
-            Nats.
-        terms : ndarray of shape (n_rows, n_features)
-            Nats; zero for a missing feature.
+        before it in the table being known and those after it missing. Returns the prior
+        (n_rows,) and terms (n_rows, n_features), in nats, zero for a missing feature.
         """
         rows = np.arange(codes.n_rows)
         n_features = len(self.domain) - 1
@@ -190,31 +162,12 @@ def learn_with_experts(
 ) -> Banks:
     """Learn gates and experts in turn, so that the objective never falls.
 
-    Maximised is the conditional log-likelihood of the classes plus the logarithm of
-    the gates' prior. The first shares of the rows are those of a mixture of naive Bayes
-    classifiers. Then, round after round, each expert is fitted anew to all rows,
-    weighted by row weight times its share, and taken if the objective rises; the gates
-    climb as in `learn_batch`.
-
-    Parameters
-    ----------
-    codes : Codes
-        Features, then the class.
-    architecture : tuple of int
-        Branching factor of each level of gates.
-    expert : classifier
-        Cloned for each leaf; see `FittedExperts` for what it gets.
-    options : BatchOptions
-        How the gates learn.
-    rng : Generator
-        Source of the start and of the experts' seeds.
-    progress : callable, optional
-        Called with the round's number and the objective after each round.
-
-    Returns
-    -------
-    tuple
-        The banks of gates, and a `FittedExperts`.
+    Maximises the conditional log-likelihood of the classes plus the logarithm of the
+    gates' prior. The first shares of the rows are those of a mixture of naive Bayes
+    classifiers. Then, round after round, each expert, a clone of `expert`, is fitted to
+    all rows, weighted by row weight times its share, and taken if the objective rises;
+    the gates climb as in `learn_batch`. The banks end with a `FittedExperts`;
+    `progress` is called with the round's number and the objective after each round.
     """
     naive = learn_batch(codes, architecture, options, rng).banks
     team = _Team(codes, architecture, expert, options, rng)

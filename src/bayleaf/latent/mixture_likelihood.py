@@ -38,18 +38,11 @@ class _Level:
 
 
 class Layout:
-    """All distributions of a mixture as the columns of one table.
+    """Distributions of a mixture as the columns of one table.
 
-    Row ``offsets[k] + state`` holds feature k's state, the last row the priors; each
-    column is an output of a classifier, level by level.
-
-    Parameters
-    ----------
-    cards : sequence of int
-        Number of states of each feature.
-    outputs : tuple of int
-        Number of outputs of the classifiers of each level; each of them has one
-        classifier of the next level below it.
+    Row ``offsets[k] + state`` contains feature k's state, the last row the priors; each
+    column is an output of a classifier, level by level. Each of the `outputs` of a
+    level has one classifier of the next level below it.
     """
 
     def __init__(self, cards: tuple[int, ...], outputs: tuple[int, ...]) -> None:
@@ -113,54 +106,20 @@ class _Block(NamedTuple):
 
 
 class _Expectation(NamedTuple):
-    """What an E step finds for some rows.
+    """Results of an E step for some rows."""
 
-    Attributes
-    ----------
-    log_posteriors : list of ndarray of shape (n_rows, n_nodes, n_outputs)
-        Of each level, before the class is looked at.
-    shares : list of ndarray of shape (n_rows, n_nodes)
-        Of each level: which node the row belongs to, once the class is known.
-    log_own : ndarray of shape (n_rows,)
-        Log probability of the row's class.
-    """
-
-    log_posteriors: list[Floats]
-    shares: list[Floats]
-    log_own: Floats
+    log_posteriors: list[Floats]  # each (n_rows, n_nodes, n_outputs), class unseen
+    shares: list[Floats]  # each (n_rows, n_nodes), P(node), class known
+    log_own: Floats  # (n_rows,), log P(own class)
 
 
 class MixtureLikelihood:
-    """How probable a hierarchical mixture makes the classes, given the features.
+    """Probability of the classes under a hierarchical mixture, given the features.
 
-    Equal rows are merged, and rows without weight left out.
-
-    Parameters
-    ----------
-    codes : Codes
-        Features, then the class, which no row misses.
-    architecture : tuple of int
-        Branching factor of each level of gates.
-    pseudo_count : float
-        Weight of the prior of every state of every distribution.
-    naive_experts : bool, default=True
-        Whether the experts are naive Bayes classifiers, whose tables are parameters;
-        otherwise only the gates' are, and `log_own` says what the experts think.
-
-    Attributes
-    ----------
-    codes : Codes
-        The merged rows.
-    layout : Layout
-        Where the parameters lie.
-    log_own : ndarray of shape (n_rows, n_experts)
-        Log probability that each of the given experts gives to the class of each
-        merged row; looked at only where the experts are no naive Bayes classifiers.
-
-    Raises
-    ------
-    ValueError
-        If no row has a positive weight.
+    Equal rows are merged, and rows without weight left out; ValueError if none is left.
+    Unless `naive_experts`, the parameters are only those of the gates, and `log_own`
+    (n_rows, n_experts) contains the log probability that each given expert assigns to
+    the class of each merged row.
     """
 
     def __init__(
@@ -209,17 +168,8 @@ class MixtureLikelihood:
     def objective(self, point: Floats) -> tuple[float, Floats]:
         """Conditional log-likelihood plus log prior (nats), and the gradient.
 
-        Parameters
-        ----------
-        point : ndarray of shape (n_parameters,)
-            Flat table of unnormalised logarithms.
-
-        Returns
-        -------
-        value : float
-            The objective.
-        gradient : ndarray of shape (n_parameters,)
-            Its derivatives: expected counts with the class known less those without.
+        `point` (n_parameters,) is the flat table of unnormalised logarithms; its
+        gradient is expected counts with the class known less those without.
         """
         logs = self.normalized(point)
         value = self.log_prior(logs)

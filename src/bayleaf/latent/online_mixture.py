@@ -28,61 +28,35 @@ _LOWEST_LOG = 690.0
 
 @dataclass(frozen=True)
 class OnlineOptions:
-    """How a mixture learns online.
+    """Options of online learning.
 
-    Parameters
-    ----------
-    n_passes : int, default=5
-        Passes over the rows, all in one order.
-    sigma : float, default=0.1
-        An expert that gives the true class probability p is worth
-        ``exp(-sigma * (1 - p))``.
-    gamma : float, default=0.1
-        Least start of every counter, above zero.
-    noise : float, default=0.01
-        Counters start up to this much above `gamma`, which tells experts apart.
-    missing_denominator : {"rows_with_value", "all_rows"}, default="rows_with_value"
-        Whether P(value | output) is a share of the rows in which the feature is known
-        or of all rows.
+    An expert that gives the true class probability p is worth
+    ``exp(-sigma * (1 - p))``. `missing_denominator` are the rows of which
+    P(value | output) is a share: those in which the feature is known, or all.
     """
 
-    n_passes: int = 5
+    n_passes: int = 5  # over the rows, all in one order
     sigma: float = 0.1
-    gamma: float = 0.1
-    noise: float = 0.01
+    gamma: float = 0.1  # least start of every counter, above zero
+    noise: float = 0.01  # counters start up to this above `gamma`
     missing_denominator: Literal["rows_with_value", "all_rows"] = "rows_with_value"
 
 
 @dataclass(frozen=True, eq=False)
 class MixtureCounters:
-    """Counters of all nodes of one mixture, one column an output.
+    """Counters of all nodes of one mixture, one column per output.
 
     Nodes are numbered level by level from the root, experts last, and so are their
-    columns.
-
-    Parameters
-    ----------
-    architecture : tuple of int
-        Number of children of the gates of each level.
-    n_classes : int
-        Number of outputs of an expert.
-    offsets : ndarray of shape (n_features + 1,), dtype int64
-        Where the states of each feature begin among the values.
-    priors : ndarray of shape (n_columns,)
-        Weight of each output.
-    cells : ndarray of shape (n_values, n_columns)
-        Weight of each value with each output.
-    totals : ndarray of shape (n_features, n_columns)
-        What a feature's cells are divided by: the sum of their start, and the weight
-        of the output since.
+    columns. A feature's cells are divided by `totals`: the sum of their start, and the
+    weight of the output since.
     """
 
-    architecture: tuple[int, ...]
+    architecture: tuple[int, ...]  # children of the gates of each level
     n_classes: int
-    offsets: NDArray[np.int64]
-    priors: Floats
-    cells: Floats
-    totals: Floats
+    offsets: NDArray[np.int64]  # (n_features + 1,), first value of each
+    priors: Floats  # (n_columns,), weight of each output
+    cells: Floats  # (n_values, n_columns), weights
+    totals: Floats  # (n_features, n_columns)
 
     @classmethod
     def drawn(
@@ -119,10 +93,7 @@ class MixtureCounters:
     def tree(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """First column of each node, and first child of each gate.
 
-        Returns
-        -------
-        columns : ndarray of shape (n_nodes + 1,), dtype int64
-        first_child : ndarray of shape (n_gates,), dtype int64
+        The first is (n_nodes + 1,), the second (n_gates,).
         """
         shapes = level_shapes(self.architecture, self.n_classes)
         widths = np.concatenate([np.full(nodes, outputs) for nodes, outputs in shapes])
@@ -167,12 +138,8 @@ def learn_online(
 ) -> Banks:
     """Learn one mixture by visiting the rows again and again in one order.
 
-    See `learn_counters` for parameters, errors and source.
-
-    Returns
-    -------
-    tuple of NaiveBayesBank
-        The gates of each level, then the experts.
+    Returns the gates of each level, then the experts. See `learn_counters` for
+    parameters, errors and source.
     """
     return learn_counters(codes, order, architecture, options, rng, progress).banks()
 
@@ -185,41 +152,18 @@ def learn_counters(
     rng: np.random.Generator,
     progress: Progress | None = None,
 ) -> MixtureCounters:
-    """Counters of one mixture after all passes.
+    """Learn the counters of one mixture in several passes.
 
     Every expert learns the class of every row, weighted by how likely it is the one
     that explains it; every gate learns which of its children is worth most in the row.
-    A row of weight w is one visit that counts w times.
+    A row of weight w is one visit that counts w times. Wiering (2003), Hierarchical
+    mixtures of naive Bayes classifiers, Utrecht University, UU-CS-2003-003, section
+    3.2.
 
-    Parameters
-    ----------
-    codes : Codes
-        The rows, class last; only features have missing cells.
-    order : ndarray of shape (n_visits,), dtype int64
-        Rows in the order of a pass.
-    architecture : tuple of int
-        Number of children of the gates of each level, from the root on.
-    options : OnlineOptions
-        Settings.
-    rng : Generator
-        Draws where the counters start.
-    progress : callable, optional
-        Called after each pass with its number, from 1 on, and the mean log-loss (nats)
-        of the rows, each predicted in this pass just before it was learned.
-
-    Returns
-    -------
-    MixtureCounters
-
-    Raises
-    ------
-    ValueError
-        If `gamma` is too small beside the weight of the rows.
-
-    References
-    ----------
-    Wiering, M. A. (2003). Hierarchical mixtures of naive Bayes classifiers. Utrecht
-    University, UU-CS-2003-003, section 3.2.
+    `order` (n_visits,) are the rows of a pass, class last. `progress` is called after
+    each pass with its number, from 1 on, and the mean log-loss (nats) of the rows, each
+    predicted just before it was learned. ValueError if `gamma` is too small for the
+    weight of the rows.
     """
     counters = MixtureCounters.drawn(architecture, codes.cards, options, rng)
     classes = codes.column(codes.n_variables - 1).astype(np.int64)

@@ -51,28 +51,17 @@ _LEAST_SECONDS = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class LearnedStructure:
-    """A learned network, and what the search found.
+    """A learned network, and the result of the search.
 
-    Parameters
-    ----------
-    network : BayesianNetwork
-        Structure and probabilities.
-    found : SearchResult
-        Structure, score and moves. With missing cells the score is that of the
-        expected counts which this search saw.
-    observed_score : float
-        Score on what the rows hold, by which networks from different expected counts
-        compare: the observed log-likelihood and what the structure scores. That of
-        `found` where nothing is missing.
-    log_likelihood : float
-        Of the rows under the network (nats). An estimate where rows have so many
-        completions that some were drawn.
+    With missing cells the score of `found` is that of the expected counts which this
+    search saw; `observed_score`, the observed log-likelihood and what the structure
+    scores, compares networks from different expected counts.
     """
 
     network: BayesianNetwork
     found: SearchResult
-    observed_score: float
-    log_likelihood: float
+    observed_score: float  # that of `found` where nothing is missing
+    log_likelihood: float  # nats; estimated where completions were drawn
 
 
 def learn_structure(
@@ -83,41 +72,25 @@ def learn_structure(
 ) -> LearnedStructure:
     """Search for a structure and fill it with probabilities.
 
-    Parameters
-    ----------
-    source : CountSource
-        Counts of rows over the domain, in which cells may be missing. Tables are
-        learned from counts alone; trees, and networks of any form in incomplete rows,
-        from what the source gives as its rows.
-    partial : PartialValues
-        Missing cells of rows in memory that may hold some states only.
-    domain : Domain
-        Variables; those with a hierarchy use it where abstraction is "given".
-    options : StructureOptions
-        How.
-
-    Raises
-    ------
-    ValueError
-        If the constraints contradict one another.
-
-    Notes
-    -----
     Incomplete rows enter a search as expected counts: as all their completions,
     weighted by their probabilities under a network (Friedman 1998, "The Bayesian
     structural EM algorithm"). Each restart begins with counts of its own: it searches
-    for a network of tables, counting in each family the rows that hold all of it,
-    takes the expected counts under what it found, and searches on under the best
-    network so far until it finds nothing better. It does so beside the deterministic
-    search, from whose end it may go on, in the same counts. What a search finds is
-    fitted by expectation maximisation, and compares with the findings of other
-    searches, which saw other counts, by its observed score.
+    for a network of tables, counting in each family the rows that have all of it, takes
+    the expected counts under the result, and searches on under the best network so far
+    until nothing is better. It does so in addition to the deterministic search, from
+    whose end it may go on, in the same counts. The result of a search is fitted by
+    expectation maximisation, and compares with those of other searches, which saw other
+    counts, by its observed score.
 
-    That is the log-likelihood of what the rows hold, plus what the structure scores:
-    the search's score less the largest log-likelihood of the counts that it saw. With
-    a penalised score it is the observed log-likelihood less the penalty; with a
-    marginal likelihood it is the approximation of Cheeseman and Stutz (1996, "Bayesian
+    That is the log-likelihood of the observed cells, plus what the structure scores:
+    the search's score less the largest log-likelihood of the counts that it saw. With a
+    penalised score it is the observed log-likelihood less the penalty; with a marginal
+    likelihood it is the approximation of Cheeseman and Stutz (1996, "Bayesian
     classification (AutoClass)").
+
+    Tables are learned from counts alone; trees, and networks of any form in incomplete
+    rows, from the rows of `source`. Missing cells in `partial` have some states only.
+    ValueError if the constraints contradict one another.
     """
     options.constraints.check(domain)
     if not RowFacts.of(source).lacks_cells:
@@ -281,16 +254,9 @@ def learn_from_counts(
 def _refitted(
     learned: LearnedStructure, completed: CompletedRows, options: StructureOptions
 ) -> tuple[BayesianNetwork, CompletedRows, float]:
-    """Expectation maximisation of the probabilities.
+    """Fit the probabilities by expectation maximisation.
 
-    Returns
-    -------
-    BayesianNetwork
-        The network that it ends with.
-    CompletedRows
-        The rows, weighted under it.
-    float
-        Their log-likelihood (nats).
+    Returns the network, the rows weighted under it, and their log-likelihood (nats).
     """
     found, smoothing = learned.found, options.smoothing
     placed = PlacedStructures(found.cpd_structures, completed.codes)

@@ -37,44 +37,11 @@ GIVEN, GLOBAL, LOCAL, REFRESHED = ABSTRACTIONS = (
 
 @dataclass(frozen=True)
 class StructureOptions:
-    """How a network with local structures is learned.
+    """Options of learning a network with local structures.
 
-    Parameters
-    ----------
-    local_structure : {"table", "tree"}
-        Form of the distributions.
-    abstraction : str or None
-        Where the hierarchies of the values come from: "given" with the variables,
-        learned for each variable ("global") or for each arc ("local",
-        "local_refreshed"), or there are none.
-    score : LocalScore
-        What the search makes large.
-    constraints : Constraints
-        What the structure has to keep to.
-    smoothing : Smoothing
-        Rule that turns counts into probabilities.
-    linkage, linkage_arity : str
-        How learned hierarchies join values, see `build_hierarchy`.
-    tree_search : {"regrowing", "incremental", "batch"}
-        How trees grow, see `climb_trees`.
-    merge_leaves : bool
-        Whether leaves of the trees found are merged.
-    n_restarts : int
-        Number of searches; the first is deterministic.
-    skipped_restarts : int
-        Number of those after the first that are left out.
-    seed : int
-        Seed of the others.
-    n_jobs : int, optional
-        Number of threads, in scikit-learn's meaning.
-    max_table_cells : int
-        Largest table of counts.
-    cache_size : int
-        Most scores of families that a search over tables remembers.
-    progress : callable, optional
-        Told after every move how far a restart has come.
-    arc_prior : ArcPrior, optional
-        What arcs add to the score.
+    `abstraction` is the source of the hierarchies of the values: "given" with the
+    variables, learned for each variable ("global") or for each arc ("local",
+    "local_refreshed"), or None.
     """
 
     local_structure: Literal["table", "tree"]
@@ -82,17 +49,17 @@ class StructureOptions:
     score: LocalScore
     constraints: Constraints
     smoothing: Smoothing
-    linkage: Linkage = "information"
+    linkage: Linkage = "information"  # of learned hierarchies, see `build_hierarchy`
     linkage_arity: LinkageArity = "binary"
-    tree_search: TreeSearch = "regrowing"
-    merge_leaves: bool = False
-    n_restarts: int = 1
-    skipped_restarts: int = 0
+    tree_search: TreeSearch = "regrowing"  # see `climb_trees`
+    merge_leaves: bool = False  # of the trees found
+    n_restarts: int = 1  # the first is deterministic
+    skipped_restarts: int = 0  # those after the first
     seed: int = 0
-    n_jobs: int | None = None
+    n_jobs: int | None = None  # in scikit-learn's meaning
     max_table_cells: int = 20_000_000
-    cache_size: int = 200_000
-    progress: ProgressCallback | None = None
+    cache_size: int = 200_000  # scores of families
+    progress: ProgressCallback | None = None  # called after every move
     arc_prior: ArcPrior | None = None
 
     @property
@@ -104,16 +71,9 @@ class StructureOptions:
 def search_structure(
     counts: CountSource, domain: Domain, options: StructureOptions
 ) -> SearchResult:
-    """Search for a structure of the form that is asked for.
+    """Search for a structure of the requested form.
 
-    Parameters
-    ----------
-    counts : CountSource
-        Of complete rows, with no class.
-    domain : Domain
-        Variables; those with a hierarchy use it where values are grouped.
-    options : StructureOptions
-        How.
+    Counts are of complete rows, without a class.
     """
     source = None
     if options.abstraction in (LOCAL, REFRESHED):

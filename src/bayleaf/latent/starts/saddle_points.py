@@ -21,25 +21,12 @@ _EQUAL = 1e-12
 def stalled_latents(
     network: BayesianNetwork, codes: Codes, learned: Collection[int]
 ) -> list[Name]:
-    """Latent variables whose states no step of expectation maximisation tells apart.
+    """Latent variables whose states no step of expectation maximisation separates.
 
     Where the distributions of all children are the same in every state of a variable
-    that no row shows, its posterior is its prior in every row, so expected counts
-    leave the children's distributions alike: a saddle point.
-
-    Parameters
-    ----------
-    network : BayesianNetwork
-        The start.
-    codes : Codes
-        Rows.
-    learned : collection of int
-        Variables whose distributions are learned.
-
-    Returns
-    -------
-    list of names
-        In the variables' order.
+    that no row shows, its posterior is its prior in every row, so expected counts leave
+    the children's distributions alike: a saddle point. `learned` are the variables
+    whose distributions are learned.
     """
     children = network.dag.children()
     return [
@@ -64,13 +51,7 @@ def _is_blind(network: BayesianNetwork, child: int, parent: int) -> bool:
 def warn_of_saddle_point(
     network: BayesianNetwork, codes: Codes, learned: Collection[int]
 ) -> None:
-    """Warn where a start is a saddle point.
-
-    Warns
-    -----
-    RuntimeWarning
-        Naming the latent variables.
-    """
+    """Warn where a start is a saddle point; the RuntimeWarning names the variables."""
     stalled = stalled_latents(network, codes, learned)
     if stalled:
         warnings.warn(

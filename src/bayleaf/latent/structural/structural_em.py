@@ -33,50 +33,26 @@ _LEAST_SECONDS = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class ExpectedStructure:
-    """A network learned by expectation maximisation, and how its score rose.
-
-    Parameters
-    ----------
-    learned : LearnedStructure
-        The network.
-    scores : tuple of float
-        Score on what the rows hold, of the first network and of each that took its
-        place.
-    """
+    """A network learned by expectation maximisation, and the course of its score."""
 
     learned: LearnedStructure
-    scores: tuple[float, ...]
+    scores: tuple[float, ...]  # observed, of the first network and its successors
 
 
 def learn_by_expectation(
     codes: Codes, domain: Domain, options: StructureOptions, *, edges: bool
 ) -> ExpectedStructure:
-    """Search for a network of tables, and fit it to all cells that the rows hold.
+    """Search for a network of tables, and fit it to all observed cells.
 
-    Parameters
-    ----------
-    codes : Codes
-        Rows over the domain; cells may be missing.
-    domain : Domain
-        Variables.
-    options : StructureOptions
-        How; distributions are tables without abstraction.
-    edges : bool
-        Whether the search is repeated with expected counts, or made once, with each
-        family counted in the rows that hold all of it.
-
-    Raises
-    ------
-    ValueError
-        If the smoothing rule is no prior that does not look at counts.
-
-    Notes
-    -----
     Friedman (1998), "The Bayesian structural EM algorithm": expected counts under the
-    present network, weights of the completed rows, drive a search; what it finds is
-    fitted, exactly, by expectation maximisation on a junction tree. A network takes
-    the place of the present one if its score on what the rows hold is larger: their
-    log-likelihood, and what the structure scores (see `learn_structure`).
+    present network, weights of the completed rows, drive a search; its result is
+    fitted, exactly, by expectation maximisation on a junction tree. A network replaces
+    the present one if its observed score is larger: the log-likelihood of what the rows
+    contain, and what the structure scores (see `learn_structure`).
+
+    Without `edges`, the search is made once, with each family counted in the rows that
+    contain all of it. Distributions are tables without abstraction. ValueError if the
+    smoothing rule is not a prior that ignores counts.
     """
     dirichlet_rows(options.smoothing)
     options.constraints.check(domain)
@@ -116,18 +92,10 @@ def learn_by_expectation(
 def _fitted(
     learned: LearnedStructure, counted: Codes, rows: Codes, options: StructureOptions
 ) -> LearnedStructure:
-    """A network with its tables and its score on what the rows hold.
+    """A network with its tables and its observed score.
 
-    Parameters
-    ----------
-    learned : LearnedStructure
-        The structure, and tables to start from.
-    counted : Codes
-        What the search saw.
-    rows : Codes
-        The rows.
-    options : StructureOptions
-        How.
+    `learned` has the structure and the tables to start from; `counted` is what the
+    search saw of `rows`.
     """
     weight = dirichlet_rows(options.smoothing)
     tables = []
