@@ -20,17 +20,10 @@ class Contexts:
     """Distributions of the child, each with the parents' states under which it holds.
 
     Every configuration of the parents belongs to exactly one context.
-
-    Parameters
-    ----------
-    rows : ndarray of shape (n_contexts, child card), dtype float64
-        The distributions.
-    allowed : tuple of ndarray of shape (n_contexts, parent card), dtype bool
-        For each parent, which of its states are part of each context.
     """
 
-    rows: NDArray[np.float64]
-    allowed: tuple[NDArray[np.bool_], ...]
+    rows: NDArray[np.float64]  # (n_contexts, child card)
+    allowed: tuple[NDArray[np.bool_], ...]  # by parent: (n_contexts, parent card)
 
 
 def n_contexts(cpd: TreeCPD | GroupedTableCPD) -> int:
@@ -70,13 +63,7 @@ def _members(
 
 
 def state_groups(cpd: TreeCPD | GroupedTableCPD) -> tuple[StateGroups, ...]:
-    """Groups of each parent's states that a distribution never tells apart.
-
-    Returns
-    -------
-    tuple of tuple of tuple of int
-        For each parent, groups in the order of their lowest states.
-    """
+    """Groups of each parent's states that a distribution treats alike, lowest first."""
     if isinstance(cpd, GroupedTableCPD):
         return tuple(
             tuple(sorted(tuple(sorted(group)) for group in groups))
@@ -95,19 +82,7 @@ def state_groups(cpd: TreeCPD | GroupedTableCPD) -> tuple[StateGroups, ...]:
 def grouped_probabilities(
     cpd: TreeCPD | GroupedTableCPD, groups: tuple[StateGroups, ...]
 ) -> NDArray[np.float64]:
-    """The table over groups of states that the distribution does not tell apart.
-
-    Parameters
-    ----------
-    cpd : TreeCPD or GroupedTableCPD
-        The distribution.
-    groups : tuple of tuple of tuple of int
-        As from `state_groups`.
-
-    Returns
-    -------
-    ndarray of shape (numbers of groups ..., child card), dtype float64
-    """
+    """The table over `state_groups`, shape (numbers of groups ..., child card)."""
     first = [[group[0] for group in own] for own in groups]
     table = np.empty((*map(len, groups), cpd.cards[-1]))
     if isinstance(cpd, GroupedTableCPD):
@@ -130,16 +105,10 @@ def grouped_probabilities(
 def with_known_parents(
     cpd: CPD, known: Mapping[int, int], places: Mapping[int, int]
 ) -> CPD:
-    """The distribution once some parents are fixed, its variables numbered anew.
+    """The distribution once some parents are fixed, its variables renumbered.
 
-    Parameters
-    ----------
-    cpd : CPD
-        Trees and grouped tables keep their form and are never expanded.
-    known : mapping from int to int
-        States by variable; variables that are no parents count for nothing.
-    places : mapping from int to int
-        New numbers of the child and of the parents that are not fixed.
+    `known` has states by variable, other variables ignored; `places` the new numbers of
+    the child and the open parents. Trees and grouped tables are never expanded.
     """
     open_parents = [parent for parent in cpd.parents if parent not in known]
     family = tuple(places[variable] for variable in (*open_parents, cpd.child))
@@ -168,19 +137,7 @@ def with_known_parents(
 
 
 def distribution_at(cpd: CPD, states: Sequence[int]) -> NDArray[np.float64]:
-    """Distribution of the child in one configuration of its parents.
-
-    Parameters
-    ----------
-    cpd : CPD
-        Trees and grouped tables are not expanded.
-    states : sequence of int
-        One a parent.
-
-    Returns
-    -------
-    ndarray of shape (child card,), dtype float64
-    """
+    """Distribution of the child at one state per parent; trees are not expanded."""
     known = dict(zip(cpd.parents, states, strict=True))
     return with_known_parents(cpd, known, {cpd.child: 0}).probabilities
 

@@ -16,23 +16,10 @@ _SMALL_SHAPE = 0.5
 def log_dirichlet(
     probabilities: Floats, strengths: Floats, n_draws: int, rng: np.random.Generator
 ) -> Floats:
-    """Draw distributions around given ones.
+    """Draw distributions around the means `probabilities`, shape (..., n_states).
 
-    Parameters
-    ----------
-    probabilities : ndarray of shape (..., n_states)
-        Means of the posteriors.
-    strengths : ndarray of shape (...,)
-        Rows that each is worth: the sum of its Dirichlet's parameters.
-    n_draws : int
-        Number of draws.
-    rng : Generator
-        Source of randomness.
-
-    Returns
-    -------
-    ndarray of shape (n_draws, ..., n_states)
-        Natural logarithms; minus infinity where the mean is zero.
+    `strengths` (...,) are sums of Dirichlet parameters, in rows. Returns natural
+    logarithms (n_draws, ..., n_states), minus infinity where the mean is zero.
     """
     logs = log_gamma(probabilities * strengths[..., None], n_draws, rng)
     highest = logs.max(axis=-1, keepdims=True)

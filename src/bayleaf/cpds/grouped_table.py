@@ -19,27 +19,9 @@ StateGroups = tuple[tuple[int, ...], ...]
 class GroupedTableCPD(ExpandedCPD):
     """P(child | parents) as a table over groups of the parents' states.
 
-    Parameters
-    ----------
-    family : tuple of int
-        The parents in the order of the axes, then the child.
-    cards : tuple of int
-        Number of states of each member of the family.
-    groups : tuple of tuple of tuple of int
-        For each parent, the states of each of its groups.
-    table : ndarray of shape (numbers of groups ..., child card), dtype float64
-        Distributions of the child along the last axis. Kept read-only.
-
-    Raises
-    ------
-    ValueError
-        If a parent's groups do not share out its states, or the table's shape does
-        not fit.
-
-    Notes
-    -----
-    The abstraction-based tables of desJardins, Rathod and Getoor (2008), section 2:
-    one row for every combination of one group a parent.
+    The abstraction-based tables of desJardins, Rathod and Getoor (2008), section 2: one
+    row for every combination of one group per parent. ValueError if the groups do not
+    share out a parent's states.
 
     Examples
     --------
@@ -50,10 +32,10 @@ class GroupedTableCPD(ExpandedCPD):
     [0.5, 0.5]
     """
 
-    family: Family
+    family: Family  # the parents in the order of the axes, then the child
     cards: tuple[int, ...]
-    groups: tuple[StateGroups, ...]
-    table: NDArray[np.float64]
+    groups: tuple[StateGroups, ...]  # by parent, the states of each group
+    table: NDArray[np.float64]  # (numbers of groups ..., child card), read-only
 
     def __post_init__(self) -> None:
         table = np.array(self.table, dtype=np.float64, order="C")

@@ -44,32 +44,20 @@ def columns_of(codes: Codes, features: Whole, positions: Sequence[Floats]) -> Fl
 class LinearGaussianFamilies:
     """Families over some features, by piece: a piece is the mean of its families.
 
-    Every feature has as many pieces; those of the first feature come first.
+    Every feature has as many pieces; those of the first feature come first. `positions`
+    has (n_intervals,) per feature: where its states lie on a normal scale, without
+    missing. From `children` on, fields are as in
+    `bayleaf.native.gaussian.LinearFamilies`.
 
-    Parameters
-    ----------
-    features : ndarray of shape (n_columns,), dtype int64
-        The features that are numbers here, in increasing order.
-    positions : tuple of ndarray of shape (n_intervals,)
-        For each of them, where its states lie on a normal scale; a state for missing
-        cells has no position.
-    n_pieces : int
-        Pieces of each feature.
-    children, pieces, starts, parents, shares, facts, coefficients, triangles, means, \
-variances : ndarray
-        The families, see `bayleaf.native.gaussian.LinearFamilies`.
-
-    Notes
-    -----
     Lauritzen and Wermuth (1989) for networks of such families. The density is that of
     Bayesian linear regression: with leverage h = a'Ga of the parents a = (1, z), and
     s^2 the residual sum of squares and the prior's over n + 2, a t density with n + 2
     degrees of freedom, centre a'b and squared scale s^2 (1 + h).
     """
 
-    features: Whole
+    features: Whole  # (n_columns,), increasing: the numeric ones
     positions: tuple[Floats, ...]
-    n_pieces: int
+    n_pieces: int  # per feature
     children: Whole
     pieces: Whole
     starts: Whole
@@ -144,21 +132,11 @@ variances : ndarray
         first: int,
         left_out: OwnShares | None = None,
     ) -> None:
-        """Write what each piece says of the classes.
+        """Write nats of classes by piece into `values` (n_rows, n_classes, n_all).
 
-        Parameters
-        ----------
-        codes : Codes
-            The rows.
-        values : ndarray of shape (n_rows, n_classes, n_all), float32 or float64
-            Takes nats in the pieces from `first` on; zero for all classes where the
-            feature is missing. A missing parent counts as the class's mean, with the
-            variance that this adds.
-        first : int
-            First piece.
-        left_out : OwnShares, optional
-            What is taken from each row's class: at the training rows this leaves each
-            row out, exactly but for the scale of the prior and the positions.
+        Pieces begin at `first`; a missing feature writes zeros, a missing parent counts
+        as the class's mean with the variance that this adds. `left_out` leaves each
+        training row out, exactly but for the scale of the prior and the positions.
         """
         columns = columns_of(codes, self.features, self.positions)
         self._write(columns, left_out, values, first)

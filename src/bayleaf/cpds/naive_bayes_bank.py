@@ -24,21 +24,15 @@ class NaiveBayesBank:
 
     A *node* is one classifier, an *output* what it chooses among: the children of a
     gate or the classes of an expert. ``P(output, features | node)`` is the prior of the
-    output times one table entry a feature; a missing cell contributes no entry.
+    output times one table entry per feature; a missing cell contributes no entry.
 
-    Parameters
-    ----------
-    log_prior : ndarray of shape (n_nodes, n_outputs)
-        ln P(output | node).
-    log_table : ndarray of shape (n_values, n_nodes, n_outputs)
-        Entry ``offsets[k] + state`` is ln P(feature k = state | output, node).
-    offsets : ndarray of shape (n_features + 1,), dtype int64
-        Where the states of each feature begin; the last entry is `n_values`.
+    Entry ``offsets[k] + state`` of `log_table` is ln P(feature k = state | output,
+    node); the last of the (n_features + 1,) `offsets` is `n_values`.
     """
 
-    log_prior: Floats
-    log_table: Floats
-    offsets: NDArray[np.int64]
+    log_prior: Floats  # (n_nodes, n_outputs): ln P(output | node)
+    log_table: Floats  # (n_values, n_nodes, n_outputs)
+    offsets: NDArray[np.int64]  # where the states of each feature begin
 
     __repr__ = brief_fields
 
@@ -75,14 +69,7 @@ class NaiveBayesBank:
     def log_scores(self, codes: Codes) -> Floats:
         """Log joint probability (nats) of each output and the observed features.
 
-        Parameters
-        ----------
-        codes : Codes
-            The features; further variables, such as a class, are not looked at.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_nodes, n_outputs)
+        Shape (n_rows, n_nodes, n_outputs). Variables after the features are ignored.
         """
         prior = self.log_prior.ravel()
         scores = np.empty((codes.n_rows, len(prior)))
@@ -103,12 +90,7 @@ class NaiveBayesBank:
         return np.where(states < stop - start, start + states, len(self.log_table))
 
     def log_posteriors(self, codes: Codes) -> Floats:
-        """Log probability (nats) of each output once the features are known.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_nodes, n_outputs)
-        """
+        """Log probability (nats) of each output, shape (n_rows, n_nodes, n_outputs)."""
         scores = self.log_scores(codes)
         scores -= scores.max(axis=2, keepdims=True)
         # Of a whole array: early NumPy 2 rounds exponentials of cells at a stride in
@@ -122,19 +104,9 @@ class NaiveBayesBank:
         return scores
 
     def terms(self, codes: Codes, output: NDArray[np.intp]) -> Floats:
-        """What each feature adds to the log score of one output of each row.
+        """What each feature adds to the log score (nats) of one output per row.
 
-        Parameters
-        ----------
-        codes : Codes
-            The features.
-        output : ndarray of shape (n_rows,)
-            The output that is asked about in each row.
-
-        Returns
-        -------
-        ndarray of shape (n_features, n_rows, n_nodes)
-            Nats; zero for missing cells.
+        `output` (n_rows,) -> (n_features, n_rows, n_nodes); zero for missing cells.
         """
         entries = self._entries.reshape(-1, self.n_nodes, self.n_outputs)
         found = np.empty((self.n_features, codes.n_rows, self.n_nodes))

@@ -22,27 +22,16 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class PseudoCounts:
-    """The prior weights that a smoothing rule adds to a feature's states.
+    """The prior weights that a smoothing rule adds to a feature's states."""
 
-    Parameters
-    ----------
-    strength : float
-        Sum over the states.
-    states : ndarray of shape (n_states + 1,)
-        Of each state; zero for the reserved code past the last state.
-    """
-
-    strength: float
-    states: Floats
+    strength: float  # sum over the states
+    states: Floats  # (n_states + 1,), zero for the reserved code at the end
 
     @classmethod
     def from_rule(cls, rule: Smoothing, marginal: Floats) -> PseudoCounts:
         """Prior weights under a rule, from the weight of each state in training.
 
-        Raises
-        ------
-        ValueError
-            If the rule does not pull towards fixed shares of the states.
+        ValueError as in `pseudo_weights`.
         """
         n_states = len(marginal)
         each, together, shared = pseudo_weights(rule)
@@ -55,12 +44,8 @@ class PseudoCounts:
 def pseudo_weights(rule: Smoothing) -> tuple[float, float, float]:
     """Prior weight that a rule gives each state, all alike, and all by their shares.
 
-    One of the three is above zero.
-
-    Raises
-    ------
-    ValueError
-        If the rule does not pull towards fixed shares of the states.
+    One of the three is above zero; ValueError unless the rule pulls towards fixed
+    shares of the states.
     """
     if isinstance(rule, Lidstone):
         return float(rule.alpha), 0.0, 0.0
@@ -76,21 +61,11 @@ def pseudo_weights(rule: Smoothing) -> tuple[float, float, float]:
 
 @dataclass(frozen=True, eq=False)
 class NestedFamilies:
-    """A feature, its parents in order, and the counts of their states and the class.
+    """A feature, its parents in order, and the counts of their states and the class."""
 
-    Parameters
-    ----------
-    variables : tuple of int
-        The child, then its parents, strongest first.
-    maps : tuple of ndarray of dtype uint16
-        For each variable, the state that each of its codes stands for.
-    counts : OccupiedCounts
-        Over `variables` and the class.
-    """
-
-    variables: tuple[int, ...]
-    maps: tuple[NDArray[np.uint16], ...]
-    counts: OccupiedCounts
+    variables: tuple[int, ...]  # the child, then its parents, strongest first
+    maps: tuple[NDArray[np.uint16], ...]  # state of each code, by variable
+    counts: OccupiedCounts  # over `variables` and the class
 
     __repr__ = brief_fields
 

@@ -27,18 +27,10 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class RandomNetwork:
-    """One sampled network: a coding of every feature, and its nested families.
+    """One sampled network: a coding of every feature, and its nested families."""
 
-    Parameters
-    ----------
-    maps : tuple of ndarray of dtype uint16
-        For each feature, the state that each of its codes stands for.
-    counts : OccupiedFamilies
-        For each feature, the counts of its states, its parents' and the class.
-    """
-
-    maps: tuple[NDArray[np.uint16], ...]
-    counts: OccupiedFamilies
+    maps: tuple[NDArray[np.uint16], ...]  # state of each code, by feature
+    counts: OccupiedFamilies  # states of feature, parents and class
 
     __repr__ = brief_fields
 
@@ -114,29 +106,15 @@ class RandomNetwork:
 
 @dataclass(frozen=True, eq=False)
 class OwnShares:
-    """What each of some rows takes from the counts when it is left out.
+    """What each of some rows takes from the counts when it is left out."""
 
-    Parameters
-    ----------
-    own : ndarray of shape (n_rows,), dtype int64
-        Class of each row, whose counts are lowered; -1 for none.
-    shares : ndarray of shape (n_rows,)
-        By how much.
-    """
-
-    own: NDArray[np.int64]
-    shares: Floats
+    own: NDArray[np.int64]  # (n_rows,), class whose counts are lowered; -1 for none
+    shares: Floats  # (n_rows,), by how much
 
 
 @dataclass(frozen=True, eq=False)
 class FamilyBank:
-    """The nested families of several networks over the same features.
-
-    Parameters
-    ----------
-    networks : Networks
-        The networks as native loops read them.
-    """
+    """The nested families of several networks over the same features."""
 
     networks: Networks
 
@@ -148,19 +126,10 @@ class FamilyBank:
         smoothing: Smoothing,
         min_rows: float = 1.0,
     ) -> FamilyBank:
-        """Take networks under a rule, whose counts are copied.
+        """Copy networks under a rule: Lidstone, Dirichlet or MEstimate.
 
-        Parameters
-        ----------
-        networks : sequence of RandomNetwork
-            The networks.
-        n_classes : int
-            Number of classes.
-        smoothing : Smoothing
-            Lidstone, Dirichlet or MEstimate.
-        min_rows : float, default=1.0
-            Weight of the rows that a configuration of parents needs once a row is left
-            out of it.
+        `min_rows` is the weight that a configuration of parents needs once a row is
+        left out.
         """
         members = Networks(n_classes, pseudo_weights(smoothing), min_rows)
         for network in networks:
@@ -184,25 +153,12 @@ class FamilyBank:
         n_depths: int,
         left_out: OwnShares | None = None,
     ) -> None:
-        """Write the mean over networks of some features' log-probabilities.
+        """Write log-probabilities of consecutive features, their mean over networks.
 
-        Parameters
-        ----------
-        features : range
-            Their numbers, one after the other.
-        codes : Codes
-            The rows.
-        values : ndarray of shape (n_rows, n_classes, n_pieces), float32 or float64
-            Takes the nats at each number of parents, 0, 1, ..., in the pieces from
-            `first` on; the piece before is repeated where the parents' states have too
-            few rows, and without further parents.
-        first : int
-            Piece of the first feature without parents.
-        n_depths : int
-            Number of pieces of each feature.
-        left_out : OwnShares, optional
-            What is taken from the counts of each row's class: at the training rows
-            this leaves each row out.
+        `values` (n_rows, n_classes, n_pieces) takes nats: from `first` on, `n_depths`
+        pieces per feature, at 0, 1, ... parents. A piece repeats the one before where
+        the parents' states have too few rows or no parent is left. `left_out` lowers
+        the counts of each row's class.
         """
         if left_out is None:
             nobody = np.full(codes.n_rows, -1, dtype=np.int64)
@@ -228,16 +184,8 @@ class FamilyBank:
     ) -> None:
         """Add ``scale * ln(P(x | class, ...) / P(x))``, summed over depths.
 
-        Parameters
-        ----------
-        codes : Codes
-            The rows.
-        scales : ndarray of shape (n_sets, n_features, n_depths)
-            Weights of each feature at each depth in each network.
-        scores : ndarray of shape (n_rows, n_classes)
-            Added to.
-        sets : ndarray of shape (n_rows,), optional
-            Which of the weights each row has, if not all the first.
+        `scales` (n_sets, n_features, n_depths), `scores` (n_rows, n_classes); `sets`
+        (n_rows,) chooses each row's scales, by default the first.
         """
         slots = np.array(codes.slots, dtype=np.int64)
         if sets is None:

@@ -20,22 +20,10 @@ _NOWHERE = -(1 << 48)
 
 
 def rows_by_leaf(root: Any, codes: Codes) -> Iterator[tuple[Any, Rows]]:
-    """Leaves of a tree from left to right, each with the rows that lead to it.
+    """Leaves of a tree from left to right, each with the increasing rows that reach it.
 
-    Parameters
-    ----------
-    root : leaf or split
-        With or without probabilities: a split has `variable`, `groups` of states and
-        a branch for each in `branches`; a leaf has none.
-    codes : Codes
-        Rows; those that miss a variable which their path asks for lead nowhere.
-
-    Yields
-    ------
-    leaf
-        In the order of the branches.
-    rows : ndarray of shape (n_rows_here,), dtype intp
-        Increasing positions.
+    Trees need no probabilities: a split has `variable`, `groups` and `branches`, a leaf
+    has no branches. Rows that miss a variable of their path reach no leaf.
     """
     open_nodes = [(root, np.arange(codes.n_rows, dtype=np.intp))]
     while open_nodes:
@@ -55,20 +43,7 @@ def rows_by_leaf(root: Any, codes: Codes) -> Iterator[tuple[Any, Rows]]:
 
 
 def log_probabilities_of_rows(cpd: CPD, codes: Codes) -> NDArray[np.float64]:
-    """Logarithm of P(child | parents) in each row.
-
-    Parameters
-    ----------
-    cpd : CPD
-        A distribution over some of the variables.
-    codes : Codes
-        Rows over all variables.
-
-    Returns
-    -------
-    ndarray of shape (n_rows,), dtype float64
-        Nats; NaN where a cell that counts is missing.
-    """
+    """Log P(child | parents) per row, in nats; NaN where a needed cell is missing."""
     with np.errstate(divide="ignore"):
         if isinstance(cpd, TreeCPD):
             child = codes.column(cpd.child)
@@ -87,14 +62,9 @@ def log_probabilities_of_rows(cpd: CPD, codes: Codes) -> NDArray[np.float64]:
 def distributions_of_rows(
     cpd: CPD, codes: Codes
 ) -> Iterator[tuple[NDArray[np.float64], Rows]]:
-    """Distributions of the child in rows that hold its parents.
+    """Distributions of the child in rows without missing parents, each row once.
 
-    Yields
-    ------
-    probabilities : ndarray of shape (child card,) or (n_rows_here, child card)
-        One for all these rows, or one each.
-    rows : ndarray of shape (n_rows_here,), dtype intp
-        Positions of the rows; all together hold each row once.
+    Yields probabilities (child card,) or (n_rows_here, child card), and their rows.
     """
     if isinstance(cpd, TreeCPD):
         for leaf, rows in rows_by_leaf(cpd.root, codes):
@@ -108,22 +78,10 @@ def distributions_of_rows(
 def positions_of_rows(
     variables: Sequence[int], axes: Sequence[Rows], codes: Codes
 ) -> NDArray[np.int64]:
-    """Where each row lies in a flat table, the last variable's axis fastest.
+    """Where each row lies in a flat table, shape (n_rows,), the last axis fastest.
 
-    Parameters
-    ----------
-    variables : sequence of int
-        One an axis of the table.
-    axes : sequence of ndarray of shape (card,)
-        For each variable, the place on its axis of each of its states; the axis is as
-        long as the places need.
-    codes : Codes
-        Rows over all variables.
-
-    Returns
-    -------
-    ndarray of shape (n_rows,), dtype int64
-        Negative where one of the variables is missing.
+    Each of `axes` (card,) has the place of every state on its axis, whose length is the
+    largest place plus one. Negative where a variable is missing.
     """
     positions = np.zeros(codes.n_rows, dtype=np.int64)
     step = np.empty_like(positions)

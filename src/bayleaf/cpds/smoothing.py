@@ -266,15 +266,9 @@ class MaximumLikelihood:
 
 @dataclass(frozen=True, eq=False)
 class FixedDistribution:
-    """A smoothing rule that looks at no counts.
+    """A smoothing rule that ignores the counts."""
 
-    Parameters
-    ----------
-    probabilities : ndarray of shape (n_states,)
-        What it always gives.
-    """
-
-    probabilities: Table
+    probabilities: Table  # (n_states,)
 
     __repr__ = brief_fields
 
@@ -293,17 +287,10 @@ def added_rows(smoothing: Smoothing, n_states: int) -> float:
 
 
 def dirichlet_rows(smoothing: Smoothing) -> Callable[[int], float]:
-    """What gives the rows that a rule adds, spread evenly, to a distribution.
+    """Function from the number of states to the rows that a rule adds, spread evenly.
 
-    Returns
-    -------
-    callable
-        Rows by number of states; none for maximum likelihood.
-
-    Raises
-    ------
-    ValueError
-        If the rule looks at counts, as expectation maximisation allows no prior to.
+    ValueError if the rule looks at counts, as expectation maximisation allows no prior
+    to.
     """
     if isinstance(smoothing, Lidstone | Dirichlet | MaximumLikelihood):
         return partial(added_rows, smoothing)
