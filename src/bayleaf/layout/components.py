@@ -38,13 +38,7 @@ def connected_parts(n_nodes: int, arcs: Sequence[Arc]) -> list[list[int]]:
 
 
 def side_by_side(extents: Sequence[tuple[float, float]], gap: float) -> Floats:
-    """Where parts of given widths and heights begin, the large ones first.
-
-    Returns
-    -------
-    ndarray of shape (n_parts, 2)
-        Their left and upper ends.
-    """
+    """Left and upper ends (n_parts, 2) of parts of given sizes, large ones first."""
     area = sum((width + gap) * (height + gap) for width, height in extents)
     widest = max((width for width, _ in extents), default=0.0)
     row_width = max(widest, float(np.sqrt(area * _ASPECT)))

@@ -24,23 +24,10 @@ def columns_of(
 ) -> Floats:
     """The horizontal centre of each node, the leftmost edge at 0.
 
-    Parameters
-    ----------
-    layers : sequence of sequence of int
-        Nodes from left to right in each layer.
-    widths : ndarray of shape (n_nodes,)
-        Their widths.
-    links : sequence of (int, int)
-        Pairs of nodes in neighbouring layers that should stand above each other.
-    strengths : ndarray of shape (n_links,)
-        How much a unit of horizontal distance of each pair costs.
-    gap : float
-        Least distance of neighbours' edges.
-
-    Notes
-    -----
-    The sum of all distances times strengths is least, a linear programme (Gansner,
-    Koutsofios, North and Vo 1993, section 4.2).
+    `links` join neighbouring layers; `strengths` (n_links,) is each link's cost per
+    unit of horizontal distance, `gap` the least distance of neighbours' edges. The sum
+    of all distances times strengths is least, a linear programme (Gansner, Koutsofios,
+    North and Vo 1993, section 4.2).
     """
     n_nodes, n_links = len(widths), len(links)
     rows: list[int] = []

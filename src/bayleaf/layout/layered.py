@@ -25,25 +25,16 @@ _BEND = 0.4
 
 @dataclass(frozen=True, eq=False)
 class Drawing:
-    """Where boxes stand and arcs run; x to the right, y downwards, from 0.
+    """Positions of boxes and arcs; x to the right, y downwards, from 0.
 
-    Parameters
-    ----------
-    centres : ndarray of shape (n_nodes, 2)
-        Centres of the boxes.
-    sizes : ndarray of shape (n_nodes, 2)
-        Their widths and heights.
-    curves : tuple of ndarray of shape (1 + 3 * n_pieces, 2)
-        For each arc, from the edge of the parent's box to that of the child's, the
-        points of cubic Bezier curves: start, two control points and end, two more and
-        the next end, and so on.
-    width, height : float
-        Of the whole.
+    Each of `curves` goes from the edge of the parent's box to the child's by the points
+    of cubic Bezier curves: start, two control points and end, two more and the next
+    end.
     """
 
-    centres: Floats
-    sizes: Floats
-    curves: tuple[Floats, ...]
+    centres: Floats  # (n_nodes, 2)
+    sizes: Floats  # (n_nodes, 2), widths and heights
+    curves: tuple[Floats, ...]  # by arc: (1 + 3 * n_pieces, 2)
     width: float
     height: float
 
@@ -54,29 +45,17 @@ def layered_drawing(
     *,
     gap: tuple[float, float] = (18.0, 36.0),
 ) -> Drawing:
-    """Draw a directed graph in layers.
+    """Draw a directed graph in layers, boxes of given widths and heights (n_nodes, 2).
 
     No arc passes behind a box that is not its end: between layers arcs are curves that
-    begin and end upright, and through a layer they have a lane of their own.
+    begin and end upright, and through a layer they have a lane of their own. Arcs come
+    most important first; one that closes a cycle with those before it is drawn upwards.
+    `gap` is the least distance of neighbours, and of layers.
 
-    Parameters
-    ----------
-    sizes : array-like of shape (n_nodes, 2)
-        Widths and heights of the boxes.
-    arcs : sequence of (int, int)
-        Parent and child, the most important first. An arc that closes a cycle with
-        those before it is drawn upwards.
-    gap : (float, float)
-        Least distance of boxes side by side, and of layers.
-
-    References
-    ----------
-    Sugiyama, K., Tagawa, S., Toda, M. (1981). Methods for visual understanding of
-    hierarchical system structures. IEEE Transactions on Systems, Man, and Cybernetics
-    11, 109-125.
-
-    Gansner, E. R., Koutsofios, E., North, S. C., Vo, K.-P. (1993). A technique for
-    drawing directed graphs. IEEE Transactions on Software Engineering 19, 214-230.
+    Sugiyama, Tagawa and Toda (1981), Methods for visual understanding of hierarchical
+    system structures, IEEE Transactions on Systems, Man, and Cybernetics 11, 109-125.
+    Gansner, Koutsofios, North and Vo (1993), A technique for drawing directed graphs,
+    IEEE Transactions on Software Engineering 19, 214-230.
     """
     boxes = np.asarray(sizes, dtype=np.float64).reshape(-1, 2)
     parts = connected_parts(len(boxes), arcs)
@@ -108,16 +87,7 @@ def with_tops(
     *,
     gap: tuple[float, float] = (18.0, 36.0),
 ) -> Drawing:
-    """A layered drawing in which some boxes without arcs stand above all others.
-
-    Parameters
-    ----------
-    sizes, arcs, gap
-        As for `layered_drawing`.
-    tops : sequence of int
-        Boxes, such as those whose arcs are not drawn; one that has arcs stays where
-        these put it.
-    """
+    """A layered drawing with boxes of `tops` above all others unless they have arcs."""
     boxes = np.asarray(sizes, dtype=np.float64).reshape(-1, 2)
     bound = {node for arc in arcs for node in arc}
     above = [node for node in tops if node not in bound]

@@ -14,15 +14,7 @@ Arc = tuple[int, int]
 
 
 def acyclic(n_nodes: int, arcs: Iterable[Arc]) -> list[Arc]:
-    """The arcs without those that close a cycle with the ones before them.
-
-    Parameters
-    ----------
-    n_nodes : int
-        Number of nodes.
-    arcs : iterable of (int, int)
-        Parent and child, the most important first.
-    """
+    """The arcs, most important first, without those that close a cycle."""
     children: list[set[int]] = [set() for _ in range(n_nodes)]
     kept = []
     for parent, child in arcs:
@@ -45,19 +37,10 @@ def _reaches(children: Sequence[set[int]], start: int, end: int) -> bool:
 
 
 def layers_of(n_nodes: int, arcs: Sequence[Arc]) -> NDArray[np.int64]:
-    """The layer of each node, from 0 downwards.
+    """The layer of each node, from 0 downwards; children lie below their parents.
 
-    Parameters
-    ----------
-    n_nodes : int
-        Number of nodes.
-    arcs : sequence of (int, int)
-        Parent and child, without cycles; a child stands at least one layer below.
-
-    Notes
-    -----
-    The sum of all arcs' lengths is least, a linear programme whose corners are whole
-    numbers (Gansner, Koutsofios, North and Vo 1993, section 2.2).
+    The sum of all arcs' lengths is least, a linear programme whose corners are integers
+    (Gansner, Koutsofios, North and Vo 1993, section 2.2).
     """
     if not arcs:
         return np.zeros(n_nodes, dtype=np.int64)

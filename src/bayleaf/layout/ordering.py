@@ -25,22 +25,9 @@ def ordered_layers(
 ) -> list[Layer]:
     """Order nodes by medians of their neighbours, and neighbours by transposition.
 
-    Parameters
-    ----------
-    layers : sequence of sequence of int
-        The nodes of each layer, from the top.
-    above, below : sequence of sequence of int
-        For each node, its neighbours in the layer above and in the layer below.
-
-    Returns
-    -------
-    list of list of int
-        The layers, ordered; the same input gives the same order.
-
-    References
-    ----------
-    Gansner, E. R., Koutsofios, E., North, S. C., Vo, K.-P. (1993). A technique for
-    drawing directed graphs. IEEE Transactions on Software Engineering 19, section 3.
+    `above` and `below` are neighbours by node. Results are deterministic. Gansner,
+    Koutsofios, North and Vo (1993), A technique for drawing directed graphs, IEEE
+    Transactions on Software Engineering 19, section 3.
     """
     generator = np.random.default_rng(0)
     n_starts = min(max(_NODES // len(above), _LEAST_STARTS), _MOST_STARTS)
