@@ -39,28 +39,14 @@ def proper_causal_nodes(dag: DAG, treatments: Nodes, outcomes: Nodes) -> Nodes:
 
 @dataclass(frozen=True)
 class Adjustment:
-    """The task to find sets that turn an effect into an average of conditionals.
-
-    Parameters
-    ----------
-    dag : DAG
-    treatments, outcomes : frozenset of int
-        Nodes without a common one.
-    excluded : frozenset of int
-        Nodes that no set may hold: latent ones, and others.
-    required : frozenset of int
-        Nodes that every set must hold.
-    is_complete : bool
-        Whether descendants of treatments are allowed where they do no harm; the
-        back-door criterion leaves out all of them.
-    """
+    """The task to find sets that turn an effect into an average of conditionals."""
 
     dag: DAG
     treatments: Nodes
-    outcomes: Nodes
-    excluded: Nodes = frozenset()
-    required: Nodes = frozenset()
-    is_complete: bool = False
+    outcomes: Nodes  # disjoint from the treatments
+    excluded: Nodes = frozenset()  # latent nodes and others that no set may contain
+    required: Nodes = frozenset()  # nodes that every set must contain
+    is_complete: bool = False  # descendants of treatments where harmless
 
     @cached_property
     def causal(self) -> Nodes:

@@ -12,23 +12,12 @@ Arc = tuple[int, int]
 
 
 def maximum_arborescence(weights: NDArray[Any]) -> list[int]:
-    """The parent of each node in a directed tree of largest total weight.
+    """Parents in a directed tree of largest total weight, -1 for the root, node 0.
 
-    Parameters
-    ----------
-    weights : ndarray of shape (n_nodes, n_nodes)
-        By child, then parent: numbers, or whole numbers of any size as objects. Node 0
-        is the root; what arcs to it and from a node to itself weigh is not looked at.
-        An arc that is not to be used weighs less than all others could together.
+    `weights` (n_nodes, n_nodes) by child, then parent: floats, or integers of any size
+    as objects. The diagonal and row 0 are ignored; an arc to avoid weighs less than all
+    others together. Of equal parents the lowest is taken.
 
-    Returns
-    -------
-    list of int
-        -1 for the root. Among trees of equal weight the choice depends on nothing but
-        the weights: of equal parents the lowest is taken.
-
-    Notes
-    -----
     Chu and Liu (1965), Edmonds (1967): each node takes its best arc; what closes a
     cycle becomes one node, whose arcs weigh what they would gain over the cycle's own.
     Arcs are followed from node to node until they reach what hangs on the root (Tarjan

@@ -10,13 +10,7 @@ from bayleaf.wording import brief, brief_names, counted, name_list
 
 
 class CycleError(ValueError):
-    """Arcs close a cycle.
-
-    Parameters
-    ----------
-    nodes : sequence of int
-        Nodes on the cycle, and those that only it leads to.
-    """
+    """Arcs close a cycle; `nodes` are those on it and those that only it leads to."""
 
     def __init__(self, nodes: Sequence[int]) -> None:
         super().__init__(f"the arcs close a cycle among nodes {name_list(nodes)}")
@@ -27,25 +21,11 @@ class CycleError(ValueError):
 class DAG:
     """A directed acyclic graph as the tuple of each node's parents.
 
-    Parameters
-    ----------
-    parents : tuple of tuple of int
-        ``parents[i]`` are the parents of node ``i``, in the order of its CPD's axes.
-
-    Attributes
-    ----------
-    order : tuple of int
-        Topological order; among the nodes that are ready the lowest index comes first.
-
-    Raises
-    ------
-    ValueError
-        If a parent is no node or listed twice.
-    CycleError
-        If the arcs close a cycle.
+    `order` is topological, the lowest index first among ready nodes. ValueError if a
+    parent does not exist or is listed twice; CycleError if the arcs close a cycle.
     """
 
-    parents: tuple[tuple[int, ...], ...]
+    parents: tuple[tuple[int, ...], ...]  # by node, in the order of its CPD's axes
     order: tuple[int, ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:

@@ -22,8 +22,6 @@ def immoralities(dag: DAG) -> set[tuple[int, int, int]]:
 def are_equivalent(first: DAG, second: DAG) -> bool:
     """Whether two graphs have the same independences.
 
-    Notes
-    -----
     They have the same adjacent nodes and the same immoralities (Verma and Pearl 1990).
     """
     skeletons = [{frozenset(arc) for arc in dag.arcs} for dag in (first, second)]
@@ -37,22 +35,9 @@ def are_equivalent(first: DAG, second: DAG) -> bool:
 def essential_graph(dag: DAG) -> tuple[frozenset[Edge], frozenset[Edge]]:
     """Arcs that all graphs of the equivalence class share, and edges left open.
 
-    Parameters
-    ----------
-    dag : DAG
-
-    Returns
-    -------
-    directed : frozenset of (int, int)
-        (parent, child) pairs that all graphs of the class have.
-    undirected : frozenset of (int, int)
-        Pairs, the lower node first, that some join in one direction and some in the
-        other.
-
-    Notes
-    -----
-    The completed partially directed graph: immoralities, and what three rules of Meek
-    (1995) direct from there. The fourth is needed for background knowledge only.
+    Arcs are (parent, child), edges have the lower node first. The completed partially
+    directed graph: immoralities, and what three rules of Meek (1995) direct from there.
+    The fourth is needed for background knowledge only.
     """
     adjacent = {*dag.arcs, *((b, a) for a, b in dag.arcs)}
     directed = {
@@ -93,25 +78,8 @@ def _is_forced(
 def structural_hamming_distance(first: DAG, second: DAG) -> int:
     """Number of pairs of nodes that two essential graphs join in different ways.
 
-    Parameters
-    ----------
-    first, second : DAG
-        Graphs over the same nodes.
-
-    Returns
-    -------
-    int
-        Pairs that only one joins, and pairs that both join, but not with the same
-        direction or lack of it; zero for equivalent graphs.
-
-    Raises
-    ------
-    ValueError
-        If the graphs have different numbers of nodes.
-
-    Notes
-    -----
-    Tsamardinos, Brown and Aliferis (2006), section 6.
+    Zero for equivalent graphs; ValueError if the numbers of nodes differ. Tsamardinos,
+    Brown and Aliferis (2006), section 6.
 
     Examples
     --------

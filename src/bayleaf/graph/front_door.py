@@ -22,24 +22,13 @@ from bayleaf.graph.separators import Nodes
 
 @dataclass(frozen=True)
 class FrontDoor:
-    """The task to find sets through which all of an effect goes.
-
-    Parameters
-    ----------
-    dag : DAG
-    treatments, outcomes : frozenset of int
-        Nodes without a common one.
-    excluded : frozenset of int
-        Nodes that no set may hold.
-    required : frozenset of int
-        Nodes that every set must hold.
-    """
+    """The task to find sets through which all of an effect goes."""
 
     dag: DAG
     treatments: Nodes
-    outcomes: Nodes
-    excluded: Nodes = frozenset()
-    required: Nodes = frozenset()
+    outcomes: Nodes  # disjoint from the treatments
+    excluded: Nodes = frozenset()  # nodes that no set may contain
+    required: Nodes = frozenset()  # nodes that every set must contain
 
     def is_solved_by(self, nodes: Nodes) -> bool:
         """Whether a set meets the three conditions and keeps to the bounds."""

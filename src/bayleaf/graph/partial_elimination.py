@@ -15,22 +15,11 @@ _MOST_DISTURBED = 20
 
 @dataclass(frozen=True)
 class PartialElimination:
-    """An order in which some nodes are eliminated.
+    """An order in which some nodes are eliminated."""
 
-    Parameters
-    ----------
-    order : tuple of int
-        The nodes, the first one eliminated first; cut short where a clique is too
-        large.
-    largest : tuple of int
-        The clique of most cells on the way, in increasing order.
-    cells : int
-        Its number of cells.
-    """
-
-    order: tuple[int, ...]
-    largest: tuple[int, ...]
-    cells: int
+    order: tuple[int, ...]  # cut short where a clique is too large
+    largest: tuple[int, ...]  # the clique of most cells on the way, sorted
+    cells: int  # of the largest clique
 
 
 def eliminate_all_but(
@@ -42,23 +31,8 @@ def eliminate_all_but(
     """Find a small order for all nodes that are not kept.
 
     The orders of fewest fill edges and of smallest tables are compared; others are
-    tried only while a clique has more cells than allowed.
-
-    Parameters
-    ----------
-    neighbours : sequence of int
-        As from `moral_graph` or `married`.
-    cards : sequence of int
-        Number of states of each node.
-    kept : collection of int
-        Nodes that stay.
-    most_cells : int
-        Cells that a clique may have.
-
-    Returns
-    -------
-    PartialElimination
-        Its `cells` exceed `most_cells` if no order was found that stays within.
+    tried only while a clique has more cells than allowed. The result's `cells` exceed
+    `most_cells` if no order stays within. `neighbours` are bits as from `moral_graph`.
     """
     best: PartialElimination | None = None
     for trial, priority in enumerate(priorities(_MOST_DISTURBED)):

@@ -46,19 +46,9 @@ def markov_blanket(dag: DAG, node: int) -> set[int]:
 def reachable(dag: DAG, start: Iterable[int], given: Iterable[int]) -> set[int]:
     """Nodes that some active trail links with the start, those given left out.
 
-    Parameters
-    ----------
-    dag : DAG
-    start : iterable of int
-        Where trails begin; these nodes count as reached unless given.
-    given : iterable of int
-        Observed nodes: they block chains and forks, and open the colliders at or
-        above them.
-
-    Notes
-    -----
-    The breadth-first walk over (node, direction) of Koller and Friedman (2009),
-    algorithm 3.1; linear in the number of arcs.
+    Start nodes count as reached unless given. Given nodes block chains and forks, and
+    open the colliders at or above them. The breadth-first walk over (node, direction)
+    of Koller and Friedman (2009), algorithm 3.1; linear in the number of arcs.
     """
     observed = set(given)
     opening = ancestors(dag, observed)

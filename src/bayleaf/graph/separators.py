@@ -25,24 +25,13 @@ _IN, _OUT = False, True
 
 @dataclass(frozen=True)
 class Separation:
-    """The task to separate two sets of nodes.
-
-    Parameters
-    ----------
-    dag : DAG
-    first, second : frozenset of int
-        What is to be separated.
-    allowed : frozenset of int
-        Nodes that a separator may hold, none of them in `first` or `second`.
-    required : frozenset of int
-        Nodes that it must hold, all of them allowed.
-    """
+    """The task to separate two sets of nodes."""
 
     dag: DAG
     first: Nodes
     second: Nodes
-    allowed: Nodes
-    required: Nodes = frozenset()
+    allowed: Nodes  # in a separator; none is in `first` or `second`
+    required: Nodes = frozenset()  # in every separator; all are allowed
 
     @property
     def ancestral(self) -> Nodes:
@@ -66,8 +55,6 @@ def ancestral_separator(task: Separation) -> Nodes | None:
 def minimal_separators(task: Separation) -> Iterator[Nodes]:
     """All separators of which no member that is not required can be left out.
 
-    Notes
-    -----
     They are the minimal cuts of a moral graph. Takata (2010, "Space-optimal,
     backtracking algorithms to list the minimal vertex separators of a graph") lists
     them with polynomial delay: each is known by the part of the graph it leaves around
@@ -208,14 +195,8 @@ def _rerouted(
 ) -> tuple[dict[_Side, _Side | None], _Side | None]:
     """Sides of nodes that one more way could reach, by the side before; its last.
 
-    Parameters
-    ----------
-    neighbours : list of int
-        Bits of each node's neighbours.
-    first, second : int
-        Bits of the ends.
-    before : dict from int to int
-        For each node on a way found so far, the node before it.
+    `neighbours`, `first` and `second` are bits of nodes; `before` is the node before
+    each on a way.
     """
     steps: dict[_Side, _Side | None] = {(v, _OUT): None for v in bits(first)}
     waiting = deque(steps)

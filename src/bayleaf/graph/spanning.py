@@ -13,18 +13,9 @@ def maximum_spanning_forest(
 ) -> list[tuple[int, int]]:
     """Edges of a spanning forest of largest total weight (Prim 1957).
 
-    Parameters
-    ----------
-    weights : ndarray of shape (n_nodes, n_nodes)
-        Symmetric edge weights.
-    above : float, optional
-        Edges of this weight or less are left out.
-
-    Returns
-    -------
-    list of (int, int)
-        Edges with the lower node first, heaviest edge first. Among equal weights the
-        lower pair is taken, which makes the forest unique.
+    `weights` (n_nodes, n_nodes) are symmetric; edges of weight `above` or less are left
+    out. Edges have the lower node first and come heaviest first; ties take the lower
+    pair, which makes the forest unique.
     """
     n_nodes = len(weights)
     limit = -np.inf if above is None else above
@@ -56,19 +47,7 @@ def rooted_parents(
 ) -> list[tuple[int, ...]]:
     """Direct the edges of a forest away from each tree's first node in `roots`.
 
-    Parameters
-    ----------
-    n_nodes : int
-        Number of nodes.
-    edges : iterable of (int, int)
-        Edges of a forest.
-    roots : sequence of int
-        All nodes, the preferred roots first.
-
-    Returns
-    -------
-    list of tuple of int
-        The parent of each node, or none.
+    `roots` lists all nodes, the preferred first.
     """
     neighbours: list[list[int]] = [[] for _ in range(n_nodes)]
     for one, other in edges:

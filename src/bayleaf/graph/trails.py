@@ -16,14 +16,7 @@ _Step = tuple[int, bool]
 class OpenTrails:
     """Trails between two sets that are open given a third, inside no set but at ends.
 
-    Parameters
-    ----------
-    dag : DAG
-    first, second : set of int
-        Where trails begin and end.
-    given : set of int
-        Observed nodes: they block chains and forks, and open the colliders at or
-        above them.
+    Given nodes block chains and forks, and open the colliders at or above them.
     """
 
     def __init__(

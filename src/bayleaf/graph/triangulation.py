@@ -34,20 +34,12 @@ Priority = Callable[[int, float], tuple[float, float]]
 class JunctionForest:
     """Maximal cliques of a triangulated graph, and the tree edges between them.
 
-    Parameters
-    ----------
-    cliques : tuple of tuple of int
-        Nodes of each clique, in increasing order.
-    edges : tuple of (int, int)
-        Pairs of positions in `cliques`; one tree a connected part of the graph. Along
-        the path between two cliques every clique holds what the two have in common.
-    order : tuple of int
-        The elimination order that gave the cliques.
+    Every clique on the path between two others contains what the two have in common.
     """
 
-    cliques: tuple[tuple[int, ...], ...]
-    edges: tuple[tuple[int, int], ...]
-    order: tuple[int, ...]
+    cliques: tuple[tuple[int, ...], ...]  # nodes in increasing order
+    edges: tuple[tuple[int, int], ...]  # pairs of positions in `cliques`
+    order: tuple[int, ...]  # the elimination order
 
     def separator(self, edge: tuple[int, int]) -> tuple[int, ...]:
         """Nodes that both ends of an edge hold, in increasing order."""
@@ -63,25 +55,12 @@ def junction_forest(dag: DAG, cards: Sequence[int]) -> JunctionForest:
     """Compile a directed graph to a junction forest with small tables.
 
     The moral graph is triangulated by fewest fill edges (ties: smallest resulting
-    table, then lowest index) and by smallest resulting table (ties: fewest fill
-    edges, then lowest index). If the better of the two has more than a million cells
-    in all, both are tried again with priorities that a fixed seed disturbs, the more
-    often the smaller the graph. The order whose cliques have the fewest cells in all is
-    kept, the first one among equals.
+    table, then lowest index) and by smallest resulting table (ties: fewest fill edges,
+    then lowest index). If the better of the two has more than a million cells in all,
+    both are tried again with priorities that a fixed seed disturbs, the more often the
+    smaller the graph. The order whose cliques have the fewest cells in all is kept, the
+    first one among equals.
 
-    Parameters
-    ----------
-    dag : DAG
-        The network's graph.
-    cards : sequence of int
-        Number of states of each node, at least one.
-
-    Returns
-    -------
-    JunctionForest
-
-    References
-    ----------
     Kjaerulff 1990, "Triangulation of graphs: algorithms giving small total state
     space", sections 3 and 5. Jensen & Jensen 1994 (maximum-weight separators).
     """
@@ -89,15 +68,7 @@ def junction_forest(dag: DAG, cards: Sequence[int]) -> JunctionForest:
 
 
 def small_forest(neighbours: Sequence[int], cards: Sequence[int]) -> JunctionForest:
-    """Compile a graph without directions as `junction_forest` does.
-
-    Parameters
-    ----------
-    neighbours : sequence of int
-        As from `moral_graph` or `married`.
-    cards : sequence of int
-        Number of states of each node.
-    """
+    """Compile an undirected graph, bits of `moral_graph`, as `junction_forest` does."""
     best: JunctionForest | None = None
     least = math.inf
     work = 0
@@ -121,12 +92,8 @@ def hopeless_clique(
 ) -> tuple[int, ...]:
     """A clique of more cells than allowed, if both plain priorities lead to one.
 
-    Each elimination ends with its first such clique, long before its last node.
-
-    Returns
-    -------
-    tuple of int
-        The smaller of the two cliques; empty if one priority stays within the limit.
+    The smaller of the two; empty if one priority stays within the limit. Each
+    elimination ends with its first such clique, long before its last node.
     """
     found: list[tuple[int, ...]] = []
     for priority in reversed(_PLAIN):
@@ -150,21 +117,9 @@ def forest_without(
 ) -> JunctionForest:
     """Compile what remains of a moral graph once some nodes are observed.
 
-    Quick rather than thorough: fewest fill edges alone, and other orders only as far as
-    their search takes less time than the tables that it may save.
-
-    Parameters
-    ----------
-    neighbours : sequence of int
-        As from `moral_graph`.
-    cards : sequence of int
-        Number of states of each node.
-    observed : collection of int
-        Nodes without a choice of states; each is a clique by itself.
-
-    Returns
-    -------
-    JunctionForest
+    Each observed node is a clique by itself. Quick rather than thorough: fewest fill
+    edges alone, and other orders only as far as their search takes less time than the
+    tables that it may save.
     """
     gone = sum(1 << node for node in observed)
     left = [
@@ -219,22 +174,13 @@ def _disturbed(plain: Priority, rng: random.Random, noise: float) -> Priority:
 def moral_graph(dag: DAG) -> list[int]:
     """Neighbours of each node once parents are married and arcs lose direction.
 
-    Returns
-    -------
-    list of int
-        Bit ``j`` of entry ``i`` tells whether ``i`` and ``j`` are neighbours.
+    Bit ``j`` of entry ``i`` is set if ``i`` and ``j`` are neighbours.
     """
     return married(dag.families, len(dag))
 
 
 def married(families: Iterable[Collection[int]], n_nodes: int) -> list[int]:
-    """Neighbours of each node once the members of every family are joined in pairs.
-
-    Returns
-    -------
-    list of int
-        Bits as from `moral_graph`.
-    """
+    """Neighbours, as bits, once the members of every family are joined in pairs."""
     neighbours = [0] * n_nodes
     for family in families:
         members = sum(1 << node for node in family)
@@ -250,28 +196,12 @@ def eliminate(
     most_cells: float = math.inf,
     kept: Collection[int] = (),
 ) -> tuple[list[int], list[int]]:
-    """Eliminate all nodes greedily, or all but some.
+    """Eliminate all nodes greedily, or all but those kept.
 
-    Parameters
-    ----------
-    neighbours : sequence of int
-        As from `moral_graph`.
-    cards : sequence of int
-        Number of states of each node.
-    priority : callable
-        From the number of fill edges and the logarithm of the resulting table's cells;
-        the least goes first, ties to the lowest index.
-    most_cells : float, default=inf
-        The first clique with more cells than this is the last.
-    kept : collection of int
-        Nodes that are not eliminated.
-
-    Returns
-    -------
-    order : list of int
-        Nodes as they were eliminated.
-    later : list of int
-        For each node, the bits of its neighbours when it was eliminated.
+    Ends with the first clique of more than `most_cells`. Returns the order and, by
+    node, the bits of its neighbours when it was eliminated. `priority` maps the number
+    of fill edges and the log of the resulting table's cells; the least goes first, ties
+    to the lowest index.
     """
     graph = list(neighbours)
     fill = [_missing_edges(graph, node) for node in range(len(graph))]
