@@ -9,41 +9,22 @@ from bayleaf.inference.parts import NetworkTrees
 
 
 def conflict(trees: NetworkTrees, evidence: Evidence) -> float:
-    """Measure conflict in evidence: ln of the product of all P(e_i), over P(e).
+    """Conflict in evidence, in nats: ln of the product of all P(e_i), over P(e).
 
-    Returns
-    -------
-    float
-        Nats. Above 0, the items are rarer together than if they were independent,
-        which may mean a wrong item or a case that the network does not cover.
-
-    Raises
-    ------
-    ImpossibleEvidenceError
-        If the evidence has probability zero.
-
-    References
-    ----------
-    Jensen, F. V., Chamberlain, B., Nordahl, T., Jensen, F. (1991). Analysis in HUGIN
-    of data conflict. UAI-90, 519-528.
+    Above 0, the items are rarer together than if they were independent, which may mean
+    a wrong item or a case that the network does not cover. ImpossibleEvidenceError if
+    P(e) is zero. Jensen, Chamberlain, Nordahl and Jensen (1991), Analysis in HUGIN of
+    data conflict, UAI-90, 519-528.
     """
     together = _checked_log_probability(trees, evidence)
     return sum(_log_alone(trees, evidence).values()) - together
 
 
 def conflict_by_item(trees: NetworkTrees, evidence: Evidence) -> dict[int, float]:
-    """Measure how far each item is in conflict with all others together.
+    """Conflict of each item with the others: ln P(e_i) P(all others) / P(e) in nats.
 
-    Returns
-    -------
-    dict from variable to float
-        ln P(e_i) P(all others) / P(e) in nats. Above 0, the item would be less
-        surprising without the others.
-
-    Raises
-    ------
-    ImpossibleEvidenceError
-        If the evidence has probability zero.
+    Above 0, the item would be less surprising without the others.
+    ImpossibleEvidenceError if P(e) is zero.
     """
     together = _checked_log_probability(trees, evidence)
     alone = _log_alone(trees, evidence)

@@ -26,30 +26,16 @@ class Component:
 
     What a component adds to a row's score depends on nothing outside it, so rows that
     share a component are worked off together, whatever else they miss.
-
-    Parameters
-    ----------
-    missing : tuple of int
-        Features to sum out, in increasing order.
-    factors : tuple of int
-        Positions of the factors that mention one of them.
     """
 
-    missing: tuple[int, ...]
-    factors: tuple[int, ...]
+    missing: tuple[int, ...]  # features in increasing order
+    factors: tuple[int, ...]  # positions of factors
 
 
 class Eliminator:
-    """Sums missing features out of a product of factors.
+    """Sums missing features out of factors whose first axis is the class.
 
-    Parameters
-    ----------
-    factors : sequence of Factor
-        The factors of the joint distribution, the class as their first axis.
-    domain : Domain
-        Names and numbers of states, for sizes and error messages.
-    max_table_cells : int
-        Largest table (classes included) that elimination may build.
+    No table, classes included, may exceed `max_table_cells`.
     """
 
     def __init__(
@@ -78,19 +64,9 @@ class Eliminator:
         return np.flatnonzero(flagged)
 
     def add_missing(self, codes: Codes, scores: NDArray[np.float64]) -> None:
-        """Add what the factors with missing features contribute to the scores.
+        """Add the factors with missing features to `scores` (n_classes, n_rows).
 
-        Parameters
-        ----------
-        codes : Codes
-            Features only.
-        scores : ndarray of shape (n_classes, n_rows)
-            Sums of the factors without missing features; changed in place.
-
-        Raises
-        ------
-        ValueError
-            If a table would exceed `max_table_cells`, naming the row.
+        ValueError names the row where a table would exceed `max_table_cells`.
         """
         rows = self.rows_to_eliminate(codes)
         if not len(rows):

@@ -68,25 +68,15 @@ class Not:
 
 
 class EvidenceItem(NamedTuple):
-    """What is known of one variable.
+    """What is known of one variable: its state, or a weight (card,) per state.
 
-    Parameters
-    ----------
-    variable : int
-        Index of the variable.
-    about : Variable
-        The variable.
-    known : int or ndarray of shape (card,), dtype float64
-        The state that it is in, or the weight of each state: 0 and 1, or a likelihood
-        on any scale.
-    words : str, optional
-        The item as a reader sees it; by default what a state is called.
+    Weights are 0 and 1, or likelihoods on any scale.
     """
 
     variable: int
     about: Variable
     known: int | Likelihood
-    words: str | None = None
+    words: str | None = None  # as a reader sees it; by default the state
 
     @property
     def likelihood(self) -> Likelihood:
@@ -131,15 +121,7 @@ class EvidenceItem(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """What is known of some variables, at most one item each.
-
-    Parameters
-    ----------
-    domain : Domain
-        The variables of the network.
-    items : tuple of EvidenceItem
-        In the order of the variables.
-    """
+    """What is known of some variables, at most one item each, in variables' order."""
 
     domain: Domain
     items: tuple[EvidenceItem, ...]
@@ -175,13 +157,9 @@ class Evidence:
     ) -> ImpossibleEvidenceError:
         """The error that names items which cannot be together, none of them idle.
 
-        Items are left out one after another, the last first, as long as the rest
-        stays impossible; what remains is possible without any one of its items.
-
-        Parameters
-        ----------
-        log_probability : callable
-            ln P of part of this evidence, minus infinity if it is impossible.
+        Items are left out one after another, the last first, as long as the rest stays
+        impossible; what remains is possible without any one of its items.
+        `log_probability` is ln P, minus infinity if impossible.
         """
         kept = list(self.items)
         for item in reversed(self.items):
@@ -199,26 +177,13 @@ class Evidence:
 
 
 def read_evidence(domain: Domain, evidence: Mapping[Any, Any] | None) -> Evidence:
-    """Read what a user says of some variables.
+    """Read what is known by name; None and NaN are nothing unless missing is a state.
 
-    Parameters
-    ----------
-    domain : Domain
-        The variables.
-    evidence : mapping from name to value, or None
-        A state; a list, tuple or set of states, one of which holds; `Not` for states
-        ruled out; a mapping from every state to its likelihood, or a numeric array of
-        likelihoods in the order of the states (not negative, on any scale); a number
-        for a variable with cut points; the name of a node of the value hierarchy.
-        None and NaN mean that nothing is known, unless missing is a state.
-
-    Raises
-    ------
-    ValueError
-        If a variable or state does not exist, a variable is named twice, no state
-        is left, or a likelihood is negative, infinite or of the wrong length.
-    TypeError
-        If `evidence` is no mapping.
+    A state; a list, tuple or set of states; `Not`; likelihoods on any scale by state or
+    in the order of states; a number for cut points; or a node of the value hierarchy.
+    ValueError if a name does not exist or comes twice, no state is left, or a
+    likelihood is negative, infinite or of the wrong length; TypeError without a
+    mapping.
     """
     if evidence is None:
         return Evidence(domain, ())

@@ -59,14 +59,7 @@ def cut_network(
 ) -> Factorisation:
     """The network of some variables, known parents fixed at their state.
 
-    Parameters
-    ----------
-    network : Factorisation
-        The whole network.
-    members : sequence of int
-        Variables to keep, their parents that are not known among them.
-    hard : mapping from int to int
-        Known states by variable.
+    `members` includes all their unknown parents.
     """
     places = {member: place for place, member in enumerate(members)}
     cpds = [

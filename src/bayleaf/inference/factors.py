@@ -21,21 +21,11 @@ _FUSED_CELLS = 8192
 
 @dataclass(frozen=True, eq=False)
 class Factor:
-    """A table over the class and some features.
+    """A table over the class and some features, its first axis the class."""
 
-    Parameters
-    ----------
-    child : int
-        The feature whose distribution this is; the number of features for the class.
-    variables : tuple of int
-        The features along the axes after the first, `child` last if it is a feature.
-    log_values : ndarray of shape (n_classes, *cards of the variables)
-        Logarithms (nats).
-    """
-
-    child: int
-    variables: tuple[int, ...]
-    log_values: NDArray[np.float64]
+    child: int  # the number of features for the class
+    variables: tuple[int, ...]  # the further axes, a feature `child` last
+    log_values: NDArray[np.float64]  # (n_classes, *cards), nats
 
     __repr__ = brief_fields
 
@@ -49,29 +39,16 @@ class Factor:
 
 @dataclass(frozen=True, eq=False)
 class FusedTables:
-    """Sums of factors in few tables, for look-up by one index a row.
+    """Sums of factors in few tables, for look-up by one index per row.
 
-    Neighbouring factors are added into one table while it stays small; where a
-    variable of a factor is missing, the factor counts zero.
-
-    Parameters
-    ----------
-    variables : tuple of tuple of int
-        Features of each table.
-    strides : tuple of tuple of int
-        What a code of each feature adds to the table's index.
-    values : ndarray of shape (n_values,)
-        The summed log values, table after table.
-    starts : ndarray of shape (n_tables + 1,), dtype int64
-        Where the values of each table begin.
-    n_classes : int
-        Number of classes.
+    Neighbouring factors are added into one table while it stays small; where a variable
+    of a factor is missing, the factor counts zero.
     """
 
-    variables: tuple[tuple[int, ...], ...]
-    strides: tuple[tuple[int, ...], ...]
-    values: NDArray[np.float64]
-    starts: NDArray[np.int64]
+    variables: tuple[tuple[int, ...], ...]  # features of each table
+    strides: tuple[tuple[int, ...], ...]  # per code, in the index
+    values: NDArray[np.float64]  # (n_values,), table after table, nats
+    starts: NDArray[np.int64]  # (n_tables + 1,)
     n_classes: int
 
     __repr__ = brief_fields

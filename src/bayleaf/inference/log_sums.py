@@ -23,16 +23,8 @@ def logarithmic_mean_weights(
 ) -> NDArray[np.float64]:
     """Weights w with ln(sum a / sum b) = sum of w ln(a / b), exactly.
 
-    Parameters
-    ----------
-    log_a, log_b : ndarray of shape (n_members,)
-        Logarithms of the members' scores for two classes; minus infinity in both
-        gives weight zero.
-
-    Returns
-    -------
-    ndarray of shape (n_members,)
-        L(a_p, b_p) / L(sum a, sum b), with the logarithmic mean L.
+    Both logs and the weights are (n_members,): L(a_p, b_p) / L(sum a, sum b), with the
+    logarithmic mean L; zero where both logs are minus infinity.
     """
     log_means = _log_logarithmic_mean(log_a, log_b)
     total = _log_logarithmic_mean(

@@ -27,21 +27,11 @@ _KEPT_PARTS = 32
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """A compiled tree over some variables of a network, known by their old indices.
-
-    Parameters
-    ----------
-    network : Factorisation
-        The network of the part.
-    tree : JunctionTree
-        Its compiled tree.
-    members : tuple of int
-        For each variable of the part, its index in the whole network.
-    """
+    """A compiled tree over some variables of a network, known by their old indices."""
 
     network: Factorisation
     tree: JunctionTree
-    members: tuple[int, ...]
+    members: tuple[int, ...]  # indices in the whole network
 
     @cached_property
     def positions(self) -> dict[int, int]:
@@ -67,15 +57,7 @@ class Part:
     def propagate(
         self, findings: Findings, wanted: Sequence[int] | None = None
     ) -> Propagation:
-        """Propagate findings given by indices of the whole network.
-
-        Parameters
-        ----------
-        findings : mapping from int to int or ndarray of shape (card,)
-            State or likelihoods of each variable of which something is known.
-        wanted : sequence of int, optional
-            Variables of the whole network whose marginals will be read, all by default.
-        """
+        """Propagate states or likelihoods by indices of the whole network."""
         if wanted is not None and len(wanted) == len(self.members):
             wanted = None
         if wanted is not None and not self.keeps_indices:
@@ -101,18 +83,6 @@ class NetworkTrees:
     children's distributions are those of that state), then everything but ancestors of
     targets and evidence is left out (Shachter 1988, "Probabilistic inference and
     influence diagrams", section 4). Both leave P(evidence) as it is.
-
-    Parameters
-    ----------
-    network : Factorisation
-        The network.
-    max_table_cells : int, default=20_000_000
-        Largest table that inference may build.
-
-    Raises
-    ------
-    ValueError
-        If the network has no variables, or the limit is no integer of at least 1.
     """
 
     def __init__(
@@ -134,20 +104,10 @@ class NetworkTrees:
         self._parts: OrderedDict[Any, Part | str] = OrderedDict()
 
     def part(self, evidence: Evidence, targets: Iterable[int] | None = None) -> Part:
-        """A compiled tree that can answer for the targets under the evidence.
+        """A compiled tree for the targets, by default all, under the evidence.
 
-        Parameters
-        ----------
-        evidence : Evidence
-            What is known. The tree stays right for evidence that knows more.
-        targets : iterable of int, optional
-            Variables that will be asked for; all by default.
-
-        Raises
-        ------
-        TooWideError
-            If even the part that matters needs a table of more than `max_table_cells`
-            cells.
+        It stays right for more evidence. TooWideError if even the part that matters
+        needs a table of more than `max_table_cells` cells.
         """
         whole = self._compiled_whole()
         if whole is not None:
@@ -173,20 +133,14 @@ class NetworkTrees:
     def part_of(self, variables: Iterable[int]) -> Part:
         """A compiled tree over some variables, whatever evidence they may have.
 
-        Raises
-        ------
-        ValueError
-            As `part`.
+        Errors as `part`.
         """
         return self.part(Evidence(self.domain, ()), variables)
 
     def upper_part(self, variables: Iterable[int]) -> Part:
         """A compiled tree over some variables and their ancestors, and no others.
 
-        Raises
-        ------
-        ValueError
-            As `part`.
+        Errors as `part`.
         """
         kept = tuple(sorted(ancestors(self.network.dag, variables)))
         if len(kept) == len(self.domain):
@@ -199,24 +153,11 @@ class NetworkTrees:
     def parts(
         self, evidence: Evidence, targets: Sequence[int], together: Sequence[int] = ()
     ) -> Iterator[tuple[Sequence[int], Part]]:
-        """Compiled trees that answer for some targets each, for all in the end.
+        """Compiled trees for some targets each, for all in the end.
 
         Where one tree for all targets would be too large, they are halved along the
-        graph until each half fits.
-
-        Parameters
-        ----------
-        evidence : Evidence
-            What is known.
-        targets : sequence of int
-            Variables that will be asked for.
-        together : sequence of int
-            Variables that every tree must hold.
-
-        Raises
-        ------
-        TooWideError
-            If the part that matters to a single target is too large.
+        graph until each half fits. Every tree contains `together`. TooWideError if the
+        part that matters to a single target is too large.
         """
         whole = self._compiled_whole()
         if whole is not None:

@@ -135,14 +135,7 @@ class Posterior:
 class Answers(Mapping[str | int, Posterior]):
     """Posteriors by name, each made when it is first looked at.
 
-    Parameters
-    ----------
-    domain : Domain
-        The variables of a network.
-    wanted : sequence of int
-        Those that were asked for.
-    marginal : callable
-        Gives the probabilities of one of them, by its index.
+    `marginal` gives the probabilities of a variable by its index.
     """
 
     def __init__(

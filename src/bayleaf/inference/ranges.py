@@ -20,15 +20,9 @@ _RANGE = re.compile(rf"({_NUMBER})\.\.({_NUMBER})")
 class Range:
     """Bounds of a number or of an ordered category; None where there is none.
 
-    All states count that hold a value within the bounds: where a variable is cut into
-    intervals, the cut points around the bounds stand in for them.
-
-    Parameters
-    ----------
-    low, high : object or None
-        Numbers, or categories of a variable whose categories are ordered.
-    open_low, open_high : bool, default=False
-        Whether the bound itself is left out.
+    All states count that contain a value within the bounds: where a variable is cut
+    into intervals, the cut points around the bounds stand in for them. An open bound is
+    itself left out.
     """
 
     low: Any = None
@@ -101,13 +95,10 @@ class AtLeast(Range):
 
 
 def range_codes(variable: Variable, bounds: Range) -> tuple[int, ...]:
-    """Codes of the states that hold a value within bounds.
+    """Codes of the states that contain a value within bounds.
 
-    Raises
-    ------
-    ValueError
-        If the variable has no order, a bound is no number (no category, where these
-        are ordered), or no state holds a value within.
+    ValueError if the variable has no order, a bound is not a number (a category, where
+    these are ordered), or no state contains a value within.
     """
     low, high = (_place(variable, bound) for bound in (bounds.low, bounds.high))
     lowest = -np.inf if low is None else low
@@ -149,12 +140,9 @@ def range_text(variable: Variable, bounds: Range, codes: tuple[int, ...]) -> str
 
 
 def cuts_an_interval(variable: Variable, bounds: Range) -> bool:
-    """Whether a state holds values within bounds and others that are not.
+    """Whether a state contains values within bounds and others that are not.
 
-    Raises
-    ------
-    ValueError
-        As `range_codes`.
+    Errors as `range_codes`.
     """
     within = set(range_codes(variable, bounds))
     beyond = []

@@ -34,32 +34,12 @@ def log_densities(
     *,
     max_table_cells: int = 20_000_000,
 ) -> NDArray[np.float64]:
-    """Logarithm of the probability of what each row holds.
+    """Log-probability (nats) of each row, (n_rows,); minus infinity if impossible.
 
     Rows in which nothing that counts is missing are looked up in the distributions,
     trees without being expanded. Missing cells are summed out exactly: in all the ways
-    to fill them where these are few, otherwise by the junction tree.
-
-    Parameters
-    ----------
-    network : Factorisation
-        The network.
-    codes : Codes
-        Rows over its variables.
-    n_jobs : int, optional
-        Number of threads, in scikit-learn's meaning.
-    max_table_cells : int, default=20_000_000
-        Largest table that summing out may build.
-
-    Returns
-    -------
-    ndarray of shape (n_rows,), dtype float64
-        Nats; minus infinity for impossible rows.
-
-    Raises
-    ------
-    ValueError
-        If summing out needs a larger table.
+    to fill them where these are few, otherwise by the junction tree; ValueError if that
+    needs a table larger than `max_table_cells`.
     """
     threads = thread_count(n_jobs)
 
@@ -89,14 +69,10 @@ def log_densities_of_partial_rows(
     *,
     max_table_cells: int = 20_000_000,
 ) -> NDArray[np.float64]:
-    """Logarithm of the probability of rows whose cells may hold sets of states.
+    """Log-probability (nats) of rows whose cells may contain sets of states.
 
-    The probability of a set is the sum over its states; see `log_densities`.
-
-    Raises
-    ------
-    ValueError
-        If a row's sets have too many joint states to be summed up, naming the row.
+    The probability of a set is the sum over its states; see `log_densities`. ValueError
+    names a row whose sets have too many joint states.
     """
     listed = complete(codes, partial)
     logs = log_densities(network, listed.codes, n_jobs, max_table_cells=max_table_cells)
@@ -113,23 +89,7 @@ def log_likelihood_of_rows(
 ) -> float:
     """Log-likelihood (nats) of all rows of a table, block by block.
 
-    Parameters
-    ----------
-    network : Factorisation
-        The network.
-    source : CountSource
-        The table.
-    n_jobs : int, optional
-        Number of threads, in scikit-learn's meaning.
-    partial_values : PartialValues, optional
-        Sets of states in the cells of a table in memory.
-    max_table_cells : int, default=20_000_000
-        Largest table that summing out may build.
-
-    Raises
-    ------
-    ValueError
-        If summing out needs a larger table.
+    `partial_values` are for tables in memory. Errors as `log_densities`.
     """
     sets = PartialValues.none() if partial_values is None else partial_values
 

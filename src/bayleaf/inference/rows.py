@@ -35,31 +35,12 @@ def read_rows(
     unknown: Unknown = "error",
     ignore: Collection[Any] = (),
 ) -> Codes:
-    """Encode a table over the variables of a network.
+    """Encode a table; `n_states` where a cell is missing.
 
-    Parameters
-    ----------
-    domain : Domain
-        The variables of the network.
-    table : data frame, mapping from name to column, array, list of rows, or Codes
-        Columns are found by name, in any order; a variable without a column is
-        unobserved in every row. Arrays and lists of rows have no names, so their
-        columns are the variables in order.
-    unknown : {"error", "missing"}, default="error"
-        Whether a value that is no state is refused or taken as missing.
-    ignore : collection of names
-        Columns to leave out.
-
-    Returns
-    -------
-    Codes
-        All variables of the domain; `n_states` where a cell is missing.
-
-    Raises
-    ------
-    ValueError
-        If a column is no variable or none is one, a value is no state, or `unknown`
-        is another word.
+    Columns are found by name, in any order, and a variable without a column is missing
+    in every row; arrays and lists of rows have the variables in order. ValueError if a
+    column is not a variable or none is one, a value is not a state and `unknown` is not
+    "missing", or `unknown` is another word.
     """
     _check_unknown(unknown)
     if isinstance(table, Codes):
@@ -74,21 +55,10 @@ def read_rows(
 def encoded_columns(
     domain: Domain, columns: Mapping[int, PlainColumn], unknown: Unknown = "error"
 ) -> Codes:
-    """Encode columns that belong to some variables.
+    """Encode columns by position of their variables; all others are missing.
 
-    Parameters
-    ----------
-    domain : Domain
-        The variables of the network.
-    columns : mapping from int to PlainColumn
-        By the variable's position; all others are unobserved in every row.
-    unknown : {"error", "missing"}, default="error"
-        Whether a value that is no state is refused or taken as missing.
-
-    Raises
-    ------
-    ValueError
-        If there are no columns or rows, or a value is no state.
+    ValueError if there are no columns or rows, or a value is not a state and `unknown`
+    is "error".
     """
     _check_unknown(unknown)
     if not columns:
@@ -111,25 +81,10 @@ def encoded_columns(
 
 
 def read_weights(weights: Any, n_rows: int, what: str) -> Floats:
-    """Check the weights of a table's rows.
+    """Check weights, shape (n_rows,); `what` names them in messages.
 
-    Parameters
-    ----------
-    weights : array-like of shape (n_rows,)
-        Weights.
-    n_rows : int
-        Number of rows.
-    what : str
-        Name of the weights in messages.
-
-    Returns
-    -------
-    ndarray of shape (n_rows,), dtype float64
-
-    Raises
-    ------
-    ValueError
-        If they are not one number of at least 0 a row, or too large to be summed up.
+    ValueError if they are not one number of at least 0 per row, or too large to be
+    summed.
     """
     message = (
         f"{what} must be {n_rows} finite numbers of at least 0, one a row, that sum "
@@ -149,17 +104,10 @@ def read_weights(weights: Any, n_rows: int, what: str) -> Floats:
 def posterior_table(
     trees: NetworkTrees, rows: Codes, target: int, n_jobs: int | None = None
 ) -> Floats:
-    """Posterior of a variable in every row, given what the row holds of the others.
+    """Posteriors (n_rows, card) of a variable given the row's cells of the others.
 
-    Returns
-    -------
-    ndarray of shape (n_rows, card)
-        The target's own cells count for nothing.
-
-    Raises
-    ------
-    ImpossibleEvidenceError
-        If a row has probability zero, naming the first and what conflicts in it.
+    ImpossibleEvidenceError names the first row of probability zero and what conflicts
+    in it.
     """
     given = [variable for variable in observed(rows) if variable != target]
     part = trees.part(Evidence(trees.domain, ()), [target, *given])
@@ -175,12 +123,9 @@ def posterior_table(
 def log_likelihood_rows(
     trees: NetworkTrees, rows: Codes, n_jobs: int | None = None
 ) -> Floats:
-    """Natural logarithm of the probability of what each row holds.
+    """Log-probability (nats) of each row, shape (n_rows,).
 
-    Returns
-    -------
-    ndarray of shape (n_rows,)
-        Nats; minus infinity for rows of probability zero, 0 for rows without any value.
+    Minus infinity for rows of probability zero, 0 for rows without any value.
     """
     part = trees.part(Evidence(trees.domain, ()), observed(rows))
     return tree_rows.log_evidence_rows(
@@ -339,13 +284,7 @@ def renamed_column(column: PlainColumn, name: Any) -> PlainColumn:
 def column_codes(
     variable: Variable, column: PlainColumn, unknown: Unknown
 ) -> NDArray[np.integer[Any]]:
-    """Codes of one column over a variable's states; see `read_rows`.
-
-    Raises
-    ------
-    ValueError
-        If a value is no state and unknown ones are refused.
-    """
+    """Codes of one column over a variable's states; errors as in `read_rows`."""
     if variable.kind == "numeric" and not has_text(column):
         encoder = TableEncoder(Domain((variable,)), EncoderRules())
         return encoder.transform([renamed_column(column, variable.name)]).codes.column(

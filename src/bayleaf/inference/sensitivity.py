@@ -25,24 +25,12 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Entry:
-    """One entry of a table.
-
-    Parameters
-    ----------
-    node : int
-        The variable whose table it is.
-    parents : tuple of int
-        Its parents, in the order of the table's axes.
-    row : tuple of int
-        State of each parent.
-    state : int
-        State of the node.
-    """
+    """One entry of a variable's table."""
 
     node: int
-    parents: tuple[int, ...]
-    row: tuple[int, ...]
-    state: int
+    parents: tuple[int, ...]  # in the order of the table's axes
+    row: tuple[int, ...]  # state of each parent
+    state: int  # of the node
 
 
 @dataclass(frozen=True)
@@ -124,10 +112,7 @@ class Sensitivity:
 def read_event(domain: Domain, target: Mapping[Any, Any]) -> tuple[int, int]:
     """The variable and the state that a target such as ``{"ill": "yes"}`` means.
 
-    Raises
-    ------
-    ValueError
-        If it is not one state of one variable, or there is no such state.
+    ValueError if it is not one state of one variable, or does not exist.
     """
     if not isinstance(target, Mapping) or len(target) != 1:
         raise ValueError(
@@ -144,13 +129,8 @@ def read_entry(
 ) -> Entry:
     """The entry of a table that names of a variable, its state and its parents' mean.
 
-    Raises
-    ------
-    TypeError
-        If `given` is no mapping.
-    ValueError
-        If a variable or state does not exist, or `given` does not hold one state for
-        each parent.
+    TypeError if `given` is not a mapping; ValueError if a variable or state does not
+    exist, or `given` does not contain one state for each parent.
     """
     domain = network.domain
     child = find_variable(domain, node)
@@ -180,34 +160,15 @@ def sensitivity(
 ) -> Sensitivity:
     """Find the constants of a posterior as a function of one table entry.
 
-    Two propagations give P(family, evidence) and P(family, target, evidence). Each
-    cell of the row in question divided by its table entry is the coefficient of
-    that entry (Darwiche 2003, "A differential approach to inference in Bayesian
-    networks", section 3); the other entries of the row keep their proportions as
-    the entry changes, and share what is left evenly if all of them are 0.
+    Two propagations give P(family, evidence) and P(family, target, evidence). Each cell
+    of the row in question divided by its table entry is the coefficient of that entry
+    (Darwiche 2003, "A differential approach to inference in Bayesian networks", section
+    3); the other entries of the row keep their proportions as the entry changes, and
+    share what is left evenly if all of them are 0. Kjaerulff and van der Gaag (2000),
+    Making sensitivity analysis computationally efficient, UAI-00, 317-325.
 
-    Parameters
-    ----------
-    trees : NetworkTrees
-        The network.
-    target, state : int
-        The variable and the state of it whose posterior is asked for.
-    entry : Entry
-        The table entry that changes.
-    evidence : Evidence
-        What is known.
-
-    Raises
-    ------
-    ImpossibleEvidenceError
-        If the evidence has probability zero.
-    ValueError
-        If the node has only one state, so that its entry cannot change.
-
-    References
-    ----------
-    Kjaerulff, U., van der Gaag, L. C. (2000). Making sensitivity analysis
-    computationally efficient. UAI-00, 317-325.
+    ImpossibleEvidenceError if P(evidence) is zero; ValueError if the node has only one
+    state, so that its entry cannot change.
     """
     variable = trees.domain[entry.node]
     if variable.n_states == 1:

@@ -17,15 +17,10 @@ _EXACT = 1 << 53
 
 
 def find_variable(domain: Domain, name: Any) -> int:
-    """Position of the variable that a name means.
+    """Position of the variable that a name means; ValueError offers near names.
 
-    A name that no variable has, such as the text ``"3"`` from a command line, finds
-    the variable whose name is written like it.
-
-    Raises
-    ------
-    ValueError
-        If there is none; near names are offered.
+    A name that no variable has, such as the text ``"3"`` from a command line, finds the
+    variable whose name is written like it.
     """
     try:
         return domain.index(name)
@@ -40,13 +35,7 @@ def find_variable(domain: Domain, name: Any) -> int:
 
 
 class StateReader:
-    """Finds the states of one variable by value, by text, and by cut points.
-
-    Parameters
-    ----------
-    variable : Variable
-        The variable whose states are looked for.
-    """
+    """Finds the states of one variable by value, by text, and by cut points."""
 
     def __init__(self, variable: Variable) -> None:
         self.variable = variable

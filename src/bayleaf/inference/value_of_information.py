@@ -14,31 +14,11 @@ from bayleaf.inference.parts import NetworkTrees, Part
 def value_of_information(
     trees: NetworkTrees, target: int, evidence: Evidence, candidates: Sequence[int]
 ) -> NDArray[np.float64]:
-    """Measure the expected entropy reduction of a target by each candidate.
+    """I(target; candidate | evidence) in nats, shape (n_candidates,), at least 0.
 
-    One propagation for each possible state of the target gives P(candidate | state)
-    for all candidates at once.
-
-    Parameters
-    ----------
-    trees : NetworkTrees
-        The network.
-    target : int
-        The variable in question.
-    evidence : Evidence
-        What is known already.
-    candidates : sequence of int
-        Variables that could be observed.
-
-    Returns
-    -------
-    ndarray of shape (n_candidates,)
-        I(target; candidate | evidence) in nats, never negative.
-
-    Raises
-    ------
-    ImpossibleEvidenceError
-        If the evidence has probability zero.
+    The expected entropy reduction by each candidate. One propagation for each possible
+    state of the target gives P(candidate | state) for all candidates at once.
+    ImpossibleEvidenceError if P(evidence) is zero.
     """
     values: dict[int, float] = {}
     for group, part in trees.parts(evidence, candidates, [target]):

@@ -45,25 +45,10 @@ _HEAVY_TAIL = 0.7
 def estimated(
     trees: NetworkTrees, known: Evidence, wanted: Sequence[int], sampling: Sampling
 ) -> EstimatedPosteriors:
-    """Estimate the posteriors of some variables.
+    """Estimate the posteriors of the variables `wanted`.
 
-    Parameters
-    ----------
-    trees : NetworkTrees
-        The network and the largest table that may be built.
-    known : Evidence
-        What is known.
-    wanted : sequence of int
-        The variables in question.
-    sampling : Sampling
-        How many samples, and their seed.
-
-    Raises
-    ------
-    ImpossibleEvidenceError
-        If the evidence has probability zero, as far as mini-buckets can tell.
-    ValueError
-        If no sample agrees with the evidence.
+    ImpossibleEvidenceError if mini-buckets prove the evidence impossible, ValueError if
+    no sample agrees with it.
     """
     rng = random_generator(sampling.random_state)
     function, log_constant = _importance_function(trees, known, wanted, rng)

@@ -14,15 +14,7 @@ from bayleaf.inference.approximate.potentials import Floats
 
 
 class Estimates:
-    """What weighted samples say of some variables.
-
-    Parameters
-    ----------
-    targets : sequence of int
-        The variables.
-    cards : sequence of int
-        Number of states of each of them.
-    """
+    """Estimates of the distributions of some variables from weighted samples."""
 
     def __init__(self, targets: Sequence[int], cards: Sequence[int]) -> None:
         self._targets = list(targets)

@@ -22,22 +22,13 @@ Column = NDArray[np.int64]
 class Piece:
     """The table and message of one mini-bucket, as samples look them up.
 
-    Parameters
-    ----------
-    given : tuple of int
-        Variables drawn before.
-    cards : tuple of int
-        Their numbers of states.
-    table : ndarray of shape (card, n_given), dtype float64
-        Product of its factors; states first, because long axes are quick.
-    log_message : ndarray of shape (n_given,), dtype float64
-        Logarithm of what it sends up.
+    `table` is the product of its factors; states first, because long axes are quick.
     """
 
-    given: Scope
-    cards: tuple[int, ...]
-    table: Floats
-    log_message: Floats
+    given: Scope  # variables drawn before
+    cards: tuple[int, ...]  # of `given`
+    table: Floats  # (card, n_given)
+    log_message: Floats  # (n_given,), what it sends up
 
     def rows(self, columns: Mapping[int, Column], n_rows: int) -> Column:
         """Row of the table in each sample."""
@@ -53,11 +44,6 @@ class SplitDraw:
 
     A state is drawn in proportion to the product of the mini-buckets' tables. The
     weight is what the product sums to, over the messages that stood for that sum.
-
-    Parameters
-    ----------
-    pieces : list of Piece
-        The mini-buckets.
     """
 
     def __init__(self, pieces: list[Piece]) -> None:
@@ -87,26 +73,10 @@ class SplitDraw:
 class ImportanceFunction:
     """Draws samples that all agree with evidence, and their weights.
 
-    What comes before the evidence is drawn against the order of elimination of its
-    mini-buckets, everything else from its parents.
+    What comes before the evidence (`above`, itself included) is drawn against the order
+    of elimination of its mini-buckets, everything else from its parents. `graph` has
+    had a pass upwards; `cards` include auxiliary variables.
 
-    Parameters
-    ----------
-    network : Factorisation
-        The network.
-    hard : mapping from int to int
-        Known states by variable.
-    targets : iterable of int
-        Variables in question.
-    above : set of int
-        Ancestors of the evidence, itself included.
-    graph : JoinGraph or None
-        Their mini-buckets after a pass upwards; None if there are none.
-    cards : tuple of int
-        Number of states of each variable, auxiliary ones too.
-
-    References
-    ----------
     Yuan & Druzdzel 2003, "An importance sampling algorithm based on evidence
     pre-propagation". Gogate & Dechter 2011, "SampleSearch: importance sampling in
     presence of determinism" (the importance function is that of join-graph
@@ -152,14 +122,9 @@ class ImportanceFunction:
     def draw(
         self, n_rows: int, rng: np.random.Generator
     ) -> tuple[dict[int, Column], Floats]:
-        """Draw samples.
+        """Draw samples: states (n_rows,) by variable, and log weights (n_rows,).
 
-        Returns
-        -------
-        columns : dict from int to ndarray of shape (n_rows,), dtype int64
-            States of each variable that matters.
-        log_weights : ndarray of shape (n_rows,), dtype float64
-            Logarithms of weights whose mean estimates the product of all potentials.
+        The mean of the weights estimates the product of all potentials.
         """
         columns = {
             variable: np.full(n_rows, state, dtype=np.int64)

@@ -13,43 +13,24 @@ from bayleaf.inference.approximate.potentials import Scope
 
 @dataclass(eq=False)
 class MiniBucket:
-    """Some of the factors that hold a variable when it is eliminated.
+    """Some of the factors that contain a variable when it is eliminated.
 
-    Parameters
-    ----------
-    variable : int
-        The variable that is summed out.
-    scope : tuple of int
-        All its variables: those that are eliminated last first, `variable` last.
-    factors : list of int
-        Potentials of the product that it holds.
-    children : list of int
-        Mini-buckets whose messages it holds.
-    mates : list of int
-        Other mini-buckets of the same variable.
+    `scope` has those that are eliminated last first, and `variable` at its end.
     """
 
     variable: int
     scope: Scope
-    factors: list[int]
-    children: list[int]
-    mates: list[int] = field(default_factory=list)
+    factors: list[int]  # potentials of the product
+    children: list[int]  # mini-buckets whose messages it takes
+    mates: list[int] = field(default_factory=list)  # others of the same variable
 
 
 @dataclass(frozen=True, eq=False)
 class MiniBuckets:
-    """Mini-buckets in the order of elimination.
+    """Mini-buckets in the order of elimination."""
 
-    Parameters
-    ----------
-    buckets : list of MiniBucket
-        Those of one variable follow each other.
-    order : list of int
-        The variables, the first eliminated first.
-    """
-
-    buckets: list[MiniBucket]
-    order: list[int]
+    buckets: list[MiniBucket]  # those of one variable follow each other
+    order: list[int]  # variables, the first eliminated first
 
     def cells(self, cards: Sequence[int]) -> int:
         """Cells of all tables."""
@@ -69,21 +50,10 @@ def mini_buckets(
 ) -> MiniBuckets:
     """Eliminate all variables, the one with the smallest bucket first.
 
-    The factors that hold a variable are put together as long as their table has no
+    The factors that contain a variable are put together as long as their table has no
     more cells than allowed, the largest first; each group becomes a mini-bucket that
     sends a message of its own (Dechter & Rish 2003, "Mini-buckets: a general scheme for
-    bounded inference").
-
-    Parameters
-    ----------
-    scopes : sequence of tuple of int
-        Variables of each factor.
-    variables : sequence of int
-        All variables of the factors.
-    cards : sequence of int
-        Number of states of each variable.
-    most_cells : int
-        Most cells of a mini-bucket with more than one factor.
+    bounded inference"). A single factor may exceed `most_cells`.
     """
     return _Elimination(scopes, variables, cards, most_cells).run()
 

@@ -10,22 +10,12 @@ _FEWEST = 5
 
 
 def pareto_k(log_weights: Floats) -> float:
-    """Fit the shape of a generalised Pareto distribution to the largest weights.
+    """Shape k of a generalised Pareto distribution fitted to the largest weights.
 
-    Parameters
-    ----------
-    log_weights : ndarray of shape (n_samples,), dtype float64
-        Logarithms of weights, minus infinity for a weight of 0.
+    `log_weights` (n_samples,), minus infinity for weight 0. Moments of order 1/k and
+    beyond do not exist; up to 0.7, estimates and standard errors can be trusted; 0 if
+    the weights are about equal, or too few.
 
-    Returns
-    -------
-    float
-        Moments of the weights of order 1/k and beyond do not exist. Up to 0.7,
-        estimates and their standard errors can be trusted; 0 if the weights are about
-        equal, or too few.
-
-    References
-    ----------
     Vehtari, Simpson, Gelman, Yao & Gabry 2024, "Pareto smoothed importance sampling".
     Zhang & Stephens 2009, "A new and efficient estimation method for the generalized
     Pareto distribution".

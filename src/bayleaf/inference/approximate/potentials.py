@@ -20,27 +20,13 @@ Scope = tuple[int, ...]
 
 @dataclass(frozen=True, eq=False)
 class Potentials:
-    """Tables over the variables that are open, whose product is P(all, evidence).
+    """Tables over the variables that are open, whose product is P(all, evidence)."""
 
-    Parameters
-    ----------
-    cards : tuple of int
-        Number of states of each variable: the network's, then auxiliary ones.
-    open_variables : tuple of int
-        Variables that the tables run over.
-    scopes : tuple of tuple of int
-        Variables along the axes of each table.
-    tables : tuple of ndarray
-        The tables.
-    log_constant : float
-        Logarithm of a factor without variables; minus infinity if it is 0.
-    """
-
-    cards: tuple[int, ...]
+    cards: tuple[int, ...]  # the network's variables, then auxiliary ones
     open_variables: Scope
-    scopes: tuple[Scope, ...]
+    scopes: tuple[Scope, ...]  # variables along the axes of each table
     tables: tuple[Floats, ...]
-    log_constant: float
+    log_constant: float  # factor without variables, minus infinity if 0
 
 
 def potentials(
@@ -48,21 +34,8 @@ def potentials(
 ) -> Potentials:
     """The factors of some variables of a network.
 
-    Parameters
-    ----------
-    network : Factorisation
-        The whole network.
-    evidence : Evidence
-        What is known; its variables are among those kept.
-    kept : iterable of int
-        Variables of the network, their parents that are not known among them.
-    most_cells : int
-        Most cells that a table may have.
-
-    Raises
-    ------
-    ValueError
-        If a distribution needs a larger table.
+    `kept` includes the evidence and all unknown parents. ValueError if a distribution
+    needs more than `most_cells`.
     """
     members = sorted(kept)
     part = cut_network(network, members, evidence.hard)

@@ -18,22 +18,13 @@ class JoinGraph:
     """Messages of mini-buckets given evidence.
 
     A mini-bucket sends up what remains of its table once its variable is summed out;
-    the other mini-buckets of the variable tell it how probable they find each state,
-    and its parent how probable it finds what they share. Where no bucket is split, one
-    pass upwards is exact.
+    the other mini-buckets of the variable report how probable they find each state, and
+    its parent how probable it finds what they share. Where no bucket is split, one pass
+    upwards is exact.
 
-    Parameters
-    ----------
-    factors : Potentials
-        Tables of the product.
-    mini : MiniBuckets
-        Where the tables stand.
-
-    Notes
-    -----
-    Iterative join-graph propagation (Mateescu, Kask, Gogate & Dechter 2010,
-    "Join-graph propagation algorithms"), whose zeros are sound: a state without belief
-    is impossible. Messages are scaled to a largest cell of 1.
+    Iterative join-graph propagation (Mateescu, Kask, Gogate & Dechter 2010, "Join-graph
+    propagation algorithms"), whose zeros are sound: a state without belief is
+    impossible. Messages are scaled to a largest cell of 1.
     """
 
     def __init__(self, factors: Potentials, mini: MiniBuckets) -> None:

@@ -18,28 +18,11 @@ class ApproximationWarning(UserWarning):
 
 @dataclass(frozen=True)
 class Sampling:
-    """What a query says of samples.
-
-    Parameters
-    ----------
-    method : {"exact", "auto", "approximate"}
-        See `Inference.query`.
-    tolerance : float
-        Standard error at which samples end.
-    max_samples : int
-        Number at which they end in any case.
-    random_state : None, int, Generator or RandomState
-        Seed.
-
-    Raises
-    ------
-    ValueError
-        If an option is out of range.
-    """
+    """Sampling options as of `Inference.query`; ValueError if one is out of range."""
 
     method: Method
-    tolerance: float
-    max_samples: int
+    tolerance: float  # standard error at which samples end
+    max_samples: int  # at which they end in any case
     random_state: Any
 
     def __post_init__(self) -> None:

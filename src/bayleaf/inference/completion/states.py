@@ -27,18 +27,10 @@ _ROUNDING = 1e-12
 
 
 class Drawn(NamedTuple):
-    """States drawn for the wanted cells of one variable.
+    """States drawn for the wanted cells of one variable."""
 
-    Parameters
-    ----------
-    states : ndarray of shape (n_cells,), dtype int64
-        The states.
-    shares : ndarray of shape (n_cells,), dtype float64
-        A uniform each, for what is drawn within the state.
-    """
-
-    states: Whole
-    shares: Floats
+    states: Whole  # (n_cells,)
+    shares: Floats  # (n_cells,), a uniform each, for draws within the state
 
 
 def most_probable_states(
@@ -46,23 +38,12 @@ def most_probable_states(
 ) -> dict[int, Whole]:
     """The most probable completion of each row, all its open cells together.
 
-    Variables that no column tells of and nothing depends on are summed out; others
-    that the rows leave open, beside the wanted ones, take their most probable states.
+    Unobserved variables on which nothing depends are summed out; others that the rows
+    leave open, in addition to `wanted`, take their most probable states. Rows must be
+    possible.
 
-    Parameters
-    ----------
-    trees : NetworkTrees
-        The network.
-    rows : Codes
-        What is known; each row is possible.
-    wanted : mapping from int to ndarray of shape (n_cells,)
-        Rows by variable, whose cells are missing.
-
-    Returns
-    -------
-    dict from int to ndarray of shape (n_cells,), dtype int64
-        States by variable. Ties go to the lowest state of the variable that the
-        junction tree meets first.
+    `wanted` maps variables to rows (n_cells,), the result to states (n_cells,). Ties go
+    to the lowest state of the variable that the junction tree meets first.
     """
     part = trees.upper_part(_kept(rows, wanted))
     open_rows = np.unique(np.concatenate([*wanted.values()]))
@@ -106,31 +87,12 @@ def drawn_states(
     rng: np.random.Generator,
     n_jobs: int | None,
 ) -> list[dict[int, Drawn]]:
-    """States drawn from the joint posterior of each row's wanted cells.
+    """States by draw and variable, from the joint posterior of each row's wanted cells.
 
     One variable after another is drawn given the row's cells and what was drawn before
-    it, which is exact by the chain rule.
-
-    Parameters
-    ----------
-    trees : NetworkTrees
-        The network.
-    rows : Codes
-        What is known; each row is possible.
-    wanted : mapping from int to ndarray of shape (n_cells,)
-        Rows by variable, whose cells are missing.
-    n_draws : int
-        How often all of it is drawn, independently.
-    rng : Generator
-        Source of as many uniforms for every row, so that a table drawn in parts, one
-        after another, gets the same states.
-    n_jobs : int, optional
-        Number of threads; no state depends on it.
-
-    Returns
-    -------
-    list of dict from int to Drawn
-        By draw, then by variable.
+    it, which is exact by the chain rule. Rows must be possible. Each row takes as many
+    uniforms, so that a table drawn in parts gets the same states; none depends on
+    `n_jobs`.
     """
     part = trees.part_of(_kept(rows, wanted))
     draws: list[dict[int, list[Drawn]]] = [

@@ -40,31 +40,12 @@ Rows = NDArray[np.intp]
 
 @dataclass(frozen=True)
 class Filling:
-    """How missing cells are filled.
-
-    Parameters
-    ----------
-    how : {"most_probable", "marginal", "mean", "sample"}
-        See `Imputation.impute`.
-    n_imputations : int, optional
-        Number of tables to draw.
-    random_state : None, int, Generator or RandomState
-        Seed.
-    impossible : {"error", "missing"}
-        Whether a row of probability zero is refused or its cells stay missing.
-    n_jobs : int, optional
-        Number of threads.
-
-    Raises
-    ------
-    ValueError
-        If one of them is none of these.
-    """
+    """How missing cells are filled, see `Imputation.impute`; ValueError if invalid."""
 
     how: How = "most_probable"
     n_imputations: int | None = None
     random_state: Any = None
-    impossible: Impossible = "error"
+    impossible: Impossible = "error"  # refuse such rows or leave cells missing
     n_jobs: int | None = None
 
     def __post_init__(self) -> None:
@@ -94,25 +75,12 @@ class Filling:
 
 @dataclass(frozen=True)
 class ReadTable:
-    """A table as a network reads it.
+    """A table as a network reads it; keys are positions of variables."""
 
-    Parameters
-    ----------
-    codes : Codes
-        All variables of the network, missing where nothing is known.
-    columns : mapping from int to PlainColumn
-        By the variable's position: the columns in which missing cells are filled, as
-        the table has them.
-    places : mapping from int to int
-        By the variable's position: the column's place in the table.
-    added : tuple of int
-        Variables that become new columns.
-    """
-
-    codes: Codes
-    columns: Mapping[int, PlainColumn]
-    places: Mapping[int, int]
-    added: tuple[int, ...] = ()
+    codes: Codes  # all variables of the network
+    columns: Mapping[int, PlainColumn]  # to be filled, as the table has them
+    places: Mapping[int, int]  # columns' places in the table
+    added: tuple[int, ...] = ()  # variables that become new columns
 
 
 def read_table(
@@ -120,10 +88,7 @@ def read_table(
 ) -> ReadTable:
     """Find a network's variables among the columns of a table.
 
-    Raises
-    ------
-    ValueError
-        If no column is a variable, or a value is no state.
+    ValueError if no column is a variable, or a value is not a state.
     """
     domain = trees.domain
     names = list(table) if isinstance(table, Mapping) else column_names(table)
@@ -146,14 +111,9 @@ def filled_tables(
 ) -> list[Any]:
     """Copies of a table with its missing cells filled, `n_imputations` of them.
 
-    Raises
-    ------
-    ValueError
-        If cells have no value, naming the column; or a table of inference is too large.
-    ImpossibleEvidenceError
-        If a row has probability zero, naming the first.
-    TypeError
-        If a column has no place for a value.
+    ValueError names a column whose cells have no value, or reports too large a table of
+    inference; ImpossibleEvidenceError names the first row of probability zero;
+    TypeError means that a column's type cannot take a value.
     """
     wanted = _possible(trees, read.codes, _wanted(trees, read), filling)
     cells = _cells(trees, read, wanted, filling)

@@ -22,21 +22,11 @@ Kind = Literal["integer", "float", "truth", "text", "any"]
 
 @dataclass(frozen=True)
 class CellWriter:
-    """Turns states of a variable into what a column of it holds.
-
-    Parameters
-    ----------
-    variable : Variable
-        The variable.
-    column : PlainColumn or None
-        The column as the table has it; None for a column that is new.
-    codes : ndarray of shape (n_rows,)
-        What the column's cells mean to the network.
-    """
+    """Turns states of a variable into cell values of its column."""
 
     variable: Variable
-    column: PlainColumn | None
-    codes: NDArray[Any]
+    column: PlainColumn | None  # None for a new column
+    codes: NDArray[Any]  # (n_rows,), of the column's cells
 
     @cached_property
     def kind(self) -> Kind:
@@ -59,21 +49,10 @@ class CellWriter:
         return self.kind != "text" or not any(u in variable.states for u in self._used)
 
     def values(self, states: NDArray[Any], shares: Floats | None = None) -> list[Any]:
-        """Cells for some states.
+        """Cells for states (n,); ValueError if the column cannot contain a value.
 
-        Parameters
-        ----------
-        states : ndarray of shape (n,)
-            The states.
-        shares : ndarray of shape (n,), optional
-            Where in an interval the number lies, from 0 to 1; by default it is the
-            mean, and of several categories the middle one.
-
-        Raises
-        ------
-        ValueError
-            If no numbers are known of an interval, or a state is nothing that the
-            column may hold.
+        `shares` (n,), from 0 to 1, is where in an interval the number lies. By default
+        it is the mean, and the middle one of several categories.
         """
         if self.gives_numbers:
             return self._numbers(numbers_of_states(self.variable, states, shares))

@@ -37,21 +37,10 @@ _TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 
 def read_event(domain: Domain, event: Any) -> Event:
-    """The event that a text or a mapping means, simplified.
+    """The event that an expression or a mapping means, simplified.
 
-    Parameters
-    ----------
-    domain : Domain
-        The variables.
-    event : str or mapping
-        An expression, or what evidence is given by, except likelihoods.
-
-    Raises
-    ------
-    ValueError
-        If the text is no expression, or a variable or state does not exist.
-    TypeError
-        If it is neither text nor a mapping.
+    Likelihoods are not allowed. ValueError if the text is not an expression, or a
+    variable or state does not exist; TypeError if it is neither text nor a mapping.
     """
     if isinstance(event, str):
         return simplified(Binder(domain, event).event(parsed(event)), domain.cards)
@@ -76,15 +65,8 @@ def read_event(domain: Domain, event: Any) -> Event:
 class Binder:
     """Finds the variables and states that the words of one text mean.
 
-    A bound inside an interval counts the whole interval, as it does in evidence, and
-    a warning says so.
-
-    Parameters
-    ----------
-    domain : Domain
-        The variables.
-    text : str
-        The whole expression, for messages.
+    A bound inside an interval counts the whole interval, with a warning, as in
+    evidence.
     """
 
     def __init__(self, domain: Domain, text: str) -> None:

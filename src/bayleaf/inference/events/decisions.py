@@ -18,37 +18,18 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class LossTable:
-    """What each decision costs in each state of a variable.
-
-    Parameters
-    ----------
-    decisions : tuple of hashable
-        What may be decided.
-    costs : ndarray of shape (n_decisions, n_states), dtype float64
-        Below 0 for gains.
-    """
+    """What each decision costs in each state of a variable."""
 
     decisions: tuple[Hashable, ...]
-    costs: Floats
+    costs: Floats  # (n_decisions, n_states), below 0 for gains
 
     @classmethod
     def read(cls, variable: Variable, loss: Any) -> LossTable:
-        """Read a table whose rows are decisions and whose columns are states.
+        """Read decisions (rows) by states (columns); states left out cost 0.
 
-        Parameters
-        ----------
-        variable : Variable
-            The variable that the costs depend on.
-        loss : mapping of mapping, data frame, or array-like
-            By decision, then by state, 0 where a state is not mentioned; a frame has
-            decisions in its index and states in its columns. The rows of a square
-            array are decisions named after the states; of another they are numbered.
-
-        Raises
-        ------
-        ValueError
-            If there is no decision, a state does not exist, or a cost is no finite
-            number.
+        A frame's index has the decisions. The rows of a square array are named after
+        the states, those of another are numbered. ValueError if there is no decision, a
+        state does not exist, or a cost is not finite.
         """
         if hasattr(loss, "columns") and hasattr(loss, "index"):
             loss = {
@@ -141,22 +122,10 @@ def expected_loss(
     posterior: Floats,
     joints: Mapping[str | int, Floats],
 ) -> ExpectedLoss:
-    """Weigh decisions by a posterior.
+    """Weigh decisions by a posterior (n_states,).
 
-    Parameters
-    ----------
-    target : Variable
-        The variable that the losses depend on.
-    table : LossTable
-        The costs.
-    posterior : ndarray of shape (n_states,)
-        Its distribution.
-    joints : mapping from name to ndarray of shape (n_states, card)
-        Joint distributions of the target and what could be observed.
-
-    References
-    ----------
-    Howard 1966, "Information value theory".
+    `joints` (n_states, card) are of the target and what could be observed. Howard 1966,
+    "Information value theory".
     """
     losses = table.costs @ posterior
     least = float(losses.min())

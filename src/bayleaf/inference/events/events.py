@@ -12,15 +12,7 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True)
 class OneOf:
-    """A variable has one of some states.
-
-    Parameters
-    ----------
-    variable : int
-        Index of the variable.
-    codes : frozenset of int
-        Its states.
-    """
+    """A variable has one of some states."""
 
     variable: int
     codes: frozenset[int]

@@ -13,20 +13,10 @@ _BARE = re.compile(BARE)
 
 @dataclass(frozen=True)
 class Word:
-    """A name, a state or a number, as it is written.
+    """A name, a state or a number, as it is written."""
 
-    Parameters
-    ----------
-    text : str
-        Without quotes.
-    place : int
-        Where it begins, for messages.
-    is_quoted : bool, default=False
-        Whether it stands in quotes.
-    """
-
-    text: str
-    place: int = field(default=0, compare=False)
+    text: str  # without quotes
+    place: int = field(default=0, compare=False)  # where it begins
     is_quoted: bool = field(default=False, compare=False)
 
     def __str__(self) -> str:
@@ -39,18 +29,10 @@ class Word:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two operands with a sign between, or three with two: ``30 < age <= 50``.
-
-    Parameters
-    ----------
-    operands : tuple of Word
-        Two or three.
-    signs : tuple of str
-        =, !=, <, <=, > or >=, one between each two operands.
-    """
+    """Two operands with a sign between, or three with two: ``30 < age <= 50``."""
 
     operands: tuple[Word, ...]
-    signs: tuple[str, ...]
+    signs: tuple[str, ...]  # =, !=, <, <=, > or >=
 
     def __str__(self) -> str:
         first, *others = map(str, self.operands)

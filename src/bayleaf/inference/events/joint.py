@@ -83,12 +83,8 @@ class JointPosterior:
     def __getitem__(self, states: Any) -> float:
         """Probability of a joint state, its states in the order of the variables.
 
-        A node of a hierarchy stands for all states under it.
-
-        Raises
-        ------
-        ValueError
-            If there are not as many states as variables, or one does not exist.
+        A node of a hierarchy means all states under it. ValueError if the number of
+        states is wrong, or one does not exist.
         """
         several = states if isinstance(states, tuple) else (states,)
         if len(several) != len(self.variables):

@@ -31,29 +31,16 @@ from bayleaf.wording import plain, stated
 
 @dataclass(frozen=True, eq=False)
 class Known:
-    """What is known of single variables, and of several together.
+    """What is known of single variables, and of several together."""
 
-    Parameters
-    ----------
-    evidence : Evidence
-        Of single variables.
-    events : tuple of Event
-        Events about several variables, all of which happen.
-    texts : tuple of str
-        What is known as the user wrote it, for messages.
-    """
-
-    evidence: Evidence
-    events: tuple[Event, ...] = ()
-    texts: tuple[str, ...] = ()
+    evidence: Evidence  # on single variables
+    events: tuple[Event, ...] = ()  # on several variables; all happen
+    texts: tuple[str, ...] = ()  # as the user wrote it
 
     def also(self, event: Event, text: str = "") -> Known:
         """The same and an event; events of single variables become evidence.
 
-        Raises
-        ------
-        ImpossibleEvidenceError
-            If no state of a variable is left.
+        ImpossibleEvidenceError if no state of a variable is left.
         """
         if event == ALWAYS:
             return self
@@ -98,23 +85,11 @@ class Known:
 
 
 def read_known(domain: Domain, given: Any) -> Known:
-    """Read a condition: nothing, a mapping, an expression, or a list of these.
+    """Read a condition: nothing, a mapping, an expression, or a list that all holds.
 
-    Parameters
-    ----------
-    domain : Domain
-        The variables.
-    given : None, mapping, str, or list or tuple of these
-        Of a list all hold.
-
-    Raises
-    ------
-    ValueError
-        If a text is no expression, or a variable or state does not exist.
-    ImpossibleEvidenceError
-        If no state of a variable is left.
-    TypeError
-        If it is something else.
+    ValueError if a text is not an expression, or a variable or state does not exist;
+    ImpossibleEvidenceError if no state of a variable is left; TypeError for other
+    types.
     """
     if isinstance(given, str):
         return Known(Evidence(domain, ())).also(read_event(domain, given), given)
@@ -128,12 +103,9 @@ def read_known(domain: Domain, given: Any) -> Known:
 
 
 def read_single(domain: Domain, given: Any) -> Evidence:
-    """Read a condition that says something of each variable by itself.
+    """Read a condition on each variable by itself.
 
-    Raises
-    ------
-    ValueError
-        As `read_known`; or if parts joined by ``or`` are about several variables.
+    Errors as `read_known`; ValueError if ``or`` joins parts about several variables.
     """
     if given is None or isinstance(given, Mapping):
         return read_evidence(domain, given)

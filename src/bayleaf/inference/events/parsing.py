@@ -44,12 +44,8 @@ class _Token:
 def parsed(text: str) -> Expression:
     """Read an expression such as ``disease = present and age > 50``.
 
-    ``not`` binds closest, then ``and``, then ``or``.
-
-    Raises
-    ------
-    ValueError
-        If the text is no expression, naming the place.
+    ``not`` binds closest, then ``and``, then ``or``. ValueError names the place of an
+    error.
     """
     return _Parser(text).whole()
 

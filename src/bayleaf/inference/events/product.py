@@ -22,26 +22,15 @@ from bayleaf.inference.parts import NetworkTrees
 class RelevantPart:
     """P(variables, what is known) as a product of tables without idle variables.
 
-    Arcs that leave variables with a known state are cut, and whatever is no ancestor
-    of the variables in question or of what is known is left out, as in
+    Arcs that leave variables with a known state are cut, and whatever is not an
+    ancestor of the variables in question or of what is known is left out, as in
     `bayleaf.inference.parts.NetworkTrees`.
-
-    Parameters
-    ----------
-    product : TableProduct
-        The tables; variables with a known state are in none of them.
-    places : mapping from int to int
-        Number in the product of each of the network's variables that is in it.
-    hard : mapping from int to int
-        States of the network's variables of which only one is left.
-    log_scale : float
-        What the tables lack of the scale of the evidence, in nats.
     """
 
-    product: TableProduct
-    places: Mapping[int, int]
-    hard: Mapping[int, int]
-    log_scale: float
+    product: TableProduct  # without known variables
+    places: Mapping[int, int]  # number in the product, by the network's variable
+    hard: Mapping[int, int]  # the only states that are left, by variable
+    log_scale: float  # of the evidence, missing in the tables, nats
 
     @classmethod
     def of(
@@ -49,16 +38,9 @@ class RelevantPart:
     ) -> RelevantPart:
         """Gather what bears on some variables once something is known.
 
-        Parameters
-        ----------
-        trees : NetworkTrees
-            The network and the limit of its tables.
-        asked : iterable of int
-            Variables in question.
-        known : Known
-            Events get variables of their own: one of two states for each set of
-            states, conjunction and disjunction, so that no table runs over all
-            variables of a large event.
+        Events get variables of their own: one of two states for each set of states,
+        conjunction and disjunction, so that no table runs over all variables of a large
+        event.
         """
         network, cards = trees.network, trees.domain.cards
         hard = {v: 0 for v in range(len(cards)) if cards[v] == 1} | known.evidence.hard
@@ -98,14 +80,9 @@ class RelevantPart:
         return {v: self.places[v] for v in sorted(variables) if v not in self.hard}
 
     def joint(self, variables: Collection[int]) -> tuple[Floats, float]:
-        """P(variables, what is known), axes in the variables' order, and its scale.
+        """P(variables, what is known), and the log (nats) of what it is divided by.
 
-        Returns
-        -------
-        table : ndarray of shape (cards of the variables in increasing order)
-            On a scale of its own.
-        log_scale : float
-            Logarithm of what the table is divided by, in nats.
+        The table has the cards of the variables in increasing order.
         """
         within = self.open(variables)
         kept = tuple(within.values())
@@ -136,15 +113,7 @@ class RelevantPart:
 
 
 class _Gates:
-    """Variables of two states that say whether events happen, while they are added.
-
-    Parameters
-    ----------
-    cards : list of int
-        Number of states of the variables so far.
-    places : mapping from int to int
-        Number of each of the network's variables.
-    """
+    """Variables of two states for events that happen or not, while they are added."""
 
     def __init__(self, cards: list[int], places: Mapping[int, int]) -> None:
         self.cards = cards

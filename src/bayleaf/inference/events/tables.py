@@ -24,51 +24,26 @@ _TIE = 1e-12
 
 
 class Table(NamedTuple):
-    """Numbers over some variables.
+    """Numbers of at least 0 over some variables."""
 
-    Parameters
-    ----------
-    scope : tuple of int
-        Variables along the axes, in increasing order.
-    values : ndarray of shape (cards of the scope)
-        None below 0.
-    """
-
-    scope: Scope
-    values: Floats
+    scope: Scope  # in increasing order
+    values: Floats  # (cards of the scope)
 
 
 @dataclass(frozen=True, eq=False)
 class TableProduct:
-    """A product of tables over numbered variables.
-
-    Parameters
-    ----------
-    cards : sequence of int
-        Number of states of each variable.
-    tables : tuple of Table
-        The factors.
-    log_scale : float
-        Logarithm of one more factor, in nats.
-    limit : int
-        Most cells of a table.
-    names_of : callable
-        Names the variables of a table that is too large, for messages.
-    """
+    """A product of tables over numbered variables."""
 
     cards: Sequence[int]
     tables: tuple[Table, ...]
-    log_scale: float
-    limit: int
-    names_of: Callable[[Iterable[int]], list[str]]
+    log_scale: float  # one more factor, nats
+    limit: int  # most cells of a table
+    names_of: Callable[[Iterable[int]], list[str]]  # for messages
 
     def summed_to(self, kept: Collection[int]) -> TableProduct:
         """The product with all variables but some summed out.
 
-        Raises
-        ------
-        ValueError
-            If a table would have too many cells, naming its variables.
+        ValueError names the variables of a table that would have too many cells.
         """
         pool = _Pool(self.tables)
         for variable in self._order(kept):
@@ -77,13 +52,7 @@ class TableProduct:
         return replace(self, tables=pool.tables, log_scale=log_scale)
 
     def joint(self, scope: Scope) -> tuple[Floats, float]:
-        """One table over some variables, and the logarithm of what it is scaled by.
-
-        Parameters
-        ----------
-        scope : tuple of int
-            All variables of the tables, in increasing order.
-        """
+        """One table over all variables, sorted, and the log of what it is scaled by."""
         self.check(scope)
         ones = Table(scope, np.ones([self.cards[v] for v in scope]))
         joined, log_scale = _joined([ones, *self.tables])
@@ -96,16 +65,11 @@ class TableProduct:
         return log_scale if values > 0 else -math.inf
 
     def most_probable(self, scope: Scope) -> tuple[dict[int, int], float]:
-        """The joint state of largest product, and the logarithm of that.
+        """The joint state of largest product over all variables, sorted, and its log.
 
-        Among equal ones, the variables that come first have their lowest states.
-        Beyond 65 536 joint states that holds for the last variables together, and
-        then for one variable after another.
-
-        Parameters
-        ----------
-        scope : tuple of int
-            All variables of the tables, in increasing order.
+        Among equal ones, the variables that come first have their lowest states. Beyond
+        65 536 joint states that holds for the last variables together, and then for one
+        variable after another.
         """
         ones = [Table((v,), np.ones(self.cards[v])) for v in scope]
         pool = _Pool([*self.tables, *ones])
@@ -168,13 +132,7 @@ def _joined(tables: Sequence[Table]) -> tuple[Table, float]:
 
 
 class _Pool:
-    """Tables out of which variables are taken, found by their variables.
-
-    Parameters
-    ----------
-    tables : iterable of Table
-        The tables.
-    """
+    """Tables out of which variables are taken, found by their variables."""
 
     def __init__(self, tables: Iterable[Table]) -> None:
         self.log_scale = 0.0

@@ -140,25 +140,9 @@ def find_adjustment_sets(
     minimal: bool = True,
     limit: int = 100,
 ) -> AdjustmentSets:
-    """The sets of one kind, no more than a limit.
+    """The sets of one kind, at most `limit`; if `minimal`, none contains another.
 
-    Parameters
-    ----------
-    names : sequence of str or int
-        The variables of the graph.
-    task : Adjustment
-        What is asked for, by indices.
-    kind : {"backdoor", "complete", "frontdoor"}
-        The criterion.
-    minimal : bool
-        Whether sets that hold another are left out.
-    limit : int
-        Most sets that are listed.
-
-    Raises
-    ------
-    ValueError
-        If the kind is unknown, or the limit no integer of at least 1.
+    ValueError if the kind is unknown, or the limit not an integer of at least 1.
     """
     if not isinstance(limit, numbers.Integral) or limit < 1:
         raise ValueError(f"limit must be an integer of at least 1, got {quoted(limit)}")

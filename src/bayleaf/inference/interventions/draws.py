@@ -30,28 +30,14 @@ _LEAST_EXPERIENCE = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class DrawnNetworks:
-    """The part of a network that bears on an effect, drawn again and again.
+    """The part of a network that bears on an effect, drawn again and again."""
 
-    Parameters
-    ----------
-    network : Factorisation
-        The network without arcs into the treatment.
-    nodes : tuple of int
-        The variables that matter, the treatment left out.
-    treatment, outcome : int
-        The effect.
-    hard : mapping from int to int
-        Known states.
-    likelihoods : mapping from int to ndarray of shape (card,)
-        Weights of states that are not known for sure.
-    """
-
-    network: Factorisation
-    nodes: tuple[int, ...]
+    network: Factorisation  # without arcs into the treatment
+    nodes: tuple[int, ...]  # that matter, without the treatment
     treatment: int
     outcome: int
-    hard: Mapping[int, int]
-    likelihoods: Mapping[int, Floats]
+    hard: Mapping[int, int]  # known states
+    likelihoods: Mapping[int, Floats]  # (card,), of uncertain states
 
     @property
     def experienced(self) -> list[int]:
@@ -77,12 +63,9 @@ class DrawnNetworks:
     def draw(
         self, n_draws: int, most_cells: int, rng: np.random.Generator
     ) -> Floats | None:
-        """P(outcome | do(treatment), given) in each draw.
+        """P(outcome | do(treatment), given), (n_draws, n_treatments, n_outcomes).
 
-        Returns
-        -------
-        ndarray of shape (n_draws, n_treatments, n_outcomes) or None
-            None if one draw needs a table of more than `most_cells` cells.
+        None if one draw needs a table of more than `most_cells` cells.
         """
         families = [self.network.dag.families[node] for node in self.nodes]
         scopes: list[Sequence[int]] = [cut_scope(f, self.hard) for f in families]

@@ -42,40 +42,20 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Effect:
-    """What is asked for, read from names.
-
-    Parameters
-    ----------
-    treatment, outcome : int
-        The variables.
-    codes : tuple of int
-        States of the treatment, the reference first.
-    events : tuple of int or None
-        States of the outcome, None for its expected value.
-    """
+    """The effect in question, read from names."""
 
     treatment: int
     outcome: int
-    codes: tuple[int, ...]
-    events: tuple[int | None, ...]
+    codes: tuple[int, ...]  # states of the treatment, the reference first
+    events: tuple[int | None, ...]  # outcome states, None for its expected value
 
 
 @dataclass(frozen=True)
 class Uncertainty:
-    """How credible intervals are made.
+    """How credible intervals are made."""
 
-    Parameters
-    ----------
-    level : float or None
-        Probability that each interval holds; None for no intervals.
-    n_draws : int
-        Number of draws of the tables.
-    random_state : object
-        Source of the draws.
-    """
-
-    level: float | None
-    n_draws: int
+    level: float | None  # None for no intervals
+    n_draws: int  # of the tables
     random_state: Any
 
     def __post_init__(self) -> None:
@@ -100,11 +80,8 @@ def read_effect(
 ) -> Effect:
     """An effect by its variables and states.
 
-    Raises
-    ------
-    ValueError
-        If a variable or state does not exist, both variables are the same, or fewer
-        than two different states are compared.
+    ValueError if a variable or state does not exist, both variables are the same, or
+    fewer than two different states are compared.
     """
     domain = network.domain
     x, y = find_variable(domain, treatment), find_variable(domain, outcome)

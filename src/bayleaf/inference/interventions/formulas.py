@@ -11,10 +11,7 @@ Floats = NDArray[np.float64]
 class NoSupportError(ValueError):
     """A state of the treatment that does not occur where the formula needs it.
 
-    Parameters
-    ----------
-    cell : tuple of int
-        State of the treatment, then of each covariate.
+    `cell` is the state of the treatment, then of each covariate.
     """
 
     def __init__(self, cell: tuple[int, ...]) -> None:
@@ -23,24 +20,11 @@ class NoSupportError(ValueError):
 
 
 def back_door(joint: Floats, asked: list[int]) -> Floats:
-    """P(outcome | do(treatment)) by averaging over covariates.
+    """P(outcome | do(treatment)) as the sum over z of P(y | x, z) P(z).
 
-    Parameters
-    ----------
-    joint : ndarray of shape (n_treatments, *cards of covariates, n_outcomes)
-        On any scale.
-    asked : list of int
-        States of the treatment that matter.
-
-    Returns
-    -------
-    ndarray of shape (n_asked, n_outcomes)
-        The sum over z of P(y | x, z) P(z) (Pearl 2009, theorem 3.3.2).
-
-    Raises
-    ------
-    NoSupportError
-        If covariates occur that never occur with a treatment.
+    `joint` (n_treatments, *cards of covariates, n_outcomes), on any scale -> (n_asked,
+    n_outcomes) (Pearl 2009, theorem 3.3.2). NoSupportError if covariates occur that
+    never occur with a treatment.
     """
     n_treatments, *cards, n_outcomes = joint.shape
     cells = joint.reshape(n_treatments, -1, n_outcomes)
@@ -55,26 +39,12 @@ def back_door(joint: Floats, asked: list[int]) -> Floats:
 
 
 def front_door(joint: Floats, asked: list[int]) -> Floats:
-    """P(outcome | do(treatment)) by way of mediators.
+    """P(outcome | do(treatment)) through mediators.
 
-    Parameters
-    ----------
-    joint : ndarray of shape (n_treatments, *cards of mediators, n_outcomes)
-        On any scale.
-    asked : list of int
-        States of the treatment that matter.
-
-    Returns
-    -------
-    ndarray of shape (n_asked, n_outcomes)
-        The sum over z of P(z | x) times the sum over x' of P(y | x', z) P(x')
-        (Pearl 2009, theorem 3.3.4).
-
-    Raises
-    ------
-    NoSupportError
-        If a treatment never occurs, or mediators occur under one that never do under
-        another.
+    `joint` (n_treatments, *cards of mediators, n_outcomes), on any scale -> (n_asked,
+    n_outcomes), the sum over z of P(z | x) times the sum over x' of P(y | x', z) P(x')
+    (Pearl 2009, theorem 3.3.4). NoSupportError if a treatment never occurs, or
+    mediators occur under one that never do under another.
     """
     n_treatments, *cards, n_outcomes = joint.shape
     cells = joint.reshape(n_treatments, -1, n_outcomes)

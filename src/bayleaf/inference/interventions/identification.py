@@ -29,17 +29,12 @@ _COMPARED = 50
 class Formula:
     """A way to an interventional distribution.
 
-    Parameters
-    ----------
-    kind : {"cut", "backdoor", "frontdoor", "none"}
-        The network without arcs into the treatment; an average over covariates; two
-        averages over mediators and treatments; or no effect at all.
-    covariates : tuple of int
-        Of the averages, in increasing order.
+    "cut" is the network without arcs into the treatment, "backdoor" averages over
+    covariates, "frontdoor" over mediators and treatments, "none" has no effect.
     """
 
     kind: Literal["cut", "backdoor", "frontdoor", "none"]
-    covariates: tuple[int, ...] = ()
+    covariates: tuple[int, ...] = ()  # of the averages, in increasing order
 
     def text(self, names: Sequence[Name], given: Sequence[Name] = ()) -> str:
         """The formula in words."""
@@ -57,21 +52,10 @@ class Formula:
 def given_formula(
     names: Sequence[Name], task: Adjustment, covariates: Nodes
 ) -> Formula:
-    """Adjustment for a set that a user chose.
+    """Adjustment for a set that a user chose, what is given included.
 
-    Parameters
-    ----------
-    names : sequence of str or int
-        The variables.
-    task : Adjustment
-        The effect; what is required is what is given.
-    covariates : frozenset of int
-        The set, what is given included.
-
-    Raises
-    ------
-    ValueError
-        If the set does not identify the effect, with the open path.
+    `task.required` is what is given. ValueError, with the open path, if the set does
+    not identify the effect.
     """
     hidden = covariates & task.excluded
     if hidden:
@@ -98,19 +82,9 @@ def identified(
 ) -> Formula:
     """The formula for an effect where some variables are latent.
 
-    Parameters
-    ----------
-    names : sequence of str or int
-        The variables.
-    task : Adjustment
-        The effect; what is excluded is latent, what is required is given.
-    cards : sequence of int
-        Numbers of states: among several sets that of the smallest table is taken.
-
-    Raises
-    ------
-    ValueError
-        If neither criterion identifies the effect, with the open path.
+    The task excludes latent variables and requires given ones. Among several sets, that
+    of the smallest table. ValueError, with the open path, if neither criterion
+    identifies the effect.
     """
     below = task.required & descendants(task.dag, task.treatments)
     if below:

@@ -17,37 +17,19 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Stack:
-    """A table over some variables in one version or many.
+    """A table over some variables in one version or many."""
 
-    Parameters
-    ----------
-    variables : tuple of int
-        The axes after the first.
-    values : ndarray of shape (n_versions or 1, *cards), dtype float64
-        Numbers of at least 0.
-    """
-
-    variables: tuple[int, ...]
-    values: Floats
+    variables: tuple[int, ...]  # the axes after the first
+    values: Floats  # (n_versions or 1, *cards), at least 0
 
 
 @dataclass(frozen=True)
 class Elimination:
-    """The order in which variables are summed out of a product of tables.
+    """The order in which variables are summed out of a product of tables."""
 
-    Parameters
-    ----------
-    kept : tuple of int
-        The axes of the result.
-    order : tuple of int
-        The variables to be summed out.
-    cells : int
-        Cells of the largest table on the way.
-    """
-
-    kept: tuple[int, ...]
+    kept: tuple[int, ...]  # the axes of the result
     order: tuple[int, ...]
-    cells: int
+    cells: int  # of the largest table on the way
 
     @classmethod
     def planned(
@@ -75,11 +57,9 @@ class Elimination:
         return cls(tuple(kept), tuple(order), largest)
 
     def run(self, stacks: Iterable[Stack]) -> Floats:
-        """The product summed to the kept variables, each version on a scale of its own.
+        """The product summed to the kept variables, shape (n_versions, *cards of kept).
 
-        Returns
-        -------
-        ndarray of shape (n_versions, *cards of kept)
+        Each version has a scale of its own.
         """
         left = list(stacks)
         for variable in self.order:
@@ -138,27 +118,10 @@ def joint_table(
     likelihoods: Mapping[int, Floats],
     most_cells: int,
 ) -> Floats | None:
-    """Joint table of some variables with evidence, on any scale.
+    """Joint table (*cards of kept) with evidence, on any scale; None if too large.
 
-    Parameters
-    ----------
-    network : Factorisation
-        The network.
-    nodes : iterable of int
-        Variables that matter, with all of their parents.
-    kept : sequence of int
-        Axes of the result, none of them known.
-    hard : mapping from int to int
-        Known states.
-    likelihoods : mapping from int to ndarray of shape (card,)
-        Weights of the states of variables that are not known for sure.
-    most_cells : int
-        Largest table.
-
-    Returns
-    -------
-    ndarray of shape (*cards of kept) or None
-        None if it needs too large a table.
+    `nodes` include all their parents; none of `kept` is known. `likelihoods` (card,)
+    weigh the states of uncertain variables.
     """
     families = [network.dag.families[node] for node in sorted(nodes)]
     scopes = [cut_scope(family, hard) for family in families]

@@ -24,22 +24,9 @@ Floats = NDArray[np.float64]
 def read_settings(domain: Domain, settings: Mapping[Any, Any]) -> dict[int, Floats]:
     """Distributions that variables are set to.
 
-    Parameters
-    ----------
-    domain : Domain
-        The variables.
-    settings : mapping from name to value
-        A state; a number for a variable with cut points; a mapping from states to
-        probabilities, states that are not mentioned having none; or an array of
-        probabilities in the order of the states.
-
-    Raises
-    ------
-    ValueError
-        If a variable or state does not exist, a variable is named twice, or
-        probabilities are none.
-    TypeError
-        If `settings` is no mapping.
+    Each is a state; a number for cut points; probabilities by state, 0 where left out,
+    or in the order of states. ValueError if a name does not exist or comes twice, or
+    probabilities are invalid; TypeError if `settings` is not a mapping.
     """
     if not isinstance(settings, Mapping):
         raise TypeError(

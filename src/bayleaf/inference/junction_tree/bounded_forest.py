@@ -25,21 +25,9 @@ class TooWideError(ValueError):
 def bounded_forest(
     network: Factorisation, product: Product, limit: int
 ) -> JunctionForest:
-    """Triangulate the graph of a product within a limit.
+    """Triangulate the graph of a product so that no clique exceeds `limit` cells.
 
-    Parameters
-    ----------
-    network : Factorisation
-        The variables and distributions, for names and forms.
-    product : Product
-        The distributions as they are multiplied.
-    limit : int
-        Most cells that the table of a clique may have.
-
-    Raises
-    ------
-    TooWideError
-        If a clique is larger, naming its variables.
+    TooWideError names the variables of a larger clique.
     """
     neighbours = married(product.families, len(product.cards))
     # A thorough search takes long, and longest where it will find nothing.

@@ -52,47 +52,26 @@ class Form(Enum):
 
 @dataclass(frozen=True, eq=False)
 class Term:
-    """One factor of a product, made when it is asked for.
+    """One factor of a product, whose table is made on demand."""
 
-    Parameters
-    ----------
-    family : tuple of int
-        Variables along the axes of its table.
-    make : callable
-        Gives the table.
-    sums_to_one : bool
-        Whether the table is a distribution of its last variable given the others.
-    """
-
-    family: Family
+    family: Family  # axes of the table
     make: Callable[[], Floats]
-    sums_to_one: bool = True
+    sums_to_one: bool = True  # over its last variable
 
 
 @dataclass(frozen=True, eq=False)
 class Product:
-    """A joint distribution as a product of terms, one a variable.
+    """A joint distribution as a product of terms, one per variable.
 
-    Parameters
-    ----------
-    n_own : int
-        Number of the network's variables; they come first, auxiliary ones after them.
-    cards : tuple of int
-        Number of states of each variable.
-    terms : tuple of Term
-        One a variable, which it mentions last.
-    agreeing : tuple of tuple of (int, ndarray of shape (card, auxiliary card))
-        For each auxiliary variable, the network's variables that it follows from, and
-        which of its states each of their states agrees with.
-    forms : tuple of Form
-        One for each of the network's variables.
+    `agreeing` lists, by auxiliary variable, the network's variables that it follows
+    from, each with a mask (card, auxiliary card) of the states that agree.
     """
 
-    n_own: int
+    n_own: int  # the network's variables, then auxiliary ones
     cards: tuple[int, ...]
-    terms: tuple[Term, ...]
+    terms: tuple[Term, ...]  # each has its variable last
     agreeing: tuple[tuple[tuple[int, Bools], ...], ...]
-    forms: tuple[Form, ...]
+    forms: tuple[Form, ...]  # by the network's variable
 
     @property
     def families(self) -> tuple[Family, ...]:
@@ -128,13 +107,7 @@ class Product:
     def auxiliary_likelihoods(
         self, findings: Mapping[int, int | Floats]
     ) -> dict[int, Floats]:
-        """What follows for auxiliary variables from findings on the network's own.
-
-        Parameters
-        ----------
-        findings : mapping from int to int or ndarray of shape (card,)
-            State or likelihoods of some of the network's variables.
-        """
+        """What states or likelihoods (card,) imply for auxiliary variables."""
         found = {}
         for place, sources in enumerate(self.agreeing):
             possible = np.ones(self.cards[self.n_own + place], dtype=np.bool_)
@@ -148,17 +121,9 @@ class Product:
         return found
 
     def auxiliary_codes(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Codes of the auxiliary variables in rows over the network's own.
+        """Codes (n_rows, n_auxiliary) of auxiliary variables in rows (n_rows, n_own).
 
-        Parameters
-        ----------
-        rows : ndarray of shape (n_rows, n_own), dtype int64
-            Missing cells have the number of states.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_auxiliary), dtype int64
-            Their number of states wherever several states are left.
+        Missing cells have the number of states, as do results where several are left.
         """
         found = np.empty((len(rows), len(self.agreeing)), dtype=np.int64)
         for place, sources in enumerate(self.agreeing):
@@ -185,15 +150,7 @@ def decomposable(cpd: CPD) -> tuple[Form, ...]:
 
 
 class ProductBuilder:
-    """Writes distributions as products, in any form.
-
-    Parameters
-    ----------
-    cards : sequence of int
-        Number of states of the network's variables.
-    cpds : sequence of CPD
-        One a variable.
-    """
+    """Writes distributions, one per variable, as products in any form."""
 
     def __init__(self, cards: Sequence[int], cpds: Sequence[CPD]) -> None:
         self._own_cards = tuple(cards)
@@ -201,20 +158,11 @@ class ProductBuilder:
         self._groups: dict[int, tuple[StateGroups, ...]] = {}
 
     def product(self, forms: Mapping[int, Form], *, shared: bool = True) -> Product:
-        """The product in which some variables' families have other forms.
+        """The product in which some families have other forms; the rest are whole.
 
-        Parameters
-        ----------
-        forms : mapping from int to Form
-            Families that are not mentioned are whole.
-        shared : bool, default=True
-            Whether children that tell the same groups of a parent's states apart share
-            an auxiliary variable. Neither way has always the smaller cliques.
-
-        Raises
-        ------
-        ValueError
-            If a distribution does not have such a form.
+        If `shared`, children that distinguish the same groups of a parent's states have
+        one auxiliary variable; neither way always has the smaller cliques. ValueError
+        if a distribution does not have such a form.
         """
         chosen = [forms.get(node, Form.WHOLE) for node in range(len(self._cpds))]
         extra = _Auxiliaries(self._own_cards, shared)

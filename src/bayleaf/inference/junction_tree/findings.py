@@ -24,22 +24,10 @@ _WEIGHED = -1
 def known_findings(
     product: Product, variables: Sequence[Variable], findings: Findings
 ) -> Known:
-    """Check findings, and hand them to the native core.
+    """Check findings, states or likelihoods (card,), and pass them to the native core.
 
-    Parameters
-    ----------
-    product : Product
-        The distributions as they are multiplied; what follows for its auxiliary
-        variables is entered, too.
-    variables : sequence of Variable
-        The network's own, for messages.
-    findings : mapping from int to int or ndarray of shape (card,)
-        What is known of some of them.
-
-    Raises
-    ------
-    ValueError
-        If there is no such state, or likelihoods are not one for each state.
+    What follows for auxiliary variables is entered, too. ValueError if a state does not
+    exist, or likelihoods are not one per state.
     """
     cards = product.cards
     states: list[int] = []

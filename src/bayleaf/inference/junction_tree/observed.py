@@ -33,14 +33,8 @@ class ObservedTrees:
     states themselves are entered when propagating, so that a tree serves whatever was
     observed of the same variables.
 
-    Parameters
-    ----------
-    neighbours : sequence of int
-        The moral graph, as from `married`.
-    cards : sequence of int
-        Number of states of each variable.
-    compile_forest : callable
-        Makes a tree of a forest and the variables that are always observed.
+    `compile_forest` makes a tree of a forest and the variables that are always
+    observed.
     """
 
     def __init__(
@@ -57,17 +51,7 @@ class ObservedTrees:
     def cheapest(
         self, static: CompiledTree, known: Known, passes: Passes
     ) -> CompiledTree:
-        """The tree of the whole network or that without the observed variables.
-
-        Parameters
-        ----------
-        static : CompiledTree
-            That of the whole network.
-        known : Known
-            The evidence.
-        passes : Passes
-            What the question runs through.
-        """
+        """The tree of the whole network or that without observed variables."""
         cost, observed = _cells(static, known, passes)
         if not observed or cost <= MANY_CELLS:
             return static

@@ -43,23 +43,8 @@ def posterior_rows(
 ) -> tuple[Floats, Floats]:
     """Posterior of one variable given each row's observed cells of the others.
 
-    Parameters
-    ----------
-    tree : JunctionTree
-        The compiled network.
-    codes : Codes
-        All variables, in the network's order; the target's cells are ignored.
-    target : int
-        The variable.
-    n_jobs : int, default=1
-        Number of threads.
-
-    Returns
-    -------
-    posteriors : ndarray of shape (n_rows, card)
-        NaN in rows whose cells are impossible together.
-    log_evidence : ndarray of shape (n_rows,)
-        Log probability (nats) of the cells.
+    Returns (n_rows, card), NaN in impossible rows, and the log probability (n_rows,) of
+    the cells, in nats.
     """
     compiled = tree.compiled(target)
     posteriors = np.empty((codes.n_rows, codes.cards[target]))
@@ -80,14 +65,8 @@ def expected_counts(
     """Sum the family posteriors of all rows, each times its weight.
 
     Complete rows are counted as `TableCounts` counts them; the result does not depend
-    on `n_jobs`.
-
-    Returns
-    -------
-    counts : list of ndarray
-        One a variable, shaped like its distribution. Impossible rows add nothing.
-    log_evidence : ndarray of shape (n_rows,)
-        Log probability (nats) of each row's observed cells.
+    on `n_jobs`. Counts have the shapes of the distributions, without impossible rows;
+    log evidence (n_rows,) is in nats.
     """
     # Before anything is counted, as it tells where a family's table is too wide.
     holders = tree.with_families()

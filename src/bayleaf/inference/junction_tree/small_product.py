@@ -32,23 +32,9 @@ def small_product(
 
     Full tables are kept where few cells do. Otherwise the best of a few uniform choices
     is bettered family by family until no other form of one makes fewer cells in all, or
-    the search takes longer than the tables that it may save.
+    the search takes longer than the tables that it may save; it goes on for longer
+    while a clique exceeds `max_table_cells`.
 
-    Parameters
-    ----------
-    cards : sequence of int
-        Number of states of the network's variables.
-    cpds : sequence of CPD
-        One a variable. None is expanded.
-    max_table_cells : int
-        A search goes on for longer while a clique has more cells.
-
-    Returns
-    -------
-    Product
-
-    References
-    ----------
     Diez & Galan 2003, "Efficient computation for the noisy MAX", section 4. Savicky &
     Vomlel 2007, "Exploiting tensor rank-one decomposition in probabilistic inference".
     """

@@ -30,39 +30,24 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class JunctionTree:
-    """A network compiled for exact inference, to be kept and asked repeatedly.
+    """A network compiled for exact inference, to be kept and queried repeatedly.
 
     Evidence on a variable is the state that it is in, or a likelihood vector: zeros at
     the states ruled out for negative evidence, any non-negative numbers for soft
     evidence. A disconnected network gives a forest.
 
-    Parameters
-    ----------
-    network : Factorisation
-        The network, as it was given.
-    product : Product
-        Its distributions as they are multiplied: wide trees and grouped tables with
-        auxiliary variables, numbered from the network's own on.
-    forest : JunctionForest
-        Cliques and edges, over auxiliary variables too.
-    max_table_cells : int
-        Most cells that the table of a clique may have.
-
-    Notes
-    -----
     Messages run to the roots and back (Jensen, Lauritzen & Olesen 1990), but clique
     tables are multiplied afresh each time instead of being stored, states without
-    likelihood are left out of all tables, and messages of subtrees without evidence
-    are taken from the propagation without any. Where that still leaves large tables,
-    the graph without the observed variables is triangulated anew. Each message is
-    divided by its largest cell, so that networks of thousands of nodes do not
-    underflow.
+    likelihood are left out of all tables, and messages of subtrees without evidence are
+    taken from the propagation without any. Where that still leaves large tables, the
+    graph without the observed variables is triangulated again. Each message is divided
+    by its largest cell, so that networks of thousands of nodes do not underflow.
     """
 
     network: Factorisation
-    product: Product
-    forest: JunctionForest
-    max_table_cells: int
+    product: Product  # with auxiliary variables after the network's
+    forest: JunctionForest  # over auxiliary variables, too
+    max_table_cells: int  # of a clique
     _asked_forms: Mapping[int, Form] | None = field(repr=False)
     _rank: NDArray[np.int64] = field(repr=False)
     _cells: Floats = field(repr=False)
@@ -79,22 +64,11 @@ class JunctionTree:
         max_table_cells: int = 20_000_000,
         forms: Mapping[int, Form] | None = None,
     ) -> JunctionTree:
-        """Triangulate a network and lay its tables out.
+        """Triangulate a network and lay its tables out, rows normalised.
 
-        Parameters
-        ----------
-        network : Factorisation
-            Rows of its tables that do not add up to one are normalised.
-        max_table_cells : int, default=20_000_000
-            Most cells that the table of a clique may have.
-        forms : mapping from int to Form, optional
-            How the families of trees and grouped tables enter; those that are not
-            mentioned are whole. By default as keeps the cliques small.
-
-        Raises
-        ------
-        ValueError
-            If a clique is larger, naming its variables.
+        `forms` are those of trees and grouped tables, whole where left out; by default
+        as keeps the cliques small. ValueError names the variables of a clique of more
+        than `max_table_cells`.
         """
         own_cards = network.domain.cards
         if forms is None:
@@ -139,26 +113,11 @@ class JunctionTree:
     def propagate(
         self, findings: Findings, wanted: Sequence[int] | None = None
     ) -> Propagation:
-        """Compute posteriors given evidence.
+        """Compute posteriors given findings: states or likelihoods (card,).
 
-        Parameters
-        ----------
-        findings : mapping from int to int or ndarray of shape (card,), dtype float64
-            State or likelihoods of each variable of which something is known.
-        wanted : sequence of int, optional
-            Variables whose marginals will be read, which saves messages that lead to
-            others; all by default.
-
-        Returns
-        -------
-        Propagation
-            Its `log_evidence` is minus infinity if the evidence is impossible.
-
-        Raises
-        ------
-        ValueError
-            If there is no such state, or a vector does not fit its variable, or is
-            negative or not finite.
+        Reading only the `wanted` marginals saves messages. Log evidence is minus
+        infinity if impossible; ValueError if a state does not exist, or a vector is
+        negative, not finite or of the wrong length.
         """
         known = known_findings(self.product, self.network.domain.variables, findings)
         compiled = self._cheapest(known, Passes.BOTH)
@@ -172,17 +131,11 @@ class JunctionTree:
         return self._cheapest(known, Passes.TOUCHED).log_evidence(known)
 
     def most_probable(self, findings: Findings) -> tuple[NDArray[np.intp], float]:
-        """Find the most probable states of all variables together.
+        """Find the most probable states of all variables, and their log probability.
 
         Among equally probable ones, each clique takes the lowest state of its lowest
-        variable that the cliques before it leave open.
-
-        Returns
-        -------
-        states : ndarray of shape (n_variables,), dtype intp
-            All zero if the evidence is impossible.
-        log_probability : float
-            Log probability (nats) of the states and the evidence.
+        variable that the cliques before it leave open. All states are zero if the
+        evidence is impossible; the log (nats) includes the evidence.
         """
         known = known_findings(self.product, self.network.domain.variables, findings)
         compiled = self._cheapest(known, Passes.UPWARDS)
@@ -224,13 +177,7 @@ class JunctionTree:
         return self.product.forms[node] is not Form.WHOLE
 
     def with_whole(self, nodes: Iterable[int]) -> JunctionTree:
-        """The tree in which some families enter by their full tables, kept.
-
-        Raises
-        ------
-        ValueError
-            If a clique is then too large.
-        """
+        """The tree with full tables of some families, kept; ValueError if too large."""
         key = frozenset(nodes)
         if key not in self._with_whole:
             forms = {
@@ -246,10 +193,7 @@ class JunctionTree:
     def with_families(self) -> list[tuple[JunctionTree, list[int]]]:
         """Trees from which the posteriors of all families can be read, some each.
 
-        Raises
-        ------
-        ValueError
-            If some family's full table makes a clique too large.
+        ValueError if some family's full table makes a clique too large.
         """
         everything = range(len(self.network.domain))
         apart = [node for node in everything if self.is_apart(node)]
@@ -324,19 +268,9 @@ class JunctionTree:
 class Propagation:
     """Posteriors given some evidence.
 
-    Parameters
-    ----------
-    tree : JunctionTree
-        The tree that was asked.
-    findings : mapping from int to int or ndarray of shape (card,)
-        What is known.
-    wanted : sequence of int or None
-        Variables whose marginals were asked for; None for all.
-    log_evidence : float
-        Log probability (nats) of the evidence; minus infinity if it is impossible,
-        and then there are no posteriors.
-    marginals : ndarray of shape (n_states,), dtype float64
-        Marginals of all variables, one after another.
+    `wanted` is None if all `marginals` can be read: (n_states,) of all variables, one
+    after another. `log_evidence` (nats) is minus infinity if the evidence is
+    impossible, and then there are no posteriors.
     """
 
     def __init__(
@@ -356,10 +290,7 @@ class Propagation:
     def marginal(self, variable: int) -> Floats:
         """Posterior of one variable, shape (card,), read-only.
 
-        Raises
-        ------
-        ValueError
-            If the evidence is impossible, or the marginal was not asked for.
+        ValueError if the evidence is impossible, or the marginal was not requested.
         """
         self._check_possible()
         if self._wanted is not None and variable not in self._wanted:
@@ -369,11 +300,8 @@ class Propagation:
     def family(self, node: int) -> Floats:
         """Joint posterior of a variable's parents and itself, shaped like its CPD.
 
-        Raises
-        ------
-        ValueError
-            If the evidence is impossible, or the family's full table, which it does
-            not need as long as nobody asks for it, makes a clique too large.
+        ValueError if the evidence is impossible, or the family's full table, which is
+        made on demand, makes a clique too large.
         """
         self._check_possible()
         if self.tree.is_apart(node):

@@ -25,22 +25,13 @@ Columns = Sequence[Any] | Mapping[int, Any]
 class Draw:
     """One step of sampling: variables drawn together, given variables drawn before.
 
-    Parameters
-    ----------
-    given : tuple of int
-        Variables drawn before.
-    drawn : tuple of int
-        Variables drawn now, the last fastest in the order of joint states.
-    cards : tuple of int
-        Number of states of `given`, then of `drawn`.
-    cumulative : ndarray of shape (n_given, n_joint), dtype float64
-        Cumulative probabilities of the joint states; the last column is 1.
+    The cumulative probabilities have the last variable fastest; their last column is 1.
     """
 
     given: tuple[int, ...]
     drawn: tuple[int, ...]
-    cards: tuple[int, ...]
-    cumulative: Floats
+    cards: tuple[int, ...]  # of `given`, then of `drawn`
+    cumulative: Floats  # (n_given, n_joint)
 
     @classmethod
     def from_table(
@@ -99,25 +90,9 @@ def draw_rows(
     rng: np.random.Generator,
     known: Mapping[int, int],
 ) -> Codes:
-    """Draw rows step by step, one uniform a row and step.
+    """Draw rows step by step, one uniform per row and step; no cell is missing.
 
-    Parameters
-    ----------
-    draws : sequence of Drawing
-        Steps that draw every variable that is not known, once.
-    cards : sequence of int
-        Number of states of each variable.
-    n_rows : int
-        Number of rows.
-    rng : Generator
-        Source of the uniforms.
-    known : mapping from variable to code
-        What stands in every row.
-
-    Returns
-    -------
-    Codes
-        No cell is missing.
+    `known` are the states that all rows share.
     """
     columns: list[NDArray[np.integer[Any]]] = [
         np.empty(n_rows, dtype=np.uint8 if card <= NARROW_STATES else np.uint16)

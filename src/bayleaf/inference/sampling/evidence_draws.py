@@ -27,27 +27,9 @@ def evidence_draws(
     "Applications of a general propagation algorithm for probabilistic expert systems",
     section 4). All other variables follow from their parents.
 
-    Parameters
-    ----------
-    trees : NetworkTrees
-        The network and the largest table that may be built.
-    evidence : Evidence
-        What is known.
-
-    Returns
-    -------
-    draws : list of Drawing
-        Steps in order.
-    cards : tuple of int
-        Number of states of each variable that is drawn; auxiliary ones, if there are
-        any, come after the network's.
-
-    Raises
-    ------
-    ImpossibleEvidenceError
-        If the evidence has probability zero.
-    ValueError
-        If a table would be too large.
+    Also returns cards, with auxiliary variables after the network's.
+    ImpossibleEvidenceError if P(evidence) is zero, ValueError if a table would be too
+    large.
     """
     network, cards = trees.network, trees.domain.cards
     above = ancestors(network.dag, [item.variable for item in evidence.items])

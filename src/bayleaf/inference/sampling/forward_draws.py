@@ -25,24 +25,12 @@ _WIDE_CELLS = 1 << 20
 
 @dataclass(frozen=True, eq=False)
 class DistributionDraw:
-    """A step that draws one variable from its distribution, which is not expanded.
+    """A step that draws one variable from its distribution, which is not expanded."""
 
-    Parameters
-    ----------
-    given : tuple of int
-        Its parents.
-    drawn : tuple of int
-        The variable.
-    cards : tuple of int
-        Number of states of the parents, then of the variable.
-    cpd : CPD
-        The distribution, its family numbered from 0 on.
-    """
-
-    given: tuple[int, ...]
+    given: tuple[int, ...]  # the parents
     drawn: tuple[int, ...]
-    cards: tuple[int, ...]
-    cpd: CPD
+    cards: tuple[int, ...]  # of the parents, then of the variable
+    cpd: CPD  # family numbered from 0
 
     def joint_states(
         self, columns: Columns, uniforms: NDArray[np.float64]
@@ -66,26 +54,10 @@ def forward_draw(cpd: CPD) -> Drawing:
 def draw_forward(
     network: Factorisation, n_rows: int, rng: np.random.Generator
 ) -> Codes:
-    """Draw rows, each variable given its parents.
+    """Draw rows, each variable given its parents, one uniform per cell.
 
-    Parameters
-    ----------
-    network : Factorisation
-        What to draw from.
-    n_rows : int
-        Number of rows.
-    rng : Generator
-        Source of one uniform a cell.
-
-    Returns
-    -------
-    Codes
-        No cell is missing.
-
-    Notes
-    -----
-    Henrion (1988), "Propagating uncertainty in Bayesian networks by probabilistic
-    logic sampling".
+    Henrion (1988), "Propagating uncertainty in Bayesian networks by probabilistic logic
+    sampling".
     """
     blocks = [
         _block(network, min(_BLOCK, n_rows - first), rng)

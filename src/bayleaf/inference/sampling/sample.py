@@ -27,30 +27,10 @@ _MOST_CELLS = 1 << 40
 def sample(trees: NetworkTrees, n: int, evidence: Evidence, random_state: Any) -> Codes:
     """Draw rows from P(all variables | evidence), exactly.
 
-    Parameters
-    ----------
-    trees : NetworkTrees
-        The network and the largest table that may be built.
-    n : int
-        Number of rows, at least 1.
-    evidence : Evidence
-        What is known of every row; without any, each variable is drawn given its
-        parents (Henrion 1988, "Propagating uncertainty in Bayesian networks by
-        probabilistic logic sampling").
-    random_state : None, int, Generator or RandomState
-        Seed; the same one gives the same rows.
-
-    Returns
-    -------
-    Codes
-        No cell is missing.
-
-    Raises
-    ------
-    ImpossibleEvidenceError
-        If the evidence has probability zero.
-    ValueError
-        If `n` is no number of rows, or a table would be too large.
+    Without evidence, each variable is drawn given its parents (Henrion 1988,
+    "Propagating uncertainty in Bayesian networks by probabilistic logic sampling").
+    ImpossibleEvidenceError if P(evidence) is zero; ValueError if `n` is not a number of
+    rows, or a table would be too large.
     """
     whole = isinstance(n, numbers.Integral) and not isinstance(n, bool)
     if not whole or n < 1:
@@ -79,15 +59,11 @@ def sample(trees: NetworkTrees, n: int, evidence: Evidence, random_state: Any) -
 def decode(
     domain: Domain, codes: Codes, rng: np.random.Generator | None = None
 ) -> pa.Table:
-    """Turn codes into a table of states, one column a variable.
+    """Turn codes into a table of states, one column per variable.
 
-    With a generator, numbers are drawn for states that are intervals.
-
-    Returns
-    -------
-    pyarrow.Table
-        Text as dictionaries (categories in pandas), numbers and truth values as they
-        are, intervals by their labels; missing cells are null.
+    With a generator, numbers are drawn for intervals, which are labels otherwise. Text
+    comes as dictionaries (categories in pandas), numbers and booleans as they are;
+    missing cells are null.
     """
     columns = [
         _decoded(variable, codes.column(position))
