@@ -234,16 +234,11 @@ class IncrementalContributions(Protocol):
     def increments(
         self, codes: Codes, target: NDArray[np.intp], against: NDArray[np.intp]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Split the log-odds into contributions alone, and what others change.
+        """Split the log-odds (nats) into contributions alone, and what others change.
 
-        Returns
-        -------
-        prior : ndarray of shape (n_rows,)
-            Contribution of the class prior, nats.
-        increments : ndarray of shape (n_rows, n_features, 2 + most parents)
-            The contribution where no other is known, what each further parent adds, and
-            what else others change. Nats; along the last axis they add up to the
-            feature's contribution.
+        Returns the prior's part (n_rows,) and (n_rows, n_features, 2 + most parents):
+        where no other is known, what each further parent adds, and what else others
+        change. The last axis sums to the feature's contribution.
         """
         ...
 
@@ -251,10 +246,7 @@ class IncrementalContributions(Protocol):
 def log_normalize(log_scores: LogScores) -> LogScores:
     """Log posterior of each class from log scores, both of shape (n_rows, n_classes).
 
-    Raises
-    ------
-    ValueError
-        If a row has probability zero under every class.
+    ValueError if a row has probability zero under every class.
     """
     return calibrated_log_proba(log_scores, np.ones((1, 1)), None)
 
@@ -267,13 +259,8 @@ def calibrated_log_proba(
 ) -> LogScores:
     """Log posteriors of log scores / temperature + shift, (n_rows, n_classes).
 
-    Temperatures have the shape (n_rows, 1) or (1, 1).
-
-    Raises
-    ------
-    ValueError
-        If a row has probability zero under every class; rows are counted from
-        `first_row`.
+    Temperatures have the shape (n_rows, 1) or (1, 1). ValueError names a row that has
+    probability zero under every class, counted from `first_row`.
     """
     found = np.empty(log_scores.shape)
     for first in range(0, len(found), _BLOCK_ROWS):

@@ -310,30 +310,13 @@ def explain_rows(
     against: NDArray[np.intp] | None = None,
     calibration: tuple[LogScores, LogScores | None] = _NONE,
 ) -> list[Explanation]:
-    """Explain the predicted class of each row.
+    """Explain the `predicted` class (n_rows,) of each row.
 
-    Parameters
-    ----------
-    model : ClassModel
-        The fitted model.
-    codes : Codes
-        Features of the rows.
-    classes : ndarray of shape (n_classes,)
-        Labels in the model's order.
-    predicted : ndarray of shape (n_rows,)
-        The class to explain.
-    log_posterior : ndarray of shape (n_rows, n_classes), optional
-        Calibrated, nats, if it is known already.
-    against : ndarray of shape (n_rows,), optional
-        The class to compare with; by default the most probable other one.
-    calibration : tuple of (ndarray, ndarray or None)
-        What the model's log scores were divided by, by row, and what was added to them
-        after that, a part of the prior's contribution; see `Predictor.calibration`.
-
-    Returns
-    -------
-    list of Explanation
-        One a row. With a single class every term is zero.
+    `classes` (n_classes,) are labels; `log_posterior` (n_rows, n_classes), calibrated,
+    is in nats; `against` (n_rows,) is by default the most probable other class.
+    `calibration` is what log scores were divided by, by row, and what was then added, a
+    part of the prior's contribution; see `Predictor.calibration`. With a single class
+    every term is zero.
     """
     if log_posterior is None:
         scores = model.class_log_scores(codes)

@@ -26,25 +26,14 @@ Floats = NDArray[np.float64]
 class HierarchicalMixtureModel(MixtureTables):
     """Mean of several hierarchical mixtures of naive Bayes classifiers.
 
-    A mixture is a tree: each gate is a naive Bayes classifier that tells how far to
-    trust each of its children, each leaf an expert, a naive Bayes classifier of the
-    class. Node i of level l is child number ``i % architecture[l - 1]`` of gate
-    ``i // architecture[l - 1]`` of the level above.
+    A mixture is a tree: each gate is a naive Bayes classifier that weighs its children,
+    each leaf an expert, a naive Bayes classifier of the class. Node i of level l is
+    child number ``i % architecture[l - 1]`` of gate ``i // architecture[l - 1]`` of the
+    level above. `architecture` is the number of children of the gates by level, from
+    the root on; `starts` are each mixture's gates by level, then its experts. `prior`
+    (n_classes,) replaces that of training.
 
-    Parameters
-    ----------
-    domain : Domain
-        Features, then the class.
-    architecture : tuple of int
-        Number of children of the gates of each level, from the root on.
-    starts : tuple of tuple of NaiveBayesBank
-        Of each mixture, the gates of each level and then the experts.
-    prior : ndarray of shape (n_classes,), optional
-        P(class), where another than that of training is asked for.
-
-    References
-    ----------
-    Wiering, M. A. (2003). Hierarchical mixtures of naive Bayes classifiers. Utrecht
+    Wiering (2003), Hierarchical mixtures of naive Bayes classifiers, Utrecht
     University, UU-CS-2003-003, section 3.1.
     """
 
@@ -61,20 +50,11 @@ class HierarchicalMixtureModel(MixtureTables):
     # ---- prediction
 
     def class_log_scores(self, codes: Codes) -> LogScores:
-        """Log posterior (nats) of each class, the mean over the mixtures.
+        """Log posterior (nats), (n_rows, n_classes), the mean over the mixtures.
 
-        A mixture says nothing of how probable the features are, so these are
-        posteriors, not joint probabilities; under another class prior than that of
-        training they are not normalised.
-
-        Parameters
-        ----------
-        codes : Codes
-            Features only; missing cells are left out by gates and experts.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_classes)
+        A mixture does not model the features, so these are posteriors, not joint
+        probabilities; under another class prior than that of training they are not
+        normalised. Gates and experts leave missing cells out.
         """
         return mixture_log_posteriors(self.starts, codes) + self._shift
 
@@ -86,15 +66,9 @@ class HierarchicalMixtureModel(MixtureTables):
         """Split the log-odds of `target` against `against` exactly.
 
         The ratio of two sums over experts is split among these by logarithmic-mean
-        weights, and each expert's log-odds by its own tables. Gates speak through the
-        weights alone.
-
-        Returns
-        -------
-        prior : ndarray of shape (n_rows,)
-            Nats.
-        terms : ndarray of shape (n_rows, n_features)
-            Nats; zero for a missing feature.
+        weights, and each expert's log-odds by its own tables; gates matter through the
+        weights alone. Returns prior (n_rows,) and terms (n_rows, n_features) in nats,
+        zero where missing.
         """
         shares = member_shares(self, codes, target, against)
         prior = self._shift[target] - self._shift[against]

@@ -47,23 +47,14 @@ class Location(NamedTuple):
 class Head:
     """How the parts of a score are put together; learned on left-out rows.
 
-    Parameters
-    ----------
-    interval_weight : float
-        Weight of what the intervals' model says, at least zero.
-    log_scale : float
-        Logarithm of the mean scale of the Student t density around the trees' mean, in
-        standard deviations of the target.
-    spread_weight : float
-        Weight of what trees say of the scale.
-    freedom : float
-        Degrees of freedom of the density.
+    `log_scale` is the log of the mean scale of the Student t density around the trees'
+    mean, in standard deviations of the target.
     """
 
-    interval_weight: float
+    interval_weight: float  # of the intervals' model, at least 0
     log_scale: float
-    spread_weight: float
-    freedom: float
+    spread_weight: float  # of the trees' scale
+    freedom: float  # degrees of freedom of the density
 
     def check_content(self) -> None:
         """Raise ValueError unless all numbers make a density."""
@@ -95,18 +86,10 @@ class Head:
 
 @dataclass(frozen=True, eq=False)
 class TargetTrees:
-    """What trees say of the target, in standard deviations from its mean.
+    """Trees of the target, in standard deviations from its mean."""
 
-    Parameters
-    ----------
-    mean : TreeSum
-        The expectation.
-    spread : TreeSum
-        Logarithm of the scale of what remains.
-    """
-
-    mean: TreeSum
-    spread: TreeSum
+    mean: TreeSum  # the expectation
+    spread: TreeSum  # logarithm of the scale of what remains
 
     __repr__ = brief_fields
 
@@ -118,27 +101,14 @@ class IntervalTargetModel:
     Every interval is divided at quantiles of its training numbers into cells of the
     same training weight. The logarithm of a cell's probability is, up to a constant of
     the row, ``w`` times the score of its interval, ``1 - w`` times the interval's log
-    prior, and the logarithm of a Student t density at the cell's centre, whose mean
-    and scale are sums of trees.
-
-    Parameters
-    ----------
-    intervals : AveragedKDBModel
-        Features, and the target's interval as the class.
-    numbers : IntervalNumbers
-        The training numbers in each interval, in the target's unit.
-    centre, scale : float
-        Mean and standard deviation of the target in training.
-    head : Head
-        How both parts are weighed.
-    trees : TargetTrees, optional
-        Mean and scale of the density; without them the intervals count alone.
+    prior, and the logarithm of a Student t density at the cell's centre, whose mean and
+    scale are sums of trees. Without trees the intervals count alone.
     """
 
-    intervals: AveragedKDBModel
-    numbers: IntervalNumbers
-    centre: float
-    scale: float
+    intervals: AveragedKDBModel  # with the target's interval as class
+    numbers: IntervalNumbers  # of training, by interval, in the target's unit
+    centre: float  # mean of the target in training
+    scale: float  # its standard deviation
     head: Head
     trees: TargetTrees | None = None
 
@@ -201,14 +171,7 @@ class IntervalTargetModel:
     ) -> Floats:
         """Log scores of the cells up to a constant of the row.
 
-        Parameters
-        ----------
-        interval_scores : ndarray of shape (..., n_intervals)
-            Log scores of the intervals, nats.
-        where : Location or None
-            What the trees say.
-        head : Head, optional
-            One in the place of the model's.
+        `interval_scores` (..., n_intervals) are in nats. `head` replaces the model's.
         """
         head = self.head if head is None else head
         share = np.ones(1) if where is None or where.share is None else where.share
@@ -267,18 +230,13 @@ class IntervalTargetModel:
     def expectation_terms(self, codes: Codes) -> tuple[Floats, Floats]:
         """Split expectations into what is known before, and what each feature adds.
 
-        All that features say is turned up together, from nothing to what it is; on
-        this straight line the expectation changes by what each feature's part changes
-        in it (Aumann and Shapley 1974; Sundararajan, Taly and Yan 2017). The integral
-        is taken at 64 points; what rounding leaves is shared in proportion to size.
+        All features are turned up together, from nothing to what they are; on this
+        straight line the expectation changes by what each feature's part changes in it
+        (Aumann and Shapley 1974; Sundararajan, Taly and Yan 2017). The integral is
+        taken at 64 points; what rounding leaves is shared in proportion to size.
 
-        Returns
-        -------
-        baselines : ndarray of shape (n_rows,)
-            The expectations before any feature is seen, in the target's unit: the same
-            of all rows that know all features.
-        terms : ndarray of shape (n_rows, n_features)
-            In the target's unit; with the baseline they sum to the expectation.
+        Returns baselines (n_rows,), equal for rows without missing features, and terms
+        (n_rows, n_features) in the target's unit; together they sum to the expectation.
         """
         n_features, n_intervals = (
             len(self.intervals.domain) - 1,

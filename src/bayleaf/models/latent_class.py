@@ -39,31 +39,16 @@ _BLOCK_CELLS = 1 << 22
 class LatentClassModel(ModelKind):
     """P(component) P(class | component) times P(feature | class, component).
 
-    The tables of the features know both class and component, so that every class is a
-    mixture of its own: component 1 of one class has nothing to do with component 1 of
-    another. The model therefore keeps P(class) and P(component | class).
-
-    Parameters
-    ----------
-    domain : Domain
-        Features in the order of the codes, then the class.
-    prior : ndarray of shape (n_classes,)
-        P(class).
-    weights : ndarray of shape (n_classes, n_components)
-        P(component | class).
-    tables : tuple of ndarray of shape (n_classes, n_components, card)
-        P(feature | class, component) of each feature.
-
-    Raises
-    ------
-    ValueError
-        If the tables do not fit the domain or each other.
+    The tables of the features depend on both class and component, so that every class
+    is a mixture of its own: component 1 of one class has nothing to do with component 1
+    of another. The model therefore keeps P(class) and P(component | class). ValueError
+    if the tables do not fit the domain or each other.
     """
 
-    domain: Domain
-    prior: NDArray[np.float64]
-    weights: NDArray[np.float64]
-    tables: tuple[NDArray[np.float64], ...]
+    domain: Domain  # features, then the class
+    prior: NDArray[np.float64]  # (n_classes,)
+    weights: NDArray[np.float64]  # (n_classes, n_components)
+    tables: tuple[NDArray[np.float64], ...]  # (n_classes, n_components, card)
 
     def __post_init__(self) -> None:
         *cards, n_classes = self.domain.cards
@@ -162,24 +147,14 @@ class LatentClassModel(ModelKind):
     def component_log_scores(self, codes: Codes) -> NDArray[np.float64]:
         """Log joint probability (nats) of class, component and observed features.
 
-        Parameters
-        ----------
-        codes : Codes
-            Features only; missing cells are summed out.
-
-        Returns
-        -------
-        ndarray of shape (n_classes, n_components, n_rows)
+        Shape (n_classes, n_components, n_rows); missing cells are summed out.
         """
         return self._fused.look_up(codes).reshape(*self.weights.shape, codes.n_rows)
 
     def component_posteriors(self, codes: Codes) -> NDArray[np.float64]:
-        """P(component | class, observed features) of every class.
+        """P(component | class, observed features), (n_rows, n_classes, n_components).
 
-        Returns
-        -------
-        ndarray of shape (n_rows, n_classes, n_components)
-            A class of prior probability zero is treated as the others are.
+        A class of prior probability zero is treated as the others are.
         """
         even = replace(self, prior=np.full(len(self.prior), 1.0 / len(self.prior)))
         scores = even.component_log_scores(codes)
@@ -208,15 +183,9 @@ class LatentClassModel(ModelKind):
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Split the log-odds of `target` against `against` by the chain rule.
 
-        A feature's term is what it adds once the features before it are known, which
-        have told by then to which components the row may belong.
-
-        Returns
-        -------
-        prior : ndarray of shape (n_rows,)
-            Nats.
-        terms : ndarray of shape (n_rows, n_features)
-            Nats; zero for a missing feature.
+        A feature's term is what it adds once the features before it are known, which by
+        then have shown to which components the row may belong. Returns prior (n_rows,)
+        and terms (n_rows, n_features) in nats, zero where missing.
         """
         with np.errstate(divide="ignore"):
             log_prior, log_weights = np.log(self.prior), np.log(self.weights)

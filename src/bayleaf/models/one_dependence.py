@@ -119,9 +119,7 @@ class AveragedOneDependenceModel(OneDependenceTables):
     ) -> NDArray[np.float64]:
         """Log joints with a missing super-parent set to each of its states.
 
-        Returns
-        -------
-        ndarray of shape (n_classes, n_states, n_rows)
+        Shape (n_classes, n_states, n_rows).
         """
         n_rows = positions.shape[1]
         first, n_states = self.offsets[parent], self.domain[parent].n_states

@@ -23,24 +23,9 @@ def cell_probabilities(
 ) -> NDArray[np.float64]:
     """P(cell | state): counts + `extra`, scaled to sum to one over each state's cells.
 
-    Parameters
-    ----------
-    latent : LatentVariable
-        The partition of the cells.
-    counts : ndarray of shape (left card, right card)
-        Rows in each cell.
-    extra : float
-        Positive, so that no cell is impossible.
-
-    Returns
-    -------
-    ndarray of shape (left card, right card)
-        Probability of each cell given the state that it belongs to.
-
-    References
-    ----------
-    Langseth, H., Nielsen, T. D. (2006). Classification using hierarchical naive Bayes
-    models. Machine Learning 63, 135-159, section 6.3.
+    Counts and result are (left card, right card); `extra` is positive, so that no cell
+    is impossible. Langseth and Nielsen (2006), Classification using hierarchical naive
+    Bayes models, Machine Learning 63, 135-159, section 6.3.
     """
     values = np.asarray(counts, dtype=np.float64) + extra
     totals = np.bincount(
@@ -53,20 +38,13 @@ def cell_probabilities(
 class SharedMessages:
     """P(observed features below a node | its state), in rows that share messages.
 
-    Parameters
-    ----------
-    kinds : ndarray of shape (n_rows,), dtype intp
-        The state of the node where the observed features imply it; otherwise ``card +
-        k`` for the message `k` among `unknown`.
-    unknown : ndarray of shape (n_unknown, card)
-        Messages that leave several states possible, scaled to a maximum of one.
-    log_scales : ndarray of shape (n_rows,)
-        Logarithm of the factor by which each row's message was scaled down (nats).
+    A kind is the node's state where the observed features imply it; otherwise ``card +
+    k`` for message `k` of `unknown`, which leaves several states possible.
     """
 
-    kinds: NDArray[np.intp]
-    unknown: NDArray[np.float64]
-    log_scales: NDArray[np.float64]
+    kinds: NDArray[np.intp]  # (n_rows,)
+    unknown: NDArray[np.float64]  # (n_unknown, card), maximum one
+    log_scales: NDArray[np.float64]  # (n_rows,), nats scaled down by
 
     @classmethod
     def of_feature(cls, column: NDArray[np.integer[Any]], card: int) -> SharedMessages:
@@ -90,18 +68,10 @@ class SharedMessages:
 
 @dataclass(frozen=True, eq=False)
 class LatentMessages:
-    """Likelihoods of the states of tree nodes, from the features below them.
-
-    Parameters
-    ----------
-    tree : LatentTree
-        The latent variables.
-    cells : sequence of ndarray of shape (left card, right card)
-        P(cell | state) of each latent variable.
-    """
+    """Likelihoods of the states of tree nodes, from the features below them."""
 
     tree: LatentTree
-    cells: Sequence[NDArray[np.float64]]
+    cells: Sequence[NDArray[np.float64]]  # P(cell | state): (left, right card)
 
     @cached_property
     def _by_state(self) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
@@ -132,21 +102,11 @@ class LatentMessages:
     def log_likelihood(
         self, node: int, table: NDArray[np.float64], columns: Columns
     ) -> NDArray[np.float64]:
-        """Log-likelihood of the classes from the features below one class child.
+        """Log-likelihood (nats) of the classes from the features below one child.
 
-        Parameters
-        ----------
-        node : int
-            The class child.
-        table : ndarray of shape (n_classes, card)
-            P(node | class).
-        columns : mapping of feature to ndarray of shape (n_rows,)
-            Codes of the features below; missing ones are summed out exactly.
-
-        Returns
-        -------
-        ndarray of shape (n_classes, n_rows)
-            Nats; zero where nothing is observed.
+        `table` (n_classes, card) is P(node | class); features' columns (n_rows,) ->
+        (n_classes, n_rows). Missing cells are summed out exactly; zero if none is
+        observed.
         """
         leaves = self.tree.leaves(node)
         absent = [columns[leaf] == self.tree.cards[leaf] for leaf in leaves]
@@ -171,21 +131,9 @@ class LatentMessages:
     ) -> Iterator[tuple[slice, SharedMessages]]:
         """Messages to a node from the observed features below it, block by block.
 
-        Parameters
-        ----------
-        node : int
-            A latent or a feature.
-        columns : mapping of feature to ndarray of shape (n_rows,)
-            Codes of the features below the node, some missing.
-
-        Yields
-        ------
-        rows : slice
-            The rows of a block, one block after another.
-        messages : SharedMessages
-            The messages from these rows. At every latent on the way up, rows whose
-            messages from below are equal share the work. The message from a row does
-            not depend on the other rows.
+        At every latent on the way up, rows whose messages from below are equal share
+        the work. The message from a row does not depend on the other rows. Columns are
+        (n_rows,), by feature.
         """
         n_rows = len(next(iter(columns.values())))
         step = max(1, _BLOCK_CELLS // self._widest(node))

@@ -34,33 +34,15 @@ def latent_network(
     """Expand a model into class -> L -> cells of L -> the two children of L.
 
     The cells of a latent variable, the joint states of its children, are a variable of
-    their own where the latent collapses some; its children are functions of them.
-    A nested latent stands below the cells of the one above it. A latent with a single
-    state says nothing and is left out, so that its cells have no parent.
+    their own where the latent collapses some; its children are functions of them. A
+    nested latent is a child of the cells of the one above it. A latent with a single
+    state is left out, so that its cells have no parent. Variables are features, latents
+    with their cells, and the class last.
 
-    Parameters
-    ----------
-    model : HierarchicalTables
-        The model; P(node | class) are its tables, P(cells | latent) its
-        `cell_distributions`.
-    class_counts : ndarray of shape (n_classes,), optional
-        Rows of each class: experience of the tables directly below the class, the
-        only ones to be learned. By default no table has experience.
-
-    Returns
-    -------
-    BayesianNetwork
-        Features in the model's order, then latents and their cells, the class last.
-
-    Raises
-    ------
-    ValueError
-        If the table of some cells has more than the model's `max_table_cells`.
-
-    References
-    ----------
-    Langseth, H., Nielsen, T. D. (2006). Classification using hierarchical naive Bayes
-    models. Machine Learning 63, 135-159, section 6.3.
+    `class_counts` (n_classes,) are the experience of the tables directly below the
+    class. ValueError if the table of some cells exceeds the model's `max_table_cells`.
+    Langseth and Nielsen (2006), Classification using hierarchical naive Bayes models,
+    Machine Learning 63, 135-159, section 6.3.
     """
     return _Expansion(model, class_counts).network()
 

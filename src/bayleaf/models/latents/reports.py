@@ -29,12 +29,7 @@ def latent_reports(
 ) -> tuple[LatentReport, ...]:
     """Describe every latent variable of a model, nested ones first.
 
-    Parameters
-    ----------
-    model : HierarchicalTables
-        The model.
-    max_rules : int, default=64
-        Where a state would need more, nested latents stay in its rules by name.
+    Where a state needs more than `max_rules`, nested latents stay in its rules by name.
     """
     domain, tree = model.domain, model.tree
     names = [*domain.names[: tree.n_features], *latent_names(domain, tree)]
@@ -82,15 +77,7 @@ def features_given_class(
 
 
 def rules_text(reports: Sequence[LatentReport], class_variable: Variable) -> str:
-    """Write latent variables, their states and rules as aligned tables.
-
-    Parameters
-    ----------
-    reports : sequence of LatentReport
-        The latent variables.
-    class_variable : Variable
-        The class.
-    """
+    """Write latent variables, their states and rules as aligned tables."""
     classes = [class_variable.label(code) for code in range(class_variable.n_states)]
     if not reports:
         return "no latent variables: every feature stands directly below the class"

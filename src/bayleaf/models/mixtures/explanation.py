@@ -188,22 +188,9 @@ def explain_routes(
     target: NDArray[np.intp],
     against: NDArray[np.intp],
 ) -> list[MixtureExplanation]:
-    """Add to each row's explanation what gates and experts say.
+    """Add what gates and experts contribute to each row's explanation.
 
-    Parameters
-    ----------
-    model : MixtureTables
-        The mixture.
-    codes : Codes
-        Features of the rows.
-    explanations : sequence of Explanation
-        One a row.
-    target, against : ndarray of shape (n_rows,)
-        Classes that these explain.
-
-    Returns
-    -------
-    list of MixtureExplanation
+    `target` and `against` (n_rows,) are the classes that these explain.
     """
     gates = [
         opinions

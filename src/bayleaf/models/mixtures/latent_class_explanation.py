@@ -70,18 +70,8 @@ def explain_components(
 ) -> list[LatentClassExplanation]:
     """Add to each row's explanation to which components the row belongs.
 
-    Parameters
-    ----------
-    shares : ndarray of shape (n_rows, n_classes, n_components)
-        P(component | class, row).
-    explanations : sequence of Explanation
-        One a row.
-    target, against : ndarray of shape (n_rows,)
-        Classes that these explain.
-
-    Returns
-    -------
-    list of LatentClassExplanation
+    `shares` (n_rows, n_classes, n_components) are P(component | class, row); `target`
+    and `against` (n_rows,) are the classes explained.
     """
     return [
         LatentClassExplanation(

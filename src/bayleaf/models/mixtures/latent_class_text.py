@@ -25,22 +25,9 @@ def component_remarks(
     """One line for each heavy component: its weight and the states that mark it most.
 
     A state marks a component by how much it adds to the divergence of the component
-    from its class, P(state | class, component) ln(P(state | class, component) /
-    P(state | class)).
-
-    Parameters
-    ----------
-    domain : Domain
-        Features, then the class.
-    weights : ndarray of shape (n_classes, n_components)
-        P(component | class).
-    tables : sequence of ndarray of shape (n_classes, n_components, card)
-        P(feature | class, component).
-
-    Returns
-    -------
-    tuple of str
-        Empty with a single component.
+    from its class, P(state | class, component) ln(P(state | class, component) / P(state
+    | class)). `weights` (n_classes, n_components), `tables` (n_classes, n_components,
+    card). Empty with a single component.
     """
     n_classes, n_components = weights.shape
     if n_components == 1:

@@ -167,12 +167,9 @@ class MixtureTables(ModelKind):
         return Look.constant(self._shift), LogSum(paths=paths, is_posterior=True)
 
     def gate_weights(self, codes: Codes) -> Floats:
-        """Weight that each mixture's gates give each expert.
+        """Weight that each mixture's gates give each expert, summing to one.
 
-        Returns
-        -------
-        ndarray of shape (n_starts, n_rows, n_experts)
-            The weights of a mixture sum to one in each row.
+        Shape (n_starts, n_rows, n_experts).
         """
         weights = [np.exp(log_gate_weights(banks, codes)) for banks in self.starts]
         return np.stack(weights)
@@ -261,20 +258,7 @@ def _bank_of(bank: NaiveBayesBank) -> Bank:
 
 
 def log_gate_weights(banks: Banks, codes: Codes) -> Floats:
-    """Log of the weight that one mixture's gates give each expert.
-
-    Parameters
-    ----------
-    banks : tuple of NaiveBayesBank
-        The gates of each level, then the experts.
-    codes : Codes
-        The features; a class after them is not looked at.
-
-    Returns
-    -------
-    ndarray of shape (n_rows, n_experts)
-        Nats.
-    """
+    """Log weights (n_rows, n_experts) that one mixture's gates give its experts."""
     weights = np.zeros((codes.n_rows, 1))
     for bank in banks[:-1]:
         shares = weights[:, :, None] + bank.log_posteriors(codes)
@@ -296,9 +280,7 @@ def mixture_log_posteriors(starts: tuple[Banks, ...], codes: Codes) -> LogScores
 def _log_members(starts: tuple[Banks, ...], codes: Codes) -> Floats:
     """Log of gate weight times expert's posterior, for all mixtures' experts.
 
-    Returns
-    -------
-    ndarray of shape (n_starts * n_experts, n_rows, n_classes)
+    Shape (n_starts * n_experts, n_rows, n_classes).
     """
     members = [
         log_gate_weights(banks, codes)[:, :, None] + banks[-1].log_posteriors(codes)
@@ -315,9 +297,7 @@ def member_shares(
 ) -> Floats:
     """What each expert's log-odds are multiplied by so that they add up exactly.
 
-    Returns
-    -------
-    ndarray of shape (n_starts, n_experts, n_rows)
+    Shape (n_starts, n_experts, n_rows).
     """
     rows = np.arange(codes.n_rows)
     members = _log_members(model.starts, codes)

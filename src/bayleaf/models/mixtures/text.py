@@ -48,19 +48,9 @@ def mixture_text(model: MixtureTables) -> str:
 
 
 def deciding_attributes(bank: NaiveBayesBank, node: int) -> Floats:
-    """Mutual information of each feature and the output of one classifier.
+    """Mutual information (nats) of each feature and one classifier's output.
 
-    Parameters
-    ----------
-    bank : NaiveBayesBank
-        The classifiers.
-    node : int
-        Which of them.
-
-    Returns
-    -------
-    ndarray of shape (n_features,)
-        Nats, under the classifier's own distributions.
+    Shape (n_features,), under the classifier's own distributions.
     """
     prior = np.exp(bank.log_prior[node])
     found = np.empty(bank.n_features)

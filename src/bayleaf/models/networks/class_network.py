@@ -31,21 +31,11 @@ Floats = NDArray[np.float64]
 class ClassNetwork(ModelKind):
     """Base of class models that are one network, whose last variable is the class.
 
-    Parameters
-    ----------
-    network : BayesianNetwork
-        Features in the order of the codes, then the class.
-    max_table_cells : int, default=20_000_000
-        Largest table that summing out missing features may build.
-
-    Raises
-    ------
-    ValueError
-        If `max_table_cells` is below 1.
+    Features are in the order of the codes.
     """
 
     network: BayesianNetwork
-    max_table_cells: int = 20_000_000
+    max_table_cells: int = 20_000_000  # when summing out, at least 1
 
     def __post_init__(self) -> None:
         if self.max_table_cells < 1:

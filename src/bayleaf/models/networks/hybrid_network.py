@@ -38,39 +38,16 @@ class HybridNetworkModel(ModelKind):
     class c is ``base[c]`` plus `table_weight` times ``ln P(nominal features | c)`` plus
     each number's log density given c and its parents, times its weight.
 
-    Parameters
-    ----------
-    tables : BayesianNetwork
-        Features, then the class; numbers stand without arcs in it.
-    base : ndarray of shape (n_classes,)
-        Score of each class before any feature is seen, nats.
-    table_weight : float
-        Weight of the tables, not negative.
-    linear : WeightedLinearFamilies
-        The numbers.
-    state_counts : tuple of ndarray of shape (n_states,)
-        Training weight of each state of each feature.
-    max_table_cells : int, default=20_000_000
-        Largest table that summing out missing nominal features may build.
-
-    Raises
-    ------
-    ValueError
-        If the parts do not fit each other.
-
-    References
-    ----------
-    Lauritzen, S. L., Wermuth, N. (1989). Graphical models for associations between
-    variables, some of which are qualitative and some quantitative. Annals of
-    Statistics 17, 31-57.
+    Lauritzen and Wermuth (1989), Graphical models for associations between variables,
+    some of which are qualitative and some quantitative, Annals of Statistics 17, 31-57.
     """
 
-    tables: BayesianNetwork
-    base: Floats
-    table_weight: float
+    tables: BayesianNetwork  # features without arcs of numbers, then the class
+    base: Floats  # (n_classes,), nats, before any feature is seen
+    table_weight: float  # at least 0
     linear: WeightedLinearFamilies
-    state_counts: tuple[Floats, ...]
-    max_table_cells: int = 20_000_000
+    state_counts: tuple[Floats, ...]  # (n_states,), training weights
+    max_table_cells: int = 20_000_000  # when summing out
 
     _TABLES_ARE = (
         "is a number, with a regression in each class and no table; look at its shape"
@@ -241,12 +218,8 @@ class HybridNetworkModel(ModelKind):
     ) -> tuple[Floats, Floats]:
         """Split the log-odds of `target` against `against` by families.
 
-        Returns
-        -------
-        prior : ndarray of shape (n_rows,)
-            Nats.
-        terms : ndarray of shape (n_rows, n_features)
-            Nats; zero for a missing feature.
+        Returns prior (n_rows,) and terms (n_rows, n_features) in nats, zero where
+        missing.
         """
         _, terms = self._evidence.contributions(codes, target, against)
         changes = self.linear.changes(codes, terms.shape[1])

@@ -23,24 +23,14 @@ from bayleaf.scoring.terms import Look, Term
 class NetworkPosteriorModel(ClassNetwork):
     """Class scores from a network whose last variable, the class, may have parents.
 
-    It stands beside `NetworkModel`, which is ten times as fast and more, but looks up
-    tables with the class as one axis, which trees would have to be expanded to, and
-    takes another prior as its class's own table, which needs a class without parents.
-    This one takes the density of each row with each class, whatever form the
-    distributions have and wherever the class stands.
-
-    Parameters
-    ----------
-    network : BayesianNetwork
-        Features in the order of the codes, then the class.
-    max_table_cells : int, default=20_000_000
-        Largest table that summing out missing features may build.
-    given_prior : ndarray of shape (n_classes,), optional
-        Prior probabilities that take the place of the network's own: scores are those
-        of P(features | class) under it.
+    `NetworkModel` is ten times as fast and more, but looks up tables with the class as
+    one axis, which trees would have to be expanded to, and takes another prior as its
+    class's own table, which needs a class without parents. This one takes the density
+    of each row with each class, whatever form the distributions have and wherever the
+    class is in the graph. Under `given_prior` scores are of P(features | class).
     """
 
-    given_prior: NDArray[np.float64] | None = None
+    given_prior: NDArray[np.float64] | None = None  # (n_classes,)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -75,11 +65,7 @@ class NetworkPosteriorModel(ClassNetwork):
         """Log joint probability (nats) of each class and the observed features.
 
         See `ClassModel.class_log_scores`; missing cells are summed out exactly.
-
-        Raises
-        ------
-        ValueError
-            If summing out would need a table above `max_table_cells`.
+        ValueError if that would need a table above `max_table_cells`.
         """
         n_classes = self.domain[-1].n_states
         scores = np.empty((codes.n_rows, n_classes))
@@ -97,14 +83,8 @@ class NetworkPosteriorModel(ClassNetwork):
         """Split the log-odds of `target` against `against` by features.
 
         The prior is one term; then features are revealed one by one in the network's
-        order, and each one's term is how much the log-odds change.
-
-        Returns
-        -------
-        prior : ndarray of shape (n_rows,)
-            Nats.
-        terms : ndarray of shape (n_rows, n_features)
-            Nats; zero for a missing feature.
+        order, and each one's term is how much the log-odds change. Returns prior
+        (n_rows,) and terms (n_rows, n_features) in nats, zero where missing.
         """
         cards = self.domain.cards[:-1]
         columns = [np.full(codes.n_rows, card) for card in cards]

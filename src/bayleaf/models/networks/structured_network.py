@@ -46,18 +46,8 @@ def network_from_structures(
 ) -> BayesianNetwork:
     """Fill the structures of a network with probabilities by counting.
 
-    Parameters
-    ----------
-    domain : Domain
-        The variables.
-    dag : DAG
-        Parents of each variable, increasing.
-    structures : sequence of GroupedParents or TreeShape
-        Shape of each variable's distribution.
-    codes : Codes
-        Rows; those that miss a cell which a distribution asks for do not count there.
-    smoothing : Smoothing
-        Rule for the rows of each table, and for the leaves of each tree.
+    Rows that miss a cell of a distribution do not count there. The rule smooths rows of
+    tables and leaves of trees.
     """
     counts = [structure_counts(structure, codes) for structure in structures]
     return network_from_counts(domain, dag, structures, counts, smoothing)
@@ -89,10 +79,8 @@ def counted_log_likelihood(
 def structure_counts(structure: Structure, codes: Codes) -> NDArray[np.float64]:
     """Weight of the child's states in each distribution of a structure.
 
-    Returns
-    -------
-    ndarray of shape (n_rows, child card), or (*groups of each parent, child card)
-        One row a distribution for a tree, one axis a parent for a table; float64.
+    Shape (n_leaves, child card) for a tree, (*groups of each parent, child card) for a
+    table.
     """
     if isinstance(structure, TreeShape):
         return _leaf_counts(structure, codes)
@@ -134,13 +122,6 @@ class PlacedStructures:
 
     Where each row lies in each table is looked up once, in every pass of expectation
     maximisation but the first: most of a pass would go into that.
-
-    Parameters
-    ----------
-    structures : sequence of GroupedParents or TreeShape
-        Shape of each variable's distribution.
-    codes : Codes
-        Rows without missing cells.
     """
 
     def __init__(self, structures: Sequence[Structure], codes: Codes) -> None:
@@ -150,12 +131,7 @@ class PlacedStructures:
         self._n_kept = _MOST_POSITIONS // max(codes.n_rows, 1)
 
     def counts(self, weights: NDArray[np.float64]) -> list[NDArray[np.float64]]:
-        """What `structure_counts` gives for each structure under some weights.
-
-        Parameters
-        ----------
-        weights : ndarray of shape (n_rows,)
-        """
+        """What `structure_counts` gives for each structure under weights (n_rows,)."""
         codes = replace(self._codes, weights=weights, unit_weights=False)
         found = []
         for place, structure in enumerate(self._structures):
@@ -173,12 +149,7 @@ class PlacedStructures:
     ) -> NDArray[np.float64]:
         """Logarithm (nats) of the probability of each row, shape (n_rows,).
 
-        Parameters
-        ----------
-        tables : sequence of ndarray
-            Distributions of each structure, shaped like its counts.
-        n_jobs : int, optional
-            Number of threads, in scikit-learn's meaning.
+        Tables have the shapes of the counts.
         """
         with np.errstate(divide="ignore"):
             logs = [np.log(table).ravel() for table in tables]

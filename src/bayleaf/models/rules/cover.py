@@ -23,15 +23,11 @@ _MAX_EXPANSIONS = 300
 class Box:
     """A conjunction of conditions on nodes of a latent tree.
 
-    Parameters
-    ----------
-    conditions : mapping of int to frozenset of int
-        Nodes, each with the codes of which it has one.
-    equalities : frozenset of (int, int, bool)
-        Pairs of features with the same states, and whether they are equal or differ.
+    `conditions` are the codes of which a node has one; `equalities` pairs of features
+    with the same states, and whether they are equal or differ.
     """
 
-    conditions: Mapping[int, States] = field(default_factory=dict)
+    conditions: Mapping[int, States] = field(default_factory=dict)  # by node
     equalities: frozenset[tuple[int, int, bool]] = frozenset()
 
     def joined(self, other: Box) -> Box:
@@ -54,15 +50,8 @@ class Box:
 class Cover:
     """Covers states of tree nodes by boxes over features.
 
-    Parameters
-    ----------
-    tree : LatentTree
-        The latent variables.
-    variables : sequence of Variable
-        The features.
-    max_boxes : int
-        Where features would need more boxes than this, a nested latent stays in the
-        conditions instead of being expanded.
+    Where features would need more than `max_boxes`, a nested latent stays in the
+    conditions instead of being expanded.
     """
 
     def __init__(

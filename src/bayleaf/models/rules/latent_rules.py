@@ -211,19 +211,8 @@ def state_rules(
 ) -> list[tuple[tuple[Rule, ...], ...]]:
     """Rules of every state of every latent variable.
 
-    Parameters
-    ----------
-    domain : Domain
-        Features in the tree's order; further variables are not looked at.
-    tree : LatentTree
-        The latent variables.
-    max_rules : int, default=64
-        Where a state would need more, nested latents stay in its rules by name.
-
-    Returns
-    -------
-    list of tuple of tuple of Rule
-        By latent and state. The rules of one latent are disjoint and cover all rows.
+    The rules of one latent are disjoint and cover all rows. Where a state would need
+    more than `max_rules`, nested latents stay in its rules by name.
     """
     features = domain.variables[: tree.n_features]
     numbered = [

@@ -16,24 +16,12 @@ States = frozenset[int]
 
 @dataclass(frozen=True, eq=False)
 class TreeRule:
-    """A conjunction of states, and what it adds to the score of a class.
-
-    Parameters
-    ----------
-    rule : Rule
-        When it applies.
-    label : object
-        The class that it speaks of; with two classes, as against the first.
-    nats : float
-        What it adds.
-    rows : float
-        Weight of the training rows among those that the trees grew on.
-    """
+    """A conjunction of states, and what it adds to the score of a class."""
 
     rule: Rule
-    label: Any
-    nats: float
-    rows: float
+    label: Any  # class; with two classes, against the first
+    nats: float  # added to the score
+    rows: float  # training weight among those that the trees grew on
 
     def __str__(self) -> str:
         rows = format_number(self.rows)
@@ -55,15 +43,6 @@ def tree_rules(
     """All leaves as rules, those that move most scores by most first.
 
     Equal conjunctions of several trees are one rule, which adds what they add together.
-
-    Parameters
-    ----------
-    trees : ClassTrees or None
-        The trees; no rules without.
-    domain : Domain
-        Features, then the class.
-    labels : tuple
-        Class labels.
     """
     found: dict[tuple[Any, ...], TreeRule] = {}
     if trees is None:

@@ -21,29 +21,12 @@ _FORMS = (
 def read_edges(
     edges: Any, nodes: Iterable[Name] | None = None
 ) -> tuple[list[Name], dict[Name, list[Name]]]:
-    """Take a graph apart into names and the parents of each.
+    """Take a graph apart into names, `nodes` first, and the parents of each.
 
-    Parameters
-    ----------
-    edges : iterable of pairs, text, mapping, graph of networkx, DAG, or network
-        The arcs.
-    nodes : iterable of names, optional
-        Variables that come first, in this order, whether or not an arc touches them.
-
-    Returns
-    -------
-    names : list of str or int
-        The nodes, then others in the order in which arcs mention them.
-    parents : dict of name to list of names
-        In the order of the arcs.
-
-    Raises
-    ------
-    ValueError
-        If a DAG has another number of nodes than there are names.
-    TypeError
-        If the edges have none of these forms, or a name is neither text nor an
-        integer.
+    Edges are pairs, text, a mapping, a graph of networkx, a DAG or a network; names and
+    parents come in their order. ValueError if a DAG has another number of nodes than
+    there are names; TypeError if the edges have none of these forms, or a name is
+    neither text nor an integer.
     """
     if isinstance(nodes, str) or not isinstance(nodes, Iterable | None):
         raise TypeError(f"nodes must be a list of names, got {quoted(nodes)}")

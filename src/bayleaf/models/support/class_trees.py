@@ -25,37 +25,18 @@ class ClassTrees:
 
     A row starts at a tree's root and goes left where its state of the node's feature is
     the node's, or, for an ordered feature, at or below it. It ends in a leaf, or where
-    the state is unknown, and the class gets the value found there.
-
-    Parameters
-    ----------
-    n_classes : int
-        Number of classes.
-    classes : ndarray of shape (n_trees,), dtype int64
-        The class that each tree adds to.
-    is_ordered : ndarray of shape (n_features,), dtype bool
-        Whether states of a feature are intervals.
-    features : ndarray of shape (n_nodes,), dtype int64
-        Feature that a node looks at, -1 for a leaf; the trees one after another, each
-        from its root on.
-    states : ndarray of shape (n_nodes,), dtype int64
-        The state that it asks for.
-    children : ndarray of shape (n_nodes,), dtype int64
-        The left child; the right one stands behind it.
-    values : ndarray of shape (n_nodes,), dtype float64
-        Nats of a row that ends in the node; zero at roots.
-    rows : ndarray of shape (n_nodes,), dtype float64
-        Weight of the training rows that the node was learned from.
+    the state is unknown, and the class gets the value found there. Nodes are stored
+    tree after tree, each from its root on; right children follow left ones.
     """
 
     n_classes: int
-    classes: Whole
-    is_ordered: NDArray[np.bool_]
-    features: Whole
-    states: Whole
-    children: Whole
-    values: Floats
-    rows: Floats
+    classes: Whole  # (n_trees,), the class that each tree adds to
+    is_ordered: NDArray[np.bool_]  # (n_features,), whether states are intervals
+    features: Whole  # (n_nodes,), -1 for a leaf
+    states: Whole  # (n_nodes,)
+    children: Whole  # (n_nodes,), the left child
+    values: Floats  # (n_nodes,), nats of a row that ends there; 0 at roots
+    rows: Floats  # (n_nodes,), training weight that the node was learned from
 
     __repr__ = brief_fields
 

@@ -26,12 +26,9 @@ Floats = NDArray[np.float64]
 
 
 def without_sums(dag: DAG, codes: Codes) -> NDArray[np.bool_]:
-    """Rows whose missing features may be left out, since nothing else asks for them.
+    """Rows whose missing features may be left out, as nothing else needs them.
 
-    Returns
-    -------
-    ndarray of shape (n_rows,)
-        False where a missing feature has a parent's place for something that is known.
+    False where one is a parent of something known.
     """
     parents = dag.parents
     barren = [codes.missing(feature) for feature in range(codes.n_variables)]
@@ -134,27 +131,11 @@ def _with_leaves(node: Leaf | Split, rows: dict[int, Floats]) -> Leaf | Split:
 
 @dataclass(frozen=True, eq=False)
 class DrawnRow:
-    """What drawn tables say of one row; each is drawn when first asked for.
+    """Drawn distributions of one row; each is drawn at its first use."""
 
-    Parameters
-    ----------
-    tables : sequence of CPD
-        Distributions of features, and the class prior last.
-    support : SupportCounts
-        The training rows behind each.
-    domain : Domain
-        Features.
-    codes : Codes
-        The row.
-    n_draws : int
-        Number of draws.
-    rng : Generator
-        Source of randomness.
-    """
-
-    tables: Sequence[CPD]
-    support: SupportCounts
-    domain: Domain
+    tables: Sequence[CPD]  # of features, the class prior last
+    support: SupportCounts  # the training rows behind each
+    domain: Domain  # features
     codes: Codes
     n_draws: int
     rng: np.random.Generator

@@ -29,14 +29,9 @@ def cpd_shape(cpd: CPD) -> tuple[int, ...]:
 
 
 def distribution_places(cpd: CPD, columns: Columns) -> NDArray[np.intp]:
-    """Position of the distribution that each row uses, in `distributions`.
+    """Position in `distributions` of that of each row; -1 where a parent is missing.
 
-    Parameters
-    ----------
-    cpd : CPD
-        The distribution of a child given its parents.
-    columns : sequence of ndarray of shape (n_rows,)
-        Codes of all variables; -1 comes back where a parent is missing.
+    `columns` (n_rows,) are codes of all variables.
     """
     n_rows = len(columns[0])
     own = [np.asarray(columns[parent], dtype=np.intp) for parent in cpd.parents]

@@ -19,16 +19,8 @@ def expert_shares(
 ) -> Floats:
     """How far each row, class included, belongs to each expert, (n_rows, n_experts).
 
-    Parameters
-    ----------
-    experts : NaiveBayesBank
-        The experts of one mixture.
-    log_gates : ndarray of shape (n_rows, n_experts)
-        Log of the weights that its gates give them.
-    features : Codes
-        The rows.
-    own : ndarray of shape (n_rows,)
-        Their classes.
+    `log_gates` (n_rows, n_experts) are one mixture's log weights, `own` (n_rows,) the
+    rows' classes.
     """
     right = experts.log_posteriors(features)[np.arange(len(own)), :, own]
     shares = log_gates + right
@@ -41,14 +33,8 @@ def output_rows(
 ) -> Floats:
     """Shares of the rows by output of each node, (n_rows, n_nodes, n_outputs).
 
-    Parameters
-    ----------
-    bank : NaiveBayesBank
-        The gates of one level, or the experts.
-    shares : ndarray of shape (n_rows, n_experts)
-        How far each row belongs to each expert.
-    own : ndarray of shape (n_rows,), optional
-        Classes of the rows, the outputs of experts; those of gates are nodes below.
+    `shares` (n_rows, n_experts); `own` (n_rows,) are classes, the outputs of experts,
+    None for gates, whose outputs are the nodes below.
     """
     n_rows = len(shares)
     if own is None:
@@ -65,18 +51,10 @@ def drawn_bank(
     of_outputs: Floats,
     rng: np.random.Generator,
 ) -> NaiveBayesBank:
-    """A bank with drawn priors and tables.
+    """A bank with drawn priors and tables around its own.
 
-    Parameters
-    ----------
-    bank : NaiveBayesBank
-        Means of the posteriors.
-    of_nodes : ndarray of shape (n_nodes,)
-        Rows that each prior is worth.
-    of_outputs : ndarray of shape (n_features, n_nodes, n_outputs)
-        Rows that each distribution of a feature is worth.
-    rng : Generator
-        Source of randomness.
+    `of_nodes` (n_nodes,) are the rows that each prior is worth, `of_outputs`
+    (n_features, n_nodes, n_outputs) those of each distribution.
     """
     entries = bank.log_table.copy()
     for feature in range(bank.n_features):

@@ -18,22 +18,12 @@ States = NDArray[np.uint16]
 
 
 class FamilyLevel(NamedTuple):
-    """The Dirichlet distributions that rows use at one depth of a family.
+    """The Dirichlet distributions that rows use at one depth of a family."""
 
-    Parameters
-    ----------
-    cells, parents : ndarray of shape (n_rows, n_classes)
-        Parameter of the row's state, and sum of the parameters.
-    known : ndarray of shape (n_rows,), dtype bool
-        Whether the state of the feature is known.
-    strength : float
-        What smoothing adds to `parents`.
-    """
-
-    cells: Floats
-    parents: Floats
-    known: NDArray[np.bool_]
-    strength: float
+    cells: Floats  # (n_rows, n_classes), parameter of the row's state
+    parents: Floats  # (n_rows, n_classes), sum of the parameters
+    known: NDArray[np.bool_]  # (n_rows,), whether the feature's state is known
+    strength: float  # what smoothing adds to `parents`
 
 
 def family_levels(
@@ -44,22 +34,9 @@ def family_levels(
 ) -> Iterator[FamilyLevel]:
     """Smoothed weights of a feature's state and of its parents', depth by depth.
 
-    Parameters
-    ----------
-    family : NestedFamilies
-        The feature and its parents in one of the networks.
-    states : ndarray of shape (n_features, n_rows)
-        The rows in the network's coding.
-    smoothing : Smoothing
-        Rule of the tables.
-    shape : (int, int)
-        Number of classes and of depths.
-
-    Yields
-    ------
-    FamilyLevel
-        From no parent on; where the parents' states do not exist, or there are no more
-        parents, the one before comes again.
+    `states` (n_features, n_rows) are in the network's coding, `shape` is (n_classes,
+    n_depths). Starts without parents; a level repeats the one before where the parents'
+    states do not exist, or no parent is left.
     """
     n_classes, n_depths = shape
     prior = PseudoCounts.from_rule(smoothing, family.marginal)
@@ -104,18 +81,7 @@ def _weights(
 class AverageLevels:
     """The distributions that rows use in all networks of an average.
 
-    Parameters
-    ----------
-    networks : sequence of RandomNetwork
-        The networks.
-    weights : ndarray of shape (n_rows, n_features, n_depths)
-        Weight of each feature at each depth in each row.
-    smoothing : Smoothing
-        Rule of the tables.
-    codes : Codes
-        The rows.
-    n_classes : int
-        Number of classes.
+    `weights` (n_rows, n_features, n_depths).
     """
 
     def __init__(

@@ -28,17 +28,11 @@ Floats = NDArray[np.float64]
 class WeightedLinearFamilies:
     """Linear-Gaussian families, each piece with its weight.
 
-    Parameters
-    ----------
-    families : LinearGaussianFamilies
-        The families.
-    weights : ndarray of shape (n_columns, n_pieces)
-        Weight of each piece of each numeric feature, none negative: what it says alone,
-        then given its parents.
+    Pieces are a numeric feature alone, then given its parents.
     """
 
     families: LinearGaussianFamilies
-    weights: Floats
+    weights: Floats  # (n_columns, n_pieces), at least 0
 
     __repr__ = brief_fields
 
@@ -158,18 +152,10 @@ class WeightedLinearFamilies:
 
 @dataclass(frozen=True, eq=False)
 class Curves:
-    """What each state of some features adds to the scores.
+    """What each state of some features adds to the scores."""
 
-    Parameters
-    ----------
-    features : ndarray of shape (n_curves,), dtype int64
-        The features, in increasing order.
-    curves : tuple of ndarray of shape (n_states, n_classes)
-        Nats.
-    """
-
-    features: NDArray[np.int64]
-    curves: tuple[Floats, ...]
+    features: NDArray[np.int64]  # (n_curves,), in increasing order
+    curves: tuple[Floats, ...]  # (n_states, n_classes), nats
 
     __repr__ = brief_fields
 
@@ -267,21 +253,9 @@ def parent_weights(
     weights: Floats,
     linear: WeightedLinearFamilies | None,
 ) -> list[dict[int, float]]:
-    """Total weight of each feature's terms that look at each parent.
+    """Parents of each feature by falling weight: the total of terms that look at them.
 
-    Parameters
-    ----------
-    networks : sequence of RandomNetwork
-        The networks.
-    weights : ndarray of shape (n_features, n_depths)
-        Weight of each feature at each depth.
-    linear : WeightedLinearFamilies or None
-        What features say as numbers.
-
-    Returns
-    -------
-    list of dict of int to float
-        For each feature, its parents by falling weight.
+    `weights` (n_features, n_depths).
     """
     n_features, depths = weights.shape
     found = []

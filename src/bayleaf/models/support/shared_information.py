@@ -22,15 +22,11 @@ _MOST_CELLS = 200_000
 
 
 def pair_arcs(told: Floats, shared: Floats) -> list[WeightedArc]:
-    """Pairs of features as arcs, from the one that tells more about the class.
+    """Pairs of features as arcs, from the more informative one about the class.
 
-    Parameters
-    ----------
-    told : ndarray of shape (n_features,)
-        Information that each feature shares with the class, nats.
-    shared : ndarray of shape (n_features, n_features)
-        Information that two features share within the classes, nats; only what stands
-        above the diagonal is read. Pairs that share nothing are left out.
+    `told` (n_features,) and `shared` (n_features, n_features) are information shared
+    with the class, and by two features within classes, in nats; only above the diagonal
+    is read, and pairs that share nothing are left out.
     """
     pairs = itertools.combinations(range(len(told)), 2)
     return [
@@ -53,13 +49,8 @@ def one_dependence_arcs(
 ) -> list[WeightedArc]:
     """Pairs of features of averaged one-dependence networks, weighted by information.
 
-    Each pair stands in two networks, either feature being the other's parent; its
-    weight is the mean of both.
-
-    Parameters
-    ----------
-    prior, parents, children, offsets
-        As `AveragedOneDependenceModel` holds them.
+    Each pair is in two networks, either feature being the other's parent; its weight is
+    the mean of both. Parameters are those of `AveragedOneDependenceModel`.
     """
     joint = prior[:, None] * parents
     mean = joint.sum(axis=0)
@@ -85,12 +76,7 @@ def averaged_arcs(networks: Sequence[Sequence[TableCPD]]) -> list[WeightedArc]:
     """Pairs of features that are joined in some networks, weighted by information.
 
     The weight is the mean over the networks that join the two; where a table would be
-    too large nothing is measured.
-
-    Parameters
-    ----------
-    networks : sequence of sequence of TableCPD
-        Tables of each network, one a variable, the class last.
+    too large nothing is measured. In each network, the class's table is last.
     """
     # It brings scipy along, which models do without.
     from bayleaf.counts.information import (

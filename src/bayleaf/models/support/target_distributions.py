@@ -20,18 +20,11 @@ class TargetDistributions:
 
     Probability is spread evenly inside a cell; a cell whose ends are equal is a value
     with a probability of its own.
-
-    Parameters
-    ----------
-    lower, upper : ndarray of shape (n_cells,)
-        Ends of the cells in the target's unit, rising.
-    probabilities : ndarray of shape (n_rows, n_cells)
-        Of each cell in each row.
     """
 
-    lower: Floats
-    upper: Floats
-    probabilities: Floats
+    lower: Floats  # (n_cells,), rising, in the target's unit
+    upper: Floats  # (n_cells,)
+    probabilities: Floats  # (n_rows, n_cells)
 
     def __len__(self) -> int:
         return len(self.probabilities)
@@ -59,22 +52,9 @@ class TargetDistributions:
         return self.quantiles([0.5])[:, 0]
 
     def quantiles(self, levels: Any) -> Floats:
-        """Quantiles of each row.
+        """Quantiles (n_rows, n_levels) in the target's unit.
 
-        Parameters
-        ----------
-        levels : array-like of shape (n_levels,)
-            From 0 to 1.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_levels)
-            In the target's unit.
-
-        Raises
-        ------
-        ValueError
-            If a level is no number from 0 to 1.
+        ValueError unless the levels (n_levels,) are numbers from 0 to 1.
         """
         wanted = checked_levels(levels)
         last = len(self.lower) - 1
@@ -91,24 +71,12 @@ class TargetDistributions:
         return found
 
     def interval(self, coverage: float = 0.9) -> Floats:
-        """The central interval of each row, shape (n_rows, 2).
-
-        Parameters
-        ----------
-        coverage : float, default=0.9
-            Its probability, above 0 and below 1.
-        """
+        """The central interval (n_rows, 2) of a probability between 0 and 1."""
         outside = (1.0 - checked_coverage(coverage)) / 2.0
         return self.quantiles([outside, 1.0 - outside])
 
     def cdf(self, values: Any) -> Floats:
-        """Probability of at most a value, shape (n_rows,).
-
-        Parameters
-        ----------
-        values : float or array-like of shape (n_rows,)
-            In the target's unit; one for all rows, or one a row.
-        """
+        """Probability (n_rows,) of at most a value; one for all rows, or (n_rows,)."""
         at = np.broadcast_to(np.asarray(values, dtype=np.float64), (len(self),))
         width = self.upper - self.lower
         inside = (at[:, None] - self.lower) / np.where(width > 0, width, 1.0)
@@ -121,11 +89,7 @@ class TargetDistributions:
 
         The mean distance of a draw from the true value, less half that of two draws
         from each other (Gneiting and Raftery 2007, eq. 21); draws are cell centres.
-
-        Parameters
-        ----------
-        values : array-like of shape (n_rows,)
-            What came true, in the target's unit.
+        True values (n_rows,) are in the target's unit.
         """
         return crps_of_cells(self.probabilities, self._middle, np.asarray(values))
 

@@ -23,39 +23,19 @@ class TreeSum:
     """A number and the leaves that a row reaches in many regression trees, added up.
 
     A row moves to the left child of a node if the position of its state is at most the
-    threshold; that child stands right behind its parent. At a state that training did
-    not contain it stops: the value of a node is the mean of the rows below it.
-
-    Parameters
-    ----------
-    base : float
-        What is added to the roots' values.
-    positions : tuple of ndarray of shape (n_states,)
-        For each feature, where its states stand on the scale of the thresholds.
-    roots : ndarray of shape (n_trees,), dtype int64
-        The first node of each tree.
-    features : ndarray of shape (n_nodes,), dtype int64
-        What a node asks for; -1 for a leaf.
-    thresholds : ndarray of shape (n_nodes,)
-        The greatest position that goes left.
-    right : ndarray of shape (n_nodes,), dtype int64
-        The child of all others; 0 for a leaf.
-    values : ndarray of shape (n_nodes,)
-        What a row adds that stops here.
-
-    References
-    ----------
-    Friedman, J. H. (2001). Greedy function approximation: a gradient boosting machine.
-    Annals of Statistics 29, 1189-1232.
+    threshold; that child comes right after its parent. At a state that training did not
+    contain it stops: the value of a node is the mean of the rows below it. Friedman
+    (2001), Greedy function approximation: a gradient boosting machine, Annals of
+    Statistics 29, 1189-1232.
     """
 
-    base: float
-    positions: tuple[Floats, ...]
-    roots: Whole
-    features: Whole
-    thresholds: Floats
-    right: Whole
-    values: Floats
+    base: float  # added to the roots' values
+    positions: tuple[Floats, ...]  # (n_states,) on the scale of the thresholds
+    roots: Whole  # (n_trees,), the first node of each tree
+    features: Whole  # (n_nodes,), -1 for a leaf
+    thresholds: Floats  # (n_nodes,), the greatest position that goes left
+    right: Whole  # (n_nodes,), the other child; 0 for a leaf
+    values: Floats  # (n_nodes,), what a row adds that stops here
 
     __repr__ = brief_fields
 

@@ -14,21 +14,11 @@ _WIDTH = 80
 
 @dataclass(frozen=True)
 class ExpectationTerm:
-    """What one feature adds to the expectation.
-
-    Parameters
-    ----------
-    feature : str or int
-        Name of the feature.
-    value : str
-        Its state in the row, ``"missing"`` if it has none.
-    contribution : float
-        In the target's unit.
-    """
+    """What one feature adds to the expectation."""
 
     feature: str | int
-    value: str
-    contribution: float
+    value: str  # state in the row, "missing" if it has none
+    contribution: float  # in the target's unit
 
     def __repr__(self) -> str:
         fact = plain(stated(self.feature, self.value))
@@ -37,28 +27,13 @@ class ExpectationTerm:
 
 @dataclass(frozen=True)
 class ExpectationExplanation:
-    """The expectation of one row, split into terms that add up.
+    """The expectation of one row, split into terms that add up with the baseline."""
 
-    Parameters
-    ----------
-    row : object
-        Position of the row in the table explained, or its label.
-    target : str or int
-        Name of the target.
-    expectation : float
-        Mean of the predictive distribution, in the target's unit.
-    baseline : float
-        The expectation before any feature is seen.
-    terms : tuple of ExpectationTerm
-        What each feature adds, in the order of the columns; `baseline` and they sum to
-        `expectation`.
-    """
-
-    row: Any
+    row: Any  # position in the table explained, or label
     target: str | int
-    expectation: float
-    baseline: float
-    terms: tuple[ExpectationTerm, ...]
+    expectation: float  # in the target's unit
+    baseline: float  # before any feature is seen
+    terms: tuple[ExpectationTerm, ...]  # by column
 
     @property
     def ranked(self) -> list[ExpectationTerm]:
@@ -76,14 +51,9 @@ class ExpectationExplanation:
         }
 
     def to_text(self, n_terms: int = 10, where: str | None = None) -> str:
-        """The explanation as lines of text.
+        """The explanation as lines of text, the strongest `n_terms` first.
 
-        Parameters
-        ----------
-        n_terms : int, default=10
-            How many terms are listed, the strongest first.
-        where : str, optional
-            What the row is called; by default "row" and its position.
+        `where` is what the row is called, by default "row" and its position.
         """
         name = shown_name(self.target)
         lines = textwrap.wrap(

@@ -20,34 +20,19 @@ Floats = NDArray[np.float64]
 class ExpectationShape:
     """Mean expectation of rows by the state that one feature is set to.
 
-    Parameters
-    ----------
-    feature : str or int
-        Name of the feature.
-    target : str or int
-        Name of the target.
-    kind : {"numeric", "nominal"}
-        A step curve over intervals, or a bar for each value.
-    states : tuple of str
-        Intervals in increasing order, or values; "missing" last where it is a state.
-    edges : ndarray of shape (n_intervals + 1,)
-        Ends of the intervals, the outer ones infinite; empty for a nominal feature.
-    baseline : float
-        Mean expectation of the rows as they are, in the target's unit.
-    expectations : ndarray of shape (n_states,)
-        In the target's unit.
-    row_counts : ndarray of shape (n_states,)
-        Weight of the training rows in each state.
+    Expectations are in the target's unit. "numeric" is a step curve over intervals,
+    "nominal" a bar for each value. Outer `edges` are infinite; nominal features have
+    none.
     """
 
     feature: str | int
     target: str | int
-    kind: str
-    states: tuple[str, ...]
-    edges: Floats
-    baseline: float
-    expectations: Floats
-    row_counts: Floats
+    kind: str  # "numeric" or "nominal"
+    states: tuple[str, ...]  # "missing" last where it is a state
+    edges: Floats  # (n_intervals + 1,)
+    baseline: float  # mean expectation of the rows as they are
+    expectations: Floats  # (n_states,)
+    row_counts: Floats  # (n_states,), training weights
 
     __repr__ = brief_fields
 

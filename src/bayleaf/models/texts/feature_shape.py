@@ -119,21 +119,10 @@ def interval_edges(variable: Variable) -> NDArray[np.float64]:
 def states_alone(
     scores: Callable[[Codes], Floats], domain: Domain, feature: int
 ) -> Floats:
-    """What each state adds to the scores of the classes where nothing else is known.
+    """What each state adds to class scores where nothing else is known, in nats.
 
-    Parameters
-    ----------
-    scores : callable
-        Log scores of the classes (nats) of encoded rows.
-    domain : Domain
-        Features, then the class.
-    feature : int
-        Index of the feature.
-
-    Returns
-    -------
-    ndarray of shape (n_states, n_classes)
-        Nats; a class that a state rules out has 50 less than the best one.
+    Shape (n_states, n_classes); a class that a state rules out has 50 less than the
+    best.
     """
     cards = domain.cards[:-1]
     n_states = cards[feature]
@@ -154,18 +143,9 @@ def feature_shape(
     row_counts: NDArray[np.float64],
     classes: tuple[Any, ...],
 ) -> FeatureShape:
-    """What the states of a feature say alone.
+    """The shape of a feature alone, from nats (n_states, n_classes) of its states.
 
-    Parameters
-    ----------
-    variable : Variable
-        The feature.
-    alone : ndarray of shape (n_states, n_classes)
-        What each state adds to the score of each class, nats.
-    row_counts : ndarray of shape (n_states,)
-        Weight of the training rows in each state.
-    classes : tuple
-        Class labels in the model's order.
+    `row_counts` (n_states,) are training weights.
     """
     edges = interval_edges(variable)
     return FeatureShape(

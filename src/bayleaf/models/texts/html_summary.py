@@ -21,23 +21,9 @@ def facts_html(
     lists: Iterable[tuple[str, Sequence[Any]]] = (),
     drawing: str = "",
 ) -> str:
-    """Write facts as a table, and lists that open below it.
+    """Write facts as a table, and lists, if not empty, that open below it.
 
-    Parameters
-    ----------
-    title : str
-        What it is all about.
-    facts : iterable of (str, object)
-        Name and value of each fact.
-    lists : iterable of (str, sequence)
-        Heading and items of each list; empty ones are left out.
-    drawing : str, default=""
-        HTML between the facts and the lists.
-
-    Returns
-    -------
-    str
-        HTML without scripts, styles of the page or references.
+    The HTML has no scripts, page styles or references; `drawing` is HTML in between.
     """
     rows = "".join(
         '<tr><th scope="row" style="text-align:left;font-weight:normal">'
