@@ -200,16 +200,7 @@ class CodeStore:
 class StoreWriter:
     """Writes a store, column after column; the file appears when all is written.
 
-    Parameters
-    ----------
-    path : Path
-        A file beside the one to write, on the same disk.
-    cards : sequence of int
-        Number of states of each variable.
-    n_rows : int
-        Number of rows.
-    has_weights : bool
-        Whether weights follow the last column.
+    `path` is a file in the folder of the one to write, on the same disk.
     """
 
     def __init__(

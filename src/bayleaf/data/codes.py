@@ -22,34 +22,17 @@ class Codes:
     """Integer codes of all cells, variables along the first axis.
 
     A variable with ``n`` states uses the codes ``0 .. n-1``, and ``n`` for a missing
-    cell. Variables with at most 255 states lie in one byte a cell, wider ones
-    in two.
-
-    Parameters
-    ----------
-    narrow : ndarray of shape (n_narrow, n_rows), dtype uint8
-        Codes of the narrow variables, C-contiguous.
-    wide : ndarray of shape (n_wide, n_rows), dtype uint16
-        Codes of the wide variables, C-contiguous.
-    slots : tuple of int
-        Where each variable lies: ``s >= 0`` is row ``s`` of `narrow`, ``s < 0`` is
-        row ``-s - 1`` of `wide`.
-    cards : tuple of int
-        Number of states of each variable (at most 65 535).
-    weights : ndarray of shape (n_rows,), dtype float64
-        Weight of each row, non-negative.
-    unit_weights : bool
-        Whether every weight is one, so that integer counting may be used.
+    cell. Variables with at most 255 states take one byte per cell, wider ones two.
     """
 
     MAX_STATES: ClassVar[int] = domain.MAX_STATES
 
-    narrow: NDArray[np.uint8]
-    wide: NDArray[np.uint16]
-    slots: tuple[int, ...]
-    cards: tuple[int, ...]
-    weights: NDArray[np.float64]
-    unit_weights: bool
+    narrow: NDArray[np.uint8]  # (n_narrow, n_rows), C-contiguous
+    wide: NDArray[np.uint16]  # (n_wide, n_rows), C-contiguous
+    slots: tuple[int, ...]  # s >= 0 is row s of narrow, s < 0 row -s - 1 of wide
+    cards: tuple[int, ...]  # numbers of states, at most 65 535
+    weights: NDArray[np.float64]  # (n_rows,), non-negative
+    unit_weights: bool  # every weight is 1, so that counts may be integers
 
     @classmethod
     def from_columns(

@@ -346,20 +346,9 @@ def ordered_variable(
 
 @dataclass(frozen=True)
 class Domain:
-    """An ordered set of variables with distinct names.
+    """An ordered set of variables; ValueError if two of them share a name."""
 
-    Parameters
-    ----------
-    variables : tuple of Variable
-        In the order of the codes' rows.
-
-    Raises
-    ------
-    ValueError
-        If two variables share a name.
-    """
-
-    variables: tuple[Variable, ...]
+    variables: tuple[Variable, ...]  # in the order of the codes' rows
     _index: dict[str | int, int] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:

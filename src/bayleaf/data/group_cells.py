@@ -21,18 +21,10 @@ Hierarchies = Mapping[Name, ValueHierarchy]
 
 @dataclass(frozen=True, eq=False)
 class GroupCells:
-    """The cells of one column that name groups.
+    """The cells of one column that name groups."""
 
-    Parameters
-    ----------
-    nodes : tuple of hashable
-        Inner nodes of the column's hierarchy.
-    places : ndarray of shape (n_rows,), dtype intp
-        Which of them each cell names; -1 for none.
-    """
-
-    nodes: tuple[Hashable, ...]
-    places: NDArray[np.intp]
+    nodes: tuple[Hashable, ...]  # inner nodes of the column's hierarchy
+    places: NDArray[np.intp]  # (n_rows,), index into nodes, -1 for none
 
 
 def take_groups_out(
@@ -42,23 +34,9 @@ def take_groups_out(
 ) -> tuple[Matrix | list[Column], dict[Name, GroupCells]]:
     """Put states in the place of the cells that name groups, and remember these.
 
-    Parameters
-    ----------
-    parts : Matrix or list of Column
-        A table that was taken apart. Columns of numbers name no groups; columns of
-        text do, even if all their other cells are numbers.
-    hierarchies : mapping of name to ValueHierarchy
-        By column, as a person wrote them.
-    domain : Domain, optional
-        What training learned; a table without it is a training table.
-
-    Returns
-    -------
-    parts : Matrix or list of Column
-        The table without groups. A state stands in for each, so that the cells do not
-        count as missing.
-    cells : dict of name to GroupCells
-        Of the columns that had such cells.
+    Without `domain` it is a training table. Columns of numbers name no groups; columns
+    of text do, even if all other cells are numbers. As a state replaces each group, the
+    cell does not count as missing. Only columns with such cells have `GroupCells`.
     """
     if isinstance(parts, Matrix) or not hierarchies:
         return parts, {}
@@ -89,23 +67,10 @@ def put_groups_back(
     hierarchies: Hierarchies,
     cells: Mapping[Name, GroupCells],
 ) -> tuple[Codes, PartialValues]:
-    """Code the cells that named groups as missing, and tell what they may hold.
+    """Code the cells that named groups as missing, and return what they may be.
 
-    Parameters
-    ----------
-    codes : Codes
-        Codes of the table that `take_groups_out` made.
-    domain : Domain
-        Its variables.
-    hierarchies, cells
-        As given to and by `take_groups_out`.
-
-    Returns
-    -------
-    codes : Codes
-        A cell whose group has one state among the variable's holds that state.
-    partial : PartialValues
-        The other cells, but for those that may hold any state or none that is known.
+    A cell whose group has one state of the variable gets that state. A cell that may be
+    any state, or none that is known, is missing and has no partial value.
     """
     columns = [codes.column(v) for v in range(codes.n_variables)]
     found = []

@@ -19,15 +19,9 @@ def interruptible(function: Callable[[], T], n_numbers: int) -> T:
     """Call a function so that an interruption need not wait for its end.
 
     Python looks for Ctrl-C between its own steps alone, so that one long call of NumPy
-    keeps it waiting. Here another thread makes the call; after an interruption it ends
-    unheeded.
-
-    Parameters
-    ----------
-    function : callable
-        Has no effect but its result.
-    n_numbers : int
-        How many numbers it sorts, or what takes as long; a few are not worth a thread.
+    keeps it waiting. Here another thread makes the call, unless the numbers to sort
+    (or work as long) are few; after an interruption it ends unheeded. The function must
+    have no effect but its result.
     """
     if n_numbers <= _FEW or threading.current_thread() is not threading.main_thread():
         return function()

@@ -23,19 +23,10 @@ _JUST_BELOW = 1.0 - 1e-12
 
 @dataclass(frozen=True)
 class IntervalNumbers:
-    """Mean and quantiles of the training numbers in each interval.
+    """Mean and quantiles of the training numbers in each interval."""
 
-    Parameters
-    ----------
-    means : tuple of float
-        One an interval; 0 for an interval without rows.
-    quantiles : tuple of tuple of float
-        From the least to the greatest number at equal steps; empty for an interval
-        without rows.
-    """
-
-    means: tuple[float, ...]
-    quantiles: tuple[tuple[float, ...], ...]
+    means: tuple[float, ...]  # one per interval, 0 without rows
+    quantiles: tuple[tuple[float, ...], ...]  # from least to greatest; () without rows
 
     def check_content(self) -> None:
         """Raise ValueError unless quantiles rise, and there are as many as means."""
@@ -51,16 +42,9 @@ class IntervalNumbers:
     def of_column(
         cls, values: Floats, weights: Floats, cut_points: Sequence[float]
     ) -> IntervalNumbers:
-        """The numbers of a training column.
+        """The numbers of a training column, `values` (n_rows,), NaN where missing.
 
-        Parameters
-        ----------
-        values : ndarray of shape (n_rows,)
-            The numbers, NaN where missing.
-        weights : ndarray of shape (n_rows,)
-            How many rows each counts for.
-        cut_points : sequence of float
-            Increasing.
+        `cut_points` increase; `weights` (n_rows,) count rows.
         """
         missing = np.isnan(values)
         if missing.any():
@@ -99,17 +83,8 @@ class IntervalNumbers:
     ) -> IntervalNumbers:
         """The numbers of intervals of which only the ends are known.
 
-        Parameters
-        ----------
-        ends : sequence of float
-            The least number, the cut points, the greatest number; increasing.
-        integers : bool, default=False
-            Whether all numbers are whole ones.
-
-        Raises
-        ------
-        ValueError
-            If an interval holds no whole number, but all are whole.
+        `ends` increase: the least number, the cut points, the greatest number.
+        ValueError if an interval contains no integer, but all numbers are `integers`.
         """
         quantiles = []
         for place, (low, high) in enumerate(pairwise(ends)):

@@ -18,25 +18,10 @@ from bayleaf.wording import quoted
 
 
 def encode_labels(target: Any) -> tuple[NDArray[Any], NDArray[np.intp]]:
-    """Find the class labels of a target and number its rows by them.
+    """Distinct labels of a target (n_classes,), and each row's place in them (n_rows,).
 
-    Parameters
-    ----------
-    target : array-like or series of shape (n_rows,)
-        Labels of any hashable scalar type.
-
-    Returns
-    -------
-    classes : ndarray of shape (n_classes,)
-        Distinct labels in increasing order; labels of several types are ordered by
-        the name of their type first.
-    codes : ndarray of shape (n_rows,), dtype intp
-        Position of each row's label in `classes`.
-
-    Raises
-    ------
-    ValueError
-        If a label is missing, or labels are fractions and so no classes.
+    Labels increase; those of several types are ordered by the name of their type first.
+    ValueError if a label is missing, or labels are fractions and so not classes.
     """
     short = _whole_number_labels(target)
     if short is not None:
@@ -61,13 +46,7 @@ def encode_labels(target: Any) -> tuple[NDArray[Any], NDArray[np.intp]]:
 
 
 def label_codes(target: Any, classes: NDArray[Any]) -> NDArray[np.intp]:
-    """Number the rows of a target by labels that are known already.
-
-    Raises
-    ------
-    ValueError
-        If a row has a label that is not among `classes`.
-    """
+    """Number the rows of a target by known labels; ValueError for any other label."""
     found, codes = encode_labels(target)
     index = {label: i for i, label in enumerate(classes.tolist())}
     strange = [label for label in found.tolist() if label not in index]

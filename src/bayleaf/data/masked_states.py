@@ -15,12 +15,7 @@ from bayleaf.data.domain import Domain, Variable
 def masked_domain(domain: Domain, rare: Sequence[NDArray[np.bool_]]) -> Domain:
     """A domain in which the states of few rows have no names.
 
-    Parameters
-    ----------
-    domain : Domain
-        The variables.
-    rare : sequence of ndarray of shape (>= n_states,), dtype bool
-        Which states are not named.
+    `rare` has a mask (>= n_states,) per variable.
     """
     return Domain(
         tuple(

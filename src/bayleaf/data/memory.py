@@ -30,10 +30,7 @@ _POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
 def size_in_bytes(size: str | int, name: str) -> int:
     """Bytes of a size such as ``2GB`` or ``512MiB``; a number is bytes already.
 
-    Raises
-    ------
-    ValueError
-        If it is not a size above zero, naming the parameter or option `name`.
+    ValueError names the parameter or option `name` if it is not a size above zero.
     """
     found = _SIZE.fullmatch(str(size))
     n_bytes = 0
@@ -46,21 +43,10 @@ def size_in_bytes(size: str | int, name: str) -> int:
 
 
 def check_memory(needed: float, what: str, mend: str) -> None:
-    """Refuse work before it begins if it would need more memory than there is.
+    """Refuse work that would need more memory than there is, before it begins.
 
-    Parameters
-    ----------
-    needed : float
-        Bytes that it allocates beside what is there, about.
-    what : str
-        What needs them, for the sentence.
-    mend : str
-        What to do about it.
-
-    Raises
-    ------
-    ValueError
-        If fewer bytes are free; nothing is refused where that is unknown.
+    ValueError if fewer than `needed` bytes are free; it names `what` needs them and how
+    to `mend` that. Nothing is refused where the free memory is unknown.
     """
     if needed < _WORTH_A_LOOK:
         return

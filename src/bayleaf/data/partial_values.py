@@ -22,26 +22,12 @@ MAX_COMPLETIONS = 1 << 16
 
 @dataclass(frozen=True, eq=False)
 class PartialValues:
-    """Which cells of a table hold one of several states.
+    """Cells of a table of which a set of states is known; missing in its codes."""
 
-    In the table's codes these cells are missing.
-
-    Parameters
-    ----------
-    rows : ndarray of shape (n_cells,), dtype intp
-        Row of each cell; increasing.
-    variables : ndarray of shape (n_cells,), dtype intp
-        Variable of each cell.
-    sets : ndarray of shape (n_cells,), dtype intp
-        Which of `states` each cell may hold.
-    states : tuple of tuple of int
-        Sets of states, each increasing.
-    """
-
-    rows: NDArray[np.intp]
-    variables: NDArray[np.intp]
-    sets: NDArray[np.intp]
-    states: tuple[States, ...]
+    rows: NDArray[np.intp]  # (n_cells,), increasing
+    variables: NDArray[np.intp]  # (n_cells,)
+    sets: NDArray[np.intp]  # (n_cells,), indices into states
+    states: tuple[States, ...]  # distinct sets, each increasing
 
     @classmethod
     def none(cls) -> PartialValues:
@@ -50,13 +36,7 @@ class PartialValues:
 
     @classmethod
     def from_cells(cls, cells: Iterable[Cells]) -> PartialValues:
-        """Gather cells that may hold the same states of a variable.
-
-        Parameters
-        ----------
-        cells : iterable of (ndarray of shape (n,), int, tuple of int)
-            Rows, the variable, and the states.
-        """
+        """Gather (rows (n,), variable, states) of cells that have one of the states."""
         listed = [(np.asarray(r, dtype=np.intp), v, tuple(s)) for r, v, s in cells]
         states = tuple(dict.fromkeys(group for _, _, group in listed))
         empty = np.empty(0, dtype=np.intp)
@@ -72,13 +52,7 @@ class PartialValues:
         return len(self.rows)
 
     def likelihoods(self, row: int, codes: Codes) -> dict[int, Floats]:
-        """What the partial cells of a row say: one for each state they may hold.
-
-        Returns
-        -------
-        dict of int to ndarray of shape (card,), dtype float64
-            By variable.
-        """
+        """Likelihoods (card,) of a row's partial cells by variable, 1 if possible."""
         found = {}
         for cell in np.flatnonzero(self.rows == row):
             variable = int(self.variables[cell])
@@ -90,33 +64,14 @@ class PartialValues:
 
 @dataclass(frozen=True, eq=False)
 class Completions:
-    """Rows in which each partial cell holds one of its states, all ways to choose.
+    """Rows in which each partial cell has one of its states, all ways to choose."""
 
-    Parameters
-    ----------
-    codes : Codes
-        The rows, each with the weight of its source.
-    source : ndarray of shape (n_completions,), dtype intp
-        Row of the table that each one completes; increasing.
-    starts : ndarray of shape (n_rows,), dtype intp
-        First completion of each row.
-    """
-
-    codes: Codes
-    source: NDArray[np.intp]
-    starts: NDArray[np.intp]
+    codes: Codes  # each row with the weight of its source
+    source: NDArray[np.intp]  # (n_completions,), row of the table; increasing
+    starts: NDArray[np.intp]  # (n_rows,), first completion of each row
 
     def log_sums(self, logs: Floats) -> Floats:
-        """Logarithm of the sum of exponentials over each row's completions.
-
-        Parameters
-        ----------
-        logs : ndarray of shape (n_completions,), dtype float64
-
-        Returns
-        -------
-        ndarray of shape (n_rows,), dtype float64
-        """
+        """Log-sum-exp (nats) of rows' completions, (n_completions,) -> (n_rows,)."""
         if len(self.starts) == len(self.source):
             return logs
         highest = np.maximum.reduceat(logs, self.starts)
@@ -126,15 +81,10 @@ class Completions:
             return np.asarray(np.log(np.add.reduceat(shifted, self.starts)) + anchor)
 
     def shared(self, logs: Floats | None = None, sums: Floats | None = None) -> Codes:
-        """The completions with each row's weight dealt out among its own.
+        """The completions, with each row's weight dealt out in proportion to exp(logs).
 
-        Parameters
-        ----------
-        logs : ndarray of shape (n_completions,), optional
-            Logarithms (nats) of what weights are in proportion to; equal ones by
-            default, and where all of a row's are minus infinity.
-        sums : ndarray of shape (n_rows,), optional
-            What `log_sums` makes of them, if it is known.
+        `logs` (n_completions,) are in nats; shares are equal by default, and where all
+        of a row's are minus infinity. `sums` (n_rows,) are their `log_sums`, if known.
         """
         if len(self.starts) == len(self.source):
             return self.codes
@@ -153,10 +103,7 @@ class Completions:
 def complete(codes: Codes, partial: PartialValues) -> Completions:
     """List all ways to choose a state for each partial cell; missing ones stay.
 
-    Raises
-    ------
-    ValueError
-        If a row has more than `MAX_COMPLETIONS`, naming the row.
+    ValueError names a row that has more than `MAX_COMPLETIONS`.
     """
     strides, numbers = _strides(partial, codes.n_rows)
     source = np.repeat(np.arange(codes.n_rows), numbers)

@@ -11,18 +11,9 @@ from bayleaf.wording import quoted
 
 
 def random_generator(random_state: Any) -> np.random.Generator:
-    """The generator that a `random_state` stands for.
+    """The generator that a `random_state` stands for; ValueError for other types.
 
-    Parameters
-    ----------
-    random_state : None, int, numpy.random.Generator or numpy.random.RandomState
-        A generator is used as it is and moves on; a RandomState seeds a new one and
-        moves on.
-
-    Raises
-    ------
-    ValueError
-        If it is something else.
+    A generator is used as it is, a RandomState seeds a new one; both move on.
     """
     if isinstance(random_state, np.random.RandomState):
         return np.random.default_rng(random_state.randint(0, 2**32, 4, np.uint64))

@@ -21,21 +21,8 @@ def shuffled_distinct_rows(
     """Merge equal rows, and put what remains into a random order.
 
     Both depend on the contents of the rows alone: a repeated row is one row of twice
-    the weight, and sorting the table changes nothing.
-
-    Parameters
-    ----------
-    codes : Codes
-        The rows; those that agree in all variables are equal.
-    generator : Generator
-        Source of randomness.
-
-    Returns
-    -------
-    rows : ndarray of shape (n_distinct,)
-        Index of one row of each kind.
-    weights : ndarray of shape (n_distinct,)
-        Total weight of each kind.
+    the weight, and sorting the table changes nothing. Return the index of one row of
+    each kind, (n_distinct,), and the total weight of each kind.
     """
     odd = generator.integers(1 << 63, size=codes.n_variables, dtype=np.uint64) * 2 + 1
     # Two different rows agree in such a sum with probability 2**-63 or so.
@@ -58,14 +45,8 @@ def merged_rows(codes: Codes) -> tuple[Codes, NDArray[np.intp]]:
     """Merge equal rows into one of their total weight, in an order of no meaning.
 
     The order depends on the contents of the rows alone, never on that of the table nor
-    on columns in which all rows agree.
-
-    Returns
-    -------
-    codes : Codes
-        One row of each kind.
-    rows : ndarray of shape (n_distinct,)
-        Index of one such row in the table.
+    on columns in which all rows agree. Return an index (n_distinct,) of one row of each
+    kind as well.
     """
     if not codes.n_rows:
         return codes, np.empty(0, dtype=np.intp)

@@ -21,10 +21,7 @@ _EXACT = 1 << 53
 def mean_number(variable: Variable, probabilities: Floats) -> float:
     """Expected value; a missing state is left out.
 
-    Raises
-    ------
-    ValueError
-        If the states are no numbers, or the numbers inside intervals are not known.
+    ValueError if states are not numbers, or numbers inside intervals are not known.
     """
     return float(mean_numbers(variable, probabilities))
 
@@ -36,19 +33,9 @@ def mean_numbers(variable: Variable, probabilities: Floats) -> Floats:
 
 
 def expected_cells(variable: Variable, probabilities: Floats) -> Floats:
-    """Expected values of rows, shape (n_rows,); whole, where the numbers were.
+    """Expected values, (n_rows, n_states) -> (n_rows,); integers where numbers were.
 
-    Parameters
-    ----------
-    variable : Variable
-        Cut into intervals.
-    probabilities : ndarray of shape (n_rows, n_states)
-        A row each.
-
-    Raises
-    ------
-    ValueError
-        As `mean_number`.
+    The variable was cut into intervals. ValueError as in `mean_number`.
     """
     found = mean_numbers(variable, probabilities)
     return np.rint(found) if _are_whole(variable) else found
@@ -57,10 +44,7 @@ def expected_cells(variable: Variable, probabilities: Floats) -> Floats:
 def number_deviation(variable: Variable, probabilities: Floats) -> float:
     """Standard deviation; inside intervals by the quantiles of the training numbers.
 
-    Raises
-    ------
-    ValueError
-        As `mean_number`.
+    ValueError as in `mean_number`.
     """
     chances, means = _chances(variable, probabilities), _means(variable)
     squares = (means - (chances * means).sum()) ** 2
@@ -74,10 +58,7 @@ def number_deviation(variable: Variable, probabilities: Floats) -> float:
 def number_quantiles(variable: Variable, probabilities: Floats, shares: Any) -> Floats:
     """Numbers below which some shares of the distribution lie, of the shares' shape.
 
-    Raises
-    ------
-    ValueError
-        As `mean_number`; or if a share is not between 0 and 1.
+    ValueError as in `mean_number`, or if a share is not between 0 and 1.
     """
     wanted = np.asarray(shares, dtype=np.float64)
     if not ((wanted >= 0) & (wanted <= 1)).all():
@@ -98,27 +79,10 @@ def number_quantiles(variable: Variable, probabilities: Floats, shares: Any) -> 
 
 
 def drawn_numbers(domain: Domain, codes: Codes, rng: np.random.Generator) -> pa.Table:
-    """Numbers for the states of variables that were cut into intervals.
+    """Random numbers for the states of variables that were cut into intervals.
 
-    Parameters
-    ----------
-    domain : Domain
-        The variables.
-    codes : Codes
-        Their states in rows.
-    rng : Generator
-        Source of randomness.
-
-    Returns
-    -------
-    pyarrow.Table
-        A column of numbers for each such variable that knows its training numbers;
-        integers where these were whole.
-
-    Raises
-    ------
-    ValueError
-        If one does not know them.
+    A column each, of integers where the training numbers were. ValueError if a
+    variable's training numbers are not known.
     """
     columns = {}
     for place, variable in enumerate(domain):
@@ -136,27 +100,11 @@ def drawn_numbers(domain: Domain, codes: Codes, rng: np.random.Generator) -> pa.
 def numbers_of_states(
     variable: Variable, states: NDArray[Any], shares: Floats | None = None
 ) -> Floats:
-    """Numbers for states that are intervals.
+    """Numbers (n,) for states (n,) that are intervals; 0 for missing ones.
 
-    Parameters
-    ----------
-    variable : Variable
-        Cut into intervals.
-    states : ndarray of shape (n,)
-        A state each; for missing ones the number is 0.
-    shares : ndarray of shape (n,), optional
-        Shares from 0 to 1 of the distribution inside the interval at which the numbers
-        lie; by default they are the means inside intervals.
-
-    Returns
-    -------
-    ndarray of shape (n,), dtype float64
-        Whole numbers, where the training numbers were.
-
-    Raises
-    ------
-    ValueError
-        If the numbers inside the intervals are not known.
+    `shares` (n,) from 0 to 1 place numbers in the distribution inside the interval; by
+    default they are the means. Integers where the training numbers were; ValueError if
+    the numbers inside the intervals are not known.
     """
     if variable.numbers is None:
         raise _unknown(variable)

@@ -33,39 +33,20 @@ def mdlp_cut_points(
 ) -> tuple[float, ...]:
     """Cut where the classes change, as long as a cut shortens their description.
 
-    Parameters
-    ----------
-    values : ndarray of shape (n_rows,)
-        The column; NaN where missing.
-    class_codes : ndarray of shape (n_rows,), dtype integer
-        Class of each row, in ``0 .. n_classes-1``.
-    n_classes : int
-        Number of classes.
-    weights : ndarray of shape (n_rows,)
-        Row weights.
+    `values` (n_rows,) are NaN where missing; the result is empty where no cut pays.
 
-    Returns
-    -------
-    tuple of float
-        Empty where no cut pays.
-
-    Notes
-    -----
-    A set of weight N is cut where the entropy of the class given the side is least,
-    and both sides in turn, while ``gain > log2(N - 1)/N + delta/N`` with
+    A set of weight N is cut where the entropy of the class given the side is least, and
+    both sides in turn, while ``gain > log2(N - 1)/N + delta/N`` with
     ``delta = log2(3**k - 2) - (k Ent(S) - k1 Ent(S1) - k2 Ent(S2))``, where k, k1 and
-    k2 count the classes present [1]_. Only boundary points are tried, that is cuts
-    between values that are not both wholly of one and the same class, since the best
-    cut is one of them. Of cuts that tie, within 1e-12 bits a row, the lowest is
-    taken. A cut lies midway between its two neighbours among the values.
+    k2 count the classes present (Fayyad and Irani 1993, Multi-interval discretization
+    of continuous-valued attributes for classification learning, IJCAI, 1022-1027). Only
+    boundary points are tried, that is cuts between values that are not both wholly of
+    one and the same class, since the best cut is one of them. Of cuts that tie, within
+    1e-12 bits per row, the lowest is taken. A cut lies midway between its two
+    neighbours among the values.
 
     N counts rows: weights that sum to one describe a single row, which nothing is
     learned from. Below N = 2 the position of a cut is taken to cost no bits.
-
-    References
-    ----------
-    .. [1] U. M. Fayyad, K. B. Irani (1993). Multi-interval discretization of
-       continuous-valued attributes for classification learning. IJCAI, 1022-1027.
     """
     rows = _weighty_rows(values, weights).ordered()
     ordered, weights = rows.values, rows.weights
@@ -77,26 +58,14 @@ def mdlp_cut_points(
 
 
 def standard_deviation_cut_points(values: Floats, weights: Floats) -> tuple[float, ...]:
-    """Cut at whole numbers of standard deviations from the mean.
+    """Cut at ``mean + z * sd`` for integer z; nowhere if the column is constant.
 
-    Parameters
-    ----------
-    values, weights : ndarray of shape (n_rows,)
-        The column, NaN where missing, and the row weights.
-
-    Returns
-    -------
-    tuple of float
-        ``mean + z * sd`` for whole z; empty for a constant column.
-
-    Notes
-    -----
-    The intervals are those of ``floor((value - mean) / sd)``, with the deviation of
-    the population (divided by the sum of the weights). A value at ``mean + z * sd``
-    belongs above the cut there, so such a cut is put at the next number below. Of
-    several cuts between the same two observed values only the lowest is kept: every
-    interval holds a row, and a new value beyond the range belongs to the last
-    interval on its side.
+    NaN is missing. The intervals are those of ``floor((value - mean) / sd)``, with the
+    deviation of the population (divided by the sum of the weights). A value at
+    ``mean + z * sd`` belongs above the cut there, so such a cut is put at the next
+    number below. Of several cuts between the same two observed values only the lowest
+    is kept: every interval has a row, and a new value beyond the range belongs to the
+    last interval on its side.
     """
     distinct, counts = distinct_values(values, weights)
     if len(distinct) < 2:
@@ -117,24 +86,10 @@ def standard_deviation_cut_points(values: Floats, weights: Floats) -> tuple[floa
 def equal_frequency_cut_points(
     values: Floats, weights: Floats, n_bins: int
 ) -> tuple[float, ...]:
-    """Cut into intervals of nearly equal weight.
+    """Cut into intervals of nearly equal weight, fewer where many rows share a value.
 
-    Parameters
-    ----------
-    values, weights : ndarray of shape (n_rows,)
-        The column, NaN where missing, and the row weights.
-    n_bins : int
-        Number of intervals, at least 1.
-
-    Returns
-    -------
-    tuple of float
-        At most ``n_bins - 1`` cut points; fewer where many rows share a value.
-
-    Notes
-    -----
-    Cut ``i`` stands above the smallest value below or at which ``i / n_bins`` of the
-    weight lies, midway to the next value.
+    NaN is missing. Cut ``i`` is above the smallest value below or at which
+    ``i / n_bins`` of the weight lies, midway to the next value.
     """
     distinct, counts = distinct_values(values, weights)
     if len(distinct) < 2:
@@ -150,20 +105,10 @@ def equal_frequency_cut_points(
 def equal_width_cut_points(
     values: Floats, weights: Floats, n_bins: int
 ) -> tuple[float, ...]:
-    """Cut the range of the values into intervals of equal width.
+    """Cut the range of the values into `n_bins` intervals of equal width.
 
-    Parameters
-    ----------
-    values, weights : ndarray of shape (n_rows,)
-        The column, NaN where missing, and the row weights.
-    n_bins : int
-        Number of intervals, at least 1.
-
-    Returns
-    -------
-    tuple of float
-        ``n_bins - 1`` cut points, empty for a constant column; fewer only where the
-        range holds fewer floating-point numbers. An interval may hold no row.
+    NaN is missing. There are no cuts for a constant column, and fewer only where the
+    range contains fewer floating-point numbers. An interval may have no row.
     """
     present = _weighty_rows(values, weights).values
     if not len(present):

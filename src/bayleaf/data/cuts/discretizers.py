@@ -343,24 +343,9 @@ DISCRETIZERS: dict[str, type[_CutPointTransformer]] = {
 
 
 def resolve_discretizer(name_or_instance: Any) -> Discretizer:
-    """Turn what an estimator was given as `discretizer` into a discretiser.
+    """The discretiser that an estimator was given by name or as an instance.
 
-    Parameters
-    ----------
-    name_or_instance : str or object with a `cut_points` method
-        One of the names in `DISCRETIZERS`, or a discretiser.
-
-    Returns
-    -------
-    Discretizer
-        The instance itself, or a new one with default parameters.
-
-    Raises
-    ------
-    ValueError
-        If the name is unknown.
-    TypeError
-        If it is neither a name nor a discretiser.
+    ValueError for an unknown name, TypeError without a `cut_points` method.
     """
     if isinstance(name_or_instance, str):
         if name_or_instance not in DISCRETIZERS:

@@ -33,29 +33,14 @@ class RandomCuts:
 
     A state of the union lies in one interval of every coding, so that a table is
     encoded once and each coding is a map of states (`interval_map`). Cut points are
-    drawn from as many as one byte tells apart. Finer quantiles fill the union up, so
-    that its states still tell how large a number is.
-
-    Parameters
-    ----------
-    generator : Generator
-        Source of randomness; asked once a column, in column order.
-    n_codings : int, optional
-        Number of codings to draw. By default 64 up to 10 000 rows, fewer the more there
-        are, at least 16.
-    max_bins : int, optional
-        Largest number of quantiles. By default the cube root of the total weight,
-        rounded, between 4 and 32.
-
-    Attributes
-    ----------
-    drawn : list of list of tuple of float
-        For each column so far, the cut points of each coding.
+    drawn from as many as one byte can distinguish. Finer quantiles fill the union up,
+    so that its states still show how large a number is. `drawn` has an entry per column
+    so far: the cut points of each coding.
     """
 
-    generator: np.random.Generator
-    n_codings: int | None = None
-    max_bins: int | None = None
+    generator: np.random.Generator  # asked once per column, in their order
+    n_codings: int | None = None  # None: 64 up to 10 000 rows, then fewer; at least 16
+    max_bins: int | None = None  # None: cube root of the total weight, in 4 .. 32
     drawn: list[list[tuple[float, ...]]] = field(default_factory=list)
 
     def cut_points(
@@ -97,22 +82,12 @@ class RandomCuts:
 
 
 class _Grid(NamedTuple):
-    """Where a column may be cut, each after a distinct value.
+    """Where a column may be cut, each after a distinct value."""
 
-    Parameters
-    ----------
-    distinct : ndarray of shape (n_values,)
-        The values.
-    below, each_once : ndarray of shape (n_cuts + 1,)
-        Observed weight and number of values up to each cut, and in all.
-    after : ndarray of shape (n_cuts,), dtype int64
-        The value that each cut comes after.
-    """
-
-    distinct: Floats
-    below: Floats
-    each_once: Floats
-    after: NDArray[np.int64]
+    distinct: Floats  # (n_values,)
+    below: Floats  # (n_cuts + 1,), weight up to each cut, and in all
+    each_once: Floats  # (n_cuts + 1,), number of values likewise
+    after: NDArray[np.int64]  # (n_cuts,), index of the value before each cut
 
     @classmethod
     def of(cls, distinct: Floats, counts: Floats) -> _Grid:
@@ -146,20 +121,10 @@ def default_n_codings(n_rows: float) -> int:
 
 
 def interval_map(variable: Variable, cuts: tuple[float, ...]) -> NDArray[np.uint16]:
-    """Code under a coarser coding of each code of a numeric variable.
+    """Code under a coarser coding of each code of a numeric variable, (n_states + 1,).
 
-    Parameters
-    ----------
-    variable : Variable
-        Numeric, its cut points a superset of `cuts`.
-    cuts : tuple of float
-        Cut points of the coarser coding.
-
-    Returns
-    -------
-    ndarray of shape (n_states + 1,), dtype uint16
-        Missing keeps a state of its own where the variable has one; the reserved
-        code past the last state maps to the reserved code.
+    `cuts` are among the variable's own. A missing state keeps a state of its own; the
+    reserved code past the last state maps to the reserved code.
     """
     lower = np.array([-np.inf, *variable.cut_points])
     intervals = np.searchsorted(np.array(cuts), lower, side="right")
@@ -174,12 +139,8 @@ def value_maps(
 ) -> list[tuple[NDArray[np.uint16], ...]]:
     """For each coding, the state that each code of each feature stands for.
 
-    Parameters
-    ----------
-    features : sequence of Variable
-        The features; their numeric ones were cut in this order.
-    cuts : RandomCuts or None
-        What was drawn; where nothing was there is one coding, the features' own.
+    Numeric features come in the order in which they were cut. Without `cuts` there is
+    one coding, the features' own.
     """
     as_is = tuple(np.arange(v.n_states + 1, dtype=np.uint16) for v in features)
     if cuts is None or not cuts.drawn:

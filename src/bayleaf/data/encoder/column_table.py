@@ -35,32 +35,17 @@ _CUTS_SHOWN = 24
 class ColumnFacts:
     """How one column was taken.
 
-    Parameters
-    ----------
-    name : str or int
-        Name of the column, or of a variable that it became among others.
-    read_as : str
-        "numeric", "ordered", "nominal", "date", "duration", "date part", "identifier"
-        or "constant".
-    n_distinct : int
-        Distinct values present; 0 for a part of a date.
-    n_missing : int
-        Missing cells; 0 for a part of a date.
-    states : tuple of str
-        Its values, or the intervals that it was cut into.
-    changes : tuple of str
-        What was changed, and why.
-    note : str
-        What a person should look at; empty where nothing needs that.
+    `read_as` is "numeric", "ordered", "nominal", "date", "duration", "date part",
+    "identifier" or "constant".
     """
 
-    name: Name
+    name: Name  # of the column, or of one of its variables
     read_as: str
-    n_distinct: int
-    n_missing: int
-    states: tuple[str, ...]
-    changes: tuple[str, ...] = ()
-    note: str = ""
+    n_distinct: int  # present values; 0 for a part of a date
+    n_missing: int  # cells; 0 for a part of a date
+    states: tuple[str, ...]  # its values or intervals
+    changes: tuple[str, ...] = ()  # what was changed, and why
+    note: str = ""  # what a person should check, if anything
 
     @property
     def told_states(self) -> str:
@@ -98,15 +83,9 @@ class ColumnFacts:
 
 
 class ColumnTable(Sequence[ColumnFacts]):
-    """How each column of a training table was taken.
+    """How each column of a training table was taken; shown as a table.
 
-    A sequence of `ColumnFacts` in the table's order; what a date became follows it.
-    As text and in notebooks it is a table.
-
-    Parameters
-    ----------
-    encoder : TableEncoder
-        What was learned of the table.
+    A sequence of `ColumnFacts` in the table's order; the parts of a date follow it.
     """
 
     def __init__(self, encoder: TableEncoder) -> None:

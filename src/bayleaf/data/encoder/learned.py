@@ -36,21 +36,9 @@ def left_out(reading: ColumnReading) -> LearnedVariables:
 def encoder_of(
     learned: Sequence[LearnedVariables], rules: EncoderRules, names: Sequence[Name]
 ) -> TableEncoder:
-    """What reads tables as their columns were learned.
+    """The encoder of learned columns.
 
-    Parameters
-    ----------
-    learned : sequence of LearnedVariables
-        What became of each column.
-    rules : EncoderRules
-        How columns are read.
-    names : sequence of str or int
-        Names of the columns.
-
-    Raises
-    ------
-    ValueError
-        If no column is left, or two variables share a name.
+    ValueError if no column is left, or two variables share a name.
     """
     if not any(one.variables for one in learned):
         raise ValueError(

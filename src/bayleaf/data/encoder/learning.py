@@ -67,18 +67,10 @@ class Discretizer(Protocol):
 
 @dataclass(frozen=True)
 class Target:
-    """The class variable of a training table.
-
-    Parameters
-    ----------
-    variable : Variable
-        Name and states of the class.
-    codes : ndarray of shape (n_rows,), dtype intp
-        Class of each row; never missing.
-    """
+    """The class variable of a training table."""
 
     variable: Variable
-    codes: NDArray[np.intp]
+    codes: NDArray[np.intp]  # (n_rows,), never missing
 
 
 def learn_encoder(
@@ -91,37 +83,12 @@ def learn_encoder(
     allow_empty: bool = False,
     as_is: Collection[Name] = (),
 ) -> tuple[TableEncoder, Codes]:
-    """Learn the domain of a training table and encode it.
+    """Learn the domain of a training table and encode it; a class is the last variable.
 
-    Parameters
-    ----------
-    parts : Matrix or list of Column
-        The features. Rows of weight zero must have been removed.
-    target : Target or None
-        The class of each row; None where no variable is a class.
-    weights : ndarray of shape (n_rows,), dtype float64
-        Positive row weights.
-    discretizer : Discretizer
-        Finds the cut points of numeric columns.
-    rules : EncoderRules
-        How columns are read.
-    allow_empty : bool, default=False
-        Whether a column may be wholly missing, as in a first batch.
-    as_is : collection of str or int
-        Columns whose texts spell nothing, as those that name groups of values.
-
-    Returns
-    -------
-    encoder : TableEncoder
-        What was learned.
-    codes : Codes
-        The table's codes; a class is the last variable.
-
-    Raises
-    ------
-    ValueError
-        If a column is wholly missing, or has too many states, is an identifier or
-        misses cells where the rules refuse that; or if no column is left.
+    Rows of weight zero must have been removed. `allow_empty` permits wholly missing
+    columns, as in a first batch; texts of `as_is` columns are not parsed, as those that
+    name groups. ValueError if a column is wholly missing, or has too many states, is an
+    identifier or misses cells where the rules refuse that; or if none is left.
     """
     names = tuple(iterate_names(parts))
     check_memory(
@@ -147,30 +114,14 @@ def learn_encoder(
 
 @dataclass(frozen=True)
 class ColumnLearner:
-    """What learning one column needs to know of the table.
+    """Target, weights and rules for learning one column."""
 
-    Parameters
-    ----------
-    target : Target or None
-        The class of each row; None where no variable is a class.
-    weights : ndarray of shape (n_rows,), dtype float64
-        Positive row weights.
-    discretizer : Discretizer
-        Finds the cut points of numeric columns.
-    rules : EncoderRules
-        How columns are read.
-    nominal : frozenset of names, or None
-        The columns declared nominal; None where nothing is declared.
-    allow_empty : bool
-        Whether a column may be wholly missing.
-    """
-
-    target: Target | None
-    weights: NDArray[np.float64]
+    target: Target | None  # None where no variable is a class
+    weights: NDArray[np.float64]  # (n_rows,), positive
     discretizer: Discretizer
     rules: EncoderRules
-    nominal: frozenset[Name] | None
-    allow_empty: bool
+    nominal: frozenset[Name] | None  # None where nothing is declared
+    allow_empty: bool  # a column may be wholly missing
 
     def learn_whole(
         self, matrix: Matrix

@@ -31,36 +31,18 @@ from bayleaf.wording import brief, brief_names, name_list, quoted
 
 @dataclass(frozen=True, eq=False)
 class EncodedTable:
-    """A table as codes, and what was unknown in it.
-
-    Parameters
-    ----------
-    codes : Codes
-        The features.
-    unknown : mapping of name to int
-        How many cells of a column held values not seen in training, where any did.
-    """
+    """A table as codes of its features, and what was unknown in it."""
 
     codes: Codes
-    unknown: Mapping[Name, int]
+    unknown: Mapping[Name, int]  # columns' cells not seen in training, where any
 
 
 @dataclass(frozen=True)
 class TableEncoder:
     """The learned reading of a table: a domain, and the rules for cells outside it.
 
-    Parameters
-    ----------
-    domain : Domain
-        The feature variables, in column order.
-    rules : EncoderRules
-        How missing and unknown cells are treated.
-    notes : dict of name to str
-        Remarks on single columns for a reader: what was taken as nominal, what
-        carries no information and why.
-    readings : tuple of ColumnReading
-        What became of each column of the table, in its order; by default each is the
-        one variable of its name.
+    `notes` are remarks for a reader on columns taken as nominal or without information;
+    `readings` has an entry per column; by default it is the one variable of its name.
     """
 
     domain: Domain
@@ -81,11 +63,8 @@ class TableEncoder:
     def transform(self, parts: Matrix | list[Column]) -> EncodedTable:
         """Encode the features of a table.
 
-        Raises
-        ------
-        ValueError
-            If the columns are not those of training, or cells are missing or unknown
-            where the rules refuse them.
+        ValueError if the columns are not those of training, or cells are missing or
+        unknown where the rules refuse them.
         """
         read = self._read(parts)
         encoded: list[EncodedColumn | None] = [None] * len(self.domain)

@@ -16,18 +16,9 @@ StateGroup = tuple[int, ...]
 def flat_hierarchy(states: Sequence[Hashable], root: str = "any") -> ValueHierarchy:
     """The trivial hierarchy: a root right above all states.
 
-    Parameters
-    ----------
-    states : sequence of hashable
-        States in order; a missing state, ``None``, becomes a leaf as well.
-    root : str, default="any"
-        Name of the root, lengthened by underscores where a state has it. A single
-        state is a root itself.
-
-    Notes
-    -----
-    Its only cut below the root is the states themselves, so searches over cuts become
-    searches over whole variables.
+    A missing state, ``None``, becomes a leaf as well; a single state is a root itself.
+    Underscores lengthen `root` where a state has that name. The only cut below the root
+    is the states, so searches over cuts become searches over whole variables.
     """
     if len(states) == 1:
         return ValueHierarchy((states[0],), (-1,))
@@ -44,28 +35,10 @@ def top_cut(hierarchy: ValueHierarchy) -> Cut:
 def cut_groups(
     hierarchy: ValueHierarchy, cut: Cut, states: Sequence[Hashable]
 ) -> tuple[StateGroup, ...]:
-    """Indices of the states that each node of a cut stands for.
+    """Increasing indices into `states` that each node of a cut stands for.
 
-    Parameters
-    ----------
-    hierarchy : ValueHierarchy
-        Its leaves are the states.
-    cut : tuple of hashable
-        Names of nodes.
-    states : sequence of hashable
-        The variable's states by code.
-
-    Returns
-    -------
-    tuple of tuple of int
-        For each node, in the cut's order, increasing indices into `states`.
-
-    Raises
-    ------
-    ValueError
-        If the nodes leave out a state or hold one twice.
-    KeyError
-        If there is no such node.
+    ValueError if the nodes leave out a state or cover one twice; KeyError for other
+    nodes.
     """
     index = {state: i for i, state in enumerate(states)}
     under = [hierarchy.states_under(name) for name in cut]
@@ -100,12 +73,9 @@ def abstractable(hierarchy: ValueHierarchy, cut: Cut) -> Cut:
 
 
 def refine(hierarchy: ValueHierarchy, cut: Cut, name: Hashable) -> Cut:
-    """The cut with one node replaced by its children.
+    """Replace one node of a cut by its children.
 
-    Raises
-    ------
-    ValueError
-        If the node is not in the cut or is a state.
+    ValueError if the node is not in the cut or is a state.
     """
     children = hierarchy.children_of(name)
     if name not in cut or not children:
@@ -116,13 +86,7 @@ def refine(hierarchy: ValueHierarchy, cut: Cut, name: Hashable) -> Cut:
 
 
 def abstract(hierarchy: ValueHierarchy, cut: Cut, name: Hashable) -> Cut:
-    """The cut with all children of one node replaced by the node.
-
-    Raises
-    ------
-    ValueError
-        If not all children of the node are in the cut.
-    """
+    """Replace all children of one node by it; ValueError if any is not in the cut."""
     children = hierarchy.children_of(name)
     absent = [child for child in children if child not in cut]
     if absent or not children:
@@ -143,8 +107,6 @@ def in_preorder(hierarchy: ValueHierarchy, names: Sequence[Hashable]) -> Cut:
 def n_cuts(hierarchy: ValueHierarchy) -> int:
     """Number of cuts other than the root alone; 1 for a hierarchy of one state.
 
-    Notes
-    -----
     A leaf has one cut; an inner node has those that combine cuts of its children, and
     itself (desJardins, Rathod and Getoor 2008, section 3.1.3). Python integers never
     overflow: 64 binary levels have about 2 ** (2 ** 63) cuts.

@@ -18,23 +18,9 @@ def with_value_hierarchies(
 ) -> TableEncoder:
     """An encoder whose variables have hierarchies, fitted to their states.
 
-    Parameters
-    ----------
-    encoder : TableEncoder
-        What was learned of the table without hierarchies.
-    hierarchies : mapping from column to ValueHierarchy
-        As a person wrote them. Columns of numbers whose hierarchy has range leaves
-        are cut where the ranges end, unless they were declared nominal.
-
-    Returns
-    -------
-    TableEncoder
-        The training table needs to be encoded anew, as cut points may differ.
-
-    Raises
-    ------
-    ValueError
-        If a hierarchy does not fit, see `fit_hierarchy` and `range_cut_points`.
+    Numeric columns with range leaves are cut where the ranges end, unless declared
+    nominal; encode the training table again, since cut points may differ. ValueError as
+    in `fit_hierarchy` and `range_cut_points`.
     """
     nominal = encoder.rules.nominal_names(encoder.domain.names) or frozenset()
     variables, notes = [], dict(encoder.notes)

@@ -27,25 +27,9 @@ HierarchiesLike = Mapping[Any, Any] | PathLike
 def read_hierarchies(path: PathLike) -> dict[str, ValueHierarchy]:
     """Read the value hierarchies of several columns from a JSON file.
 
-    Parameters
-    ----------
-    path : str or path-like
-        A file that holds an object: for each column ``{root: what is below it}``,
-        where a list holds states, and an object holds nodes by name, a state with
-        ``null``.
-
-    Returns
-    -------
-    dict of str to ValueHierarchy
-        By column, in the file's order.
-
-    Raises
-    ------
-    OSError
-        If the file cannot be read.
-    ValueError
-        If the file is no JSON, or a column's value no tree; the sentence names the
-        file, the column and the node.
+    For each column the file has ``{root: what is below it}``: a list of states, or an
+    object of nodes by name, a state with ``null``. OSError if it cannot be read;
+    ValueError names the file, the column and the node if it is not JSON or a tree.
     """
     values = _read_json(path)
     return {
@@ -57,10 +41,7 @@ def read_hierarchies(path: PathLike) -> dict[str, ValueHierarchy]:
 def read_hierarchy(path: PathLike, column: Name) -> ValueHierarchy:
     """Read the value hierarchy of one column from a file of several or of it alone.
 
-    Raises
-    ------
-    OSError, ValueError
-        See `read_hierarchies`; also if the file holds several columns but not this.
+    Errors as in `read_hierarchies`; ValueError also if the file lacks the column.
     """
     values = _read_json(path)
     name, place = str(column), os.fspath(path)
@@ -83,24 +64,11 @@ def hierarchies_text(hierarchies: Mapping[Any, ValueHierarchy]) -> str:
 def resolve_hierarchies(
     hierarchies: HierarchiesLike | None, names: Iterable[Name]
 ) -> dict[Name, ValueHierarchy]:
-    """What a caller gives as hierarchies, as trees by the name of the column.
+    """Turn what a caller gives as hierarchies into trees by the name of the column.
 
-    Parameters
-    ----------
-    hierarchies : mapping or path, optional
-        For each column a `ValueHierarchy`, nested mappings and lists, or the path of
-        a file; or the path of one file for all columns.
-    names : iterable of str or int
-        The table's columns.
-
-    Raises
-    ------
-    TypeError
-        If something of another type is given.
-    ValueError
-        If a column is not among `names`; or see `read_hierarchies`.
-    OSError
-        If a file cannot be read.
+    For each column it is a `ValueHierarchy`, nested mappings and lists, or a file's
+    path; or it is the path of one file for all. TypeError for other types; ValueError
+    if a column is not among `names`; and errors as in `read_hierarchies`.
     """
     if hierarchies is None:
         return {}
@@ -126,30 +94,11 @@ def resolve_hierarchies(
 def fit_hierarchy(hierarchy: ValueHierarchy, variable: Variable) -> ValueHierarchy:
     """The part of a hierarchy that a variable needs, with the variable's states.
 
-    Parameters
-    ----------
-    hierarchy : ValueHierarchy
-        Its leaves name states, or ranges where the variable is numeric.
-    variable : Variable
-        The variable; its own hierarchy is not looked at.
-
-    Returns
-    -------
-    ValueHierarchy
-        Leaves that are no states are left out, and so are nodes with nothing below
-        them; a node with one child is replaced by it. A state that stands for missing
-        cells hangs right below the root.
-
-    Raises
-    ------
-    ValueError
-        If no leaf is a state, two are the same state, a group has the name of a
-        state, or ranges do not fit the variable's intervals.
-
-    Warns
-    -----
-    UserWarning
-        If the hierarchy leaves out states; they hang right below the root.
+    Drop leaves that are not states, and nodes with nothing below them; replace a node
+    by its only child. A missing state goes right below the root; so do states that the
+    hierarchy lacks, with a UserWarning. The variable's own hierarchy is ignored.
+    ValueError if no leaf is a state, two are the same state, a group has the name of a
+    state, or ranges do not fit the variable's intervals.
     """
     meant = leaf_states(hierarchy, variable)
     if not meant:
@@ -177,13 +126,7 @@ def fit_hierarchy(hierarchy: ValueHierarchy, variable: Variable) -> ValueHierarc
 def with_hierarchies(
     domain: Domain, hierarchies: Mapping[Name, ValueHierarchy]
 ) -> Domain:
-    """A domain whose variables have the given hierarchies, fitted to their states.
-
-    Raises
-    ------
-    ValueError
-        See `fit_hierarchy`.
-    """
+    """A domain whose variables have hierarchies; errors as in `fit_hierarchy`."""
     return Domain(
         tuple(
             replace(variable, hierarchy=fit_hierarchy(given, variable))
@@ -273,11 +216,8 @@ def leaf_states(
 ) -> dict[Hashable, Hashable]:
     """The state that each leaf means; leaves without one are left out.
 
-    Raises
-    ------
-    ValueError
-        If a group has the name of a state, two leaves are the same state, or ranges
-        do not fit the variable's intervals.
+    ValueError if a group has the name of a state, two leaves are the same state, or
+    ranges do not fit the variable's intervals.
     """
     states = set(variable.known_states)
     is_numeric = variable.kind == "numeric"

@@ -33,13 +33,9 @@ class ValueRange:
 
 
 def read_range(leaf: Hashable) -> ValueRange | None:
-    """The range that a leaf names; None for any other text.
+    """The range of a leaf such as ``"<= 9"``, ``"(9, 20]"`` or ``"> 20"``; else None.
 
-    Parameters
-    ----------
-    leaf : hashable
-        Such as ``"<= 9"``, ``"(9, 20]"`` or ``"> 20"``; ``"0-9"``, ``"10"`` and
-        ``"11+"`` are ranges of whole numbers, the first from 0 to 9, both included.
+    ``"0-9"``, ``"10"`` and ``"11+"`` are ranges of integers, both ends included.
     """
     text = str(leaf).strip()
     if found := _UP_TO.fullmatch(text):
@@ -68,10 +64,7 @@ def has_range_leaves(hierarchy: ValueHierarchy) -> bool:
 def ordered_ranges(hierarchy: ValueHierarchy) -> tuple[ValueRange, ...]:
     """The leaves as adjoining ranges in increasing order.
 
-    Raises
-    ------
-    ValueError
-        If a leaf names no range, a range is empty, or two overlap or leave a gap.
+    ValueError if a leaf is not a range, a range is empty, or two overlap or leave gaps.
     """
     ranges = []
     for leaf in hierarchy.states:
@@ -99,18 +92,9 @@ def ordered_ranges(hierarchy: ValueHierarchy) -> tuple[ValueRange, ...]:
 
 
 def range_cut_points(hierarchy: ValueHierarchy) -> tuple[float, ...]:
-    """Thresholds at which range leaves cut a numeric column.
+    """Thresholds at which range leaves cut a numeric column: upper ends but the last.
 
-    Returns
-    -------
-    tuple of float
-        Increasing upper ends of all ranges but the last. The outer ranges take in
-        what lies beyond them.
-
-    Raises
-    ------
-    ValueError
-        See `ordered_ranges`.
+    The outer ranges include what lies beyond them. ValueError as in `ordered_ranges`.
     """
     return tuple(found.high for found in ordered_ranges(hierarchy)[:-1])
 
@@ -120,10 +104,8 @@ def states_of_ranges(
 ) -> dict[Hashable, Hashable]:
     """The interval of a numeric variable that each range leaf is.
 
-    Raises
-    ------
-    ValueError
-        If the ranges are not the variable's intervals, or see `ordered_ranges`.
+    ValueError as in `ordered_ranges`, or if the ranges are not the variable's
+    intervals.
     """
     ranges = ordered_ranges(hierarchy)
     cuts = range_cut_points(hierarchy)

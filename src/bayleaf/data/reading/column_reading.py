@@ -27,37 +27,16 @@ Form = Literal[
 
 @dataclass(frozen=True)
 class ColumnReading:
-    """What became of one column of the training table.
-
-    Parameters
-    ----------
-    name : str or int
-        Name of the column.
-    form : str
-        "values" and "ordered" categories, "truths", "numbers", "date" and "duration";
-        "left_out" where no variable came of it, "as_is" where nothing is known.
-    n_distinct : int
-        Distinct values among those present, in the first `COUNTED_ROWS` rows.
-    n_missing : int
-        Missing cells.
-    changes : tuple of str
-        What was changed, and why.
-    parts : tuple of str, optional
-        Of a date, each a variable.
-    origin : int, optional
-        When days are counted from, in microseconds since 1970.
-    unit : str, optional
-        Of a duration.
-    """
+    """How one column of the training table was read, and what it became."""
 
     name: Name
-    form: Form = "as_is"
-    n_distinct: int = 0
+    form: Form = "as_is"  # "left_out": no variable; "as_is": nothing is known
+    n_distinct: int = 0  # present values in the first `COUNTED_ROWS` rows
     n_missing: int = 0
-    changes: tuple[str, ...] = ()
-    parts: tuple[str, ...] | None = None
-    origin: int | None = None
-    unit: str | None = None
+    changes: tuple[str, ...] = ()  # what was changed, and why
+    parts: tuple[str, ...] | None = None  # of a date, each a variable
+    origin: int | None = None  # day 0 in microseconds since 1970
+    unit: str | None = None  # of a duration
 
     def check_content(self) -> None:
         """Raise ValueError if a date lacks its parts, or a duration its unit."""
@@ -77,13 +56,10 @@ class ColumnReading:
         return tuple(part_name(self.name, part) for part in self.parts or ())
 
     def read(self, column: Column) -> list[PlainColumn]:
-        """What encoding takes in the place of a column of this name.
+        """The columns that encoding takes in the place of a column of this name.
 
-        Raises
-        ------
-        ValueError
-            If dates were read in training and the column holds none, or the other way
-            round.
+        ValueError if dates were read in training and the column has none, or the other
+        way round.
         """
         if self.form == "left_out":
             return []

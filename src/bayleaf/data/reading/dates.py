@@ -67,14 +67,7 @@ def part_columns(
 ) -> list[PlainColumn]:
     """Columns of the parts of dates, each called "column: part".
 
-    Parameters
-    ----------
-    column : TimeColumn
-        The dates.
-    parts : tuple of str
-        Among `PARTS`.
-    origin : int
-        When days are counted from, in microseconds since 1970.
+    `parts` are among `PARTS`; days count from `origin`, in microseconds since 1970.
     """
     found: list[PlainColumn] = []
     missing = column.missing if column.missing.any() else None

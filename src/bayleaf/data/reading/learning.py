@@ -37,46 +37,20 @@ _EXACT = 1 << 53
 
 
 class Read(NamedTuple):
-    """A column as training reads it.
+    """A column as training reads it."""
 
-    Parameters
-    ----------
-    reading : ColumnReading
-        How other tables' columns are read.
-    columns : list of PlainColumn
-        What encoding takes in its place.
-    numeric : str or None
-        Name of the variable among them that is no nominal one, few as its values are.
-    note : str
-        What a person should look at.
-    """
-
-    reading: ColumnReading
-    columns: list[PlainColumn]
-    numeric: Name | None = None
-    note: str = ""
+    reading: ColumnReading  # how other tables' columns are read
+    columns: list[PlainColumn]  # what encoding takes in its place
+    numeric: Name | None = None  # the one that is not nominal, few as its values are
+    note: str = ""  # what a person should check
 
 
 def learn_reading(
     column: Column, rules: EncoderRules, *, nominal: bool, as_is: bool
 ) -> Read:
-    """Find out what a column holds.
+    """Find out what a column contains; TypeError if it is dates that the rules refuse.
 
-    Parameters
-    ----------
-    column : Column
-        Of the training table.
-    rules : EncoderRules
-        How columns are read.
-    nominal : bool
-        Whether the column was declared nominal.
-    as_is : bool
-        Whether its texts mean something else, as nodes of a value hierarchy.
-
-    Raises
-    ------
-    TypeError
-        If it holds dates and the rules refuse them.
+    `as_is` texts have another meaning, as nodes of a value hierarchy.
     """
     order = rules.order_of(column.name)
     if order is not None and not nominal:
@@ -149,14 +123,9 @@ def _read_times(column: TimeColumn, rules: EncoderRules) -> Read:
 
 
 def with_order(column: Column, order: Collection[object]) -> ValueColumn:
-    """A column as categories in an order that was given, or in that of its values.
+    """A column as categories in a given order, or by value if the order is empty.
 
-    Raises
-    ------
-    ValueError
-        If it holds a value that the order lacks.
-    TypeError
-        If it holds dates.
+    ValueError if it has a value that the order lacks; TypeError if it has dates.
     """
     if isinstance(column, TimeColumn):
         raise TypeError(

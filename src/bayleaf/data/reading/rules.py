@@ -22,37 +22,20 @@ DATE_RULES = ("expand", "error")
 class EncoderRules:
     """How columns are read.
 
-    Parameters
-    ----------
-    categorical_features : sequence of str, int or bool, optional
-        Columns of numbers that are nominal, by name, position or mask; every other
-        column of numbers is then numeric. By default integer columns with at most
-        ten distinct values are nominal.
-    missing : {"marginalize", "state", "error"}, default="marginalize"
-        Whether missing cells are left open, count as a state, or are refused.
-    unknown : {"missing", "error"}, default="missing"
-        What becomes of values that training did not contain.
-    max_states : int, default=1000
-        Largest number of states of a nominal column.
-    identifiers : {"drop", "keep", "error"}, default="drop"
-        Whether a nominal column of which more than 90 % of at least 30 present values
-        are distinct is left out, kept, or refused.
-    rare : {"group", "error"}, default="group"
-        Whether the rarest values beyond `max_states` share a state, or are refused.
-    dates : {"expand", "error"}, default="expand"
-        Whether dates become their parts, and durations numbers, or are refused.
-    ordered_features : tuple of (name, tuple of values)
-        Columns of ordered categories and their order; an empty one means that of the
-        values themselves.
+    `categorical_features` are names, positions or a mask of nominal columns of numbers;
+    by default integer columns of at most ten distinct values are nominal. "marginalize"
+    leaves missing cells open. An identifier is a nominal column of which more than 90 %
+    of at least 30 present values are distinct. An empty order is that of the values
+    themselves.
     """
 
     categorical_features: tuple[Name | bool, ...] | None = None
     missing: Literal["marginalize", "state", "error"] = "marginalize"
-    unknown: Literal["missing", "error"] = "missing"
-    max_states: int = 1000
+    unknown: Literal["missing", "error"] = "missing"  # of values that training lacks
+    max_states: int = 1000  # of a nominal column
     identifiers: Literal["drop", "keep", "error"] = "drop"
-    rare: Literal["group", "error"] = "group"
-    dates: Literal["expand", "error"] = "expand"
+    rare: Literal["group", "error"] = "group"  # values beyond max_states share a state
+    dates: Literal["expand", "error"] = "expand"  # to parts; durations to numbers
     ordered_features: tuple[tuple[Name, tuple[Hashable, ...]], ...] = ()
 
     def __post_init__(self) -> None:

@@ -50,10 +50,7 @@ _LARGEST = 1 << 63
 def spelled_out(column: ValueColumn) -> Column | None:
     """A column of text as what all its texts spell; None if some spell nothing.
 
-    Parameters
-    ----------
-    column : ValueColumn
-        The column; values that occur in no row do not count.
+    Values that occur in no row do not count.
     """
     if not _may_spell(column):
         return None

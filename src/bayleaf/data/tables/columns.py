@@ -19,39 +19,22 @@ _MOST_IN_RANGE = 1 << 16
 class Repeats:
     """How many cells of a long column each entry of a short one stands for.
 
-    Parameters
-    ----------
-    counts : ndarray of shape (n_entries,), dtype int64
-        Number of cells.
-    n_first : int
-        How many entries, the leading ones, hold all values of the first rows in which
-        distinct values are counted.
+    The first `n_first` entries have all values of the first rows, in which distinct
+    values are counted.
     """
 
-    counts: NDArray[np.int64]
+    counts: NDArray[np.int64]  # (n_entries,), cells
     n_first: int
 
 
 @dataclass(frozen=True)
 class NumberColumn:
-    """A column of numbers.
-
-    Parameters
-    ----------
-    name : str or int
-        Name of the column.
-    values : ndarray of shape (n_rows,), dtype int64, uint64 or float64
-        The numbers; what stands in a missing cell has no meaning.
-    missing : ndarray of shape (n_rows,), dtype bool, or None
-        Which cells are missing; None if none is.
-    repeats : Repeats, optional
-        Where each entry stands for many cells.
-    """
+    """A column of numbers."""
 
     name: Name
-    values: NDArray[Any]
-    missing: NDArray[np.bool_] | None
-    repeats: Repeats | None = None
+    values: NDArray[Any]  # (n_rows,), int64, uint64 or float64; any if missing
+    missing: NDArray[np.bool_] | None  # (n_rows,); None if none is
+    repeats: Repeats | None = None  # where entries stand for many cells
 
     @property
     def n_rows(self) -> int:
@@ -115,27 +98,13 @@ class NumberColumn:
 
 @dataclass(frozen=True)
 class ValueColumn:
-    """A column as indices into its distinct values.
-
-    Parameters
-    ----------
-    name : str or int
-        Name of the column.
-    indices : ndarray of shape (n_rows,), dtype int32
-        Index of each cell's value, -1 where missing.
-    values : list of hashable
-        The values that the indices mean; some may occur in no row.
-    ordered : bool, default=False
-        Whether the values stand in an order that the table declares.
-    repeats : Repeats, optional
-        Where each entry stands for many cells.
-    """
+    """A column as indices into its distinct values."""
 
     name: Name
-    indices: NDArray[np.int32]
-    values: list[Hashable]
-    ordered: bool = False
-    repeats: Repeats | None = None
+    indices: NDArray[np.int32]  # (n_rows,), -1 where missing
+    values: list[Hashable]  # some may occur in no row
+    ordered: bool = False  # in an order that the table declares
+    repeats: Repeats | None = None  # where entries stand for many cells
 
     @property
     def n_rows(self) -> int:
@@ -151,26 +120,15 @@ class ValueColumn:
 class TimeColumn:
     """A column of dates, of times of a day, or of durations.
 
-    Parameters
-    ----------
-    name : str or int
-        Name of the column.
-    microseconds : ndarray of shape (n_rows,), dtype int64
-        Since the start of 1970 by the clock of the column's time zone, or of the
-        duration; what stands in a missing cell has no meaning.
-    missing : ndarray of shape (n_rows,), dtype bool
-        Which cells are missing.
-    is_duration : bool
-        Whether cells are spans of time, as the time since midnight is.
-    repeats : Repeats, optional
-        Where each entry stands for many cells.
+    Dates count from the start of 1970 by the clock of the column's time zone; times of
+    a day are durations since midnight.
     """
 
     name: Name
-    microseconds: NDArray[np.int64]
-    missing: NDArray[np.bool_]
+    microseconds: NDArray[np.int64]  # (n_rows,); any if missing
+    missing: NDArray[np.bool_]  # (n_rows,)
     is_duration: bool
-    repeats: Repeats | None = None
+    repeats: Repeats | None = None  # where entries stand for many cells
 
     @property
     def n_rows(self) -> int:
@@ -191,17 +149,9 @@ def n_cells(column: Column, chosen: NDArray[np.bool_]) -> int:
 
 @dataclass(frozen=True)
 class Matrix:
-    """An array of whole numbers or truth values, kept whole for the encoder's kernel.
+    """An array of integers or booleans, kept whole for the encoder's kernel."""
 
-    Parameters
-    ----------
-    values : ndarray of shape (n_rows, n_columns)
-        Of any type of integers but uint64, or truth values; no cell is missing.
-    names : tuple of str or int
-        Names of the columns.
-    """
-
-    values: NDArray[Any]
+    values: NDArray[Any]  # (n_rows, n_columns), not uint64; none missing
     names: tuple[Name, ...]
 
     @property

@@ -15,44 +15,20 @@ from bayleaf.wording import quoted
 
 
 class Filled(NamedTuple):
-    """New cells of one column.
+    """New cells of one column."""
 
-    Parameters
-    ----------
-    rows : ndarray of shape (n_cells,), dtype intp
-        Where they stand.
-    values : list
-        What they hold, in the same order.
-    """
-
-    rows: NDArray[np.intp]
-    values: list[Any]
+    rows: NDArray[np.intp]  # (n_cells,)
+    values: list[Any]  # in the same order
 
 
 def with_cells(
     table: Any, cells: Mapping[int, Filled], added: Mapping[Name, list[Any]]
 ) -> Any:
-    """A copy of a table with other values in some cells, and with more columns.
+    """A copy of a table, of the same kind, with other cells and with more columns.
 
-    Parameters
-    ----------
-    table : data frame, mapping from name to column, array, or list of rows
-        It stays as it is; so do all other cells, types of columns and names of rows.
-    cells : mapping from int to Filled
-        New cells by the column's place.
-    added : mapping from name to list
-        Columns to add at the end; for tables whose columns have names.
-
-    Returns
-    -------
-    table
-        Of the same kind.
-
-    Raises
-    ------
-    TypeError
-        If the table is of a kind that cannot be copied so, or a column's type has no
-        place for a value.
+    `cells` are by the column's place; `added` columns come at the end, in tables whose
+    columns have names. Types of columns and names of rows stay. TypeError if the kind
+    of table cannot be copied so, or a column's type has no place for a value.
     """
     if isinstance(table, Mapping):
         names = list(table)

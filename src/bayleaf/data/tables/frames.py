@@ -39,25 +39,10 @@ def take_rows(table: Any, rows: NDArray[np.intp]) -> Any:
 def take_apart(table: Any) -> Matrix | list[Column]:
     """Split a data frame, array or list of rows into its columns.
 
-    Parameters
-    ----------
-    table : data frame (pandas, polars, pyarrow, ...), ndarray or list of lists
-        Two-dimensional, dense. Frames go through narwhals.
-
-    Returns
-    -------
-    Matrix or list of NumberColumn or ValueColumn
-        A `Matrix` for an array of whole numbers, columns otherwise. Columns of an
-        array are called ``x0``, ``x1``, ...
-
-    Raises
-    ------
-    TypeError
-        If the table is sparse, lazy or no table, or a column holds something other
-        than text, numbers and truth values.
-    ValueError
-        If the table has no rows or columns, two columns share a name, or a number
-        is infinite or complex.
+    An array of integers becomes a `Matrix`; columns of arrays are called ``x0`` and so
+    on. Frames go through narwhals. TypeError if the table is sparse, lazy or not a
+    table, or a column's type is not supported; ValueError if it has no rows or columns,
+    two columns share a name, or a number is infinite or complex.
     """
     if hasattr(table, "tocsr") or (hasattr(table, "sparse") and hasattr(table, "nnz")):
         raise TypeError(

@@ -29,23 +29,11 @@ _FAR = 1 << 62
 def learn_matrix(
     matrix: Matrix, nominal: frozenset[Name] | None, max_nominal: int
 ) -> tuple[list[LearnedColumn | None], NDArray[np.uint8]]:
-    """Variables and codes of those columns that are nominal with a small range.
+    """Variables and codes (n_rows,) of columns that are nominal with a small range.
 
-    Parameters
-    ----------
-    matrix : Matrix
-        The training table.
-    nominal : frozenset of str or int, or None
-        Columns declared nominal; None leaves that to the number of distinct values.
-    max_nominal : int
-        Most distinct values of a nominal column where none is declared.
-
-    Returns
-    -------
-    learned : list of (Variable, ndarray of shape (n_rows,)) or None
-        None for a column that must be learned on its own.
-    room : ndarray of shape (n_columns + 1, n_rows), dtype uint8
-        What these codes stand in, for `Codes.from_columns`, with room for a class.
+    None for a column that must be learned on its own. The array (n_columns + 1, n_rows)
+    contains the codes, for `Codes.from_columns`, with room for a class. If `nominal` is
+    None, columns of at most `max_nominal` distinct values are nominal.
     """
     n_rows, n_columns = matrix.values.shape
     room = np.empty((n_columns + 1, n_rows), dtype=np.uint8)
@@ -110,14 +98,10 @@ def _learn_block(
 def encode_matrix(
     matrix: Matrix, domain: Domain
 ) -> tuple[list[EncodedColumn | None], NDArray[np.uint8]]:
-    """Codes and unknown cells of those columns whose states are small whole numbers.
+    """Codes and unknown cells of those columns whose states are small integers.
 
-    Returns
-    -------
-    encoded : list of (ndarray of shape (n_rows,) and dtype uint8, int), or None
-        None for a column that must be encoded on its own.
-    room : ndarray of shape (n_columns, n_rows), dtype uint8
-        What these codes stand in, for `Codes.from_columns`.
+    None for a column that must be encoded on its own. The array (n_columns, n_rows)
+    contains the codes, for `Codes.from_columns`.
     """
     room = np.empty(matrix.values.shape[::-1], dtype=np.uint8)
     encoded: list[EncodedColumn | None] = []
