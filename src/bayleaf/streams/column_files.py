@@ -23,15 +23,9 @@ from bayleaf.streams.spool import Spool, ValueSpool
 
 @dataclass(frozen=True, eq=False)
 class ColumnFiles(CodeStore):
-    """A file of codes a column, as long as this process needs them.
+    """A file of codes per column, as long as this process needs them."""
 
-    Parameters
-    ----------
-    files : tuple of Path
-        One for each variable, and one for the weights where there are any.
-    """
-
-    files: tuple[Path, ...] = ()
+    files: tuple[Path, ...] = ()  # by variable, then the weights', if any
 
     def _place(self, column: int) -> tuple[Path, int]:
         """The file of a column, and where it begins there."""
@@ -42,18 +36,10 @@ class ColumnFiles(CodeStore):
 
 
 class CodedColumn(NamedTuple):
-    """The codes of a variable on their way into a file.
+    """The codes of a variable on their way into a file."""
 
-    Parameters
-    ----------
-    pieces : iterator of ndarray
-        Stretch by stretch; what a stretch is made of is read when it is asked for.
-    spool : ValueSpool, NumberSpool or None
-        What nobody but these codes is made of.
-    """
-
-    pieces: Iterator[NDArray[Any]]
-    spool: Spool | None
+    pieces: Iterator[NDArray[Any]]  # parts in order, each read when requested
+    spool: Spool | None  # which only these codes are made of
 
 
 def column_files(
@@ -63,20 +49,9 @@ def column_files(
     columns: Sequence[CodedColumn],
     n_jobs: int,
 ) -> ColumnFiles:
-    """Write codes over the cells that they are made of, or into files beside them.
+    """Write codes over the cells that they are made of, or into files next to them.
 
-    Parameters
-    ----------
-    folder : Path
-        Where new files go.
-    cards : sequence of int
-        Number of states of each variable.
-    n_rows : int
-        Number of rows.
-    columns : sequence of CodedColumn
-        Of each variable, and the weights where there are any.
-    n_jobs : int
-        Number of threads.
+    `columns` are those of the variables, then of the weights where there are any.
     """
     kinds: list[np.dtype[Any]] = [
         np.dtype("u1" if c <= NARROW_STATES else "u2") for c in cards

@@ -22,30 +22,14 @@ from bayleaf.streams.stand_ins import StandIn
 
 @dataclass(frozen=True)
 class StandInLearner:
-    """What learning a column from its short form needs to know of the table.
+    """Class and rules for learning a column from its short form."""
 
-    Parameters
-    ----------
-    variable : Variable or None
-        The class.
-    discretizer : Discretizer
-        Finds the cut points of numeric columns.
-    rules : EncoderRules
-        How columns are read.
-    nominal : frozenset of names, or None
-        The columns declared nominal; None where nothing is declared.
-    n_rows : int
-        Number of rows.
-    as_is : frozenset of names
-        Columns whose values stay what they are.
-    """
-
-    variable: Variable | None
+    variable: Variable | None  # the class
     discretizer: Discretizer
     rules: EncoderRules
-    nominal: frozenset[Name] | None
+    nominal: frozenset[Name] | None  # None where nothing is declared
     n_rows: int
-    as_is: frozenset[Name] = frozenset()
+    as_is: frozenset[Name] = frozenset()  # columns whose values stay what they are
 
     def check_missing(self, name: str, n_missing: int, first: int) -> None:
         """Raise ValueError if cells are missing and the rules refuse that."""

@@ -31,18 +31,11 @@ class CsvFiles:
 
     They are read once to find out types, and then once more. Columns of dates, and of
     numbers with leading zeros, are left as text, as is what spells neither numbers nor
-    truth values in every cell.
-
-    Parameters
-    ----------
-    paths : tuple of str
-        The files; empty cells and what usually stands for them are missing.
-    read_texts : callable, optional
-        Gives the rows of a file as batches of text, in the place of a plain reader.
+    booleans in every cell. Empty cells and what usually replaces them are missing.
     """
 
     paths: tuple[str, ...]
-    read_texts: ReadTexts | None = None
+    read_texts: ReadTexts | None = None  # batches of text, not a plain reader's
 
     @cached_property
     def schema(self) -> pa.Schema:

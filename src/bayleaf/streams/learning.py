@@ -121,21 +121,11 @@ def _encoded(
 
 @dataclass(frozen=True)
 class LearnedTable:
-    """What was learned of a table, but for its codes.
-
-    Parameters
-    ----------
-    encoder : TableEncoder
-        How columns are read.
-    target : Variable or None
-        The class.
-    classes : ndarray or None
-        Its labels.
-    """
+    """What was learned of a table, but for its codes."""
 
     encoder: TableEncoder
-    target: Variable | None
-    classes: NDArray[Any] | None
+    target: Variable | None  # the class
+    classes: NDArray[Any] | None  # its labels
 
     @property
     def domain(self) -> Domain:
@@ -156,35 +146,10 @@ def learn_spooled(
 ) -> tuple[LearnedTable, Callable[..., CodeStore]]:
     """Learn the domain of a table, as `learn_encoder` does of one in memory.
 
-    Parameters
-    ----------
-    table : SpooledTable
-        The table.
-    discretizer : Discretizer
-        Finds the cut points of numeric columns, of distinct numbers with weights.
-    rules : EncoderRules
-        How columns are read.
-    mean_one : bool, default=False
-        Whether weights are brought to a mean of one.
-    n_jobs : int, default=1
-        Number of threads.
-    schema : Schema
-        Of the table.
-    hierarchies : mapping of column to ValueHierarchy, optional
-        Of the values of columns, as a person wrote them.
-
-    Returns
-    -------
-    learned : LearnedTable
-        What was learned.
-    write : callable
-        Writes the codes to a path, with what else is to be noted in the file, and
-        whether it is ``lasting``.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If a column cannot be used, or a cell names a group of its hierarchy.
+    The discretiser gets distinct numbers with weights; `mean_one` scales these. The
+    callable writes the codes to a path, with what else is to be noted in the file, and
+    whether it is ``lasting``. ValueError or TypeError if a column cannot be used, or a
+    cell names a group of its hierarchy.
     """
     hierarchies = hierarchies or {}
     for spool in table.features.values():

@@ -13,18 +13,9 @@ from bayleaf.wording import shown_name
 
 
 class NumberSpool:
-    """A column of numbers, or of times, as they are.
+    """A column of numbers, or of times in microseconds, as they are.
 
-    Parameters
-    ----------
-    name : str or int
-        The column.
-    path : Path
-        Its files, without their endings.
-    dtype : str
-        Of the numbers; times are microseconds.
-    times : str
-        "" for numbers, "dates" or "durations".
+    `path` has no ending; `times` is "" for numbers, or "dates" or "durations".
     """
 
     kind = "numbers"

@@ -19,15 +19,8 @@ class NumberSummary:
     """Distinct numbers with their cells and weight in each class.
 
     Exact up to `most` distinct numbers. Beyond, neighbours are joined into at most half
-    as many intervals of about equal weight, each told by its greatest number; a rank
-    is then wrong by at most `rank_error` cells.
-
-    Parameters
-    ----------
-    dtype : dtype
-        Of the numbers.
-    n_classes : int
-        Number of classes.
+    as many intervals of about equal weight, each represented by its greatest number; a
+    rank is then wrong by at most `rank_error` cells.
     """
 
     dtype: Any
@@ -73,16 +66,10 @@ class NumberSummary:
         self.merge(ordered[new] + 0, counts.reshape(shape), total.reshape(shape))
 
     def plus(self, other: Self, classes: NDArray[np.intp], n_classes: int) -> Self:
-        """What is known of both columns, one after the other.
+        """The summary of both columns, one after the other.
 
-        Parameters
-        ----------
-        other : NumberSummary
-            Of what comes after.
-        classes : ndarray of dtype intp
-            Which class each class of the other is here.
-        n_classes : int
-            Number of classes of both; those of this one stand first.
+        `classes` are the places here of the other's classes; this one's classes come
+        first among `n_classes`.
         """
         dtype = np.result_type(self.dtype, other.dtype)
         both = type(self)(dtype, n_classes)

@@ -20,25 +20,12 @@ _BATCH_ROWS, _SMALL_ROWS = 1 << 17, 1 << 16
 
 @dataclass(frozen=True)
 class ParquetFiles:
-    """Several Parquet files as one table.
-
-    Parameters
-    ----------
-    paths : sequence of str
-        The files.
-    dataset : pyarrow.dataset.FileSystemDataset
-        All of them; text comes as indices into its values where all files are alike.
-    are_alike : bool
-        Whether all have the same columns of the same types, and folders tell of no
-        others.
-    in_folders : tuple of str
-        Columns that folders tell of, in the manner of Hive.
-    """
+    """Several Parquet files as one table."""
 
     paths: Sequence[str]
-    dataset: Any
-    are_alike: bool
-    in_folders: tuple[str, ...] = ()
+    dataset: Any  # pyarrow's, of all files; text as indices if alike
+    are_alike: bool  # same columns and types, none from folders
+    in_folders: tuple[str, ...] = ()  # columns in the names of folders, as in Hive
 
     @classmethod
     def of(
@@ -47,11 +34,7 @@ class ParquetFiles:
         """Look at the columns of some files.
 
         Text comes as indices into its values if that is asked for, and files are alike.
-
-        Raises
-        ------
-        ValueError
-            If one is no Parquet file, or they differ in their columns.
+        ValueError if one is not a Parquet file, or they differ in their columns.
         """
         opened = partial(pa_dataset.dataset, list(paths), partitioning="hive")
         try:

@@ -12,13 +12,7 @@ _MOST_LETTERS = 300
 
 @contextlib.contextmanager
 def in_a_sentence(what: str = "the table") -> Iterator[None]:
-    """Say in a sentence what a library that yields batches could not do.
-
-    Raises
-    ------
-    ValueError
-        In the place of the library's own kinds of errors.
-    """
+    """Raise ValueError in a sentence for an error of a library that yields batches."""
     try:
         yield
     except Exception as error:

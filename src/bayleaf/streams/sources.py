@@ -34,25 +34,13 @@ _PARQUET = (".parquet", ".pq")
 class ArrowSource:
     """A table as batches of Arrow, in order.
 
-    Parameters
-    ----------
-    schema : Schema
-        Names and types of the columns.
-    read : callable
-        Gives the batches after so many rows.
-    n_rows : int, optional
-        Number of rows, where it is known before they are read.
-    identity : list, optional
-        What tells this table from others, if it can be read again: files with their
-        sizes and times of change.
-    ordered : frozenset of str
-        Columns whose categories are ordered, where types do not tell so.
+    `ordered` names columns of ordered categories whose types lack the order.
     """
 
     schema: pa.Schema
-    read: Callable[[int], Iterator[pa.RecordBatch]]
-    n_rows: int | None = None
-    identity: list[Any] | None = None
+    read: Callable[[int], Iterator[pa.RecordBatch]]  # the batches after so many rows
+    n_rows: int | None = None  # if known before they are read
+    identity: list[Any] | None = None  # if it can be read again: files, sizes, times
     ordered: frozenset[str] = field(default=frozenset())
 
     def without(self, names: Sequence[str]) -> ArrowSource:
@@ -84,21 +72,11 @@ class ArrowSource:
 def open_source(table: Any, read_csv: ReadTexts | None = None) -> ArrowSource:
     """The batches of a table.
 
-    Parameters
-    ----------
-    table : path, list of paths, or object
-        Parquet and CSV files by path, glob or folder (partitions in the manner of
-        Hive); a dataset, scanner or RecordBatchReader of pyarrow; a LazyFrame of
-        polars; a relation of DuckDB; anything with ``__arrow_c_stream__``.
-    read_csv : callable, optional
-        Gives the rows of a CSV file as batches of text.
-
-    Raises
-    ------
-    OSError
-        If there is no such file.
-    TypeError
-        If it is nothing that yields batches.
+    It is the path, glob or folder (with partitions as in Hive) of Parquet and CSV
+    files, or a list of paths; a dataset, scanner or RecordBatchReader of pyarrow; a
+    LazyFrame of polars; a relation of DuckDB; or has ``__arrow_c_stream__``. `read_csv`
+    gives the rows of a CSV file as batches of text. OSError without such a file,
+    TypeError for others.
     """
     if isinstance(table, ArrowSource):
         return table

@@ -35,14 +35,7 @@ _BYTE = 256
 class ValueSpool:
     """A column whose cells are numbered by their values.
 
-    Parameters
-    ----------
-    name : str or int
-        The column.
-    path : Path
-        Its files, without their endings.
-    numbers : bool
-        Whether values are whole numbers.
+    `path` has no ending; `numbers` are integers in the place of other values.
     """
 
     kind = "values"

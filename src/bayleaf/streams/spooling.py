@@ -43,29 +43,16 @@ _STATE = "state.json"
 
 @dataclass(frozen=True)
 class TableRoles:
-    """What the columns of a table are for.
+    """What the columns of a table are for."""
 
-    Parameters
-    ----------
-    target : str or None
-        The column to predict.
-    weight : str or None
-        The column of row weights.
-    drop : sequence of str
-        Columns that are left out.
-    """
-
-    target: str | None = None
-    weight: str | None = None
-    drop: Sequence[str] = ()
+    target: str | None = None  # to predict
+    weight: str | None = None  # of rows
+    drop: Sequence[str] = ()  # left out
 
     def features_of(self, names: Sequence[str]) -> list[str]:
         """The columns that are features.
 
-        Raises
-        ------
-        ValueError
-            If a column that is named is absent, named twice over, or none is left.
+        ValueError if a named column is absent or named twice over, or none is left.
         """
         special = [*filter(None, (self.target, self.weight)), *self.drop]
         for name in special:
@@ -93,32 +80,14 @@ class TableRoles:
 
 @dataclass
 class SpooledTable:
-    """A table that was read once.
+    """A table that was read once; its `features` are spools in the table's order."""
 
-    Parameters
-    ----------
-    folder : Path
-        Where its files are.
-    roles : TableRoles
-        What columns are for.
-    features : dict of str to Spool
-        Columns by name, in the table's order.
-    target : ValueSpool, optional
-        The classes.
-    weights : NumberSpool, optional
-        Of the rows, all above zero.
-    n_read : int
-        Rows that were read, those of weight zero included.
-    n_jobs : int
-        Number of threads.
-    """
-
-    folder: Path
+    folder: Path  # of its files
     roles: TableRoles
     features: dict[str, Any] = field(default_factory=dict)
-    target: ValueSpool | None = None
-    weights: NumberSpool | None = None
-    n_read: int = 0
+    target: ValueSpool | None = None  # the classes
+    weights: NumberSpool | None = None  # of rows, all above zero
+    n_read: int = 0  # rows, those of weight zero included
     n_jobs: int = 1
 
     @property
@@ -206,25 +175,9 @@ def spool_table(
 ) -> SpooledTable:
     """Read a table into a folder, from where an interrupted reading ended.
 
-    Parameters
-    ----------
-    source : ArrowSource
-        The table.
-    roles : TableRoles
-        What columns are for.
-    folder : Path
-        Where files go; it exists.
-    what : str or None
-        What tells this reading from others; None where it cannot go on.
-    n_jobs : int, default=1
-        Number of threads.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If a column cannot be used, or there are no rows.
-    OSError
-        If files cannot be written.
+    The folder exists; `what` distinguishes this reading from others, None if it cannot
+    go on. ValueError or TypeError if a column cannot be used, or there are no rows;
+    OSError if files cannot be written.
     """
     names = list(source.schema.names)
     nothing = dict.fromkeys(roles.features_of(names))

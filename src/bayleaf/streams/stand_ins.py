@@ -36,44 +36,20 @@ _SORTED_ROWS = 1 << 21
 
 
 class StandIn(NamedTuple):
-    """A short column for a long one.
+    """A short column for a long one."""
 
-    Parameters
-    ----------
-    column : Column
-        One entry for each value and class; those of missing cells come last.
-    classes : ndarray of shape (n_entries,), dtype intp
-        Class of each entry.
-    weights : ndarray of shape (n_entries,), dtype float64
-        Weight of its cells.
-    numbers : ndarray of shape (n_entries,), dtype int64
-        The number that a value has among those of the spool; empty for numbers.
-    rank_error : int
-        By how many cells ranks may be wrong; 0 where every number is there.
-    """
-
-    column: Column
-    classes: NDArray[np.intp]
-    weights: NDArray[np.float64]
-    numbers: NDArray[np.int64]
-    rank_error: int = 0
+    column: Column  # entry per value and class, missing last
+    classes: NDArray[np.intp]  # (n_entries,)
+    weights: NDArray[np.float64]  # (n_entries,), of the cells
+    numbers: NDArray[np.int64]  # (n_entries,), in the spool; () for numbers
+    rank_error: int = 0  # cells; 0 where every number is there
 
 
 class RowClasses:
     """The class and weight of every row, read stretch by stretch.
 
-    Parameters
-    ----------
-    target : ValueSpool or None
-        The classes by number; None puts all rows into one.
-    table : ndarray
-        Class of each number.
-    n_classes : int
-        Number of classes.
-    weights : NumberSpool or None
-        Of the rows.
-    scale : float
-        What weights are multiplied by.
+    `table` maps numbers of `target` to classes; None puts all rows into one. Weights
+    are multiplied by `scale`.
     """
 
     def __init__(
@@ -171,24 +147,12 @@ def counts_by_class(
 
 
 class Entries(NamedTuple):
-    """The values of a column, each in every class that it is met in.
+    """The values of a column, each in every class that it is met in."""
 
-    Parameters
-    ----------
-    numbers : ndarray of shape (n_entries,), dtype int64
-        The number of each value, from 1 on; 0 for missing cells.
-    classes : ndarray of shape (n_entries,), dtype intp
-        Its class.
-    cells : ndarray of shape (n_entries,), dtype int64
-        How many cells hold it.
-    weights : ndarray of shape (n_entries,), dtype float64
-        Their weight.
-    """
-
-    numbers: NDArray[np.int64]
-    classes: NDArray[np.intp]
-    cells: NDArray[np.int64]
-    weights: NDArray[np.float64]
+    numbers: NDArray[np.int64]  # (n_entries,), of values, from 1 on; 0: missing
+    classes: NDArray[np.intp]  # (n_entries,)
+    cells: NDArray[np.int64]  # (n_entries,), number of them
+    weights: NDArray[np.float64]  # (n_entries,), of the cells
 
     @classmethod
     def of_table(
@@ -235,21 +199,10 @@ def stand_in_of_entries(
     *,
     ordered: bool,
 ) -> StandIn:
-    """The short column for one of values.
+    """The short column for one of values, the first of which has number 1.
 
-    Parameters
-    ----------
-    name : str or int
-        The column.
-    values : list of hashable
-        Its values; that of number 1 stands first.
-    entries : Entries
-        Where they are met.
-    early : ndarray of shape (n_values + 1,), dtype bool
-        Whether the value of each number is met in the first cells, in which distinct
-        values are counted for reports.
-    ordered : bool
-        Whether values stand in an order that the table declares.
+    `early` (n_values + 1,) marks the numbers met in the first cells, in which distinct
+    values are counted for reports. `ordered` values have the order of the table.
     """
     entries, n_early = _in_order(entries, early)
     indices = (entries.numbers - 1).astype(np.int32)
@@ -299,18 +252,9 @@ def stand_in_of_summary(
 ) -> StandIn:
     """The short column for one of numbers or times.
 
-    Parameters
-    ----------
-    name : str or int
-        The column.
-    summary : NumberSummary
-        Its numbers.
-    absent : ndarray of shape (2, n_classes)
-        Number and weight of missing cells in each class.
-    first_values : ndarray
-        Distinct numbers in the first cells, in which they are counted for reports.
-    times : str
-        "" for numbers, "dates" or "durations".
+    `absent` (2, n_classes) has number and weight of missing cells; `first_values` are
+    the distinct ones in the first cells, in which they are counted for reports; `times`
+    is "" for numbers, "dates" or "durations".
     """
     places, classes = np.nonzero(summary.n_cells)
     early = np.isin(summary.values, first_values)[places]

@@ -18,43 +18,21 @@ T = TypeVar("T")
 
 
 class CodePieces(NamedTuple):
-    """The codes of a table in pieces.
-
-    Parameters
-    ----------
-    tasks : Tasks
-        What runs tasks.
-    pieces : list of delayed
-        Each gives its blocks of narrow and of wide variables, and its weights or None.
-    sizes : tuple of int
-        Rows of each.
-    cards : tuple of int
-        Number of states of each variable, the class last.
-    layout : Layout
-        How counts of all pieces are laid out.
-    """
+    """The codes of a table in pieces."""
 
     tasks: Tasks
-    pieces: list[Any]
-    sizes: tuple[int, ...]
-    cards: tuple[int, ...]
-    layout: Layout
+    pieces: list[Any]  # tasks: narrow and wide blocks, weights or None
+    sizes: tuple[int, ...]  # rows of each
+    cards: tuple[int, ...]  # numbers of states, the class last
+    layout: Layout  # of the counts of all pieces
 
 
 class PartitionCounts(BlockCounts):
     """Count source over pieces of codes; only sums travel.
 
-    Parameters
-    ----------
-    table : CodePieces
-        The table.
-    n_jobs, **options
-        Those of `BlockCounts`; threads are those of the learner, here.
-
-    Notes
-    -----
-    Whole weights give the same counts, bit for bit, as `TableCounts` over all rows;
-    others to 1e-12 of them, and the same for the same partitions.
+    Integer weights give the same counts, bit for bit, as `TableCounts` over all rows;
+    others to 1e-12 of them, and the same for the same partitions. `n_jobs` threads are
+    those of the learner, here.
     """
 
     def __init__(

@@ -39,58 +39,26 @@ Arrays = tuple[NDArray[np.uint8], NDArray[np.uint16], NDArray[np.float64] | None
 
 @dataclass(frozen=True)
 class HowToLearn:
-    """What learning needs beside the table.
-
-    Parameters
-    ----------
-    discretizer : Discretizer
-        Finds the cut points of numeric columns.
-    rules : EncoderRules
-        How columns are read.
-    mean_one : bool
-        Whether weights are brought to a mean of one.
-    rng : Generator
-        What the discretiser draws from, if it does.
-    hierarchies : mapping of column to ValueHierarchy
-        Of the values of columns, as a person wrote them.
-    """
+    """What learning needs in addition to the table."""
 
     discretizer: Discretizer
     rules: EncoderRules
-    mean_one: bool
-    rng: np.random.Generator
+    mean_one: bool  # weights are brought to a mean of one
+    rng: np.random.Generator  # for discretisers that draw
     hierarchies: Mapping[Name, ValueHierarchy] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class LearnedPartitions:
-    """What was learned of a table in partitions.
+    """What was learned of a table in partitions."""
 
-    Parameters
-    ----------
-    table : LearnedTable
-        How it is read.
-    labels : tuple of hashable
-        Labels as they stand in partitions.
-    classes : ndarray
-        The class of each.
-    scale : float
-        What weights are multiplied by.
-    layout : Layout
-        How counts of its pieces are laid out.
-    generator_state : dict
-        That of the generator after learning.
-    drawn : list
-        The cut points that were drawn, where the discretiser draws.
-    """
-
-    table: LearnedTable
-    labels: tuple[Any, ...]
-    classes: NDArray[np.intp]
-    scale: float
-    layout: Layout
-    generator_state: Any
-    drawn: list[Any]
+    table: LearnedTable  # how it is read
+    labels: tuple[Any, ...]  # as in the partitions
+    classes: NDArray[np.intp]  # the class of each label
+    scale: float  # factor of the weights
+    layout: Layout  # of the counts of its pieces
+    generator_state: Any  # after learning
+    drawn: list[Any]  # cut points, where the discretiser draws
 
     @property
     def cards(self) -> tuple[int, ...]:
@@ -104,12 +72,8 @@ def learn_partitions(
     """Learn the domain of a table, as `learn_encoder` does of one in memory.
 
     Codes stay where tasks are run; what comes back are domains and cut points. The
-    generator is left as if it had drawn here.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If a column cannot be used, or there are no rows.
+    generator is left as if it had drawn here. ValueError or TypeError if a column
+    cannot be used, or there are no rows.
     """
     summaries = [
         tasks.call(partial(summarised, roles, place), part)

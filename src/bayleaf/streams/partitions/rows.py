@@ -21,33 +21,18 @@ from bayleaf.streams.spooling import (
 
 @dataclass(frozen=True)
 class PartitionRows:
-    """The rows of weight above zero of a partition.
-
-    Parameters
-    ----------
-    batch : RecordBatch
-        The rows.
-    labels : ValueColumn
-        Their classes; without a target, one that all rows have.
-    weights : ndarray of shape (n_rows,) or None
-        Their weights; None where each counts once.
-    roles : TableRoles
-        What columns are for.
-    """
+    """The rows of weight above zero of a partition."""
 
     batch: pa.RecordBatch
-    labels: ValueColumn
-    weights: NDArray[np.float64] | None
+    labels: ValueColumn  # one for all rows if there is no target
+    weights: NDArray[np.float64] | None  # (n_rows,); None: each counts once
     roles: TableRoles
 
     @classmethod
     def of(cls, partition: Any, roles: TableRoles, place: int) -> PartitionRows:
         """Those of a data frame of pandas or a table of Arrow.
 
-        Raises
-        ------
-        ValueError, TypeError
-            If labels or weights cannot be used; the sentence names the partition.
+        ValueError or TypeError names the partition if labels or weights cannot be used.
         """
         try:
             batch, weights = _batch_of(partition), None

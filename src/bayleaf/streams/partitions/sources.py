@@ -20,35 +20,17 @@ _PARTITION_ROWS = 1 << 18
 
 
 class Partitions(NamedTuple):
-    """A table in partitions.
+    """A table in partitions."""
 
-    Parameters
-    ----------
-    names : list of str
-        Its columns.
-    parts : list of delayed
-        Tasks that each give some rows: a data frame of pandas or a table of Arrow.
-    """
-
-    names: list[str]
-    parts: list[Any]
+    names: list[str]  # of its columns
+    parts: list[Any]  # tasks, each for a frame of pandas or a table of Arrow
 
 
 def open_partitions(table: Any, tasks: Tasks) -> Partitions:
-    """The partitions of a table.
+    """The partitions of a Dask data frame, or of Parquet files that all workers read.
 
-    Parameters
-    ----------
-    table : dask.dataframe.DataFrame, path or list of paths
-        A data frame of Dask; or Parquet files by path, glob or folder, which every
-        worker can read.
-    tasks : Tasks
-        What runs tasks.
-
-    Raises
-    ------
-    TypeError
-        If it is something else, or columns have names that are no text.
+    Files are given by path, glob or folder. TypeError if the table is something else,
+    or names of columns are not text.
     """
     if is_partitioned(table):
         strange = [name for name in table.columns if not isinstance(name, str)]

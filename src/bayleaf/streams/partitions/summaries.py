@@ -26,31 +26,14 @@ Places = NDArray[np.intp]
 
 @dataclass(frozen=True)
 class ValueSummary:
-    """A column of values.
-
-    Parameters
-    ----------
-    name : str or int
-        The column.
-    values : list of hashable
-        In the order in which they first occur, or in that of ordered categories.
-    ordered : bool
-        Whether that order is declared by the table.
-    entries : Entries
-        Where values are met, in increasing order of number and class.
-    places : ndarray of shape (n_values,), dtype int64
-        How many present cells come before the first of each value, up to
-        `COUNTED_ROWS`.
-    n_present : int
-        Number of cells that are not missing.
-    """
+    """A column of values."""
 
     name: Name
-    values: list[Hashable]
-    ordered: bool
-    entries: Entries
-    places: NDArray[np.int64]
-    n_present: int
+    values: list[Hashable]  # as they first occur, or as categories are ordered
+    ordered: bool  # the table declares the order
+    entries: Entries  # in increasing order of number and class
+    places: NDArray[np.int64]  # (n_values,), present cells before the first
+    n_present: int  # cells
 
     @property
     def n_missing(self) -> int:
@@ -99,36 +82,16 @@ class ValueSummary:
 
 @dataclass(frozen=True)
 class NumbersSummary:
-    """A column of numbers or times.
-
-    Parameters
-    ----------
-    name : str or int
-        The column.
-    times : str
-        "" for numbers, "dates" or "durations".
-    numbers : NumberSummary
-        Numbers, or microseconds.
-    hours : NumberSummary or None
-        Of dates, the microseconds at the beginning of their hours.
-    absent : ndarray of shape (2, n_classes)
-        Number and weight of missing cells in each class.
-    first : ndarray
-        Distinct numbers among the first `COUNTED_ROWS` cells that are present.
-    places : ndarray of shape (n_first,), dtype int64
-        How many present cells come before the first of each.
-    n_present : int
-        Number of cells that are not missing.
-    """
+    """A column of numbers or times; `first` are among `COUNTED_ROWS` present cells."""
 
     name: Name
-    times: str
-    numbers: NumberSummary
-    hours: NumberSummary | None
-    absent: NDArray[np.float64]
-    first: NDArray[Any]
-    places: NDArray[np.int64]
-    n_present: int
+    times: str  # "" for numbers, "dates" or "durations"
+    numbers: NumberSummary  # or microseconds
+    hours: NumberSummary | None  # of dates, microseconds at the starts of hours
+    absent: NDArray[np.float64]  # (2, n_classes), missing cells and their weight
+    first: NDArray[Any]  # (n_first,), distinct numbers
+    places: NDArray[np.int64]  # (n_first,), present cells before the first of each
+    n_present: int  # cells
 
     overflows = False
 
@@ -183,13 +146,7 @@ ColumnSummary = ValueSummary | NumbersSummary
 def columns_added(
     left: ColumnSummary, right: ColumnSummary, classes: Places, n_classes: int
 ) -> ColumnSummary:
-    """What is known of both, one after the other.
-
-    Raises
-    ------
-    TypeError
-        If one holds numbers and the other text.
-    """
+    """The summary of both, one after the other; TypeError for numbers and text."""
     if _kind(left) != _kind(right):
         if not left.n_present:
             left = _as_empty(left, right)

@@ -35,32 +35,14 @@ _SCANNED_ROWS = 1 << 12
 
 @dataclass(frozen=True)
 class TableSummary:
-    """What learning must know of some partitions.
+    """What learning must know of some partitions."""
 
-    Parameters
-    ----------
-    n_rows : tuple of int
-        Rows of weight above zero of each partition.
-    labels : tuple of hashable
-        Classes, in the order in which they first occur.
-    label_type : DataType or None
-        Type of the target's column; None where there are no rows.
-    weight : float
-        Total weight of the rows.
-    whole_weights : bool
-        Whether all weights are whole numbers that a byte holds.
-    first_missing : mapping of str to int
-        The first row in which each column is missing, where any is.
-    columns : tuple of ColumnSummary
-        What is known of each.
-    """
-
-    n_rows: tuple[int, ...]
-    labels: tuple[Hashable, ...]
-    label_type: pa.DataType | None
-    weight: float
-    whole_weights: bool
-    first_missing: Mapping[Any, int]
+    n_rows: tuple[int, ...]  # of weight above zero, per partition
+    labels: tuple[Hashable, ...]  # in the order in which they first occur
+    label_type: pa.DataType | None  # None where there are no rows
+    weight: float  # in total
+    whole_weights: bool  # all are integers in a byte
+    first_missing: Mapping[Any, int]  # row, by column
     columns: tuple[ColumnSummary, ...]
 
     @property
@@ -113,18 +95,9 @@ def summarised(
     partition: Any,
     listed: Mapping[Any, Collection[Hashable]] | None = None,
 ) -> TableSummary:
-    """Summarise one partition.
+    """Summarise one partition; `place` is its number.
 
-    Parameters
-    ----------
-    roles : TableRoles
-        What columns are for.
-    place : int
-        The partition's number.
-    partition : data frame or table
-        The rows.
-    listed : mapping of name to values, optional
-        Only these columns, and of each only these values.
+    `listed` limits the summary to these columns, and in each to these values.
     """
     rows = PartitionRows.of(partition, roles, place)
     labels, classes = _used(rows.labels)

@@ -14,13 +14,9 @@ _ADDED = 4
 class Tasks:
     """What runs tasks: the workers of a client, or what Dask is set to use.
 
-    All tasks are functions of their inputs alone, which they leave as they are: what a
-    lost worker held is computed again.
-
-    Parameters
-    ----------
-    client : distributed.Client, optional
-        Whose workers run tasks; by default the current client's, or threads.
+    All tasks are functions of their inputs alone, which they leave as they are: results
+    of a lost worker are computed again. By default the current client's workers run
+    them, or threads.
     """
 
     def __init__(self, client: Any = None) -> None:
