@@ -40,15 +40,8 @@ class AveragedNetworksClassifier(BayesianClassifier):
     ) -> Learned:
         """Estimate the tables of all networks, each family once.
 
-        Parameters
-        ----------
-        counts : CountSource
-            Counts over `domain`.
-        domain : Domain
-            Features, then the class.
-        networks : sequence of sequence of tuple of int
-            Families of the features in each network, ancestors first, the class first
-            among the parents.
+        `networks` contain families of features, ancestors first, the class first among
+        the parents; it is the last variable of `domain`.
         """
         smoothing = self._chosen_smoothing(
             counts, domain, lambda left_out: left_out.mean_log_scores(networks)

@@ -69,15 +69,8 @@ class SingleNetworkClassifier(BayesianClassifier):
     ) -> Learned:
         """Estimate the tables of a network in which the class is everyone's parent.
 
-        Parameters
-        ----------
-        counts : CountSource
-            Counts over `domain`.
-        domain : Domain
-            Features, then the class.
-        feature_parents : sequence of tuple of int
-            Parents of each feature among the features, strongest first; None for a
-            feature without even the class.
+        `feature_parents` are parents among the features, strongest first; None for a
+        feature without even the class, which is the last variable of `domain`.
         """
         class_index = len(domain) - 1
         with_class = [

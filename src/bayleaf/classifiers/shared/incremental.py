@@ -25,12 +25,9 @@ from bayleaf.wording import quoted
 
 
 class IncrementalClassifier(BayesianClassifier):
-    """Base of classifiers that always ask for the same counts and so can add them up.
+    """Base of classifiers that always request the same counts and so can add them up.
 
-    Attributes
-    ----------
-    stored_counts_ : StoredCounts
-        Sums over all batches so far.
+    `stored_counts_` are the sums over all batches so far.
     """
 
     # Whether other rows may lead to other families, all of them sums of pairs.

@@ -56,10 +56,7 @@ def leave_one_out(
 ) -> LeaveOneOut:
     """What scores the rows of `counts` under each rule.
 
-    Raises
-    ------
-    TypeError
-        If a rule cannot tell single cells.
+    TypeError if a rule cannot give single cells.
     """
     cell_rules = [cell_rule(rule) for rule in rules]
     missing = partial(summing_out, domain, max_table_cells)
@@ -222,12 +219,8 @@ def note_little_support(classifier: LeavingOut) -> None:
 def left_out_score(classifier: LeavingOut) -> LeaveOneOutScores:
     """Leave-one-out scores of a fitted classifier, after calibration.
 
-    Raises
-    ------
-    AttributeError
-        If the training rows are gone, or the model has no exact leave-one-out.
-    TypeError
-        If the smoothing rule cannot tell single cells.
+    AttributeError if the training rows are gone, or the model has no exact
+    leave-one-out; TypeError if the smoothing rule cannot give single cells.
     """
     name = type(classifier).__name__
     if classifier._training_codes is None:

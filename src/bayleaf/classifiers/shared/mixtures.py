@@ -25,10 +25,7 @@ _MOST_SIGMA = 500.0
 def check_mixture(estimator: Any) -> None:
     """Raise if a parameter of a mixture is out of range.
 
-    Raises
-    ------
-    ValueError, TypeError
-        Naming the parameter, its value and what is allowed.
+    ValueError or TypeError names the parameter, its value and what is allowed.
     """
     if not is_to_grow(estimator.architecture):
         checked_architecture(estimator.architecture)
@@ -61,14 +58,9 @@ def is_to_grow(architecture: Any) -> bool:
 
 
 def checked_architecture(architecture: Any) -> tuple[int, ...]:
-    """An architecture as a tuple, once it is one.
+    """An architecture as a tuple of integers.
 
-    Raises
-    ------
-    TypeError
-        If it is no sequence of integers.
-    ValueError
-        If a gate has no child.
+    TypeError if it is not a sequence of these; ValueError if a gate has no child.
     """
     refusal = (
         "architecture must be a tuple of integers >= 1, the number of children of the "
@@ -87,17 +79,8 @@ def checked_architecture(architecture: Any) -> tuple[int, ...]:
 class Reports:
     """What the passes or steps of one start report, kept and passed on.
 
-    Each becomes a finished task below the fit, whose metadata are the start, the
-    number, and the figure by its name. From ``verbose=2`` on it is printed as well.
-
-    Parameters
-    ----------
-    estimator : HierarchicalMixtureNBClassifier
-        The classifier that learns, within its fit.
-    start : int
-        Which of its starts, from 0 on.
-    figure : str
-        Name of the figure reported.
+    Each becomes a finished task below the fit, whose metadata are the start, from 0 on,
+    the number, and the figure by its name. From ``verbose=2`` on it is printed as well.
     """
 
     def __init__(self, estimator: Any, start: int, figure: str) -> None:

@@ -164,12 +164,8 @@ def _orders(declared: Any) -> tuple[tuple[Name, tuple[Hashable, ...]], ...]:
 def numbers_of(name: str, values: Any) -> NDArray[np.float64]:
     """A parameter as an array of floats.
 
-    Raises
-    ------
-    TypeError
-        If it holds something other than real numbers.
-    ValueError
-        If its rows differ in length or a number is too large for a float.
+    TypeError if it contains something other than real numbers; ValueError if its rows
+    differ in length or a number is too large for a float.
     """
     refusal = f"{name} must hold real numbers, got {reprlib.repr(values)}"
     try:
@@ -189,10 +185,7 @@ def numbers_of(name: str, values: Any) -> NDArray[np.float64]:
 def checked_class_prior(class_prior: Any, classes: NDArray[Any]) -> NDArray[np.float64]:
     """A class prior as an array, once it fits the classes.
 
-    Raises
-    ------
-    ValueError
-        If it has another length, a negative entry, or does not sum to 1.
+    ValueError if it has another length, a negative entry, or does not sum to 1.
     """
     if isinstance(class_prior, Mapping):
         class_prior = _by_class("class_prior", class_prior, classes)
@@ -212,12 +205,10 @@ def checked_class_prior(class_prior: Any, classes: NDArray[Any]) -> NDArray[np.f
 def _by_class(
     name: str, given: Mapping[Any, Any], classes: NDArray[Any], absent: Any = None
 ) -> list[Any]:
-    """What a mapping from class labels holds, in the order of the classes.
+    """Values of a mapping from class labels, in the order of the classes.
 
-    Raises
-    ------
-    ValueError
-        If it names something that is no class or, without a value for such, lacks one.
+    ValueError for a label that is not a class or, unless `absent` is given, one it
+    lacks.
     """
     labels = classes.tolist()
     for label in given:
@@ -235,11 +226,8 @@ def _by_class(
 def checked_loss(loss: Any, classes: NDArray[Any]) -> NDArray[np.float64] | None:
     """A loss matrix as an array, once it fits the classes; None stays None.
 
-    Raises
-    ------
-    ValueError
-        If it is not square over the classes, holds NaN or infinity, or charges for
-        right predictions.
+    ValueError if it is not square over the classes, contains NaN or infinity, or
+    charges for right predictions.
     """
     if loss is None:
         return None

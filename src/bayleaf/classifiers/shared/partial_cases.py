@@ -45,20 +45,9 @@ def learn_partial_cases(
 ) -> PartialCases:
     """Learn the strengths of features, two rates and the share of parents.
 
-    Parameters
-    ----------
-    model : AveragedKDBModel
-        The model, whose weights stay.
-    bank : FamilyBank
-        Its networks, which leave rows out.
-    left_out : LeftOutRows
-        The rows, in random order.
-    alone : ndarray of shape (n_rows, n_classes, n_features), optional
-        Mean ln P(state | class) of the left-out rows, where it is known already.
-    rng : Generator
-        Draws the sets of known features.
-    monotone : tuple of int, default=()
-        Features whose sum is in order.
+    The weights of `model` stay; `left_out` rows are in random order. `alone` are their
+    mean ln P(state | class), (n_rows, n_classes, n_features), if known; `rng` draws the
+    sets of known features; the sums of `monotone` features are in order.
     """
     n_features, n_depths = model.weights.shape
     work = model.n_classes * n_depths * len(model.networks) * n_features
@@ -125,28 +114,17 @@ def _drawn_sets(
 class _Pieces(NamedTuple):
     """Scores of the known features of left-out rows, (n_pairs, n_classes, n_features).
 
-    Parameters
-    ----------
-    known : ndarray of shape (n_pairs, n_features), dtype bool
-        The known features of each pair of a row and a set.
-    labels : ndarray of shape (n_pairs,)
-        The class of the row.
-    weights : ndarray of shape (n_pairs,)
-        What the pair counts.
-    alone, parents, learned : ndarray
-        A feature by itself, what its parents change then, and as in complete rows.
-    prior, base : ndarray of shape (n_classes,)
-        Log prior, and the base as learned.
+    A pair is a row and a set of features.
     """
 
-    known: NDArray[np.bool_]
-    labels: NDArray[np.intp]
-    weights: Floats
-    alone: Floats
-    parents: Floats
-    learned: Floats
-    prior: Floats
-    base: Floats
+    known: NDArray[np.bool_]  # (n_pairs, n_features)
+    labels: NDArray[np.intp]  # (n_pairs,), class of the row
+    weights: Floats  # (n_pairs,)
+    alone: Floats  # by the feature itself
+    parents: Floats  # what its parents change then
+    learned: Floats  # as in complete rows
+    prior: Floats  # (n_classes,), log
+    base: Floats  # (n_classes,), as learned
 
     @classmethod
     def of(

@@ -62,10 +62,7 @@ _PARAMETER_OBJECTS: dict[str, type[Any]] = {
 def saved_model(classifier: ClassifierParts) -> SavedModel:
     """What a model file keeps of a fitted classifier.
 
-    Raises
-    ------
-    TypeError
-        If a parameter has a value that no file can hold, naming the parameter.
+    TypeError names a parameter whose value cannot be written to a file.
     """
     predictor: Predictor = classifier._predictor()
     parameters = classifier.get_params(deep=False)
@@ -118,13 +115,7 @@ def support_of(classifier: ClassifierParts, counts: CountSource) -> SupportCount
 
 @contextlib.contextmanager
 def telling_wrong_parameters(path: str | Path) -> Iterator[None]:
-    """Turn what an estimator says of parameters from a file into one sentence.
-
-    Raises
-    ------
-    ModelFileError
-        If the block raises anything that a wrong parameter may bring about.
-    """
+    """Turn an estimator's error about parameters from a file into a ModelFileError."""
     try:
         yield
     except ModelFileError:
@@ -140,14 +131,8 @@ def unfitted(
 ) -> Estimator:
     """An estimator with the parameters of a file, checked.
 
-    `others` are parameters that need not be made from JSON values.
-
-    Raises
-    ------
-    ModelFileError
-        If it has no such parameter.
-    TypeError, ValueError
-        If a parameter has a value that is not allowed.
+    `others` are parameters that need not be made from JSON values. ModelFileError if it
+    has no such parameter; TypeError or ValueError for a value that is not allowed.
     """
     given = values.get("hierarchies")
     if given is not None and names_a_file(given):

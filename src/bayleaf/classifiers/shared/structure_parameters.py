@@ -103,10 +103,7 @@ class StructureParameters(EdgeParameters):
 def check_structure(estimator: Any) -> None:
     """Raise if a parameter of the structure search is out of range.
 
-    Raises
-    ------
-    ValueError, TypeError
-        Naming the parameter, its value and what is allowed.
+    ValueError or TypeError names the parameter, its value and what is allowed.
     """
     check_choice("local_structure", estimator.local_structure, LOCAL_STRUCTURES)
     if estimator.abstraction is not None:
@@ -134,12 +131,9 @@ def check_structure(estimator: Any) -> None:
 
 
 def check_expectation(estimator: Any) -> None:
-    """Raise if what expectation maximisation needs of the parameters is not so.
+    """Raise if the parameters do not meet the needs of expectation maximisation.
 
-    Raises
-    ------
-    ValueError, TypeError
-        Naming the parameter, its value and what is allowed.
+    ValueError or TypeError names the parameter, its value and what is allowed.
     """
     smoothing = resolve_smoothing(estimator.smoothing)
     if estimator.structural is not None:
@@ -165,12 +159,9 @@ def check_expectation(estimator: Any) -> None:
 def structure_options(
     estimator: Any, domain: Domain, smoothing: Smoothing
 ) -> StructureOptions:
-    """How an estimator's parameters say that a structure is learned.
+    """The options of a structure search from an estimator's parameters.
 
-    Raises
-    ------
-    ValueError
-        If an edge, a tier or a belief names no variable of the domain.
+    ValueError if an edge, a tier or a belief has a name that is not a variable's.
     """
     score = resolve_score(
         estimator.local_score, penalty_weight=estimator.penalty_weight

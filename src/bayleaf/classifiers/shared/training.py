@@ -34,12 +34,8 @@ class WeightedRows(NamedTuple):
     ) -> WeightedRows:
         """Check weights, which may be None, and drop the rows of weight zero.
 
-        With the scale "mean_one" those that are left have a mean of one.
-
-        Raises
-        ------
-        ValueError
-            If the weights do not fit the table or cannot be used.
+        With the scale "mean_one" those that are left have a mean of one. ValueError if
+        the weights do not fit the table or cannot be used.
         """
         weights = _checked_weights(sample_weight, n_rows(parts))
         if scale == MEAN_ONE:
@@ -67,25 +63,11 @@ class TrainingTable(NamedTuple):
         known_classes: NDArray[Any] | None = None,
         scale: str = COUNTS,
     ) -> TrainingTable:
-        """Check target and weights, and drop the rows of weight zero.
+        """Check target and weights, both (n_rows,), and drop the rows of weight zero.
 
-        Parameters
-        ----------
-        parts : Matrix or list of Column
-            The features.
-        y : array-like of shape (n_rows,)
-            Class labels.
-        sample_weight : array-like of shape (n_rows,) or None
-            Row weights >= 0.
-        known_classes : ndarray of shape (n_classes,), optional
-            Labels by which rows are numbered; by default those that occur.
-        scale : {"counts", "mean_one"}, default="counts"
-            Whether weights count rows, or are brought to a mean of one.
-
-        Raises
-        ------
-        ValueError
-            If target or weights do not fit the table or cannot be used.
+        Rows are numbered by the `known_classes`, by default the labels that occur. The
+        scale "counts" keeps weights as they are, "mean_one" gives them a mean of one.
+        ValueError if target or weights do not fit the table or cannot be used.
         """
         labels = one_dimensional(y)
         length = n_rows(parts)
@@ -109,10 +91,7 @@ def with_columns_aside(
 ) -> tuple[Any, Any, Any]:
     """Features, labels and weights, where columns of the table are named for them.
 
-    Raises
-    ------
-    ValueError, TypeError
-        If there is no such column, or labels are given twice.
+    ValueError or TypeError if there is no such column, or labels are given twice.
     """
     weight = sample_weight if isinstance(sample_weight, str) else None
     if target is None and weight is None:

@@ -20,13 +20,8 @@ from bayleaf.wording import quoted
 def check_arc_prior(arc_prior: Any) -> None:
     """Raise unless a parameter maps pairs of names to probabilities.
 
-    Raises
-    ------
-    TypeError
-        If it is no mapping from pairs to numbers.
-    ValueError
-        If a number is not above 0 and below 1, or those of the two directions of a pair
-        leave nothing for the absence of both.
+    TypeError for other types; ValueError if a number is not above 0 and below 1, or
+    those of both directions of a pair leave nothing for the absence of both.
     """
     if arc_prior is None:
         return
@@ -61,10 +56,7 @@ def named_arc_prior(
 ) -> ArcPrior | None:
     """The terms of beliefs in arcs between names, in a score's unit; None without.
 
-    Raises
-    ------
-    ValueError
-        If a belief names no variable.
+    ValueError if a belief contains a name that is not a variable's.
     """
     if not arc_prior:
         return None

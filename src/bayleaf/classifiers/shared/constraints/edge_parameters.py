@@ -21,16 +21,10 @@ Name = str | int
 class ForbiddenEdges:
     """Arcs that a learned structure must not have, as parameters of an estimator.
 
-    Stands before `TableEstimator` among the bases of an estimator, whose parameters
-    it passes on.
-
-    Parameters
-    ----------
-    forbidden_edges : sequence of (parent, child), default=()
-        Names of columns that no arc joins in this direction.
-    tiers : sequence of sequence of str or int, default=()
-        Groups of columns, the earliest first: no arc leads from a later group to an
-        earlier one. Columns that none of them names are free.
+    Comes before `TableEstimator` among the bases of an estimator, whose parameters it
+    passes on. `forbidden_edges` are (parent, child) by name; `tiers` are groups of
+    columns, earliest first, with no arc from a later to an earlier one; other columns
+    are free.
     """
 
     def __init__(
@@ -44,10 +38,7 @@ class ForbiddenEdges:
 class EdgeParameters(ForbiddenEdges):
     """Arcs that a learned structure must and must not have, as parameters.
 
-    Parameters
-    ----------
-    required_edges : sequence of (parent, child), default=()
-        Names of columns that an arc joins in this direction.
+    `required_edges` are (parent, child) by name, joined in this direction.
     """
 
     def __init__(self, *, required_edges: Any = (), **shared: Any) -> None:
@@ -56,14 +47,10 @@ class EdgeParameters(ForbiddenEdges):
 
 
 def check_edge_parameters(estimator: Any) -> None:
-    """Raise if edges or tiers are none, or contradict each other.
+    """Raise if edges or tiers are invalid, or contradict each other.
 
-    Raises
-    ------
-    TypeError
-        If a parameter is no list of pairs, or of lists, of names.
-    ValueError
-        If they contradict each other.
+    TypeError if a parameter is not a list of pairs, or of lists, of names; ValueError
+    if they contradict each other.
     """
     edges = _edges_of(estimator)
     for name, pairs in edges.items():
@@ -79,18 +66,8 @@ def check_edge_parameters(estimator: Any) -> None:
 def edge_constraints(estimator: Any, names: Sequence[Name], **more: Any) -> Constraints:
     """An estimator's constraints over the variables of these names.
 
-    Parameters
-    ----------
-    estimator : estimator with `ForbiddenEdges`
-    names : sequence of str or int
-        The variables.
-    **more
-        Other fields of `Constraints`.
-
-    Raises
-    ------
-    ValueError
-        If an edge or a tier names no variable.
+    `more` are other fields of `Constraints`. ValueError if an edge or a tier contains a
+    name that is not a variable's.
     """
     edges = {
         name: named_edges(name, pairs, names)
@@ -107,17 +84,8 @@ def edge_constraints(estimator: Any, names: Sequence[Name], **more: Any) -> Cons
 def rooted_constraints(estimator: Any, domain: Domain) -> Constraints:
     """The constraints on arcs among features, of a model with the class at its root.
 
-    Parameters
-    ----------
-    estimator : estimator with `ForbiddenEdges`
-    domain : Domain
-        Features, then the class.
-
-    Raises
-    ------
-    ValueError
-        If an edge or a tier names no variable, or asks of the class what no such model
-        does.
+    The class is the last variable. ValueError for an unknown name in an edge or a tier,
+    or an arc of the class that no such model has.
     """
     constraints = edge_constraints(estimator, domain.names)
     class_index = len(domain) - 1
@@ -175,16 +143,7 @@ def check_most_required(
 ) -> None:
     """Raise if required edges give a feature more parents than the model has.
 
-    Parameters
-    ----------
-    constraints : Constraints
-        Over the features.
-    names : sequence of str or int
-        Their names.
-    most : int
-        Most features among a feature's parents.
-    limit : str
-        What says so, such as "k=1".
+    `most` counts features among the parents; `limit` is its reason, such as "k=1".
     """
     for child, parents in enumerate(constraints.required_parents(len(names))):
         if len(parents) > most:
@@ -246,10 +205,7 @@ def named_edges(
 ) -> frozenset[Edge]:
     """Edges between indices from edges between names.
 
-    Raises
-    ------
-    ValueError
-        If there is no such name; the sentence names the parameter.
+    ValueError names the parameter if there is no such name.
     """
     found = [named_places(parameter, edge, names) for edge in edges]
     return frozenset((parent, child) for parent, child in found)

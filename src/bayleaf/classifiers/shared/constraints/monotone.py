@@ -101,22 +101,9 @@ def pooled_tables(
 ) -> dict[Family, tuple[TableCPD, float]]:
     """Tables of monotone features, in likelihood-ratio order for all other parents.
 
-    Parameters
-    ----------
-    estimator : classifier
-        Says which features are monotone.
-    tables : dict of family to TableCPD
-        As estimated; those of other features, and of features that do not depend on the
-        class, are passed over.
-    counts : CountSource
-        What they were estimated from.
-    domain : Domain
-        Features, then the class.
-
-    Returns
-    -------
-    dict of family to (TableCPD, float)
-        The tables that changed, and what the log-likelihood (nats) of the rows gained.
+    Those of other features, and of features that do not depend on the class, are passed
+    over. Return the tables that changed, and what the rows' log-likelihood gained, in
+    nats.
     """
     found: dict[Family, tuple[TableCPD, float]] = {}
     if domain.cards[-1] < 2:

@@ -20,18 +20,10 @@ Floats = NDArray[np.float64]
 
 
 class PooledAverage(NamedTuple):
-    """A model in order, and what left-out rows then score.
-
-    Parameters
-    ----------
-    model : AveragedKDBModel
-        The model.
-    scores : ndarray of shape (n_rows, 2)
-        Log scores of the left-out rows.
-    """
+    """A model in order, and what left-out rows then score."""
 
     model: AveragedKDBModel
-    scores: Floats
+    scores: Floats  # (n_rows, 2), log scores
 
 
 def pooled_average(
@@ -42,21 +34,12 @@ def pooled_average(
 ) -> PooledAverage:
     """Put what some features add to the sum in order, by curves.
 
-    What such a feature says, alone as it is, by tables, as a number and by a curve, is
-    one number of nats a state for the second class against the first. Neighbours that
-    fall are pooled, each state counting as its left-out rows tell the classes apart:
-    by the sum of P(1 - P), the curvature of their log-loss.
-
-    Parameters
-    ----------
-    model : AveragedKDBModel
-        Of two classes, in which no other term looks at the features.
-    features : sequence of MonotoneFeature
-        The features.
-    left_out : LeftOutRows
-        The rows on which weights were learned.
-    scores : ndarray of shape (n_rows, 2)
-        Their log scores.
+    The contribution of such a feature, alone as it is, by tables, as a number and by a
+    curve, is one number of nats per state for the second class against the first.
+    Neighbours that fall are pooled, each state counting as its left-out rows
+    distinguish the classes: by the sum of P(1 - P), the curvature of their log-loss.
+    `model` has two classes and no other terms of the features; `scores` (n_rows, 2) are
+    log scores.
     """
     changes: dict[int, Floats] = {}
     for own in features:

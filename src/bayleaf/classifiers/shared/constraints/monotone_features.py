@@ -20,28 +20,18 @@ Name = str | int
 class MonotoneFeature:
     """A feature and the order in which the second class gains.
 
-    Parameters
-    ----------
-    feature : int
-        Its place in the domain.
-    order : ndarray of int
-        Its states, a missing state left out: from the least on where the second class
-        gains as the feature grows, else from the greatest on.
+    A missing state is left out of the order.
     """
 
-    feature: int
-    order: NDArray[np.intp]
+    feature: int  # place in the domain
+    order: NDArray[np.intp]  # ascending where the second class gains, else descending
 
 
 def check_monotone(monotone: Any) -> None:
     """Raise unless a parameter maps names to 1, -1 or 0.
 
-    Raises
-    ------
-    TypeError
-        If it is no mapping, or a direction is no number.
-    ValueError
-        If a direction is another number.
+    TypeError if it is not a mapping, or a direction is not a number; ValueError for
+    other numbers.
     """
     if monotone is None:
         return
@@ -91,18 +81,9 @@ def check_two_classes(classes: Sequence[Any]) -> None:
 def monotone_features(estimator: Any, domain: Domain) -> list[MonotoneFeature]:
     """The features that `monotone` names, in the order of the domain.
 
-    Parameters
-    ----------
-    estimator : classifier
-        Whose encoder is fitted.
-    domain : Domain
-        Features, then the class.
-
-    Raises
-    ------
-    ValueError
-        If there are more than two classes, or a name is no feature of the model or one
-        without order.
+    The class is the last variable; the estimator's encoder is fitted. ValueError for
+    more than two classes, or a name that is not a feature of the model or one without
+    order.
     """
     asked = directions_of(estimator)
     if not asked:

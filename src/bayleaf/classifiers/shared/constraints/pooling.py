@@ -10,27 +10,13 @@ Floats = NDArray[np.float64]
 
 
 def pooled_steps(values: Floats, weights: Floats) -> Floats:
-    """Return the values nearest to the given ones that never fall.
+    """Return the values (n,) nearest to the given ones that never fall.
 
-    Parameters
-    ----------
-    values : ndarray of shape (n,)
-        Finite numbers.
-    weights : ndarray of shape (n,)
-        What each counts, none negative; those of weight zero count next to nothing.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-        Of least weighted squared distance: where neighbours fall they share their
-        weighted mean, which keeps the mean of all. Values that never fall come back
-        as they are.
-
-    References
-    ----------
-    Ayer, M., Brunk, H. D., Ewing, G. M., Reid, W. T., Silverman, E. (1955). An
-    empirical distribution function for sampling with incomplete information. Annals of
-    Mathematical Statistics 26, 641-647.
+    Of least weighted squared distance: where neighbours fall they share their weighted
+    mean, which keeps the mean of all; values that never fall come back as they are.
+    Weights (n,) are not negative; those of zero count next to nothing. Ayer, Brunk,
+    Ewing, Reid and Silverman (1955), An empirical distribution function for sampling
+    with incomplete information, Annals of Mathematical Statistics 26, 641-647.
     """
     if (np.diff(values) >= 0).all():
         return values
@@ -46,28 +32,14 @@ def likelihood_ordered(
     With ``m_c(x) = n_c P(x | c)`` rows in each cell, the share ``m_1 / (m_0 + m_1)`` of
     the second class is pooled over adjacent states, and given back to the classes by
     the states' totals. That is the pair of distributions most probable by these cells
-    of all pairs in likelihood-ratio order (Dykstra, Kochar & Robertson 1995).
+    of all pairs in likelihood-ratio order (Dykstra, Kochar & Robertson 1995, Inference
+    for likelihood ratio ordering in the two-sample problem, Journal of the American
+    Statistical Association 90, 1034-1040).
 
-    Parameters
-    ----------
-    table : ndarray of shape (2, ..., n_states)
-        P(state | class, other parents).
-    n_rows : ndarray of shape (2, ...)
-        How many rows each distribution is worth, above zero.
-    order : ndarray of int
-        States along which P(state | second) / P(state | first) must not fall; others
-        stay as they are.
-
-    Returns
-    -------
-    ndarray of the same shape
-        Each distribution sums to what it did. A table in order comes back as it is.
-
-    References
-    ----------
-    Dykstra, R., Kochar, S., Robertson, T. (1995). Inference for likelihood ratio
-    ordering in the two-sample problem. Journal of the American Statistical Association
-    90, 1034-1040.
+    `table` (2, ..., n_states) contains P(state | class, other parents), each worth
+    `n_rows` (2, ...) above zero. P(state | second) / P(state | first) must not fall
+    along `order`; other states stay, each distribution keeps its sum, and a table in
+    order comes back as it is.
     """
     rows = n_rows.reshape(2, -1, 1)
     flat = table.reshape(2, rows.shape[1], table.shape[-1])

@@ -15,12 +15,8 @@ from bayleaf.streams.streamed import is_partitioned
 def fit_batches(classifier: Any, table: Any, y: Any, reading: Reading) -> None:
     """Fit a classifier to a table that is read batch by batch, or on workers.
 
-    Raises
-    ------
-    ValueError, TypeError
-        If a parameter, a column or the target cannot be used.
-    OSError
-        If the table cannot be read, or its codes cannot be written.
+    ValueError or TypeError if a parameter, a column or the target cannot be used;
+    OSError if the table cannot be read, or its codes cannot be written.
     """
     check_fit(classifier, table, y, reading)
     rng = random_generator(classifier.random_state)

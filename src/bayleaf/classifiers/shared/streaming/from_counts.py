@@ -54,10 +54,7 @@ def families_of(model: Any) -> list[Family]:
 def counts_of(classifier: Any) -> CountStore:
     """Counts of the rows that a classifier was fitted to.
 
-    Raises
-    ------
-    AttributeError
-        If it holds neither rows nor counts.
+    AttributeError if it has neither rows nor counts.
     """
     kept: CountStore | None = getattr(classifier, "_counts", None)
     if kept is not None:
@@ -95,13 +92,7 @@ def kept_counts(
 
 
 def fit_to_counts(classifier: Any, counts: CountStore) -> None:
-    """Fit a classifier to counts.
-
-    Raises
-    ------
-    ValueError
-        If counts lack a table that it asks for, or it needs rows.
-    """
+    """Fit a classifier to counts; ValueError if they lack a table or it needs rows."""
     if not isinstance(counts, CountStore):
         raise TypeError(
             f"from_counts takes a CountStore, got {quoted(type(counts).__name__)}; "
@@ -136,26 +127,11 @@ def count_batches(
     weight: str | None = None,
     prepared: Callable[[pa.Table], pa.Table] = lambda table: table,
 ) -> CountStore:
-    """Count a table as another one was read.
+    """Count the pairs and `families` of a table that is read as another one was.
 
-    Parameters
-    ----------
-    source : ArrowSource
-        The table; columns beside those of the reading are left out.
-    reading : TableReading
-        How columns are read. Values that it does not know become states, unless its
-        rules refuse them; cut points stay.
-    families : list of tuple of int
-        Counted beside the pairs, by the variables of the reading.
-    weight : str, optional
-        The column of row weights.
-    prepared : callable, optional
-        What is done to the columns of features before they are read.
-
-    Raises
-    ------
-    ValueError
-        If a column is absent, or there are no rows.
+    Other columns are left out. Unknown values become states, unless the reading's rules
+    refuse them; cut points stay. `prepared` changes the columns of features before they
+    are read. ValueError if a column is absent, or there are no rows.
     """
     target = str(reading.domain.names[-1])
     names = [str(name) for name in reading.encoder.column_names]

@@ -33,17 +33,7 @@ def learn_from_blocks(
 ) -> None:
     """Learn from a table of which only counts, and perhaps a sample, are here.
 
-    Parameters
-    ----------
-    classifier : BayesianClassifier
-        What learns.
-    counts : BlockCounts
-        Of the table; its `most_rows` is how many rows those learners get that need
-        rows.
-    table : TableReading
-        How the table was read.
-    rng : Generator
-        What learning draws from.
+    Learners that need rows get `counts.most_rows` of them.
     """
     adopt_table(classifier, table)
     domain = table.domain

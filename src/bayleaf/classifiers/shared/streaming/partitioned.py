@@ -25,12 +25,8 @@ def fit_partitions(
 ) -> None:
     """Fit a classifier to a table whose partitions are read by workers.
 
-    Raises
-    ------
-    ValueError, TypeError
-        If a parameter, a column or the target cannot be used.
-    ImportError
-        If Dask is not installed.
+    ValueError or TypeError if a parameter, a column or the target cannot be used;
+    ImportError without Dask.
     """
     with partition_counts(
         classifier, table, reading, rng, classifier._chosen_discretizer
@@ -48,18 +44,8 @@ def partition_counts(
 ) -> Iterator[tuple[TableReading, PartitionCounts]]:
     """How a table is read whose partitions lie on workers, and counts of it.
 
-    Parameters
-    ----------
-    estimator : estimator
-        Its parameters say how columns are read.
-    table : dask.dataframe.DataFrame, path or list of paths
-        The table.
-    reading : Reading
-        What its columns are for; without a target, counts know no class.
-    rng : Generator
-        What the discretiser draws from, if it does.
-    discretizer_of : callable
-        The discretiser, by that generator.
+    Without a target, counts have no class. `discretizer_of` makes the discretiser of
+    `rng`, which it may draw from.
     """
     if reading.store is not None:
         raise ValueError(

@@ -44,36 +44,16 @@ _FULL = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
 
 
 class Reading(NamedTuple):
-    """How a table in batches is to be read.
+    """How a table in batches is to be read."""
 
-    Parameters
-    ----------
-    target : str or None
-        The column of class labels.
-    store : path or None
-        Where codes are kept.
-    max_rows_in_memory : int
-        How many rows those learners get that need rows.
-    weight : str or None
-        The column of row weights.
-    drop : tuple of str
-        Columns that are left out.
-    hierarchies : mapping of column to ValueHierarchy
-        Of the values of columns, as a person wrote them.
-    client : distributed.Client or str, optional
-        Whose workers read the table.
-    memory : int, optional
-        Bytes by which the rows are bounded, too.
-    """
-
-    target: str | None
-    store: str | Path | None
-    max_rows_in_memory: int
-    weight: Any = None
-    drop: tuple[str, ...] = ()
+    target: str | None  # column of class labels
+    store: str | Path | None  # where codes are kept
+    max_rows_in_memory: int  # for learners that need rows
+    weight: Any = None  # column of row weights
+    drop: tuple[str, ...] = ()  # columns that are left out
     hierarchies: Mapping[Name, ValueHierarchy] = {}
-    client: Any = None
-    memory: int | None = None
+    client: Any = None  # Dask's, whose workers read the table
+    memory: int | None = None  # bytes that bound the rows, too
 
     def row_limit(self, n_columns: int) -> int:
         """How many rows of so many columns those learners get that need rows."""
@@ -118,10 +98,7 @@ def stored_table(
 ) -> StoredTable:
     """The codes of a table, read from a file of them where they are there already.
 
-    Raises
-    ------
-    ValueError
-        If the file holds another table, or the same read in another way.
+    ValueError if that file is of another table, or of the same read in another way.
     """
     if is_store(table):
         if isinstance(discretizer, RandomCuts):
@@ -174,13 +151,7 @@ def stored_table(
 
 
 def _known(path: Path | None, what: str | None) -> StoredTable | None:
-    """The codes in a file of this very table; None if there is no file.
-
-    Raises
-    ------
-    ValueError
-        If there is one, but of another table.
-    """
+    """The codes in a file of this table; None without one, ValueError for another's."""
     if path is None or not path.is_file():
         return None
     store = CodeStore.open(path)
@@ -202,13 +173,7 @@ class _TemporaryFolder:
 
 @contextlib.contextmanager
 def _alone(folder: Path) -> Iterator[None]:
-    """Make a folder, which no other process writes to in the meantime.
-
-    Raises
-    ------
-    ValueError
-        If one does.
-    """
+    """Make a folder for this process; ValueError while another one writes to it."""
     with contextlib.ExitStack() as stack:
         try:
             stack.enter_context(locked(folder.with_name(folder.name + ".lock")))
@@ -262,10 +227,7 @@ def with_hierarchies(
 ) -> TableReading:
     """A reading whose variables have hierarchies, for codes that stay as they are.
 
-    Raises
-    ------
-    ValueError
-        If a hierarchy does not fit, or a column would have other codes with it.
+    ValueError if a hierarchy does not fit, or a column would have other codes with it.
     """
     if not hierarchies:
         return reading
