@@ -31,12 +31,8 @@ from bayleaf.streams.streamed import is_partitioned
 def fit_batches(estimator: Any, table: Any, reading: Reading) -> None:
     """Fit a density model to a table that is read batch by batch.
 
-    Raises
-    ------
-    ValueError, TypeError
-        If a parameter or a column cannot be used.
-    OSError
-        If the table cannot be read, or its codes cannot be written.
+    ValueError or TypeError if a parameter or a column cannot be used; OSError if the
+    table cannot be read, or its codes cannot be written.
     """
     estimator._check_parameters()
     check_reading(reading)

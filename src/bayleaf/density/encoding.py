@@ -28,36 +28,11 @@ def learn_table(
     rules: EncoderRules,
     scale: str = COUNTS,
 ) -> tuple[TableEncoder, Codes, PartialValues]:
-    """Learn how the columns of a table are read, and read them.
+    """Learn how the columns of a table are read, and read its rows with a weight.
 
-    Parameters
-    ----------
-    parts : Matrix or list of Column
-        The table, taken apart.
-    sample_weight : array-like of shape (n_rows,) or None
-        Row weights >= 0.
-    hierarchies : mapping of column to ValueHierarchy
-        Cells that name one of their nodes hold any of the states below it.
-    discretizer : Discretizer
-        Finds the cut points of numeric columns.
-    rules : EncoderRules
-        How columns are read.
-    scale : {"counts", "mean_one"}, default="counts"
-        As for `WeightedRows.of_table`.
-
-    Returns
-    -------
-    encoder : TableEncoder
-        Reads other tables in the same way.
-    codes : Codes
-        Rows with a weight.
-    partial : PartialValues
-        What is known of their cells that hold sets of states.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If a column or the weights cannot be used.
+    Cells that name a node of `hierarchies` are partial: any of the states below it.
+    `sample_weight` (n_rows,) is >= 0; `scale` is that of `WeightedRows.of_table`.
+    ValueError or TypeError if a column or the weights cannot be used.
     """
     rows = WeightedRows.of_table(parts, sample_weight, scale)
     plain, cells = take_groups_out(rows.parts, hierarchies)
@@ -79,15 +54,7 @@ def read_table(
     encoder: TableEncoder,
     hierarchies: Mapping[Name, ValueHierarchy],
 ) -> tuple[EncodedTable, PartialValues]:
-    """Read a table as an encoder from `learn_table` does.
-
-    Returns
-    -------
-    encoded : EncodedTable
-        All rows, and which values were unknown.
-    partial : PartialValues
-        What is known of their cells that hold sets of states.
-    """
+    """Read a table, and its partial cells, as an encoder from `learn_table` does."""
     plain, cells = take_groups_out(parts, hierarchies, encoder.domain)
     encoded = encoder.transform(plain)
     codes, partial = put_groups_back(encoded.codes, encoder.domain, hierarchies, cells)

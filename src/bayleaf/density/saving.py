@@ -30,12 +30,8 @@ class FittedDensity(Protocol):
 def saved_density(estimator: Any) -> SavedDensity:
     """What a file keeps of a fitted density model.
 
-    Raises
-    ------
-    TypeError
-        If a parameter has a value that no file can hold, naming the parameter.
-    ModelFileError
-        If a reader would refuse the parameters.
+    TypeError names a parameter whose value cannot be written to a file; ModelFileError
+    if a reader would refuse the parameters.
     """
     parameters = {
         name: parameter_to(name, value)
