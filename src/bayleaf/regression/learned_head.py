@@ -43,21 +43,10 @@ def left_out_scores(
     training: Codes,
     rows: Codes,
 ) -> Floats:
-    """Log scores of the classes of training rows, each left out of all counts.
+    """Log scores (n_rows, n_classes), in nats, of training rows left out of all counts.
 
-    Parameters
-    ----------
-    classifier : AveragedKDBClassifier
-        The fitted classifier.
-    model : AveragedKDBModel
-        Its model.
-    training, rows : Codes
-        All training rows and those that are asked for, class last.
-
-    Returns
-    -------
-    ndarray of shape (n_rows, n_classes)
-        Nats; curves and weights, a few numbers, are those of all rows.
+    Only curves and weights, a few numbers, are those of all rows. The class comes last
+    in `training`, which are all rows, and `rows`, which are scored.
     """
     linear = model.linear
     bank = FamilyBank.from_networks(
@@ -82,24 +71,12 @@ def left_out_scores(
 
 @dataclass(frozen=True, eq=False)
 class LeftOut:
-    """What is said of training rows that were left out.
+    """Predictions of training rows that were left out."""
 
-    Parameters
-    ----------
-    scores : ndarray of shape (n_rows, n_intervals)
-        Log scores of the intervals.
-    where : Location or None
-        What trees say.
-    target : ndarray of shape (n_rows,)
-        In the target's unit.
-    weights : ndarray of shape (n_rows,)
-        Row weights.
-    """
-
-    scores: Floats
-    where: Location | None
-    target: Floats
-    weights: Floats
+    scores: Floats  # (n_rows, n_intervals), log scores
+    where: Location | None  # by trees
+    target: Floats  # (n_rows,), in the target's unit
+    weights: Floats  # (n_rows,)
 
     def first(self, n_rows: int) -> LeftOut:
         """The first rows, which are in random order."""

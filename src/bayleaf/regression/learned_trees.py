@@ -42,18 +42,10 @@ _MAX_RISE = 0.02
 
 @dataclass(frozen=True, eq=False)
 class LearnedTrees:
-    """Trees learned from all rows, and predictions of rows by trees without them.
+    """Trees learned from all rows, and predictions of rows by trees without them."""
 
-    Parameters
-    ----------
-    trees : TargetTrees
-        Mean and logarithm of the scale.
-    left_out : Location
-        Of each row, by trees that were grown without it.
-    """
-
-    trees: TargetTrees
-    left_out: Location
+    trees: TargetTrees  # for mean and log scale
+    left_out: Location  # per row, by trees grown without it
 
 
 def learn_trees(
@@ -65,23 +57,9 @@ def learn_trees(
 ) -> LearnedTrees | None:
     """Grow trees for mean and scale of the target.
 
-    Parameters
-    ----------
-    codes : Codes
-        Features of distinct rows in random order, with their weights.
-    variables : sequence of Variable
-        The features.
-    target : ndarray of shape (n_rows,)
-        In standard deviations from the mean.
-    rng : Generator
-        Gives every ensemble a seed.
-    n_jobs : int
-        Threads; the trees do not depend on it.
-
-    Returns
-    -------
-    LearnedTrees or None
-        None with fewer than 20 rows, or without features.
+    None for fewer than 20 rows, or without features. Rows are distinct and in random
+    order; `target` (n_rows,) is in standard deviations from the mean. The trees do not
+    depend on `n_jobs`.
     """
     if codes.n_rows < LEAST_ROWS or not variables:
         return None

@@ -36,23 +36,11 @@ class Fitted(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class TargetTask:
-    """A training table with a numeric target.
+    """A training table with a numeric target."""
 
-    Parameters
-    ----------
-    table : table of shape (n_rows, n_features)
-        The features.
-    target : ndarray of shape (n_rows,)
-        Finite numbers.
-    weights : ndarray of shape (n_rows,)
-        At least zero, some above.
-    name : str
-        Name of the target.
-    """
-
-    table: Any
-    target: Floats
-    weights: Floats
+    table: Any  # (n_rows, n_features)
+    target: Floats  # (n_rows,), finite
+    weights: Floats  # (n_rows,), at least 0, some above
     name: str
 
     def learn(
@@ -64,21 +52,10 @@ class TargetTask:
         rng: np.random.Generator,
         n_jobs: int,
     ) -> Fitted:
-        """Learn a model with as many intervals as left-out rows are told best by.
+        """Learn a model with as many intervals as predict left-out rows best.
 
-        Parameters
-        ----------
-        classifier : AveragedKDBClassifier
-            What is fitted to intervals; its `random_state` is a number, so that all
-            numbers of intervals have the same codes, and trees the same rows.
-        candidates : sequence of int
-            Numbers of intervals.
-        trees : bool
-            Whether trees are grown.
-        rng : Generator
-            Source of randomness.
-        n_jobs : int
-            Threads.
+        `random_state` of the classifier is a number, so that all `candidates`
+        (numbers of intervals) have the same codes, and trees the same rows.
         """
         seeds = rng.integers(1 << 63, size=2).tolist()
         grown: LearnedTrees | None = None

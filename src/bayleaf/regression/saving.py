@@ -11,12 +11,8 @@ from bayleaf.io.native.regression import SavedRegression
 def saved_regression(estimator: Any) -> SavedRegression:
     """What a file keeps of a fitted regressor.
 
-    Raises
-    ------
-    TypeError
-        If a parameter has a value that no file can hold, naming the parameter.
-    ModelFileError
-        If a reader would refuse the parameters.
+    TypeError names a parameter whose value cannot be written to a file; ModelFileError
+    if a reader would refuse the parameters.
     """
     parameters = {
         name: parameter_to(name, value)

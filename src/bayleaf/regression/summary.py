@@ -22,52 +22,22 @@ from bayleaf.wording import brief, counted, shown_name
 
 @dataclass(frozen=True)
 class RegressionSummary:
-    """Facts on a fitted regressor.
+    """Facts on a fitted regressor."""
 
-    Parameters
-    ----------
-    model : str
-        Name of the estimator.
-    target : str or int
-        Name of the target.
-    mean, lowest, highest : float
-        Of the target in training.
-    n_features : int
-        Number of features.
-    intervals : tuple of str
-        What the target's intervals are called.
-    n_networks : int
-        Number of networks.
-    n_trees : int
-        Number of trees for mean and scale.
-    interval_weight : float
-        Weight of what intervals say beside trees.
-    left_out_crps : float
-        Mean continuous ranked probability score of left-out training rows.
-    left_out_coverage : float
-        Share of these rows inside their 90 % interval.
-    notes : tuple of (name, str)
-        Columns that were read in a way that a reader should know.
-    unknown : tuple of (name, int)
-        Cells of the last table predicted whose values training did not contain.
-    columns : ColumnTable, optional
-        How the columns of the training table were taken.
-    """
-
-    model: str
+    model: str  # name of the estimator
     target: Name
-    mean: float
-    lowest: float
-    highest: float
+    mean: float  # of the target in training
+    lowest: float  # of the target in training
+    highest: float  # of the target in training
     n_features: int
-    intervals: tuple[str, ...]
+    intervals: tuple[str, ...]  # names of the target's intervals
     n_networks: int
-    n_trees: int
-    interval_weight: float
-    left_out_crps: float
-    left_out_coverage: float
-    notes: tuple[tuple[Name, str], ...]
-    unknown: tuple[tuple[Name, int], ...]
+    n_trees: int  # for mean and scale
+    interval_weight: float  # of intervals in addition to trees
+    left_out_crps: float  # mean, in the target's unit
+    left_out_coverage: float  # share of rows in their 90 % interval
+    notes: tuple[tuple[Name, str], ...]  # columns and how they were read
+    unknown: tuple[tuple[Name, int], ...]  # cells of the last table predicted
     columns: ColumnTable | None = None
 
     @classmethod

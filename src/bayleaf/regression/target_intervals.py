@@ -26,16 +26,10 @@ class TargetIntervals(NamedTuple):
     def of_target(
         cls, target: Floats, weights: Floats, n_intervals: int
     ) -> TargetIntervals:
-        """Cut a target into at most so many intervals of about the same weight.
+        """Cut a target into at most `n_intervals` intervals of about the same weight.
 
-        Parameters
-        ----------
-        target : ndarray of shape (n_rows,)
-            Finite numbers.
-        weights : ndarray of shape (n_rows,)
-            Above zero.
-        n_intervals : int
-            Most intervals; equal numbers share one, so that there may be fewer.
+        Equal numbers share one, so that there may be fewer. `target` (n_rows,) is
+        finite, `weights` (n_rows,) are above zero.
         """
         values, places = np.unique(target, return_inverse=True)
         totals = np.bincount(places, weights).astype(np.float64)
@@ -66,10 +60,7 @@ class TargetIntervals(NamedTuple):
 def checked_target(y: Any, n_rows: int) -> Floats:
     """A target as finite float64 numbers.
 
-    Raises
-    ------
-    ValueError
-        If it does not fit the table, or holds anything but finite numbers.
+    ValueError if it does not fit the table, or contains anything but finite numbers.
     """
     if y is None:
         raise ValueError(
