@@ -20,13 +20,7 @@ def number_array(values: NDArray[np.int64] | NDArray[np.float64]) -> pa.Array:
 
 
 def text_array(texts: Sequence[str], codes: NDArray[np.integer]) -> pa.Array:
-    """The text of each row, by its code, as an Arrow array.
-
-    Raises
-    ------
-    ValueError
-        If the texts of all rows take 2 GiB or more.
-    """
+    """The text of each row, by code, as an Arrow array; ValueError from 2 GiB on."""
     encoded = [text.encode() for text in texts]
     sizes = np.array([len(text) for text in encoded], dtype=np.int64)
     ends = np.cumsum(sizes[codes])

@@ -32,43 +32,21 @@ Score = Callable[[pa.RecordBatch, str, int], pa.RecordBatch]
 
 
 class Part(NamedTuple):
-    """One file of a table.
+    """One file of a table."""
 
-    Parameters
-    ----------
-    path : str
-        Where its rows come from.
-    name : str
-        Its predictions' file in the folder of predictions.
-    batches : callable
-        Gives its rows.
-    in_folders : tuple of str
-        Columns that its folders tell of, and not the file.
-    """
-
-    path: str
-    name: str
-    batches: Callable[[], Batches]
-    in_folders: tuple[str, ...] = ()
+    path: str  # of its rows
+    name: str  # of its predictions' file
+    batches: Callable[[], Batches]  # reads its rows
+    in_folders: tuple[str, ...] = ()  # columns in its folders' names only
 
 
 @dataclass
 class Written:
-    """What was written to a folder.
+    """What was written to a folder."""
 
-    Parameters
-    ----------
-    n_files : int
-        Files that were written now.
-    n_rows : int
-        Their rows.
-    n_kept : int
-        Files that were there already.
-    """
-
-    n_files: int = 0
-    n_rows: int = 0
-    n_kept: int = 0
+    n_files: int = 0  # written now
+    n_rows: int = 0  # in these files
+    n_kept: int = 0  # files that were there already
 
 
 def parts_of(
@@ -76,19 +54,8 @@ def parts_of(
 ) -> list[Part]:
     """The files of a table, each with the file for its predictions.
 
-    Parameters
-    ----------
-    paths : sequence of str
-        Parquet or CSV files.
-    called : str
-        What they are called in messages.
-    read_csv : callable, optional
-        Gives the rows of a file that is no Parquet file.
-
-    Raises
-    ------
-    ValueError
-        If two files would be predicted into one, or differ in their columns.
+    `called` names them in messages; `read_csv` gives the rows of files that are not
+    Parquet. ValueError if two would be predicted into one, or differ in their columns.
     """
     names = _names_of(paths)
     keys = [os.path.normcase(name) for name in names]
@@ -115,23 +82,10 @@ def write_parts(
 ) -> Written:
     """Predict file after file; those that are there already are left as they are.
 
-    Parameters
-    ----------
-    parts : sequence of Part
-        The table.
-    folder : Path
-        Where predictions go: Parquet files in the same folders as those of the table.
-    how : mapping
-        What tells these predictions from others of the same table.
-    score : callable
-        Gives a batch with its predictions.
-
-    Raises
-    ------
-    ValueError
-        If the folder holds other predictions, or a file has no rows.
-    OSError
-        If files cannot be read or written.
+    Predictions are Parquet files in the same folders as the table's; `how`
+    distinguishes them from others of the table; `score` adds predictions to a batch.
+    ValueError if the folder has others, or a file no rows; OSError if files cannot be
+    read or written.
     """
     _check_note(folder, how)
     written = Written()
@@ -154,16 +108,9 @@ def write_parts(
 def write_stretches(
     source: ArrowSource, size: int, folder: Path, how: Mapping[str, Any], score: Score
 ) -> Written:
-    """Predict so many rows a file, after those that are there already.
+    """Predict `size` rows per file, after those that are there already.
 
-    Parameters
-    ----------
-    source : ArrowSource
-        The table, which gives the same rows in the same order as before.
-    size : int
-        Rows of a file.
-    folder, how, score
-        As for `write_parts`.
+    `source` gives the same rows in the same order as before; see `write_parts`.
     """
     _check_note(folder, {**how, "rows_per_file": size})
     lengths = _lengths(folder)

@@ -21,10 +21,7 @@ def with_classes(
 ) -> pa.RecordBatch:
     """The batch with prediction and, if asked for, probabilities.
 
-    Raises
-    ------
-    ValueError
-        If it has a column of such a name already.
+    ValueError if it has a column of such a name already.
     """
     proba = np.exp(predictor.log_proba(codes))
     added = {"prediction": _label_column(predictor.choose(proba), predictor.classes)}
@@ -39,12 +36,8 @@ def with_numbers(
 ) -> pa.RecordBatch:
     """The batch with a predicted number and, if asked for, quantiles.
 
-    The number is the median under absolute loss, and else the mean.
-
-    Raises
-    ------
-    ValueError
-        If it has a column of such a name already.
+    The number is the median under absolute loss, and else the mean. ValueError if the
+    batch has a column of such a name already.
     """
     said = model.distributions(codes)
     added = {"prediction": number_array(said.median if absolute else said.mean)}
