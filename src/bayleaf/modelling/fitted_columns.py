@@ -41,24 +41,12 @@ Weights = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Reading:
-    """How columns become variables.
+    """How columns become variables."""
 
-    Parameters
-    ----------
-    missing : {"marginalize", "em", "state", "error"}
-        What becomes of missing cells.
-    unknown : {"error", "missing"}
-        What becomes of values that are none of the given states.
-    discretizer : str or discretiser
-        Finds cut points where they are not given.
-    categorical_features : collection of names, optional
-        Columns of numbers that are nominal.
-    """
-
-    missing: str
-    unknown: Unknown
-    discretizer: Any = "equal_frequency"
-    categorical_features: Collection[Name] | None = None
+    missing: str  # "marginalize", "em", "state" or "error"
+    unknown: Unknown  # of values other than the given states
+    discretizer: Any = "equal_frequency"  # where no cut points are given
+    categorical_features: Collection[Name] | None = None  # nominal numbers
 
     def rules(self, names: Collection[Name]) -> EncoderRules:
         """How the columns of some variables without given states are read."""
@@ -72,21 +60,11 @@ class Reading:
 
 @dataclass(frozen=True, eq=False)
 class FittedColumns:
-    """What the columns of a table mean, and their rows.
-
-    Parameters
-    ----------
-    domain : Domain
-        The variables in order.
-    codes : Codes
-        Rows of positive weight; latent variables are missing in all.
-    notes : tuple of str
-        What a reader should know of the columns.
-    """
+    """What the columns of a table mean, and their rows."""
 
     domain: Domain
-    codes: Codes
-    notes: tuple[str, ...]
+    codes: Codes  # of positive weight; latent variables are missing
+    notes: tuple[str, ...]  # on columns, for a reader
 
 
 def fit_columns(
@@ -99,26 +77,10 @@ def fit_columns(
 ) -> FittedColumns:
     """Read a table over variables by name.
 
-    Parameters
-    ----------
-    names : sequence of str or int
-        The variables.
-    given : sequence of Variable or None
-        What is known of each; the others are learned from their columns.
-    latent : collection of names
-        Variables without a column, all of them given.
-    table : data frame, mapping, array, list of rows, or Codes
-        The rows.
-    sample_weight : array-like of shape (n_rows,) or None
-        Their weights.
-    reading : Reading
-        How columns are read.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If a variable has no column, a column or a value cannot be used, or weights do
-        not fit.
+    Variables that are not `given` are learned from their columns; `latent` ones are
+    given and have none. `sample_weight` is (n_rows,) or None. ValueError or TypeError
+    if another variable has no column, a column or a value cannot be used, or weights do
+    not fit.
     """
     if isinstance(table, Codes):
         return _of_codes(given, table, sample_weight)

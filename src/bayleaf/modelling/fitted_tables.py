@@ -31,18 +31,10 @@ Table = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class PriorCounts:
-    """Rows that count as seen before, by variable.
+    """Rows that count as seen before, for the variables of an expert's network."""
 
-    Parameters
-    ----------
-    by_node : dict of int to ndarray of shape (parent cards ..., child card)
-        Of the variables that an expert's network knows.
-    tables : dict of int to ndarray of the same shape
-        The expert's distributions.
-    """
-
-    by_node: Mapping[int, Table]
-    tables: Mapping[int, Table]
+    by_node: Mapping[int, Table]  # (parent cards ..., child card), counts
+    tables: Mapping[int, Table]  # likewise, the expert's distributions
 
     @classmethod
     def none(cls) -> PriorCounts:
@@ -59,11 +51,8 @@ class PriorCounts:
     ) -> PriorCounts:
         """What an expert's network is worth in rows, for a graph over a domain.
 
-        Raises
-        ------
-        ValueError
-            If a variable has other states or parents there, no strength is known, or
-            one is no number of at least 0.
+        ValueError if a variable has other states or parents there, or no strength, or
+        one is not a number of at least 0.
         """
         by_node, tables, families = {}, {}, dag.families
         strengths = _strengths(prior, strength)
@@ -97,10 +86,7 @@ def _strengths(
 ) -> Any:
     """What gives the rows that a variable's distributions are worth, or None.
 
-    Raises
-    ------
-    ValueError
-        If a strength is no finite number of at least 0.
+    ValueError if a strength is not a finite number of at least 0.
     """
     given = strength.values() if isinstance(strength, Mapping) else [strength]
     for own in given:
@@ -161,29 +147,10 @@ def counted_tables(
     learned: Collection[int],
     n_jobs: int | None,
 ) -> tuple[CPD, ...]:
-    """Distributions from the rows that hold all of a family.
+    """Distributions from the rows that have all of a family; tables carry experience.
 
-    Parameters
-    ----------
-    cpds : sequence of distributions or None
-        Those that stay, and the form of those that are learned; None for tables.
-    dag : DAG
-        The graph.
-    codes : Codes
-        Rows with weights.
-    smoothing : Smoothing
-        From counts to probabilities.
-    prior : PriorCounts
-        For its variables used instead of smoothing.
-    learned : collection of int
-        The variables whose distributions are learned.
-    n_jobs : int, optional
-        Threads.
-
-    Returns
-    -------
-    tuple of distributions
-        Tables carry their experience.
+    `cpds` are those that stay, and the form of those in `learned`; None for tables.
+    `prior` is used instead of smoothing for its variables.
     """
     nodes = sorted(learned)
     every = dag.families
@@ -224,17 +191,9 @@ def expected_tables(
 ) -> tuple[BayesianNetwork, tuple[str, ...]]:
     """Distributions by expectation maximisation, and how it went.
 
-    Parameters
-    ----------
-    network : BayesianNetwork or None
-        Where it starts and what is not learned; None for a start from the prior, at
-        random where variables are latent.
-    domain, dag, codes, smoothing, prior, learned
-        As for `counted_tables`.
-    latent : collection of int
-        Variables without a column.
-    options : mapping
-        Of `learn_parameters`.
+    `network` is the start and what is not learned; None starts from the prior, at
+    random where variables are `latent` (without a column). `options` are those of
+    `learn_parameters`, other parameters those of `counted_tables`.
     """
     forms = _prior_tables(network, domain, dag, smoothing, prior, learned)
     seen = BayesianNetwork(domain, dag, _told_what_is_learned(forms, domain, learned))
