@@ -28,15 +28,8 @@ _DIGITS = 10
 class Cell:
     """One run of one method on one split of one table.
 
-    Parameters
-    ----------
-    values : tuple of (str, str or int or float or None)
-        What tells the cell from the others, by name; None stands for what does not
-        apply.
-    tables : tuple of str
-        Data tables that the cell reads.
-    quick : bool, default=False
-        Whether the short run has it too.
+    `values` distinguish the cell from others; None is for what does not apply. `tables`
+    are the data tables that it reads; `quick` cells belong to the short run too.
     """
 
     values: tuple[tuple[str, Value], ...]
@@ -91,13 +84,7 @@ class Result:
 
 
 class Results:
-    """Finished cells.
-
-    Parameters
-    ----------
-    results : iterable of Result
-        In the order of the protocol's cells.
-    """
+    """Finished cells, in the order of the protocol's cells."""
 
     def __init__(self, results: Iterable[Result]) -> None:
         self._results = tuple(results)
@@ -121,12 +108,7 @@ class Results:
 class CellStore:
     """Finished cells in a folder, one file each, and in a CSV file of all of them.
 
-    Parameters
-    ----------
-    folder : Path
-        Where the files of finished cells are; made when the first is written.
-    table : Path
-        CSV file that earlier runs wrote.
+    The folder is made with the first file; earlier runs wrote the CSV file `table`.
     """
 
     def __init__(self, folder: Path, table: Path) -> None:
@@ -158,10 +140,7 @@ class CellStore:
     def read(self, cells: Sequence[Cell]) -> dict[Cell, Result]:
         """Those of the cells that are finished.
 
-        Raises
-        ------
-        ValueError
-            If a file of the folder, or the CSV file, cannot be understood.
+        ValueError if a file of the folder, or the CSV file, cannot be understood.
         """
         found = self._from_table(cells)
         for cell in cells:

@@ -19,21 +19,10 @@ from bayleaf.evaluation.statistics import (
 
 
 def accuracy_sd(accuracy: float, n_rows: int) -> float:
-    """Standard deviation of an accuracy measured on some rows.
+    """Standard deviation of an accuracy, a share in [0, 1], measured on N rows.
 
     That of a binomial share, ``sqrt(a (1 - a) / N)`` (Kohavi 1995, section 2).
-
-    Parameters
-    ----------
-    accuracy : float
-        Share of rows whose class was predicted, in [0, 1].
-    n_rows : int
-        Number of rows that were predicted, N.
-
-    Raises
-    ------
-    ValueError
-        If the accuracy is no share or there is no row.
+    ValueError if the accuracy is not a share or there is no row.
 
     Examples
     --------
@@ -48,24 +37,12 @@ def accuracy_sd(accuracy: float, n_rows: int) -> float:
 
 
 def unpaired_t_test(first: ArrayLike, second: ArrayLike) -> TestResult:
-    """Two-sample t-test with a pooled variance (Student 1908).
+    """Two-sided two-sample t-test with a pooled variance (Student 1908).
 
-    Wiering (2003, table 2) compares methods so over random halves of a data set.
-
-    Parameters
-    ----------
-    first, second : array-like of shape (n_first,) and (n_second,)
-        Scores of two classifiers on splits of their own.
-
-    Returns
-    -------
-    TestResult
-        Two-sided; the statistic is positive where `first` is larger on average.
-
-    Raises
-    ------
-    ValueError
-        If there are fewer than 2 scores of one of them, or they are not finite.
+    Wiering (2003, table 2) compares methods so over random halves of a data set. Scores
+    (n_first,) and (n_second,) are from splits of their own; the statistic is positive
+    where `first` is larger on average. ValueError below 2 scores, or if one is not
+    finite.
     """
     a, b = scores_of("first", first, 2), scores_of("second", second, 2)
     freedom = len(a) + len(b) - 2
@@ -82,28 +59,12 @@ def lambda_test(
 ) -> TestResult:
     """Test over data sets whether `first` is more accurate than `second`.
 
-    If there is no difference, the mean over t data sets of the difference of
-    accuracies is normal with mean 0 and variance ``sum(s1^2 + s2^2) / t^2``, where s1
-    and s2 are the standard deviations of the two accuracies on each data set
-    (Langseth & Nielsen 2006, section 5, their Lambda).
-
-    Parameters
-    ----------
-    first, second : array-like of shape (n_datasets,)
-        Accuracies.
-    first_sd, second_sd : array-like of shape (n_datasets,)
-        Their standard deviations, in the same unit.
-
-    Returns
-    -------
-    TestResult
-        The standardised mean difference and its one-sided p-value: small where
-        `first` is better.
-
-    Raises
-    ------
-    ValueError
-        If the lists do not pair, a deviation is negative, or all are zero.
+    If there is no difference, the mean over t data sets of the difference of accuracies
+    is normal with mean 0 and variance ``sum(s1^2 + s2^2) / t^2``, where s1 and s2 are
+    the standard deviations of the two accuracies on each data set (Langseth & Nielsen
+    2006, section 5, their Lambda). All four are (n_datasets,) in one unit; the
+    one-sided p-value is small where `first` is better. ValueError if the lists do not
+    pair, a deviation is negative, or all are zero.
     """
     a, b = paired_scores(first, second)
     deviations = paired_scores(first_sd, second_sd, ("first_sd", "second_sd"))
@@ -126,22 +87,9 @@ def error_reduction(base_errors: ArrayLike, errors: ArrayLike) -> float:
     """Mean over data sets of the share of a base method's errors that is avoided.
 
     ``mean((e_a - e_b) / e_a)``, e_a the errors of the base (Bauer & Kohavi 1999, as
-    Wiering 2003 uses it in table 2).
-
-    Parameters
-    ----------
-    base_errors, errors : array-like of shape (n_datasets,)
-        Error rates of the base and of the other method, in the same unit.
-
-    Returns
-    -------
-    float
-        1 where no error is left, negative where errors were added.
-
-    Raises
-    ------
-    ValueError
-        If the lists do not pair or the base makes no error on a data set.
+    Wiering 2003 uses it in table 2): 1 where no error is left, negative where errors
+    were added. Rates are (n_datasets,) in one unit. ValueError if they do not pair or
+    the base makes no error on a data set.
 
     Examples
     --------
@@ -166,19 +114,9 @@ def wins_and_losses(
 ) -> tuple[int, int]:
     """Number of data sets where `first` is significantly better, and worse.
 
-    Wiering (2003, table 2) counts them at .05 and marks those at .01.
-
-    Parameters
-    ----------
-    first, second : sequence of array-like
-        Scores of two classifiers, one array a data set; larger is better.
-    level : float, default=0.05
-        Largest p-value (excluded) that counts as significant.
-
-    Raises
-    ------
-    ValueError
-        If the numbers of data sets differ, or as `unpaired_t_test` does.
+    Wiering (2003, table 2) counts them at .05 and marks those at .01. Scores are an
+    array per data set, larger is better; p-values below `level` are significant.
+    ValueError if the numbers of data sets differ, or as in `unpaired_t_test`.
     """
     if len(first) != len(second):
         raise ValueError(

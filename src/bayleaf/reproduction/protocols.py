@@ -17,27 +17,13 @@ PAPERS = ("sahami1996", "langseth2006", "wiering2003", "desjardins2008")
 
 @dataclass(frozen=True)
 class Paper:
-    """A paper.
+    """A paper."""
 
-    Parameters
-    ----------
-    key : str
-        First author and year, as the command line names it.
-    title : str
-        Heading of its page.
-    citation : str
-        Authors, year, title and place.
-    labels : tuple of str
-        Headings of the labels of its comparisons.
-    digits : int, default=1
-        Digits after the decimal point of its figures.
-    """
-
-    key: str
-    title: str
-    citation: str
-    labels: tuple[str, ...]
-    digits: int = 1
+    key: str  # first author and year, as in the command line
+    title: str  # heading of its page
+    citation: str  # authors, year, title and place
+    labels: tuple[str, ...]  # headings of its comparisons' labels
+    digits: int = 1  # of its figures, after the decimal point
 
 
 class Protocol(typing.Protocol):
@@ -56,13 +42,7 @@ class Protocol(typing.Protocol):
 
 
 def protocol_of(key: str) -> Protocol:
-    """The protocol of a paper.
-
-    Raises
-    ------
-    ValueError
-        If there is none of this name.
-    """
+    """The protocol of a paper; ValueError if there is none of this name."""
     if key not in PAPERS:
         raise ValueError(f"paper must be one of {', '.join(PAPERS)}, got {key!r}")
     module: typing.Any = import_module(f"bayleaf.reproduction.{key}")

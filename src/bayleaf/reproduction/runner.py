@@ -22,27 +22,9 @@ from bayleaf.reproduction.sources import Sources
 class Reproduction:
     """A paper's cells, those that are finished and those that are still to be run.
 
-    Parameters
-    ----------
-    paper : str
-        Key of the paper.
-    sources : Sources
-        Where data tables are taken from.
-    output : Path
-        Folder of the result files; made if it does not exist.
-    quick : bool, default=False
-        Run only the cells of the short run.
-
-    Attributes
-    ----------
-    protocol : Protocol
-        The paper's protocol.
-    cells : list of Cell
-        All cells of the full run.
-    wanted : list of Cell
-        Cells of this run whose tables are there, finished or not.
-    missing : list of str
-        Tables that cells of this run need and that are not there.
+    `cells` are those of the full run; `wanted` those of this run whose tables are
+    there, finished or not; `missing` the tables that are not. A `quick` run is the
+    short one.
     """
 
     def __init__(
@@ -80,15 +62,8 @@ class Reproduction:
     def run(self, n_jobs: int) -> None:
         """Run what is not finished; each cell is kept as soon as it is.
 
-        Parameters
-        ----------
-        n_jobs : int
-            Number of processes; results do not depend on it.
-
-        Raises
-        ------
-        OSError
-            If the output cannot be written, or a process was ended from outside.
+        Results do not depend on `n_jobs`, the number of processes. OSError if the
+        output cannot be written, or a process was ended from outside.
         """
         todo = self.open_cells()
         n_before = len(self.wanted) - len(todo)

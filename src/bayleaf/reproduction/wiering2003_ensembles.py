@@ -43,20 +43,13 @@ Learn = Callable[[Integers, Integers, Floats, np.random.Generator], Classifier]
 class NaiveBayes:
     """A naive Bayes classifier made of counters.
 
-    Parameters
-    ----------
-    log_prior : ndarray of shape (n_outputs,), dtype float64
-        Log probability of each output, in nats.
-    log_table : ndarray of shape (n_values, n_outputs), dtype float64
-        Row ``offsets[k] + state`` is ln P(f_k = state | output); the row after a
-        feature's last state is zero, for missing cells.
-    offsets : ndarray of shape (n_features,), dtype intp
-        First row of each feature.
+    Row ``offsets[k] + state`` of `log_table` is ln P(f_k = state | output); the row
+    after a feature's last state is zero, for missing cells.
     """
 
-    log_prior: Floats
-    log_table: Floats
-    offsets: Integers
+    log_prior: Floats  # (n_outputs,), nats
+    log_table: Floats  # (n_values, n_outputs), nats
+    offsets: Integers  # (n_features,), first rows
 
     def posteriors(self, codes: Integers) -> Floats:
         """Probabilities of the outputs, of shape (n_rows, n_outputs)."""
@@ -102,18 +95,10 @@ def naive_bayes(cards: Sequence[int], n_outputs: int) -> Learn:
 
 @dataclass(frozen=True)
 class Mixture:
-    """A hierarchical mixture of the library.
+    """A hierarchical mixture of the library."""
 
-    Parameters
-    ----------
-    banks : tuple of NaiveBayesBank
-        The gates of each level, then the experts.
-    cards : tuple of int
-        Number of states of each feature.
-    """
-
-    banks: Banks
-    cards: tuple[int, ...]
+    banks: Banks  # the gates of each level, then the experts
+    cards: tuple[int, ...]  # number of states of each feature
 
     def posteriors(self, codes: Integers) -> Floats:
         """Class probabilities, of shape (n_rows, n_classes)."""
@@ -139,20 +124,10 @@ def mixture(
 
 @dataclass(frozen=True)
 class Vote:
-    """Classifiers that each vote for one class; ties go to the lower class.
-
-    Parameters
-    ----------
-    classifiers : list of Classifier
-        Those that vote.
-    weights : list of float
-        The vote of each.
-    n_classes : int
-        Number of classes.
-    """
+    """Classifiers that each vote for one class; ties go to the lower class."""
 
     classifiers: list[Classifier]
-    weights: list[float]
+    weights: list[float]  # the vote of each
     n_classes: int
 
     def votes(self, codes: Integers) -> Floats:
@@ -224,17 +199,9 @@ def boosting(
 
 @dataclass(frozen=True)
 class Gated:
-    """Classifiers weighted row by row by a gate.
+    """Classifiers weighted row by row by a gate."""
 
-    Parameters
-    ----------
-    gate : NaiveBayes
-        Its outputs are the experts.
-    experts : list of Classifier
-        Classifiers of the class.
-    """
-
-    gate: NaiveBayes
+    gate: NaiveBayes  # its outputs are the experts
     experts: list[Classifier]
 
     def predict(self, codes: Integers) -> Integers:
