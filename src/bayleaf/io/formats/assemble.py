@@ -25,18 +25,10 @@ MAX_AXES = 64
 
 @dataclass(frozen=True)
 class DeclaredVariable:
-    """A variable as a file declares it.
+    """A variable as a file declares it, with the file's names.
 
-    Parameters
-    ----------
-    name : str
-        Its name in the file.
-    states : sequence of str
-        Names of its states in the file.
-    line : int or None
-        Where it is declared.
-    notes : mapping of str to str
-        What `SafeNames.notes` gave when the file was written; empty in other files.
+    `notes` are those of `SafeNames.notes` when the file was written; empty in other
+    files.
     """
 
     name: str
@@ -47,47 +39,21 @@ class DeclaredVariable:
 
 @dataclass(frozen=True)
 class DeclaredTable:
-    """A conditional probability table as a file declares it.
-
-    Parameters
-    ----------
-    child : str
-        Name of the child in the file.
-    parents : sequence of str
-        Names of the parents in the order of the axes.
-    values : ndarray of any shape, dtype float64
-        Probabilities, parents in order with the first slowest, the child fastest.
-    line : int or None
-        Where it is declared.
-    row_lines : sequence of int, optional
-        Line of each distribution, if they stand on lines of their own.
-    experience : ndarray of any shape, dtype float64, optional
-        How many rows each distribution is worth, in the order of the distributions.
-    """
+    """A conditional probability table as a file declares it, with the file's names."""
 
     child: str
     parents: Sequence[str]
-    values: NDArray[np.float64]
+    values: NDArray[np.float64]  # first parent slowest, child fastest
     line: int | None
-    row_lines: Sequence[int] | None = None
-    experience: NDArray[np.float64] | None = None
+    row_lines: Sequence[int] | None = None  # if each distribution has its own line
+    experience: NDArray[np.float64] | None = None  # rows behind each distribution
 
 
 class Variables:
-    """The variables that a file declares, each checked against the others.
+    """The variables that a file declares, in its order, which is that of the domain.
 
-    Parameters
-    ----------
-    declared : sequence of DeclaredVariable
-        In the order of the file, which is that of the domain.
-    file : str
-        The file's name, for errors.
-
-    Raises
-    ------
-    NetworkFileError
-        If there is none, one is declared twice, a state is listed twice, or a note
-        cannot be read.
+    NetworkFileError if there are none, one is declared twice, a state is listed twice,
+    or a note cannot be read.
     """
 
     def __init__(self, declared: Sequence[DeclaredVariable], file: str) -> None:
@@ -151,17 +117,9 @@ class Variables:
             )
 
     def index(self, name: str, line: int | None, role: str) -> int:
-        """Position of a variable by its name in the file.
+        """Position of a variable by its name in the file, else NetworkFileError.
 
-        Parameters
-        ----------
-        role : str
-            What it is there, such as ``'a parent of "x"'``, for the error.
-
-        Raises
-        ------
-        NetworkFileError
-            If there is none.
+        `role` is its part for the error, such as ``'a parent of "x"'``.
         """
         if name not in self._index:
             raise NetworkFileError(
@@ -188,10 +146,7 @@ class Variables:
     ) -> tuple[int, ...]:
         """Positions of the parents, then of the child.
 
-        Raises
-        ------
-        NetworkFileError
-            If one is not declared or occurs twice.
+        NetworkFileError if one is not declared or occurs twice.
         """
         node = self.index(child, line, "which has a table")
         role = f"a parent of {quoted(child)}"
@@ -224,19 +179,11 @@ class Variables:
 def assembled_network(
     variables: Variables, tables: Sequence[DeclaredTable], *, normalize: bool = False
 ) -> BayesianNetwork:
-    """Build the network that a file declares.
+    """Build the network that a file declares; `normalize` as in `RowSums`.
 
-    Parameters
-    ----------
-    normalize : bool, default=False
-        Whether rows of any positive sum are divided by it; see `RowSums`.
-
-    Raises
-    ------
-    NetworkFileError
-        If a table names an unknown variable, has another size than its variables ask
-        for, or holds anything but distributions; if a variable has no table or two;
-        or if the arcs close a cycle.
+    NetworkFileError if a table has an unknown variable, the wrong size, or rows that
+    are not distributions; if a variable has no table or two; or if the arcs close a
+    cycle.
     """
     by_child: dict[int, tuple[DeclaredTable, TableCPD]] = {}
     sums = RowSums(variables.file, normalize)

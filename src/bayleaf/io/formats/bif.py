@@ -45,26 +45,11 @@ _NOTE = re.compile(
 def read(
     path: str | Path, *, max_bytes: int = MAX_BYTES, normalize: bool = False
 ) -> BayesianNetwork:
-    """Read a network from a BIF file.
+    """Read a network from a BIF file; `normalize` as in `RowSums`.
 
-    Parameters
-    ----------
-    path : str or Path
-        The file; names in it may stand in quotes, numbers may have commas between.
-    max_bytes : int, default=2**28
-        Larger files are refused.
-    normalize : bool, default=False
-        Whether counts and percent are divided by their sum; see `RowSums`.
+    Names may be in quotes, numbers may have commas between. NetworkFileError names file
+    and line; files larger than `max_bytes` are refused.
 
-    Raises
-    ------
-    NetworkFileError
-        If the file cannot be used: one sentence with file and line.
-    OSError
-        If the file cannot be opened.
-
-    Notes
-    -----
     `table` entries of a variable with parents have the child slowest and the last
     parent fastest, as JavaBayes wrote them and pyAgrum and pgmpy read them. Where only
     the other order, child fastest, gives distributions, that one is taken.
@@ -75,13 +60,7 @@ def read(
 
 
 def parsed(text: str, file: str, *, normalize: bool = False) -> BayesianNetwork:
-    """The network in the text of a BIF file; `file` is named in errors.
-
-    Raises
-    ------
-    NetworkFileError
-        If the text cannot be used: one sentence with file and line.
-    """
+    """The network in the text of a BIF file; NetworkFileError names `file` and line."""
     reader = _Reader(text, file)
     reader.read_blocks()
     variables = Variables(reader.variables, file)
@@ -98,16 +77,9 @@ def write(
 ) -> None:
     """Write a network to a BIF file.
 
-    Names that are no identifiers are replaced; properties keep them, and `read` brings
-    them back. Experience is left out: the format has no place for it.
-
-    Raises
-    ------
-    ValueError
-        If a distribution would take more than `max_table_cells` cells as a table, or
-        a state is of a type that files cannot hold; the variable is named.
-    OSError
-        If the file cannot be written.
+    Names that are not identifiers are replaced; properties keep them, and `read` brings
+    them back. Experience is left out: the format has no place for it. ValueError names
+    a variable whose table exceeds `max_table_cells` or whose states do not fit a file.
     """
     names = SafeNames.for_network(network.domain, at_least_two=True)
     cards = [len(states) for states in names.states]

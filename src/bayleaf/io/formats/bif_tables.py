@@ -20,30 +20,11 @@ from bayleaf.io.formats.source_file import NetworkFileError, counted, quoted
 
 @dataclass
 class ProbabilityBlock:
-    """One probability block as it stands in the file.
+    """One probability block of a file."""
 
-    Parameters
-    ----------
-    names : list of str
-        The words before the bar: the child, or without a bar the child and its parents.
-    given : list of str or None
-        The words behind the bar; None without a bar.
-    line : int
-        Where the block starts.
-
-    Attributes
-    ----------
-    table : ndarray or None
-        The numbers of a `table` entry.
-    default : list of float or None
-        The numbers of a `default` entry.
-    rows : list of tuple
-        States of the parents, numbers, and line of each row.
-    """
-
-    names: list[str]
-    given: list[str] | None
-    line: int
+    names: list[str]  # before the bar; without a bar, child and parents
+    given: list[str] | None  # after the bar; None without a bar
+    line: int  # where the block starts
     table: NDArray[np.float64] | None = None
     default: list[float] | None = None
     rows: list[tuple[list[str], list[float], int]] = field(default_factory=list)
@@ -60,13 +41,7 @@ class ProbabilityBlock:
 
 
 class TableFiller:
-    """Turns probability blocks into full tables.
-
-    Parameters
-    ----------
-    variables : Variables
-        What the file declares.
-    """
+    """Turns probability blocks into full tables."""
 
     def __init__(self, variables: Variables) -> None:
         self.variables = variables

@@ -59,26 +59,11 @@ def read(
     normalize: bool = False,
     max_table_cells: int = MAX_TABLE_CELLS,
 ) -> BayesianNetwork:
-    """Read a DSL file; nodes are called by their identifiers.
+    """Read a DSL file of GeNIe 1 or 2; nodes are called by their identifiers.
 
-    Parameters
-    ----------
-    path : str or Path
-        A file of GeNIe 1 or 2, or of a program that writes such files.
-    max_bytes : int, default=2**28
-        Larger files are refused.
-    normalize : bool, default=False
-        Whether counts and percent are divided by their sum; see `RowSums`.
-    max_table_cells : int, default=10_000_000
-        Largest table that a deterministic node may become.
-
-    Raises
-    ------
-    NetworkFileError
-        If the file is no network of chance nodes with tables: one sentence with file
-        and line.
-    OSError
-        If the file cannot be opened.
+    `normalize` as in `RowSums`; `max_table_cells` limits the tables of deterministic
+    nodes. NetworkFileError names file and line where nodes other than chance nodes with
+    tables occur or the file exceeds `max_bytes`.
     """
     file = Path(path).name
     reader = _Reader(decoded(read_content(path, max_bytes), file), file)

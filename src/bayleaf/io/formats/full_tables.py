@@ -17,24 +17,12 @@ MAX_TABLE_CELLS = 10_000_000
 
 
 class FullTable(NamedTuple):
-    """One distribution as a table.
+    """One distribution as a table."""
 
-    Attributes
-    ----------
-    child : int
-        The variable.
-    parents : tuple of int
-        In the order of the axes.
-    rows : ndarray of shape (parent configurations, child card), dtype float64
-        The first parent varies slowest.
-    experience : ndarray of shape (*parent cards), dtype float64, or None
-        How many rows each distribution is worth.
-    """
-
-    child: int
-    parents: tuple[int, ...]
-    rows: NDArray[np.float64]
-    experience: NDArray[np.float64] | None
+    child: int  # index of the variable
+    parents: tuple[int, ...]  # in the order of the axes
+    rows: NDArray[np.float64]  # (configurations, child card), first parent slowest
+    experience: NDArray[np.float64] | None  # (*parent cards), rows behind each
 
 
 def full_tables(
@@ -42,11 +30,8 @@ def full_tables(
 ) -> Iterator[FullTable]:
     """Expand the distributions of a network, one at a time, in the variables' order.
 
-    Raises
-    ------
-    ValueError
-        If a table would have more cells than `max_table_cells`, before any is made,
-        or holds anything but distributions; the variable is named.
+    ValueError names the variable whose table exceeds `max_table_cells`, before any is
+    made, or has rows that are not distributions.
     """
     for variable, cpd in zip(network.domain, network.cpds, strict=True):
         _check_size(variable, cpd.cards, max_table_cells)
@@ -58,23 +43,11 @@ def padded_tables(
     n_listed: Sequence[int],
     max_table_cells: int = MAX_TABLE_CELLS,
 ) -> Iterator[FullTable]:
-    """Full tables over more states than the variables have.
+    """Expand the distributions of a network to the `n_listed` states of each variable.
 
-    Added states stand last. They never occur: their own probability is 0, and children
+    Added states come last. They never occur: their own probability is 0, and children
     have under them what they have under the parent's last state, so that no posterior
-    of another variable changes.
-
-    Parameters
-    ----------
-    network : BayesianNetwork
-        What is written.
-    n_listed : sequence of int
-        Number of states that the file lists for each variable.
-
-    Raises
-    ------
-    ValueError
-        As by `full_tables`; the added states count.
+    of another variable changes. ValueError as in `full_tables`; added states count.
     """
     for variable, cpd in zip(network.domain, network.cpds, strict=True):
         listed = [n_listed[member] for member in cpd.family]

@@ -28,13 +28,9 @@ _Match = Callable[[str, int], re.Match[str] | None]
 class TokenPatterns(NamedTuple):
     """How a format writes its tokens.
 
-    Attributes
-    ----------
-    first : re.Pattern
-        A comment, or the first part of a token, with the blanks before it; matches
-        at every place of every text.
-    further : dict of str to re.Pattern
-        By kind of token, what may follow any number of times.
+    `first` matches a comment or the first part of a token, with the blanks before it,
+    at every place of every text; `further`, by kind, what may follow any number of
+    times.
     """
 
     first: re.Pattern[str]
@@ -44,15 +40,8 @@ class TokenPatterns(NamedTuple):
 def token_patterns(signs: str, line_comments: Sequence[str]) -> TokenPatterns:
     """Compile the patterns of the tokens of a format.
 
-    Numbers that follow each other are one token, so that a table of any size is
-    converted at once.
-
-    Parameters
-    ----------
-    signs : str
-        Letters that are tokens of their own, such as ``(){};``.
-    line_comments : sequence of str
-        What starts a comment that ends with the line.
+    `signs` are letters that are tokens of their own, such as ``(){};``. Numbers that
+    follow each other are one token, so that a table of any size is converted at once.
     """
     between = rf'\s,"{re.escape(signs)}'
     line_comment = "|".join(map(re.escape, line_comments))
@@ -88,41 +77,16 @@ def token_patterns(signs: str, line_comments: Sequence[str]) -> TokenPatterns:
 
 
 class Token(NamedTuple):
-    """One token.
+    """One token; its place in the file is ``start:end``."""
 
-    Attributes
-    ----------
-    kind : {"numbers", "sign", "string", "word", "end"}
-        What it is; `numbers` is a run of numbers, with blanks or commas between them.
-    text : str
-        The text, without the quotes of a string.
-    start, end : int
-        Its place in the file.
-    """
-
-    kind: str
-    text: str
+    kind: str  # numbers (a run of them), sign, string, word or end
+    text: str  # without the quotes of a string
     start: int
     end: int
 
 
 class Lexer:
-    """Takes tokens off a text, one ahead of what has been taken.
-
-    Parameters
-    ----------
-    text : str
-        The content of a file, lines ended by newlines.
-    file : str
-        The file's name, for errors.
-    patterns : TokenPatterns
-        See `token_patterns`.
-
-    Attributes
-    ----------
-    ahead : Token
-        The token that comes next.
-    """
+    """Takes tokens off a text with newlines as line ends, one token ahead."""
 
     def __init__(self, text: str, file: str, patterns: TokenPatterns) -> None:
         self.text = text
@@ -179,25 +143,13 @@ class Lexer:
         return True
 
     def expect(self, sign: str, place: str) -> Token:
-        """Take a sign; `place` says where it belongs.
-
-        Raises
-        ------
-        NetworkFileError
-            If something else stands there.
-        """
+        """Take a sign, else NetworkFileError with `place`, where it belongs."""
         if not self.at_sign(sign):
             raise self.unexpected(self.ahead, f'"{sign}" {place}')
         return self.take()
 
     def name(self, what: str) -> Token:
-        """Take a name: a word, a string, or one number.
-
-        Raises
-        ------
-        NetworkFileError
-            If something else stands there.
-        """
+        """Take a name: a word, a string, or one number, else NetworkFileError."""
         token = self.ahead
         single = token.kind == "numbers" and len(split_numbers(token.text)) == 1
         if token.kind not in {"word", "string"} and not single:

@@ -54,28 +54,13 @@ _MOST_LETTERS_OF_A_LABEL = 200
 def read(
     path: str | Path, *, max_bytes: int = MAX_BYTES, normalize: bool = False
 ) -> BayesianNetwork:
-    """Read a network from a file in HUGIN's net language.
+    """Read a network from a file in HUGIN's net language; `normalize` as in `RowSums`.
 
-    Parameters
-    ----------
-    path : str or Path
-        A plain network, or a class without instances in it.
-    max_bytes : int, default=2**28
-        Larger files are refused.
-    normalize : bool, default=False
-        Whether counts and percent are divided by their sum; see `RowSums`.
+    A class is read if it has no instances. NetworkFileError names file and line; files
+    larger than `max_bytes` are refused.
 
-    Raises
-    ------
-    NetworkFileError
-        If the file cannot be used: one sentence with file and line.
-    OSError
-        If the file cannot be opened.
-
-    Notes
-    -----
-    A node without names of states gets them from its `state_values`. Intervals of
-    other programs stay names, for those are closed on the left and ours on the right.
+    A node without names of states gets them from its `state_values`. Intervals of other
+    programs stay names, for those are closed on the left and ours on the right.
     """
     file = Path(path).name
     text = decoded(read_content(path, max_bytes), file)
@@ -83,13 +68,7 @@ def read(
 
 
 def parsed(text: str, file: str, *, normalize: bool = False) -> BayesianNetwork:
-    """The network in the text of a net file; `file` is named in errors.
-
-    Raises
-    ------
-    NetworkFileError
-        If the text cannot be used: one sentence with file and line.
-    """
+    """The network in the text of a net file; NetworkFileError names `file` and line."""
     reader = _Reader(text, file)
     reader.read_blocks()
     variables = Variables(reader.variables, file)
@@ -104,16 +83,9 @@ def write(
 ) -> None:
     """Write a network to a file in HUGIN's net language.
 
-    Names that are no identifiers are replaced; attributes keep them, and `read` brings
-    them back.
-
-    Raises
-    ------
-    ValueError
-        If a distribution would take more than `max_table_cells` cells as a table, or
-        a state is of a type that files cannot hold; the variable is named.
-    OSError
-        If the file cannot be written.
+    Names that are not identifiers are replaced; attributes keep them, and `read` brings
+    them back. ValueError names a variable whose table exceeds `max_table_cells` or
+    whose states do not fit a file.
     """
     names = SafeNames.for_network(network.domain, at_least_two=True)
     cards = [len(states) for states in names.states]

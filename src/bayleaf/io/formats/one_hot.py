@@ -18,29 +18,10 @@ def one_hot_table(
     line: int | None,
     max_table_cells: int,
 ) -> NDArray[np.float64]:
-    """The table of a deterministic node.
+    """The table of a deterministic node, shape (parent configurations, states).
 
-    Parameters
-    ----------
-    results : sequence of str
-        The state that each configuration of the parents brings about.
-    variables : Variables
-        What the file declares.
-    index : int
-        The node.
-    line : int or None
-        Where the results stand.
-    max_table_cells : int
-        Largest table to make.
-
-    Returns
-    -------
-    ndarray of shape (parent configurations, states), dtype float64
-
-    Raises
-    ------
-    NetworkFileError
-        If the table would be larger, or a result is none of the node's states.
+    `results` has the state that each configuration brings about. NetworkFileError if
+    the node has no such state, or the table exceeds `max_table_cells`.
     """
     codes = variables.codes(index)
     name = quoted(variables.declared[index].name)

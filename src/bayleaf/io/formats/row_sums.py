@@ -22,14 +22,8 @@ class RowSums:
     """What to do with rows of a file whose sum is not one, and what was done.
 
     Rows off by up to `SUM_TOLERANCE` stay as they are, to the bit; those off by up to
-    `ROUNDING` are divided by their sum, which `tell` reports in one line.
-
-    Parameters
-    ----------
-    file : str
-        The file's name.
-    normalize : bool
-        Whether rows of any other positive sum are divided by it too.
+    `ROUNDING` are divided by their sum, which `tell` reports in one line. `normalize`
+    divides rows of any other positive sum, such as counts and percent, as well.
     """
 
     file: str
@@ -44,22 +38,10 @@ class RowSums:
         child: str,
         lines: Sequence[int | None],
     ) -> NDArray[np.float64]:
-        """Rows that sum to one.
+        """Normalize the `rows` (configurations, states) of a child's table.
 
-        Parameters
-        ----------
-        rows : ndarray of shape (configurations, states), dtype float64
-            As the file gives them.
-        child : str
-            Whose table it is.
-        lines : sequence of int or None
-            Line of each row, or one line for all.
-
-        Raises
-        ------
-        NetworkFileError
-            If a row holds a number that is negative or not finite, or its sum is too
-            far from one to be a matter of rounding.
+        `lines` has one line per row, or one for all. NetworkFileError if a number is
+        negative or not finite, or a sum is too far from one for rounding.
         """
         with np.errstate(over="ignore", invalid="ignore"):
             sums = rows.sum(axis=1)

@@ -46,19 +46,10 @@ _PLAIN_IN_NOTES = '[],:.<>-"'
 
 @dataclass(frozen=True)
 class SafeNames:
-    """Identifiers for the variables and states of a domain.
+    """Identifiers for the variables and states of a domain, built by `for_network`.
 
-    Built by `for_network`.
-
-    Parameters
-    ----------
-    domain : Domain
-        The variables.
-    variables : tuple of str
-        Identifier of each variable; no two are alike, not even but for capitals.
-    states : tuple of tuple of str
-        Identifiers of each variable's states, distinct within the variable; of a
-        variable with one state perhaps a second one, which never occurs.
+    Identifiers of variables differ even without regard to capitals, those of states
+    within their variable; a variable with one state may have a second, impossible one.
     """
 
     domain: Domain
@@ -69,12 +60,7 @@ class SafeNames:
     def for_network(cls, domain: Domain, *, at_least_two: bool = False) -> SafeNames:
         """Choose identifiers for all names of a domain.
 
-        Parameters
-        ----------
-        domain : Domain
-            The variables.
-        at_least_two : bool, default=False
-            Whether a variable with one state gets a second, impossible one.
+        With `at_least_two`, a variable with one state gets a second, impossible one.
 
         Examples
         --------
@@ -109,15 +95,11 @@ class SafeNames:
         return bool(self.notes(index))
 
     def notes(self, index: int) -> dict[str, str]:
-        """Texts to keep beside a variable, by name; see `NOTES`.
+        """Texts to keep with a variable, by name; see `NOTES`.
 
         The texts are ASCII without blanks, double quotes, semicolons, braces,
-        parentheses, backslashes or equals signs, so every format holds them.
-
-        Raises
-        ------
-        ValueError
-            If a state is no text, number, truth value or None.
+        parentheses, backslashes or equals signs, so every format can store them.
+        ValueError if a state is not a text, number, boolean or None.
         """
         variable = self.domain[index]
         notes: dict[str, str] = {}
@@ -143,19 +125,7 @@ def restored_variable(
 ) -> Variable:
     """Make the variable that `SafeNames` wrote, or one of its identifiers alone.
 
-    Parameters
-    ----------
-    identifier : str
-        The variable's name in the file.
-    states : sequence of str
-        Names of its states in the file.
-    notes : mapping of str to str
-        Its notes, under the names in `NOTES`; none in files of other programs.
-
-    Raises
-    ------
-    ValueError
-        If a note cannot be read or does not fit; one sentence, without the file.
+    ValueError, without the file's name, if a note cannot be read or does not fit.
     """
     values = {key: _read_note(key, notes[key], identifier) for key in notes}
     name = values.get("name", identifier)

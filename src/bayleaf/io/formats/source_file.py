@@ -51,15 +51,7 @@ def counted(number: int) -> str:
 
 
 def read_content(path: str | Path, max_bytes: int = MAX_BYTES) -> bytes:
-    """Read a whole file unless it is too large.
-
-    Raises
-    ------
-    NetworkFileError
-        If the file holds nothing or more than `max_bytes`.
-    OSError
-        If the file cannot be opened.
-    """
+    """Read a file; NetworkFileError if it is empty or larger than `max_bytes`."""
     with opened(path) as file:
         content = read_at_most(file, max_bytes + 1)
     name = Path(path).name
@@ -75,15 +67,10 @@ def read_content(path: str | Path, max_bytes: int = MAX_BYTES) -> bytes:
 
 
 def decoded(content: bytes, file: str) -> str:
-    """The text of a file, with line ends as newlines.
+    """The text of a file, with line ends as newlines; NetworkFileError if it is binary.
 
     Read as UTF-8, with or without a byte order mark, else as the Windows code page
     1252, of which Latin-1 is a part and which older programs write.
-
-    Raises
-    ------
-    NetworkFileError
-        If the content is no text.
     """
     if b"\0" in content:
         line = content.count(b"\n", 0, content.index(b"\0")) + 1

@@ -63,32 +63,16 @@ _LOGGER = logging.getLogger("bayleaf")
 def read(
     path: str | Path, *, max_bytes: int = MAX_BYTES, normalize: bool = False
 ) -> BayesianNetwork:
-    """Read a network from a UAI file.
+    """Read a network from a UAI file of the kind BAYES; `normalize` as in `RowSums`.
 
-    Parameters
-    ----------
-    path : str or Path
-        A file of the kind BAYES.
-    max_bytes : int, default=2**28
-        Larger files are refused.
-    normalize : bool, default=False
-        Whether counts and percent are divided by their sum; see `RowSums`.
+    NetworkFileError names file and line; files larger than `max_bytes` are refused.
 
-    Raises
-    ------
-    NetworkFileError
-        If the file holds no Bayesian network: one sentence with file and line.
-    OSError
-        If the file cannot be opened.
-
-    Notes
-    -----
     Variables of other programs are called ``v0``, ``v1``, ..., their states ``s0``,
     ``s1``, ... Where only the order of pgmpy 1.1.2 gives distributions, which lists the
     parents backwards and has the child slowest, that one is taken for the whole file.
-    pyAgrum 3.3.1 has the first parent fastest, against the format; a file that looks
-    like one of its own, with two parents somewhere, is told of by the logger
-    ``bayleaf``.
+    pyAgrum 3.3.1 has the first parent fastest, against the format; the logger
+    ``bayleaf`` reports a file that looks like one of its own, with two parents
+    somewhere.
     """
     file = Path(path).name
     text = decoded(read_content(path, max_bytes), file)
@@ -116,14 +100,8 @@ def write(
 
     Experience is left out: the format has no place for it. A variable with one state,
     which some readers refuse, is written with a second state of probability 0.
-
-    Raises
-    ------
-    ValueError
-        If a distribution would take more than `max_table_cells` cells as a table, or
-        a state is of a type that files cannot hold; the variable is named.
-    OSError
-        If the file cannot be written.
+    ValueError names a variable whose table exceeds `max_table_cells` or whose states do
+    not fit a file.
     """
     names = SafeNames.for_network(network.domain, at_least_two=True)
     cards = [len(states) for states in names.states]

@@ -69,13 +69,7 @@ def to_networkx(
 
 
 def structure_to_networkx(structure: NetworkStructure) -> Any:
-    """Make a networkx graph of the names and arcs of a structure.
-
-    Raises
-    ------
-    ImportError
-        If networkx is not installed.
-    """
+    """Make a networkx graph of the names and arcs of a structure."""
     graph = _networkx().DiGraph()
     graph.add_nodes_from(structure.names)
     graph.add_edges_from(structure.edges)

@@ -7,22 +7,7 @@ from types import ModuleType
 
 
 def peer(module: str, package: str, what: str) -> ModuleType:
-    """A module of another library.
-
-    Parameters
-    ----------
-    module : str
-        Its full name.
-    package : str
-        What to install.
-    what : str
-        What is exchanged with it.
-
-    Raises
-    ------
-    ImportError
-        If it is not installed.
-    """
+    """Import a module of another library; ImportError names the package to install."""
     try:
         return import_module(module)
     except ImportError as error:

@@ -45,43 +45,21 @@ _LIKE_UTF_8 = (b"utf-8", b"utf8", b"ascii", b"us-ascii")
 
 @dataclass(slots=True)
 class XmlElement:
-    """An element of an XML file.
-
-    Parameters
-    ----------
-    file : str
-        The file's name, for errors.
-    tag : str
-        Without a name space.
-    attributes : dict of str to str
-        As the file gives them.
-    line : int
-        Line of its start tag, from 1.
-    children : list of XmlElement
-        In the order of the file.
-    text : str
-        Its own text, that of its children left out.
-    """
+    """An element of an XML file."""
 
     file: str
-    tag: str
+    tag: str  # without a name space
     attributes: dict[str, str]
-    line: int
+    line: int  # of its start tag, from 1
     children: list[XmlElement] = field(default_factory=list)
-    text: str = ""
+    text: str = ""  # without that of its children
 
     def all(self, tag: str) -> list[XmlElement]:
         """Children with a tag."""
         return [child for child in self.children if child.tag == tag]
 
     def optional(self, tag: str) -> XmlElement | None:
-        """The child with a tag, or None.
-
-        Raises
-        ------
-        NetworkFileError
-            If there are several.
-        """
+        """The child with a tag, or None; NetworkFileError if there are several."""
         found = self.all(tag)
         if len(found) > 1:
             raise found[1].error(
@@ -113,10 +91,7 @@ class XmlElement:
     def numbers(self, text: str | None = None) -> NDArray[np.float64]:
         """The numbers in its text, or in another one, split at blanks, dtype float64.
 
-        Raises
-        ------
-        NetworkFileError
-            If something there is no number.
+        NetworkFileError if a part is not a number.
         """
         texts = (self.text if text is None else text).split()
         values = np.empty(len(texts))
@@ -138,31 +113,10 @@ class XmlElement:
 def read_xml(
     path: str | Path, root_tag: str, kind: str, max_bytes: int = MAX_BYTES
 ) -> XmlElement:
-    """Read an XML file.
+    """Read an XML file and return its root; `kind` is the format's name for the error.
 
-    Parameters
-    ----------
-    path : str or Path
-        The file.
-    root_tag : str
-        What the root element has to be.
-    kind : str
-        What such files are called, for the error.
-    max_bytes : int, default=2**28
-        Larger files are refused.
-
-    Returns
-    -------
-    XmlElement
-        The root.
-
-    Raises
-    ------
-    NetworkFileError
-        If the file is too large, no well-formed XML, defines entities, is nested too
-        deeply, or has another root.
-    OSError
-        If the file cannot be opened.
+    NetworkFileError if the file exceeds `max_bytes`, is not well-formed, defines
+    entities, is nested too deeply, or has a root other than `root_tag`.
     """
     builder = _Builder(Path(path).name, kind)
     root = builder.built(*_sound_start(read_content(path, max_bytes)))

@@ -37,24 +37,10 @@ _EXPERIENCE = "experience"
 def read(
     path: str | Path, *, max_bytes: int = MAX_BYTES, normalize: bool = False
 ) -> BayesianNetwork:
-    """Read an XMLBIF file.
+    """Read an XMLBIF file; `normalize` as in `RowSums`.
 
-    Parameters
-    ----------
-    path : str or Path
-        A file of ours or of another program.
-    max_bytes : int, default=2**28
-        Larger files are refused.
-    normalize : bool, default=False
-        Whether counts and percent are divided by their sum; see `RowSums`.
-
-    Raises
-    ------
-    NetworkFileError
-        If the file is no network of chance variables with tables: one sentence with
-        file and line.
-    OSError
-        If the file cannot be opened.
+    NetworkFileError names file and line where variables other than chance variables
+    with tables occur or the file exceeds `max_bytes`.
     """
     root = read_xml(path, "BIF", "XMLBIF", max_bytes)
     network = root.one("NETWORK")
@@ -72,24 +58,9 @@ def write(
 ) -> None:
     """Write an XMLBIF file; an older file is replaced only when all is written.
 
-    Trees and value maps are written as their full tables.
-
-    Parameters
-    ----------
-    network : BayesianNetwork
-        What to write.
-    path : str or Path
-        Where to.
-    max_table_cells : int, default=10_000_000
-        Largest table to write out.
-
-    Raises
-    ------
-    ValueError
-        If a table is larger or holds no distributions, or a state is of a type that
-        files cannot hold; the variable is named.
-    OSError
-        If the file cannot be written.
+    Trees and value maps become full tables. ValueError names a variable whose table
+    exceeds `max_table_cells`, is not of distributions, or whose states do not fit a
+    file.
     """
     tables = full_tables(network, max_table_cells)
     safe = SafeNames.for_network(network.domain)
