@@ -65,12 +65,10 @@ def most_unpacked(n_bytes: int) -> int:
 
 
 def opened(content: bytes, what: str, max_bytes: int) -> zipfile.ZipFile:
-    """The archive with this content.
+    """The archive with this content; `what` is its name in messages.
 
-    Raises
-    ------
-    ModelFileError
-        If it is none, or unpacks to more than `max_bytes` or `most_unpacked`.
+    ModelFileError if the content is not an archive, or unpacks to more than `max_bytes`
+    or `most_unpacked`.
     """
     try:
         archive = zipfile.ZipFile(io.BytesIO(content))
@@ -92,10 +90,7 @@ def opened(content: bytes, what: str, max_bytes: int) -> zipfile.ZipFile:
 def check_text(content: bytes, what: str, max_bytes: int) -> None:
     """Refuse JSON of many small values, which take far more memory than the text.
 
-    Raises
-    ------
-    ModelFileError
-        If they may take more than `most_unpacked`.
+    ModelFileError if they may take more than `most_unpacked`.
     """
     n_containers = content.count(b"[") + content.count(b"{")
     n_values = content.count(b",") + content.count(b":")
@@ -108,13 +103,7 @@ def check_text(content: bytes, what: str, max_bytes: int) -> None:
 
 
 def document_in(archive: zipfile.ZipFile, what: str) -> bytes:
-    """The document in an archive.
-
-    Raises
-    ------
-    ModelFileError
-        If there is none, or it is damaged.
-    """
+    """The document in an archive; ModelFileError if it is missing or damaged."""
     try:
         return archive.read(_DOCUMENT)
     except Exception as error:
@@ -147,15 +136,10 @@ def stand_ins(*, archived: bool) -> Callable[[Any], Any]:
 
 @dataclass(frozen=True)
 class ArrayReader:
-    """Gives the arrays of a document back, once their shape is right.
+    """Returns the arrays of a document, once their shape is right.
 
-    Parameters
-    ----------
-    archive : ZipFile, optional
-        What the document and the arrays are in, if it is an archive.
-    taken : set of str
-        The arrays read so far. None is read twice, so that a small file cannot ask
-        for much memory.
+    Arrays of an archive are read once only (`taken`), so that a small file cannot
+    request much memory.
     """
 
     archive: zipfile.ZipFile | None = None
@@ -164,23 +148,10 @@ class ArrayReader:
     def get(
         self, value: Any, shape: Shape | None, what: str, *, whole: bool
     ) -> NDArray[Any]:
-        """The array that a value of the document stands for.
+        """The array that a value of the document describes: numbers, or where they are.
 
-        Parameters
-        ----------
-        value : list of numbers or dict
-            The numbers, or where they are.
-        shape : tuple of int, optional
-            What the array is to be like; without it, one axis, or as it was written.
-        what : str
-            What it is, for messages.
-        whole : bool
-            Whether it holds whole numbers.
-
-        Raises
-        ------
-        ModelFileError
-            If it has another shape or holds something that is no finite number.
+        Without `shape`, one axis, or as it was written; `whole` for integers.
+        ModelFileError if the shape or type differs or a number is not finite.
         """
         if isinstance(value, dict) and self.archive is not None:
             array = self._from_archive(self.archive, value.get("array"), shape, what)

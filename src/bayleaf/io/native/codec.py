@@ -44,23 +44,10 @@ REFUSALS = (
 
 
 def encoded(value: Any, arrays: list[Array], where: str = "") -> Any:
-    """A value as plain values and arrays.
+    """A value as plain values and arrays; its arrays are appended to `arrays` in order.
 
-    Parameters
-    ----------
-    value : object
-        A dataclass, or anything that its fields may hold.
-    arrays : list
-        Takes all its arrays, in order.
-    where : str
-        Its place in the document, for messages.
-
-    Raises
-    ------
-    TypeError
-        If it holds something that has no place in a file.
-    ModelFileError
-        If its `check_content` says that no reader would take it.
+    `where` is its place in the document, for messages. TypeError if a part has no place
+    in a file; ModelFileError where `check_content` finds that a reader would refuse it.
     """
     if isinstance(value, np.generic):
         value = value.item()
@@ -150,33 +137,17 @@ def _check_content(value: Any) -> None:
 class Decoder:
     """Makes values of given types from plain values.
 
-    Parameters
-    ----------
-    arrays : ArrayReader
-        Gives the arrays.
-    domain : Domain, optional
-        What stands wherever a dataclass holds a domain.
+    `domain` is used wherever a dataclass has a domain.
     """
 
     arrays: ArrayReader
     domain: Domain | None = None
 
     def decoded(self, kind: Any, value: Any, where: str) -> Any:
-        """The value of a type that plain values stand for.
+        """The value of type `kind`, a field's, that plain values stand for.
 
-        Parameters
-        ----------
-        kind : type
-            Of a field of a dataclass.
-        value : object
-            The plain values.
-        where : str
-            Their place in the document, for messages.
-
-        Raises
-        ------
-        ModelFileError
-            If they stand for no such value.
+        `where` is their place in the document, for messages. ModelFileError if they do
+        not fit.
         """
         origin, inner = get_origin(kind), get_args(kind)
         if kind in KINDS:

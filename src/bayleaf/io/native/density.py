@@ -26,36 +26,16 @@ FORMAT = "bayleaf-density"
 
 @dataclass(frozen=True, eq=False)
 class SavedDensity:
-    """All that the file of a density model holds.
-
-    Parameters
-    ----------
-    encoder : TableEncoder
-        How columns are read.
-    network : BayesianNetwork
-        The model, over the encoder's domain.
-    estimator : str
-        Name of the estimator's class.
-    parameters : dict
-        The estimator's parameters as plain values.
-    score : float
-        What the search made large.
-    log_likelihood : float
-        Of the training rows, in nats.
-    named_features : bool
-        Whether the training table had column names.
-    sample : str, default=""
-        What was learned from a sample of the rows.
-    """
+    """All that the file of a density model contains."""
 
     encoder: TableEncoder
     network: BayesianNetwork
     estimator: str
-    parameters: dict[str, Any] = field(default_factory=dict)
-    score: float = 0.0
-    log_likelihood: float = 0.0
-    named_features: bool = True
-    sample: str = ""
+    parameters: dict[str, Any] = field(default_factory=dict)  # plain values
+    score: float = 0.0  # what the search made large
+    log_likelihood: float = 0.0  # of the training rows, in nats
+    named_features: bool = True  # whether the table had column names
+    sample: str = ""  # what was learned from a sample of the rows
 
     __repr__ = brief_fields
 
@@ -80,14 +60,8 @@ class DensityDocument:
 def write_density(saved: SavedDensity, path: str | Path) -> None:
     """Write the file of a density model; an older one is replaced in the end only.
 
-    Raises
-    ------
-    TypeError
-        If a state or parameter cannot stand in JSON.
-    ValueError
-        If a distribution is none, or a number is not finite.
-    OSError
-        If the file cannot be written.
+    TypeError if a state or parameter does not fit JSON; ValueError if a table's rows
+    are not distributions, or a number is not finite.
     """
     document = DensityDocument(
         saved.estimator,
@@ -106,15 +80,7 @@ def write_density(saved: SavedDensity, path: str | Path) -> None:
 
 
 def read_density(path: str | Path, *, max_bytes: int = MAX_BYTES) -> SavedDensity:
-    """Read the file of a density model and check everything in it.
-
-    Raises
-    ------
-    ModelFileError
-        If the file is none, or holds something that is no model.
-    OSError
-        If the file cannot be read.
-    """
+    """Read the file of a density model; ModelFileError if anything in it is wrong."""
     document = read_document(path, max_bytes, {FORMAT: DensityDocument})
     return SavedDensity(
         TableEncoder(
@@ -134,13 +100,7 @@ def read_density(path: str | Path, *, max_bytes: int = MAX_BYTES) -> SavedDensit
 
 
 def is_density(path: str | Path) -> bool:
-    """Whether a file is that of a density model.
-
-    Raises
-    ------
-    OSError
-        If the file cannot be read.
-    """
+    """Whether a file is that of a density model; OSError if it cannot be read."""
     try:
         read_values(Path(path), MAX_BYTES, (FORMAT,))
     except ModelFileError:

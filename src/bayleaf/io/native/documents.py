@@ -28,25 +28,10 @@ Content = TypeVar("Content")
 def write_document(kind: str, content: Any, path: str | Path) -> None:
     """Write a document; an older file is replaced only when all is read back.
 
-    Parameters
-    ----------
-    kind : str
-        What the document is: its field "format".
-    content : dataclass
-        Its other fields; one with many numbers becomes an archive.
-    path : str or Path
-        Where to.
-
-    Raises
-    ------
-    TypeError
-        If something in it has no place in a file.
-    ModelFileError
-        If no reader would take it, or would make something else of it.
-    ValueError
-        If a number is not finite.
-    OSError
-        If the file cannot be written.
+    `kind` is its field "format"; `content`, a dataclass, gives the others and becomes
+    an archive if it has many numbers. TypeError if a part has no place in a file,
+    ModelFileError if a reader would refuse or change it, ValueError if a number is not
+    finite.
     """
     text, arrays = _as_text(kind, content)
     written = _as_bytes(text, arrays)
@@ -58,12 +43,9 @@ def write_document(kind: str, content: Any, path: str | Path) -> None:
 
 
 def document_bytes(kind: str, content: Any) -> bytes:
-    """What `write_document` writes, for what is sent and not kept in a file.
+    """The bytes that `write_document` writes, for sending.
 
-    Raises
-    ------
-    TypeError, ModelFileError
-        If it holds what has no place in a file.
+    TypeError or ModelFileError if a part has no place in a file.
     """
     return _as_bytes(*_as_text(kind, content))
 
@@ -71,19 +53,7 @@ def document_bytes(kind: str, content: Any) -> bytes:
 def content_of_bytes(
     written: bytes, name: str, max_bytes: int, kinds: Mapping[str, type[Content]]
 ) -> Content:
-    """What such bytes hold; see `read_document`.
-
-    Parameters
-    ----------
-    written : bytes
-        The document.
-    name : str
-        What it is called in messages.
-    max_bytes : int
-        Larger ones are refused.
-    kinds : mapping
-        The dataclass to read from a document of each format that may come.
-    """
+    """The content of such bytes, called `name` in messages; see `read_document`."""
     if len(written) > max_bytes:
         raise ModelFileError(_too_large(name, max_bytes))
     try:
@@ -95,12 +65,9 @@ def content_of_bytes(
 
 
 def document_text(kind: str, content: Any) -> str:
-    """A document without arrays as text, for what stands inside another file.
+    """A document without arrays as text, to be part of another file.
 
-    Raises
-    ------
-    TypeError, ModelFileError
-        If it holds what has no place in a file.
+    TypeError or ModelFileError if a part has no place in a file.
     """
     return _as_text(kind, content)[0]
 
@@ -108,17 +75,7 @@ def document_text(kind: str, content: Any) -> str:
 def content_of_text(
     text: str, name: str, kinds: Mapping[str, type[Content]]
 ) -> Content:
-    """What such a text holds; see `read_document`.
-
-    Parameters
-    ----------
-    text : str
-        The document.
-    name : str
-        Of the file that it stands in, for messages.
-    kinds : mapping
-        The dataclass to read from a document of each format that may come.
-    """
+    """The content of such a text in the file `name`; see `read_document`."""
     return content_of_bytes(text.encode(), name, MAX_BYTES, kinds)
 
 
@@ -176,23 +133,10 @@ def _check_same(
 def read_document(
     path: str | Path, max_bytes: int, kinds: Mapping[str, type[Content]]
 ) -> Content:
-    """What a document holds.
+    """Read the content of a document; `kinds` maps each format to its dataclass.
 
-    Parameters
-    ----------
-    path : str or Path
-        The file.
-    max_bytes : int
-        Larger files are refused.
-    kinds : mapping
-        The dataclass to read from a document of each format that may come.
-
-    Raises
-    ------
-    ModelFileError
-        If the file holds no such document: one sentence says what is wrong.
-    OSError
-        If the file cannot be read.
+    ModelFileError explains in one sentence what is wrong, such as more than
+    `max_bytes`.
     """
     path = Path(path)
     document, arrays = read_values(path, max_bytes, tuple(kinds))
@@ -225,12 +169,7 @@ def read_values(
 ) -> tuple[dict[str, Any], ArrayReader]:
     """The fields of a document and its arrays, once format and version are right.
 
-    Raises
-    ------
-    ModelFileError
-        If the file holds no such document.
-    OSError
-        If the file cannot be read.
+    ModelFileError if the file is not such a document.
     """
     return _values_in(_content(path, max_bytes), path.name, max_bytes, kinds)
 

@@ -33,14 +33,8 @@ class NetworkDocument:
 def write(network: BayesianNetwork, path: str | Path) -> None:
     """Write a network; an older file is replaced only when all is written.
 
-    Raises
-    ------
-    TypeError
-        If a state is of a type that JSON does not know.
-    ModelFileError
-        If a table does not hold distributions.
-    OSError
-        If the file cannot be written.
+    TypeError if a state does not fit JSON; ModelFileError if a table's rows are not
+    distributions.
     """
     write_document(FORMAT, NetworkDocument(network.domain, network), path)
 
@@ -48,13 +42,7 @@ def write(network: BayesianNetwork, path: str | Path) -> None:
 def read(path: str | Path, *, max_bytes: int = MAX_BYTES) -> BayesianNetwork:
     """Read a network file, or the network of a model file.
 
-    Raises
-    ------
-    ModelFileError
-        If the file is neither, holds something that is no network, or the model is
-        no single network.
-    OSError
-        If the file cannot be read.
+    ModelFileError if the file is neither, or its model is not a single sound network.
     """
     kinds: dict[str, Any] = {
         FORMAT: NetworkDocument,

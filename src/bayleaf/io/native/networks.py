@@ -38,36 +38,18 @@ class PackedNetworks:
     """Networks over the same features, all of their arrays in one piece each.
 
     A cell is a number whose digits are the states of the parents, the child's and the
-    class; those of a family come in increasing order.
-
-    Parameters
-    ----------
-    n_classes : int
-        Number of classes.
-    families : ndarray of shape (n_networks * n_features, n_places), dtype int64
-        Each feature and its parents, network after network, -1 after the last.
-    n_cells : ndarray of shape (n_networks * n_features,), dtype int64
-        Cells of each.
-    steps : ndarray of dtype uint8
-        Difference of each cell to the one before in its family, packed.
-    weights : ndarray of dtype uint8
-        Weights of the cells, packed, if all are integers; else empty.
-    real_weights : ndarray of dtype float64
-        Weights of the cells, if not all are integers; else empty.
-    values : ndarray of dtype uint16
-        State that each code of each feature stands for, network after network.
-    n_values : ndarray of shape (n_networks * n_features,), dtype int64
-        Codes of each feature, the reserved one counted.
+    class; those of a family come in increasing order. Families run feature by feature,
+    network after network: n_families = n_networks * n_features.
     """
 
     n_classes: int
-    families: NDArray[np.int64]
-    n_cells: NDArray[np.int64]
-    steps: NDArray[np.uint8]
-    weights: NDArray[np.uint8]
-    real_weights: NDArray[np.float64]
-    values: NDArray[np.uint16]
-    n_values: NDArray[np.int64]
+    families: NDArray[np.int64]  # (n_families, n_places), child first, end -1
+    n_cells: NDArray[np.int64]  # (n_families,), cells of each
+    steps: NDArray[np.uint8]  # packed differences of a family's cells
+    weights: NDArray[np.uint8]  # of cells, packed; empty if not all integers
+    real_weights: NDArray[np.float64]  # of cells; empty if all are integers
+    values: NDArray[np.uint16]  # state of each code of each feature
+    n_values: NDArray[np.int64]  # (n_families,), codes, the reserved one too
 
     __repr__ = brief_fields
 
@@ -99,13 +81,7 @@ class PackedNetworks:
         )
 
     def restored(self) -> RestoredNetworks:
-        """The networks.
-
-        Raises
-        ------
-        ValueError
-            If the arrays do not fit one another.
-        """
+        """The networks; ValueError if the arrays do not fit one another."""
         weights: NDArray[Any] = self.real_weights
         if not len(weights):
             weights = unpacked(self.weights)
@@ -190,12 +166,9 @@ def packed(numbers: Whole) -> Bytes:
 
 
 def unpacked(content: Bytes) -> NDArray[np.integer[Any]]:
-    """The integers of `packed`, as bytes if each is in one.
+    """The integers of `packed`, as bytes if each fits one.
 
-    Raises
-    ------
-    ValueError
-        If the last is not complete, or one is too large.
+    ValueError if the last is not complete, or one is too large.
     """
     is_last = content < _MORE
     if is_last.all():

@@ -27,33 +27,15 @@ FORMAT = "bayleaf-regression"
 
 @dataclass(frozen=True, eq=False)
 class SavedRegression:
-    """All that the file of a regressor holds.
-
-    Parameters
-    ----------
-    encoder : TableEncoder
-        How columns are read.
-    model : IntervalTargetModel
-        The model, over the encoder's domain and the target's intervals.
-    estimator : str
-        Name of the estimator's class.
-    parameters : dict
-        The estimator's parameters as plain values.
-    left_out_crps : float
-        Mean score of left-out training rows, in the target's unit.
-    left_out_coverage : float
-        Share of these rows inside their 90 % interval.
-    named_features : bool
-        Whether the training table had column names.
-    """
+    """All that the file of a regressor contains."""
 
     encoder: TableEncoder
     model: IntervalTargetModel
     estimator: str
-    parameters: dict[str, Any]
-    left_out_crps: float
-    left_out_coverage: float
-    named_features: bool = True
+    parameters: dict[str, Any]  # plain values
+    left_out_crps: float  # mean of training rows left out, target's unit
+    left_out_coverage: float  # share of these rows inside their 90 % interval
+    named_features: bool = True  # whether the table had column names
 
     __repr__ = brief_fields
 
@@ -82,14 +64,8 @@ class RegressionDocument:
 def write_regression(saved: SavedRegression, path: str | Path) -> None:
     """Write the file of a regressor; an older one is replaced in the end only.
 
-    Raises
-    ------
-    TypeError
-        If a state or parameter cannot stand in JSON.
-    ValueError
-        If a reader would refuse the model.
-    OSError
-        If the file cannot be written.
+    TypeError if a state or parameter does not fit JSON; ValueError if a reader would
+    refuse the model.
     """
     document = RegressionDocument(
         saved.estimator,
@@ -107,15 +83,7 @@ def write_regression(saved: SavedRegression, path: str | Path) -> None:
 
 
 def read_regression(path: str | Path, *, max_bytes: int = MAX_BYTES) -> SavedRegression:
-    """Read the file of a regressor and check everything in it.
-
-    Raises
-    ------
-    ModelFileError
-        If the file is none, or holds something that is no model.
-    OSError
-        If the file cannot be read.
-    """
+    """Read the file of a regressor; ModelFileError if anything in it is wrong."""
     document = read_document(path, max_bytes, {FORMAT: RegressionDocument})
     features = Domain(document.domain.variables[:-1])
     encoder = TableEncoder(
@@ -133,13 +101,7 @@ def read_regression(path: str | Path, *, max_bytes: int = MAX_BYTES) -> SavedReg
 
 
 def is_regression(path: str | Path) -> bool:
-    """Whether a file is that of a regressor.
-
-    Raises
-    ------
-    OSError
-        If the file cannot be read.
-    """
+    """Whether a file is that of a regressor; OSError if it cannot be read."""
     try:
         read_values(Path(path), MAX_BYTES, (FORMAT,))
     except ModelFileError:

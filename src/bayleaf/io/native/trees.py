@@ -17,55 +17,31 @@ MAX_TREE_DEPTH = 200
 
 @dataclass(frozen=True)
 class FlatSplit:
-    """A question about one parent.
-
-    Parameters
-    ----------
-    variable : int
-        The parent.
-    groups : tuple of tuple of int
-        States for each branch.
-    branches : tuple of int
-        Number of the leaf or split below; the splits are numbered after the leaves.
-    """
+    """A question about one parent."""
 
     variable: int
-    groups: tuple[tuple[int, ...], ...]
-    branches: tuple[int, ...]
+    groups: tuple[tuple[int, ...], ...]  # states of each branch
+    branches: tuple[int, ...]  # leaf or split below; splits count on after the leaves
 
 
 @dataclass(frozen=True, eq=False)
 class FlatTree:
     """What stands for a `TreeCPD` in files.
 
-    Parameters
-    ----------
-    family : tuple of int
-        The parents, then the child.
-    cards : tuple of int
-        Number of states of each member of the family.
-    leaves : tuple of ndarray of shape (child card,)
-        Distributions; several branches may lead to one.
-    splits : tuple of FlatSplit
-        Each after those below it, the root last.
+    Several branches may lead to one leaf; each split comes after those below it, the
+    root last.
     """
 
-    family: Family
-    cards: tuple[int, ...]
-    leaves: tuple[NDArray[np.float64], ...]
+    family: Family  # the parents, then the child
+    cards: tuple[int, ...]  # numbers of states along the family
+    leaves: tuple[NDArray[np.float64], ...]  # distributions, (child card,) each
     splits: tuple[FlatSplit, ...]
 
     __repr__ = brief_fields
 
     @classmethod
     def standing_for(cls, cpd: TreeCPD) -> FlatTree:
-        """Number the nodes of a tree.
-
-        Raises
-        ------
-        ValueError
-            If it is deeper than `MAX_TREE_DEPTH`.
-        """
+        """Number the nodes of a tree; ValueError if deeper than `MAX_TREE_DEPTH`."""
         leaves = {id(leaf): leaf.probabilities for leaf, _ in cpd.leaves()}
         numbers = {key: number for number, key in enumerate(leaves)}
         splits: list[FlatSplit] = []
@@ -82,13 +58,7 @@ class FlatTree:
         return cls(cpd.family, cpd.cards, tuple(leaves.values()), tuple(splits))
 
     def restored(self) -> TreeCPD:
-        """The tree.
-
-        Raises
-        ------
-        ValueError
-            If leaves and splits make no tree.
-        """
+        """The tree; ValueError if leaves and splits do not form one."""
         nodes: list[Leaf | Split] = [Leaf(row) for row in self.leaves]
         depths = [0] * len(nodes)
         for split in self.splits:

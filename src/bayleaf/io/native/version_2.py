@@ -34,10 +34,7 @@ _STRENGTHS = {
 def upgraded(document: Values, arrays: ArrayReader) -> Values:
     """A document in the form of version 3.
 
-    Raises
-    ------
-    ModelFileError, or what looking into a document may raise
-        If it is none of version 2.
+    If it is not of version 2: ModelFileError, or any error that looking into it raises.
     """
     cards = [len(variable["states"]) for variable in document["domain"]]
     upgrade = _Upgrade(cards, arrays)
@@ -54,10 +51,7 @@ def upgraded(document: Values, arrays: ArrayReader) -> Values:
 def arrays_beside(path: Path, document: Values, max_bytes: int) -> ArrayReader:
     """A reader for the arrays of a document, which may be in a second file.
 
-    Raises
-    ------
-    ModelFileError
-        If the second file is missing, too large, or another model's.
+    ModelFileError if the second file is missing, too large, or another model's.
     """
     expected = document.get("arrays_sha256")
     if expected is None:
