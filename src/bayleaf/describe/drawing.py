@@ -60,26 +60,11 @@ def structure_dot(model: ClassModel) -> str:
 def table_rows(
     model: ClassModel, name: str
 ) -> tuple[list[str], list[list[str | float]]]:
-    """The probability table of one variable.
+    """The probability table of a feature or the class, as header and rows.
 
-    Parameters
-    ----------
-    model : ClassModel
-        The model.
-    name : str
-        A feature or the class.
-
-    Returns
-    -------
-    header : list of str
-        Names of the parents, then the states of the variable.
-    rows : list of list of str or float
-        For each joint state of the parents their labels and the probabilities.
-
-    Raises
-    ------
-    ValueError
-        If there is no such variable; names close to it are offered.
+    The header has the parents' names, then the variable's states; each row, for one
+    joint state of the parents, their labels and the probabilities. ValueError offers
+    close names.
     """
     by_text = {str(known): index for index, known in enumerate(model.domain.names)}
     if name not in by_text:

@@ -25,16 +25,12 @@ _MOST_MEMBERS = 6
 def describe_distribution(network: BayesianNetwork, name: str | int) -> str:
     """One variable's distribution as text.
 
-    A tree is indented, one line a branch, and its branches are named after the nodes
+    A tree is indented, one line per branch, and its branches are named after the nodes
     of value hierarchies where they stand for such; leaves that were merged point to the
     line, counted from the head on, of the first of them. A table over groups of states
-    says which states each group holds. Lines go on in the next one from 80 columns on.
-    Any other distribution is shown by `BayesianNetwork.describe`.
-
-    Raises
-    ------
-    ValueError
-        If there is no such variable.
+    lists the states of each group. Lines go on in the next one from 80 columns on. Any
+    other distribution is shown by `BayesianNetwork.describe`. ValueError for an unknown
+    variable.
     """
     cpd = network.cpd(name)
     lines = _wrapped(0, head_text(network.domain, cpd))
@@ -50,13 +46,10 @@ def describe_distribution(network: BayesianNetwork, name: str | int) -> str:
 
 
 def group_name(variable: Variable, states: Sequence[int]) -> str:
-    """What a group of states is called.
+    """Name a group of states.
 
-    Returns
-    -------
-    str
-        The state's own name; the name of the hierarchy's node over just these states;
-        otherwise the states in braces.
+    The state's own name; the name of the hierarchy's node over just these states;
+    otherwise the states in braces.
     """
     if len(states) == 1:
         return visible(variable.label(states[0]))

@@ -190,18 +190,10 @@ def summarize(
     log_likelihood: float,
     unknown: Mapping[Name, int],
 ) -> Summary:
-    """Gather the facts on a fitted classifier.
+    """Gather the facts on a fitted classifier; `log_likelihood` of training, in nats.
 
-    Parameters
-    ----------
-    name : str
-        Name of the classifier.
-    predictor : Predictor
-        Encoder, model and labels.
-    log_likelihood : float
-        Training log-likelihood in nats.
-    unknown : mapping of name to int
-        Cells of the last table predicted whose values training did not contain.
+    `unknown` counts, by column, cells of the last table predicted whose values training
+    did not contain.
     """
     model = predictor.model
     names = model.domain.names
