@@ -71,25 +71,11 @@ def cells_behind(
     codes: Codes,
     classes: NDArray[np.intp],
 ) -> list[tuple[CellSupport, ...]]:
-    """Rows behind the cells that rows use under some classes.
+    """Rows behind the cells that rows use under `classes`, shape (n_rows, n_shown).
 
-    Parameters
-    ----------
-    model : ClassModel
-        The model.
-    support : SupportCounts
-        Its training rows.
-    codes : Codes
-        Features of the rows.
-    classes : ndarray of shape (n_rows, n_shown)
-        Classes of which is told in each row.
-
-    Returns
-    -------
-    list of tuple of CellSupport
-        By feature, then class. Where several tables know of a feature: for averages
-        the one with the fewest rows, for mixtures that of the component or expert to
-        which the row most likely belongs.
+    Cells by feature, then class. Where a feature is in several tables: for averages the
+    one with the fewest rows, for mixtures that of the row's most likely component or
+    expert.
     """
     found: list[list[CellSupport]] = [[] for _ in range(codes.n_rows)]
     for fact, given, rows in model.used_cells(codes, support):

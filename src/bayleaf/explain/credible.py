@@ -203,13 +203,7 @@ def credible_intervals(
 
 
 def support_of(model: Any) -> SupportCounts:
-    """The training rows behind a model's tables.
-
-    Raises
-    ------
-    ValueError
-        If the model keeps none.
-    """
+    """The training rows behind a model's tables; ValueError if the model has none."""
     kept = model.support if isinstance(model, Predictor) else None
     if not isinstance(model, Predictor):
         from bayleaf.classifiers.shared.saving import kept_support

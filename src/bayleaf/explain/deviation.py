@@ -65,41 +65,25 @@ class Deviation:
 
 
 def deviation_of(counts: Floats, expected: Floats, rng: Any) -> Deviation:
-    """How far tables of counts are from distributions.
+    """How far tables of counts are from the distributions `expected`.
 
-    Parameters
-    ----------
-    counts : ndarray of shape (n_tables, n_states)
-        One table for each state of the parents.
-    expected : ndarray of shape (n_tables, n_states)
-        Distributions.
-    rng : Generator
-        Draws tables where the chi-square distribution does not hold.
+    Both have shape (n_tables, n_states), one table for each state of the parents.
 
-    Notes
-    -----
     The p-value is that of the chi-square distribution where every cell expects at least
     5 rows, the mean of G² is near the degrees of freedom (Williams 1976), and G² takes
     many values. Otherwise, as in sparse families and on days of few rows, tables with
     the same totals are drawn from the distributions: the share of those that deviate
     more, ties broken at random, is exactly uniform if rows follow the model, whatever
     the number of draws (Dwass 1957; Besag & Clifford 1989). Where the table deviates
-    more than all draws, a gamma distribution with their mean and variance tells how
+    more than all draws, a gamma distribution with their mean and variance shows how
     much (Winkler et al. 2016). Totals that are not whole, of fractional weights, are
     rounded for the draws.
 
-    References
-    ----------
-    D. A. Williams (1976). Improved likelihood ratio tests for complete contingency
-    tables. Biometrika 63.
-
-    M. Dwass (1957). Modified randomization tests for nonparametric hypotheses. Annals
-    of Mathematical Statistics 28.
-
-    J. Besag & P. Clifford (1989). Generalized Monte Carlo significance tests.
-    Biometrika 76.
-
-    A. M. Winkler, G. R. Ridgway, G. Douaud, T. E. Nichols & S. M. Smith (2016). Faster
+    Sources: D. A. Williams (1976). Improved likelihood ratio tests for complete
+    contingency tables. Biometrika 63. M. Dwass (1957). Modified randomization tests for
+    nonparametric hypotheses. Annals of Mathematical Statistics 28. J. Besag & P.
+    Clifford (1989). Generalized Monte Carlo significance tests. Biometrika 76. A. M.
+    Winkler, G. R. Ridgway, G. Douaud, T. E. Nichols & S. M. Smith (2016). Faster
     permutation inference in brain imaging. NeuroImage 141.
     """
     totals = counts.sum(axis=1)

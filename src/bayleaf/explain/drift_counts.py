@@ -29,57 +29,25 @@ Encode = Callable[[pa.RecordBatch, int], EncodedTable]
 
 @dataclass(frozen=True)
 class TodaysCounts:
-    """Counts of a table over a network's variables.
+    """Counts of a table over a network's variables."""
 
-    Parameters
-    ----------
-    rows : float
-        Weight of all rows.
-    variables : tuple of int
-        Variables of the network that the table has.
-    families : tuple of tuple of int
-        Families of which it has all variables.
-    counts : dict
-        Of each variable and each family.
-    unknown : mapping
-        Cells with values that training did not contain, by column.
-    remark : str
-        What could not be counted.
-    """
-
-    rows: float
-    variables: tuple[int, ...]
-    families: tuple[Family, ...]
-    counts: dict[Family, NDArray[np.float64]]
-    unknown: Counter[str | int]
-    remark: str
+    rows: float  # weight of all rows
+    variables: tuple[int, ...]  # those of the network that the table has
+    families: tuple[Family, ...]  # those of which it has all variables
+    counts: dict[Family, NDArray[np.float64]]  # of each variable, each family
+    unknown: Counter[str | int]  # by column, cells new since training
+    remark: str  # what could not be counted
 
 
 class _Reader(NamedTuple):
-    """How batches become codes over the variables of a network.
-
-    Parameters
-    ----------
-    encode : callable
-        Encodes features.
-    places : list of int
-        The network's variable of each feature.
-    target : int or None
-        The network's variable of the class, where the table has one.
-    target_name : str
-        Its column.
-    labels : dict
-        Code of each label.
-    weight : str or None
-        The column of row weights.
-    """
+    """How batches become codes over the variables of a network."""
 
     encode: Encode
-    places: list[int]
-    target: int | None
+    places: list[int]  # the network's variable of each feature
+    target: int | None  # the network's variable of the class, if present
     target_name: str
-    labels: dict[Any, int]
-    weight: str | None
+    labels: dict[Any, int]  # code of each label
+    weight: str | None  # column of row weights
 
 
 def count_today(
@@ -89,25 +57,10 @@ def count_today(
     weight: str | None,
     encode: Encode | None = None,
 ) -> TodaysCounts:
-    """Count what a network says something of.
+    """Count the variables and families of a network that a table of rows has.
 
-    Parameters
-    ----------
-    model : classifier, density estimator or Predictor
-        Has the encoder.
-    network : BayesianNetwork
-        The model's.
-    table : data frame, or what `fit` reads in batches
-        The rows.
-    weight : str or None
-        The column of row weights.
-    encode : callable, optional
-        Encodes the features of a batch; by default the encoder does.
-
-    Raises
-    ------
-    ValueError
-        If a column is missing, or there are no rows.
+    `weight` is the column of row weights; `encode` replaces the model's encoder.
+    ValueError if a column is missing, or there are no rows.
     """
     encoder: TableEncoder = getattr(model, "encoder_", None) or model.encoder
     source = _opened(table)

@@ -19,28 +19,14 @@ _INSTEAD = "give X and y, rows that training did not see"
 def left_out_losses(model: Any) -> tuple[Codes, Floats, Floats]:
     """Log-loss of left-out training rows with all features, then without each.
 
-    A feature is left out of the structure: its own table goes, and it is no longer
-    asked for in the tables of its children, which are counted anew. Structure and
-    temperature stay otherwise.
+    A feature is left out of the structure: its own table goes, and its children's
+    tables are counted again without it. Structure and temperature stay otherwise. The
+    class must be a parent of all; AttributeError for other models, or without training
+    rows.
 
-    Parameters
-    ----------
-    model : classifier
-        One whose model is a network in which the class is everyone's parent.
-
-    Returns
-    -------
-    codes : Codes
-        The training rows, the class last.
-    losses : ndarray of shape (1 + n_features,)
-        Nats a row.
-    gains : ndarray of shape (n_features, n_rows)
-        What each feature alone gains in the log-probability of a row's class, nats.
-
-    Raises
-    ------
-    AttributeError
-        If the model has no training rows any more, or is of another kind.
+    Returns the training codes, the class last; losses (1 + n_features,), nats per row;
+    and gains (n_features, n_rows) of each feature alone in the log-probability of the
+    row's class, nats.
     """
     kind = type(model).__name__
     codes = getattr(model, "_training_codes", None)

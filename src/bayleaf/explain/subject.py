@@ -20,13 +20,7 @@ from bayleaf.wording import near_names, quoted
 
 
 def predictor_of(model: Any) -> Predictor:
-    """The predictor of a fitted classifier, or the predictor itself.
-
-    Raises
-    ------
-    TypeError
-        If the model is neither.
-    """
+    """The predictor of a fitted classifier, or the predictor itself; else TypeError."""
     if isinstance(model, Predictor):
         return model
     if not hasattr(model, "_predictor"):
@@ -42,10 +36,7 @@ def predictor_of(model: Any) -> Predictor:
 def rows_of(model: Any, X: Any) -> Codes:
     """Codes of a table's features; codes are taken as they are.
 
-    Raises
-    ------
-    ValueError
-        If the table has not the columns of training.
+    ValueError if the table does not have the columns of training.
     """
     if isinstance(X, Codes):
         return X
@@ -58,20 +49,10 @@ def rows_of(model: Any, X: Any) -> Codes:
 
 
 def row_of(model: Any, row: Any) -> Codes:
-    """Codes of a single row.
+    """Codes of a single row: a mapping, series, list, one-row table or codes.
 
-    Parameters
-    ----------
-    model : classifier or Predictor
-        Whose features the row has.
-    row : mapping, series, list, one-row table or Codes
-        A mapping gives states, texts or numbers by feature; features that it leaves
-        out are missing.
-
-    Raises
-    ------
-    ValueError
-        If it is not one row, or names a feature or state that there is not.
+    A mapping gives states, texts or numbers by feature; features that it leaves out are
+    missing. ValueError for several rows, or an unknown feature or state.
     """
     if isinstance(row, Codes):
         return _checked_single(row)
