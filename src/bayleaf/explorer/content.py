@@ -44,12 +44,9 @@ _TARGET_ONLY = (
 
 
 def network_content(network: BayesianNetwork) -> Content:
-    """A network without a class: any variable can be asked for.
+    """A network without a class: any variable can be the question.
 
-    Raises
-    ------
-    ValueError
-        If the network is too large for a page, or a variable has no states.
+    ValueError if the network is too large for a page, or a variable has no states.
     """
     variables = [variable_content(v, "variable") for v in network.domain]
     tree = compiled_tree(network)
@@ -70,10 +67,7 @@ def network_content(network: BayesianNetwork) -> Content:
 def predictor_content(predictor: Predictor) -> Content:
     """A classifier's model with all that turns its scores into probabilities.
 
-    Raises
-    ------
-    ValueError
-        If the model is too large for a page, or a variable has no states.
+    ValueError if the model is too large for a page, or a variable has no states.
     """
     model = predictor.model
     content = _model_content(model, predictor.support)
@@ -91,10 +85,7 @@ def predictor_content(predictor: Predictor) -> Content:
 def target_content(model: IntervalTargetModel) -> Content:
     """A regressor's model: scores of intervals, cells inside them, trees.
 
-    Raises
-    ------
-    ValueError
-        If a variable has no states.
+    ValueError if a variable has no states.
     """
     content = _program_content(model.intervals, program_of(model.intervals))
     content["variables"][-1]["role"] = "target"
@@ -137,13 +128,7 @@ def _tree_sum(trees: TreeSum) -> Content:
 
 
 def variable_content(variable: Variable, role: str) -> Content:
-    """Name, states and groups of states of a variable.
-
-    Raises
-    ------
-    ValueError
-        If it has no states.
-    """
+    """Name, states and groups of states of a variable; ValueError without states."""
     if not variable.n_states:
         raise ValueError(
             f"variable {quoted(variable.name)} has no states, so that the explorer "

@@ -34,28 +34,14 @@ _MOST_ROWS = 100_000
 def editing_content(saved: SavedModel, table: Any, smoothing: Smoothing) -> Content:
     """Training rows as codes of fine intervals, and the model file to be changed.
 
-    Parameters
-    ----------
-    saved : SavedModel
-        A naive Bayes, TAN, KDB or HNB model whose tables are counts.
-    table : data frame
-        The training rows, the class among them.
-    smoothing : Smoothing
-        By which the tables were estimated.
+    For naive Bayes, TAN, KDB and HNB whose tables are counts smoothed by `smoothing`;
+    `table` includes the class. ValueError if the model cannot be edited, or is not of
+    this table.
 
-    Returns
-    -------
-    dict
-        ``document`` (the model file), ``each`` and ``together`` (what smoothing adds to
-        each cell, and to all of a distribution together), ``cuts`` (for each feature
-        its possible cut points, none for what is no number), ``codes`` (for each
-        feature and the class, of the intervals between them, or of states) and
-        ``weights`` (rows that are alike).
-
-    Raises
-    ------
-    ValueError
-        If the model cannot be edited, or the table is not that of its training.
+    ``each`` and ``together`` are what smoothing adds to each cell, and to all cells of
+    a distribution; ``cuts`` the possible cut points per feature, none unless it is a
+    number; ``codes`` the intervals between them, or states, per feature and for the
+    class; ``weights`` the numbers of equal rows.
     """
     document = _document(saved)
     _check_editable(document, smoothing)

@@ -38,25 +38,14 @@ _MOST_CELLS = 200_000
 def map_content(
     variables: Sequence[Content], arcs: Sequence[WeightedArc], top: int | None
 ) -> Content:
-    """Places of all variables, computed ahead for the page.
+    """Places of all variables, computed ahead for the page; the class `top` is above.
 
-    Parameters
-    ----------
-    variables : sequence of dict
-        As the page holds them, with name, states and role; those of the role "cells"
-        are not drawn, and arcs pass through them.
-    arcs : sequence of (int, int, float or None)
-        Parent, child, and what the arc's width shows.
-    top : int or None
-        The class, which stands above the others.
-
-    Returns
-    -------
-    dict
-        ``arcs`` (parent, child, weight from 0 to 1 or None), ``marked`` (children of
-        the class whose arcs from it are marks), ``left_out`` (number of light arcs),
-        and ``drawings`` by name: "bars" and "names", with "bars+class" and
-        "names+class" where the arcs of the class can be drawn as well.
+    `variables` have name, state and role; "cells" are not drawn, arcs pass through
+    them. `arcs` are (parent, child, what the width shows or None); the result's weights
+    are from 0 to 1. ``marked`` are children of the class whose arcs from it are marks,
+    ``left_out`` is the number of light arcs, and ``drawings`` has "bars" and "names",
+    with "bars+class" and "names+class" where the arcs of the class can be drawn as
+    well.
     """
     drawn = _without_cells(variables, arcs)
     shown, left_out = _heaviest(drawn, len(variables), top)

@@ -26,22 +26,10 @@ _SAFE_LOOKS = 12
 
 
 def published_content(predictor: Predictor, min_count: int) -> Content:
-    """What a page holds of a classifier, counts below a number not to be found out.
+    """Page content of a classifier that does not reveal counts below `min_count`.
 
-    Parameters
-    ----------
-    predictor : Predictor
-        The classifier.
-    min_count : int
-        At least 1, which hides nothing.
+    1 hides nothing; errors are those of `published_predictor` and `predictor_content`.
 
-    Raises
-    ------
-    ValueError
-        As `published_predictor` and `predictor_content` do.
-
-    Notes
-    -----
     Numbers can be entered: a cut point lies midway between two training numbers, or was
     given, and a single one betrays neither. Many close cut points would, as all of them
     that lie between single rows give the numbers themselves away. So a cut point is
@@ -116,25 +104,9 @@ def _middle(states: list[int], rows: Rows) -> int:
 def published_predictor(predictor: Predictor, min_count: int) -> tuple[Predictor, int]:
     """The same classifier from rounded counts, states of few rows without names.
 
-    Parameters
-    ----------
-    predictor : Predictor
-        The classifier, with the numbers of training rows behind its distributions.
-    min_count : int
-        At least 2; below 5, counts are rounded to multiples of 5 all the same.
-
-    Returns
-    -------
-    predictor : Predictor
-        Without those numbers; its temperature has one decimal. The same classifier is
-        always rounded alike.
-    base : int
-        What counts were rounded to multiples of.
-
-    Raises
-    ------
-    ValueError
-        If `min_count` is below 2, or the model does not keep the rows behind it.
+    Also returns the base: counts are rounded to multiples of it, at least 5. The result
+    has no support, its temperature one decimal; rounding is deterministic. ValueError
+    if `min_count` is below 2, or the model has no support.
     """
     if min_count < 2:
         raise ValueError(f"min_count must be at least 1, got {min_count}")

@@ -24,27 +24,11 @@ _MISSING = 0xFFFF
 def rows_content(
     table: Any, encoder: TableEncoder | None, domain: Domain
 ) -> dict[str, Any]:
-    """The first rows of a table as codes of the variables that it has.
+    """The first rows of a table as codes of the variables that it has, the class last.
 
-    Parameters
-    ----------
-    table : data frame
-        With the columns of training, and the class or target if it is known.
-    encoder : TableEncoder or None
-        How the features were read; None for a network, whose states are the values.
-    domain : Domain
-        All variables of the page that are columns, the class last.
-
-    Returns
-    -------
-    dict
-        ``n``, the number of rows; ``variables``, indices of those with codes; and
-        their ``codes``, packed, 65535 for what is missing.
-
-    Raises
-    ------
-    ValueError
-        If a column of training is missing, or the table is no data frame.
+    ``n`` rows, ``variables`` with codes, and packed ``codes``, 65535 for missing cells.
+    Without an encoder, as for a network, states are the values. ValueError if a column
+    of training is missing, or the table is not a data frame.
     """
     try:
         frame = nw.from_native(table, eager_only=True).head(MOST_ROWS)
