@@ -28,16 +28,10 @@ def intervals_svg(
     names: Sequence[str],
     series: Sequence[tuple[str, Sequence[Interval]]],
 ) -> str:
-    """Draw shares between 0 and 1 with their intervals, a block of lines a group.
+    """Draw shares between 0 and 1 with their intervals, a block of lines per group.
 
-    Parameters
-    ----------
-    title : str
-        What the picture shows, for those who do not see it.
-    names : sequence of str
-        Of the groups.
-    series : sequence of (str, sequence of Interval)
-        What is drawn of every group, by its name.
+    `title` describes the picture to those who do not see it; each of the `series` is a
+    name and one interval per group of `names`.
     """
     block = _LINE * len(series) + 8
     height = block * len(names) + 20

@@ -30,21 +30,11 @@ _MOST_CLASS_ARCS, _FEW_CLASS_ARCS = 16, 6
 
 
 def network_svg(structure: Values) -> tuple[str, str]:
-    """Draw nodes and arcs, parents above their children.
+    """Draw nodes and arcs, parents above their children; return picture and note.
 
-    Parameters
-    ----------
-    structure : dict
-        ``nodes``, each with name and kind ("feature", "latent" or "class"), ``arcs``,
-        each with parent, child and weight (or None), the heaviest first, and
-        ``n_arcs_left_out``.
-
-    Returns
-    -------
-    svg : str
-        The picture; empty where there are too many nodes.
-    note : str
-        What it does not show.
+    ``nodes`` have name and kind ("feature", "latent" or "class"), ``arcs`` parent,
+    child and weight (or None), the heaviest first, ``n_arcs_left_out`` counts others.
+    The picture is empty for too many nodes; the note names what it does not show.
     """
     from bayleaf.layout.layered import with_tops
 

@@ -53,23 +53,11 @@ _STEPS = (420.0, 110.0, 34.0)
 
 @dataclass(frozen=True)
 class Bar:
-    """A line of a table with a bar.
-
-    Parameters
-    ----------
-    label : object
-        What it is about.
-    end : float
-        Where the bar ends.
-    text : str
-        The number, as it is written.
-    start : float, default=0
-        Where the bar begins.
-    """
+    """A line of a table with a bar from `start` to `end`."""
 
     label: object
     end: float
-    text: str
+    text: str  # the number, formatted
     start: float = 0.0
 
 
@@ -81,14 +69,8 @@ def picture_html(*parts: str) -> str:
 def bars_html(title: object, bars: Sequence[Bar], whole: float | None = None) -> str:
     """A table with a bar in each line, blue to the right and orange to the left.
 
-    Parameters
-    ----------
-    title : object
-        Above the table.
-    bars : sequence of Bar
-        Its lines; those beyond 30 are counted, not shown.
-    whole : float, optional
-        Where the scale ends, which begins at 0; by default it holds all bars.
+    Bars beyond 30 are counted, not shown. The scale ends at `whole` and begins at 0; by
+    default it includes all bars.
     """
     shown = bars[:_ROWS]
     ends = [0.0, *(end for bar in shown for end in (bar.start, bar.end))]
@@ -188,16 +170,8 @@ def terms_html(
 ) -> str:
     """Terms that add up, each bar from where the last one ended, and their sum.
 
-    Parameters
-    ----------
-    title : object
-        Above the table.
-    first : (str, float)
-        What the sum begins with.
-    terms : sequence of objects with feature, value and contribution
-        The strongest first; those beyond 20 share a line.
-    form : str
-        How a size is written.
+    The sum begins with `first`; `terms` have the strongest first, and those beyond 20
+    share a line. `form` formats a size.
     """
     shown = [first]
     shown += [
@@ -241,16 +215,8 @@ def network_html(
 ) -> str:
     """The drawing of a network with what it does not show; empty if it is too large.
 
-    Parameters
-    ----------
-    names : sequence of object
-        One a node.
-    kinds : sequence of str
-        "feature", "latent" or "class", one a node.
-    arcs : sequence of (int, int, float or None)
-        Parent, child and weight.
-    note : str, default=""
-        What cannot be drawn.
+    `kinds` are "feature", "latent" or "class", `arcs` (parent, child, weight); `note`
+    adds what cannot be drawn.
     """
     drawing, left_out = network_svg(
         {

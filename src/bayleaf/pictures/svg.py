@@ -9,18 +9,9 @@ from html import escape
 def image(
     kind: str, width: float, height: float, label: str, parts: Sequence[str]
 ) -> str:
-    """An image with a name for those who do not see it.
+    """An image of `width` by `height` pixels, its `label` for those who do not see it.
 
-    Parameters
-    ----------
-    kind : str
-        Its class, by which a style sheet finds it.
-    width, height : float
-        In pixels.
-    label : str
-        Its name.
-    parts : sequence of str
-        The shapes, as SVG.
+    `kind` is the class that style sheets select, `parts` are the shapes, as SVG.
     """
     return (
         f'<svg class="{kind}" role="img" aria-label="{escape(label)}" '
