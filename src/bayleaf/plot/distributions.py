@@ -27,14 +27,9 @@ _MOST_NUMBERS = 150
 
 
 def network_of(source: Any) -> BayesianNetwork:
-    """The network itself, or that of a fitted estimator or a model.
+    """The network itself, or that of a fitted estimator or a model, else TypeError.
 
-    Raises
-    ------
-    TypeError
-        If there is none.
-    AttributeError
-        If the estimator is an average of networks, saying so.
+    AttributeError if the estimator is an average of networks.
     """
     if isinstance(source, BayesianNetwork):
         return source

@@ -139,20 +139,10 @@ def _several_calibrations(ax: Axes, results: list[tuple[str, HeldOut]]) -> None:
 
 
 def calibration_bins(truth: NDArray[np.intp], proba: Floats) -> Floats:
-    """The occupied bins behind the expected calibration error.
+    """The occupied bins behind the expected calibration error, (n_occupied_bins, 4).
 
-    Parameters
-    ----------
-    truth : ndarray of shape (n_rows,)
-        True class indices.
-    proba : ndarray of shape (n_rows, n_classes)
-        Predicted probabilities.
-
-    Returns
-    -------
-    ndarray of shape (n_occupied_bins, 4)
-        Lower end, number of rows, mean probability of the predicted class, and share
-        of rows predicted right.
+    `truth` (n_rows,), `proba` (n_rows, n_classes) -> lower end, number of rows, mean
+    probability of the predicted class, and share of rows predicted right, per bin.
     """
     confidence, right, bins = binned_by_confidence(truth, proba)
     counts = np.bincount(bins, minlength=CALIBRATION_BINS)
@@ -285,10 +275,7 @@ def _line_look(number: int) -> dict[str, Any]:
 def held_out_results(truth: Any, proba: Any, classes: Any) -> list[tuple[str, HeldOut]]:
     """Held-out predictions by the name of their model; arrays have no name.
 
-    Raises
-    ------
-    ValueError
-        If truth and probabilities do not fit.
+    ValueError if truth and probabilities do not fit.
     """
     if isinstance(truth, Comparison | CrossValidation | HeldOut):
         if proba is not None:

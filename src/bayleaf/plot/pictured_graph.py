@@ -12,13 +12,7 @@ MAX_NODES = 150
 
 
 def pictured_graph(source: Any) -> PicturedGraph:
-    """Nodes and arcs of a network, a model or a fitted estimator.
-
-    Raises
-    ------
-    TypeError
-        If it is none of them, or not fitted.
-    """
+    """Nodes and arcs of a network, a model or a fitted estimator, else TypeError."""
     picture: PicturedGraph | None = getattr(
         getattr(source, "model_", source), "picture", None
     )

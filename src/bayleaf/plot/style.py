@@ -40,23 +40,10 @@ _SCREEN = 96
 def axes_for(
     ax: Axes | None, width: float, height: float, *, bare: bool = False
 ) -> Axes:
-    """The axes given, or new ones on a figure that pyplot knows nothing of.
+    """The axes given, or new ones on a figure that pyplot does not manage.
 
-    Parameters
-    ----------
-    ax : Axes, optional
-        Where to draw.
-    width, height : float
-        Size of a new figure, inches.
-    bare : bool, default=False
-        Whether new axes fill their figure, as nothing stands outside them.
-
-    Raises
-    ------
-    ImportError
-        If matplotlib is not installed.
-    TypeError
-        If `ax` is no axes.
+    `width` and `height` of a new figure in inches; `bare` axes fill it. ImportError
+    without matplotlib, TypeError if `ax` is not an axes.
     """
     try:
         from matplotlib.axes import Axes as AxesType
