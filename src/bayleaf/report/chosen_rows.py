@@ -33,13 +33,6 @@ def choose_rows(found: Predictions, codes: Codes) -> list[tuple[int, str]]:
     Four rows with the most probable right predictions, class by class in turn; three
     with the most probable wrong ones; three whose two likeliest classes are closest.
     Where there are too few of a kind, others take their place.
-
-    Parameters
-    ----------
-    found : Predictions
-        What was predicted for rows that were not seen.
-    codes : Codes
-        The rows.
     """
     rows = np.arange(len(found.truth))
     certainty = found.proba[rows, found.chosen]
@@ -84,21 +77,7 @@ def row_values(
     found: Predictions,
     names: Sequence[str],
 ) -> list[Values]:
-    """Explain the rows that `choose_rows` picks.
-
-    Parameters
-    ----------
-    model : classifier
-        The fitted classifier.
-    predictor : Predictor
-        The same, ready to predict.
-    codes : Codes
-        All rows.
-    found : Predictions
-        What was predicted for rows that were not seen.
-    names : sequence of str
-        The classes as they are written.
-    """
+    """Explain the rows that `choose_rows` picks; `predictor` is that of `model`."""
     chosen = choose_rows(found, codes)
     if not chosen:
         return []

@@ -25,21 +25,9 @@ _RARE_SHOWN = 8
 def column_parts(
     codes: Codes, domain: Domain, unknown: Mapping[str | int, int]
 ) -> list[Counts]:
-    """Numbers of rows by the value of each column.
+    """Numbers of rows by the value of each column, (n_states + 2,) each.
 
-    Parameters
-    ----------
-    codes : Codes
-        The rows.
-    domain : Domain
-        The variables.
-    unknown : mapping of name to int
-        Cells with values that training did not contain.
-
-    Returns
-    -------
-    list of ndarray of shape (n_states + 2,)
-        Rows in each state, with missing cells, with unknown ones.
+    Rows in each state, with missing cells, with `unknown` ones (by name).
     """
     found = []
     for place, variable in enumerate(domain):
@@ -67,16 +55,7 @@ def column_values(
 ) -> list[Values]:
     """Describe each column: how it is read, its states with counts, its missing cells.
 
-    Parameters
-    ----------
-    parts : sequence of ndarray of shape (n_states + 2,)
-        From `published_parts`.
-    shown : Domain
-        The variables as they may be named.
-    notes : mapping of name to str
-        What a reader should know of single columns.
-    privacy : Privacy
-        What may be shown.
+    `parts` from `published_parts`, (n_states + 2,) each; `notes` are remarks by column.
     """
     return [
         _column(variable, own, notes.get(variable.name, ""), privacy)
@@ -133,16 +112,7 @@ def quality_notes(
 ) -> list[Values]:
     """What a reader should know of the table, as kinds of remarks with sentences.
 
-    Parameters
-    ----------
-    columns : sequence of dict
-        From `column_values`.
-    n_rows : int
-        Rows of the table.
-    left_out : sequence of str
-        Columns of the table that the model does not read.
-    privacy : Privacy
-        What may be shown.
+    `columns` from `column_values`; `left_out` are columns that the model does not read.
     """
     found: list[tuple[str, str | None, str]] = []
     for column in columns:

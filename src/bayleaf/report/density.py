@@ -50,25 +50,9 @@ def summarize_density(
 ) -> Values:
     """Gather what a report shows of a density model or a network.
 
-    Parameters
-    ----------
-    model : BayesianNetworkEstimator or BayesianNetwork
-        The model.
-    frame : narwhals.DataFrame
-        Rows with its columns and others.
-    privacy : Privacy
-        What may be shown.
-    held_out : bool
-        Whether the model has not learned from these rows.
-    n_folds, random_state
-        As for `bayleaf.evaluation.density.cross_validate_density`.
-
-    Raises
-    ------
-    TypeError
-        If the model is of another kind.
-    ValueError
-        If the table lacks a column.
+    With `held_out`, the model has not learned from the rows; otherwise folds are those
+    of `cross_validate_density`. TypeError for other models, ValueError for a missing
+    column.
     """
     network, X, read, codes, unknown, notes = _read(model, frame)
     domain: Domain = network.domain

@@ -34,19 +34,7 @@ def groups_together(
 ) -> Groups | None:
     """Groups by all columns together, by which rows are rounded; None without any.
 
-    Parameters
-    ----------
-    columns : sequence of GroupColumn
-        The columns that make groups.
-    order : sequence of str
-        The columns of the table.
-    privacy : Privacy
-        What may be shown.
-
-    Raises
-    ------
-    ValueError
-        If there are too many for rounded numbers to say much.
+    ValueError if there are too many groups for rounded numbers to show much.
     """
     if not (columns and privacy.withholds):
         return None
@@ -63,20 +51,7 @@ def group_values(
 ) -> list[Values]:
     """Figures on held-out rows by group, for each column that makes groups.
 
-    Parameters
-    ----------
-    columns : sequence of GroupColumn
-        The columns that make groups.
-    found : Predictions
-        Held-out predictions of which may be told.
-    together : Groups or None
-        From `groups_together`.
-    codes : ndarray of shape (n_rows,)
-        Groups of the predictions by all columns together, where there are any.
-    task : Task
-        What is asked of each group.
-    privacy : Privacy
-        What may be shown.
+    `codes` (n_rows,) are the rows' groups in `together`.
     """
     return [
         figures_of_kept(

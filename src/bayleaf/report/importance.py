@@ -55,20 +55,9 @@ def published_information(
     columns: Sequence[Values],
     privacy: Privacy,
 ) -> Values:
-    """What each feature tells on the class, from rounded numbers of rows alone.
+    """Each feature's information on the class, in bits, from rounded numbers of rows.
 
-    Parameters
-    ----------
-    codes : Codes
-        The features.
-    truth : ndarray of shape (n_rows,), dtype intp
-        Classes of the rows.
-    n_classes : int
-        Number of classes.
-    columns : sequence of dict
-        From `column_values`.
-    privacy : Privacy
-        How numbers of rows are rounded.
+    `truth` (n_rows,), dtype intp; `columns` from `column_values`.
     """
     features = []
     for feature, column in enumerate(columns):
@@ -100,23 +89,8 @@ def fresh_importance(
 ) -> tuple[str, Importance] | None:
     """Importance by leaving out rows one by one or, where that fails, in folds.
 
-    Parameters
-    ----------
-    model : BayesianClassifier
-        It is fitted anew.
-    X : data frame of shape (n_rows, n_features)
-        The features.
-    labels : ndarray of shape (n_rows,)
-        Classes of the rows.
-    truth : ndarray of shape (n_rows,), dtype intp
-        Their positions.
-    random_state : int
-        Deals the folds.
-
-    Returns
-    -------
-    tuple of str and Importance, or None
-        How it was found, and what; None where rows are too few.
+    A clone of `model` is fitted again. `truth` (n_rows,), dtype intp, has the positions
+    of `labels`. Returns method and importance; None for too few rows.
     """
     from sklearn.base import clone
 

@@ -30,12 +30,7 @@ def share_interval(n_hits: int, n_rows: int) -> list[float] | None:
 def mean_interval(values: ArrayLike, least: float = -np.inf) -> list[float] | None:
     """The interval of a mean over rows, as those of groups; None for a single row.
 
-    Parameters
-    ----------
-    values : array-like of shape (n_rows,)
-        One figure a row.
-    least : float, optional
-        What no mean is below.
+    `values` (n_rows,); means are never below `least`.
     """
     rows = np.asarray(values, dtype=np.float64)
     if not np.isfinite(rows).all():
@@ -48,12 +43,7 @@ def class_intervals(
 ) -> Values:
     """Intervals of accuracy, log-loss and Brier score.
 
-    Parameters
-    ----------
-    truth, chosen : ndarray of shape (n_rows,)
-        True and predicted classes.
-    proba : ndarray of shape (n_rows, n_classes)
-        Predicted probabilities.
+    `truth` and `chosen` (n_rows,) class indices, `proba` (n_rows, n_classes).
     """
     of_truth = proba[np.arange(len(truth)), truth]
     squared = (proba**2).sum(axis=1) - 2 * of_truth + 1
@@ -65,12 +55,9 @@ def class_intervals(
 
 
 def number_intervals(facts: NDArray[np.float64]) -> Values:
-    """Intervals of errors and coverage, from what `row_facts` gave.
+    """Intervals of errors and coverage, from the result of `row_facts`.
 
-    Parameters
-    ----------
-    facts : ndarray of shape (n_rows, 6)
-        Target, mean, score and three quantiles of each row.
+    `facts` (n_rows, 6): target, mean, score and three quantiles of each row.
     """
     target, _, score, low, median, high = facts.T
     inside = (target >= low) & (target <= high)

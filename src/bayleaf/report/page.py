@@ -141,13 +141,7 @@ def write_report(
 
 
 def _environment() -> Any:
-    """Jinja2 with escaping everywhere, and every text cleaned before that.
-
-    Raises
-    ------
-    ImportError
-        If Jinja2 is not installed.
-    """
+    """Jinja2 with escaping everywhere, and every text cleaned before that."""
     try:
         import jinja2
         from markupsafe import Markup

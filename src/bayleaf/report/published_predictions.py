@@ -23,28 +23,11 @@ from bayleaf.report.quality import Predictions
 def published_predictions(
     found: Predictions, together: Groups | None, task: Task, privacy: Privacy
 ) -> tuple[Predictions, NDArray[np.intp], Task]:
-    """Replace held-out rows by rows that may be told of.
+    """Replace held-out rows by rows that may be shown, rounded once by group and class.
 
-    Parameters
-    ----------
-    found : Predictions
-        Held-out predictions, a row each.
-    together : Groups or None
-        Groups by all columns that make groups, together; the rows are rounded once, by
-        these and the class. None where there are no groups.
-    task : Task
-        What is asked of the rows.
-    privacy : Privacy
-        How numbers of rows are rounded.
-
-    Returns
-    -------
-    Predictions
-        The same where nothing is withheld; otherwise without folds.
-    ndarray of shape (n_rows,)
-        The group of each of these rows.
-    Task
-        What can still be asked of them.
+    Without `together` there are no groups. Returns the predictions (the same where
+    nothing is withheld, otherwise without folds), their groups (n_rows,), and the task
+    that remains possible.
     """
     if together is None:
         together = Groups((), ((),), np.zeros(len(found.truth), dtype=np.intp))

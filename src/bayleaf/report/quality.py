@@ -37,26 +37,15 @@ CROSS_VALIDATION, HELD_OUT, NONE = "cross_validation", "held_out", "none"
 class Predictions:
     """What was predicted for rows that were held out from the predicting model.
 
-    Parameters
-    ----------
-    basis : str
-        "cross_validation" or "held_out".
-    told : str
-        The same as a sentence.
-    truth, chosen : ndarray of shape (n_rows,)
-        True and chosen classes, by the model's order.
-    proba : ndarray of shape (n_rows, n_classes)
-        Probabilities, rows in the table's order.
-    folds : CrossValidation or None
-        Scores by fold.
+    Classes are positions in the model's order, rows in the table's order.
     """
 
-    basis: str
-    told: str
-    truth: Indices
-    chosen: Indices
-    proba: Floats
-    folds: CrossValidation | None = None
+    basis: str  # "cross_validation" or "held_out"
+    told: str  # the same as a sentence
+    truth: Indices  # (n_rows,)
+    chosen: Indices  # (n_rows,)
+    proba: Floats  # (n_rows, n_classes)
+    folds: CrossValidation | None = None  # scores by fold
 
 
 def cross_validated(
@@ -70,23 +59,8 @@ def cross_validated(
 ) -> Predictions:
     """Predict every row by a fresh estimator fitted without it.
 
-    Parameters
-    ----------
-    model : classifier
-        Whose parameters the fresh ones get.
-    X : table of shape (n_rows, n_features)
-        The rows.
-    labels : ndarray of shape (n_rows,)
-        Their classes.
-    truth : ndarray of shape (n_rows,)
-        The same as positions in the model's classes.
-    n_folds, random_state : int
-        As for `bayleaf.evaluation.cross_validate`.
-
-    Raises
-    ------
-    ValueError
-        If the rows do not suffice.
+    `truth` (n_rows,) has the positions of `labels` in the model's classes; folds as in
+    `cross_validate`. ValueError if the rows do not suffice.
     """
     found, proba = held_out_probabilities(
         model, X, labels, truth, n_folds=n_folds, random_state=random_state
@@ -125,18 +99,8 @@ def quality_values(
 ) -> Values:
     """Scores, confusions, calibration, ROC curves and operating points.
 
-    Parameters
-    ----------
-    found : Predictions
-        Held-out predictions; where counts are withheld, those that may be told of.
-    names : sequence of str
-        The classes as they are written.
-    positive : int
-        Of two classes the one that thresholds are for.
-    loss : ndarray of shape (n_classes, n_classes) or None
-        Cost of each prediction (rows) where a class (columns) is true.
-    privacy : Privacy
-        What may be shown.
+    `names` are the classes as text; of two classes, thresholds are for `positive`;
+    `loss` (n_classes, n_classes), rows are predictions.
     """
     n_classes = len(names)
     cells = np.bincount(found.truth * n_classes + found.chosen, minlength=n_classes**2)

@@ -63,26 +63,10 @@ def summarize_regression(
 ) -> Values:
     """Gather what a report shows of a regressor.
 
-    Parameters
-    ----------
-    model : AveragedKDBRegressor
-        Fitted.
-    frame : narwhals.DataFrame
-        Rows with its columns, its target and others.
-    target : str or int, optional
-        The column with the numbers, by default the one of training.
-    privacy : Privacy
-        What may be shown.
-    held_out : bool
-        Whether the model has not learned from these rows.
-    n_folds, random_state
-        Folds of the cross-validation otherwise, and the seed that deals them.
-
-    Raises
-    ------
-    ValueError
-        If numbers of rows are to be withheld, the table lacks a column, or the target
-        holds anything but finite numbers.
+    `target` is by default the column of training; with `held_out`, the model has not
+    learned from the rows, otherwise they are cross-validated. ValueError if counts are
+    to be withheld, a column is missing, or the target has values that are not finite
+    numbers.
     """
     if privacy.withholds:
         raise ValueError(

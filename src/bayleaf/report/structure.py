@@ -32,14 +32,7 @@ _ARCS = 1000
 def structure_values(source: Any, domain: Domain, privacy: Privacy) -> Values:
     """Graph, latent variables and distributions with structure.
 
-    Parameters
-    ----------
-    source : ClassModel or BayesianNetwork
-        What was learned.
-    domain : Domain
-        Its variables, the class included, as they may be named.
-    privacy : Privacy
-        What may be shown.
+    `domain` has the variables, the class included, under the names to be shown.
     """
     graph = pictured_graph(source)
     remarks = () if privacy.withholds else getattr(source, "remarks", ())

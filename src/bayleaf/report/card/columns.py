@@ -23,13 +23,7 @@ UNKNOWN_TOLD = {
 
 
 def columns_part(summary: Values) -> Part:
-    """How each column is read, with its cut points counted and its missing cells.
-
-    Parameters
-    ----------
-    summary : dict
-        What `bayleaf.report.summarize` gave.
-    """
+    """How each column is read, with its cut points counted and its missing cells."""
     columns, n_rows = summary["columns"], summary["data"]["n_rows"]
     rows = tuple(_row(column, n_rows) for column in columns[:_COLUMNS])
     table = Table(

@@ -19,17 +19,7 @@ _READ_AS = {"numeric": "numbers", "nominal": "values"}
 
 
 def card_facts(model: Any, columns: list[Values], privacy: Privacy) -> Values:
-    """Facts for `bayleaf.report.model_card`, those of columns put into them.
-
-    Parameters
-    ----------
-    model : classifier, regressor, BayesianNetworkEstimator or BayesianNetwork
-        The fitted model.
-    columns : list of dict
-        What the summary tells of its columns.
-    privacy : Privacy
-        What may be shown.
-    """
+    """Facts for `bayleaf.report.model_card`; `columns` are extended in place."""
     encoder = getattr(model, "encoder_", None)
     domain: Iterable[Variable] = model.domain if encoder is None else encoder.domain
     variables = {str(variable.name): variable for variable in domain}

@@ -14,13 +14,7 @@ _SHARES = ("accuracy", "balanced_accuracy", "coverage", "r2")
 
 
 def figures_part(summary: Values) -> Part:
-    """Held-out figures with their intervals, and how they were measured.
-
-    Parameters
-    ----------
-    summary : dict
-        What `bayleaf.report.summarize` gave.
-    """
+    """Held-out figures with their intervals, and how they were measured."""
     quality = summary["quality"]
     if quality["basis"] == "none":
         # The reason may name values of the table.

@@ -41,13 +41,7 @@ _ABOUT_RATES = (
 
 
 def groups_part(summary: Values) -> Part | None:
-    """Figures by group; None where none were asked for.
-
-    Parameters
-    ----------
-    summary : dict
-        What `bayleaf.report.summarize` gave.
-    """
+    """Figures by group; None where none were requested."""
     found = summary.get("groups")
     if not found:
         return None

@@ -19,15 +19,7 @@ _NO_DATE = "It is not given when rows were collected"
 
 
 def limits_part(summary: Values, about: About) -> Part:
-    """What cannot be known, each sentence with the facts that it follows from.
-
-    Parameters
-    ----------
-    summary : dict
-        What `bayleaf.report.summarize` gave.
-    about : About
-        When rows were collected.
-    """
+    """What cannot be known, each sentence with the facts that it follows from."""
     sentences = [
         *_of_missing_cells(summary),
         *_of_ranges(summary),

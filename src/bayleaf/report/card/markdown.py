@@ -20,20 +20,7 @@ _ADDRESS = re.compile(r"(?<=[a-z])(?=://)|(?<=www)(?=\.)", re.IGNORECASE)
 
 
 def markdown_of(title: Text, parts: Sequence[Part]) -> str:
-    """Lay a card out as Markdown.
-
-    Parameters
-    ----------
-    title : Text
-        Its heading.
-    parts : sequence of Part
-        What stands below.
-
-    Returns
-    -------
-    str
-        CommonMark with tables, without HTML, links and pictures.
-    """
+    """Lay a card out as CommonMark with tables, without HTML, links and pictures."""
     blocks = [f"# {_line(title)}"]
     for part in parts:
         if part.title:

@@ -11,18 +11,10 @@ MOST_WORDS = 4000
 
 @dataclass(frozen=True)
 class Name:
-    """A text that came with the model or the table, and is shown as it is.
-
-    Parameters
-    ----------
-    text : str
-        A name, a value, a message.
-    most : int, default=80
-        Characters that are kept.
-    """
+    """A text that came with the model or the table, and is shown as it is."""
 
     text: str
-    most: int = 80
+    most: int = 80  # characters that are kept
 
 
 # A sentence: words of the card, and names among them.
@@ -31,27 +23,13 @@ Text = tuple[str | Name, ...]
 
 @dataclass(frozen=True)
 class Table:
-    """A table of a card.
-
-    Parameters
-    ----------
-    caption : Text
-        What it shows.
-    heads : tuple of str
-        Titles of the columns.
-    rows : tuple of tuple of Text
-        The cells; the first of each row is its title.
-    n_left_out : int, default=0
-        Rows that are not shown.
-    n_words : int, default=1
-        Columns of words, which come first; others are of numbers.
-    """
+    """A table of a card."""
 
     caption: Text
     heads: tuple[str, ...]
-    rows: tuple[tuple[Text, ...], ...]
-    n_left_out: int = 0
-    n_words: int = 1
+    rows: tuple[tuple[Text, ...], ...]  # the first cell of each is its title
+    n_left_out: int = 0  # rows that are not shown
+    n_words: int = 1  # columns of words, before those of numbers
 
     @property
     def label(self) -> str:
@@ -62,30 +40,14 @@ class Table:
 
 @dataclass(frozen=True)
 class Part:
-    """A part of a card.
-
-    Parameters
-    ----------
-    title : str
-        Its heading.
-    facts : tuple of (str, Text)
-        Titles and what they are, line by line.
-    sentences : tuple of Text
-        Paragraphs, or items of a list.
-    tables : tuple of Table
-        Tables, after the facts.
-    is_list : bool, default=False
-        Whether sentences are items of a list.
-    is_short : bool, default=False
-        Whether it may take room on a printed page.
-    """
+    """A part of a card."""
 
     title: str
-    facts: tuple[tuple[str, Text], ...] = ()
-    sentences: tuple[Text, ...] = ()
-    tables: tuple[Table, ...] = ()
+    facts: tuple[tuple[str, Text], ...] = ()  # titles and what they are, line by line
+    sentences: tuple[Text, ...] = ()  # paragraphs, or items of a list
+    tables: tuple[Table, ...] = ()  # after the facts
     is_list: bool = False
-    is_short: bool = False
+    is_short: bool = False  # shown open, as it may take room in print
 
 
 def said(*pieces: str | Name) -> Text:
