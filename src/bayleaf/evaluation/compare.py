@@ -187,21 +187,10 @@ def compare(
 
 
 def named_models(models: Any, random_state: int) -> dict[str, Any]:
-    """Estimators by what they are called.
+    """Estimators by name; `random_state` is for models given by name.
 
-    Parameters
-    ----------
-    models : sequence or mapping
-        As for `compare`.
-    random_state : int
-        For models given by name.
-
-    Raises
-    ------
-    ValueError
-        If there is none, a name is unknown, or two models are called the same.
-    TypeError
-        If a model is no estimator.
+    ValueError if there are none, a name is unknown, or two models have the same name;
+    TypeError for anything but estimators.
     """
     if isinstance(models, str) or hasattr(models, "fit"):
         models = [models]

@@ -111,30 +111,9 @@ def held_out_probabilities(
 ) -> tuple[CrossValidation, Floats]:
     """Predict every row by a fresh estimator that was fitted without it.
 
-    Parameters
-    ----------
-    model : classifier
-        The fitted one, whose parameters the fresh ones get.
-    X : table of shape (n_rows, n_features)
-        The rows.
-    labels : ndarray of shape (n_rows,)
-        Their classes.
-    truth : ndarray of shape (n_rows,)
-        The same as positions in the model's classes.
-    n_folds, random_state : int
-        As for `cross_validate`.
-
-    Returns
-    -------
-    found : CrossValidation
-        Scores by fold.
-    proba : ndarray of shape (n_rows, n_classes)
-        By the table's rows and the model's classes.
-
-    Raises
-    ------
-    ValueError
-        If the rows do not suffice.
+    `truth` (n_rows,) are the positions of `labels` in the model's classes. Scores by
+    fold, and probabilities (n_rows, n_classes) by the table's rows and the model's
+    classes. ValueError if the rows do not suffice.
     """
     found = cross_validate(
         {type(model).__name__: model},

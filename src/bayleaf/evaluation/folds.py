@@ -31,22 +31,10 @@ def deal_folds(
 ) -> list[Split]:
     """Training and test rows of each fold, repeat after repeat.
 
-    Parameters
-    ----------
-    truth : ndarray of shape (n_rows,)
-        Class indices.
-    n_folds, n_repeats, random_state : int
-        As for `bayleaf.evaluation.cross_validate`.
-    groups : array-like of shape (n_rows,), optional
-        Rows of one value, as those of one patient, stay together in a fold.
-    cv : splitter of scikit-learn or iterable of (training rows, test rows), optional
-        Deals the rows in the place of stratified, shuffled folds.
-
-    Raises
-    ------
-    ValueError
-        If groups do not fit the table, or are fewer than folds, or `cv` gives rows
-        that there are not.
+    `truth` (n_rows,) class indices; `groups` (n_rows,), whose rows, as those of one
+    patient, stay together; `cv`, a splitter of scikit-learn or (training, test) rows,
+    replaces stratified, shuffled folds. ValueError for unfit or too few groups, or
+    unknown rows from `cv`.
     """
     labels = None if groups is None else _group_numbers(groups, len(truth), n_folds)
     if cv is not None:
@@ -65,20 +53,11 @@ def deal_folds(
 
 
 def forward_folds(times: Any, n_folds: int) -> list[Split]:
-    """Folds of which each is scored after all rows that were learned from.
+    """`n_folds` stretches of time, each scored after all rows that were learned from.
 
-    Parameters
-    ----------
-    times : array-like of shape (n_rows,)
-        Numbers or dates, also as text such as 2024-01-31, in whose order rows came;
-        none missing. Rows of one time stay together.
-    n_folds : int
-        How many stretches of time are scored; the first stretch is learned from only.
-
-    Raises
-    ------
-    ValueError
-        If a time is missing or spells none, or there are too few.
+    `times` (n_rows,), numbers or dates, also as text such as 2024-01-31; rows of one
+    time stay together, the first stretch is learned from only. ValueError if one is
+    missing or unreadable, or there are too few.
     """
     order = _ranks(times)
     sorted_order = np.sort(order)

@@ -16,43 +16,20 @@ CALIBRATION_BINS = 15
 
 @dataclass(frozen=True)
 class Scores:
-    """Scores of one set of held-out rows.
+    """Scores of one set of held-out rows; None for areas or costs that are undefined.
 
-    Parameters
-    ----------
-    accuracy : float
-        Share of rows whose class was predicted.
-    balanced_accuracy : float
-        Mean over classes of the share predicted.
-    log_loss : float
-        Mean negative log probability (nats) of the true class, probabilities
-        clipped at 1e-15.
-    brier : float
-        Mean squared distance of the probabilities from the true class, summed over
-        classes (Brier 1950).
-    roc_auc : float or None
-        Area under the ROC curve of each class against the others, mean over the
-        classes that have an area; None where no class has.
-    calibration_error : float
-        Expected calibration error of the most probable class, see
-        `expected_calibration_error`.
-    n_clipped : int
-        Rows whose true class had a probability below 1e-15.
-    n_classes_without_auc : int
-        Classes that all or none of the rows have, which leaves no area.
-    cost : float or None
-        Mean cost a row of predicting for least expected cost; None without a loss.
+    Calibration is that of the most probable class (`expected_calibration_error`).
     """
 
-    accuracy: float
-    balanced_accuracy: float
-    log_loss: float
-    brier: float
-    roc_auc: float | None
+    accuracy: float  # share of rows predicted right
+    balanced_accuracy: float  # mean over classes of the share predicted
+    log_loss: float  # mean, nats; probabilities clipped at 1e-15
+    brier: float  # squared distances summed over classes, mean (Brier 1950)
+    roc_auc: float | None  # one against the rest, mean of classes that have an area
     calibration_error: float
-    n_clipped: int
-    n_classes_without_auc: int
-    cost: float | None = None
+    n_clipped: int  # rows with P(true class) below 1e-15
+    n_classes_without_auc: int  # classes that all or none of the rows have
+    cost: float | None = None  # mean per row, predicting for least expected cost
 
 
 def score_predictions(
@@ -61,16 +38,11 @@ def score_predictions(
     proba: NDArray[np.float64],
     loss: NDArray[np.float64] | None = None,
 ) -> Scores:
-    """Score predictions.
+    """Score predictions of held-out rows.
 
-    Parameters
-    ----------
-    truth, chosen : ndarray of shape (n_rows,)
-        True and predicted class indices.
-    proba : ndarray of shape (n_rows, n_classes)
-        Predicted probabilities.
-    loss : ndarray of shape (n_classes, n_classes), optional
-        Cost of each prediction (rows) where a class (columns) is true.
+    `truth` and `chosen` (n_rows,) class indices, `proba` (n_rows, n_classes), `loss`
+    (n_classes, n_classes): the cost of each prediction (rows) where a class (columns)
+    is true.
     """
     rows = np.arange(len(truth))
     of_truth = proba[rows, truth]
@@ -97,22 +69,11 @@ def score_predictions(
 def roc_areas(
     truth: NDArray[np.intp], proba: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Area under the ROC curve of each class against all others.
+    """Area under the ROC curve of each class against all others, (n_classes,).
 
-    The share of pairs of a row of the class and another row in which the former has
-    the larger probability, ties counted half (Hanley & McNeil 1982).
-
-    Parameters
-    ----------
-    truth : ndarray of shape (n_rows,)
-        True class indices.
-    proba : ndarray of shape (n_rows, n_classes)
-        Predicted probabilities.
-
-    Returns
-    -------
-    ndarray of shape (n_classes,)
-        NaN for a class that all rows or none have.
+    The share of pairs of a row of the class and another row in which the former has the
+    larger probability, ties counted half (Hanley & McNeil 1982). NaN for a class that
+    all rows or none have. `truth` (n_rows,), `proba` (n_rows, n_classes).
     """
     areas = np.full(proba.shape[1], np.nan)
     for label in range(proba.shape[1]):
@@ -130,16 +91,10 @@ def expected_calibration_error(
 ) -> float:
     """How far the probability of the most probable class is from its accuracy.
 
-    Rows are put into 15 bins of equal width by that probability; the absolute
-    differences of mean probability and accuracy are averaged by the bins' rows
-    (Naeini et al. 2015; Guo et al. 2017, section 2).
-
-    Parameters
-    ----------
-    truth : ndarray of shape (n_rows,)
-        True class indices.
-    proba : ndarray of shape (n_rows, n_classes)
-        Predicted probabilities; a bin includes its upper end.
+    Rows are put into 15 bins of equal width by that probability, each with its upper
+    end; the absolute differences of mean probability and accuracy are averaged by the
+    bins' rows (Naeini et al. 2015; Guo et al. 2017, section 2). `truth` (n_rows,) class
+    indices, `proba` (n_rows, n_classes).
     """
     confidence, right, bins = binned_by_confidence(truth, proba)
     # Rows times the difference in a bin is the difference of the bin's sums.
@@ -162,12 +117,7 @@ def least_cost(
 ) -> NDArray[np.intp]:
     """Class of least expected cost for each row, ties to the earlier class.
 
-    Parameters
-    ----------
-    proba : ndarray of shape (n_rows, n_classes)
-        Predicted probabilities.
-    loss : ndarray of shape (n_classes, n_classes)
-        Cost of each prediction (rows) where a class (columns) is true.
+    `proba` (n_rows, n_classes); `loss` (n_classes, n_classes), rows are predictions.
     """
     return np.asarray((proba @ loss.T).argmin(axis=1))
 

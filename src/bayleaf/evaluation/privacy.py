@@ -31,25 +31,13 @@ BY_CLASS = "class"
 class Privacy:
     """What a report may show of single rows.
 
-    Parameters
-    ----------
-    rows : bool, default=True
-        Whether rows of the table may be shown.
-    min_count : int, default=1
-        Numbers of rows below this must not be found out: all are rounded to multiples
-        of it, or of 5 where it is less. 1 rounds nothing.
-    rounding : CountRounding, optional
-        How the table's counts are rounded; see `of_table`.
-
-    Raises
-    ------
-    ValueError
-        If `min_count` is below 1.
+    Numbers of rows below `min_count` must not be inferred: all are rounded to multiples
+    of it, at least of 5; 1 rounds nothing. ValueError below 1.
     """
 
-    rows: bool = True
+    rows: bool = True  # whether rows of the table may be shown
     min_count: int = 1
-    rounding: CountRounding | None = None
+    rounding: CountRounding | None = None  # of the table's counts, see `of_table`
 
     def __post_init__(self) -> None:
         if self.min_count < 1:
@@ -82,18 +70,10 @@ class Privacy:
         return replace(self, rounding=CountRounding.of_rows(columns, self.base))
 
     def published(self, counts: Any, partition: str) -> Counts:
-        """Numbers of rows as they may leave.
+        """Numbers of rows as they may leave; int64 of shape (n_cells,).
 
-        Parameters
-        ----------
-        counts : array-like of shape (n_cells,)
-            Rows in each cell of a partition of the table.
-        partition : str
-            Its name; those that refine one another share it.
-
-        Returns
-        -------
-        ndarray of shape (n_cells,), dtype int64
+        `counts` (n_cells,) are those of a partition of the table; partitions that
+        refine one another share the name `partition`.
         """
         if self.rounding is None:
             return np.asarray(counts, dtype=np.int64)

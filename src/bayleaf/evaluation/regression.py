@@ -21,34 +21,20 @@ COVERAGE = 0.9
 
 @dataclass(frozen=True)
 class RegressionScores:
-    """How well distributions of held-out rows predict; all but R2 and coverage fall.
+    """How well distributions of held-out rows predict; smaller is better but for R2.
 
-    Parameters
-    ----------
-    rmse, mae : float
-        Root mean squared error of the mean and mean absolute error of the median, in
-        the target's unit.
-    r2 : float
-        Share of the variance that the mean explains.
-    crps : float
-        Mean continuous ranked probability score, in the target's unit.
-    pinball : float
-        Mean pinball loss of the 5 %, 50 % and 95 % quantiles, in the target's unit.
-    coverage : float
-        Share of rows inside their central 90 % interval.
-    width : float
-        Mean width of these intervals, in the target's unit.
-    n_rows : int
-        Held-out rows, those of repeats counted again.
+    Errors, scores and width are in the target's unit; coverage and width are those of
+    the central 90 % interval, whose coverage is best near 0.9. `n_rows` counts repeats
+    again.
     """
 
-    rmse: float
-    mae: float
-    r2: float
-    crps: float
-    pinball: float
-    coverage: float
-    width: float
+    rmse: float  # of the mean
+    mae: float  # of the median
+    r2: float  # share of variance that the mean explains
+    crps: float  # mean continuous ranked probability score
+    pinball: float  # mean loss of the 5 %, 50 % and 95 % quantiles
+    coverage: float  # share of rows inside
+    width: float  # mean
     n_rows: int
 
     def to_dict(self) -> dict[str, float]:
@@ -63,14 +49,7 @@ class RegressionScores:
 def pinball_losses(target: Floats, quantiles: Floats, levels: Floats) -> Floats:
     """Mean pinball loss of each level, shape (n_levels,).
 
-    Parameters
-    ----------
-    target : ndarray of shape (n_rows,)
-        What came true.
-    quantiles : ndarray of shape (n_rows, n_levels)
-        What was predicted.
-    levels : ndarray of shape (n_levels,)
-        From 0 to 1.
+    `target` (n_rows,), `quantiles` (n_rows, n_levels); `levels` (n_levels,), 0 to 1.
     """
     away = target[:, None] - quantiles
     return np.asarray(np.maximum(levels * away, (levels - 1.0) * away).mean(axis=0))
@@ -89,32 +68,9 @@ def cross_validate_regressors(
 ) -> dict[str, RegressionScores]:
     """Score regressors with `predict_distribution` on the same shuffled folds.
 
-    Parameters
-    ----------
-    estimators : mapping of str to regressor
-        Each is cloned for every fold.
-    X : table of shape (n_rows, n_features)
-        The features.
-    y : array-like of shape (n_rows,)
-        Numbers.
-    n_folds, n_repeats : int, default=10, 1
-        Number of folds and of shuffles; shuffle r uses the seed ``random_state + r``.
-    random_state : int, default=0
-        Seed of the first shuffle.
-    groups : array-like of shape (n_rows,), optional
-        Rows of one value share a fold.
-    verbose : int, default=0
-        Above zero, standard error shows how far it has come.
-
-    Returns
-    -------
-    dict of str to RegressionScores
-        In the order of `estimators`.
-
-    Raises
-    ------
-    ValueError
-        If there are fewer rows than folds.
+    Each is cloned for every fold. Shuffle r uses the seed ``random_state + r``; rows of
+    one value in `groups` (n_rows,) share a fold; above 0, `verbose` shows progress on
+    standard error. ValueError if there are fewer rows than folds.
     """
     target = np.asarray(y, dtype=np.float64)
     if not 2 <= n_folds <= len(target):
@@ -141,15 +97,7 @@ def cross_validate_regressors(
 
 
 def row_facts(said: Any, target: Floats) -> Floats:
-    """Target, mean, score and the three quantiles of rows, shape (n_rows, 6).
-
-    Parameters
-    ----------
-    said : TargetDistributions
-        What was predicted.
-    target : ndarray of shape (n_rows,)
-        What came true.
-    """
+    """Target, mean, score and the three quantiles of rows, shape (n_rows, 6)."""
     outside = (1.0 - COVERAGE) / 2.0
     quantiles = said.quantiles([outside, 0.5, 1.0 - outside])
     return np.column_stack([target, said.mean, said.crps(target), quantiles])

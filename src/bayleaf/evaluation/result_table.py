@@ -77,12 +77,7 @@ def terminal_tables(
 ) -> list[Table]:
     """The scores with their spread and marks, then further figures.
 
-    Parameters
-    ----------
-    comparison : ComparedScores
-        What to show.
-    title : str, optional
-        Above the first table; by default how rows were dealt.
+    By default, the title is how rows were dealt.
     """
     spread, plain = _columns(comparison)
     scores = _table(title or title_of(comparison))
@@ -216,16 +211,9 @@ def print_tables(
 def points_table(
     points: Sequence[OperatingPoint], title: str, implied: float | None = None
 ) -> Table:
-    """What thresholds between two classes lead to, the implied one pointed out.
+    """What thresholds between two classes lead to, with a mark at `implied`.
 
-    Parameters
-    ----------
-    points : sequence of OperatingPoint
-        By threshold.
-    title : str
-        Above the table.
-    implied : float, optional
-        The threshold of the loss.
+    That is the threshold of the loss.
     """
     table = _bare_table(title)
     headings = ["threshold", "sensitivity", "specificity", "precision", "predicted"]

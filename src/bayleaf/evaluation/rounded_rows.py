@@ -26,22 +26,12 @@ _SHARES = (0.0, 0.1, 0.3, 0.6, 1.0)
 
 
 class PredictedRows(NamedTuple):
-    """What was predicted for rows, and what is true.
+    """What was predicted for rows, and what is true: indices of classes and groups."""
 
-    Parameters
-    ----------
-    truth, chosen : ndarray of shape (n_rows,)
-        Indices of the true and of the chosen class.
-    proba : ndarray of shape (n_rows, n_classes)
-        Predicted probabilities.
-    groups : ndarray of shape (n_rows,)
-        Index of each row's group.
-    """
-
-    truth: Indices
-    chosen: Indices
-    proba: Floats
-    groups: Indices
+    truth: Indices  # (n_rows,)
+    chosen: Indices  # (n_rows,)
+    proba: Floats  # (n_rows, n_classes)
+    groups: Indices  # (n_rows,)
 
 
 def rounded_rows(
@@ -51,22 +41,12 @@ def rounded_rows(
     privacy: Privacy,
     partition: str,
 ) -> PredictedRows:
-    """Replace rows by rows that may be told of, group after group.
+    """Replace rows by rows that may be shown, group after group.
 
-    Parameters
-    ----------
-    rows : PredictedRows
-        A row each.
-    looked_at : ndarray of shape (n_rows,)
-        The class whose probability is kept, coarsely: of two classes the same one in
-        all rows, of more the likeliest.
-    threshold : float or None
-        Where decisions change, beside the usual thresholds.
-    privacy : Privacy
-        How numbers of rows are rounded.
-    partition : str
-        Name of the partition of the table by group and class; `BY_CLASS` has the rows
-        of a class together, others those of a group.
+    `looked_at` (n_rows,) is the class whose probability is kept, coarsely: of two
+    classes the same one in all rows, of more the likeliest. Decisions change at
+    `threshold`, as at the usual ones. `partition` is that of the table by group and
+    class; `BY_CLASS` keeps the rows of a class together, others those of a group.
     """
     if not privacy.withholds:
         return rows

@@ -98,10 +98,7 @@ def corrected_t_test(
 def scores_of(name: str, values: Any, least: int) -> Floats:
     """Scores as an array of shape (n,), once there are enough and all are finite.
 
-    Raises
-    ------
-    ValueError
-        If they are no list of at least `least` finite numbers.
+    ValueError unless they are a list of at least `least` finite numbers.
     """
     try:
         scores = np.asarray(values, dtype=np.float64)
@@ -132,10 +129,7 @@ def paired_scores(
 ) -> tuple[Floats, Floats]:
     """Two lists of at least 2 finite scores that belong together pair by pair.
 
-    Raises
-    ------
-    ValueError
-        If they are not of one length, or hold too little or no finite scores.
+    ValueError if they are not of one length, too short or not finite.
     """
     a, b = scores_of(names[0], first, 2), scores_of(names[1], second, 2)
     if len(a) != len(b):

@@ -128,14 +128,10 @@ def mean_ranks(
 
 
 def score_table(scores: Mapping[str, ArrayLike], least: int = 1) -> Floats:
-    """Scores by data set and model, finite and paired, of at least some data sets.
+    """Scores (n_datasets, n_models), finite and paired, of at least `least` data sets.
 
-    Raises
-    ------
-    ValueError
-        If there is no model, or scores do not pair or are not finite.
-    TypeError
-        If the scores are no mapping.
+    ValueError if there is not one model, or scores do not pair or are not finite;
+    TypeError unless `scores` is a mapping.
     """
     if not isinstance(scores, Mapping):
         raise TypeError(

@@ -17,19 +17,8 @@ def model_columns(
 ) -> tuple[Any, list[str]]:
     """The columns of a model out of a table, in the model's order, and their names.
 
-    Parameters
-    ----------
-    frame : narwhals.DataFrame
-        The table, without its target.
-    model : estimator or BayesianNetwork
-        One that was fitted to columns without names takes the first ones, as an array.
-    columns : sequence of str or int
-        Names of the columns of its training table.
-
-    Raises
-    ------
-    ValueError
-        If the table lacks one.
+    A model that was fitted to columns without names takes the first ones, as an array.
+    ValueError offers names close to a missing one.
     """
     names: list[Any] = list(columns)
     is_named = not hasattr(model, "n_features_in_") or hasattr(
@@ -48,15 +37,7 @@ def model_columns(
 
 
 def other_columns(frame: Any, known: Collection[Any]) -> list[NDArray[np.intp]]:
-    """Codes of the values of all columns of a table but those that are known.
-
-    Parameters
-    ----------
-    frame : narwhals.DataFrame
-        The table.
-    known : collection of str
-        Names of columns to leave out.
-    """
+    """Codes of the values of all columns of a table but those that are `known`."""
     return [
         np.unique(
             np.array([str(cell) for cell in frame.get_column(name).to_list()]),
@@ -70,19 +51,9 @@ def other_columns(frame: Any, known: Collection[Any]) -> list[NDArray[np.intp]]:
 def labels_of(
     column: Any, classes: NDArray[Any]
 ) -> tuple[NDArray[Any], NDArray[np.intp]]:
-    """The labels of a column as a classifier knows them, and their positions.
+    """The labels of a column in the classifier's type, and their positions.
 
-    Parameters
-    ----------
-    column : narwhals.Series
-        The target.
-    classes : ndarray of shape (n_classes,)
-        Of the classifier.
-
-    Raises
-    ------
-    ValueError
-        If a row has none of the classes.
+    `classes` (n_classes,) are the classifier's; ValueError if a row has none of them.
     """
     known = {label: place for place, label in enumerate(classes.tolist())}
     spelled = {name: place for place, name in enumerate(class_names(list(known)))}

@@ -28,21 +28,11 @@ _MOST_NUMBERS = 24
 
 @dataclass(frozen=True)
 class GroupColumn:
-    """A column that makes groups.
-
-    Parameters
-    ----------
-    name : str
-        Its name in the table.
-    groups : Groups
-        Of the rows.
-    feature : int or None
-        Index of the feature whose states the groups are; None where they are others.
-    """
+    """A column that makes groups of rows."""
 
     name: str
     groups: Groups
-    feature: int | None
+    feature: int | None  # the one whose states are the groups, or None
 
 
 def group_columns(
@@ -56,28 +46,9 @@ def group_columns(
 ) -> list[GroupColumn]:
     """Read the columns that make groups.
 
-    Parameters
-    ----------
-    frame : narwhals.DataFrame
-        The table.
-    by : sequence of str
-        Names of columns.
-    encoder : TableEncoder
-        Of the model, whose cut points numeric features have.
-    codes : Codes
-        The features of the rows.
-    read : sequence of str
-        Columns of the table that the encoder reads, in its order.
-    target : str
-        The column of the classes.
-    bins : mapping of str to sequence of float, optional
-        Cut points of columns of numbers.
-
-    Raises
-    ------
-    ValueError
-        If a column is missing, named twice or the target; or has more values than
-        groups that can be looked at.
+    `read` are the columns that the encoder reads, in its order; `bins` cut points by
+    column of numbers; features have those of the encoder. ValueError if a column is
+    missing, named twice, the target, or has too many values.
     """
     bins = dict(bins or {})
     if not by:

@@ -20,22 +20,11 @@ MOST_CELLS = 100_000
 def class_table(model: ClassModel, features: Sequence[int]) -> Floats | None:
     """P(features, class) with all other features summed out, features as axes.
 
-    A row in which all other cells are missing is scored for each combination of
-    states; the calibration of probabilities is not applied.
-
-    Parameters
-    ----------
-    model : ClassModel
-        The model.
-    features : sequence of int
-        Indices of features.
-
-    Returns
-    -------
-    ndarray of shape (n_states, ..., n_classes) or None
-        None where the table is too large, or the model has no joint distribution and
-        there are several features. Of one feature, such a model has its distribution
-        and the predictions where nothing else is known.
+    A row in which all other cells are missing is scored for each combination of states;
+    the calibration of probabilities is not applied. Shape (n_states, ..., n_classes);
+    None if too large, or for several features of a model without a joint distribution.
+    For one feature, such a model yields the feature's distribution and its predictions
+    given it alone.
     """
     cards = model.domain.cards[:-1]
     shape = [cards[feature] for feature in features]

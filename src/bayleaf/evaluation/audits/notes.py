@@ -28,13 +28,7 @@ MEANINGS = {
 
 
 def audit_notes(found: AuditFigures) -> list[str]:
-    """What the figures say, in sentences.
-
-    Parameters
-    ----------
-    found : AuditFigures
-        Whose figures are told.
-    """
+    """The meaning of the figures, in sentences."""
     notes = []
     for grouping in found.groupings:
         for place, label in enumerate(found.positive):

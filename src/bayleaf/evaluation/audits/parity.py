@@ -88,21 +88,9 @@ class ModelParity:
 def model_parity(
     model: ClassModel, features: tuple[int, ...], classes: tuple[str, ...]
 ) -> ModelParity | None:
-    """P(class | group) by exact inference.
+    """P(class | group) by exact inference; groups are joint states of `features`.
 
-    Parameters
-    ----------
-    model : ClassModel
-        The model.
-    features : tuple of int
-        Indices of the group variables.
-    classes : tuple of str
-        Names of the classes.
-
-    Returns
-    -------
-    ModelParity or None
-        None where the model has no joint distribution or there are too many groups.
+    None where the model has no joint distribution or there are too many groups.
     """
     table = class_table(model, features)
     if table is None:

@@ -144,41 +144,17 @@ class Routes:
 
 
 class RouteCase(NamedTuple):
-    """What routes are looked for in.
-
-    Parameters
-    ----------
-    model : ClassModel
-        The model.
-    codes : Codes
-        The features of the rows.
-    truth : ndarray of shape (n_rows,)
-        Their true classes.
-    target : str
-        What the class is called.
-    withheld : bool
-        Whether numbers are withheld; paths are then listed without.
-    """
+    """The model and rows in which routes are searched."""
 
     model: ClassModel
     codes: Codes
-    truth: NDArray[np.intp]
-    target: str
-    withheld: bool
+    truth: NDArray[np.intp]  # (n_rows,), true classes
+    target: str  # name of the class
+    withheld: bool  # whether paths are listed without numbers
 
 
 def routes_of_feature(case: RouteCase, feature: int, column: str) -> Routes:
-    """Find how a feature of a model reaches its class.
-
-    Parameters
-    ----------
-    case : RouteCase
-        Model and rows.
-    feature : int
-        Index of the group variable.
-    column : str
-        What it is called.
-    """
+    """Find how a feature of a model, the group variable, reaches its class."""
     model = case.model
     network = getattr(model, "network", None)
     notes, more = [], False
@@ -220,14 +196,7 @@ def routes_of_feature(case: RouteCase, feature: int, column: str) -> Routes:
 def routes_of_other(case: RouteCase, column: str, groups: NDArray[np.intp]) -> Routes:
     """How a column that the model does not read may reach its class: by proxies.
 
-    Parameters
-    ----------
-    case : RouteCase
-        Model and rows.
-    column : str
-        The column.
-    groups : ndarray of shape (n_rows,)
-        Its groups.
+    `groups` (n_rows,) are those of the column.
     """
     found = () if case.withheld else _row_proxies(case, groups)
     note = (

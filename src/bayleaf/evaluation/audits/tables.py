@@ -17,17 +17,7 @@ _MOST_CLASSES = 6
 
 
 class FigureTable(NamedTuple):
-    """A table whose first column names its lines.
-
-    Parameters
-    ----------
-    title : str
-        Above it.
-    heads : tuple of str
-        Of its columns.
-    rows : tuple of tuple of str
-        Its lines.
-    """
+    """A table whose first column names its lines."""
 
     title: str
     heads: tuple[str, ...]

@@ -23,15 +23,7 @@ _NAME, _LEAST_NAME = 40, 10
 
 
 def audit_text(found: AuditFigures, width: int) -> str:
-    """Tables, paths and sentences, one below the other.
-
-    Parameters
-    ----------
-    found : AuditFigures
-        What to show.
-    width : int
-        Characters of a line.
-    """
+    """Tables, paths and sentences, one below the other, `width` characters wide."""
     console = Console(file=io.StringIO(), width=width, color_system=None)
     for line in headline(found):
         _print(console, line)

@@ -43,13 +43,7 @@ class Estimate:
 
 
 class Share(NamedTuple):
-    """How many of some rows have something.
-
-    Parameters
-    ----------
-    hits, n : int
-        Rows that have it, and all of them.
-    """
+    """How many of `n` rows have something: `hits`."""
 
     hits: int
     n: int
@@ -78,17 +72,9 @@ class Sample(NamedTuple):
 def share_estimate(share: Share, level: float) -> Estimate:
     """A share with the interval of its posterior under Jeffreys' prior.
 
-    Parameters
-    ----------
-    share : Share
-        Rows counted.
-    level : float
-        Probability of the interval.
-
-    Notes
-    -----
-    Where no row or every row has it, the interval reaches to 0 or 1 (Brown, Cai and
-    DasGupta 2001, Interval estimation for a binomial proportion, section 4.1.2).
+    `level` is the interval's probability. Where no row or every row has it, the
+    interval reaches to 0 or 1 (Brown, Cai and DasGupta 2001, Interval estimation for a
+    binomial proportion, section 4.1.2).
     """
     if share.n == 0:
         return Estimate(None, None, None, 0)
@@ -104,20 +90,9 @@ def share_estimate(share: Share, level: float) -> Estimate:
 def mean_estimate(sample: Sample, level: float, least: float = -math.inf) -> Estimate:
     """A mean with the interval of its posterior for normal values of unknown variance.
 
-    Parameters
-    ----------
-    sample : Sample
-        Mean, variance and number of the values.
-    level : float
-        Probability of the interval.
-    least : float, default=-inf
-        What no mean is below.
-
-    Notes
-    -----
     With the reference prior that posterior is Student's t about the mean, with n - 1
     degrees of freedom (Gelman et al. 2013, Bayesian data analysis, section 3.2). One
-    row alone has no interval.
+    row alone has no interval. `level` is its probability; no mean is below `least`.
     """
     if sample.n == 0:
         return Estimate(None, None, None, 0)
@@ -169,12 +144,9 @@ def mean_difference(first: Sample, second: Sample, level: float) -> Estimate:
 
 
 def moved_by_rounding(*groups: tuple[float, int]) -> float:
-    """By how much a difference of shares may be moved, given rounding and rows of each.
+    """By how much a difference of shares may be moved by rounding.
 
-    Parameters
-    ----------
-    *groups : tuple of (float, int)
-        By about how much numbers of rows may be off, and the rows of a share.
+    `groups` are (rows by which counts may be off, rows of a share).
     """
     return sum(2 * off / n for off, n in groups if off)
 

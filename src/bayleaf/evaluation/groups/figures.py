@@ -204,54 +204,27 @@ class GroupFigures:
 
 
 class Task(NamedTuple):
-    """What is asked of every group.
+    """The figures to compute for every group."""
 
-    Parameters
-    ----------
-    names : tuple of str
-        The classes as they are written, in the order of the probabilities.
-    positive : tuple of int
-        The classes whose rates are shown, each against all others.
-    loss : ndarray of shape (n_classes, n_classes) or None
-        Cost of each prediction (rows) where a class (columns) is true.
-    level : float
-        Probability of the intervals.
-    ranks : bool
-        Whether the probabilities of all classes are known.
-    """
-
-    names: tuple[str, ...]
-    positive: tuple[int, ...]
-    loss: Floats | None
-    level: float
-    ranks: bool = True
+    names: tuple[str, ...]  # classes as text, in the order of probabilities
+    positive: tuple[int, ...]  # classes whose rates are shown, each against the rest
+    loss: Floats | None  # (n_classes, n_classes), rows are predictions
+    level: float  # probability of the intervals
+    ranks: bool = True  # whether probabilities of all classes are known
 
 
 class GroupRows(NamedTuple):
     """What the figures of one group are computed from.
 
-    Parameters
-    ----------
-    label : tuple of str
-        Of the group.
-    shares : mapping of (str, int) to Share
-        By rate and class; the accuracy has class -1.
-    samples : mapping of str to Sample
-        By score.
-    mean_probability : ndarray of shape (n_classes,)
-        Mean predicted probability of each class.
-    errors : (float, float)
-        Calibration error, found and by chance.
-    rounding : float
-        By about how much numbers of rows may be off; shares of too few rows for that
-        are left out.
+    `shares` are by rate and class, the accuracy under class -1; `samples` by score.
+    Shares of too few rows for `rounding`, by which counts may be off, are left out.
     """
 
     label: tuple[str, ...]
     shares: dict[tuple[str, int], Share]
     samples: dict[str, Sample]
-    mean_probability: Floats
-    errors: tuple[float, float]
+    mean_probability: Floats  # (n_classes,), predicted
+    errors: tuple[float, float]  # calibration error, measured and by chance
     rounding: float
 
     @classmethod
@@ -353,10 +326,8 @@ def class_shares(
 ) -> dict[str, Share]:
     """Count what the six rates of a class are shares of.
 
-    Parameters
-    ----------
-    actual, predicted : ndarray of shape (n_rows,)
-        Whether the class is each row's true class, and whether it was predicted.
+    `actual` and `predicted` (n_rows,): whether each row is, and is predicted, of the
+    class.
     """
     n = len(actual)
     n_actual, n_predicted = int(actual.sum()), int(predicted.sum())

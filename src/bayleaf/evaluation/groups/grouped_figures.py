@@ -161,13 +161,10 @@ def task_of(
     loss: Any = None,
     level: float = 0.95,
 ) -> Task:
-    """What is asked of every group, once it makes sense.
+    """The task for every group, once it makes sense.
 
-    Raises
-    ------
-    ValueError
-        If `positive` is no class, the level no probability or the loss no matrix of
-        these classes.
+    ValueError if `positive` is not a class, `level` not a probability, or `loss` not a
+    matrix of these classes.
     """
     if not 0 < level < 1:
         raise ValueError(f"level must be between 0 and 1, got {quoted(level)}")
@@ -194,25 +191,10 @@ def grouped_figures(
     privacy: Privacy,
     reference: Any = None,
 ) -> GroupedFigures:
-    """Figures of groups of rows, counts rounded as the privacy of their table says.
+    """Figures of groups of rows, counts rounded as the privacy of their table requires.
 
-    Parameters
-    ----------
-    rows : PredictedRows
-        What was predicted, and what is true.
-    groups : Groups
-        Whose codes the rows have.
-    task : Task
-        What is asked.
-    privacy : Privacy
-        What may be shown; of the table, where it withholds counts.
-    reference : label or tuple of labels, optional
-        The group that others are compared with, by default that of most rows.
-
-    Raises
-    ------
-    ValueError
-        If the reference is no group that is shown.
+    Others are compared with the group `reference`, by default the one with most rows;
+    ValueError if it is not shown.
     """
     kept, task = kept_rows(rows, groups, task, privacy)
     return figures_of_kept(kept, groups, task, privacy, reference)
@@ -226,21 +208,12 @@ def figures_of_kept(
     reference: Any = None,
     cells: NDArray[np.intp] | None = None,
 ) -> GroupedFigures:
-    """Figures of groups from rows that may be told of.
+    """Figures of groups from `kept_rows`, rows that may be shown.
 
     Where numbers are rounded, groups whose figures would be those of rounding are left
-    out.
-
-    Parameters
-    ----------
-    kept : PredictedRows
-        What `kept_rows` gave; their groups are those of `groups`.
-    groups : Groups
-        With the codes of the rows of the table, whose numbers decide on what is shown.
-    task, privacy, reference
-        As for `grouped_figures`.
-    cells : ndarray of shape (n_rows,), optional
-        The finer groups by which the rows were rounded, by default these ones.
+    out. `groups` has the codes of the table's rows, whose numbers decide what is shown;
+    `cells` (n_rows,) are the finer groups by which rows were rounded, by default the
+    groups.
     """
     n_shown = np.bincount(kept.groups, minlength=len(groups.labels))
     rounding = _roundings(kept, len(groups.labels), privacy, cells)
