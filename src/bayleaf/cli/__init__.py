@@ -12,18 +12,10 @@ from bayleaf.cli.streams import run_shown
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line and return its exit code.
+    """Run the command line, by default with the process's words; return its exit code.
 
-    Parameters
-    ----------
-    arguments : sequence of str, optional
-        Words after the program's name; by default those of the process.
-
-    Returns
-    -------
-    int
-        0 on success, 2 for input that cannot be used (one sentence on standard
-        error), 1 when the program itself fails, 130 when interrupted.
+    0 on success, 2 for input that cannot be used (one sentence on standard error), 1
+    when the program itself fails, 130 when interrupted.
     """
     is_program = arguments is None
     words = list(sys.argv[1:] if arguments is None else arguments)

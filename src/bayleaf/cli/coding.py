@@ -40,12 +40,8 @@ def encode_batch(
 
     Cells of a CSV file come as text and are read as the model's domain asks: numbers
     for a numeric feature, the state's own type for a nominal one. Columns that were
-    left out in training may be absent.
-
-    Raises
-    ------
-    ValueError
-        If a feature's column is missing, or text stands where a number belongs.
+    left out in training may be absent. ValueError if a feature's column is missing, or
+    text occurs where a number belongs.
     """
     encoder = predictor.encoder
     variables = {variable.name: variable for variable in encoder.domain}

@@ -88,12 +88,9 @@ class FileFormat:
             ) from None
 
     def found_in(self, sample: bytes) -> FileFormat:
-        """The format with what the beginning of a file tells.
+        """The format with what the beginning of a file reveals.
 
-        Parameters
-        ----------
-        sample : bytes
-            UTF-8; its last line may be cut.
+        `sample` is UTF-8; its last line may be cut.
         """
         rows = {
             s: _rows(sample, s) for s in ([self.separator] if self.sep else SEPARATORS)
@@ -132,10 +129,7 @@ def encoding_of(start: bytes, given: str | None) -> str:
 def as_utf8(stream: IO[bytes], encoding: str) -> IO[bytes]:
     """A stream of text in some encoding as one of UTF-8.
 
-    Raises
-    ------
-    UnicodeDecodeError
-        In reading, if the text is in another encoding.
+    Reading raises UnicodeDecodeError if the text has another encoding.
     """
     if codecs.lookup(encoding).name == "utf-8":
         return stream

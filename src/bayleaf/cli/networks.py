@@ -23,24 +23,13 @@ def open_network(path: Path) -> BayesianNetwork:
 def evidence_from(
     network: BayesianNetwork, given: Sequence[str], likelihood: Sequence[str] = ()
 ) -> dict[str | int, Any]:
-    """Evidence from texts such as ``smoker=yes``.
+    """Evidence from texts such as ``smoker=yes``; names are matched as text.
 
-    Parameters
-    ----------
-    network : BayesianNetwork
-        Its variables are found by their names as text.
-    given : sequence of str
-        ``name=state``, ``name=state|state`` for one of several, ``name=!state`` for a
-        state ruled out, ``name=number`` for a variable with cut points,
-        ``name=30..50``, ``name<=50``, ``name<50``, ``name>=30`` or ``name>30`` for
-        bounds.
-    likelihood : sequence of str
-        ``name=state:weight,state:weight``.
-
-    Raises
-    ------
-    ValueError
-        If a text is of no such form, or a variable is named twice.
+    `given` are ``name=state``, ``name=state|state`` for one of several, ``name=!state``
+    to rule one out, ``name=number`` for a variable with cut points, and bounds such as
+    ``name=30..50``, ``name<=50``, ``name<50``, ``name>=30`` or ``name>30``;
+    `likelihood` are ``name=state:weight,state:weight``. ValueError for other texts or a
+    variable named twice.
     """
     evidence: dict[str | int, Any] = {}
     for text in given:
@@ -59,11 +48,7 @@ def conditions_from(
 
     A text is an expression if it joins conditions by a keyword such as ``and`` or
     ``in``, or makes sense in no other way; a state that holds a keyword goes first.
-
-    Raises
-    ------
-    ValueError
-        If a text is neither, or a variable is named twice.
+    ValueError if a text is neither, or a variable is named twice.
     """
     plain: list[str] = []
     expressions: list[str] = []
@@ -113,10 +98,7 @@ def interventions_from(
 ) -> dict[str | int, Any]:
     """Interventions from texts: ``name=state``, or ``name=state:0.3,state:0.7``.
 
-    Raises
-    ------
-    ValueError
-        If a text is of no such form, or a variable is named twice.
+    ValueError for other texts or a variable named twice.
     """
     from bayleaf.inference.states import StateReader
 

@@ -282,15 +282,10 @@ class ModelOptions:
     seed: Annotated[int, settings_of()] = 0
 
     def build(self, model: str, *, shared_only: bool = False) -> Any:
-        """The estimator of a model name with these settings.
+        """The estimator of a name in `MODELS` with these settings.
 
-        Parameters
-        ----------
-        model : str
-            One of the names that `MODELS` lists.
-        shared_only : bool, default=False
-            Leave out settings that this model lacks instead of refusing them, as
-            when several models are compared.
+        `shared_only` leaves out settings that this model lacks instead of refusing
+        them, as when several models are compared.
         """
         from bayleaf.classifiers import CLASSIFIERS
 
@@ -313,10 +308,7 @@ class ModelOptions:
     def build_all(self, models: Sequence[str]) -> dict[str, Any]:
         """The estimators of model names, each with the settings that it has.
 
-        Raises
-        ------
-        ValueError
-            If a name is unknown, or none of the models has a setting that was given.
+        ValueError if a name is unknown, or none of the models has a given setting.
         """
         built = {name: self.build(name, shared_only=len(models) > 1) for name in models}
         for setting, value in self._values().items():

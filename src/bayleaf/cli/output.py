@@ -48,16 +48,9 @@ def without_formula(text: str) -> str:
 
 
 class TableWriter:
-    """Writes batches to a CSV or Parquet file, or CSV to standard output.
+    """Writes batches to a CSV or Parquet file, or CSV to standard output (`path` None).
 
-    Parameters
-    ----------
-    path : Path or None
-        The file; None for standard output.
-    parquet : bool
-        Whether to write Parquet.
-    guarded : collection of str, default=()
-        Columns of a CSV table in which nothing may be taken for a formula.
+    Nothing in the `guarded` columns of a CSV table may be taken for a formula.
     """
 
     def __init__(

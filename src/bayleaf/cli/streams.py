@@ -20,14 +20,8 @@ _LAST_STANDARD_FILE = 2
 class ShownText(io.TextIOBase):
     """A text stream that writes escapes for what a terminal would obey.
 
-    Parameters
-    ----------
-    stream : TextIO or None
-        Where the text goes; None where the program was started without it.
-    name : str
-        What messages call the stream.
-    styled : bool, default=False
-        Leave the text as it is: it has been made visible, then styled.
+    `stream` is None where the program was started without it; `name` is for messages.
+    With `styled`, the text passes as it is: it has been made visible, then styled.
     """
 
     def __init__(
@@ -132,18 +126,9 @@ class ShownMessages(ShownText):
 def run_shown(command: Callable[[], int], *, is_program: bool) -> int:
     """Run a command whose standard streams show what they are given.
 
-    Parameters
-    ----------
-    command : callable
-        Returns an exit code.
-    is_program : bool
-        Whether the process ends with the command; its streams then stay replaced, so
-        that no other part of Python writes past them.
-
-    Returns
-    -------
-    int
-        The exit code, also of a command that could not write its output.
+    Returns the exit code, also if the output could not be written. With `is_program`,
+    the process ends with the command, so its streams stay replaced and no other part of
+    Python writes past them.
     """
     if is_program:
         _fill_closed_files()

@@ -41,25 +41,11 @@ _PADDED = re.compile(rb"(?:^|[^\w.+-])[+-]?0[\dxX]")
 def read_table(source: str, form: FileFormat | None = None) -> pa.Table:
     """Read a whole table, finding out the type of each column.
 
-    Parameters
-    ----------
-    source : str
-        A ``.parquet`` file, any other file as CSV (``.gz`` and the like are
-        unpacked), or ``-`` for CSV on standard input.
-    form : FileFormat, optional
-        How a CSV file is read.
-
-    Returns
-    -------
-    Table
-        Dates, and numbers with leading zeros, are left as text: encoding reads them as
-        it reads those of data frames. What is unusual of a CSV file is told by the
-        schema's metadata, "format".
-
-    Raises
-    ------
-    OSError, ValueError
-        If it cannot be read: one sentence with the line of a ragged row.
+    A ``.parquet`` file, any other as CSV (``.gz`` and the like are unpacked), or ``-``
+    for CSV on standard input. Dates, and numbers with leading zeros, stay text, as
+    encoding reads them like those of data frames. What is unusual of a CSV file is in
+    the schema's metadata, "format". OSError, or ValueError with the line of a ragged
+    row.
     """
     if is_parquet(source):
         table = _open_parquet(source).read()
@@ -218,10 +204,7 @@ def select_columns(
 ) -> Any:
     """The named columns of a table, in that order.
 
-    Raises
-    ------
-    ValueError
-        If one is missing; names close to it are offered.
+    ValueError if one is missing; it offers names close to it.
     """
     present = table.schema.names
     absent = [name for name in names if name not in present]

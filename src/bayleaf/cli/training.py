@@ -35,11 +35,8 @@ def training_table(
 ) -> TrainingColumns:
     """Read a table and split off target, weights and a column set aside.
 
-    Raises
-    ------
-    OSError, ValueError
-        If the file cannot be read, a named column is missing, the target is dropped
-        or has empty cells, or no feature is left.
+    OSError or ValueError if the file cannot be read, a named column is missing, the
+    target is dropped or has empty cells, or no feature is left.
     """
     if target in drop:
         raise ValueError(
@@ -78,10 +75,8 @@ def density_table(
 ) -> tuple[pa.Table, NDArray[np.float64] | None]:
     """Read a table without a target: its columns, and row weights if there are any.
 
-    Raises
-    ------
-    OSError, ValueError
-        If the file cannot be read, a named column is missing, or no column is left.
+    OSError or ValueError if the file cannot be read, a named column is missing, or no
+    column is left.
     """
     table = read_table(source, form)
     special = [*drop, *([weight] if weight else [])]

@@ -24,32 +24,9 @@ def predict_files(
 ) -> str:
     """Predict file after file; those that are there already are left as they are.
 
-    Parameters
-    ----------
-    model : Path
-        The model's file.
-    data : str
-        Glob or folder of Parquet or CSV files.
-    folder : Path
-        Where predictions go: Parquet files in the same folders as those of the table.
-    form : FileFormat, optional
-        How CSV files are read.
-    probabilities : bool
-        Whether probabilities are added.
-    score : callable
-        Gives a batch with its predictions.
-
-    Returns
-    -------
-    str
-        What was done, in a line.
-
-    Raises
-    ------
-    ValueError
-        If the folder holds other predictions, or two files share a name.
-    OSError
-        If files cannot be read or written.
+    `data` is a glob or folder; Parquet files go to the same folders below `folder`.
+    Returns a line on what was done. ValueError if the folder has other predictions, or
+    two files share a name.
     """
     from bayleaf.cli.tables import read_batches
     from bayleaf.predictions.parts import parts_of, write_parts

@@ -22,21 +22,9 @@ def is_many_files(data: str) -> bool:
 def batches_of(
     data: str, form: FileFormat | None = None, drop: Sequence[str] = ()
 ) -> ArrowSource:
-    """A table in batches.
+    """A table of Parquet or CSV files (path, glob or folder) in batches, less `drop`.
 
-    Parameters
-    ----------
-    data : str
-        Path, glob or folder of Parquet or CSV files.
-    form : FileFormat, optional
-        How CSV files are read.
-    drop : sequence of str, default=()
-        Columns to leave out.
-
-    Raises
-    ------
-    OSError, ValueError
-        If it cannot be read, or lacks a column to leave out.
+    OSError or ValueError if it cannot be read, or lacks a column to leave out.
     """
     from bayleaf.cli.tables import read_batches, select_columns
     from bayleaf.streams.sources import open_source

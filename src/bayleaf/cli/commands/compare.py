@@ -122,33 +122,11 @@ def compare_models(
     time: str | None = None,
     positive: str | None = None,
 ) -> Comparison:
-    """Compare estimators on a file, telling on standard error how far it has come.
+    """Compare estimators on a file, with progress on standard error.
 
-    Parameters
-    ----------
-    estimators : dict of str to classifier
-        By what they are called.
-    data, target : str
-        File and column to predict.
-    dealing : tuple of int
-        Numbers of folds and repeats, and the seed.
-    baseline : str, default="best"
-        As for `bayleaf.evaluation.compare`.
-    loss : str, optional
-        File of a loss matrix.
-    drop : sequence of str
-        Columns to leave out.
-    form : FileFormat, optional
-        How a CSV file is read.
-    groups, time : str, optional
-        Columns that say how rows are dealt.
-    positive : str, optional
-        Class that thresholds will be asked for.
-
-    Raises
-    ------
-    OSError, ValueError
-        If a file, a setting or the positive class does not fit, before models learn.
+    `dealing` is the numbers of folds and repeats, and the seed; `groups` and `time` are
+    columns. OSError or ValueError if a file, a setting or the positive class, for
+    thresholds, does not fit, before models learn.
     """
     from bayleaf.cli.showing.progress import progress
     from bayleaf.cli.training import training_table
@@ -182,10 +160,7 @@ def compare_models(
 def positive_place(classes: Sequence[Any], positive: str) -> int:
     """Which of two classes a name on the command line stands for.
 
-    Raises
-    ------
-    ValueError
-        If there are not two classes, or none of them is called so.
+    ValueError if there are not two classes, or neither has this name.
     """
     from bayleaf.evaluation.operating_points import class_names
     from bayleaf.wording import name_list

@@ -20,15 +20,7 @@ class Answer(NamedTuple):
 
 
 class Asked:
-    """What may be asked of rows beside their contributions; answers by row.
-
-    Parameters
-    ----------
-    predictor : Predictor
-        The model.
-    codes : Codes
-        The rows.
-    """
+    """Answers on rows in addition to their contributions, row by row."""
 
     def __init__(self, predictor: Predictor, codes: Codes) -> None:
         self._predictor = predictor

@@ -15,25 +15,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Recourse:
-    """Options of counterfactuals, as they are written.
+    """Options of counterfactuals, as they are written."""
 
-    Parameters
-    ----------
-    n : int
-        How many are asked for.
-    max_changes : int or None
-        Most features that change at once.
-    immutable, direction, cost, per_step : tuple of str
-        Features that stay, and feature=way, feature=cost, features that are paid by
-        steps.
-    """
-
-    n: int
-    max_changes: int | None
-    immutable: tuple[str, ...]
-    direction: tuple[str, ...]
-    cost: tuple[str, ...]
-    per_step: tuple[str, ...]
+    n: int  # counterfactuals
+    max_changes: int | None  # features changed at once, at most
+    immutable: tuple[str, ...]  # features that stay
+    direction: tuple[str, ...]  # feature=way
+    cost: tuple[str, ...]  # feature=cost
+    per_step: tuple[str, ...]  # features paid by steps
 
     @property
     def options(self) -> dict[str, Any]:

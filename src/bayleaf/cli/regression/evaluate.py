@@ -21,22 +21,8 @@ def evaluate_regressors(
 ) -> None:
     """Cross-validate regressors on a file and print their scores.
 
-    Parameters
-    ----------
-    estimators : dict of str to regressor
-        By what they are called.
-    data, target : str
-        File and column to predict.
-    dealing : tuple of int
-        Numbers of folds and repeats, and the seed.
-    drop : sequence of str
-        Columns to leave out.
-    form : FileFormat or None
-        How a CSV file is read.
-    groups : str or None
-        Column whose rows of one value share a fold.
-    as_json : bool
-        Whether JSON is printed.
+    `dealing` is the numbers of folds and repeats, and the seed; rows of one value in
+    the column `groups` share a fold.
     """
     from bayleaf.classifiers.shared.parameters import numbers_of
     from bayleaf.cli.showing.found import print_json

@@ -17,11 +17,6 @@ class ShownConsole(Console):
     """A console that writes escapes for what a terminal would obey, then adds colours.
 
     Text is no markup: brackets in names are brackets.
-
-    Parameters
-    ----------
-    stderr : bool, default=False
-        Write to standard error.
     """
 
     def __init__(self, *, stderr: bool = False) -> None:

@@ -11,13 +11,7 @@ from bayleaf.progress import Work, displayed
 
 @contextlib.contextmanager
 def progress(what: str = "") -> Iterator[Work]:
-    """Show the work of a block, and give what tells of it.
-
-    Parameters
-    ----------
-    what : str, default=""
-        What is being done.
-    """
+    """Show the work of a block, named `what`, and yield the object that reports it."""
     from bayleaf.cli.showing.console import ShownConsole
 
     with displayed(console=partial(ShownConsole, stderr=True)), Work() as work:
