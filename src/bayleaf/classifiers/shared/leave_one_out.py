@@ -24,6 +24,7 @@ from bayleaf.data.tables.frames import take_rows
 from bayleaf.inference.elimination import Eliminator
 from bayleaf.inference.factors import Factor
 from bayleaf.models.predictor import Predictor
+from bayleaf.scoring.partial_cases import known_cells, known_shares
 from bayleaf.search.left_out.cells import cell_rule
 from bayleaf.search.left_out.leave_one_out import (
     AddMissing,
@@ -136,7 +137,8 @@ class LeavingOut(ClassifierParts):
         """How well the training rows are predicted without themselves.
 
         Exact leave-one-out of the probabilities: structure, cut points and temperature
-        stay those of all rows. Computed when first asked for.
+        stay those of all rows; the temperature counts in a row as far as its features
+        are known. Computed when first asked for.
         """
         check_is_fitted(self, "model_")
         if self._loo_score is None:
@@ -177,8 +179,13 @@ def fitted_temperature(
     if left_out is None:
         return _held_out_temperature(classifier, X, y, sample_weight)
     rows, scores = left_out
-    temperature = best_temperature(scores.T, rows.rows.own, codes.weights)
-    classifier._loo_score = rows.scores(scores / temperature)
+    known = known_cells(codes, codes.n_variables - 1)
+    shares: NDArray[np.float64] | float = 1.0
+    if not known.all():
+        shares = known_shares(classifier._predictor().strengths, known)[1]
+    temperature = best_temperature(scores.T, rows.rows.own, codes.weights, shares)
+    if known.all():
+        classifier._loo_score = rows.scores(scores / temperature)
     return temperature
 
 
@@ -237,7 +244,9 @@ def left_out_score(classifier: LeavingOut) -> LeaveOneOutScores:
             "bayleaf.evaluation.cross_validate"
         )
     rows, scores = left_out
-    return rows.scores(scores / classifier.temperature_)
+    features = classifier._training_codes.without_last()
+    temperatures, _ = classifier._predictor().calibration(features)
+    return rows.scores(scores / temperatures.T)
 
 
 def _left_out_rows(

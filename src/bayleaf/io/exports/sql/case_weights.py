@@ -51,10 +51,10 @@ class CaseWeights:
             if cell.may_be_unknown
         }
         flags = [*self._flags.values()]
-        keys = {}
+        keys: Columns = {}
         for first in range(0, len(flags), _FLAGS_PER_KEY):
-            part = enumerate(flags[first : first + _FLAGS_PER_KEY])
-            keys[f"u{len(keys)}"] = plus(*(f"{own} * {1 << bit}" for bit, own in part))
+            bits = enumerate(flags[first : first + _FLAGS_PER_KEY])
+            keys[f"u{len(keys)}"] = plus(*(f"{own} * {1 << bit}" for bit, own in bits))
         rows.extend(keys)
         sets = rows.branch()
         flags_of = {f"k{v}": flag for v, flag in self._flags.items()}
