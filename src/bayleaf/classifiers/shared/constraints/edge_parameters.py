@@ -21,10 +21,16 @@ Name = str | int
 class ForbiddenEdges:
     """Arcs that a learned structure must not have, as parameters of an estimator.
 
-    Comes before `TableEstimator` among the bases of an estimator, whose parameters it
-    passes on. `forbidden_edges` are (parent, child) by name; `tiers` are groups of
-    columns, earliest first, with no arc from a later to an earlier one; other columns
-    are free.
+    Stands before `TableEstimator` among the bases of an estimator, whose parameters
+    it passes on.
+
+    Parameters
+    ----------
+    forbidden_edges : sequence of (parent, child), default=()
+        Names of columns that no arc joins in this direction.
+    tiers : sequence of sequence of str or int, default=()
+        Groups of columns, the earliest first: no arc leads from a later group to an
+        earlier one. Columns that none of them names are free.
     """
 
     def __init__(
@@ -38,7 +44,10 @@ class ForbiddenEdges:
 class EdgeParameters(ForbiddenEdges):
     """Arcs that a learned structure must and must not have, as parameters.
 
-    `required_edges` are (parent, child) by name, joined in this direction.
+    Parameters
+    ----------
+    required_edges : sequence of (parent, child), default=()
+        Names of columns that an arc joins in this direction.
     """
 
     def __init__(self, *, required_edges: Any = (), **shared: Any) -> None:
