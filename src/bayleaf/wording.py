@@ -103,13 +103,6 @@ def counted(number: int, noun: str) -> str:
 def plain(value: Any, most: int = MOST_CHARACTERS) -> str:
     """A value as text in which every character can be seen, cut if it is long.
 
-    Parameters
-    ----------
-    value : object
-        A name, a state, a sentence.
-    most : int, default=300
-        Characters that are kept.
-
     Examples
     --------
     >>> plain("abcdefgh", 5)
@@ -130,13 +123,6 @@ def cut(text: str, most: int) -> str:
 
 def brief(thing: object, *facts: object) -> str:
     """Represent an object in one line of a few hundred characters.
-
-    Parameters
-    ----------
-    thing : object
-        Its class is named first.
-    *facts : object
-        What follows, the most telling first.
 
     Examples
     --------

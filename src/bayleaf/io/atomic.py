@@ -26,10 +26,7 @@ def replacing(path: str | Path) -> Iterator[Path]:
 
     If the block raises or the program is interrupted, an older file stays as it was.
 
-    Raises
-    ------
-    OSError
-        If the folder does not exist or cannot be written.
+    OSError if the folder does not exist or cannot be written.
     """
     check_writable(path)
     target = Path(path)
@@ -78,10 +75,7 @@ def write_text(
 ) -> None:
     """Write a text file whole or not at all; its lines end in LF.
 
-    Raises
-    ------
-    OSError
-        If the file cannot be written.
+    OSError if it cannot be written.
     """
     with text_file(path, encoding, errors) as file:
         file.write(text)
@@ -101,11 +95,8 @@ def report_size(path: str | Path, n_bytes: int) -> None:
 def check_writable(path: str | Path) -> None:
     """Raise early if a file can surely not be written, before work goes into it.
 
-    Raises
-    ------
-    OSError
-        If the path is a folder, a link to itself or a file that cannot be replaced, or
-        its folder is missing or may not be written.
+    OSError if the path is a folder, a link to itself or a file that cannot be
+    replaced, or its folder is missing or may not be written.
     """
     target = Path(path)
     try:

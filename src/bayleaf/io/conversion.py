@@ -15,24 +15,11 @@ def convert_file(
 ) -> None:
     """Convert a network file into the format that the other file's suffix names.
 
-    Parameters
-    ----------
-    source : str or Path
-        A file that `read_network` reads; for PMML, the model file of a classifier.
-    target : str or Path
-        A file that `write_network` writes, or ``.dot`` for Graphviz, or ``.pmml``.
-    normalize : bool, default=False
-        Whether counts and percent in the source are divided by their sum.
-
-    Raises
-    ------
-    NetworkFileError, ModelFileError
-        If the source cannot be used: one sentence.
-    ValueError
-        If a suffix is none of a known format, or the target's format cannot hold the
-        network.
-    OSError
-        If a file cannot be read or written.
+    The source is a file that `read_network` reads, or for PMML the model file of a
+    classifier; the target one that `write_network` writes, ``.dot`` or ``.pmml``.
+    `normalize` divides counts and percent in the source by their sum. NetworkFileError
+    or ModelFileError if the source cannot be used, ValueError for an unknown suffix or
+    a network that the target's format cannot contain, OSError.
     """
     suffix = inner_name(target).suffix.lower()
     if suffix not in FORMATS and suffix not in _WRITE_ONLY:

@@ -43,22 +43,9 @@ def inner_name(path: str | Path) -> Path:
 def unpacked(path: str | Path, max_bytes: int, *, at_any_rate: bool) -> Iterator[Path]:
     """Give a path whose content is not packed: the file itself, or a temporary one.
 
-    Parameters
-    ----------
-    path : str or Path
-        A file; its suffix says whether it is packed.
-    max_bytes : int
-        Files that unpack to more are refused.
-    at_any_rate : bool
-        Whether the caller asked for that limit; if not, files that unpack to more than
-        200 times their size and 16 MiB are refused too.
-
-    Raises
-    ------
-    ModelFileError
-        If the file is damaged or unpacks to too much.
-    OSError
-        If it cannot be opened.
+    Files that unpack to more than `max_bytes` are refused; unless the caller asked for
+    that limit (`at_any_rate`), so are those that unpack to more than 200 times their
+    size and 16 MiB. ModelFileError if the file is damaged or too large, OSError.
     """
     packing = _packing(Path(path))
     if packing is None:
@@ -94,10 +81,7 @@ def packing_into(path: str | Path) -> Iterator[Path]:
 
     The same content gives the same bytes: no time and no name are kept.
 
-    Raises
-    ------
-    OSError
-        If the file cannot be written.
+    OSError if it cannot be written.
     """
     packing = _packing(Path(path))
     if packing is None:

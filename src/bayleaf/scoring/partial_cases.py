@@ -36,27 +36,19 @@ Flags = NDArray[np.bool_]
 
 @dataclass(frozen=True, eq=False)
 class PartialCases:
-    """How the terms of an average share evidence in partial cases.
+    """How the terms of an average share evidence in partial cases."""
 
-    Parameters
-    ----------
-    strengths : ndarray of shape (n_features,)
-        Information of each feature alone about the class in left-out rows, nats.
-    rate : float
-        How fast features lose what they count alone as others become known, above zero.
-    base_rate : float
-        How fast the base takes its learned place of the prior, above zero.
-    parents_share : float
-        What parents change counts for a feature that is as if alone; at least zero.
-    monotone : tuple of int
-        Features that count as learned when alone, but at a weight of one in all, so
-        that their sum stays in order.
-    """
-
+    # Information of each feature alone about the class in left-out rows, (n_features,),
+    # nats.
     strengths: Floats
+    # How fast features lose what they count alone as others become known, and how fast
+    # the base takes its learned place of the prior; above zero.
     rate: float
     base_rate: float
+    # What parents change counts for a feature that is as if alone; at least zero.
     parents_share: float
+    # Features that count as learned when alone, but at a weight of one in all, so that
+    # their sum stays in order.
     monotone: tuple[int, ...] = ()
 
     __repr__ = brief_fields
@@ -65,12 +57,8 @@ class PartialCases:
     def of_shares(cls, prior: Floats, logs: Sequence[Floats]) -> PartialCases:
         """A rule for a model of which no left-out rows are known.
 
-        Parameters
-        ----------
-        prior : ndarray of shape (n_classes,)
-            P(class).
-        logs : sequence of ndarray of shape (n_states, n_classes)
-            ln P(state | class) of each feature.
+        `prior` (n_classes,) is P(class), `logs` are ln P(state | class) of each
+        feature, (n_states, n_classes).
         """
         strengths = []
         for feature_logs in logs:
@@ -95,17 +83,9 @@ class PartialCases:
     def shares(self, known: Flags) -> tuple[Floats, Floats]:
         """How far known features count as if alone, and the base as learned.
 
-        Parameters
-        ----------
-        known : ndarray of shape (n_sets, n_features), dtype bool
-            Sets of features.
-
-        Returns
-        -------
-        alone : ndarray of shape (n_sets, n_features)
-            One for a feature that is known alone, zero if all are known.
-        base : ndarray of shape (n_sets,)
-            Zero with at most one known feature, one if all are known.
+        Sets `known` (n_sets, n_features) -> alone (n_sets, n_features), one for a
+        feature that is known alone and zero if all are known; base (n_sets,), zero with
+        at most one known feature and one if all are known.
         """
         alone, base = known_shares(self.strengths, known)
         alone, base = 1.0 - _bent(alone, self.rate), _bent(base, self.base_rate)
@@ -114,14 +94,7 @@ class PartialCases:
     def alone_weights(self, weights: Floats) -> Floats:
         """Weight of what each parent changes for features that are as if alone.
 
-        Parameters
-        ----------
-        weights : ndarray of shape (n_features, n_depths)
-            Weights of complete rows: of each feature at each depth.
-
-        Returns
-        -------
-        ndarray of shape (n_features, n_depths)
+        From the weights of whole rows (n_features, n_depths), in the same shape.
         """
         n_depths = weights.shape[1]
         tapered = np.tile(1.0 - np.arange(n_depths) / n_depths, (len(weights), 1))
@@ -138,14 +111,8 @@ class PartialCases:
     ) -> CaseWeights:
         """What the terms of an average count in sets of known features.
 
-        Parameters
-        ----------
-        known : ndarray of shape (n_sets, n_features), dtype bool
-            The sets.
-        weights : ndarray of shape (n_features, n_depths)
-            Weights of complete rows.
-        parents : ndarray of shape (n_networks, n_features, n_depths - 1), dtype int64
-            Of each feature in each network, -1 after the last.
+        Sets `known` (n_sets, n_features), weights of whole rows (n_features, n_depths);
+        parents (n_networks, n_features, n_depths - 1), -1 after the last.
         """
         alone, base = self.shares(known)
         mixed = alone[:, :, None] * self.alone_weights(weights)
@@ -159,21 +126,13 @@ class PartialCases:
 
 
 class CaseWeights(NamedTuple):
-    """What the base and the terms of an average count in sets of known features.
+    """What the base and the terms of an average count in sets of known features."""
 
-    Parameters
-    ----------
-    base : ndarray of shape (n_sets,)
-        How far the base counts as learned, and not the log prior.
-    depths : ndarray of shape (n_sets, n_features, n_depths)
-        Weight of what each further parent changes in the mean over all networks.
-    others : ndarray of shape (n_sets, n_features)
-        Weight of numbers, curves and trees.
-    """
-
-    base: Floats
+    base: Floats  # How far it counts as learned, and not the log prior; (n_sets,).
+    # Of what each further parent changes in the mean over all networks,
+    # (n_sets, n_features, n_depths).
     depths: Floats
-    others: Floats
+    others: Floats  # Of numbers, curves and trees, (n_sets, n_features).
 
     @property
     def steps(self) -> Floats:
@@ -183,24 +142,14 @@ class CaseWeights(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Sharing:
-    """The rule of partial cases, and the terms that it is about.
-
-    Parameters
-    ----------
-    rule : PartialCases
-        The rule.
-    weights : ndarray of shape (n_features, n_depths)
-        Weights of whole rows.
-    parents : ndarray of shape (n_networks, n_features, n_depths - 1), dtype int64
-        Of each feature in each network, -1 after the last.
-    prior : ndarray of shape (n_classes,)
-        ln P(class).
-    """
+    """The rule of partial cases, and the terms that it is about."""
 
     rule: PartialCases
-    weights: Floats
+    weights: Floats  # Of whole rows, (n_features, n_depths).
+    # Of each feature in each network, (n_networks, n_features, n_depths - 1); -1 after
+    # the last.
     parents: NDArray[np.int64]
-    prior: Floats
+    prior: Floats  # ln P(class), (n_classes,).
 
     __repr__ = brief_fields
 
@@ -224,19 +173,9 @@ def deeper_weights(weights: Floats) -> Floats:
 def known_shares(strengths: Floats, known: Flags) -> tuple[Floats, Floats]:
     """Share of all features' strength that is known, without each and without one.
 
-    Parameters
-    ----------
-    strengths : ndarray of shape (n_features,)
-        Information of each feature alone about the class, above zero.
-    known : ndarray of shape (n_sets, n_features), dtype bool
-        Sets of features.
-
-    Returns
-    -------
-    others : ndarray of shape (n_sets, n_features)
-        Share of the other features' strength; one if all features are known.
-    beyond : ndarray of shape (n_sets,)
-        The same without the strongest known one.
+    Of strengths (n_features,) and sets `known` (n_sets, n_features): the share of the
+    other features' strength (n_sets, n_features), and that without the strongest known
+    one (n_sets,); one where all features are known.
     """
     n_features = len(strengths)
     summed, total = known @ strengths, strengths.sum()
@@ -286,18 +225,9 @@ def parents_of(networks: Sequence[RandomNetwork], n_depths: int) -> NDArray[np.i
 def mean_factors(parents: NDArray[np.int64], known: Flags) -> Floats:
     """Factors by which changes in networks with known parents count for all networks.
 
-    Parameters
-    ----------
-    parents : ndarray of shape (n_networks, n_features, n_depths - 1), dtype int64
-        Of each feature in each network, -1 after the last.
-    known : ndarray of shape (n_sets, n_features), dtype bool
-        Sets of features.
-
-    Returns
-    -------
-    ndarray of shape (n_sets, n_features, n_depths)
-        Networks per network in which the first parents of a feature are all known; one
-        where they are in all. Beyond the last parent, all parents.
+    Networks per network in which the first parents of a feature are all known
+    (n_sets, n_features, n_depths); one where they are in all. Beyond the last parent,
+    all parents. `parents` as in `Sharing`, sets `known` (n_sets, n_features).
     """
     n_sets, n_features = known.shape
     if known.all():

@@ -36,10 +36,7 @@ _IR_VERSION = 8
 def write_onnx(model: Any, path: str | Path) -> None:
     """Write a classifier as an ONNX file; see `to_onnx`.
 
-    Raises
-    ------
-    OSError
-        If the file cannot be written.
+    OSError if it cannot be written.
     """
     data = to_onnx(model).SerializeToString()
     report_size(path, len(data))

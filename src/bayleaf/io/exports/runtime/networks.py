@@ -18,10 +18,7 @@ MOST_CELLS = 5_000_000
 def compiled_tree(network: Factorisation) -> JunctionTree:
     """The junction tree of a network that a page can hold.
 
-    Raises
-    ------
-    ValueError
-        If the cliques are too large for a page.
+    ValueError if the cliques are too large for a page.
     """
     advice = (
         "a page can hold networks whose cliques have at most "

@@ -28,17 +28,9 @@ _ESCAPES = {
 def packed(values: NDArray[np.floating[Any]]) -> dict[str, Any]:
     """Numbers bit for bit, in the shortest of three forms.
 
-    Parameters
-    ----------
-    values : ndarray of any shape
-        Numbers; infinite ones are allowed.
-
-    Returns
-    -------
-    dict
-        The shape, and one of ``list`` (the numbers), ``f8`` (base64 of little-endian
-        doubles), or ``values`` and ``at`` (the distinct numbers in the same two forms,
-        and base64 of where each stands among them as 16-bit integers).
+    They are ``list`` (the numbers), ``f8`` (base64 of little-endian doubles), or
+    ``values`` and ``at`` (the distinct numbers in the same two forms, and base64 of the
+    index of each as 16-bit integers). Infinite numbers are allowed.
     """
     array = np.asarray(values, dtype=np.float64)
     flat = array.ravel()
@@ -94,15 +86,6 @@ def script_json(
     """A document as JSON that nothing in it can end or open an element with.
 
     A large one is compressed: ``{"deflate": base64 of its JSON, compressed by zlib}``.
-
-    Parameters
-    ----------
-    document : object
-        Plain values.
-    plain_characters : int
-        Documents of more characters are compressed.
-    ascii_only : bool, default=False
-        Whether all other characters are escaped.
     """
     text = json.dumps(
         document, ensure_ascii=ascii_only, allow_nan=False, separators=(",", ":")

@@ -135,10 +135,7 @@ def write_sql(
 ) -> None:
     """Write what `to_sql` gives to a file.
 
-    Raises
-    ------
-    OSError
-        If the file cannot be written; for other errors see `to_sql`.
+    OSError if the file cannot be written; for other errors see `to_sql`.
     """
     query = to_sql(
         predictor,
