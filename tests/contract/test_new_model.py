@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 import bayleaf
 from bayleaf import plot
 from bayleaf.classifiers import CLASSIFIERS
-from bayleaf.classifiers.shared.base import BayesianClassifier, Learned
+from bayleaf.classifiers.shared.base import BayesianClassifier
+from bayleaf.classifiers.shared.training import Learned
 from bayleaf.counts.information import mutual_information
 from bayleaf.counts.source import CountSource
 from bayleaf.cpds.dirichlet import drawn_distributions

@@ -293,7 +293,7 @@ def test_a_classifier_that_imports_another_is_found(
 
 
 def test_a_classifier_may_import_the_base(tmp_path: Path) -> None:
-    write(tmp_path, "classifiers/tan.py", "from .shared.base import Learned")
+    write(tmp_path, "classifiers/tan.py", "from .shared.training import Learned")
     assert sideways_imports(tmp_path) == []
 
 

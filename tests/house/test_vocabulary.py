@@ -33,8 +33,8 @@ class Expression(NamedTuple):
 # In the sources of Python and C++ and in the documentation, whatever the case.
 EXPRESSIONS = [
     Expression(r"\btold\b", "reported, passed, message", 317),
-    Expression(r"\b(tell|tells|telling)\b", "report, show, distinguish", 218),
-    Expression(r"\b(say|says|said|saying)\b", "contain, report, specify", 514),
+    Expression(r"\b(tell|tells|telling)\b", "report, show, distinguish", 214),
+    Expression(r"\b(say|says|said|saying)\b", "contain, report, specify", 513),
     Expression(r"\b(stand|stands|stood)\b(?! for)", "be, be stored, be listed", 268),
     Expression(r"\b(hears|wish|wishes|wished)\b", "receives, request", 6),
     Expression(r"\b(knows|asks)\b", "has, contains, queries, requests", 85),
@@ -66,7 +66,7 @@ NAMES = {
     "said": ("log_likelihood, reported, text", 23),
     "found": ("result, scores, matches: the noun of what it is", 539),
     "own": ("what it belongs to", 496),
-    "kept": ("what is kept: columns, rows, states", 102),
+    "kept": ("what is kept: columns, rows, states", 100),
     "parted": ("parts, groups", 0),
     "wanted": ("requested, targets", 74),
     "asked": ("requested, request", 29),

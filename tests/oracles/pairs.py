@@ -10,7 +10,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.classifiers.shared.base import BayesianClassifier, Learned
+from bayleaf.classifiers.shared.base import BayesianClassifier
+from bayleaf.classifiers.shared.training import Learned
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
 from bayleaf.models import ModelKind

@@ -15,7 +15,6 @@ from bayleaf.classifiers.naive_bayes import NaiveBayesClassifier
 from bayleaf.classifiers.shared.averaged_networks import AveragedNetworksClassifier
 from bayleaf.classifiers.shared.base import BayesianClassifier
 from bayleaf.classifiers.shared.conditional import SingleNetworkClassifier
-from bayleaf.classifiers.shared.constraints.monotone import MonotoneClassifier
 from bayleaf.classifiers.shared.hybrid import HybridNetworkClassifier
 from bayleaf.classifiers.tan import TANClassifier
 
@@ -45,7 +44,6 @@ __all__ = [
     "HybridNetworkClassifier",
     "KDBClassifier",
     "LatentClassNBClassifier",
-    "MonotoneClassifier",
     "NaiveBayesClassifier",
     "SingleNetworkClassifier",
     "TANClassifier",

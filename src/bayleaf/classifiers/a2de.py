@@ -11,25 +11,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.classifiers.shared.averaged_networks import AveragedNetworksClassifier
-from bayleaf.classifiers.shared.base import Learned
 from bayleaf.classifiers.shared.constraints.edge_parameters import (
-    ForbiddenEdges,
     check_edge_parameters,
     rooted_constraints,
 )
-from bayleaf.classifiers.shared.constraints.monotone import MonotoneClassifier
 from bayleaf.classifiers.shared.constraints.monotone_features import monotone_features
-from bayleaf.classifiers.shared.incremental import IncrementalClassifier
+from bayleaf.classifiers.shared.training import Learned
 from bayleaf.counts.source import CountSource, Family
 from bayleaf.data.domain import Domain
 
 
-class A2DEClassifier(
-    ForbiddenEdges,
-    MonotoneClassifier,
-    AveragedNetworksClassifier,
-    IncrementalClassifier,
-):
+class A2DEClassifier(AveragedNetworksClassifier):
     """Average of the networks in which two features are parents of all others.
 
     Every pair of features in turn serves as super-parents; the joint probabilities of
@@ -40,9 +32,16 @@ class A2DEClassifier(
 
     Parameters
     ----------
+    forbidden_edges : sequence of (parent, child), default=()
+        Names of columns that no arc joins in this direction.
+    tiers : sequence of sequence of str or int, default=()
+        Groups of columns, the earliest first: no arc leads from a later group to an
+        earlier one. Columns that none of them names are free.
+    monotone : dict of name to {+1, -1, 0}, optional
+        Features along which the probability of the second class never falls or never
+        rises, see `HybridNetworkClassifier`.
     **shared
-        The parameters that the classifiers share, see `MonotoneClassifier` and
-        `BayesianClassifier`.
+        The parameters that the classifiers share, see `BayesianClassifier`.
 
     References
     ----------
@@ -51,11 +50,22 @@ class A2DEClassifier(
     decreasingly naive Bayesian classification. Machine Learning 86, 233-272.
     """
 
-    def __init__(self, **shared: Any) -> None:
-        super().__init__(**shared)
+    is_incremental = True
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
+    def __init__(
+        self,
+        *,
+        forbidden_edges: Any = (),
+        tiers: Any = (),
+        monotone: Any = None,
+        **shared: Any,
+    ) -> None:
+        super().__init__(**shared)
+        self.forbidden_edges = forbidden_edges
+        self.tiers = tiers
+        self.monotone = monotone
+
+    def _check(self) -> None:
         check_edge_parameters(self)
 
     def _learn(

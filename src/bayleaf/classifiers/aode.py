@@ -8,19 +8,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.classifiers.shared.base import Learned
+from bayleaf.classifiers.shared.base import BayesianClassifier
 from bayleaf.classifiers.shared.constraints.edge_parameters import (
-    ForbiddenEdges,
     check_edge_parameters,
     rooted_constraints,
 )
 from bayleaf.classifiers.shared.constraints.monotone import (
-    MonotoneClassifier,
     pooled_tables,
 )
 from bayleaf.classifiers.shared.constraints.monotone_features import monotone_features
-from bayleaf.classifiers.shared.incremental import IncrementalClassifier
 from bayleaf.classifiers.shared.parameters import check_count, check_model_size
+from bayleaf.classifiers.shared.training import Learned
 from bayleaf.counts.source import CountSource
 from bayleaf.cpds.smoothing import Smoothing
 from bayleaf.cpds.table import TableCPD
@@ -33,7 +31,7 @@ from bayleaf.search.left_out.one_dependence import one_dependence_log_scores
 _BYTES_A_CELL = 24
 
 
-class AODEClassifier(ForbiddenEdges, MonotoneClassifier, IncrementalClassifier):
+class AODEClassifier(BayesianClassifier):
     """Average of the networks in which one feature is parent of all others.
 
     Every feature in turn serves as super-parent; the joint probabilities of these
@@ -46,9 +44,16 @@ class AODEClassifier(ForbiddenEdges, MonotoneClassifier, IncrementalClassifier):
     min_count : int, default=1
         A super-parent whose value in a row was seen in fewer training rows (by
         weight) is skipped for that row.
+    forbidden_edges : sequence of (parent, child), default=()
+        Names of columns that no arc joins in this direction.
+    tiers : sequence of sequence of str or int, default=()
+        Groups of columns, the earliest first: no arc leads from a later group to an
+        earlier one. Columns that none of them names are free.
+    monotone : dict of name to {+1, -1, 0}, optional
+        Features along which the probability of the second class never falls or never
+        rises, see `HybridNetworkClassifier`.
     **shared
-        The parameters that the classifiers share, see `MonotoneClassifier` and
-        `BayesianClassifier`.
+        The parameters that the classifiers share, see `BayesianClassifier`.
 
     References
     ----------
@@ -56,12 +61,24 @@ class AODEClassifier(ForbiddenEdges, MonotoneClassifier, IncrementalClassifier):
     one-dependence estimators. Machine Learning 58, 5-24.
     """
 
-    def __init__(self, *, min_count: int = 1, **shared: Any) -> None:
+    is_incremental = True
+
+    def __init__(
+        self,
+        *,
+        min_count: int = 1,
+        forbidden_edges: Any = (),
+        tiers: Any = (),
+        monotone: Any = None,
+        **shared: Any,
+    ) -> None:
         super().__init__(**shared)
         self.min_count = min_count
+        self.forbidden_edges = forbidden_edges
+        self.tiers = tiers
+        self.monotone = monotone
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
+    def _check(self) -> None:
         check_count("min_count", self.min_count, 0)
         check_edge_parameters(self)
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from bayleaf.classifiers.shared.base import Learned
+from bayleaf.classifiers.shared.base import BayesianClassifier
 from bayleaf.classifiers.shared.constraints.edge_parameters import (
     EdgeParameters,
     check_counted,
@@ -19,7 +19,6 @@ from bayleaf.classifiers.shared.constraints.edge_parameters import (
     check_most_required,
     rooted_constraints,
 )
-from bayleaf.classifiers.shared.constraints.monotone import MonotoneClassifier
 from bayleaf.classifiers.shared.constraints.monotone_average import pooled_average
 from bayleaf.classifiers.shared.constraints.monotone_features import monotone_features
 from bayleaf.classifiers.shared.parameters import (
@@ -29,6 +28,7 @@ from bayleaf.classifiers.shared.parameters import (
     check_flag,
 )
 from bayleaf.classifiers.shared.partial_cases import learn_partial_cases
+from bayleaf.classifiers.shared.training import Learned
 from bayleaf.counts.source import CountSource
 from bayleaf.counts.threads import one_thread_of_linear_algebra, run_tasks
 from bayleaf.cpds.linear_gaussian import LinearGaussianFamilies
@@ -80,7 +80,7 @@ _FEWEST_COLUMNS, _ROWS_A_COLUMN = 60, 2
 _CLASSES_A_ROW = 10
 
 
-class AveragedKDBClassifier(EdgeParameters, MonotoneClassifier):
+class AveragedKDBClassifier(EdgeParameters, BayesianClassifier):
     """Weighted average of sampled KDB networks; the most accurate model here.
 
     Every network sees the numeric columns through random quantile bins of its own and
@@ -132,9 +132,11 @@ class AveragedKDBClassifier(EdgeParameters, MonotoneClassifier):
         Missing cells are a state of their own; this model cannot sum them out.
     random_state : int, RandomState, Generator or None, default=None
         Source of randomness; with a whole number a fit can be repeated.
+    monotone : dict of name to {+1, -1, 0}, optional
+        Features along which the probability of the second class never falls or never
+        rises, see `HybridNetworkClassifier`.
     **shared
-        The other parameters that the classifiers share, see `MonotoneClassifier` and
-        `BayesianClassifier`.
+        The other parameters that the classifiers share, see `BayesianClassifier`.
 
     Attributes
     ----------
@@ -183,6 +185,7 @@ class AveragedKDBClassifier(EdgeParameters, MonotoneClassifier):
         discretizer: Any = None,
         missing: str = "state",
         random_state: Any = None,
+        monotone: Any = None,
         **shared: Any,
     ) -> None:
         super().__init__(
@@ -201,9 +204,9 @@ class AveragedKDBClassifier(EdgeParameters, MonotoneClassifier):
         self.max_rows = max_rows
         self.max_model_size = max_model_size
         self.n_bins = n_bins
+        self.monotone = monotone
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
+    def _check(self) -> None:
         for name, least in (
             ("max_parents", 0),
             ("max_rows", 1),

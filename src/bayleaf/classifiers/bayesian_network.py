@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from bayleaf.classifiers.shared.base import BayesianClassifier, Learned
+from bayleaf.classifiers.shared.base import BayesianClassifier
 from bayleaf.classifiers.shared.parameters import AUTO
 from bayleaf.classifiers.shared.structure_parameters import (
     StructureParameters,
     check_structure,
     structure_options,
 )
+from bayleaf.classifiers.shared.training import Learned
 from bayleaf.counts.source import CountSource
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
@@ -81,8 +82,7 @@ class BayesianNetworkClassifier(StructureParameters, BayesianClassifier):
     ) -> None:
         super().__init__(random_state=random_state, **shared)
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
+    def _check(self) -> None:
         check_structure(self)
         if isinstance(self.smoothing, str) and self.smoothing == AUTO:
             raise ValueError(

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from bayleaf.classifiers.shared.base import BayesianClassifier, Learned
+from bayleaf.classifiers.shared.base import BayesianClassifier
 from bayleaf.classifiers.shared.mixtures import (
     BATCH,
     ONLINE,
@@ -23,6 +23,7 @@ from bayleaf.classifiers.shared.mixtures import (
     checked_architecture,
     is_to_grow,
 )
+from bayleaf.classifiers.shared.training import Learned
 from bayleaf.counts.source import CountSource
 from bayleaf.counts.threads import run_tasks, thread_count
 from bayleaf.data.codes import Codes
@@ -157,8 +158,7 @@ class HierarchicalMixtureNBClassifier(BayesianClassifier):
         self.missing_denominator = missing_denominator
         self.merge_rows = merge_rows
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
+    def _check(self) -> None:
         check_mixture(self)
 
     def _init_callback_context(

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from bayleaf.classifiers.shared.base import Learned
 from bayleaf.classifiers.shared.conditional import SingleNetworkClassifier
 from bayleaf.classifiers.shared.parameters import (
     AUTO,
@@ -19,6 +18,7 @@ from bayleaf.classifiers.shared.parameters import (
     check_flag,
     check_share,
 )
+from bayleaf.classifiers.shared.training import Learned
 from bayleaf.counts.source import CountSource
 from bayleaf.counts.table_counts import TableCounts
 from bayleaf.cpds.latent_tree import LatentTree
@@ -137,8 +137,7 @@ class HNBClassifier(SingleNetworkClassifier):
         self.feature_selection = feature_selection
         self.estimation = estimation
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
+    def _check(self) -> None:
         check_choice("search", self.search, SEARCHES)
         check_choice("pair_score", self.pair_score, PAIR_SCORES)
         check_choice("wrapper_score", self.wrapper_score, WRAPPER_SCORES)

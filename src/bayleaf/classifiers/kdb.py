@@ -9,7 +9,6 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.classifiers.shared.base import Learned
 from bayleaf.classifiers.shared.constraints.edge_parameters import (
     EdgeParameters,
     check_edge_parameters,
@@ -17,7 +16,6 @@ from bayleaf.classifiers.shared.constraints.edge_parameters import (
     rooted_constraints,
 )
 from bayleaf.classifiers.shared.hybrid import HybridNetworkClassifier
-from bayleaf.classifiers.shared.incremental import IncrementalClassifier
 from bayleaf.classifiers.shared.parameters import (
     AUTO,
     GAUSSIAN,
@@ -25,6 +23,7 @@ from bayleaf.classifiers.shared.parameters import (
     check_count,
     check_threshold,
 )
+from bayleaf.classifiers.shared.training import Learned
 from bayleaf.counts.source import CountSource
 from bayleaf.cpds.linear_gaussian import LinearGaussianFamilies
 from bayleaf.cpds.smoothing import Smoothing
@@ -40,7 +39,7 @@ from bayleaf.wording import quoted
 THETA_UNITS = ("nats", "bits")
 
 
-class KDBClassifier(EdgeParameters, HybridNetworkClassifier, IncrementalClassifier):
+class KDBClassifier(EdgeParameters, HybridNetworkClassifier):
     """k-dependence Bayesian classifier (Sahami 1996).
 
     Features are ordered by ``I(X;C)``; beside the class each takes as parents the k
@@ -112,8 +111,7 @@ class KDBClassifier(EdgeParameters, HybridNetworkClassifier, IncrementalClassifi
         self.theta_unit = theta_unit
         self.n_features = n_features
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
+    def _check(self) -> None:
         check_count("max_k", self.max_k, 0)
         if self.k != AUTO:
             check_count("k", self.k, 0, or_else=AUTO)

@@ -8,12 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from bayleaf.classifiers.shared.base import BayesianClassifier, Learned
+from bayleaf.classifiers.shared.base import BayesianClassifier
 from bayleaf.classifiers.shared.parameters import (
     AUTO,
     check_count,
     check_threshold,
 )
+from bayleaf.classifiers.shared.training import Learned
 from bayleaf.counts.source import CountSource
 from bayleaf.cpds.smoothing import FixedDistribution, Smoothing
 from bayleaf.cpds.table import TableCPD
@@ -110,8 +111,7 @@ class LatentClassNBClassifier(BayesianClassifier):
         self.tol = tol
         self.score_folds = score_folds
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
+    def _check(self) -> None:
         if self.n_components != AUTO:
             check_count("n_components", self.n_components, 1, or_else=AUTO)
         check_count("max_components", self.max_components, 1)

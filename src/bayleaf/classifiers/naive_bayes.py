@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.classifiers.shared.base import Learned
 from bayleaf.classifiers.shared.hybrid import HybridNetworkClassifier
-from bayleaf.classifiers.shared.incremental import IncrementalClassifier
+from bayleaf.classifiers.shared.training import Learned
 from bayleaf.counts.source import CountSource
 from bayleaf.cpds.linear_gaussian import LinearGaussianFamilies
 from bayleaf.data.codes import Codes
@@ -16,7 +15,7 @@ from bayleaf.search.left_out.linear_families import Numbers
 from bayleaf.search.left_out.number_structure import NumberRanking
 
 
-class NaiveBayesClassifier(HybridNetworkClassifier, IncrementalClassifier):
+class NaiveBayesClassifier(HybridNetworkClassifier):
     """Naive Bayes over nominal features, and numbers in intervals or as numbers.
 
     The class is the only parent of every feature. All parameters are shared with other

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.classifiers.shared.base import Learned
 from bayleaf.classifiers.shared.constraints.edge_parameters import (
     EdgeParameters,
     check_edge_parameters,
@@ -15,8 +14,8 @@ from bayleaf.classifiers.shared.constraints.edge_parameters import (
     rooted_constraints,
 )
 from bayleaf.classifiers.shared.hybrid import HybridNetworkClassifier
-from bayleaf.classifiers.shared.incremental import IncrementalClassifier
 from bayleaf.classifiers.shared.parameters import check_threshold
+from bayleaf.classifiers.shared.training import Learned
 from bayleaf.counts.source import CountSource
 from bayleaf.cpds.linear_gaussian import LinearGaussianFamilies
 from bayleaf.data.codes import Codes
@@ -26,7 +25,7 @@ from bayleaf.search.left_out.number_structure import number_tree
 from bayleaf.search.orders.chow_liu import tree_parents
 
 
-class TANClassifier(EdgeParameters, HybridNetworkClassifier, IncrementalClassifier):
+class TANClassifier(EdgeParameters, HybridNetworkClassifier):
     """Tree-augmented naive Bayes (Friedman, Geiger & Goldszmidt 1997).
 
     Beside the class every feature has at most one feature as parent; the tree is the
@@ -61,8 +60,7 @@ class TANClassifier(EdgeParameters, HybridNetworkClassifier, IncrementalClassifi
         super().__init__(**shared)
         self.theta = theta
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
+    def _check(self) -> None:
         check_threshold("theta", self.theta)
         check_edge_parameters(self)
 

@@ -252,7 +252,7 @@ class BayesianNetworkEstimator(StructureParameters, FittedNetwork):
             If a table cannot be read, or its codes cannot be written.
         """
         n_bytes = None if memory is None else size_in_bytes(memory, "memory")
-        with self._told_to_callbacks(X, y, sample_weight):
+        with self._callback_context(X, y, sample_weight):
             if client is not None or is_streamed(X):
                 from bayleaf.classifiers.shared.streaming.storing import Reading
                 from bayleaf.density.batches import fit_batches
@@ -294,9 +294,8 @@ class BayesianNetworkEstimator(StructureParameters, FittedNetwork):
                     self.em_scores_ = (learned.observed_score,)
         self._adopt(learned, counts, partial)
 
-    def _check_parameters(self) -> None:
+    def _check(self) -> None:
         """Raise if a parameter is out of range."""
-        super()._check_parameters()
         check_structure(self)
         check_expectation(self)
 

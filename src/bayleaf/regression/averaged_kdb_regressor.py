@@ -180,8 +180,7 @@ class AveragedKDBRegressor(
         self.max_rows = max_rows
         self.n_bins = n_bins
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
+    def _check(self) -> None:
         if self.n_intervals is not None:
             check_count("n_intervals", self.n_intervals, 2)
         check_flag("trees", self.trees)
@@ -229,7 +228,7 @@ class AveragedKDBRegressor(
             If a parameter, a column or the target cannot be used; the sentence names
             it and the remedy.
         """
-        with self._told_to_callbacks(X, y, sample_weight):
+        with self._callback_context(X, y, sample_weight):
             self._fit(X, y, sample_weight)
         return self
 

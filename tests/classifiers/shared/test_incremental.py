@@ -14,13 +14,10 @@ from hypothesis import strategies as st
 
 import bayleaf
 from bayleaf.classifiers import CLASSIFIERS
-from bayleaf.classifiers.shared.incremental import IncrementalClassifier
 from contract.tables import mixed_columns, nominal_columns, nominal_frame, pick_rows
 
 _CLASSES = ["in", "out", "roof"]
-_INCREMENTAL = [
-    kind for kind in CLASSIFIERS.values() if issubclass(kind, IncrementalClassifier)
-]
+_INCREMENTAL = [kind for kind in CLASSIFIERS.values() if kind.is_incremental]
 
 
 @pytest.fixture(params=_INCREMENTAL, ids=lambda kind: kind.__name__)

@@ -4,37 +4,60 @@ from __future__ import annotations
 
 import copy
 from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils.metadata_routing import UNUSED
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bayleaf.classifiers.shared.callbacks import with_callbacks
-from bayleaf.classifiers.shared.fitted import FittedClassifier
+from bayleaf.classifiers.shared.constraints.edge_parameters import edge_remarks
+from bayleaf.classifiers.shared.constraints.monotone import confirm_monotone
+from bayleaf.classifiers.shared.constraints.monotone_features import (
+    check_monotone,
+    check_two_classes,
+    directions_of,
+    monotone_remarks,
+)
+from bayleaf.classifiers.shared.incremental import (
+    learn_batch,
+    remembered_counts,
+    seal_counts,
+)
 from bayleaf.classifiers.shared.leave_one_out import (
-    LeavingOut,
+    LeftOutLogScores,
+    choose_smoothing,
     fitted_temperature,
+    leave_one_out,
+    left_out_score,
     note_little_support,
     reprior_shift,
 )
 from bayleaf.classifiers.shared.parameters import (
     AUTO,
+    CONDITIONAL,
+    GAUSSIAN,
     check_shared,
     checked_class_prior,
     checked_loss,
     encoder_rules,
 )
+from bayleaf.classifiers.shared.saving import readable_model
 from bayleaf.classifiers.shared.table_estimator import TableEstimator
 from bayleaf.classifiers.shared.training import (
+    Learned,
     TrainingTable,
     class_variable,
     with_columns_aside,
 )
 from bayleaf.counts.source import MOST_ROWS, CountSource
+from bayleaf.counts.stored import StoredCounts
 from bayleaf.counts.table_counts import TableCounts
 from bayleaf.counts.threads import thread_count
 from bayleaf.cpds.smoothing import Smoothing, resolve_smoothing
@@ -42,30 +65,37 @@ from bayleaf.data.codes import Codes
 from bayleaf.data.cuts.discretizers import resolve_discretizer
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.data.encoder.learning import Discretizer, Target, learn_encoder
-from bayleaf.data.encoder.table_encoder import EncodedTable
+from bayleaf.data.encoder.table_encoder import EncodedTable, TableEncoder
 from bayleaf.data.memory import size_in_bytes
 from bayleaf.data.random_state import random_generator
 from bayleaf.data.tables.frames import row_labels, take_apart
+from bayleaf.describe.summary import Summary, summarize
+from bayleaf.io.native.model_file import write_model
+from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.class_model import ClassModel
 from bayleaf.models.explanation import Explanation, labelled
+from bayleaf.models.model_kind import AVERAGES_NETWORKS
 from bayleaf.models.predictor import Predictor
+from bayleaf.models.texts.feature_shape import FeatureShape
+from bayleaf.search.left_out.leave_one_out import LeaveOneOut, LeaveOneOutScores
+from bayleaf.search.left_out.selection import Selection, rules_without_zeros
 from bayleaf.streams.streamed import is_streamed
+from bayleaf.wording import name_list, quoted
+
+if TYPE_CHECKING:
+    from bayleaf.io.native.count_store import CountStore
 
 # Parameters of `fit` by which a table in batches is read, and what one fit leaves.
 READING = ("target", "store", "max_rows_in_memory", "client", "memory")
 OF_LAST_FIT = ("_training_codes", "_loo_score", "_prior_shift", "_support", "_counts")
 
 
-class Learned(NamedTuple):
-    """What `_learn` returns: the model and its training log-likelihood in nats."""
-
-    model: ClassModel
-    log_likelihood: float
+def _is_incremental(classifier: BayesianClassifier) -> bool:
+    """Whether batches add up."""
+    return classifier.is_incremental
 
 
 class BayesianClassifier(
-    LeavingOut,
-    FittedClassifier,
     ClassifierMixin,  # type: ignore[misc]
     TableEstimator,
 ):
@@ -141,6 +171,25 @@ class BayesianClassifier(
         Leave-one-out scores of all candidates, where a parameter is "auto".
     """
 
+    # Whether batches add up, in `partial_fit`: the counts requested are the same for
+    # all rows or, where the structure depends on them, sums of pairs.
+    is_incremental: ClassVar[bool] = False
+    chooses_structure: ClassVar[bool] = False
+    # Whether monotone features may have parents, once these are always known.
+    monotone_parents: ClassVar[bool] = False
+    monotone: Any = None
+
+    classes_: NDArray[Any]
+    encoder_: TableEncoder
+    model_: ClassModel
+    log_likelihood_: float
+    smoothing_: Smoothing
+    selection_: Selection
+    temperature_: float
+    stored_counts_: StoredCounts
+    _training_codes: Codes | None
+    _loo_score: LeaveOneOutScores | None
+    _prior_shift: NDArray[np.float64] | None
     # Bytes that the fit in progress may take.
     _memory: int | None = None
     # How a table is read is no metadata that others could pass on.
@@ -168,9 +217,9 @@ class BayesianClassifier(
     ) -> Learned:
         """Learn the model from counts over `domain`, the class last."""
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
+    def _check(self) -> None:
         check_shared(self)
+        check_monotone(self.monotone)
 
     @with_callbacks  # type: ignore[untyped-decorator]
     def fit(
@@ -224,7 +273,7 @@ class BayesianClassifier(
             If a parameter, a column or the target cannot be used.
         """
         self._memory = None if memory is None else size_in_bytes(memory, "memory")
-        with self._told_to_callbacks(X, y, sample_weight):
+        with self._callback_context(X, y, sample_weight):
             if client is not None or is_streamed(X):
                 from bayleaf.classifiers.shared.streaming.fitting import fit_batches
                 from bayleaf.classifiers.shared.streaming.storing import Reading
@@ -235,6 +284,59 @@ class BayesianClassifier(
             else:
                 self._fit(*with_columns_aside(X, y, sample_weight, target))
         return self
+
+    @available_if(_is_incremental)  # type: ignore[untyped-decorator]
+    @with_callbacks  # type: ignore[untyped-decorator]
+    def partial_fit(
+        self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
+    ) -> Self:
+        """Learn from one more batch of rows.
+
+        After any number of batches the model equals that of `fit` on all their rows
+        together, as long as no column is numeric: numeric columns keep the cut points
+        and integer columns the kind that the first batch gives them. TAN and KDB choose
+        their structure anew.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_features)
+            The batch.
+        y : array-like of shape (n_rows,)
+            Class labels.
+        classes : array-like of shape (n_classes,), optional
+            All labels that will ever occur; needed in the first call only.
+        sample_weight : array-like of shape (n_rows,), optional
+            Weights >= 0.
+
+        Returns
+        -------
+        BayesianClassifier
+            The estimator itself.
+
+        Raises
+        ------
+        ValueError
+            If `classes` is missing in the first call or differs in a later one, or a
+            label is not among them.
+        """
+        self._refuse_leave_one_out()
+        with self._callback_context(X, y, sample_weight, "partial_fit"):
+            learn_batch(self, X, y, classes, sample_weight)
+        return self
+
+    def _refuse_leave_one_out(self) -> None:
+        """Raise if a parameter asks for rows that learning by batches does not keep."""
+        for name, value in (
+            ("smoothing", self.smoothing == AUTO),
+            ("calibration", self.calibration is not None),
+            ("objective", getattr(self, "objective", None) == CONDITIONAL),
+            ("numeric", getattr(self, "numeric", None) == GAUSSIAN),
+        ):
+            if value:
+                raise ValueError(
+                    f"{name}={quoted(getattr(self, name))} needs all rows at once, "
+                    "which partial_fit does not keep; use fit, or another value"
+                )
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
         """Encode the table, count, learn."""
@@ -250,7 +352,9 @@ class BayesianClassifier(
                 self._chosen_discretizer(rng),
                 encoder_rules(self),
             )
-        self._learn_from(self._kept(self._count(codes)), target.variable, rng)
+        self._learn_from(
+            remembered_counts(self, self._count(codes)), target.variable, rng
+        )
         self._training_codes = codes
         with self._stage("calibrating the model"):
             self.temperature_ = fitted_temperature(self, X, y, sample_weight)
@@ -263,10 +367,6 @@ class BayesianClassifier(
     def _count(self, codes: Codes) -> TableCounts:
         """Counts of the training codes."""
         return TableCounts(codes, self.n_jobs, max_table_cells=self.max_table_cells)
-
-    def _kept(self, counts: CountSource) -> CountSource:
-        """The counts that learning asks, which a learner by batches keeps."""
-        return counts
 
     def _learn_from(
         self, counts: CountSource, class_variable: Variable, rng: np.random.Generator
@@ -281,6 +381,8 @@ class BayesianClassifier(
             self.smoothing_ = resolve_smoothing(self.smoothing)
         with self._stage("learning the model"):
             self.model_, self.log_likelihood_ = self._learn(counts, domain, rng)
+        seal_counts(self, counts)
+        confirm_monotone(self, self.model_)
 
     def _training_table(
         self,
@@ -305,6 +407,8 @@ class BayesianClassifier(
             parts, y, sample_weight, known_classes, self.weight_scale
         )
         checked_loss(self.loss, table.classes)
+        if directions_of(self):
+            check_two_classes(table.classes.tolist())
         if self.class_prior is not None:
             checked_class_prior(self.class_prior, table.classes)
         return table
@@ -408,3 +512,214 @@ class BayesianClassifier(
         other._prior_shift = reprior_shift(self._predictor(), prior)
         other.model_ = self.model_.with_class_prior(prior)
         return other
+
+    def shape(self, feature: str | int) -> FeatureShape:
+        """What one feature says of the classes alone, state by state.
+
+        Parameters
+        ----------
+        feature : str or int
+            Name of the feature.
+
+        Returns
+        -------
+        FeatureShape
+            A step curve for a numeric feature, bars for a nominal one, with the weight
+            of the training rows in each state, as long as the rows are known: not
+            after pickling, or reading a file of most kinds.
+
+        Raises
+        ------
+        ValueError
+            If there is no such feature.
+        """
+        check_is_fitted(self, "model_")
+        names = self.model_.domain.names[:-1]
+        if feature not in names:
+            raise ValueError(
+                f"there is no feature {quoted(feature)}; the features are "
+                f"{name_list(names)}"
+            )
+        place = names.index(feature)
+        found = self.model_.feature_shape(place, tuple(self.classes_.tolist()))
+        assert isinstance(found, FeatureShape)
+        codes = self._training_codes
+        if found.row_counts.size or codes is None:
+            return found
+        return replace(found, row_counts=_rows(codes, place, len(found.states)))
+
+    @property
+    def network_(self) -> BayesianNetwork:
+        """The learned Bayesian network: features, then the class; not calibrated."""
+        check_is_fitted(self, "model_")
+        network = getattr(self.model_, "network", None)
+        if network is None:
+            why = getattr(self.model_, "why_no_network", None) or AVERAGES_NETWORKS
+            raise AttributeError(f"{type(self).__name__} {why}")
+        return cast(BayesianNetwork, network)
+
+    @property
+    def edges_(self) -> list[tuple[str | int, str | int]]:
+        """Arcs as (parent, child) names, arcs from the class included."""
+        check_is_fitted(self, "model_")
+        names = self.model_.domain.names
+        return [(names[parent], names[child]) for parent, child in self.model_.arcs]
+
+    def summary(self) -> Summary:
+        """Class, features, arcs, free parameters, log-likelihood, remarks."""
+        check_is_fitted(self, "model_")
+        facts = self._predictor(), self.log_likelihood_, self._last_unknown
+        found = summarize(type(self).__name__, *facts)
+        remarks = [*edge_remarks(self), *monotone_remarks(self)]
+        return replace(found, remarks=(*found.remarks, *remarks))
+
+    @property
+    def counts_(self) -> CountStore:
+        """Counts of the training rows, which add up with those of others.
+
+        Of the class with all pairs of features, and of the model's own families; with
+        their states, they take memory by the square of the number of features.
+        """
+        from bayleaf.classifiers.shared.streaming.from_counts import counts_of
+
+        check_is_fitted(self, "model_")
+        return counts_of(self)
+
+    def count(self, table: Any, *, sample_weight: str | None = None) -> CountStore:
+        """Count other rows as this model reads them: its columns, at its cut points.
+
+        Parameters
+        ----------
+        table : data frame, or what `fit` reads in batches
+            With the columns of training and the class; others are left out. Values
+            that training did not contain become states, unless ``unknown="error"``.
+        sample_weight : str, optional
+            The column of row weights.
+
+        Returns
+        -------
+        CountStore
+            Of the same tables as `counts_`, so that both can be added.
+
+        Raises
+        ------
+        ValueError
+            If a column is missing, or there are no rows.
+        """
+        from bayleaf.classifiers.shared.streaming.from_counts import (
+            count_batches,
+            families_of,
+            reading_of,
+        )
+        from bayleaf.streams.sources import open_source
+
+        check_is_fitted(self, "model_")
+        source, families = open_source(table), families_of(self.model_)
+        return count_batches(source, reading_of(self), families, sample_weight)
+
+    @classmethod
+    def from_counts(cls, counts: CountStore, **parameters: Any) -> Self:
+        """Learn from counts alone: of other days, of several sites, less some rows.
+
+        Parameters
+        ----------
+        counts : CountStore
+            Of a table, or of several whose counts were added.
+        **parameters
+            Of the classifier.
+
+        Returns
+        -------
+        BayesianClassifier
+            The model that `fit` gives on all the rows counted, bit for bit, at the same
+            cut points.
+
+        Raises
+        ------
+        ValueError
+            If the counts lack a table that the classifier asks for, naming its
+            variables, or it learns from rows.
+        """
+        from bayleaf.classifiers.shared.streaming.from_counts import fit_to_counts
+
+        classifier = cls(**parameters)
+        fit_to_counts(classifier, counts)
+        return classifier
+
+    def save(self, path: str | Path) -> None:
+        """Write the fitted classifier to a JSON model file; `bayleaf.load` reads it.
+
+        Raises
+        ------
+        TypeError
+            If a parameter or label has no place in the file, naming it.
+        ValueError
+            If a reader would refuse a table, as after a large floor, or anything else.
+        OSError
+            If the file cannot be written; an older file is then left as it was.
+        """
+        write_model(readable_model(self), path)
+
+    def _chosen_smoothing(
+        self, counts: CountSource, domain: Domain, log_scores: LeftOutLogScores
+    ) -> Smoothing:
+        """The rule for the tables; with "auto" it is chosen here, once in a fit.
+
+        `log_scores` scores the left-out rows under each rule, the structure fixed.
+        """
+        if self.smoothing == AUTO and not hasattr(self, "selection_"):
+            rules = rules_without_zeros(counts.rows())
+            left_out = self._leave_one_out(counts.rows(), domain, rules)
+            self._adopt(choose_smoothing(left_out, log_scores))
+        return self.smoothing_
+
+    def _adopt(self, selection: Selection) -> None:
+        """Take over the best candidate's rule."""
+        self.selection_ = selection
+        self.smoothing_ = selection.best.smoothing
+
+    def _leave_one_out(
+        self, codes: Codes, domain: Domain, rules: Sequence[Smoothing]
+    ) -> LeaveOneOut:
+        """What scores each row of the codes without itself, under each rule."""
+        counts = TableCounts(codes, self.n_jobs, max_table_cells=self.max_table_cells)
+        learned = self.class_prior is None and self.fit_prior
+        prior = None if learned else self._class_prior(counts, rules[0])
+        return leave_one_out(counts, domain, rules, prior, self.max_table_cells)
+
+    def _left_out_log_scores(self, left_out: LeaveOneOut) -> NDArray[np.float64] | None:
+        """Scores of the left-out rows, (n_rules, n_classes, n_rows); None if unknown.
+
+        The structure is that of the fitted model.
+        """
+        return None
+
+    def _left_out_temperature(self) -> float | None:
+        """The temperature, if learning found it already."""
+        return None
+
+    @property
+    def loo_score_(self) -> LeaveOneOutScores:
+        """How well the training rows are predicted without themselves.
+
+        Exact leave-one-out of the probabilities: structure, cut points and temperature
+        stay those of all rows; the temperature counts in a row as far as its features
+        are known. Computed when first asked for.
+        """
+        check_is_fitted(self, "model_")
+        if self._loo_score is None:
+            self._loo_score = left_out_score(self)
+        return self._loo_score
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Neither a pickle nor a copy under another prior holds the training rows.
+        state = cast(dict[str, Any], super().__getstate__())
+        dropped = {"_training_codes", "_loo_score", "_beside"} & set(state)
+        return {**state, **dict.fromkeys(dropped)}
+
+
+def _rows(codes: Codes, feature: int, n_states: int) -> NDArray[np.float64]:
+    """Weight of the rows in each state of a feature."""
+    column = codes.column(feature)
+    counts = np.bincount(column, weights=codes.weights, minlength=n_states)
+    return counts[:n_states].astype(np.float64)

@@ -6,8 +6,6 @@ and have no `set_callbacks`.
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator, Mapping
 from typing import Any
 
 try:
@@ -16,7 +14,7 @@ except ImportError:
     HAS_CALLBACKS = False
 
     class CallbackSupportMixin:  # type: ignore[no-redef]
-        """Nothing to tell anyone."""
+        """Fallback for scikit-learn before 1.9."""
 
     def with_callbacks(method: Any) -> Any:
         """The method as it is."""
@@ -25,31 +23,4 @@ except ImportError:
 else:
     HAS_CALLBACKS = True
 
-__all__ = ["HAS_CALLBACKS", "TellsCallbacks", "with_callbacks"]
-
-
-class TellsCallbacks(CallbackSupportMixin):  # type: ignore[misc]
-    """An estimator whose fits scikit-learn's callbacks can follow."""
-
-    @contextlib.contextmanager
-    def _told_to_callbacks(
-        self, X: Any, y: Any, sample_weight: Any, method: str = "fit"
-    ) -> Iterator[None]:
-        """Tell callbacks that a fit begins and that it has ended."""
-        if not HAS_CALLBACKS:
-            yield
-            return
-        context = self._init_callback_context(task_name=method)
-        facts = {"sample_weight": sample_weight}
-        context.call_on_fit_task_begin(estimator=self, X=X, y=y, metadata=facts)
-        yield
-        context.call_on_fit_task_end(estimator=self, X=X, y=y, metadata=facts)
-
-    def _tell_of_pass(self, task_id: tuple[int, int], facts: Mapping[str, Any]) -> None:
-        """Tell callbacks of a finished pass below the fit."""
-        if not HAS_CALLBACKS:
-            return
-        fit: Any = self._callback_fit_ctx
-        task = fit.subcontext(task_name="pass", task_id=task_id)
-        task.call_on_fit_task_begin(estimator=self, metadata=facts)
-        task.call_on_fit_task_end(estimator=self, metadata=facts)
+__all__ = ["HAS_CALLBACKS", "CallbackSupportMixin", "with_callbacks"]

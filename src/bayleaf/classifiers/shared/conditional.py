@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.classifiers.shared.base import BayesianClassifier, Learned
+from bayleaf.classifiers.shared.base import BayesianClassifier
 from bayleaf.classifiers.shared.parameters import (
     CONDITIONAL,
     GENERATIVE,
     check_choice,
     check_threshold,
 )
+from bayleaf.classifiers.shared.training import Learned
 from bayleaf.counts.source import CountSource
 from bayleaf.cpds.table import TableCPD, learn_table_cpds
 from bayleaf.data.domain import Domain
@@ -56,8 +57,7 @@ class SingleNetworkClassifier(BayesianClassifier):
         self.objective = objective
         self.pull = pull
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
+    def _check(self) -> None:
         check_choice("objective", self.objective, (GENERATIVE, CONDITIONAL))
         check_threshold("pull", self.pull, none_too=False)
 

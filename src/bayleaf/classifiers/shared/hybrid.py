@@ -10,13 +10,9 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.classifiers.shared.base import Learned
 from bayleaf.classifiers.shared.conditional import SingleNetworkClassifier
 from bayleaf.classifiers.shared.constraints.edge_parameters import check_same_kind
-from bayleaf.classifiers.shared.constraints.monotone import (
-    MonotoneClassifier,
-    pooled_network,
-)
+from bayleaf.classifiers.shared.constraints.monotone import pooled_network
 from bayleaf.classifiers.shared.constraints.monotone_features import directions_of
 from bayleaf.classifiers.shared.parameters import (
     CALIBRATIONS,
@@ -26,6 +22,7 @@ from bayleaf.classifiers.shared.parameters import (
     NUMERIC_RULES,
     check_choice,
 )
+from bayleaf.classifiers.shared.training import Learned
 from bayleaf.counts.source import CountSource, Family
 from bayleaf.counts.table_counts import TableCounts
 from bayleaf.counts.threads import thread_count
@@ -80,7 +77,7 @@ class _Parts(NamedTuple):
     families: LinearGaussianFamilies
 
 
-class HybridNetworkClassifier(MonotoneClassifier, SingleNetworkClassifier):
+class HybridNetworkClassifier(SingleNetworkClassifier):
     """Base of classifiers by one network that can take numbers as numbers.
 
     A subclass defines `_learn_network` and `_number_families` in the place of `_learn`.
@@ -95,11 +92,19 @@ class HybridNetworkClassifier(MonotoneClassifier, SingleNetworkClassifier):
         Weigh the tables and each number's density by the log-loss of left-out rows,
         which calibrates too; only with ``numeric="gaussian"``. By default all count
         once.
+    monotone : dict of name to {+1, -1, 0}, optional
+        Features along which the probability of the second of two classes (in
+        `classes_`) never falls (+1) or never rises (-1), all other features equal, be
+        they given or missing. Such a feature depends on the class alone: it is parent
+        and child of no feature, and its probabilities are pooled over adjacent states.
+        Where no cell is summed out, with ``missing="error"`` and ``unknown="error"``,
+        it may have parents in TAN and KDB.
     **shared
-        The parameters that the classifiers share, see `MonotoneClassifier`,
-        `SingleNetworkClassifier` and `BayesianClassifier`.
+        The parameters that the classifiers share, see `SingleNetworkClassifier` and
+        `BayesianClassifier`.
     """
 
+    is_incremental = True
     # Arcs among all features that are required or forbidden.
     _constraints = Constraints()
     # What numbers say of the left-out training rows, (n_classes, n_rows); None without.
@@ -110,14 +115,15 @@ class HybridNetworkClassifier(MonotoneClassifier, SingleNetworkClassifier):
         *,
         numeric: str = DISCRETIZE,
         numeric_weights: str | None = None,
+        monotone: Any = None,
         **shared: Any,
     ) -> None:
         super().__init__(**shared)
+        self.monotone = monotone
         self.numeric = numeric
         self.numeric_weights = numeric_weights
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
+    def _check(self) -> None:
         check_choice("numeric", self.numeric, NUMERIC_RULES)
         if self.numeric_weights is not None:
             check_choice("numeric_weights", self.numeric_weights, CALIBRATIONS)

@@ -1,21 +1,17 @@
-"""What leaving rows out, choosing rules and calibrating ask of a classifier."""
+"""Leave training rows out: to choose rules, to calibrate, to score a classifier."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from functools import partial
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
-from sklearn.utils.validation import check_is_fitted
 
-from bayleaf.classifiers.shared.classifier_parts import ClassifierParts
 from bayleaf.classifiers.shared.constraints.monotone_features import directions_of
-from bayleaf.classifiers.shared.parameters import AUTO
 from bayleaf.counts.source import CountSource
-from bayleaf.counts.table_counts import TableCounts
 from bayleaf.cpds.smoothing import CellSmoothing, Smoothing
 from bayleaf.cpds.table import TableCPD
 from bayleaf.data.codes import Codes
@@ -34,7 +30,6 @@ from bayleaf.search.left_out.leave_one_out import (
 from bayleaf.search.left_out.selection import (
     Selection,
     choose_rule,
-    rules_without_zeros,
 )
 from bayleaf.search.left_out.temperature import best_temperature
 from bayleaf.wording import name_list
@@ -91,67 +86,6 @@ def summing_out(
     return add_missing
 
 
-class LeavingOut(ClassifierParts):
-    """What every classifier can do with its training rows: leave each of them out."""
-
-    def _chosen_smoothing(
-        self, counts: CountSource, domain: Domain, log_scores: LeftOutLogScores
-    ) -> Smoothing:
-        """The rule for the tables; with "auto" it is chosen here, once in a fit.
-
-        `log_scores` scores the left-out rows under each rule, the structure fixed.
-        """
-        if self.smoothing == AUTO and not hasattr(self, "selection_"):
-            rules = rules_without_zeros(counts.rows())
-            left_out = self._leave_one_out(counts.rows(), domain, rules)
-            self._adopt(choose_smoothing(left_out, log_scores))
-        return self.smoothing_
-
-    def _adopt(self, selection: Selection) -> None:
-        """Take over the best candidate's rule."""
-        self.selection_ = selection
-        self.smoothing_ = selection.best.smoothing
-
-    def _leave_one_out(
-        self, codes: Codes, domain: Domain, rules: Sequence[Smoothing]
-    ) -> LeaveOneOut:
-        """What scores each row of the codes without itself, under each rule."""
-        counts = TableCounts(codes, self.n_jobs, max_table_cells=self.max_table_cells)
-        learned = self.class_prior is None and self.fit_prior
-        prior = None if learned else self._class_prior(counts, rules[0])
-        return leave_one_out(counts, domain, rules, prior, self.max_table_cells)
-
-    def _left_out_log_scores(self, left_out: LeaveOneOut) -> NDArray[np.float64] | None:
-        """Scores of the left-out rows, (n_rules, n_classes, n_rows); None if unknown.
-
-        The structure is that of the fitted model.
-        """
-        return None
-
-    def _left_out_temperature(self) -> float | None:
-        """The temperature, if learning found it already."""
-        return None
-
-    @property
-    def loo_score_(self) -> LeaveOneOutScores:
-        """How well the training rows are predicted without themselves.
-
-        Exact leave-one-out of the probabilities: structure, cut points and temperature
-        stay those of all rows; the temperature counts in a row as far as its features
-        are known. Computed when first asked for.
-        """
-        check_is_fitted(self, "model_")
-        if self._loo_score is None:
-            self._loo_score = left_out_score(self)
-        return self._loo_score
-
-    def __getstate__(self) -> dict[str, Any]:
-        # Neither a pickle nor a copy under another prior holds the training rows.
-        state = cast(dict[str, Any], super().__getstate__())
-        dropped = {"_training_codes", "_loo_score", "_beside"} & set(state)
-        return {**state, **dict.fromkeys(dropped)}
-
-
 def choose_smoothing(left_out: LeaveOneOut, log_scores: LeftOutLogScores) -> Selection:
     """The choice among the rules of `left_out` for the structure that is scored."""
     scores = log_scores(left_out)
@@ -159,9 +93,7 @@ def choose_smoothing(left_out: LeaveOneOut, log_scores: LeftOutLogScores) -> Sel
     return choose_rule(left_out.rules, [left_out.scores(s) for s in scores])
 
 
-def fitted_temperature(
-    classifier: LeavingOut, X: Any, y: Any, sample_weight: Any
-) -> float:
+def fitted_temperature(classifier: Any, X: Any, y: Any, sample_weight: Any) -> float:
     """The temperature that calibration gives a fitted classifier; 1 without.
 
     Where rows cannot be left out by counts, as under a rule that knows whole tables
@@ -169,7 +101,7 @@ def fitted_temperature(
     """
     if classifier.calibration is None:
         return 1.0
-    learned = classifier._left_out_temperature()
+    learned: float | None = classifier._left_out_temperature()
     if learned is not None:
         return learned
     codes = classifier._training_codes
@@ -189,7 +121,7 @@ def fitted_temperature(
     return temperature
 
 
-def note_little_support(classifier: LeavingOut) -> None:
+def note_little_support(classifier: Any) -> None:
     """Note for the summary where a choice by leaving rows out rests on little.
 
     That is where a class has one row, without which nothing tells of it, and where
@@ -223,7 +155,7 @@ def note_little_support(classifier: LeavingOut) -> None:
         notes[classifier.model_.domain.names[-1]] = "; ".join(remarks)
 
 
-def left_out_score(classifier: LeavingOut) -> LeaveOneOutScores:
+def left_out_score(classifier: Any) -> LeaveOneOutScores:
     """Leave-one-out scores of a fitted classifier, after calibration.
 
     AttributeError if the training rows are gone, or the model has no exact
@@ -250,7 +182,7 @@ def left_out_score(classifier: LeavingOut) -> LeaveOneOutScores:
 
 
 def _left_out_rows(
-    classifier: LeavingOut,
+    classifier: Any,
 ) -> tuple[LeaveOneOut, NDArray[np.float64]] | None:
     """The training rows and their scores, (n_classes, n_rows), if there are any."""
     if directions_of(classifier):
@@ -264,9 +196,7 @@ def _left_out_rows(
     return None if scores is None else (left_out, scores[0])
 
 
-def _held_out_temperature(
-    classifier: LeavingOut, X: Any, y: Any, sample_weight: Any
-) -> float:
+def _held_out_temperature(classifier: Any, X: Any, y: Any, sample_weight: Any) -> float:
     """The temperature that suits rows held out in stratified folds."""
     codes = classifier._training_codes
     assert codes is not None

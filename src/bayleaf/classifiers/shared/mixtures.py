@@ -92,7 +92,7 @@ class Reports:
         self.values.append(value)
         facts = {"start": self._start, "number": number, self._figure: value}
         # Starts may run side by side, so their tasks have names of their own.
-        self._estimator._tell_of_pass((self._start, number), facts)
+        self._estimator._on_iteration((self._start, number), facts)
         if self._estimator.verbose > 1:
             print(
                 f"start {self._start + 1}, pass {number}: "

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from bayleaf.classifiers.shared.classifier_parts import ClassifierParts
 from bayleaf.counts.source import CountSource
 from bayleaf.counts.table_counts import TableCounts, rows_by_state
 from bayleaf.cpds import smoothing as smoothing_rules
@@ -59,7 +58,7 @@ _PARAMETER_OBJECTS: dict[str, type[Any]] = {
 }
 
 
-def saved_model(classifier: ClassifierParts) -> SavedModel:
+def saved_model(classifier: Any) -> SavedModel:
     """What a model file keeps of a fitted classifier.
 
     TypeError names a parameter whose value cannot be written to a file.
@@ -82,7 +81,7 @@ def saved_model(classifier: ClassifierParts) -> SavedModel:
     )
 
 
-def kept_support(classifier: ClassifierParts) -> SupportCounts | None:
+def kept_support(classifier: Any) -> SupportCounts | None:
     """The training rows behind a fitted classifier's tables.
 
     None where they are gone, as after pickling and a change of the class prior.
@@ -100,7 +99,7 @@ def kept_support(classifier: ClassifierParts) -> SupportCounts | None:
     return None if counts is None else support_of(classifier, counts)
 
 
-def support_of(classifier: ClassifierParts, counts: CountSource) -> SupportCounts:
+def support_of(classifier: Any, counts: CountSource) -> SupportCounts:
     """The rows that counts have behind a fitted classifier's tables."""
     learned = classifier.class_prior is None and classifier.fit_prior
     model = classifier.model_

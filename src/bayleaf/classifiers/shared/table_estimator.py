@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from bayleaf.classifiers.shared.callbacks import TellsCallbacks
+from bayleaf.classifiers.shared.callbacks import HAS_CALLBACKS, CallbackSupportMixin
 from bayleaf.classifiers.shared.parameters import (
     check_choice,
     check_count,
@@ -39,7 +39,7 @@ _LOGGER = logging.getLogger("bayleaf")
 
 
 class TableEstimator(
-    TellsCallbacks,
+    CallbackSupportMixin,  # type: ignore[misc]
     BaseEstimator,  # type: ignore[misc]
 ):
     """Base of estimators that read tables: parameters, tags, reports on a fit.
@@ -136,7 +136,13 @@ class TableEstimator(
         return "" if network is None else drawing_of(network)
 
     def _check_parameters(self) -> None:
-        """Raise if a parameter is out of range; subclasses add their own."""
+        """Raise if a parameter is out of range, by the `_check` of each class."""
+        for kind in reversed(type(self).__mro__):
+            if check := kind.__dict__.get("_check"):
+                check(self)
+
+    def _check(self) -> None:
+        """Raise if a parameter of this class is out of range."""
         check_choice("missing", self.missing, self.missing_rules)
         check_choice("unknown", self.unknown, UNKNOWN_RULES)
         check_choice("identifiers", self.identifiers, IDENTIFIER_RULES)
@@ -147,6 +153,29 @@ class TableEstimator(
         check_count("max_table_cells", self.max_table_cells, 1)
         check_count("verbose", int(self.verbose), 0)
         check_jobs(self.n_jobs)
+
+    @contextlib.contextmanager
+    def _callback_context(
+        self, X: Any, y: Any, sample_weight: Any, method: str = "fit"
+    ) -> Iterator[None]:
+        """Report to callbacks that a fit begins and that it has ended."""
+        if not HAS_CALLBACKS:
+            yield
+            return
+        context = self._init_callback_context(task_name=method)
+        facts = {"sample_weight": sample_weight}
+        context.call_on_fit_task_begin(estimator=self, X=X, y=y, metadata=facts)
+        yield
+        context.call_on_fit_task_end(estimator=self, X=X, y=y, metadata=facts)
+
+    def _on_iteration(self, task_id: tuple[int, int], facts: Mapping[str, Any]) -> None:
+        """Report to callbacks a finished pass below the fit."""
+        if not HAS_CALLBACKS:
+            return
+        fit: Any = self._callback_fit_ctx
+        task = fit.subcontext(task_name="pass", task_id=task_id)
+        task.call_on_fit_task_begin(estimator=self, metadata=facts)
+        task.call_on_fit_task_end(estimator=self, metadata=facts)
 
     @contextlib.contextmanager
     def _stage(self, what: str) -> Iterator[None]:

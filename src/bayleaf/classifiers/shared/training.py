@@ -16,6 +16,7 @@ from bayleaf.data.domain import Variable
 from bayleaf.data.labels import encode_labels, label_codes
 from bayleaf.data.tables.columns import Column, Matrix, select_rows
 from bayleaf.data.tables.frames import column_names
+from bayleaf.models.class_model import ClassModel
 from bayleaf.wording import near_names, quoted
 
 WEIGHT_SCALES = COUNTS, MEAN_ONE = "counts", "mean_one"
@@ -194,3 +195,10 @@ def _checked_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64]:
             "sample_weight is zero for every row; give at least one row a weight > 0"
         )
     return weights
+
+
+class Learned(NamedTuple):
+    """What `_learn` returns: the model and its training log-likelihood in nats."""
+
+    model: ClassModel
+    log_likelihood: float

@@ -18,14 +18,16 @@ from bayleaf.wording import near_names, quoted
 Name = str | int
 
 
-class ForbiddenEdges:
-    """Arcs that a learned structure must not have, as parameters of an estimator.
+class EdgeParameters:
+    """Arcs that a learned structure must and must not have, as parameters.
 
     Stands before `TableEstimator` among the bases of an estimator, whose parameters
     it passes on.
 
     Parameters
     ----------
+    required_edges : sequence of (parent, child), default=()
+        Names of columns that an arc joins in this direction.
     forbidden_edges : sequence of (parent, child), default=()
         Names of columns that no arc joins in this direction.
     tiers : sequence of sequence of str or int, default=()
@@ -34,25 +36,17 @@ class ForbiddenEdges:
     """
 
     def __init__(
-        self, *, forbidden_edges: Any = (), tiers: Any = (), **shared: Any
+        self,
+        *,
+        required_edges: Any = (),
+        forbidden_edges: Any = (),
+        tiers: Any = (),
+        **shared: Any,
     ) -> None:
         super().__init__(**shared)
+        self.required_edges = required_edges
         self.forbidden_edges = forbidden_edges
         self.tiers = tiers
-
-
-class EdgeParameters(ForbiddenEdges):
-    """Arcs that a learned structure must and must not have, as parameters.
-
-    Parameters
-    ----------
-    required_edges : sequence of (parent, child), default=()
-        Names of columns that an arc joins in this direction.
-    """
-
-    def __init__(self, *, required_edges: Any = (), **shared: Any) -> None:
-        super().__init__(**shared)
-        self.required_edges = required_edges
 
 
 def check_edge_parameters(estimator: Any) -> None:

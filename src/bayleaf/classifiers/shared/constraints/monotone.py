@@ -1,28 +1,24 @@
-"""Classifiers whose posterior is monotone in some features."""
+"""Tables in order, and the check that a posterior is monotone in some features."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from math import prod
-from typing import Any, ClassVar, cast
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.classifiers.shared.base import BayesianClassifier, Learned
 from bayleaf.classifiers.shared.constraints.monotone_features import (
     MonotoneFeature,
-    check_monotone,
-    check_two_classes,
-    directions_of,
     monotone_features,
 )
 from bayleaf.classifiers.shared.constraints.pooling import likelihood_ordered
-from bayleaf.classifiers.shared.training import TrainingTable
+from bayleaf.classifiers.shared.training import Learned
 from bayleaf.counts.source import CountSource, Family
 from bayleaf.cpds.table import TableCPD
 from bayleaf.data.codes import Codes
-from bayleaf.data.domain import Domain, Variable
+from bayleaf.data.domain import Domain
 from bayleaf.models.class_model import ClassModel
 from bayleaf.models.networks.network_model import NetworkModel
 from bayleaf.wording import quoted
@@ -32,46 +28,6 @@ from bayleaf.wording import quoted
 _LEAST_CONTEXTS, _MOST_CONTEXTS = 64, 20_000
 # Nats by which log-odds may fall as rounding has it.
 _ROUNDING = 1e-9
-
-
-class MonotoneClassifier(BayesianClassifier):
-    """Base of classifiers that keep the second class's probability monotone.
-
-    Parameters
-    ----------
-    monotone : dict of name to {+1, -1, 0}, optional
-        Features along which the probability of the second of two classes (in
-        `classes_`) never falls (+1) or never rises (-1), all other features equal, be
-        they given or missing. Such a feature depends on the class alone: it is parent
-        and child of no feature, and its probabilities are pooled over adjacent states.
-        Where no cell is summed out, with ``missing="error"`` and ``unknown="error"``,
-        it may have parents in TAN and KDB.
-    **shared
-        The parameters that the classifiers share, see `BayesianClassifier`.
-    """
-
-    # Whether monotone features may have parents, once these are always known.
-    monotone_parents: ClassVar[bool] = False
-
-    def __init__(self, *, monotone: Any = None, **shared: Any) -> None:
-        super().__init__(**shared)
-        self.monotone = monotone
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_monotone(self.monotone)
-
-    def _training_table(self, *arguments: Any, **options: Any) -> TrainingTable:
-        table = super()._training_table(*arguments, **options)
-        if directions_of(self):
-            check_two_classes(table.classes.tolist())
-        return table
-
-    def _learn_from(
-        self, counts: CountSource, class_variable: Variable, rng: np.random.Generator
-    ) -> None:
-        super()._learn_from(counts, class_variable, rng)
-        confirm_monotone(self, self.model_)
 
 
 def pooled_network(

@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from bayleaf.classifiers.shared.incremental import remembered_counts
 from bayleaf.classifiers.shared.saving import support_of
 from bayleaf.classifiers.shared.streaming.reading import adopt_table
 from bayleaf.counts.count_tables import CountTables
@@ -106,7 +107,7 @@ def fit_to_counts(classifier: Any, counts: CountStore) -> None:
     domain = own.reading.domain
     rng = random_generator(classifier.random_state)
     try:
-        kept = classifier._kept(own.tables)
+        kept = remembered_counts(classifier, own.tables)
         classifier._learn_from(kept, domain[len(domain) - 1], rng)
         classifier._support = support_of(classifier, own.tables)
     except TypeError as error:

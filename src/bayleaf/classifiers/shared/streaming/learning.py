@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from bayleaf.classifiers.shared.incremental import remembered_counts
 from bayleaf.classifiers.shared.leave_one_out import (
     fitted_temperature,
     note_little_support,
@@ -37,7 +38,8 @@ def learn_from_blocks(
     """
     adopt_table(classifier, table)
     domain = table.domain
-    classifier._learn_from(classifier._kept(counts), domain[len(domain) - 1], rng)
+    remembered = remembered_counts(classifier, counts)
+    classifier._learn_from(remembered, domain[len(domain) - 1], rng)
     all_rows = counts.n_rows <= counts.most_rows
     if all_rows or classifier.calibration is not None:
         classifier._training_codes = counts.rows()
