@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.native.arrays import BOOL, F8, I8, U2, code_arguments, readable, writable
+from bayleaf.native.arrays import B1, F8, I8, U2, code_arguments, readable, writable
 from bayleaf.native.library import FLAG, INTEGER, POINTER, REAL, Function
 
 Floats = NDArray[np.float64]
@@ -164,7 +164,7 @@ def grow_class_trees(
         readable(codes, U2, (n_rows, n_features)),
         *(n_rows, n_features),
         readable(cards, I8, (n_features,)),
-        readable(is_ordered, BOOL, (n_features,)),
+        readable(is_ordered, B1, (n_features,)),
         readable(own, I8, (n_rows,)),
         readable(weights, F8, (n_rows,)),
         writable(scores, F8, (n_rows, n_classes)),
@@ -223,8 +223,9 @@ def add_class_trees(
     n_nodes, n_trees = (len(nodes.features),), (len(roots),)
     _add_class_trees(
         *code_arguments(narrow, wide, slots, n_rows),
+        n_rows,
         readable(cards, I8, (n_features,)),
-        readable(is_ordered, BOOL, (n_features,)),
+        readable(is_ordered, B1, (n_features,)),
         readable(roots, I8, n_trees),
         readable(classes, I8, n_trees),
         len(roots),

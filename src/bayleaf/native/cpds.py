@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.native._handles import Handle
 from bayleaf.native.arrays import (
     F4,
     F8,
@@ -17,7 +16,7 @@ from bayleaf.native.arrays import (
     readable,
     writable,
 )
-from bayleaf.native.library import FLAG, INTEGER, POINTER, REAL, Function
+from bayleaf.native.library import FLAG, INTEGER, POINTER, REAL, Function, Handle
 
 _CODES = (POINTER, INTEGER, POINTER, INTEGER, POINTER, INTEGER, INTEGER)
 
@@ -200,6 +199,7 @@ class Networks(Handle):
             features.start,
             n_features,
             *code_arguments(narrow, wide, slots, n_rows),
+            n_rows,
             readable(own, I8, (n_rows,)),
             readable(shares, F8, (n_rows,)),
             writable(values, dtype, (n_rows, self.n_classes, n_pieces)),
@@ -248,6 +248,7 @@ class Networks(Handle):
         _networks_add_scores(
             self.address,
             *code_arguments(narrow, wide, slots, n_rows),
+            n_rows,
             readable(scales, F8, (n_sets, self.n_features, n_depths)),
             n_sets,
             n_depths,

@@ -8,9 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.native._handles import Handle
-from bayleaf.native.arrays import BOOL, F8, I8, code_arguments, readable, writable
-from bayleaf.native.library import FLAG, INTEGER, POINTER, Function
+from bayleaf.native.arrays import B1, F8, I8, code_arguments, readable, writable
+from bayleaf.native.library import FLAG, INTEGER, POINTER, Function, Handle
 from bayleaf.native.tree_questions import Known, Memory
 
 Whole = NDArray[np.int64]
@@ -115,8 +114,8 @@ class CompiledTree(Handle):
             families.size,
             readable(cells, F8, (cells.size,)),
             cells.size,
-            readable(sums_to_one, BOOL, (n,)),
-            readable(observed, BOOL, (n,)),
+            readable(sums_to_one, B1, (n,)),
+            readable(observed, B1, (n,)),
             n_cliques,
             readable(clique_starts, I8, (n_cliques + 1,)),
             readable(cliques, I8, (cliques.size,)),
@@ -250,7 +249,7 @@ class CompiledTree(Handle):
             memory.address,
             *known.arguments,
             writable(cells, F8, (2,)),
-            writable(is_observed, BOOL, is_observed.shape),
+            writable(is_observed, B1, is_observed.shape),
         )
         self._give_back(memory)
         return float(cells[0]), float(cells[1]), np.flatnonzero(is_observed).tolist()
@@ -290,6 +289,7 @@ class CompiledTree(Handle):
         _row_evidence(
             memory.address,
             *code_arguments(narrow, wide, slots, n_rows),
+            n_rows,
             first,
             n_asked,
             writable(log_evidence, F8, (n_asked,)),
@@ -331,6 +331,7 @@ class CompiledTree(Handle):
         _row_posteriors(
             memory.address,
             *code_arguments(narrow, wide, slots, n_rows),
+            n_rows,
             first,
             n_asked,
             target,
@@ -374,6 +375,7 @@ class CompiledTree(Handle):
         _row_families(
             memory.address,
             *code_arguments(narrow, wide, slots, n_rows),
+            n_rows,
             first,
             weights.size,
             readable(weights, F8, (weights.size,)),

@@ -1,4 +1,4 @@
-"""The shared library of the native core: which is loaded, and how calls end.
+"""The shared library of the native core: which is loaded, how calls end, its objects.
 
 The same sources are built once per instruction set, or once for the processor of this
 machine. Every build gives the same bits: products and sums are neither fused nor
@@ -11,8 +11,10 @@ import ctypes
 import os
 import re
 import sys
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
+from typing import Any, NoReturn
 
 import bayleaf.native
 
@@ -42,6 +44,10 @@ POINTER = ctypes.c_void_p
 INTEGER = ctypes.c_int64
 FLAG = ctypes.c_bool
 REAL = ctypes.c_double
+
+_new_capsule = ctypes.PYFUNCTYPE(ctypes.py_object, POINTER, ctypes.c_char_p, POINTER)(
+    ("PyCapsule_New", ctypes.pythonapi)
+)
 
 
 class NativeCoreError(ImportError):
@@ -183,11 +189,8 @@ def _connect(core: ctypes.CDLL) -> None:
 def library() -> ctypes.CDLL:
     """The library of the best instruction set that the processor has, loaded once.
 
-    Raises
-    ------
-    NativeCoreError
-        If it is missing, cannot be loaded, or BAYLEAF_SIMD asks for one that does not
-        run here.
+    NativeCoreError if it is missing, cannot be loaded, or BAYLEAF_SIMD names one that
+    does not run here.
     """
     core = _open(_chosen_level())
     core.bl_level.restype = ctypes.c_char_p
@@ -202,21 +205,16 @@ def level() -> str:
 
 
 class Function:
-    """One function of the library, which raises what goes wrong inside it.
+    """A function of the library by its name, with parameters of some kinds.
 
-    Parameters
-    ----------
-    name : str
-        Its name in the C interface.
-    *kinds : type
-        Types of its parameters: POINTER, INTEGER, FLAG or REAL.
+    Kinds are POINTER, INTEGER, FLAG and REAL. What fails inside it is raised.
     """
 
     __slots__ = ("_call", "_kinds", "_name")
 
     def __init__(self, name: str, *kinds: type) -> None:
         self._name, self._kinds = name, kinds
-        self._call: ctypes._NamedFuncPointer | None = None
+        self._call: Any = None
 
     def __call__(self, *arguments: int | float | None) -> None:
         """Call it; raises what `_raise` makes of a status other than zero."""
@@ -251,9 +249,27 @@ def _raise(status: int) -> None:
 def watch_flag(address: int | None) -> None:
     """Let this thread's loops stop once the int32 at an address is not zero.
 
-    Parameters
-    ----------
-    address : int or None
-        None ends it.
+    None ends it.
     """
     library().bl_watch(address)
+
+
+class Handle:
+    """An object of the native core at `address`, freed with this one.
+
+    `make` takes the arguments and where to write the address; `free` is the name of a
+    capsule's destructor. Never changed once it is made, so that threads may share it
+    and a forked process may go on using its copy.
+    """
+
+    def __init__(self, make: Callable[..., None], free: str, *arguments: Any) -> None:
+        made = ctypes.c_void_p()
+        make(*arguments, ctypes.addressof(made))
+        assert made.value is not None
+        self.address = made.value
+        # Freed without a step of Python's, in which Ctrl-C would be heard and lost.
+        destructor = ctypes.cast(library()[free], POINTER)
+        self._capsule = _new_capsule(self.address, None, destructor)
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(f"a {type(self).__name__} cannot be pickled; make it anew")

@@ -75,6 +75,7 @@ def add_looked_up(
         raise ValueError("at least one bound and one class are needed")
     _add_looked_up(
         *code_arguments(narrow, wide, slots, n_rows),
+        n_rows,
         readable(strides, I8, slots.shape),
         readable(bounds, I8, (n_groups + 1,)),
         readable(starts, I8, (n_groups + 1,)),

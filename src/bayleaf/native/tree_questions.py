@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.native._handles import Handle
 from bayleaf.native.arrays import F8, writable
-from bayleaf.native.library import POINTER, Function
+from bayleaf.native.library import POINTER, Function, Handle
 
 Floats = NDArray[np.float64]
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from bayleaf.native.counts import count_families
 from bayleaf.native.cpds import Networks
-from bayleaf.native.occupied import count_families
 
 Arguments = tuple[Any, ...]
 

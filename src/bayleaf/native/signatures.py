@@ -1,0 +1,96 @@
+"""Functions of the native core, declared by signatures in the order of C.
+
+    scale = native("bl_scale(in x f8[n, k], out y f8[n], n, k, real by, flag k > 9)")
+
+`in` arrays are read and `out` arrays written, both aligned and C-contiguous; `strided`
+ones are read in any layout. Axes are names, which the first array that has them binds,
+``n + 1`` as the first axis, or expressions. ``f8|f4`` is the second type where an array
+has it, the first otherwise. ``codes[n_rows]`` passes a table's blocks and slots, see
+`code_arguments`, and `handle` the address of an object. After `int`, `real`, `flag` and
+`address` a name is a parameter; anything else is an expression over parameters and
+axes, whose result is an int if nothing precedes it.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from bayleaf.native import arrays
+from bayleaf.native.library import FLAG, INTEGER, POINTER, REAL, Function
+
+_KINDS: dict[str, type] = {
+    **{"int": INTEGER, "real": REAL, "flag": FLAG},
+    **{"address": POINTER, "handle": POINTER},
+}
+_CHECKS = {"in": "readable", "out": "writable", "strided": "strided"}
+_TYPES = ("B1", "U1", "U2", "U4", "U8", "I4", "I8", "F4", "F8")
+_SCOPE: dict[str, Any] = {
+    **{name.lower(): getattr(arrays, name) for name in _TYPES},
+    **{name: getattr(arrays, name) for name in (*_CHECKS.values(), "code_arguments")},
+}
+# A comma that is not between brackets.
+_COMMA = re.compile(r",\s*(?![^\[\]]*\])")
+_ARRAY = re.compile(r"(in|out|strided) ([\w.]+) (\w+)(?:\|(\w+))?\[(.*)\]")
+
+
+def native(signature: str) -> Callable[..., None]:
+    """The function of a signature, whose parameters are in the order of their names."""
+    name, _, inside = " ".join(signature.split()).partition("(")
+    items = _COMMA.split(inside.removesuffix(")"))
+    kinds: list[type] = []
+    parameters: list[str] = []
+    sizes: list[str] = []
+    values: list[str] = []
+    bound = {item.removeprefix("int ") for item in items if item.startswith("int ")}
+    for item in items:
+        kind, _, value = item.partition(" ")
+        if match := _ARRAY.fullmatch(item):
+            mode, array, dtype, other, axes = match.groups()
+            parameters.append(array.partition(".")[0])
+            sizes += _sizes(array, axes.split(", "), bound)
+            if other:
+                dtype = f"{other} if {array}.dtype == {other} else {dtype}"
+            values.append(f"{_CHECKS[mode]}({array}, {dtype}, ({axes},))")
+            kinds.append(POINTER)
+        elif item.startswith("codes["):
+            parameters += ["narrow", "wide", "slots"]
+            n_rows = item[len("codes[") : -1]
+            values.append(f"*code_arguments(narrow, wide, slots, {n_rows})")
+            kinds += [POINTER, INTEGER] * 3
+        elif kind in _KINDS:
+            parameters += [value] if value.isidentifier() else []
+            values.append(f"{value}.address" if kind == "handle" else value)
+            kinds.append(_KINDS[kind])
+        else:
+            values.append(item)
+            kinds.append(INTEGER)
+    core = Function(name, *kinds)
+    if values == parameters:
+        return core
+    python_name = name.removeprefix("bl_")
+    lines = [f"def {python_name}({', '.join(dict.fromkeys(parameters))}):", *sizes]
+    lines.append(f"core({', '.join(values)})")
+    scope = {**_SCOPE, "core": core}
+    # Belongs to the module of the declaration, as if it were written out there.
+    scope["__name__"] = sys._getframe(1).f_globals["__name__"]
+    exec(compile("\n ".join(lines), f"<{name}>", "exec"), scope)
+    function: Callable[..., None] = scope[python_name]
+    function.__doc__ = signature
+    return function
+
+
+def _sizes(array: str, axes: list[str], bound: set[str]) -> list[str]:
+    """The statement that takes sizes from an array's shape, unless all are bound."""
+    first = axes[0].removesuffix(" + 1")
+    names = [n if n.isidentifier() and n not in bound else "_" for n in axes]
+    names[0] = "_" if first in bound or not first.isidentifier() else first
+    new = [name for name in names if name != "_"]
+    bound.update(new)
+    if new == [first]:
+        # The check finds other numbers of axes, and an array of no bounds.
+        size = f"len({array})" if first == axes[0] else f"(len({array}) or 1) - 1"
+        return [f"{first} = {size}"]
+    return [f"{', '.join(names)} = {array}.shape"] if new else []
