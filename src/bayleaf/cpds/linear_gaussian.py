@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from bayleaf.cpds.random_network import OwnShares
 from bayleaf.data.codes import Codes
-from bayleaf.native.gaussian import LinearFamilies
+from bayleaf.native.cpds import LinearFamilies
 from bayleaf.wording import brief_fields
 
 # Nothing that is finite and of use lies beyond.
@@ -57,7 +57,7 @@ class LinearGaussianFamilies:
         Pieces of each feature.
     children, pieces, starts, parents, shares, facts, coefficients, triangles, means, \
 variances : ndarray
-        The families, see `bayleaf.native.gaussian.LinearFamilies`.
+        The families, see `bayleaf.native.cpds.LinearFamilies`.
 
     Notes
     -----

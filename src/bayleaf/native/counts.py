@@ -220,10 +220,10 @@ def unpack_cells(
     `radices` are the numbers of codes of variables, `n_cells` those of each family's
     cells. Gives states and classes as `count_families`, and the bytes that were read.
     """
-    n_all = int(n_cells.sum())
+    (_, n_places), n_all = families.shape, int(n_cells.sum())
     if not 0 <= n_all <= len(steps):
         raise ValueError("packed numbers end too early")
-    states = np.empty((families.shape[1], n_all), dtype=np.uint16)
+    states = np.empty((n_places, n_all), dtype=np.uint16)
     classes, n_read = np.empty(n_all, dtype=np.uint16), np.zeros(1, dtype=np.int64)
     _unpack_cells(steps, families, radices, n_cells, n_classes, states, classes, n_read)
     return states, classes, int(n_read[0])

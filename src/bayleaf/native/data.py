@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.native.arrays import Floats, Integers, readable, writable
+from bayleaf.native.arrays import I8, U4, Floats, Integers, readable, writable
 from bayleaf.native.signatures import native
 
 _NUMBERS = """strided values i8[n_rows, n_columns], n_rows, n_columns,
@@ -27,8 +27,8 @@ table_codes = native(
 )
 _look_up = native(
     """bl_look_up(address numbers, int n_numbers, int number_bytes, flag is_signed,
-    int low, in table u4[n_entries], n_entries, address codes, int code_bytes,
-    out n_zero i8[1])"""
+    int low, address table, int n_entries, address codes, int code_bytes,
+    address n_zero)"""
 )
 _mdlp_cuts = native(
     """bl_mdlp_cuts(in values f8[n_rows], in classes i8[n_rows], in weights f8[n_rows],
@@ -47,19 +47,23 @@ def look_up(
     The table has the code of ``number - low``, 0 for numbers outside; `codes`, of one
     to four bytes, must hold every entry of it.
     """
-    n_zero = np.zeros(1, np.int64)
-    kind = numbers.dtype
+    kind, n_zero = numbers.dtype, np.zeros(1, np.int64)
+    entries = readable(table, U4, (table.size,))
     if kind.kind not in "iu" or codes.dtype.kind != "u":
         raise ValueError(f"whole numbers are looked up, not {kind}, as codes >= 0")
     if len(table) and int(table.max()) > np.iinfo(codes.dtype).max:
         raise ValueError(f"an entry of the table does not fit {codes.dtype}")
     _look_up(
         readable(numbers, kind.newbyteorder("="), (numbers.size,)),
-        *(numbers.size, kind.itemsize, kind.kind == "i"),
-        *(low, table),
+        numbers.size,
+        kind.itemsize,
+        kind.kind == "i",
+        low,
+        entries,
+        table.size,
         writable(codes, codes.dtype.newbyteorder("="), (numbers.size,)),
         codes.dtype.itemsize,
-        n_zero,
+        writable(n_zero, I8, (1,)),
     )
     return int(n_zero[0])
 
