@@ -6,8 +6,7 @@ import pickle
 import numpy as np
 import pytest
 
-from bayleaf.native.junction_tree import CompiledTree
-from bayleaf.native.tree_questions import Known
+from bayleaf.native.inference import CompiledTree, Known
 
 
 def chain(**changes) -> CompiledTree:

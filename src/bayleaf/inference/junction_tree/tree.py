@@ -22,8 +22,7 @@ from bayleaf.inference.junction_tree.decomposition import Form, Product, Product
 from bayleaf.inference.junction_tree.findings import Findings, known_findings
 from bayleaf.inference.junction_tree.observed import MANY_CELLS, ObservedTrees, Passes
 from bayleaf.inference.junction_tree.small_product import small_product
-from bayleaf.native.junction_tree import CompiledTree
-from bayleaf.native.tree_questions import Known
+from bayleaf.native.inference import CompiledTree, Known
 
 Floats = NDArray[np.float64]
 
