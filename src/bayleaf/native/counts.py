@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.native.arrays import U1, Floats, Integers, readable
+from bayleaf.native.arrays import I8, U1, Floats, Integers, readable
 from bayleaf.native.library import Handle
 from bayleaf.native.signatures import native
 
@@ -112,7 +112,7 @@ _take_families = native(
 _unpack_cells = native(
     """bl_unpack_cells(in steps u1[n_bytes], n_bytes,
     in families i8[n_families, n_places], n_families, n_places,
-    in radices i8[n_variables], n_variables, in n_cells i8[n_families], int n_classes,
+    in radices i8[n_variables], n_variables, address n_cells, int n_classes,
     out states u2[n_places, n_all], n_all, out classes u2[n_all], out n_read i8[1])"""
 )
 
@@ -220,10 +220,11 @@ def unpack_cells(
     `radices` are the numbers of codes of variables, `n_cells` those of each family's
     cells. Gives states and classes as `count_families`, and the bytes that were read.
     """
-    (_, n_places), n_all = families.shape, int(n_cells.sum())
+    n_families, n_places = families.shape
+    address, n_all = readable(n_cells, I8, (n_families,)), int(n_cells.sum())
     if not 0 <= n_all <= len(steps):
         raise ValueError("packed numbers end too early")
     states = np.empty((n_places, n_all), dtype=np.uint16)
     classes, n_read = np.empty(n_all, dtype=np.uint16), np.zeros(1, dtype=np.int64)
-    _unpack_cells(steps, families, radices, n_cells, n_classes, states, classes, n_read)
+    _unpack_cells(steps, families, radices, address, n_classes, states, classes, n_read)
     return states, classes, int(n_read[0])
