@@ -61,7 +61,9 @@ def test_sizes_and_addresses_are_passed_in_the_order_of_c(calls: Calls) -> None:
 
 
 def test_a_parameter_that_is_a_size_is_not_taken_from_a_shape(calls: Calls) -> None:
-    function = native("bl_some(codes[n], int n, in x f8[n], strided y i8[n])")
+    function = native(
+        "bl_some(codes, int n_rows, in x f8[n_rows], strided y i8[n_rows])"
+    )
     assert calls.pop()[1:] == (*(POINTER, INTEGER) * 3, INTEGER, POINTER, POINTER)
     narrow, wide = np.zeros((2, 4), np.uint8), np.zeros((0, 9), np.uint16)
     slots, x = np.zeros(2, np.int64), np.zeros(4)
@@ -85,6 +87,22 @@ def test_what_objects_hold_is_checked_like_other_arrays(calls: Calls) -> None:
     Held.width = 4
     with pytest.raises(ValueError, match=r"shape \(2, 4\) is needed here"):
         function(Held(), 8)
+
+
+def twice(number: int) -> int:
+    return 2 * number
+
+
+def test_names_are_bound_beforehand_and_parameters_have_any_order(calls: Calls) -> None:
+    function = native(
+        """bl_some(number = twice(number), number, [n, *others] = x.shape, n,
+        in x f8[n, *others])""",
+        "x, number",
+    )
+    assert calls.pop()[1:] == (INTEGER, INTEGER, POINTER)
+    x = np.zeros((5, 2, 3))
+    function(x, 4)
+    assert calls.pop() == (8, 5, x.ctypes.data)
 
 
 def test_a_call_without_arrays_goes_straight_to_the_core(calls: Calls) -> None:

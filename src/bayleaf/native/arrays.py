@@ -76,26 +76,6 @@ def strided(array: NDArray[Any], dtype: np.dtype[Any], shape: Shape) -> int:
     return array.ctypes.data
 
 
-def code_arguments(
-    narrow: NDArray[np.uint8], wide: NDArray[np.uint16], slots: Integers, n_rows: int
-) -> tuple[int, ...]:
-    """Addresses and sizes of a table's codes, see `bayleaf.data.codes.Codes`.
-
-    `narrow` (n_narrow, n_rows) uint8, `wide` (n_wide, n_rows) uint16, and where each
-    variable lies, `slots` (n_variables,) int64. A block without variables may have any
-    number of rows.
-    """
-    n_narrow, n_wide, n_variables = len(narrow), len(wide), len(slots)
-    return (
-        readable(narrow, U1, (n_narrow, n_rows) if n_narrow else narrow.shape),
-        n_narrow,
-        readable(wide, U2, (n_wide, n_rows) if n_wide else wide.shape),
-        n_wide,
-        readable(slots, I8, (n_variables,)),
-        n_variables,
-    )
-
-
 def _misfit(
     array: NDArray[Any], dtype: np.dtype[Any], shape: Shape
 ) -> TypeError | ValueError:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from bayleaf.native.arrays import F8, Floats, Integers, writable
+from bayleaf.native.arrays import Floats, Integers
 from bayleaf.native.signatures import native
 
 _grow_class_trees = native(
@@ -18,12 +17,18 @@ _grow_class_trees = native(
     real least_curvature, out losses f8[max_rounds + 1], out places i8[3, capacity],
     out numbers f8[2, capacity], capacity, out counts i8[2])"""
 )
-_add_class_trees = native(
-    """bl_add_class_trees(codes[n_rows], int n_rows, in cards i8[len(slots)],
-    in is_ordered b1[len(slots)], in roots i8[n_trees], in classes i8[n_trees], n_trees,
-    in nodes.features i8[n_nodes], in nodes.states i8[n_nodes],
-    in nodes.children i8[n_nodes], in nodes.values f8[n_nodes], n_nodes, int n_classes,
-    flag by_feature, address values)"""
+# Adds what trees, each of one class, give rows; the roots' values are left out. A row
+# ends where its code is at or above the feature's card. `values` take nats: of all
+# trees, (n_rows, n_classes), or (n_rows, n_classes, n_features, 2) by the feature of
+# each split, those of first splits and of later ones apart.
+add_class_trees = native(
+    """bl_add_class_trees([_, n_classes, *by_feature] = values.shape,
+    apart = (len(slots), 2) if by_feature else (), codes, int n_rows,
+    in cards i8[len(slots)], in is_ordered b1[len(slots)], in roots i8[n_trees],
+    in classes i8[n_trees], n_trees, in nodes.features i8[n_nodes],
+    in nodes.states i8[n_nodes], in nodes.children i8[n_nodes],
+    in nodes.values f8[n_nodes], n_nodes, n_classes, flag apart != (),
+    out values f8[n_rows, n_classes, *apart])"""
 )
 
 
@@ -69,56 +74,25 @@ class Nodes(NamedTuple):
         return Nodes(*columns)
 
 
-def grow_class_trees(
-    codes: NDArray[np.uint16],
-    cards: Integers,
-    is_ordered: NDArray[np.bool_],
-    own: Integers,
-    weights: Floats,
-    scores: Floats,
-    n_fitted: int,
-    growth: Growth,
-) -> tuple[Floats, Nodes]:
+def grow_class_trees(*arguments: Any) -> tuple[Floats, Nodes]:
     """Grow trees on what scores (nats) still get wrong, and add them, round by round.
 
-    A split takes all states up to one if `is_ordered`, or one state; rows from
-    `n_fitted` on tell when to stop. Gives their weighted log-loss, nats, before and
-    after each round, and a tree for each class a round, or the second of two alone.
+    Takes codes, (n_rows, n_features), cards, which features are ordered, so that a
+    split takes all states up to one, not one state, each row's class and weight,
+    scores, from which row on they are held out, to find when to stop, and a `Growth`.
+    Gives their weighted log-loss, nats, before and after each round, and a tree for
+    each class a round, or the second of two alone.
     Friedman, J. H. (2001). Greedy function approximation: a gradient boosting machine.
     Annals of Statistics 29, 1189-1232.
     """
+    *rows, scores, n_fitted, growth = arguments
     _, n_classes = scores.shape
     n_trees = growth.max_rounds * (1 if n_classes == 2 else n_classes)
     capacity = n_trees * (2 * growth.max_leaves - 1)
     losses, counts = np.zeros(growth.max_rounds + 1), np.zeros(2, dtype=np.int64)
     places, numbers = np.empty((3, capacity), dtype=np.int64), np.empty((2, capacity))
-    rows = codes, cards, is_ordered, own, weights, scores, n_fitted
-    _grow_class_trees(*rows, *growth, losses, places, numbers, counts)
+    found = losses, places, numbers, counts
+    _grow_class_trees(*rows, scores, n_fitted, *growth, *found)
     n_rounds, n_nodes = counts.tolist()
     nodes = Nodes(*places[:, :n_nodes].copy(), *numbers[:, :n_nodes].copy())
     return losses[: n_rounds + 1], nodes
-
-
-def add_class_trees(
-    narrow: NDArray[np.uint8],
-    wide: NDArray[np.uint16],
-    slots: Integers,
-    n_rows: int,
-    cards: Integers,
-    is_ordered: NDArray[np.bool_],
-    roots: Integers,
-    classes: Integers,
-    nodes: Nodes,
-    values: Floats,
-) -> None:
-    """Add what trees, each of one class, give rows; the roots' values are left out.
-
-    A row ends where its code is at or above the feature's card. `values` take nats: of
-    all trees, (n_rows, n_classes), or (n_rows, n_classes, n_features, 2) by the feature
-    of each split, those of first splits and of later ones apart.
-    """
-    _, n_classes, *by_feature = values.shape
-    shape = n_rows, n_classes, *((len(slots), 2) if by_feature else ())
-    rows = narrow, wide, slots, n_rows, cards, is_ordered
-    address = writable(values, F8, shape)
-    _add_class_trees(*rows, roots, classes, nodes, n_classes, bool(by_feature), address)

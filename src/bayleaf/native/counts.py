@@ -97,7 +97,7 @@ _plane_counts = native(
     in segments i8[n_segments, 4], n_segments, int first_left, flag triangle,
     out counts i4[n_classes, n_rows, n_columns], n_classes, n_rows, n_columns)"""
 )
-_COUNTED = """codes[n_rows], n_rows, strided weights f8[n_rows],
+_COUNTED = """codes, n_rows, strided weights f8[n_rows],
     weights.strides[0] // 8, in families i8[n_families, n_places], n_families, n_places,
     in values u2[n_values], n_values, in value_starts i8[len(slots)],
     int n_classes, real min_rows"""
@@ -169,27 +169,21 @@ def plane_counts(
 
 
 def count_families(
-    narrow: NDArray[np.uint8],
-    wide: NDArray[np.uint16],
-    slots: Integers,
-    weights: Floats,
-    families: Integers,
-    *coding: Any,
+    *arguments: Any,
 ) -> tuple[NDArray[np.uint16], NDArray[np.uint16], Floats, Integers]:
     """Count the joint states of families of variables and the class that occur.
 
-    `slots` has the class last; `families` are variables, -1 after the last of each.
-    `coding` is the state of each code, variable after variable, the last the highest;
-    where each variable's begin; the number of classes; and the weight of the rows that
-    a configuration of parents needs: below it the states of its last parent, and of
-    those behind, are the reserved code. Gives states (n_places, n_cells), zero beyond a
-    family's last variable, in the order of the parents' states, family after family;
-    classes, weights, and where the cells of each family begin.
+    Takes blocks, slots, the class last, and weights of rows; families of variables, -1
+    after the last of each; the state of each code, variable after variable, the last
+    the highest, and where each variable's begin; the number of classes; and the weight
+    of the rows that a configuration of parents needs: below it the states of its last
+    parent, and of those behind, are the reserved code. Gives states (n_places,
+    n_cells), zero beyond a family's last variable, in the order of the parents' states,
+    family after family; classes, weights, and where the cells of each family begin.
     """
-    n_families, n_places = families.shape
+    n_families, n_places = arguments[4].shape
     starts = np.zeros(n_families + 1, dtype=np.int64)
-    arguments = narrow, wide, slots, weights, families, *coding, starts
-    cells = Handle(_count_families, "bl_free_families", *arguments)
+    cells = Handle(_count_families, "bl_free_families", *arguments, starts)
     n_cells = int(starts[-1])
     states = np.empty((n_places, n_cells), dtype=np.uint16)
     classes, sums = np.empty(n_cells, dtype=np.uint16), np.empty(n_cells)

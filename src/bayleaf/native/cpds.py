@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -29,21 +30,9 @@ _networks_size = native(
 )
 _write_log_probabilities = native(
     """bl_write_log_probabilities(handle self, int feature, int n_features,
-    codes[n_rows], n_rows, in own i8[n_rows], in shares f8[n_rows],
+    codes, n_rows, in own i8[n_rows], in shares f8[n_rows],
     out values f8|f4[n_rows, self.n_classes, n_pieces], n_pieces, int first,
     int n_depths, flag values.dtype == f4)"""
-)
-_gaussian_families = native(
-    """bl_gaussian_families(n_families, n_classes, n_columns, int n_pieces,
-    in self.children i8[n_families], in self.pieces i8[n_families],
-    in self.starts i8[n_families + 1], in self.parents i8[n_parents], n_parents,
-    in self.shares f8[n_families], in self.facts f8[n_families, n_classes, 3],
-    in self.coefficients f8[n_classes, n_parents + n_families],
-    in self.triangles f8[n_classes, n_corners], n_corners, in corners i8[n_families],
-    in self.means f8[n_classes, n_columns], in self.variances f8[n_classes, n_columns],
-    in positions f8[n_columns, n_rows], n_rows, in own i8[n_rows],
-    in row_shares f8[n_rows], out values f8|f4[n_rows, n_classes, n_all], n_all,
-    int first, flag values.dtype == f4)"""
 )
 
 
@@ -136,7 +125,7 @@ class Networks(Handle):
     # add nothing. Each row has one of the sets of scales, of each feature at each
     # depth; what is beyond the last configuration of parents counts for the deepest.
     add_scores = native(
-        """bl_networks_add_scores(handle self, codes[n_rows], n_rows,
+        """bl_networks_add_scores(handle self, codes, n_rows,
         in scales f8[n_sets, self.n_features, n_depths], n_sets, n_depths,
         in sets i8[n_rows], out scores f8[n_rows, self.n_classes])"""
     )
@@ -166,25 +155,28 @@ class LinearFamilies:
     means: Floats
     variances: Floats
 
-    def write(
-        self,
-        positions: Floats,
-        own: Integers,
-        row_shares: Floats,
-        values: NDArray[Any],
-        first: int,
-        n_pieces: int,
-    ) -> None:
-        """Write the mean log densities of pieces of rows.
+    @cached_property
+    def corners(self) -> Integers:
+        """Where the triangle of each family begins."""
+        n_terms = np.diff(self.starts) + 1
+        sizes: Integers = n_terms * (n_terms + 1) // 2
+        return np.cumsum(sizes) - sizes
 
-        `positions`, (n_columns, n_rows), are NaN where a cell is missing. Of each row
-        its share is left out of its own class, or of none for -1. `values`, (n_rows,
-        n_classes, n_all), takes nats, within -50 and 50, in the pieces from `first` on;
-        zero where the child is missing.
-        """
-        sizes = np.diff(self.starts) + 1
-        corners = np.zeros(len(self.children), dtype=np.int64)
-        np.cumsum((sizes * (sizes + 1) // 2)[:-1], out=corners[1:])
-        _gaussian_families(
-            n_pieces, self, corners, positions, own, row_shares, values, first
-        )
+    # Writes the mean log densities of pieces of rows. Positions are NaN where a cell is
+    # missing. Of each row its share is left out of its own class, or of none for -1.
+    # `values` take nats, within -50 and 50, in the pieces from `first` on; zero where
+    # the child is missing.
+    write = native(
+        """bl_gaussian_families(n_families, n_classes, n_columns, int n_pieces,
+        in self.children i8[n_families], in self.pieces i8[n_families],
+        in self.starts i8[n_families + 1], in self.parents i8[n_parents], n_parents,
+        in self.shares f8[n_families], in self.facts f8[n_families, n_classes, 3],
+        in self.coefficients f8[n_classes, n_parents + n_families],
+        in self.triangles f8[n_classes, n_corners], n_corners,
+        in self.corners i8[n_families], in self.means f8[n_classes, n_columns],
+        in self.variances f8[n_classes, n_columns], in positions f8[n_columns, n_rows],
+        n_rows, in own i8[n_rows], in row_shares f8[n_rows],
+        out values f8|f4[n_rows, n_classes, n_all], n_all, int first,
+        flag values.dtype == f4)""",
+        "self, positions, own, row_shares, values, first, n_pieces",
+    )

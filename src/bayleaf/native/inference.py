@@ -24,10 +24,16 @@ add_children = native(
     n_positions, in parent_positions i8[n_rows], in positions i4[n_features, n_rows],
     n_features, n_rows, out scores f8[n_classes, n_rows])"""
 )
-_add_looked_up = native(
-    """bl_add_looked_up(codes[n_rows], n_rows, in strides i8[len(slots)],
-    in bounds i8[n_groups + 1], in starts i8[n_groups + 1], n_groups,
-    in tables f8[n_values], n_values, out scores f8[n_classes, n_rows], n_classes)"""
+# Adds each group's table entry to the scores, group after group. `slots` and `strides`:
+# the variables of all groups, and what a code of each adds to the cell of its group's
+# table, (n_classes, n_cells); `bounds` and `starts`: where each group's variables and
+# table begin.
+add_looked_up = native(
+    """bl_add_looked_up(n_classes = len(scores) or 1, codes, n_rows,
+    in strides i8[len(slots)], in bounds i8[n_groups + 1], in starts i8[n_groups + 1],
+    n_groups, in tables f8[n_values], n_values, out scores f8[n_classes, n_rows],
+    n_classes)""",
+    "narrow, wide, slots, strides, bounds, tables, starts, scores",
 )
 _new_tree = native(
     """bl_junction_tree_new(n, in cards i8[n], in rank i8[n],
@@ -49,7 +55,7 @@ _most_probable = native(
     f"bl_junction_most_probable({_KNOWN}, address found, address log_probability)"
 )
 _cells = native(f"bl_junction_cells({_KNOWN}, address cells, address is_observed)")
-_ROWS = "handle memory, codes[n_rows], int n_rows, int first"
+_ROWS = "handle memory, codes, int n_rows, int first"
 _row_evidence = native(
     f"bl_junction_row_evidence({_ROWS}, n_asked, out log_evidence f8[n_asked])"
 )
@@ -61,27 +67,6 @@ _row_families = native(
     f"""bl_junction_row_families({_ROWS}, n_asked, in weights f8[n_asked],
     in nodes i8[n_nodes], n_nodes, out totals f8[n_cells], n_cells)"""
 )
-
-
-def add_looked_up(
-    narrow: NDArray[np.uint8],
-    wide: NDArray[np.uint16],
-    slots: Integers,
-    strides: Integers,
-    bounds: Integers,
-    tables: Floats,
-    starts: Integers,
-    scores: Floats,
-) -> None:
-    """Add each group's table entry to the scores, group after group.
-
-    `slots` and `strides`: the variables of all groups, and what a code of each adds to
-    the cell of its group's table, (n_classes, n_cells); `bounds` and `starts`: where
-    each group's variables and table begin.
-    """
-    if not (len(bounds) and len(scores)):
-        raise ValueError("at least one bound and one class are needed")
-    _add_looked_up(narrow, wide, slots, strides, bounds, starts, tables, scores)
 
 
 class Memory(Handle):
@@ -235,25 +220,15 @@ class CompiledTree(Handle):
         """
         self._ask(_row_evidence, *arguments)
 
-    def posterior_rows(
-        self,
-        narrow: NDArray[np.uint8],
-        wide: NDArray[np.uint16],
-        slots: Integers,
-        n_rows: int,
-        first: int,
-        target: int,
-        posteriors: Floats,
-        log_evidence: Floats,
-    ) -> None:
+    def posterior_rows(self, *arguments: Any) -> None:
         """Write each row's posterior of a variable given its other observed cells.
 
-        Its own cells are ignored; `posteriors`, (n_asked, card), are NaN in impossible
-        rows, and `log_evidence` (nats) is that of the other cells.
+        Takes rows as `log_evidence_rows`, the variable, `posteriors`, (n_asked, card),
+        NaN in impossible rows, and `log_evidence` (nats) of the other cells.
         """
+        *rows, target, posteriors, log_evidence = arguments
         card = self.cards[target] if 0 <= target < len(self.cards) else 0
         address = writable(posteriors, F8, (log_evidence.size, card))
-        rows = narrow, wide, slots, n_rows, first
         self._ask(_row_posteriors, *rows, target, address, log_evidence)
 
     def add_families_of_rows(self, *arguments: Any) -> None:

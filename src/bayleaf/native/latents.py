@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.native.arrays import F8, I4, I8, U2, Floats, Integers, readable, writable
+from bayleaf.native.arrays import F8, I4, U2, Floats, Integers, readable, writable
 from bayleaf.native.signatures import native
 
 Column = NDArray[np.uint16]
@@ -52,22 +52,35 @@ _with_missing = native(
     """bl_with_missing(in states i8[n_left, n_right], n_left, n_right,
     out padded i8[n_left + 1, n_right + 1])"""
 )
-_STATES = "address left, address right, int n_right"
-_RUNS = "address runs, int n_rows, address weights, flag are_alike"
-_count_cells = native(
-    f"bl_count_cells({_STATES}, {_RUNS}, address counts, int n_cells)"
+_PAIR = """places = packed.places, codes = packed.n_codes, n_left = codes[left],
+    n_right = codes[right], address places[left], address places[right], n_right"""
+_RUNS = f"""packed = rows.packed, {_PAIR}, address rows.address, packed.n_rows"""
+_WEIGHTS = "address rows.weight, flag rows.are_alike"
+_GAINS = """n_classes = gains.shape[-1], n_folds = rows.n_folds(n_classes),
+    in gains f8[n_folds, n_left, n_right, n_classes]"""
+# Adds each row's weight to ``counts[run, left code, right code]`` of two nodes.
+count_cells = native(
+    f"""bl_count_cells({_RUNS}, {_WEIGHTS}, out counts f8[rows.n_runs, n_left, n_right],
+    n_left * n_right)""",
+    "rows, left, right, counts",
 )
-_latent_codes = native(
-    f"""bl_latent_codes({_STATES}, int n_rows, address padded, int n_cells, int n_codes,
-    address codes)"""
+# Adds what rows gain by a change to their log scores, by fold, code of two nodes, and
+# class.
+add_gains = native(
+    f"""bl_add_gains({_RUNS}, {_GAINS}, n_folds, n_left * n_right, n_classes,
+    out scores f8[packed.n_rows, n_classes])""",
+    "rows, left, right, gains, scores",
 )
 _predictive_scores = native(
-    f"""bl_predictive_scores({_STATES}, {_RUNS}, address scores, address gains,
-    int n_folds, int n_cells, int n_classes, flag wants_likelihood, address sums)"""
+    f"""bl_predictive_scores({_RUNS}, {_WEIGHTS},
+    in scores f8[packed.n_rows, n_classes], {_GAINS}, n_folds, n_left * n_right,
+    n_classes, flag wants_likelihood, out sums f8[2])""",
+    "rows, left, right, scores, gains, wants_likelihood, sums",
 )
-_add_gains = native(
-    f"""bl_add_gains({_STATES}, address runs, int n_rows, address gains, int n_folds,
-    int n_cells, int n_classes, address scores)"""
+_latent_codes = native(
+    f"""bl_latent_codes({_PAIR}, packed.n_rows, in padded i8[n_left, n_right],
+    n_left * n_right, int n_codes, address places[node])""",
+    "packed, left, right, padded, node, n_codes",
 )
 _learn_pass = native(
     """bl_learn_pass(in order i8[n_visits], n_visits,
@@ -110,13 +123,21 @@ class PackedRuns:
     Weights are those of each row, (n_rows,), or of all, (1,).
     """
 
-    __slots__ = ("_weights", "head", "n_runs", "packed", "runs")
+    __slots__ = [
+        "_weights",
+        "address",
+        "are_alike",
+        "n_runs",
+        "packed",
+        "runs",
+        "weight",
+    ]
 
     def __init__(
         self, packed: PackedColumns, runs: Runs, n_runs: int, weights: Floats
     ) -> None:
         n_rows = packed.n_rows
-        address = readable(runs, I4, (n_rows,))
+        self.address = readable(runs, I4, (n_rows,))
         if n_rows and (int(runs.min()) < 0 or int(runs.max()) >= n_runs):
             raise ValueError(
                 f"runs must be from 0 to {n_runs - 1}, got {int(runs.min())} to "
@@ -125,9 +146,8 @@ class PackedRuns:
         # Kept alive, and read from as long as this is.
         self.packed, self.runs, self.n_runs = packed, runs, n_runs
         self._weights = weights
-        are_alike = weights.shape == (1,)
-        weight = readable(weights, F8, (1,) if are_alike else (n_rows,))
-        self.head = address, n_rows, weight, are_alike
+        self.are_alike = weights.shape == (1,)
+        self.weight = readable(weights, F8, (1,) if self.are_alike else (n_rows,))
 
     def __reduce__(self) -> tuple[object, ...]:
         return PackedRuns, (self.packed, self.runs, self.n_runs, self._weights)
@@ -157,20 +177,6 @@ def deal(
     _deal(order, classes, weights, n_classes, n_parts, parts)
 
 
-def count_cells(rows: PackedRuns, left: int, right: int, counts: Floats) -> None:
-    """Add each row's weight to ``counts[run, left code, right code]`` of two nodes."""
-    places, n_codes = rows.packed.places, rows.packed.n_codes
-    n_left, n_right = n_codes[left], n_codes[right]
-    _count_cells(
-        places[left],
-        places[right],
-        n_right,
-        *rows.head,
-        writable(counts, F8, (rows.n_runs, n_left, n_right)),
-        n_left * n_right,
-    )
-
-
 def with_missing(states: Integers, padded: Integers) -> None:
     """Add a row and a column for missing children to a latent variable's map.
 
@@ -191,74 +197,22 @@ def latent_codes(
     n_codes: int,
 ) -> None:
     """Make a latent variable: write its codes, by the map of `with_missing`."""
-    n_left, n_right = packed.n_codes[left], packed.n_codes[right]
-    address = readable(padded, I8, (n_left, n_right))
-    _latent_codes(
-        packed.places[left],
-        packed.places[right],
-        n_right,
-        packed.n_rows,
-        address,
-        n_left * n_right,
-        n_codes,
-        packed.places[node],
-    )
+    _latent_codes(packed, left, right, padded, node, n_codes)
     packed.n_codes[node] = n_codes
 
 
-def predictive_scores(
-    rows: PackedRuns,
-    left: int,
-    right: int,
-    scores: Floats,
-    gains: Floats,
-    wants_likelihood: bool,
-) -> tuple[float, float]:
+def predictive_scores(*arguments: Any) -> tuple[float, float]:
     """Measure how well the classes of rows are predicted after a change.
 
-    To the log scores, (n_rows, n_classes), is added what each fold, code of the two
-    nodes and class gains. Gives the weight of the rows whose class is predicted, the
-    first of equally probable ones, and the sum of ln P(class | row), nats, or zero.
+    Takes rows, two nodes, log scores (n_rows, n_classes), gains as `add_gains`, and
+    whether a likelihood is wanted. Gives the weight of the rows whose class is
+    predicted, the first of equally probable ones, and the sum of ln P(class | row),
+    nats, or zero.
     """
-    packed, n_classes = rows.packed, gains.shape[-1]
-    n_left, n_right = packed.n_codes[left], packed.n_codes[right]
-    places, sums = packed.places, np.empty(2)
-    n_folds = rows.n_folds(n_classes)
-    _predictive_scores(
-        places[left],
-        places[right],
-        n_right,
-        *rows.head,
-        readable(scores, F8, (packed.n_rows, n_classes)),
-        readable(gains, F8, (n_folds, n_left, n_right, n_classes)),
-        n_folds,
-        n_left * n_right,
-        n_classes,
-        wants_likelihood,
-        writable(sums, F8, (2,)),
-    )
+    sums = np.empty(2)
+    _predictive_scores(*arguments, sums)
     correct, likelihood = sums.tolist()
     return correct, likelihood
-
-
-def add_gains(
-    rows: PackedRuns, left: int, right: int, gains: Floats, scores: Floats
-) -> None:
-    """Add what rows gain by a change to their scores, see `predictive_scores`."""
-    packed, n_classes = rows.packed, gains.shape[-1]
-    n_left, n_right = packed.n_codes[left], packed.n_codes[right]
-    places, n_folds = packed.places, rows.n_folds(n_classes)
-    _add_gains(
-        places[left],
-        places[right],
-        n_right,
-        *rows.head[:2],
-        readable(gains, F8, (n_folds, n_left, n_right, n_classes)),
-        n_folds,
-        n_left * n_right,
-        n_classes,
-        writable(scores, F8, (packed.n_rows, n_classes)),
-    )
 
 
 def pair_statistics(

@@ -25,18 +25,19 @@ LEVELS = ("baseline", "avx2", "avx512")
 _SANITIZED = "sanitized"
 _SUFFIX = {"win32": ".dll", "darwin": ".dylib"}.get(sys.platform, ".so")
 # What glibc, musl and macOS report of a library that another one needs.
-_CANNOT_OPEN = [
-    re.compile(r"(\S+): cannot open shared object file"),
-    re.compile(r"Error loading shared library (\S+):"),
-    re.compile(r"Library not loaded: (\S+)"),
-]
-_FOREIGN = (
-    "wrong ELF class",
-    "invalid ELF header",
-    "Exec format error",
-    "incompatible architecture",
+_CANNOT_OPEN = re.compile(
+    r"(\S+): cannot open shared object file|Error loading shared library (\S+):"
+    r"|Library not loaded: (\S+)"
+)
+_FOREIGN = re.compile(
+    "wrong ELF class|invalid ELF header|Exec format error|incompatible architecture"
 )
 _MODULE_NOT_FOUND, _BAD_FORMAT = 126, 193
+# Functions of Python's that the core calls, in the order in which it is given them.
+_ASKED = (
+    *("PyGILState_Ensure", "PyGILState_Release", "PyErr_CheckSignals", "PyErr_Fetch"),
+    "PyCapsule_GetPointer",
+)
 # Ends of a call, as in src/native/support/interface.h.
 _INTERRUPTED, _NO_MEMORY = 2, 3
 
@@ -57,9 +58,7 @@ class NativeCoreError(ImportError):
 def _path(name: str) -> Path | None:
     """Path of the library of a level (or "detection"); None if it is not installed."""
     # An editable installation spreads the package over two folders.
-    files = [
-        Path(folder, f"core_{name}{_SUFFIX}") for folder in bayleaf.native.__path__
-    ]
+    files = (Path(f, f"core_{name}{_SUFFIX}") for f in bayleaf.native.__path__)
     return next((file for file in files if file.is_file()), None)
 
 
@@ -84,9 +83,10 @@ def _reason(path: Path, error: OSError) -> str:
     """Why a library cannot be loaded, by the words of the system, and the remedy."""
     words = " ".join(str(error).split())
     code = getattr(error, "winerror", None)
-    match = next(filter(None, (form.search(words) for form in _CANNOT_OPEN)), None)
-    is_own = match is not None and match[1].endswith(path.name)
-    missing = [match[1]] if match and not is_own else []
+    match = _CANNOT_OPEN.search(words)
+    absent = match[match.lastindex or 0] if match else ""
+    is_own = absent.endswith(path.name)
+    missing = [absent] if absent and not is_own else []
     if code == _MODULE_NOT_FOUND:
         missing = _missing_dlls(path)
     if missing:
@@ -94,7 +94,7 @@ def _reason(path: Path, error: OSError) -> str:
         source = "vc_redist of Microsoft" if code else "what has it"
         return f"this system lacks {' and '.join(missing)}; install {source}"
     # A file of another processor, which exists, is not found for glibc.
-    is_foreign = any(phrase in words for phrase in _FOREIGN) or code == _BAD_FORMAT
+    is_foreign = _FOREIGN.search(words) or code == _BAD_FORMAT
     if is_foreign or (is_own and "No such file" in words):
         return f"it was built for another machine ({words}); reinstall bayleaf"
     return f"{words}; reinstall bayleaf"
@@ -165,24 +165,13 @@ def _chosen_level() -> str:
 
 def _connect(core: ctypes.CDLL) -> None:
     """Let long loops ask Python for signals."""
-    names = (
-        "PyGILState_Ensure",
-        "PyGILState_Release",
-        "PyErr_CheckSignals",
-        "PyErr_Fetch",
-        "PyCapsule_GetPointer",
-    )
-    addresses = [
-        ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p) for name in names
-    ]
-    core.bl_connect.argtypes = (POINTER,) * len(names)
-    core.bl_connect.restype = None
-    core.bl_connect(*addresses)
-    core.bl_error.restype = ctypes.c_char_p
-    core.bl_take_raised.argtypes = (POINTER,)
-    core.bl_take_raised.restype = None
-    core.bl_watch.argtypes = (POINTER,)
-    core.bl_watch.restype = None
+    functions = [ctypes.cast(getattr(ctypes.pythonapi, n), POINTER) for n in _ASKED]
+    core.bl_connect.argtypes = (POINTER,) * len(functions)
+    core.bl_take_raised.argtypes = core.bl_watch.argtypes = (POINTER,)
+    for function in (core.bl_connect, core.bl_take_raised, core.bl_watch):
+        function.restype = None
+    core.bl_error.restype = core.bl_level.restype = ctypes.c_char_p
+    core.bl_connect(*functions)
 
 
 @cache
@@ -193,7 +182,6 @@ def library() -> ctypes.CDLL:
     does not run here.
     """
     core = _open(_chosen_level())
-    core.bl_level.restype = ctypes.c_char_p
     _connect(core)
     return core
 

@@ -29,24 +29,38 @@ join_values = native(
     in starts i8[n_contexts + 1], n_contexts, flag by_modes, real margin,
     out parents i8[max(2 * n_values - 1, 0)])"""
 )
-_count_rows = native(
-    """bl_count_rows(handle packed, in rows i4[n_rows], n_rows, int child,
-    out counts f8[*packed.shapes[child]])"""
+# Adds the weight of each state of every variable with each state of the child, of some
+# rows.
+count_rows = native(
+    """bl_count_rows(child = packed.variables[child], handle packed, in rows i4[n_rows],
+    n_rows, child, out counts f8[*packed.shapes[child]])""",
+    "packed, rows, child, counts",
 )
-_partition_rows = native(
-    """bl_partition_rows(handle packed, out rows i4[n_rows], n_rows, int variable,
-    in branch_of i8[packed.shapes[variable][0]], len(branch_of),
-    out starts i8[n_branches + 1], n_branches)"""
+# Orders rows in place by branch of a variable's state, keeping their order within each;
+# `starts` takes where each branch starts, and the number of rows.
+partition_rows = native(
+    """bl_partition_rows(variable = packed.variables[variable],
+    card = packed.shapes[variable][0], handle packed, out rows i4[n_rows], n_rows,
+    variable, in branch_of i8[card], card, out starts i8[n_parts + 1], n_parts)""",
+    "packed, rows, variable, branch_of, starts",
 )
-_LOSS = """in contrasts f4[n_rows, n_contrasts, width], n_rows, n_contrasts, width,
+# Rows with contrasts: the log-probabilities under each class less those under the
+# first, filled up with zeros to `contrast_width`. Ranges have the first row and end of
+# those that count; parameters are the weights, then a bias for each class.
+_LOSS = """n_weights = _weight_count(contrasts, parameters),
+    in contrasts f4[n_rows, n_contrasts, width], n_rows, n_contrasts, width,
     in own i8[n_rows], in row_weights f8[n_rows], in ranges i8[n_ranges, 2], n_ranges"""
 _weighted_loss = native(
-    f"""bl_weighted_loss({_LOSS}, in parameters f8[n], int n_weights,
-    out gradient f8[n], out loss f8[1])"""
+    f"""bl_weighted_loss({_LOSS}, in parameters f8[n], n_weights, out gradient f8[n],
+    out loss f8[1])"""
 )
-_weights_descent = native(
-    f"""bl_weights_descent({_LOSS}, out parameters f8[n], int n_weights,
-    in centre f8[n], in pull f8[n], int max_steps, real tolerance, int n_threads)"""
+# Takes parameters to the least penalised loss, weights staying above zero: half of
+# `pull` times the squared distance from `centre` is the penalty. Ends after
+# `max_steps`, or where a step gains less than `tolerance`, a share of the loss. Threads
+# change no result.
+weights_descent = native(
+    f"""bl_weights_descent({_LOSS}, out parameters f8[n], n_weights, in centre f8[n],
+    in pull f8[n], int max_steps, real tolerance, int n_threads)"""
 )
 
 
@@ -106,73 +120,19 @@ class PackedRows:
         return PackedRows, self._arrays
 
 
-def count_rows(packed: PackedRows, rows: Rows, child: int, counts: Floats) -> None:
-    """Add the weight of each state of every variable with each state of the child.
-
-    Of some rows, to counts of shape (child's card, all states).
-    """
-    _count_rows(packed, rows, packed.variables[child], counts)
-
-
-def partition_rows(
-    packed: PackedRows,
-    rows: Rows,
-    variable: int,
-    branch_of: Integers,
-    starts: Integers,
-) -> None:
-    """Order rows in place by branch of a variable's state, keeping their order in each.
-
-    `starts` takes where each branch starts, and the number of rows.
-    """
-    _partition_rows(packed, rows, packed.variables[variable], branch_of, starts)
-
-
 def contrast_width(n_weights: int) -> int:
     """Length of a row of contrasts: the weights, and what fills them up."""
     return -(-n_weights // _LANES) * _LANES
 
 
-def weighted_loss(
-    contrasts: NDArray[np.float32],
-    own: Integers,
-    row_weights: Floats,
-    ranges: Integers,
-    parameters: Floats,
-    gradient: Floats,
-) -> float:
+def weighted_loss(*arguments: Any) -> float:
     """Weighted log-loss, nats, of ``softmax(biases + contrasts @ weights)``.
 
-    `contrasts`, (n_rows, n_classes - 1, width), are the log-probabilities under each
-    class less those under the first, filled up with zeros to `contrast_width`; `ranges`
-    the first row and end of each range that counts; `parameters` the weights, then a
-    bias for each class.
+    Takes rows, parameters, and the gradient to fill; see `weights_descent`.
     """
-    loss, n_weights = np.empty(1), _weight_count(contrasts, parameters)
-    _weighted_loss(
-        contrasts, own, row_weights, ranges, parameters, n_weights, gradient, loss
-    )
+    loss = np.empty(1)
+    _weighted_loss(*arguments, loss)
     return float(loss[0])
-
-
-def weights_descent(
-    contrasts: NDArray[np.float32],
-    own: Integers,
-    row_weights: Floats,
-    ranges: Integers,
-    parameters: Floats,
-    *arguments: Any,
-) -> None:
-    """Take parameters to the least penalised loss, weights staying above zero.
-
-    The arguments are a `centre` and how strongly it pulls: half of `pull` times the
-    squared distance is the penalty; the most steps; the gain of a step, as a share of
-    the loss, below which the descent ends; and the threads, which change no result.
-    """
-    n_weights = _weight_count(contrasts, parameters)
-    _weights_descent(
-        contrasts, own, row_weights, ranges, parameters, n_weights, *arguments
-    )
 
 
 def _weight_count(contrasts: NDArray[np.float32], parameters: Floats) -> int:

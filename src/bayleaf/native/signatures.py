@@ -5,10 +5,10 @@
 `in` arrays are read and `out` arrays written, both aligned and C-contiguous; `strided`
 ones are read in any layout. Axes are names, which the first array that has them binds,
 ``n + 1`` as the first axis, or expressions. ``f8|f4`` is the second type where an array
-has it, the first otherwise. ``codes[n_rows]`` passes a table's blocks and slots, see
-`code_arguments`, and `handle` the address of an object. After `int`, `real`, `flag` and
-`address` a name is a parameter; anything else is an expression over parameters and
-axes, whose result is an int if nothing precedes it.
+has it, the first otherwise. `codes` passes the blocks and slots of n_rows, see
+`bayleaf.data.codes.Codes`, and `handle` the address of an object. After `int`, `real`,
+`flag` and `address` a name is a parameter; anything else is an expression over them and
+axes, an int if nothing precedes it. ``k = expression`` binds a name beforehand.
 """
 
 from __future__ import annotations
@@ -27,17 +27,23 @@ _KINDS: dict[str, type] = {
 }
 _CHECKS = {"in": "readable", "out": "writable", "strided": "strided"}
 _TYPES = ("B1", "U1", "U2", "U4", "U8", "I4", "I8", "F4", "F8")
-_SCOPE: dict[str, Any] = {
+# What generated functions use, beside the names of the module that declares them.
+_TOOLS: dict[str, Any] = {
     **{name.lower(): getattr(arrays, name) for name in _TYPES},
-    **{name: getattr(arrays, name) for name in (*_CHECKS.values(), "code_arguments")},
+    **{name: getattr(arrays, name) for name in _CHECKS.values()},
 }
+# A block without variables may have any number of rows.
+_CODES = """
+readable(narrow, u1, (len(narrow), n_rows) if len(narrow) else narrow.shape),
+len(narrow), readable(wide, u2, (len(wide), n_rows) if len(wide) else wide.shape),
+len(wide), readable(slots, i8, (len(slots),)), len(slots)"""
 # A comma that is not between brackets.
-_COMMA = re.compile(r",\s*(?![^\[\]]*\])")
+_COMMA = re.compile(r",\s*(?![^][()]*[])])")
 _ARRAY = re.compile(r"(in|out|strided) ([\w.]+) (\w+)(?:\|(\w+))?\[(.*)\]")
 
 
-def native(signature: str) -> Callable[..., None]:
-    """The function of a signature, whose parameters are in the order of their names."""
+def native(signature: str, order: str = "") -> Callable[..., None]:
+    """The function of a signature, with its parameters in another order if given."""
     name, _, inside = " ".join(signature.split()).partition("(")
     items = _COMMA.split(inside.removesuffix(")"))
     kinds: list[type] = []
@@ -55,30 +61,33 @@ def native(signature: str) -> Callable[..., None]:
                 dtype = f"{other} if {array}.dtype == {other} else {dtype}"
             values.append(f"{_CHECKS[mode]}({array}, {dtype}, ({axes},))")
             kinds.append(POINTER)
-        elif item.startswith("codes["):
+        elif item == "codes":
             parameters += ["narrow", "wide", "slots"]
-            n_rows = item[len("codes[") : -1]
-            values.append(f"*code_arguments(narrow, wide, slots, {n_rows})")
+            values.append(_CODES)
             kinds += [POINTER, INTEGER] * 3
         elif kind in _KINDS:
             parameters += [value] if value.isidentifier() else []
             values.append(f"{value}.address" if kind == "handle" else value)
             kinds.append(_KINDS[kind])
+        elif " = " in item:
+            sizes.append(item)
+            bound.update(re.findall(r"\w+", item.partition(" = ")[0]))
         else:
             values.append(item)
             kinds.append(INTEGER)
     core = Function(name, *kinds)
     if values == parameters:
         return core
-    python_name = name.removeprefix("bl_")
-    lines = [f"def {python_name}({', '.join(dict.fromkeys(parameters))}):", *sizes]
-    lines.append(f"core({', '.join(values)})")
-    scope = {**_SCOPE, "core": core}
-    # Belongs to the module of the declaration, as if it were written out there.
-    scope["__name__"] = sys._getframe(1).f_globals["__name__"]
-    exec(compile("\n ".join(lines), f"<{name}>", "exec"), scope)
-    function: Callable[..., None] = scope[python_name]
-    function.__doc__ = signature
+    own = name.removeprefix("bl_")
+    order = order or ", ".join(dict.fromkeys(parameters))
+    lines = [f"def make(core, {', '.join(_TOOLS)}):", f" def {own}({order}):"]
+    lines += [f"  {line}" for line in sizes]
+    lines += [f"  core({', '.join(values)})", f" return {own}"]
+    made: dict[str, Any] = {}
+    module = sys._getframe(1).f_globals
+    exec(compile("\n".join(lines), f"<{name}>", "exec"), module, made)
+    function: Callable[..., None] = made["make"](core, *_TOOLS.values())
+    function.__qualname__, function.__doc__ = own, signature
     return function
 
 
