@@ -23,7 +23,8 @@ def chain(**changes) -> CompiledTree:
         "cliques": np.array([0, 1, 1, 2]),
         "edges": np.array([[0, 1]]),
     }
-    return CompiledTree(**{**parts, **changes})
+    options = {name: changes.pop(name) for name in changes.keys() - parts}
+    return CompiledTree(*{**parts, **changes}.values(), **options)
 
 
 def test_a_tree_cannot_be_pickled_or_copied() -> None:

@@ -19,6 +19,8 @@ from bayleaf.native.arrays import I8, U1, Floats, Integers, readable
 from bayleaf.native.library import Handle
 from bayleaf.native.signatures import native
 
+Planes = NDArray[np.uint64]
+
 # Planes of a panel.
 LANES = 8
 _TILE_ROWS = 16_384
@@ -91,11 +93,15 @@ _class_order = native(
     int n_classes, int n_bits, out runs i8[n_runs, 3], out segments i8[n_segments, 4],
     out tiles i8[n_tiles, 3], out sizes i8[2])"""
 )
-_plane_counts = native(
-    """bl_plane_counts(in left u8[n_left, n_words, 8], n_left,
-    in right u8[n_right, n_words, 8], n_right, n_words,
-    in segments i8[n_segments, 4], n_segments, int first_left, flag triangle,
-    out counts i4[n_classes, n_rows, n_columns], n_classes, n_rows, n_columns)"""
+# Adds up, class by class, the rows that each two planes have in common. Panels on the
+# left count from row ``8 * first_left`` of `counts` on. Where `triangle`, they are what
+# `right` holds from `first_left` on, and only pairs of panels in order are counted.
+plane_counts = native(
+    """bl_plane_counts([n_rows, n_columns] = _room(left, right, first_left, counts),
+    in left u8[n_left, n_words, 8], n_left, in right u8[n_right, n_words, 8], n_right,
+    n_words, in segments i8[n_segments, 4], n_segments, int first_left, flag triangle,
+    out counts i4[n_classes, n_rows, n_columns], n_classes, n_rows, n_columns)""",
+    "left, right, segments, first_left, triangle, counts",
 )
 _COUNTED = """codes, n_rows, strided weights f8[n_rows],
     weights.strides[0] // 8, in families i8[n_families, n_places], n_families, n_places,
@@ -144,20 +150,10 @@ def class_order(
     return runs[:n_runs].copy(), segments[:n_segments].copy(), tiles
 
 
-def plane_counts(
-    left: NDArray[np.uint64],
-    right: NDArray[np.uint64],
-    segments: Integers,
-    first_left: int,
-    triangle: bool,
-    counts: NDArray[np.int32],
-) -> None:
-    """Add up, class by class, the rows that each two planes have in common.
-
-    Panels on the left count from row ``8 * first_left`` of `counts` on, whose shape is
-    (n_classes, n_rows, n_columns). Where `triangle`, they are what `right` holds from
-    `first_left` on, and only pairs of panels in order are counted.
-    """
+def _room(
+    left: Planes, right: Planes, first_left: int, counts: NDArray[np.int32]
+) -> tuple[int, int]:
+    """Rows and columns of counts, if they are enough for the planes."""
     _, n_rows, n_columns = counts.shape
     if first_left < 0 or n_rows < LANES * (first_left + len(left)):
         raise ValueError(
@@ -165,7 +161,7 @@ def plane_counts(
         )
     if n_columns < LANES * len(right):
         raise ValueError(f"counts has {n_columns} columns, too few for the planes")
-    _plane_counts(left, right, segments, first_left, triangle, counts)
+    return n_rows, n_columns
 
 
 def count_families(

@@ -28,12 +28,6 @@ _networks_add = native(
 _networks_size = native(
     "bl_networks_size(address networks, address n_bytes, address n_nodes)"
 )
-_write_log_probabilities = native(
-    """bl_write_log_probabilities(handle self, int feature, int n_features,
-    codes, n_rows, in own i8[n_rows], in shares f8[n_rows],
-    out values f8|f4[n_rows, self.n_classes, n_pieces], n_pieces, int first,
-    int n_depths, flag values.dtype == f4)"""
-)
 
 
 class Networks(Handle):
@@ -77,49 +71,32 @@ class Networks(Handle):
         self.n_features = len(families)
         self._codings.append((values, value_starts))
 
-    def write_log_probabilities(
-        self,
-        features: range,
-        narrow: NDArray[np.uint8],
-        wide: NDArray[np.uint16],
-        slots: Integers,
-        own: Integers,
-        shares: Floats,
-        values: NDArray[np.float32] | Floats,
-        first: int,
-        n_depths: int,
-    ) -> None:
-        """Write the mean over networks of ln P(x | class, first j parents) of rows.
-
-        A row's share is taken from the counts of its own class, or of none for -1.
-        `values`, (n_rows, n_classes, n_pieces), takes the nats of depths 0, 1, ... of
-        one feature x after the other in the pieces from `first` on; what is beyond the
-        last configuration of parents repeats the deepest.
-        """
-        (_, _, n_pieces), n_features = values.shape, len(features)
+    def n_written(
+        self, features: range, n_pieces: int, first: int, n_depths: int
+    ) -> int:
+        """Number of features, if they exist and their depths fit the pieces."""
         is_inside = 0 <= features.start <= features.stop <= self.n_features
         if features.step != 1 or not is_inside:
             raise ValueError(f"there are {self.n_features} features, got {features}")
-        if n_depths < 1 or not 0 <= first <= n_pieces - n_features * n_depths:
+        if n_depths < 1 or not 0 <= first <= n_pieces - len(features) * n_depths:
             raise ValueError(
-                f"{n_depths} depths of {n_features} features from piece {first} on do "
-                f"not fit {n_pieces} pieces"
+                f"{n_depths} depths of {len(features)} features from piece {first} on "
+                f"do not fit {n_pieces} pieces"
             )
-        start = features.start
-        _write_log_probabilities(
-            self,
-            start,
-            n_features,
-            narrow,
-            wide,
-            slots,
-            own,
-            shares,
-            values,
-            first,
-            n_depths,
-        )
+        return len(features)
 
+    # Writes the mean over networks of ln P(x | class, first j parents) of rows (nats),
+    # at depths j = 0, 1, ... of one feature x after the other, from piece `first` on;
+    # what is beyond the last configuration of parents repeats the deepest. A row's
+    # share is taken from the counts of its own class, or of none for -1.
+    write_log_probabilities = native(
+        """bl_write_log_probabilities([_, _, n_pieces] = values.shape,
+        n_features = self.n_written(features, n_pieces, first, n_depths), handle self,
+        features.start, n_features, codes, n_rows, in own i8[n_rows],
+        in shares f8[n_rows], out values f8|f4[n_rows, self.n_classes, n_pieces],
+        n_pieces, int first, int n_depths, flag values.dtype == f4)""",
+        "self, features, narrow, wide, slots, own, shares, values, first, n_depths",
+    )
     # Adds ``scale * ln(P(x | class, ...) / P(x))`` of all families to rows' scores,
     # relative to a state's prior share P(x), so that states and parents without data
     # add nothing. Each row has one of the sets of scales, of each feature at each

@@ -60,8 +60,11 @@ _row_evidence = native(
     f"bl_junction_row_evidence({_ROWS}, n_asked, out log_evidence f8[n_asked])"
 )
 _row_posteriors = native(
-    f"""bl_junction_row_posteriors({_ROWS}, n_asked, int target, address posteriors,
-    out log_evidence f8[n_asked])"""
+    f"""bl_junction_row_posteriors(n_asked = len(log_evidence),
+    card = cards[target] if 0 <= target < len(cards) else 0, {_ROWS}, n_asked, target,
+    out posteriors f8[n_asked, card], out log_evidence f8[n_asked])""",
+    "memory, cards, narrow, wide, slots, n_rows, first, target, posteriors, "
+    "log_evidence",
 )
 _row_families = native(
     f"""bl_junction_row_families({_ROWS}, n_asked, in weights f8[n_asked],
@@ -110,36 +113,22 @@ class Known:
 class CompiledTree(Handle):
     """A junction forest with its distributions, ready for any number of threads.
 
-    `rank` is the place of each variable among the axes of every table; `families` are
-    the variables along the axes of each one's distribution, and `cells` those one after
-    another, the last axis fastest. The state of `observed` variables is known in every
-    question, so that only a clique of their own need hold them. `edges` link cliques in
-    trees that hold what their ends have in common all along. A root clique holds the
-    `target`, unless it is negative; `with_prior` prepares for questions with little
-    evidence, not if variables are always observed.
+    Takes the arrays of `_new_tree`: `rank` is the place of each variable among the axes
+    of every table, `families` are the variables along those of each distribution, and
+    `cells` the distributions, the last axis fastest. `observed` variables are known in
+    every question, so that only a clique of their own need hold them. `edges` link
+    cliques in trees that hold what their ends have in common all along. A root clique
+    holds the `target`, unless it is negative; `with_prior` prepares for questions with
+    little evidence, not if variables are always observed.
     """
 
     def __init__(
-        self,
-        cards: Integers,
-        rank: Integers,
-        family_starts: Integers,
-        families: Integers,
-        cells: Floats,
-        sums_to_one: NDArray[np.bool_],
-        observed: NDArray[np.bool_],
-        clique_starts: Integers,
-        cliques: Integers,
-        edges: Integers,
-        target: int = -1,
-        with_prior: bool = True,
+        self, *parts: NDArray[Any], target: int = -1, with_prior: bool = True
     ) -> None:
-        variables = cards, rank, family_starts, families, cells, sums_to_one, observed
-        forest = clique_starts, cliques, edges, target, with_prior
-        super().__init__(_new_tree, "bl_junction_tree_free", *variables, *forest)
-        self.cards = cards.tolist()
-        self.n_states = sum(self.cards)
-        self.n_cells = cells.size
+        free = "bl_junction_tree_free"
+        super().__init__(_new_tree, free, *parts, target, with_prior)
+        self.cards = parts[0].tolist()
+        self.n_states, self.n_cells = sum(self.cards), parts[4].size
         self.has_prior = with_prior
         # Lists of these operations are safe under threads.
         self._idle: list[Memory] = []
@@ -226,10 +215,7 @@ class CompiledTree(Handle):
         Takes rows as `log_evidence_rows`, the variable, `posteriors`, (n_asked, card),
         NaN in impossible rows, and `log_evidence` (nats) of the other cells.
         """
-        *rows, target, posteriors, log_evidence = arguments
-        card = self.cards[target] if 0 <= target < len(self.cards) else 0
-        address = writable(posteriors, F8, (log_evidence.size, card))
-        self._ask(_row_posteriors, *rows, target, address, log_evidence)
+        self._ask(_row_posteriors, self.cards, *arguments)
 
     def add_families_of_rows(self, *arguments: Any) -> None:
         """Add family posteriors, each times its row's weight, to tables.

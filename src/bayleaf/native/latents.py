@@ -37,20 +37,34 @@ collapse = native(
     real penalty, real tolerance, out states i8[n_left, n_right],
     out deltas f8[n_left * n_right])"""
 )
-_pair_statistics = native(
-    """bl_pair_statistics(in dense f8[n_classes, left_width, right_width], n_classes,
-    left_width, right_width, in left_cards i8[n_left], n_left,
-    in right_cards i8[n_right], n_right, flag triangle, int kind, address statistics,
-    address means, address variances)"""
+# Measures how much each left variable depends on each right one given the class.
+# `dense` are joint counts, the states of each variable and then its missing one, which
+# is not looked at. `kind` is 0 for G², 1 for the divergence, 2 for the latter with its
+# moments; `results`, (3, n_left, n_right), take statistics and, for kind 2, means and
+# variances, of pairs above the diagonal alone if `triangle`.
+pair_statistics = native(
+    """bl_pair_statistics(n_left = len(left_cards), n_right = len(right_cards),
+    first = writable(results, f8, (3, n_left, n_right)), size = 8 * n_left * n_right,
+    in dense f8[n_classes, left_width, right_width], n_classes, left_width, right_width,
+    in left_cards i8[n_left], n_left, in right_cards i8[n_right], n_right,
+    flag triangle, int kind, address first, address first + size,
+    address first + 2 * size)""",
+    "dense, left_cards, right_cards, triangle, kind, results",
 )
-_deal = native(
-    """bl_deal(in order i8[n_rows], in classes u2[n_rows], n_rows,
-    in weights f8[1 if weights.size == 1 else n_rows], flag weights.size == 1,
-    int n_classes, int n_parts, out parts i4[n_rows])"""
+# Deals rows, in an order, to the parts with least weight of their class: among those
+# the part with the least weight in all takes the row, and then the first.
+deal = native(
+    """bl_deal(n_parts = _some(n_parts), in order i8[n_rows], in classes u2[n_rows],
+    n_rows, in weights f8[1 if weights.size == 1 else n_rows], flag weights.size == 1,
+    n_classes, n_parts, out parts i4[n_rows])""",
+    "order, classes, weights, n_classes, n_parts, parts",
 )
-_with_missing = native(
-    """bl_with_missing(in states i8[n_left, n_right], n_left, n_right,
-    out padded i8[n_left + 1, n_right + 1])"""
+# Adds a row and a column for missing children to a latent variable's map. Where a child
+# is missing, the latent variable is known only if it is the same for all states of that
+# child; the number of states is the code of an unknown one.
+with_missing = native(
+    """bl_with_missing(states = _filled(states), in states i8[n_left, n_right], n_left,
+    n_right, out padded i8[n_left + 1, n_right + 1])"""
 )
 _PAIR = """places = packed.places, codes = packed.n_codes, n_left = codes[left],
     n_right = codes[right], address places[left], address places[right], n_right"""
@@ -160,32 +174,18 @@ class PackedRuns:
         return n_folds
 
 
-def deal(
-    order: Integers,
-    classes: Column,
-    weights: Floats,
-    n_classes: int,
-    n_parts: int,
-    parts: Runs,
-) -> None:
-    """Deal rows, in an order, to the parts with least weight of their class.
-
-    Among those the part with the least weight in all takes the row, and then the first.
-    """
-    if n_parts < 1 or n_classes < 0:
+def _some(n_parts: int) -> int:
+    """A number of parts, if there are any."""
+    if n_parts < 1:
         raise ValueError(f"rows need parts, got n_parts = {n_parts}")
-    _deal(order, classes, weights, n_classes, n_parts, parts)
+    return n_parts
 
 
-def with_missing(states: Integers, padded: Integers) -> None:
-    """Add a row and a column for missing children to a latent variable's map.
-
-    Where a child is missing, the latent variable is known only if it is the same for
-    all states of that child; the number of states is the code of an unknown one.
-    """
+def _filled(states: Integers) -> Integers:
+    """The states of a latent variable, if it has cells."""
     if not states.size:
         raise ValueError("a latent variable needs cells, got none")
-    _with_missing(states, padded)
+    return states
 
 
 def latent_codes(
@@ -213,30 +213,6 @@ def predictive_scores(*arguments: Any) -> tuple[float, float]:
     _predictive_scores(*arguments, sums)
     correct, likelihood = sums.tolist()
     return correct, likelihood
-
-
-def pair_statistics(
-    dense: Floats,
-    left_cards: Integers,
-    right_cards: Integers,
-    triangle: bool,
-    kind: int,
-    results: Floats,
-) -> None:
-    """Measure how much each left variable depends on each right one given the class.
-
-    `dense` are joint counts, the states of each variable and then its missing one,
-    which is not looked at. `kind` is 0 for G², 1 for the divergence, 2 for the latter
-    with its moments; `results`, (3, n_left, n_right), take statistics and, for kind 2,
-    means and variances, of pairs above the diagonal alone if `triangle`.
-    """
-    n_left, n_right = len(left_cards), len(right_cards)
-    first = writable(results, F8, (3, n_left, n_right))
-    second = first + n_left * n_right * F8.itemsize
-    third = 2 * second - first
-    _pair_statistics(
-        dense, left_cards, right_cards, triangle, kind, first, second, third
-    )
 
 
 def learn_pass(*arguments: Any) -> float:

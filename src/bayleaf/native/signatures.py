@@ -37,15 +37,13 @@ _CODES = """
 readable(narrow, u1, (len(narrow), n_rows) if len(narrow) else narrow.shape),
 len(narrow), readable(wide, u2, (len(wide), n_rows) if len(wide) else wide.shape),
 len(wide), readable(slots, i8, (len(slots),)), len(slots)"""
-# A comma that is not between brackets.
-_COMMA = re.compile(r",\s*(?![^][()]*[])])")
 _ARRAY = re.compile(r"(in|out|strided) ([\w.]+) (\w+)(?:\|(\w+))?\[(.*)\]")
 
 
 def native(signature: str, order: str = "") -> Callable[..., None]:
     """The function of a signature, with its parameters in another order if given."""
     name, _, inside = " ".join(signature.split()).partition("(")
-    items = _COMMA.split(inside.removesuffix(")"))
+    items = _items(inside.removesuffix(")"))
     kinds: list[type] = []
     parameters: list[str] = []
     sizes: list[str] = []
@@ -56,7 +54,7 @@ def native(signature: str, order: str = "") -> Callable[..., None]:
         if match := _ARRAY.fullmatch(item):
             mode, array, dtype, other, axes = match.groups()
             parameters.append(array.partition(".")[0])
-            sizes += _sizes(array, axes.split(", "), bound)
+            sizes += _sizes(array, _items(axes), bound)
             if other:
                 dtype = f"{other} if {array}.dtype == {other} else {dtype}"
             values.append(f"{_CHECKS[mode]}({array}, {dtype}, ({axes},))")
@@ -89,6 +87,18 @@ def native(signature: str, order: str = "") -> Callable[..., None]:
     function: Callable[..., None] = made["make"](core, *_TOOLS.values())
     function.__qualname__, function.__doc__ = own, signature
     return function
+
+
+def _items(text: str) -> list[str]:
+    """The parts of a text between commas that are not inside brackets."""
+    items, depth = [""], 0
+    for char in text:
+        depth += (char in "([") - (char in ")]")
+        if char == "," and not depth:
+            items.append("")
+        else:
+            items[-1] += char
+    return [item.strip() for item in items]
 
 
 def _sizes(array: str, axes: list[str], bound: set[str]) -> list[str]:

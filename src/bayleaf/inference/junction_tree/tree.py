@@ -290,7 +290,7 @@ class JunctionTree:
             is_observed,
             *_lists(forest.cliques),
             np.array(forest.edges, dtype=np.int64).reshape(-1, 2),
-            -1 if target is None else target,
+            target=-1 if target is None else target,
             with_prior=not observed,
         )
 
