@@ -69,7 +69,7 @@ with_missing = native(
 _PAIR = """places = packed.places, codes = packed.n_codes, n_left = codes[left],
     n_right = codes[right], address places[left], address places[right], n_right"""
 _RUNS = f"""packed = rows.packed, {_PAIR}, address rows.address, packed.n_rows"""
-_WEIGHTS = "address rows.weight, flag rows.are_alike"
+_WEIGHTS = "address rows.weight, flag rows.alike"
 _GAINS = """n_classes = gains.shape[-1], n_folds = rows.n_folds(n_classes),
     in gains f8[n_folds, n_left, n_right, n_classes]"""
 # Adds each row's weight to ``counts[run, left code, right code]`` of two nodes.
@@ -96,6 +96,13 @@ _latent_codes = native(
     n_left * n_right, int n_codes, address places[node])""",
     "packed, left, right, padded, node, n_codes",
 )
+# Nodes are numbered level by level from the root, experts last; `columns` has the first
+# counter column of each, one an output, and `first_child` the node of a gate's first
+# output, which the others follow. `row_cells` has the row of `cells` that a table cell
+# counts in, negative where it is missing; `totals`, by which a feature's cells are
+# divided, grow there, too, if `all_rows`. An expert that gives the true class
+# probability p is worth ``exp(-sigma * (1 - p))``. No counter exceeds `highest`, of
+# which `most_factors` shares may be multiplied before a product underflows.
 _learn_pass = native(
     """bl_learn_pass(in order i8[n_visits], n_visits,
     in row_cells i4[n_rows, n_features], n_rows, n_features, in classes i8[n_rows],
@@ -137,15 +144,7 @@ class PackedRuns:
     Weights are those of each row, (n_rows,), or of all, (1,).
     """
 
-    __slots__ = [
-        "_weights",
-        "address",
-        "are_alike",
-        "n_runs",
-        "packed",
-        "runs",
-        "weight",
-    ]
+    __slots__ = ("_weights", "address", "alike", "n_runs", "packed", "runs", "weight")
 
     def __init__(
         self, packed: PackedColumns, runs: Runs, n_runs: int, weights: Floats
@@ -159,9 +158,8 @@ class PackedRuns:
             )
         # Kept alive, and read from as long as this is.
         self.packed, self.runs, self.n_runs = packed, runs, n_runs
-        self._weights = weights
-        self.are_alike = weights.shape == (1,)
-        self.weight = readable(weights, F8, (1,) if self.are_alike else (n_rows,))
+        self._weights, self.alike = weights, weights.shape == (1,)
+        self.weight = readable(weights, F8, (1,) if self.alike else (n_rows,))
 
     def __reduce__(self) -> tuple[object, ...]:
         return PackedRuns, (self.packed, self.runs, self.n_runs, self._weights)
@@ -188,16 +186,10 @@ def _filled(states: Integers) -> Integers:
     return states
 
 
-def latent_codes(
-    packed: PackedColumns,
-    left: int,
-    right: int,
-    padded: Integers,
-    node: int,
-    n_codes: int,
-) -> None:
+def latent_codes(packed: PackedColumns, *arguments: Any) -> None:
     """Make a latent variable: write its codes, by the map of `with_missing`."""
-    _latent_codes(packed, left, right, padded, node, n_codes)
+    _latent_codes(packed, *arguments)
+    *_, node, n_codes = arguments
     packed.n_codes[node] = n_codes
 
 
@@ -218,15 +210,8 @@ def predictive_scores(*arguments: Any) -> tuple[float, float]:
 def learn_pass(*arguments: Any) -> float:
     """Visit the rows in order, and let all gates and experts learn from each.
 
-    Nodes are numbered level by level from the root, experts last; `columns` has the
-    first counter column of each, one an output, and `first_child` the node of a gate's
-    first output, which the others follow. `row_cells` has the row of `cells` that a
-    table cell counts in, negative where it is missing; `totals`, by which a feature's
-    cells are divided, grow there, too, if `all_rows`. An expert that gives the true
-    class probability p is worth ``exp(-sigma * (1 - p))``. No counter exceeds
-    `highest`, of which `most_factors` shares may be multiplied before a product
-    underflows. Gives the sum of -ln P(class | features) by weight, nats, each row
-    predicted just before it is learned.
+    Gives the sum of -ln P(class | features) by weight, nats, each row predicted just
+    before it is learned.
     """
     loss = np.empty(1)
     _learn_pass(*arguments, loss)

@@ -68,12 +68,8 @@ class _Table(ctypes.Structure):
     """A table as the native loops take it: one argument instead of six."""
 
     _fields_ = (
-        ("cells", POINTER),
-        ("offsets", POINTER),
-        ("weights", POINTER),
-        ("n_rows", INTEGER),
-        ("n_variables", INTEGER),
-        ("is_wide", INTEGER),
+        *(("cells", POINTER), ("offsets", POINTER), ("weights", POINTER)),
+        *(("n_rows", INTEGER), ("n_variables", INTEGER), ("is_wide", INTEGER)),
     )
 
 
