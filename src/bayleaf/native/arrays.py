@@ -66,31 +66,21 @@ def writable(array: NDArray[Any], dtype: np.dtype[Any], shape: Shape) -> int:
 
 def strided(array: NDArray[Any], dtype: np.dtype[Any], shape: Shape) -> int:
     """Address of an array in any layout whose items lie at multiples of their size."""
-    is_crooked = any(stride % dtype.itemsize for stride in array.strides)
-    if (
-        (is_crooked or not array.flags.aligned)
-        or array.dtype != dtype
-        or array.shape != shape
-    ):
+    is_even = not any(stride % dtype.itemsize for stride in array.strides)
+    is_laid_out = is_even and array.flags.aligned
+    if array.dtype != dtype or array.shape != shape or not is_laid_out:
         raise _misfit(array, dtype, shape)
     return array.ctypes.data
 
 
-def _misfit(
-    array: NDArray[Any], dtype: np.dtype[Any], shape: Shape
-) -> TypeError | ValueError:
+def _misfit(array: NDArray[Any], dtype: np.dtype[Any], shape: Shape) -> Exception:
     """What is wrong with an array."""
     if array.dtype != dtype:
         return TypeError(f"an array of {dtype} is needed here, got {array.dtype}")
+    wrong = "an array that can be written is needed here, got a read-only one"
     if array.shape != shape:
-        return ValueError(
-            f"an array of shape {shape} is needed here, got {array.shape}"
-        )
-    if array.flags.num & _READABLE != _READABLE:
-        return ValueError(
-            "an aligned, C-contiguous array is needed here; "
-            "np.ascontiguousarray makes one"
-        )
-    return ValueError(
-        "an array that can be written is needed here, got a read-only one"
-    )
+        wrong = f"an array of shape {shape} is needed here, got {array.shape}"
+    elif array.flags.num & _READABLE != _READABLE:
+        makes = "np.ascontiguousarray makes one"
+        wrong = f"an aligned, C-contiguous array is needed here; {makes}"
+    return ValueError(wrong)

@@ -19,13 +19,13 @@ from bayleaf.native.arrays import I8, U1, Floats, Integers, readable
 from bayleaf.native.library import Handle
 from bayleaf.native.signatures import native
 
+Bytes = NDArray[np.uint8]
+Codes = NDArray[np.uint16]
 Planes = NDArray[np.uint64]
 
 # Planes of a panel.
 LANES = 8
-_TILE_ROWS = 16_384
-_WORD_ROWS = 64
-_MOST_CLASSES = 255
+_TILE_ROWS, _WORD_ROWS = 16_384, 64
 
 # Sets the planes of some columns of a block in a stretch of tiles: state s of column k,
 # which lies in row ``slots[k]``, is plane ``first_planes[k] + s``, as far as the next
@@ -124,17 +124,15 @@ _unpack_cells = native(
 
 
 def class_order(
-    class_codes: NDArray[np.uint8], weights: NDArray[np.uint8], n_classes: int
+    class_codes: Bytes, weights: Bytes, n_classes: int
 ) -> tuple[Integers, Integers, Integers]:
     """Plan how rows are sorted by class, tile by tile: runs, segments and tiles.
 
     Rows whose code is no class are left out. There is one weight for each row, or for
     all; every bit of them makes tiles of its own.
     """
-    if not 0 <= n_classes <= _MOST_CLASSES:
-        raise ValueError(
-            f"n_classes must be within 0..{_MOST_CLASSES}, got {n_classes}"
-        )
+    if not 0 <= n_classes <= 255:
+        raise ValueError(f"n_classes must be within 0..255, got {n_classes}")
     n_rows = len(class_codes)
     n_weights = 1 if weights.shape == (1,) else n_rows
     address = readable(weights, U1, (n_weights,))
@@ -164,9 +162,7 @@ def _room(
     return n_rows, n_columns
 
 
-def count_families(
-    *arguments: Any,
-) -> tuple[NDArray[np.uint16], NDArray[np.uint16], Floats, Integers]:
+def count_families(*arguments: Any) -> tuple[Codes, Codes, Floats, Integers]:
     """Count the joint states of families of variables and the class that occur.
 
     Takes blocks, slots, the class last, and weights of rows; families of variables, -1
@@ -198,20 +194,16 @@ def family_sizes(*arguments: Any) -> Integers:
 
 
 def unpack_cells(
-    steps: NDArray[np.uint8],
-    families: Integers,
-    radices: Integers,
-    n_cells: Integers,
-    n_classes: int,
-) -> tuple[NDArray[np.uint16], NDArray[np.uint16], int]:
+    steps: Bytes, families: Integers, radices: Integers, sizes: Integers, n_classes: int
+) -> tuple[Codes, Codes, int]:
     """Restore the cells of families from differences of their keys.
 
     `steps` are packed, see `bayleaf.io.native.networks`, with perhaps more behind;
-    `radices` are the numbers of codes of variables, `n_cells` those of each family's
-    cells. Gives states and classes as `count_families`, and the bytes that were read.
+    `radices` are the numbers of codes of variables, `sizes` those of cells. Gives
+    states and classes as `count_families`, and how many bytes were read.
     """
     n_families, n_places = families.shape
-    address, n_all = readable(n_cells, I8, (n_families,)), int(n_cells.sum())
+    address, n_all = readable(sizes, I8, (n_families,)), int(sizes.sum())
     if not 0 <= n_all <= len(steps):
         raise ValueError("packed numbers end too early")
     states = np.empty((n_places, n_all), dtype=np.uint16)

@@ -163,17 +163,6 @@ def _chosen_level() -> str:
     return requested or usable[-1]
 
 
-def _connect(core: ctypes.CDLL) -> None:
-    """Let long loops ask Python for signals."""
-    functions = [ctypes.cast(getattr(ctypes.pythonapi, n), POINTER) for n in _ASKED]
-    core.bl_connect.argtypes = (POINTER,) * len(functions)
-    core.bl_take_raised.argtypes = core.bl_watch.argtypes = (POINTER,)
-    for function in (core.bl_connect, core.bl_take_raised, core.bl_watch):
-        function.restype = None
-    core.bl_error.restype = core.bl_level.restype = ctypes.c_char_p
-    core.bl_connect(*functions)
-
-
 @cache
 def library() -> ctypes.CDLL:
     """The library of the best instruction set that the processor has, loaded once.
@@ -182,7 +171,14 @@ def library() -> ctypes.CDLL:
     does not run here.
     """
     core = _open(_chosen_level())
-    _connect(core)
+    # Lets long loops ask Python for signals.
+    functions = [ctypes.cast(getattr(ctypes.pythonapi, n), POINTER) for n in _ASKED]
+    core.bl_connect.argtypes = (POINTER,) * len(functions)
+    core.bl_take_raised.argtypes = core.bl_watch.argtypes = (POINTER,)
+    for function in (core.bl_connect, core.bl_take_raised, core.bl_watch):
+        function.restype = None
+    core.bl_error.restype = core.bl_level.restype = ctypes.c_char_p
+    core.bl_connect(*functions)
     return core
 
 
