@@ -22,9 +22,10 @@ def chain(**changes) -> CompiledTree:
         "clique_starts": np.array([0, 2, 4]),
         "cliques": np.array([0, 1, 1, 2]),
         "edges": np.array([[0, 1]]),
+        "target": -1,
+        "with_prior": True,
     }
-    options = {name: changes.pop(name) for name in changes.keys() - parts}
-    return CompiledTree(*{**parts, **changes}.values(), **options)
+    return CompiledTree(*{**parts, **changes}.values())
 
 
 def test_a_tree_cannot_be_pickled_or_copied() -> None:

@@ -9,6 +9,8 @@ import numpy as np
 from bayleaf.native.arrays import Floats, Integers
 from bayleaf.native.signatures import native
 
+# Splits take all states up to one where a feature `is_ordered`, or one state. Scores
+# are nats, and rows from `n_fitted` on are held out, to find when to stop.
 _grow_class_trees = native(
     """bl_grow_class_trees(in codes u2[n_rows, n_features], n_rows, n_features,
     in cards i8[n_features], in is_ordered b1[n_features], in own i8[n_rows],
@@ -75,15 +77,11 @@ class Nodes(NamedTuple):
 
 
 def grow_class_trees(*arguments: Any) -> tuple[Floats, Nodes]:
-    """Grow trees on what scores (nats) still get wrong, and add them, round by round.
+    """Grow trees on what scores still get wrong, and add them, round by round.
 
-    Takes codes, (n_rows, n_features), cards, which features are ordered, so that a
-    split takes all states up to one, not one state, each row's class and weight,
-    scores, from which row on they are held out, to find when to stop, and a `Growth`.
-    Gives their weighted log-loss, nats, before and after each round, and a tree for
-    each class a round, or the second of two alone.
-    Friedman, J. H. (2001). Greedy function approximation: a gradient boosting machine.
-    Annals of Statistics 29, 1189-1232.
+    Friedman (2001), Annals of Statistics 29, 1189-1232. Gives the held-out log-loss
+    (nats), before and after each round, and a tree for each class a round, or the
+    second of two alone.
     """
     *rows, scores, n_fitted, growth = arguments
     _, n_classes = scores.shape

@@ -103,6 +103,10 @@ plane_counts = native(
     out counts i4[n_classes, n_rows, n_columns], n_classes, n_rows, n_columns)""",
     "left, right, segments, first_left, triangle, counts",
 )
+# Rows, whose slots have the class last, and families of variables, -1 after the last of
+# each. `values` are the state of each code, variable after variable, the last the
+# highest. In configurations of parents of rows that weigh less than `min_rows` the
+# states of the last parent, and of those behind, are the reserved code.
 _COUNTED = """codes, n_rows, strided weights f8[n_rows],
     weights.strides[0] // 8, in families i8[n_families, n_places], n_families, n_places,
     in values u2[n_values], n_values, in value_starts i8[len(slots)],
@@ -128,8 +132,8 @@ def class_order(
 ) -> tuple[Integers, Integers, Integers]:
     """Plan how rows are sorted by class, tile by tile: runs, segments and tiles.
 
-    Rows whose code is no class are left out. There is one weight for each row, or for
-    all; every bit of them makes tiles of its own.
+    Rows without a class are left out; every bit of the weights, one for each row or for
+    all, makes tiles of its own.
     """
     if not 0 <= n_classes <= 255:
         raise ValueError(f"n_classes must be within 0..255, got {n_classes}")
@@ -163,15 +167,10 @@ def _room(
 
 
 def count_families(*arguments: Any) -> tuple[Codes, Codes, Floats, Integers]:
-    """Count the joint states of families of variables and the class that occur.
+    """Count occupied joint states: states, classes, weights, and each family's start.
 
-    Takes blocks, slots, the class last, and weights of rows; families of variables, -1
-    after the last of each; the state of each code, variable after variable, the last
-    the highest, and where each variable's begin; the number of classes; and the weight
-    of the rows that a configuration of parents needs: below it the states of its last
-    parent, and of those behind, are the reserved code. Gives states (n_places,
-    n_cells), zero beyond a family's last variable, in the order of the parents' states,
-    family after family; classes, weights, and where the cells of each family begin.
+    States, (n_places, n_cells), are zero beyond a family's last variable, and in the
+    order of the parents' states, family after family.
     """
     n_families, n_places = arguments[4].shape
     starts = np.zeros(n_families + 1, dtype=np.int64)
@@ -184,10 +183,7 @@ def count_families(*arguments: Any) -> tuple[Codes, Codes, Floats, Integers]:
 
 
 def family_sizes(*arguments: Any) -> Integers:
-    """Measure what `count_families` would give, and what trees of it would take.
-
-    Cells, and of all trees the nodes, counts, labels of classes, and links.
-    """
+    """Cells of `count_families`, and all trees' nodes, counts, labels and links."""
     sizes = np.zeros(5, dtype=np.int64)
     _family_sizes(*arguments, sizes)
     return sizes
@@ -196,11 +192,10 @@ def family_sizes(*arguments: Any) -> Integers:
 def unpack_cells(
     steps: Bytes, families: Integers, radices: Integers, sizes: Integers, n_classes: int
 ) -> tuple[Codes, Codes, int]:
-    """Restore the cells of families from differences of their keys.
+    """Restore states and classes of cells from packed differences of their keys.
 
-    `steps` are packed, see `bayleaf.io.native.networks`, with perhaps more behind;
-    `radices` are the numbers of codes of variables, `sizes` those of cells. Gives
-    states and classes as `count_families`, and how many bytes were read.
+    `radices` are the variables' numbers of codes; `steps` may be longer than the bytes
+    that are read, whose number comes last; see `bayleaf.io.native.networks`.
     """
     n_families, n_places = families.shape
     address, n_all = readable(sizes, I8, (n_families,)), int(sizes.sum())

@@ -33,9 +33,8 @@ _networks_size = native(
 class Networks(Handle):
     """Sampled networks over the same features, each family as a tree over its parents.
 
-    Pseudo weights are those of each state of a feature, of all alike, and of all by
-    their shares of the training rows. A configuration of parents that is left with less
-    than a weight of `min_rows` once a row is left out repeats that of one parent fewer.
+    Pseudo weights: of each state, of all alike, and of all by shares of training rows.
+    Configurations of parents left with less than `min_rows` repeat one parent fewer.
     """
 
     def __init__(
@@ -62,11 +61,7 @@ class Networks(Handle):
         value_starts: Integers,
         *cells: NDArray[Any],
     ) -> None:
-        """Add a network: families, coding and cells of `count_families`.
-
-        Each family is a feature and its parents; the cells are states, classes, weights
-        and where each family's begin.
-        """
+        """Add a network: each feature's parents, and a coding and cells of these."""
         _networks_add(self, families, values, value_starts, *cells)
         self.n_features = len(families)
         self._codings.append((values, value_starts))

@@ -73,8 +73,7 @@ def mdlp_cuts(
 ) -> Integers:
     """Cut a sorted column before the rows where classes change and a cut pays.
 
-    `values` have no NaN; weights are above zero, and their sums exact. `most_counts`
-    class counts may be kept on the way, at least 1.
+    `values` have no NaN, weights exact sums; `most_counts` class counts may be kept.
     """
     cuts, n_cuts = np.empty(values.size, np.int64), np.zeros(1, np.int64)
     _mdlp_cuts(values, classes, weights, n_classes, max(1, most_counts), cuts, n_cuts)

@@ -8,7 +8,6 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bayleaf.native.arrays import B1, F8, I8, Floats, Integers, writable
 from bayleaf.native.library import Handle
@@ -35,6 +34,13 @@ add_looked_up = native(
     n_classes)""",
     "narrow, wide, slots, strides, bounds, tables, starts, scores",
 )
+# `rank` is the place of each variable among the axes of every table, `families` are the
+# variables along those of each distribution, and `cells` the distributions, the last
+# axis fastest. `observed` variables are known in every question, so that only a clique
+# of their own need hold them. `edges` link cliques in trees that hold what their ends
+# have in common all along. A root clique holds the `target`, unless it is negative;
+# `with_prior` prepares for questions with little evidence, not if variables are always
+# observed.
 _new_tree = native(
     """bl_junction_tree_new(n, in cards i8[n], in rank i8[n],
     in family_starts i8[n + 1], in families i8[n_members], n_members,
@@ -88,8 +94,7 @@ class Known:
     """What a question is given of some variables, each named once.
 
     `states` are pairs of a variable and its state, or -1 where likelihoods, (card,) of
-    contiguous float64, are given instead, in the same order. Whether variables and
-    states exist, and likelihoods suffice, is checked when a tree is asked.
+    contiguous float64, are given instead, in order; a question checks both.
     """
 
     __slots__ = ("_likelihoods", "_states", "arguments")
@@ -111,35 +116,23 @@ class Known:
 
 
 class CompiledTree(Handle):
-    """A junction forest with its distributions, ready for any number of threads.
+    """A junction forest with its distributions, ready for any number of threads."""
 
-    Takes the arrays of `_new_tree`: `rank` is the place of each variable among the axes
-    of every table, `families` are the variables along those of each distribution, and
-    `cells` the distributions, the last axis fastest. `observed` variables are known in
-    every question, so that only a clique of their own need hold them. `edges` link
-    cliques in trees that hold what their ends have in common all along. A root clique
-    holds the `target`, unless it is negative; `with_prior` prepares for questions with
-    little evidence, not if variables are always observed.
-    """
-
-    def __init__(
-        self, *parts: NDArray[Any], target: int = -1, with_prior: bool = True
-    ) -> None:
-        free = "bl_junction_tree_free"
-        super().__init__(_new_tree, free, *parts, target, with_prior)
-        self.cards = parts[0].tolist()
+    def __init__(self, *parts: Any) -> None:
+        super().__init__(_new_tree, "bl_junction_tree_free", *parts)
+        self.cards: list[int] = parts[0].tolist()
         self.n_states, self.n_cells = sum(self.cards), parts[4].size
-        self.has_prior = with_prior
+        self.has_prior = parts[-1]
         # Lists of these operations are safe under threads.
         self._idle: list[Memory] = []
 
     def marginals(
         self, known: Known, wanted: Sequence[int] | None = None
     ) -> tuple[float, Floats]:
-        """The log probability (nats) of what is known, and marginals given it.
+        """The log probability (nats) of what is known, and all marginals given it.
 
-        Those of all variables one after another; anything is in the places of those
-        that are not wanted, or of all if the evidence is impossible.
+        Anything is in the place of one that is not wanted, or of all if it is
+        impossible.
         """
         memory = self._memory()
         if wanted is None:
@@ -163,10 +156,7 @@ class CompiledTree(Handle):
         return found
 
     def families(self, known: Known) -> Floats:
-        """The posteriors of all families, like the distributions that were given.
-
-        Zeros if the evidence is impossible.
-        """
+        """The posteriors of all families, in order; zeros if all are impossible."""
         memory, totals = self._memory(), np.zeros(self.n_cells)
         address = writable(totals, F8, (self.n_cells,))
         _families(memory.address, *known.arguments, address)
@@ -176,7 +166,7 @@ class CompiledTree(Handle):
     def most_probable(self, known: Known) -> tuple[Integers, float]:
         """The most probable states of all variables, and their log probability (nats).
 
-        Among equally probable ones, each clique takes the lowest state of its lowest
+        Of equally probable ones, each clique takes the lowest state of its lowest
         variable that the cliques before it leave open; zeros if all are impossible.
         """
         memory = self._memory()
@@ -190,9 +180,8 @@ class CompiledTree(Handle):
     def cells(self, known: Known) -> tuple[float, float, list[int]]:
         """Count the cells of cliques at the states that are left.
 
-        Of the cliques that have evidence below them, or whose message to the root is
-        not known beforehand; of all; and the variables of which something is known and
-        one state is left, in order.
+        Those with evidence below or no prior message to the root; all; and the
+        variables of which something is known and one state is left, in order.
         """
         memory = self._memory()
         cells, is_observed = np.zeros(2), np.zeros(len(self.cards), dtype=np.bool_)
@@ -202,27 +191,25 @@ class CompiledTree(Handle):
         return float(cells[0]), float(cells[1]), np.flatnonzero(is_observed).tolist()
 
     def log_evidence_rows(self, *arguments: Any) -> None:
-        """Write the log probability (nats) of the observed cells of rows.
+        """Write the log probability (nats) of rows' cells, or minus infinity.
 
-        Takes blocks, slots of the tree's variables, and the number of rows of a table,
-        the first row, and `log_evidence`: minus infinity for impossible rows.
+        Takes a table's blocks, slots and number of rows, the first row, `log_evidence`.
         """
         self._ask(_row_evidence, *arguments)
 
     def posterior_rows(self, *arguments: Any) -> None:
-        """Write each row's posterior of a variable given its other observed cells.
+        """Write the posterior of a variable given each row's other cells, and of these.
 
-        Takes rows as `log_evidence_rows`, the variable, `posteriors`, (n_asked, card),
-        NaN in impossible rows, and `log_evidence` (nats) of the other cells.
+        Takes rows, the variable, `posteriors`, (n_asked, card), NaN in impossible rows,
+        and `log_evidence` (nats).
         """
         self._ask(_row_posteriors, self.cards, *arguments)
 
     def add_families_of_rows(self, *arguments: Any) -> None:
-        """Add family posteriors, each times its row's weight, to tables.
+        """Add posteriors of families, times rows' weights, to tables of distributions.
 
-        Takes rows as `log_evidence_rows`, their `weights`, the `nodes` whose families
-        are asked for, and `totals`: the tables one after another, each like the
-        distribution that was given. Impossible rows add nothing.
+        Takes rows, their `weights`, the `nodes` of families, and `totals`, one table
+        after another. Impossible rows add nothing.
         """
         self._ask(_row_families, *arguments)
 

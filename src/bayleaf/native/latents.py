@@ -194,12 +194,10 @@ def latent_codes(packed: PackedColumns, *arguments: Any) -> None:
 
 
 def predictive_scores(*arguments: Any) -> tuple[float, float]:
-    """Measure how well the classes of rows are predicted after a change.
+    """Weight of the rows whose class is predicted after a change, and the likelihood.
 
-    Takes rows, two nodes, log scores (n_rows, n_classes), gains as `add_gains`, and
-    whether a likelihood is wanted. Gives the weight of the rows whose class is
-    predicted, the first of equally probable ones, and the sum of ln P(class | row),
-    nats, or zero.
+    Of equally probable classes the first is; the sum of ln P(class | row) is in nats,
+    and zero unless it is wanted.
     """
     sums = np.empty(2)
     _predictive_scores(*arguments, sums)

@@ -74,10 +74,8 @@ class _Table(ctypes.Structure):
 
 
 class PackedRows:
-    """Rows of a table with their weights, and where they lie in memory.
+    """Rows of a table with their weights, and where they lie in memory, found once.
 
-    Addresses are found once: a search asks for the counts of thousands of leaves. The
-    codes, (n_rows, n_variables) uint8 or uint16, have a row's cells side by side;
     `offsets` are where the states of each variable start in a table of counts, from 0
     on, and the number of all; weights, (n_rows,), are empty if all are one.
     """

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from bayleaf.native.arrays import Floats, Integers
 from bayleaf.native.signatures import native
 
+# Ranks are in the order of each feature's states; rows beyond `target` are held out.
 _grow_target_trees = native(
     """bl_grow_target_trees(in ranks u2[n_features, n_rows], n_features, n_rows,
     in cards i8[n_features], in target f8[n_fitted], in weights f8[n_fitted], n_fitted,
@@ -63,11 +64,8 @@ def grow_target_trees(
 ) -> tuple[Nodes, Floats]:
     """Grow trees of a number by boosting, the first from zero, and their sums.
 
-    `ranks`, (n_features, n_rows), are in the order of each feature's states. `target`
-    and `weights` are of the first rows; the others are held out. Sums, (n_stages,
-    n_rows), are those for each row, held-out ones too, after each stage.
-    Friedman, J. H. (2002). Stochastic gradient boosting. Computational Statistics and
-    Data Analysis 38, 367-378.
+    Friedman (2002), Computational Statistics and Data Analysis 38, 367-378. Sums,
+    (n_stages, n_rows), are those for each row, held-out ones too, after each stage.
     """
     n_features, n_rows = ranks.shape
     n_sampled = max(1, int(growth.row_share * len(target)))

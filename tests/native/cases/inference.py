@@ -60,12 +60,13 @@ def _tree(rng: np.random.Generator) -> Arguments:
         np.array([0, 2, 4]),
         np.array([0, 1, 2, 1]),
         np.array([[0, 1]]),
+        int(rng.integers(-1, 3)),
+        bool(rng.integers(2)),
     )
 
 
 def _compiled(rng: np.random.Generator) -> CompiledTree:
-    target, with_prior = int(rng.integers(-1, 3)), bool(rng.integers(2))
-    return CompiledTree(*_tree(rng), target=target, with_prior=with_prior)
+    return CompiledTree(*_tree(rng))
 
 
 def _question(rng: np.random.Generator) -> Arguments:

@@ -290,8 +290,8 @@ class JunctionTree:
             is_observed,
             *_lists(forest.cliques),
             np.array(forest.edges, dtype=np.int64).reshape(-1, 2),
-            target=-1 if target is None else target,
-            with_prior=not observed,
+            -1 if target is None else target,
+            not observed,
         )
 
     @cached_property
