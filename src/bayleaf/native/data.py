@@ -47,21 +47,22 @@ def look_up(
     The table has the code of ``number - low``, 0 for numbers outside; `codes`, of one
     to four bytes, must hold every entry of it.
     """
-    kind, n_zero = numbers.dtype, np.zeros(1, np.int64)
+    kind = numbers.dtype
     entries = readable(table, U4, (table.size,))
     if kind.kind not in "iu" or codes.dtype.kind != "u":
         raise ValueError(f"whole numbers are looked up, not {kind}, as codes >= 0")
     if len(table) and int(table.max()) > np.iinfo(codes.dtype).max:
         raise ValueError(f"an entry of the table does not fit {codes.dtype}")
+    n_zero = np.zeros(1, np.int64)
     _look_up(
-        readable(numbers, kind.newbyteorder("="), (numbers.size,)),
+        readable(numbers, np.dtype(kind.type), (numbers.size,)),
         numbers.size,
         kind.itemsize,
         kind.kind == "i",
         low,
         entries,
         table.size,
-        writable(codes, codes.dtype.newbyteorder("="), (numbers.size,)),
+        writable(codes, np.dtype(codes.dtype.type), (numbers.size,)),
         codes.dtype.itemsize,
         writable(n_zero, I8, (1,)),
     )

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.native.arrays import F8, I4, U2, Floats, Integers, readable, writable
+from bayleaf.native.arrays import F8, I4, I8, U2, Floats, Integers, readable, writable
 from bayleaf.native.signatures import native
 
 Column = NDArray[np.uint16]
@@ -92,9 +92,8 @@ _predictive_scores = native(
     "rows, left, right, scores, gains, wants_likelihood, sums",
 )
 _latent_codes = native(
-    f"""bl_latent_codes({_PAIR}, packed.n_rows, in padded i8[n_left, n_right],
-    n_left * n_right, int n_codes, address places[node])""",
-    "packed, left, right, padded, node, n_codes",
+    """bl_latent_codes(address left, address right, int n_right, int n_rows,
+    address padded, int n_cells, int n_codes, address codes)"""
 )
 # Nodes are numbered level by level from the root, experts last; `columns` has the first
 # counter column of each, one an output, and `first_child` the node of a gate's first
@@ -186,11 +185,28 @@ def _filled(states: Integers) -> Integers:
     return states
 
 
-def latent_codes(packed: PackedColumns, *arguments: Any) -> None:
+def latent_codes(
+    packed: PackedColumns,
+    left: int,
+    right: int,
+    padded: Integers,
+    node: int,
+    n_codes: int,
+) -> None:
     """Make a latent variable: write its codes, by the map of `with_missing`."""
-    _latent_codes(packed, *arguments)
-    *_, node, n_codes = arguments
-    packed.n_codes[node] = n_codes
+    codes, places = packed.n_codes, packed.places
+    n_left, n_right = codes[left], codes[right]
+    _latent_codes(
+        places[left],
+        places[right],
+        n_right,
+        packed.n_rows,
+        readable(padded, I8, (n_left, n_right)),
+        n_left * n_right,
+        n_codes,
+        places[node],
+    )
+    codes[node] = n_codes
 
 
 def predictive_scores(*arguments: Any) -> tuple[float, float]:

@@ -27,7 +27,7 @@ _KINDS: dict[str, type] = {
 }
 _CHECKS = {"in": "readable", "out": "writable", "strided": "strided"}
 _TYPES = ("B1", "U1", "U2", "U4", "U8", "I4", "I8", "F4", "F8")
-# What generated functions use, beside the names of the module that declares them.
+# What generated functions use, and the names of the module that declares them.
 _TOOLS: dict[str, Any] = {
     **{name.lower(): getattr(arrays, name) for name in _TYPES},
     **{name: getattr(arrays, name) for name in _CHECKS.values()},
