@@ -51,7 +51,6 @@ RANK = {name: rank for rank, names in enumerate(ORDER) for name in names}
 # other. REST is every file that is not named; these may import one another.
 REST = "*"
 INSIDE: dict[str, list[tuple[str, ...]]] = {
-    "native": [(REST,), ("search",)],
     "data": [
         ("interruptible", "hierarchy", "interval_labels", "interval_numbers", "memory"),
         ("domain",),

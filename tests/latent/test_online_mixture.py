@@ -18,7 +18,7 @@ from bayleaf.latent.online_mixture import (
     learn_online,
 )
 from bayleaf.models.mixtures.tables import mixture_log_posteriors
-from bayleaf.native.mixtures import learn_pass
+from bayleaf.native.latents import learn_pass
 from offenders import check_each
 from oracles.coded_tables import random_codes
 

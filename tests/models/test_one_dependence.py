@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from bayleaf.inference.log_sums import logarithmic_mean_weights
 from bayleaf.models import one_dependence
-from bayleaf.native.prediction import add_children
+from bayleaf.native.inference import add_children
 from offenders import check_each
 from oracles.joint import one_dependence_scores
 from property.networks import (

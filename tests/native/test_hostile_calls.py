@@ -22,7 +22,7 @@ Case = Callable[[np.random.Generator], Arguments]
 N_CALLS = int(os.environ.get("HOSTILE_CALLS", "400"))
 FOLDER = Path(__file__).with_name("cases")
 # What every module of kernels is built on.
-PLUMBING = {"arrays", "library"}
+PLUMBING = {"arrays", "library", "signatures"}
 DTYPES = ("u1", "u2", "i4", "i8", "u8", "f4", "f8", "?", ">i8", ">f8", "O", "c16", "S3")
 
 

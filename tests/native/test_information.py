@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from bayleaf.native.information import pair_information
+from bayleaf.native.counts import pair_information
 
 # Where states begin, numbers of stored codes, of codes and of states, whether the
 # variable is whole, and a sum.
@@ -30,9 +30,9 @@ def _measure(
         margins,
         np.arange(20),
         1.0,
-        stretch,
+        *stretch,
         information,
-        corner,
+        *corner,
     )
 
 

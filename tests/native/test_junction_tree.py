@@ -6,8 +6,7 @@ import pickle
 import numpy as np
 import pytest
 
-from bayleaf.native.junction_tree import CompiledTree
-from bayleaf.native.tree_questions import Known
+from bayleaf.native.inference import CompiledTree, Known
 
 
 def chain(**changes) -> CompiledTree:
@@ -23,8 +22,10 @@ def chain(**changes) -> CompiledTree:
         "clique_starts": np.array([0, 2, 4]),
         "cliques": np.array([0, 1, 1, 2]),
         "edges": np.array([[0, 1]]),
+        "target": -1,
+        "with_prior": True,
     }
-    return CompiledTree(**{**parts, **changes})
+    return CompiledTree(*{**parts, **changes}.values())
 
 
 def test_a_tree_cannot_be_pickled_or_copied() -> None:

@@ -12,6 +12,7 @@ import bayleaf
 from bayleaf.cli import main
 from bayleaf.native import library
 from bayleaf.native.arrays import F8, I8, readable, strided, writable
+from bayleaf.native.data import offset_codes
 
 SOURCE = Path(bayleaf.__file__).parent.parent
 
@@ -219,10 +220,14 @@ def test_an_array_is_checked_before_its_address_is_given() -> None:
 
 
 def test_strides_are_counted_in_items() -> None:
-    whole = np.zeros((4, 6))
-    address, steps = strided(whole[::2, ::-3], F8)
-    assert address == whole[0, 5:].ctypes.data
-    assert steps == (12, -3)
+    whole = np.arange(24).reshape(4, 6)
+    part = whole[::2, ::-3]
+    assert strided(part, I8, (2, 2)) == whole[0, 5:].ctypes.data
+    codes, seen = np.empty((2, 2), np.uint8), np.zeros((2, 256), np.bool_)
+    offset_codes(part, np.array([5, 2]), codes, seen, np.ones(2, np.bool_))
+    assert codes.tolist() == [[0, 12], [0, 12]]
     records = np.zeros(4, dtype=[("byte", "u1"), ("number", "<f8")])
     with pytest.raises(ValueError, match="aligned"):
-        strided(records["number"], F8)
+        strided(records["number"], F8, (4,))
+    with pytest.raises(ValueError, match=r"shape \(2, 3\) is needed"):
+        strided(part, I8, (2, 3))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from bayleaf.native.search.latent_rows import PackedColumns, PackedRuns
+from bayleaf.native.latents import PackedColumns, PackedRuns
 
 TIE = 1e-9
 

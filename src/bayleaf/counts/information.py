@@ -18,7 +18,7 @@ from bayleaf.counts.pairs import PairCounts, Side
 from bayleaf.counts.source import Counts, CountSource
 from bayleaf.counts.threads import run_tasks, stretches, worthwhile
 from bayleaf.data.memory import check_memory
-from bayleaf.native.information import pair_information
+from bayleaf.native.counts import pair_information
 
 # Cells of pair counts that are held at a time.
 _BLOCK_CELLS = 10_000_000
@@ -239,9 +239,9 @@ def _measure_pairs(
             right.margins,
             terms.table,
             terms.scale,
-            stretch,
+            *stretch,
             information,
-            corner,
+            *corner,
         )
         for stretch in stretches(len(pairs.left), n_strips)
     ]

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.data.codes import Codes
-from bayleaf.native.occupied import count_families, family_sizes
+from bayleaf.native.counts import count_families, family_sizes
 from bayleaf.wording import brief_fields
 
 # The state that each code of a variable stands for.

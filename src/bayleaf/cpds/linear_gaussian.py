@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from bayleaf.cpds.random_network import OwnShares
 from bayleaf.data.codes import Codes
-from bayleaf.native.gaussian import LinearFamilies
+from bayleaf.native.cpds import LinearFamilies
 from bayleaf.wording import brief_fields
 
 # Nothing that is finite and of use lies beyond.
@@ -47,7 +47,7 @@ class LinearGaussianFamilies:
     Every feature has as many pieces; those of the first feature come first. `positions`
     has (n_intervals,) per feature: where its states lie on a normal scale, without
     missing. From `children` on, fields are as in
-    `bayleaf.native.gaussian.LinearFamilies`.
+    `bayleaf.native.cpds.LinearFamilies`.
 
     Lauritzen and Wermuth (1989) for networks of such families. The density is that of
     Bayesian linear regression: with leverage h = a'Ga of the parents a = (1, z), and

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.data.codes import Codes
-from bayleaf.native.prediction import add_looked_up
+from bayleaf.native.inference import add_looked_up
 from bayleaf.wording import brief_fields
 
 # A fused table should stay in the second cache: cells times classes.

@@ -12,7 +12,7 @@ from bayleaf.data.codes import Codes
 from bayleaf.inference.log_sums import log_sum_exp, logarithmic_mean_weights
 from bayleaf.models.class_model import LogScores
 from bayleaf.models.one_dependence_tables import OneDependenceTables
-from bayleaf.native.prediction import add_children
+from bayleaf.native.inference import add_children
 
 # Rows scored together: each holds one log joint a class and super-parent.
 _BLOCK_CELLS = 1 << 22

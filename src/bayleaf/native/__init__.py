@@ -1,4 +1,4 @@
-"""The native core: typed functions over a library in C++, one module a folder of it.
+"""The native core: functions over a library in C++, declared by their signatures.
 
 Functions check types, shapes and layout of arrays; what the arrays hold is checked by
 those who make them (`bayleaf.data.codes.Codes` for codes), once.

@@ -9,16 +9,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+B1 = np.dtype(np.bool_)
 U1 = np.dtype(np.uint8)
 U2 = np.dtype(np.uint16)
-I4 = np.dtype(np.int32)
 U4 = np.dtype(np.uint32)
 U8 = np.dtype(np.uint64)
+I4 = np.dtype(np.int32)
 I8 = np.dtype(np.int64)
 F4 = np.dtype(np.float32)
 F8 = np.dtype(np.float64)
-BOOL = np.dtype(np.bool_)
 
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
 Shape = tuple[int, ...]
 
 # NumPy's flags: C-contiguous and aligned, and writeable.
@@ -33,27 +35,18 @@ _address_of = ctypes.addressof
 
 
 def readable(array: NDArray[Any], dtype: np.dtype[Any], shape: Shape) -> int:
-    """Address of an array that a function reads.
+    """Address of a C-contiguous, aligned array that a function reads.
 
-    Parameters
-    ----------
-    array : ndarray
-        C-contiguous and aligned.
-    dtype : dtype
-        What it must hold, in the machine's byte order.
-    shape : tuple of int
-        What it must measure.
-
-    Raises
-    ------
-    TypeError
-        If it holds something else.
-    ValueError
-        If its shape or its layout in memory is another.
+    TypeError if it holds something else than `dtype`, ValueError if its shape or layout
+    differs.
     """
     flags = array.flags.num
-    is_laid_out = flags & _READABLE == _READABLE
-    if array.dtype != dtype or array.shape != shape or not is_laid_out:
+    # Two types may be equal and not one object, which is found sooner.
+    if (
+        flags & _READABLE != _READABLE
+        or (array.dtype is not dtype and array.dtype != dtype)
+        or array.shape != shape
+    ):
         raise _misfit(array, dtype, shape)
     if flags & _BUFFER == _SILENT:
         return _address_of(_buffer_of(array))
@@ -61,103 +54,33 @@ def readable(array: NDArray[Any], dtype: np.dtype[Any], shape: Shape) -> int:
 
 
 def writable(array: NDArray[Any], dtype: np.dtype[Any], shape: Shape) -> int:
-    """Address of an array that a function writes; see `readable`.
-
-    Raises
-    ------
-    TypeError
-        If it holds something else.
-    ValueError
-        If its shape or its layout is another, or it may not be written.
-    """
-    is_laid_out = array.flags.num & _WRITABLE == _WRITABLE
-    if array.dtype != dtype or array.shape != shape or not is_laid_out:
+    """Address of an array that a function writes; as `readable`, and not read-only."""
+    if (
+        array.flags.num & _WRITABLE != _WRITABLE
+        or (array.dtype is not dtype and array.dtype != dtype)
+        or array.shape != shape
+    ):
         raise _misfit(array, dtype, shape)
     return _address_of(_buffer_of(array))
 
 
-def strided(array: NDArray[Any], dtype: np.dtype[Any]) -> tuple[int, tuple[int, ...]]:
-    """Address of an array of any layout that a function reads, and its strides.
-
-    Returns
-    -------
-    address : int
-        Of the first item.
-    strides : tuple of int
-        Steps along each axis, in items.
-
-    Raises
-    ------
-    TypeError
-        If it holds something else than `dtype`.
-    ValueError
-        If its items do not lie at multiples of their size.
-    """
-    steps = [divmod(stride, dtype.itemsize) for stride in array.strides]
-    if array.dtype != dtype or not array.flags.aligned or any(s[1] for s in steps):
-        raise _misfit(array, dtype, array.shape)
-    return array.ctypes.data, tuple(step for step, _ in steps)
+def strided(array: NDArray[Any], dtype: np.dtype[Any], shape: Shape) -> int:
+    """Address of an array in any layout whose items lie at multiples of their size."""
+    is_even = not any(stride % dtype.itemsize for stride in array.strides)
+    is_laid_out = is_even and array.flags.aligned
+    if array.dtype != dtype or array.shape != shape or not is_laid_out:
+        raise _misfit(array, dtype, shape)
+    return array.ctypes.data
 
 
-def code_arguments(
-    narrow: NDArray[np.uint8],
-    wide: NDArray[np.uint16],
-    slots: NDArray[np.int64],
-    n_rows: int,
-) -> tuple[int, ...]:
-    """Codes of a table as functions take them: blocks, slots and the number of rows.
-
-    Parameters
-    ----------
-    narrow : ndarray of shape (n_narrow, n_rows), dtype uint8
-        Codes of narrow variables, see `bayleaf.data.codes.Codes`.
-    wide : ndarray of shape (n_wide, n_rows), dtype uint16
-        Codes of wide variables.
-    slots : ndarray of shape (n_variables,), dtype int64
-        Where each variable lies.
-    n_rows : int
-        Number of rows; a block without variables may have any.
-
-    Returns
-    -------
-    tuple of int
-        Address and number of rows of `narrow`, of `wide` and of `slots`, then `n_rows`.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If an array is not what it should be, see `readable`.
-    """
-    sizes = len(narrow), len(wide), len(slots)
-    shapes = [
-        (len(block), n_rows) if len(block) else block.shape for block in (narrow, wide)
-    ]
-    return (
-        readable(narrow, U1, shapes[0]),
-        sizes[0],
-        readable(wide, U2, shapes[1]),
-        sizes[1],
-        readable(slots, I8, (sizes[2],)),
-        sizes[2],
-        n_rows,
-    )
-
-
-def _misfit(
-    array: NDArray[Any], dtype: np.dtype[Any], shape: Shape
-) -> TypeError | ValueError:
+def _misfit(array: NDArray[Any], dtype: np.dtype[Any], shape: Shape) -> Exception:
     """What is wrong with an array."""
     if array.dtype != dtype:
         return TypeError(f"an array of {dtype} is needed here, got {array.dtype}")
+    wrong = "an array that can be written is needed here, got a read-only one"
     if array.shape != shape:
-        return ValueError(
-            f"an array of shape {shape} is needed here, got {array.shape}"
-        )
-    if array.flags.num & _READABLE != _READABLE:
-        return ValueError(
-            "an aligned, C-contiguous array is needed here; "
-            "np.ascontiguousarray makes one"
-        )
-    return ValueError(
-        "an array that can be written is needed here, got a read-only one"
-    )
+        wrong = f"an array of shape {shape} is needed here, got {array.shape}"
+    elif array.flags.num & _READABLE != _READABLE:
+        makes = "np.ascontiguousarray makes one"
+        wrong = f"an aligned, C-contiguous array is needed here; {makes}"
+    return ValueError(wrong)

@@ -2,91 +2,68 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from bayleaf.native.arrays import BOOL, F8, I8, U2, code_arguments, readable, writable
-from bayleaf.native.library import FLAG, INTEGER, POINTER, REAL, Function
+from bayleaf.native.arrays import Floats, Integers
+from bayleaf.native.signatures import native
 
-Floats = NDArray[np.float64]
-Whole = NDArray[np.int64]
-
-_grow_class_trees = Function(
-    "bl_grow_class_trees",
-    *[POINTER, INTEGER, INTEGER],
-    *[POINTER] * 5,
-    *[INTEGER] * 5,
-    *[REAL] * 3,
-    *[POINTER] * 3,
-    INTEGER,
-    POINTER,
+# Splits take all states up to one where a feature `is_ordered`, or one state. Scores
+# are nats, and rows from `n_fitted` on are held out, to find when to stop.
+_grow_class_trees = native(
+    """bl_grow_class_trees(in codes u2[n_rows, n_features], n_rows, n_features,
+    in cards i8[n_features], in is_ordered b1[n_features], in own i8[n_rows],
+    in weights f8[n_rows], out scores f8[n_rows, n_classes], n_classes, int n_fitted,
+    int max_rounds, int patience, int max_leaves, real rate, real pull,
+    real least_curvature, out losses f8[max_rounds + 1], out places i8[3, capacity],
+    out numbers f8[2, capacity], capacity, out counts i8[2])"""
 )
-_add_class_trees = Function(
-    "bl_add_class_trees",
-    *[POINTER, INTEGER] * 3,
-    INTEGER,
-    *[POINTER] * 4,
-    INTEGER,
-    *[POINTER] * 4,
-    *[INTEGER, INTEGER, FLAG],
-    POINTER,
+# Adds what trees, each of one class, give rows; the roots' values are left out. A row
+# ends where its code is at or above the feature's card. `values` take nats: of all
+# trees, (n_rows, n_classes), or (n_rows, n_classes, n_features, 2) by the feature of
+# each split, those of first splits and of later ones apart.
+add_class_trees = native(
+    """bl_add_class_trees([_, n_classes, *by_feature] = values.shape,
+    apart = (len(slots), 2) if by_feature else (), codes, int n_rows,
+    in cards i8[len(slots)], in is_ordered b1[len(slots)], in roots i8[n_trees],
+    in classes i8[n_trees], n_trees, in nodes.features i8[n_nodes],
+    in nodes.states i8[n_nodes], in nodes.children i8[n_nodes],
+    in nodes.values f8[n_nodes], n_nodes, n_classes, flag apart != (),
+    out values f8[n_rows, n_classes, *apart])"""
 )
 
 
 class Growth(NamedTuple):
-    """How class trees grow.
-
-    Parameters
-    ----------
-    max_rounds : int
-        Most rounds.
-    patience : int
-        Rounds without a gain on held-out rows after which growth ends.
-    max_leaves : int
-        Most leaves of a tree.
-    rate : float
-        Share of a Newton step that a tree takes.
-    pull : float
-        Added to the second derivative of a node: it pulls steps to zero.
-    least_curvature : float
-        Least second derivative of a node's rows.
-    """
+    """How class trees grow."""
 
     max_rounds: int
+    #: Rounds without a gain on held-out rows after which growth ends.
     patience: int
+    #: Most leaves of a tree.
     max_leaves: int
+    #: Share of a Newton step that a tree takes.
     rate: float
+    #: Added to the second derivative of a node: it pulls steps to zero.
     pull: float
+    #: Least second derivative of a node's rows.
     least_curvature: float
 
 
 class Nodes(NamedTuple):
-    """Nodes of trees, one after another, each tree from its root on.
+    """Nodes of trees, one after another, each tree from its root on."""
 
-    Parameters
-    ----------
-    features : ndarray of shape (n_nodes,), dtype int64
-        Feature that a node looks at, -1 for a leaf.
-    states : ndarray of shape (n_nodes,), dtype int64
-        State that it asks for.
-    children : ndarray of shape (n_nodes,), dtype int64
-        Its left child; the right one stands behind it.
-    values : ndarray of shape (n_nodes,), dtype float64
-        Nats of the rows that end in it.
-    rows : ndarray of shape (n_nodes,), dtype float64
-        Weight of the rows that it was learned from.
-    """
-
-    features: Whole
-    states: Whole
-    children: Whole
+    #: Feature that a node looks at, -1 for a leaf, and the state that it asks for.
+    features: Integers
+    states: Integers
+    #: Its left child, which the right one follows.
+    children: Integers
+    #: Nats of the rows that end in it, and the weight of those it was learned from.
     values: Floats
     rows: Floats
 
     @property
-    def roots(self) -> Whole:
+    def roots(self) -> Integers:
         """Nodes that are no child, in order."""
         is_root = np.ones(len(self.features), dtype=bool)
         left = self.children[self.features >= 0]
@@ -95,145 +72,25 @@ class Nodes(NamedTuple):
 
     def until(self, end: int) -> Nodes:
         """The first so many nodes."""
-        return Nodes(
-            self.features[:end],
-            self.states[:end],
-            self.children[:end],
-            self.values[:end],
-            self.rows[:end],
-        )
+        columns: list[Any] = [column[:end] for column in self]
+        return Nodes(*columns)
 
 
-def grow_class_trees(
-    codes: NDArray[np.uint16],
-    cards: Whole,
-    is_ordered: NDArray[np.bool_],
-    own: Whole,
-    weights: Floats,
-    scores: Floats,
-    n_fitted: int,
-    growth: Growth,
-) -> tuple[Floats, Nodes]:
-    """Grow trees on what scores still get wrong, round by round.
+def grow_class_trees(*arguments: Any) -> tuple[Floats, Nodes]:
+    """Grow trees on what scores still get wrong, and add them, round by round.
 
-    Parameters
-    ----------
-    codes : ndarray of shape (n_rows, n_features), dtype uint16
-        The rows.
-    cards : ndarray of shape (n_features,), dtype int64
-        Number of states of each feature; codes at or above it are unknown.
-    is_ordered : ndarray of shape (n_features,), dtype bool
-        Whether a split takes all states up to one, or one state.
-    own : ndarray of shape (n_rows,), dtype int64
-        Class of each row.
-    weights : ndarray of shape (n_rows,), dtype float64
-        What each row counts.
-    scores : ndarray of shape (n_rows, n_classes), dtype float64
-        Log scores, nats; the trees are added to them.
-    n_fitted : int
-        Rows from here on are held out: they tell when to stop.
-    growth : Growth
-        How the trees grow.
-
-    Returns
-    -------
-    losses : ndarray of shape (1 + n_rounds,)
-        Weighted log-loss of the held-out rows, nats, before and after each round.
-    nodes : Nodes
-        A tree for each class a round; with two classes one, for the second.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If an array is not what it should be, or holds a place that does not exist.
-
-    References
-    ----------
-    Friedman, J. H. (2001). Greedy function approximation: a gradient boosting machine.
-    Annals of Statistics 29, 1189-1232.
+    Friedman (2001), Annals of Statistics 29, 1189-1232. Gives the held-out log-loss
+    (nats), before and after each round, and a tree for each class a round, or the
+    second of two alone.
     """
-    n_rows, n_features = codes.shape
-    n_classes = scores.shape[1]
+    *rows, scores, n_fitted, growth = arguments
+    _, n_classes = scores.shape
     n_trees = growth.max_rounds * (1 if n_classes == 2 else n_classes)
     capacity = n_trees * (2 * growth.max_leaves - 1)
-    losses = np.zeros(growth.max_rounds + 1)
-    places = np.empty((3, capacity), dtype=np.int64)
-    numbers = np.empty((2, capacity))
-    counts = np.zeros(2, dtype=np.int64)
-    _grow_class_trees(
-        readable(codes, U2, (n_rows, n_features)),
-        *(n_rows, n_features),
-        readable(cards, I8, (n_features,)),
-        readable(is_ordered, BOOL, (n_features,)),
-        readable(own, I8, (n_rows,)),
-        readable(weights, F8, (n_rows,)),
-        writable(scores, F8, (n_rows, n_classes)),
-        *(n_classes, n_fitted),
-        *(growth.max_rounds, growth.patience, growth.max_leaves),
-        *(growth.rate, growth.pull, growth.least_curvature),
-        writable(losses, F8, (growth.max_rounds + 1,)),
-        writable(places, I8, (3, capacity)),
-        writable(numbers, F8, (2, capacity)),
-        capacity,
-        writable(counts, I8, (2,)),
-    )
+    losses, counts = np.zeros(growth.max_rounds + 1), np.zeros(2, dtype=np.int64)
+    places, numbers = np.empty((3, capacity), dtype=np.int64), np.empty((2, capacity))
+    found = losses, places, numbers, counts
+    _grow_class_trees(*rows, scores, n_fitted, *growth, *found)
     n_rounds, n_nodes = counts.tolist()
     nodes = Nodes(*places[:, :n_nodes].copy(), *numbers[:, :n_nodes].copy())
     return losses[: n_rounds + 1], nodes
-
-
-def add_class_trees(
-    narrow: NDArray[np.uint8],
-    wide: NDArray[np.uint16],
-    slots: Whole,
-    n_rows: int,
-    cards: Whole,
-    is_ordered: NDArray[np.bool_],
-    roots: Whole,
-    classes: Whole,
-    nodes: Nodes,
-    values: Floats,
-) -> None:
-    """Add what trees say of rows.
-
-    Parameters
-    ----------
-    narrow, wide, slots, n_rows
-        The rows, see `bayleaf.data.codes.Codes`; slots of the features.
-    cards : ndarray of shape (n_features,), dtype int64
-        Number of states of each feature; a row ends where a code is at or above it.
-    is_ordered : ndarray of shape (n_features,), dtype bool
-        Whether a split takes all states up to one, or one state.
-    roots, classes : ndarray of shape (n_trees,), dtype int64
-        Where each tree begins, and the class that it adds to.
-    nodes : Nodes
-        The nodes; the roots' values are taken as nothing.
-    values : ndarray of shape (n_rows, n_classes), or (n_rows, n_classes, n_features, 2)
-        Takes nats: of all trees, or by the feature of each split, those of first splits
-        and those of later ones apart.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If an array is not what it should be, or holds a place that does not exist.
-    """
-    n_features, n_classes = len(slots), values.shape[1]
-    by_feature = values.ndim == 4
-    shape = (n_rows, n_classes, *((n_features, 2) if by_feature else ()))
-    n_nodes, n_trees = (len(nodes.features),), (len(roots),)
-    _add_class_trees(
-        *code_arguments(narrow, wide, slots, n_rows),
-        readable(cards, I8, (n_features,)),
-        readable(is_ordered, BOOL, (n_features,)),
-        readable(roots, I8, n_trees),
-        readable(classes, I8, n_trees),
-        len(roots),
-        readable(nodes.features, I8, n_nodes),
-        readable(nodes.states, I8, n_nodes),
-        readable(nodes.children, I8, n_nodes),
-        readable(nodes.values, F8, n_nodes),
-        len(nodes.features),
-        n_classes,
-        by_feature,
-        writable(values, F8, shape),
-    )

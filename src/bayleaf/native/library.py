@@ -1,4 +1,4 @@
-"""The shared library of the native core: which is loaded, and how calls end.
+"""The shared library of the native core: which is loaded, how calls end, its objects.
 
 The same sources are built once per instruction set, or once for the processor of this
 machine. Every build gives the same bits: products and sums are neither fused nor
@@ -11,8 +11,10 @@ import ctypes
 import os
 import re
 import sys
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
+from typing import Any, NoReturn
 
 import bayleaf.native
 
@@ -23,18 +25,19 @@ LEVELS = ("baseline", "avx2", "avx512")
 _SANITIZED = "sanitized"
 _SUFFIX = {"win32": ".dll", "darwin": ".dylib"}.get(sys.platform, ".so")
 # What glibc, musl and macOS report of a library that another one needs.
-_CANNOT_OPEN = [
-    re.compile(r"(\S+): cannot open shared object file"),
-    re.compile(r"Error loading shared library (\S+):"),
-    re.compile(r"Library not loaded: (\S+)"),
-]
-_FOREIGN = (
-    "wrong ELF class",
-    "invalid ELF header",
-    "Exec format error",
-    "incompatible architecture",
+_CANNOT_OPEN = re.compile(
+    r"(\S+): cannot open shared object file|Error loading shared library (\S+):"
+    r"|Library not loaded: (\S+)"
+)
+_FOREIGN = re.compile(
+    "wrong ELF class|invalid ELF header|Exec format error|incompatible architecture"
 )
 _MODULE_NOT_FOUND, _BAD_FORMAT = 126, 193
+# Functions of Python's that the core calls, in the order in which it is given them.
+_ASKED = (
+    *("PyGILState_Ensure", "PyGILState_Release", "PyErr_CheckSignals", "PyErr_Fetch"),
+    "PyCapsule_GetPointer",
+)
 # Ends of a call, as in src/native/support/interface.h.
 _INTERRUPTED, _NO_MEMORY = 2, 3
 
@@ -42,6 +45,10 @@ POINTER = ctypes.c_void_p
 INTEGER = ctypes.c_int64
 FLAG = ctypes.c_bool
 REAL = ctypes.c_double
+
+_new_capsule = ctypes.PYFUNCTYPE(ctypes.py_object, POINTER, ctypes.c_char_p, POINTER)(
+    ("PyCapsule_New", ctypes.pythonapi)
+)
 
 
 class NativeCoreError(ImportError):
@@ -51,9 +58,7 @@ class NativeCoreError(ImportError):
 def _path(name: str) -> Path | None:
     """Path of the library of a level (or "detection"); None if it is not installed."""
     # An editable installation spreads the package over two folders.
-    files = [
-        Path(folder, f"core_{name}{_SUFFIX}") for folder in bayleaf.native.__path__
-    ]
+    files = (Path(f, f"core_{name}{_SUFFIX}") for f in bayleaf.native.__path__)
     return next((file for file in files if file.is_file()), None)
 
 
@@ -78,9 +83,10 @@ def _reason(path: Path, error: OSError) -> str:
     """Why a library cannot be loaded, by the words of the system, and the remedy."""
     words = " ".join(str(error).split())
     code = getattr(error, "winerror", None)
-    match = next(filter(None, (form.search(words) for form in _CANNOT_OPEN)), None)
-    is_own = match is not None and match[1].endswith(path.name)
-    missing = [match[1]] if match and not is_own else []
+    match = _CANNOT_OPEN.search(words)
+    absent = match[match.lastindex or 0] if match else ""
+    is_own = absent.endswith(path.name)
+    missing = [absent] if absent and not is_own else []
     if code == _MODULE_NOT_FOUND:
         missing = _missing_dlls(path)
     if missing:
@@ -88,7 +94,7 @@ def _reason(path: Path, error: OSError) -> str:
         source = "vc_redist of Microsoft" if code else "what has it"
         return f"this system lacks {' and '.join(missing)}; install {source}"
     # A file of another processor, which exists, is not found for glibc.
-    is_foreign = any(phrase in words for phrase in _FOREIGN) or code == _BAD_FORMAT
+    is_foreign = _FOREIGN.search(words) or code == _BAD_FORMAT
     if is_foreign or (is_own and "No such file" in words):
         return f"it was built for another machine ({words}); reinstall bayleaf"
     return f"{words}; reinstall bayleaf"
@@ -157,41 +163,22 @@ def _chosen_level() -> str:
     return requested or usable[-1]
 
 
-def _connect(core: ctypes.CDLL) -> None:
-    """Let long loops ask Python for signals."""
-    names = (
-        "PyGILState_Ensure",
-        "PyGILState_Release",
-        "PyErr_CheckSignals",
-        "PyErr_Fetch",
-        "PyCapsule_GetPointer",
-    )
-    addresses = [
-        ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p) for name in names
-    ]
-    core.bl_connect.argtypes = (POINTER,) * len(names)
-    core.bl_connect.restype = None
-    core.bl_connect(*addresses)
-    core.bl_error.restype = ctypes.c_char_p
-    core.bl_take_raised.argtypes = (POINTER,)
-    core.bl_take_raised.restype = None
-    core.bl_watch.argtypes = (POINTER,)
-    core.bl_watch.restype = None
-
-
 @cache
 def library() -> ctypes.CDLL:
     """The library of the best instruction set that the processor has, loaded once.
 
-    Raises
-    ------
-    NativeCoreError
-        If it is missing, cannot be loaded, or BAYLEAF_SIMD asks for one that does not
-        run here.
+    NativeCoreError if it is missing, cannot be loaded, or BAYLEAF_SIMD names one that
+    does not run here.
     """
     core = _open(_chosen_level())
-    core.bl_level.restype = ctypes.c_char_p
-    _connect(core)
+    # Lets long loops ask Python for signals.
+    functions = [ctypes.cast(getattr(ctypes.pythonapi, n), POINTER) for n in _ASKED]
+    core.bl_connect.argtypes = (POINTER,) * len(functions)
+    core.bl_take_raised.argtypes = core.bl_watch.argtypes = (POINTER,)
+    for function in (core.bl_connect, core.bl_take_raised, core.bl_watch):
+        function.restype = None
+    core.bl_error.restype = core.bl_level.restype = ctypes.c_char_p
+    core.bl_connect(*functions)
     return core
 
 
@@ -202,21 +189,16 @@ def level() -> str:
 
 
 class Function:
-    """One function of the library, which raises what goes wrong inside it.
+    """A function of the library by its name, with parameters of some kinds.
 
-    Parameters
-    ----------
-    name : str
-        Its name in the C interface.
-    *kinds : type
-        Types of its parameters: POINTER, INTEGER, FLAG or REAL.
+    Kinds are POINTER, INTEGER, FLAG and REAL. What fails inside it is raised.
     """
 
     __slots__ = ("_call", "_kinds", "_name")
 
     def __init__(self, name: str, *kinds: type) -> None:
         self._name, self._kinds = name, kinds
-        self._call: ctypes._NamedFuncPointer | None = None
+        self._call: Any = None
 
     def __call__(self, *arguments: int | float | None) -> None:
         """Call it; raises what `_raise` makes of a status other than zero."""
@@ -251,9 +233,27 @@ def _raise(status: int) -> None:
 def watch_flag(address: int | None) -> None:
     """Let this thread's loops stop once the int32 at an address is not zero.
 
-    Parameters
-    ----------
-    address : int or None
-        None ends it.
+    None ends it.
     """
     library().bl_watch(address)
+
+
+class Handle:
+    """An object of the native core at `address`, freed with this one.
+
+    `make` takes the arguments and where to write the address; `free` is the name of a
+    capsule's destructor. Never changed once it is made, so that threads may share it
+    and a forked process may go on using its copy.
+    """
+
+    def __init__(self, make: Callable[..., None], free: str, *arguments: Any) -> None:
+        made = ctypes.c_void_p()
+        make(*arguments, ctypes.addressof(made))
+        assert made.value is not None
+        self.address = made.value
+        # Freed without a step of Python's, in which Ctrl-C would be heard and lost.
+        destructor = ctypes.cast(library()[free], POINTER)
+        self._capsule = _new_capsule(self.address, None, destructor)
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(f"a {type(self).__name__} cannot be pickled; make it anew")

@@ -39,7 +39,7 @@ double log_constant(double freedom) {
            0.5 * (log_of(freedom) + kLogOfPi);
 }
 
-// The families of all pieces, class by class; see bayleaf/native/gaussian.py.
+// The families of all pieces, class by class; see bayleaf/native/cpds.py.
 struct Families {
     int64_t n_families, n_classes, n_columns, n_pieces;
     std::span<const int64_t> children, pieces, starts, parents;

@@ -14,7 +14,7 @@ from bayleaf.counts.table_counts import TableCounts
 from bayleaf.cpds.smoothing import Dirichlet, MaximumLikelihood
 from bayleaf.data.codes import Codes
 from bayleaf.datasets import make_monks
-from bayleaf.native.search.latent_rows import deal
+from bayleaf.native.latents import deal
 from bayleaf.search.latents.moves import LatentSearchResult
 from bayleaf.search.latents.search import LatentSearchOptions, search_latents
 from offenders import check_each

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy.optimize import check_grad, minimize
 from scipy.special import logsumexp
 
-from bayleaf.native.search.weights import weights_descent
+from bayleaf.native.search import weights_descent
 from bayleaf.search.left_out.weights import (
     PENALTIES,
     LogProbabilities,

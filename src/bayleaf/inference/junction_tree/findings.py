@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from bayleaf.data.domain import Variable
 from bayleaf.inference.junction_tree.decomposition import Product
-from bayleaf.native.tree_questions import Known
+from bayleaf.native.inference import Known
 from bayleaf.wording import quoted
 
 Floats = NDArray[np.float64]

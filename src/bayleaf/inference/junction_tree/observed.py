@@ -7,8 +7,7 @@ from collections.abc import Callable, Collection, Sequence
 from enum import Enum
 
 from bayleaf.graph.triangulation import JunctionForest, forest_without
-from bayleaf.native.junction_tree import CompiledTree
-from bayleaf.native.tree_questions import Known
+from bayleaf.native.inference import CompiledTree, Known
 
 # Trees that run through fewer cells are done before another one could be compiled.
 MANY_CELLS = 1_000_000

@@ -22,8 +22,7 @@ from bayleaf.inference.junction_tree.decomposition import Form, Product, Product
 from bayleaf.inference.junction_tree.findings import Findings, known_findings
 from bayleaf.inference.junction_tree.observed import MANY_CELLS, ObservedTrees, Passes
 from bayleaf.inference.junction_tree.small_product import small_product
-from bayleaf.native.junction_tree import CompiledTree
-from bayleaf.native.tree_questions import Known
+from bayleaf.native.inference import CompiledTree, Known
 
 Floats = NDArray[np.float64]
 
@@ -236,7 +235,7 @@ class JunctionTree:
             *_lists(forest.cliques),
             np.array(forest.edges, dtype=np.int64).reshape(-1, 2),
             -1 if target is None else target,
-            with_prior=not observed,
+            not observed,
         )
 
     @cached_property

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from bayleaf.counts.occupied import OccupiedFamilies
 from bayleaf.cpds.nested import radices_of
 from bayleaf.cpds.random_network import RandomNetwork
-from bayleaf.native.occupied import unpack_cells
+from bayleaf.native.counts import unpack_cells
 from bayleaf.wording import brief_fields
 
 # Bits of a number in a byte; the highest bit means that more bytes follow.

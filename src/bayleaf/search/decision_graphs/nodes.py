@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from bayleaf.native.search.tree_rows import Rows
+from bayleaf.native.search import Rows
 from bayleaf.search.trees.leaf_counts import Counts, RowTable
 from bayleaf.search.trees.shape import LeafShape, SplitShape, TreeShape
 

@@ -12,7 +12,7 @@ from bayleaf.counts.source import CountSource
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.data.hierarchies.cuts import flat_hierarchy
 from bayleaf.data.hierarchy import MAX_DEPTH, ValueHierarchy
-from bayleaf.native.search.tree_rows import join_values
+from bayleaf.native.search import join_values
 from bayleaf.wording import quoted
 
 Linkage = Literal["information", "hamming"]

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from bayleaf.data.codes import Codes
 from bayleaf.native.counts import key_counts
-from bayleaf.native.search.latent_rows import (
+from bayleaf.native.latents import (
     PackedColumns,
     PackedRuns,
     count_cells,

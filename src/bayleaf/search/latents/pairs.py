@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from bayleaf.counts.g2 import negative_log_p
 from bayleaf.counts.source import CountSource
-from bayleaf.native.search.variable_pairs import pair_statistics
+from bayleaf.native.latents import pair_statistics
 
 Counts = NDArray[np.float64]
 PairScore = Literal["mutual_information", "expected_kl"]

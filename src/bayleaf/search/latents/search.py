@@ -18,7 +18,7 @@ from bayleaf.cpds.latent_tree import LatentTree
 from bayleaf.cpds.smoothing import Dirichlet, Smoothing
 from bayleaf.data.codes import Codes
 from bayleaf.data.shuffled_rows import merged_rows
-from bayleaf.native.search.latent_rows import deal
+from bayleaf.native.latents import deal
 from bayleaf.progress import Work
 from bayleaf.search.latents.feature_forward import forward_selection
 from bayleaf.search.latents.moves import LatentSearchResult, SearchStep

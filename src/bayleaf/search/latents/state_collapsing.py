@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.native.search.variable_pairs import collapse
+from bayleaf.native.latents import collapse
 
 Counts = NDArray[np.float64]
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.cpds.smoothing import CellCounts, CellSmoothing, Smoothing
-from bayleaf.native.search.latent_scores import (
+from bayleaf.native.latents import (
     add_gains,
     changes,
     merge_cells,

@@ -21,7 +21,7 @@ from bayleaf.counts.threads import (
     stretches,
     worthwhile,
 )
-from bayleaf.native.search.weights import (
+from bayleaf.native.search import (
     contrast_width,
     weighted_loss,
     weights_descent,

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.data.codes import Codes
-from bayleaf.native.search.tree_rows import PackedRows, Rows, count_rows, partition_rows
+from bayleaf.native.search import PackedRows, Rows, count_rows, partition_rows
 from bayleaf.search.trees.shape import LeafShape, SplitShape, TreeShape
 from bayleaf.wording import name_list
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.native.search.tree_rows import Rows
+from bayleaf.native.search import Rows
 from bayleaf.search.trees.leaf_counts import Counts, RowTable
 
 # Kept scores take so small a part of the room for counts.

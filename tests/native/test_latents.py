@@ -9,15 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bayleaf.native.search import latent_rows as native
-from bayleaf.native.search import latent_scores
-from native.cases.search import latent_rows as cases_of_rows
-from native.cases.search import latent_scores as cases_of_scores
+from bayleaf.native import latents as native
+from native.cases.latents import CASES
 from oracles import latent_rows
 
-CASES = {**cases_of_rows.CASES, **cases_of_scores.CASES}
-FUNCTIONS = {**vars(native), **vars(latent_scores)}
-PASSES = [name for name in CASES if not name.startswith("Packed")]
+PASSES = [name for name in vars(latent_rows) if name in CASES and name.islower()]
 
 
 def _changed(argument: Any) -> list[np.ndarray]:
@@ -32,7 +28,7 @@ def test_a_pass_does_what_looking_at_one_row_after_another_does(name: str) -> No
     for seed in range(12):
         fast = CASES[name](np.random.default_rng(seed))
         slow = deepcopy(fast)
-        found = FUNCTIONS[name](*fast)
+        found = getattr(native, name)(*fast)
         expected = getattr(latent_rows, name)(*slow)
         if expected is not None:
             # Sums of logarithms are not taken in the same way.
@@ -65,7 +61,7 @@ def test_runs_and_nodes_that_are_none_are_refused() -> None:
         native.PackedRuns(packed, runs, 6, weights)
     rows = native.PackedRuns(packed, runs, 7, weights)
     with pytest.raises(ValueError, match="2 classes do not make up 7 runs"):
-        latent_scores.add_gains(rows, 0, 1, np.zeros((3, 1, 1, 2)), np.zeros((3, 2)))
+        native.add_gains(rows, 0, 1, np.zeros((3, 1, 1, 2)), np.zeros((3, 2)))
     with pytest.raises(ValueError, match="2 columns and 1 nodes"):
         native.PackedColumns(packed.columns, [1])
     with pytest.raises(IndexError):
@@ -85,7 +81,7 @@ def test_a_map_to_codes_that_a_node_lacks_is_refused() -> None:
 def test_packed_rows_find_their_addresses_anew_when_unpickled() -> None:
     arguments = CASES["count_cells"](np.random.default_rng(1))
     other = pickle.loads(pickle.dumps(arguments))
-    assert other[0].head[0] != arguments[0].head[0]
+    assert other[0].address != arguments[0].address
     native.count_cells(*arguments)
     native.count_cells(*other)
     np.testing.assert_array_equal(arguments[-1], other[-1])

@@ -7,13 +7,13 @@ import pickle
 import numpy as np
 import pytest
 
-from bayleaf.native.search.tree_rows import (
+from bayleaf.native.search import (
     PackedRows,
     count_rows,
     join_values,
     partition_rows,
 )
-from native.cases.search.tree_rows import CARDS, CASES
+from native.cases.search import CARDS, CASES
 
 
 @pytest.mark.parametrize("dtype", [np.uint8, np.uint16])

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from bayleaf.native.search.variable_pairs import collapse, pair_statistics
-from native.cases.search.variable_pairs import CASES
+from bayleaf.native.latents import collapse, pair_statistics
+from native.cases.latents import CASES
 from oracles import hnb
 
 

@@ -1,4 +1,4 @@
-"""Valid calls of compiled junction trees, and of their makers."""
+"""Valid calls of compiled junction trees, of their makers, and of look-ups."""
 
 from __future__ import annotations
 
@@ -7,11 +7,38 @@ from typing import Any
 
 import numpy as np
 
-from bayleaf.native.junction_tree import CompiledTree
-from bayleaf.native.tree_questions import Known
-from native.cases.tree_questions import known
+from bayleaf.native.inference import CompiledTree, Known
 
 Arguments = tuple[Any, ...]
+
+
+def known(rng: np.random.Generator) -> Arguments:
+    return [0, int(rng.integers(300)), 1, -1], [rng.random(3)]
+
+
+def _add_looked_up(rng: np.random.Generator) -> Arguments:
+    """Two groups of a narrow and a wide variable, three classes."""
+    n_rows = int(rng.integers(1, 1500))
+    narrow = rng.integers(4, size=(2, n_rows)).astype(np.uint8)
+    wide = rng.integers(5, size=(1, n_rows)).astype(np.uint16)
+    slots, strides = np.array([1, -1, 0]), np.array([5, 1, 1])
+    return (
+        narrow,
+        wide,
+        slots,
+        strides,
+        np.array([0, 2, 3]),
+        rng.normal(size=3 * (20 + 4)),
+        np.array([0, 60, 72]),
+        np.zeros((3, n_rows)),
+    )
+
+
+def _add_children(rng: np.random.Generator) -> Arguments:
+    n_rows = int(rng.integers(1, 1500))
+    positions = rng.integers(7, size=(3, n_rows)).astype(np.int32)
+    parents = rng.integers(7, size=n_rows)
+    return rng.normal(size=(2, 7, 7)), parents, positions, np.zeros((2, n_rows))
 
 
 def _tree(rng: np.random.Generator) -> Arguments:
@@ -81,6 +108,9 @@ def _row_families(rng: np.random.Generator) -> Arguments:
 
 
 CASES: dict[str, Callable[[np.random.Generator], Arguments]] = {
+    "Known": known,
+    "add_looked_up": _add_looked_up,
+    "add_children": _add_children,
     "CompiledTree": _tree,
     "CompiledTree.marginals": _some_marginals,
     "CompiledTree.log_evidence": _question,

@@ -1,1 +1,0 @@
-"""Native loops of searches, under the names of their sources."""
