@@ -25,7 +25,7 @@ import pyarrow.parquet as pa_parquet
 from machine import describe_processor, markdown_table
 
 from bayleaf import CountStore, KDBClassifier, NaiveBayesClassifier, TANClassifier
-from bayleaf.classifiers.shared.streaming.from_counts import reading_of
+from bayleaf.classifiers.shared.from_counts import reading_of
 from bayleaf.counts.count_tables import CountTables
 from bayleaf.counts.table_counts import TableCounts
 from bayleaf.data.codes import Codes

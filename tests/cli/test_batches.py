@@ -16,7 +16,7 @@ import pyarrow.parquet as pa_parquet
 import pytest
 
 import bayleaf
-from bayleaf.classifiers.shared.streaming.storing import Reading
+from bayleaf.classifiers.shared.stored_tables import Reading
 from bayleaf.data.memory import size_in_bytes
 from bayleaf.datasets import load_heart
 from offenders import check_each

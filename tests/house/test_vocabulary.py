@@ -32,9 +32,9 @@ class Expression(NamedTuple):
 
 # In the sources of Python and C++ and in the documentation, whatever the case.
 EXPRESSIONS = [
-    Expression(r"\btold\b", "reported, passed, message", 317),
+    Expression(r"\btold\b", "reported, passed, message", 316),
     Expression(r"\b(tell|tells|telling)\b", "report, show, distinguish", 211),
-    Expression(r"\b(say|says|said|saying)\b", "contain, report, specify", 512),
+    Expression(r"\b(say|says|said|saying)\b", "contain, report, specify", 511),
     Expression(r"\b(stand|stands|stood)\b(?! for)", "be, be stored, be listed", 264),
     Expression(r"\b(hears|wish|wishes|wished)\b", "receives, request", 6),
     Expression(r"\b(knows|asks)\b", "has, contains, queries, requests", 82),

@@ -23,7 +23,7 @@ from bayleaf import (
     NaiveBayesClassifier,
     TANClassifier,
 )
-from bayleaf.classifiers.shared.streaming.from_counts import (
+from bayleaf.classifiers.shared.from_counts import (
     count_batches,
     families_of,
     reading_of,

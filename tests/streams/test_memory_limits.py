@@ -16,7 +16,7 @@ import sys
 from resource import RUSAGE_SELF, getrusage
 
 import pyarrow.dataset
-import bayleaf.classifiers.shared.streaming.fitting
+import bayleaf.classifiers.shared.batches
 from bayleaf import AveragedKDBClassifier
 
 model = AveragedKDBClassifier(n_jobs=1, random_state=0)

@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.classifiers.shared.averaged_networks import AveragedNetworksClassifier
-from bayleaf.classifiers.shared.constraints.edge_parameters import (
+from bayleaf.classifiers.shared.edge_parameters import (
     check_edge_parameters,
     rooted_constraints,
 )
-from bayleaf.classifiers.shared.constraints.monotone_features import monotone_features
+from bayleaf.classifiers.shared.monotone import monotone_features
 from bayleaf.classifiers.shared.training import Learned
 from bayleaf.counts.source import CountSource, Family
 from bayleaf.data.domain import Domain

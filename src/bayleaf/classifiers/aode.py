@@ -9,14 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.classifiers.shared.base import BayesianClassifier
-from bayleaf.classifiers.shared.constraints.edge_parameters import (
+from bayleaf.classifiers.shared.edge_parameters import (
     check_edge_parameters,
     rooted_constraints,
 )
-from bayleaf.classifiers.shared.constraints.monotone import (
+from bayleaf.classifiers.shared.monotone import (
+    monotone_features,
     pooled_tables,
 )
-from bayleaf.classifiers.shared.constraints.monotone_features import monotone_features
 from bayleaf.classifiers.shared.parameters import check_count, check_model_size
 from bayleaf.classifiers.shared.training import Learned
 from bayleaf.counts.source import CountSource

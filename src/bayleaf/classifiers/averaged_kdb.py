@@ -12,15 +12,17 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from bayleaf.classifiers.shared.base import BayesianClassifier
-from bayleaf.classifiers.shared.constraints.edge_parameters import (
+from bayleaf.classifiers.shared.edge_parameters import (
     EdgeParameters,
     check_counted,
     check_edge_parameters,
     check_most_required,
     rooted_constraints,
 )
-from bayleaf.classifiers.shared.constraints.monotone_average import pooled_average
-from bayleaf.classifiers.shared.constraints.monotone_features import monotone_features
+from bayleaf.classifiers.shared.monotone import (
+    monotone_features,
+    pooled_average,
+)
 from bayleaf.classifiers.shared.parameters import (
     AUTO,
     check_choice,

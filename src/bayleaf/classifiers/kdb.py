@@ -9,7 +9,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.classifiers.shared.constraints.edge_parameters import (
+from bayleaf.classifiers.shared.edge_parameters import (
     EdgeParameters,
     check_edge_parameters,
     check_most_required,

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.classifiers.shared.constraints.edge_parameters import (
+from bayleaf.classifiers.shared.edge_parameters import (
     EdgeParameters,
     check_edge_parameters,
     check_most_required,

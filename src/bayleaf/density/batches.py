@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from bayleaf.classifiers.shared.streaming.partitioned import partition_counts
-from bayleaf.classifiers.shared.streaming.reading import adopt_columns
-from bayleaf.classifiers.shared.streaming.storing import (
+from bayleaf.classifiers.shared.batches import partition_counts
+from bayleaf.classifiers.shared.stored_tables import (
     Reading,
     StoredTable,
+    adopt_columns,
     check_reading,
     reading_in,
     sample_note,

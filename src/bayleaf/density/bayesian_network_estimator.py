@@ -254,7 +254,7 @@ class BayesianNetworkEstimator(StructureParameters, FittedNetwork):
         n_bytes = None if memory is None else size_in_bytes(memory, "memory")
         with self._callback_context(X, y, sample_weight):
             if client is not None or is_streamed(X):
-                from bayleaf.classifiers.shared.streaming.storing import Reading
+                from bayleaf.classifiers.shared.stored_tables import Reading
                 from bayleaf.density.batches import fit_batches
 
                 reading = Reading(None, store, max_rows_in_memory, sample_weight)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import DensityMixin
 from sklearn.utils.validation import check_is_fitted
 
-from bayleaf.classifiers.shared.constraints.edge_parameters import edge_remarks
+from bayleaf.classifiers.shared.edge_parameters import edge_remarks
 from bayleaf.classifiers.shared.parameters import check_count
 from bayleaf.classifiers.shared.structure_parameters import SETTINGS
 from bayleaf.classifiers.shared.table_estimator import TableEstimator

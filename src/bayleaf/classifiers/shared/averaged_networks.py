@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.classifiers.shared.base import BayesianClassifier
-from bayleaf.classifiers.shared.constraints.monotone import pooled_tables
+from bayleaf.classifiers.shared.monotone import pooled_tables
 from bayleaf.classifiers.shared.parameters import check_model_size
 from bayleaf.classifiers.shared.training import Learned
 from bayleaf.counts.source import CountSource, Family, shared_family_counts

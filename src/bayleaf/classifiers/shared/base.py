@@ -17,14 +17,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bayleaf.classifiers.shared.callbacks import with_callbacks
-from bayleaf.classifiers.shared.constraints.edge_parameters import edge_remarks
-from bayleaf.classifiers.shared.constraints.monotone import confirm_monotone
-from bayleaf.classifiers.shared.constraints.monotone_features import (
-    check_monotone,
-    check_two_classes,
-    directions_of,
-    monotone_remarks,
-)
+from bayleaf.classifiers.shared.edge_parameters import edge_remarks
 from bayleaf.classifiers.shared.incremental import (
     learn_batch,
     remembered_counts,
@@ -38,6 +31,13 @@ from bayleaf.classifiers.shared.leave_one_out import (
     left_out_score,
     note_little_support,
     reprior_shift,
+)
+from bayleaf.classifiers.shared.monotone import (
+    check_monotone,
+    check_two_classes,
+    confirm_monotone,
+    directions_of,
+    monotone_remarks,
 )
 from bayleaf.classifiers.shared.parameters import (
     AUTO,
@@ -275,8 +275,8 @@ class BayesianClassifier(
         self._memory = None if memory is None else size_in_bytes(memory, "memory")
         with self._callback_context(X, y, sample_weight):
             if client is not None or is_streamed(X):
-                from bayleaf.classifiers.shared.streaming.fitting import fit_batches
-                from bayleaf.classifiers.shared.streaming.storing import Reading
+                from bayleaf.classifiers.shared.batches import fit_batches
+                from bayleaf.classifiers.shared.stored_tables import Reading
 
                 reading = Reading(target, store, max_rows_in_memory, sample_weight)
                 reading = reading._replace(client=client, memory=self._memory)
@@ -580,7 +580,7 @@ class BayesianClassifier(
         Of the class with all pairs of features, and of the model's own families; with
         their states, they take memory by the square of the number of features.
         """
-        from bayleaf.classifiers.shared.streaming.from_counts import counts_of
+        from bayleaf.classifiers.shared.from_counts import counts_of
 
         check_is_fitted(self, "model_")
         return counts_of(self)
@@ -606,7 +606,7 @@ class BayesianClassifier(
         ValueError
             If a column is missing, or there are no rows.
         """
-        from bayleaf.classifiers.shared.streaming.from_counts import (
+        from bayleaf.classifiers.shared.from_counts import (
             count_batches,
             families_of,
             reading_of,
@@ -640,7 +640,7 @@ class BayesianClassifier(
             If the counts lack a table that the classifier asks for, naming its
             variables, or it learns from rows.
         """
-        from bayleaf.classifiers.shared.streaming.from_counts import fit_to_counts
+        from bayleaf.classifiers.shared.from_counts import fit_to_counts
 
         classifier = cls(**parameters)
         fit_to_counts(classifier, counts)

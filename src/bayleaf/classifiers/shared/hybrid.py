@@ -11,9 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.classifiers.shared.conditional import SingleNetworkClassifier
-from bayleaf.classifiers.shared.constraints.edge_parameters import check_same_kind
-from bayleaf.classifiers.shared.constraints.monotone import pooled_network
-from bayleaf.classifiers.shared.constraints.monotone_features import directions_of
+from bayleaf.classifiers.shared.edge_parameters import check_same_kind
+from bayleaf.classifiers.shared.monotone import (
+    directions_of,
+    pooled_network,
+)
 from bayleaf.classifiers.shared.parameters import (
     CALIBRATIONS,
     DISCRETIZE,

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from bayleaf.classifiers.shared.constraints.monotone_features import directions_of
+from bayleaf.classifiers.shared.monotone import directions_of
 from bayleaf.counts.source import CountSource
 from bayleaf.cpds.smoothing import CellSmoothing, Smoothing
 from bayleaf.cpds.table import TableCPD

@@ -96,7 +96,7 @@ def _read(
         return CountStore.open(name)
     if like is None:
         raise ValueError(f"--like must name a model by which {name} is counted")
-    from bayleaf.classifiers.shared.streaming.from_counts import (
+    from bayleaf.classifiers.shared.from_counts import (
         count_batches,
         families_of,
         reading_of,

@@ -20,7 +20,7 @@ from bayleaf import (
     TANClassifier,
 )
 from bayleaf.classifiers import CLASSIFIERS
-from bayleaf.classifiers.shared.constraints.edge_parameters import named_edges
+from bayleaf.classifiers.shared.edge_parameters import named_edges
 from bayleaf.classifiers.shared.saving import kept_support
 from offenders import check_each
 

@@ -6,7 +6,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from bayleaf.classifiers.shared.constraints.monotone_features import (
+from bayleaf.classifiers.shared.monotone import (
     keeps_parents,
     monotone_features,
 )

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from bayleaf.classifiers.shared.incremental import remembered_counts
 from bayleaf.classifiers.shared.saving import support_of
-from bayleaf.classifiers.shared.streaming.reading import adopt_table
+from bayleaf.classifiers.shared.stored_tables import adopt_table
 from bayleaf.counts.count_tables import CountTables
 from bayleaf.counts.source import CountSource, Family
 from bayleaf.counts.table_counts import TableCounts

@@ -13,12 +13,21 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from bayleaf.classifiers.shared.parameters import check_count, encoder_rules
+import pyarrow as pa
+from sklearn.utils.validation import validate_data
+
+from bayleaf.classifiers.shared.parameters import (
+    check_count,
+    checked_class_prior,
+    checked_loss,
+    encoder_rules,
+)
 from bayleaf.classifiers.shared.training import MEAN_ONE
 from bayleaf.counts.threads import thread_count
 from bayleaf.data.code_store import CodeStore
 from bayleaf.data.cuts.random_cuts import RandomCuts
 from bayleaf.data.encoder.learning import Discretizer
+from bayleaf.data.encoder.table_encoder import TableEncoder
 from bayleaf.data.hierarchies.encoding import with_value_hierarchies
 from bayleaf.data.hierarchies.files import hierarchies_text
 from bayleaf.data.hierarchy import ValueHierarchy
@@ -261,3 +270,23 @@ def _what(
         hierarchies_text(reading.hierarchies),
     )
     return hashlib.sha256(repr(facts).encode()).hexdigest()
+
+
+def adopt_columns(estimator: Any, encoder: TableEncoder) -> None:
+    """Take over how the columns of a table were read."""
+    names = [str(name) for name in encoder.column_names]
+    frame = pa.table({name: pa.array([0]) for name in names})
+    validate_data(estimator, frame, reset=True, skip_check_array=True)
+    estimator.encoder_ = encoder
+
+
+def adopt_table(classifier: Any, table: TableReading) -> None:
+    """Take over how a table was read."""
+    encoder, classes = table.encoder, table.classes
+    if classes is None:
+        raise ValueError("the codes are of a table without a class; read it anew")
+    adopt_columns(classifier, encoder)
+    classifier.classes_ = classes
+    checked_loss(classifier.loss, classes)
+    if classifier.class_prior is not None:
+        checked_class_prior(classifier.class_prior, classes)

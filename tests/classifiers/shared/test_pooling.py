@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from bayleaf.classifiers.shared.constraints.pooling import (
+from bayleaf.classifiers.shared.monotone import (
     likelihood_ordered,
     pooled_steps,
 )

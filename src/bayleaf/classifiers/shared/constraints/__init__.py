@@ -1,1 +1,0 @@
-"""Parameters that say which arcs a learned structure may have."""
