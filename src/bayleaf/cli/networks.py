@@ -83,16 +83,6 @@ def _is_plain(network: BayesianNetwork, text: str) -> bool:
     return False
 
 
-def names_from(network: BayesianNetwork, option: Sequence[str]) -> list[str]:
-    """Names of variables with commas between, unless a name holds the comma."""
-    known = {str(name) for name in network.domain.names}
-    return [
-        name.strip()
-        for text in option
-        for name in ([text] if text in known else text.split(","))
-    ]
-
-
 def interventions_from(
     network: BayesianNetwork, do: Sequence[str]
 ) -> dict[str | int, Any]:

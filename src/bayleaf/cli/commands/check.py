@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Any
 
-from cyclopts import Parameter
-
+from bayleaf.cli.display import print_json
 from bayleaf.cli.file_format import FileFormat
-from bayleaf.cli.options import ModelOptions, Source, Strings
-from bayleaf.cli.showing.found import print_json
+from bayleaf.cli.model_options import ModelOptions
+from bayleaf.cli.options import Flag, Source, Strings
 
 
 def check(
@@ -19,7 +18,7 @@ def check(
     weight: str | None = None,
     form: FileFormat | None = None,
     options: ModelOptions | None = None,
-    json: Annotated[bool, Parameter(negative="")] = False,
+    json: Flag = False,
 ) -> int:
     """Show how each column of a table is taken, before anything is learned.
 

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
+from bayleaf.cli.display import print_file, print_json, progress
 from bayleaf.cli.file_format import FileFormat
-from bayleaf.cli.options import ModelOptions, Source, Strings
-from bayleaf.cli.showing.found import print_file, print_json
-from bayleaf.io.atomic import check_writable
+from bayleaf.cli.model_options import ModelOptions
+from bayleaf.cli.options import Flag, Source, Strings
 from bayleaf.wording import quoted, visible
 
 if TYPE_CHECKING:
@@ -37,8 +37,8 @@ def compare(
     form: FileFormat | None = None,
     options: ModelOptions | None = None,
     csv: Annotated[str | None, Parameter(allow_leading_hyphen=True)] = None,
-    markdown: Annotated[bool, Parameter(negative="")] = False,
-    json: Annotated[bool, Parameter(negative="")] = False,
+    markdown: Flag = False,
+    json: Flag = False,
 ) -> int:
     """Compare models on the same folds and mark differences that may be chance.
 
@@ -77,6 +77,8 @@ def compare(
     json
         Print everything, single folds included, as JSON.
     """
+    from bayleaf.io.atomic import check_writable
+
     if sum((markdown, json, csv == "-")) > 1:
         raise ValueError("give only one of --markdown, --json and --csv -")
     if csv not in (None, "-"):
@@ -128,7 +130,6 @@ def compare_models(
     columns. OSError or ValueError if a file, a setting or the positive class, for
     thresholds, does not fit, before models learn.
     """
-    from bayleaf.cli.showing.progress import progress
     from bayleaf.cli.training import training_table
     from bayleaf.data.labels import encode_labels
     from bayleaf.evaluation.compare import compare as compare_classifiers
@@ -178,7 +179,7 @@ def positive_place(classes: Sequence[Any], positive: str) -> int:
 
 def print_comparison(found: Comparison, data: str, target: str) -> None:
     """Print the tables of a comparison and what their marks mean."""
-    from bayleaf.cli.showing.console import ShownConsole
+    from bayleaf.cli.console import ShownConsole
     from bayleaf.evaluation.result_table import print_tables, title_of
 
     where = "standard input" if data == "-" else Path(data).name
@@ -200,7 +201,7 @@ def points_of(
 
 def print_points(found: Comparison, result: CrossValidation, positive: int = 1) -> None:
     """Print what thresholds between two classes lead to for one model."""
-    from bayleaf.cli.showing.console import ShownConsole
+    from bayleaf.cli.console import ShownConsole
     from bayleaf.evaluation.operating_points import class_names, implied_threshold
     from bayleaf.evaluation.result_table import points_table
 

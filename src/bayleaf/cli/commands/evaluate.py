@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
-
-from cyclopts import Parameter
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from bayleaf.cli.commands.compare import (
     compare_models,
@@ -13,9 +12,10 @@ from bayleaf.cli.commands.compare import (
     print_comparison,
     print_points,
 )
+from bayleaf.cli.display import print_json, progress
 from bayleaf.cli.file_format import FileFormat
-from bayleaf.cli.options import EVALUATED, REGRESSOR, ModelOptions, Source, Strings
-from bayleaf.cli.showing.found import print_json
+from bayleaf.cli.model_options import EVALUATED, REGRESSOR, ModelOptions
+from bayleaf.cli.options import Flag, Source, Strings, refuse_options
 from bayleaf.wording import quoted
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def evaluate(
     drop: Strings = (),
     form: FileFormat | None = None,
     options: ModelOptions | None = None,
-    json: Annotated[bool, Parameter(negative="")] = False,
+    json: Flag = False,
 ) -> int:
     """Estimate accuracy and log-loss by stratified, shuffled cross-validation.
 
@@ -75,9 +75,6 @@ def evaluate(
     json
         Print the figures as JSON.
     """
-    from bayleaf.cli.regression.evaluate import evaluate_regressors
-    from bayleaf.cli.regression.fitted import refuse_options
-
     options = options or ModelOptions()
     for name in model:
         if model.count(name) > 1:
@@ -91,7 +88,7 @@ def evaluate(
                 "evaluate it alone"
             )
         refuse_options({"--loss": loss, "--positive": positive, "--time": time})
-        evaluate_regressors(
+        _evaluate_regressors(
             options.build_all(model),
             data,
             target,
@@ -123,6 +120,57 @@ def evaluate(
         for result in found.results:
             print_points(found, result, place)
     return 0
+
+
+def _evaluate_regressors(
+    estimators: dict[str, Any],
+    data: str,
+    target: str,
+    dealing: tuple[int, int, int],
+    *,
+    drop: Sequence[str],
+    form: FileFormat | None,
+    groups: str | None,
+    as_json: bool,
+) -> None:
+    """Cross-validate regressors on a file and print their scores.
+
+    `dealing` is the numbers of folds and repeats, and the seed; rows of one value in
+    the column `groups` share a fold.
+    """
+    from bayleaf.classifiers.shared.parameters import numbers_of
+    from bayleaf.cli.training import training_table
+    from bayleaf.evaluation.regression import cross_validate_regressors
+
+    n_folds, n_repeats, seed = dealing
+    table = training_table(data, target, drop=drop, form=form, aside=groups)
+    numbers = numbers_of(f"the target column {target}", table.target.to_numpy())
+    with progress():
+        found = cross_validate_regressors(
+            estimators,
+            table.features,
+            numbers,
+            n_folds=n_folds,
+            n_repeats=n_repeats,
+            random_state=seed,
+            groups=None if table.aside is None else table.aside.to_pylist(),
+        )
+    if as_json:
+        print_json(
+            [{"model": n, **s.to_dict(), "seed": seed} for n, s in found.items()]
+        )
+        return
+    for name, scores in found.items():
+        print(f"{name}, {scores.n_rows:,} held-out rows")
+        for fact, value in (
+            ("RMSE", f"{scores.rmse:.5g}"),
+            ("MAE", f"{scores.mae:.5g}"),
+            ("R2", f"{scores.r2:.4f}"),
+            ("CRPS", f"{scores.crps:.5g}"),
+            ("pinball loss", f"{scores.pinball:.5g}"),
+            ("90 % interval", f"holds {scores.coverage:.1%}, {scores.width:.5g} wide"),
+        ):
+            print(f"  {fact:<14} {value}")
 
 
 def _positive_place(found: Comparison, positive: str | None) -> int | None:

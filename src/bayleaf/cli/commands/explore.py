@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-from cyclopts import Parameter
+from typing import TYPE_CHECKING
 
 from bayleaf.cli.file_format import FileFormat
-from bayleaf.cli.options import Source
+from bayleaf.cli.options import OptionalOutput, Source
 from bayleaf.wording import visible
 
 if TYPE_CHECKING:
@@ -18,7 +16,7 @@ if TYPE_CHECKING:
 def explore(
     model: Path,
     *,
-    output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
+    output: OptionalOutput = None,
     title: str | None = None,
     min_count: int = 1,
     rows: Source | None = None,

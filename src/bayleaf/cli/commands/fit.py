@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from cyclopts import Parameter
-
+from bayleaf.cli.display import print_json, progress, report_written
 from bayleaf.cli.file_format import FileFormat
-from bayleaf.cli.options import ModelOptions, Source, Strings
-from bayleaf.cli.showing.found import print_json
-from bayleaf.wording import size_text, visible
+from bayleaf.cli.model_options import ModelOptions
+from bayleaf.cli.options import Flag, Output, Source, Strings
+from bayleaf.wording import size_text
 
 if TYPE_CHECKING:
     from bayleaf.progress import Work
@@ -21,16 +19,16 @@ def fit(
     data: Source,
     *,
     target: str | None = None,
-    density: Annotated[bool, Parameter(negative="")] = False,
+    density: Flag = False,
     model: str | None = None,
-    output: Annotated[Path, Parameter(name=["--output", "-o"])],
+    output: Output,
     drop: Strings = (),
     weight: str | None = None,
     memory: str | None = None,
     store: Path | None = None,
     form: FileFormat | None = None,
     options: ModelOptions | None = None,
-    json: Annotated[bool, Parameter(negative="")] = False,
+    json: Flag = False,
 ) -> int:
     """Learn a classifier, a regressor or a density model and write it to a file.
 
@@ -65,8 +63,7 @@ def fit(
     json
         Print the summary as JSON.
     """
-    from bayleaf.cli.batches.sources import is_many_files
-    from bayleaf.cli.showing.progress import progress
+    from bayleaf.cli.tables import is_many_files
     from bayleaf.io.atomic import check_writable
 
     check_writable(output)
@@ -96,8 +93,7 @@ def fit(
     else:
         print(estimator.columns_)
         print(summary.model_text())
-        size = size_text(output.stat().st_size)
-        print(f"written to {visible(str(output))} ({size})", file=sys.stderr)
+        report_written(output, f" ({size_text(output.stat().st_size)})")
     return 0
 
 
@@ -156,7 +152,7 @@ def _fit_to_batches(
     store: Path | None,
 ) -> None:
     """Fit to a table that is read batch by batch."""
-    from bayleaf.cli.batches.sources import batches_of
+    from bayleaf.cli.tables import batches_of
     from bayleaf.data.memory import size_in_bytes
     from bayleaf.regression.averaged_kdb_regressor import AveragedKDBRegressor
 

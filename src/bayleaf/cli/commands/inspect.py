@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Literal
 
-from cyclopts import Parameter
-
-from bayleaf.cli.options import Source
-from bayleaf.cli.showing.found import print_file, print_json, tell
+from bayleaf.cli.display import print_file, print_json, show
+from bayleaf.cli.options import Flag, Source, labels_by_text, refuse_options
 from bayleaf.wording import name_list, near_names, quoted, visible
 
 if TYPE_CHECKING:
@@ -21,12 +19,12 @@ def inspect(
     *,
     table: str | None = None,
     shape: str | None = None,
-    rules: Annotated[bool, Parameter(negative="")] = False,
+    rules: Flag = False,
     hierarchy: str | None = None,
     structure: Literal["text", "dot"] | None = None,
     importance: Source | None = None,
     target: str | None = None,
-    json: Annotated[bool, Parameter(negative="")] = False,
+    json: Flag = False,
 ) -> int:
     """Show a model: its summary, a table, shape, rules, hierarchy, arcs, importance.
 
@@ -55,12 +53,12 @@ def inspect(
     json
         Print JSON.
     """
-    from bayleaf.cli.regression.fitted import print_summary, refuse_options
     from bayleaf.describe.drawing import structure_dot, structure_text
     from bayleaf.describe.summary import summarize
     from bayleaf.io import read_model
     from bayleaf.io.native.density import is_density
     from bayleaf.io.native.regression import is_regression
+    from bayleaf.loading import load_regressor
 
     if is_regression(model):
         refuse_options(
@@ -74,7 +72,7 @@ def inspect(
                 "--target": target,
             }
         )
-        print_summary(model, as_json=json)
+        show(load_regressor(model).summary(), as_json=json)
         return 0
     if hierarchy is not None:
         return _show_hierarchy(model, hierarchy, as_json=json)
@@ -110,10 +108,7 @@ def inspect(
             print(structure_text(class_model))
         return 0
     summary = summarize(saved.classifier, saved.predictor, saved.log_likelihood, {})
-    if json:
-        print_json(summary.to_dict())
-    else:
-        print(summary)
+    show(summary, as_json=json)
     return 0
 
 
@@ -142,10 +137,8 @@ def _show_density(
             print_file(to_dot(network))
         else:
             print(network)
-    elif as_json:
-        print_json(estimator.summary().to_dict())
     else:
-        print(estimator.summary())
+        show(estimator.summary(), as_json=as_json)
     return 0
 
 
@@ -191,13 +184,10 @@ def _show_importance(
         )
     batch = table.combine_chunks().to_batches()[0]
     encoded = encode_batch(predictor, batch, source, lines=range(1, len(batch) + 1))
-    spelled = {str(label): label for label in predictor.classes.tolist()}
-    spelled |= {str(s).lower(): s for s in spelled.values() if isinstance(s, bool)}
-    labels = [
-        spelled.get(str(value), value) for value in table.column(name).to_pylist()
-    ]
+    known = labels_by_text(predictor.classes.tolist())
+    labels = [known.get(str(value), value) for value in table.column(name).to_pylist()]
     found = importance(predictor, encoded.codes, labels)
-    tell(found, as_json)
+    show(found, as_json=as_json)
     return 0
 
 
@@ -224,7 +214,7 @@ def _show_shape(predictor: Predictor, name: str, *, as_json: bool) -> int:
             f"there is no feature {quoted(name)}; {near_names(name, by_text)}"
         )
     found = model.feature_shape(by_text[name], tuple(predictor.classes.tolist()))
-    tell(found, as_json)
+    show(found, as_json=as_json)
     return 0
 
 
@@ -232,7 +222,7 @@ def _show_table(model: ClassModel, name: str, *, as_json: bool) -> int:
     """Print the probability table of one variable."""
     from rich.table import Table
 
-    from bayleaf.cli.showing.console import ShownConsole
+    from bayleaf.cli.console import ShownConsole
     from bayleaf.describe.drawing import table_rows
 
     header, rows = table_rows(model, name)

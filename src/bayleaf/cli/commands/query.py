@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 from cyclopts import Parameter
 
-from bayleaf.cli.options import Strings
-from bayleaf.cli.showing.found import print_json, tell
+from bayleaf.cli.display import print_json, show
+from bayleaf.cli.options import Flag, Strings, split_names
 from bayleaf.wording import format_number, shown_name, visible
 
 if TYPE_CHECKING:
@@ -27,8 +27,8 @@ def query(
     given: Strings = (),
     likelihood: Strings = (),
     target: Strings = (),
-    most_probable: Annotated[bool, Parameter(negative="")] = False,
-    information: Annotated[bool, Parameter(negative="")] = False,
+    most_probable: Flag = False,
+    information: Flag = False,
     probability: str | None = None,
     joint: Strings = (),
     partial: Annotated[Strings, Parameter(name="--map")] = (),
@@ -38,7 +38,7 @@ def query(
     method: Literal["exact", "auto", "approximate"] = "exact",
     tolerance: float = 0.005,
     seed: int = 0,
-    json: Annotated[bool, Parameter(negative="")] = False,
+    json: Flag = False,
 ) -> int:
     """Show how probable each state is, given evidence.
 
@@ -92,7 +92,6 @@ def query(
     from bayleaf.cli.networks import (
         conditions_from,
         interventions_from,
-        names_from,
         open_network,
     )
     from bayleaf.inference.interventions.adjustment_sets import ASSUMPTION
@@ -114,6 +113,7 @@ def query(
         raise ValueError("--method is about single posteriors; leave it out here")
     sampling = {"method": method, "tolerance": tolerance, "random_state": seed}
     network = open_network(model)
+    known_names = {str(name) for name in network.domain.names}
     with _remarks_in_a_line():
         settings = interventions_from(network, do)
         if settings:
@@ -128,10 +128,10 @@ def query(
         if probability is not None:
             return _show_probability(network, probability, known, as_json=json)
         if joint:
-            names = names_from(network, joint)
+            names = split_names(joint, known_names)
             return _show_joint(network, names, known, as_json=json)
         if partial:
-            names = names_from(network, partial)
+            names = split_names(partial, known_names)
             return _show_partial(network, names, known, as_json=json)
         if effect is not None:
             return _show_effect(network, effect, known, latent, as_json=json)
@@ -174,7 +174,7 @@ def _show_effect(
     found = network.causal_effect(
         treatment, outcome, given=known, latent=list(latent), random_state=0
     )
-    tell(found, as_json)
+    show(found, as_json=as_json)
     return 0
 
 

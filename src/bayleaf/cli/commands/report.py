@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
+from bayleaf.cli.display import print_json, progress
 from bayleaf.cli.file_format import FileFormat
-from bayleaf.cli.options import Source
-from bayleaf.cli.showing.found import print_json
+from bayleaf.cli.options import Flag, OptionalOutput, Source, split_names
 from bayleaf.wording import quoted, visible
 
 if TYPE_CHECKING:
@@ -80,10 +80,10 @@ def report(
     model: Path,
     data: Source,
     *,
-    output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
+    output: OptionalOutput = None,
     target: str | None = None,
     by: str | None = None,
-    held_out: Annotated[bool, Parameter(negative="")] = False,
+    held_out: Flag = False,
     rows: Annotated[bool, Parameter(name=["--rows"], negative="--no-rows")] = True,
     min_count: int = 1,
     loss: str | None = None,
@@ -93,7 +93,7 @@ def report(
     title: str | None = None,
     card: CardOptions | None = None,
     form: FileFormat | None = None,
-    json: Annotated[bool, Parameter(negative="")] = False,
+    json: Flag = False,
 ) -> int:
     """Write one page on what a model learned, how good it is, and why it says so.
 
@@ -135,7 +135,6 @@ def report(
     json
         Print the summary as JSON.
     """
-    from bayleaf.cli.showing.progress import progress
     from bayleaf.cli.tables import as_learned, read_table
     from bayleaf.evaluation.operating_points import read_loss
     from bayleaf.report import summarize
@@ -152,7 +151,7 @@ def report(
             learned,
             table,
             target,
-            by=_columns(by, table.column_names),
+            by=[] if by is None else split_names([by], table.column_names),
             held_out=held_out,
             rows=rows,
             min_count=min_count,
@@ -193,13 +192,6 @@ def _domain(model: Any) -> Iterable[Variable]:
     """The variables that a model reads from a table; none for a network."""
     encoder = getattr(model, "encoder_", None)
     return () if encoder is None else encoder.domain
-
-
-def _columns(by: str | None, known: Sequence[str]) -> list[str]:
-    """Names of columns with commas between, unless a name holds the comma."""
-    if by is None:
-        return []
-    return [by] if by in known else [name.strip() for name in by.split(",")]
 
 
 def _check_files(output: Path | None, card: Path | None) -> None:

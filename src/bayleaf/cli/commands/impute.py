@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Literal
 
-from cyclopts import Parameter
-
+from bayleaf.cli.display import progress
 from bayleaf.cli.file_format import FileFormat
-from bayleaf.cli.options import Source, whole_number
+from bayleaf.cli.options import Flag, Source, TableOutput, WholeNumber
 from bayleaf.wording import counted
 
 if TYPE_CHECKING:
@@ -21,13 +20,11 @@ def impute(
     data: Source,
     *,
     how: Literal["most_probable", "marginal", "mean", "sample"] = "most_probable",
-    seed: Annotated[int, Parameter(converter=whole_number)] = 0,
+    seed: WholeNumber = 0,
     unknown: Literal["error", "missing"] = "error",
     impossible: Literal["error", "missing"] = "error",
-    add_columns: Annotated[bool, Parameter(negative="")] = False,
-    output: Annotated[
-        str, Parameter(name=["--output", "-o"], allow_leading_hyphen=True)
-    ] = "-",
+    add_columns: Flag = False,
+    output: TableOutput = "-",
     form: FileFormat | None = None,
     safe_csv: bool = True,
 ) -> int:
@@ -69,7 +66,6 @@ def impute(
     from bayleaf.cli.csv_errors import called
     from bayleaf.cli.networks import open_network
     from bayleaf.cli.output import writing
-    from bayleaf.cli.showing.progress import progress
     from bayleaf.cli.tables import is_parquet, read_batches
 
     network = open_network(model)

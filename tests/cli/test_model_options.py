@@ -14,7 +14,7 @@ import pytest
 from cyclopts import Parameter
 
 from bayleaf.classifiers import CLASSIFIERS
-from bayleaf.cli.options import MODELS, REGRESSOR, ModelOptions
+from bayleaf.cli.model_options import MODELS, REGRESSOR, ModelOptions
 from bayleaf.density.bayesian_network_estimator import BayesianNetworkEstimator
 from bayleaf.regression.averaged_kdb_regressor import AveragedKDBRegressor
 from offenders import check_each
