@@ -1,57 +1,51 @@
-"""Settings of models as options, their panels in --help, and estimators from them."""
+"""Settings of estimators as options, their panels in --help, and estimators from them.
+
+``model_options.json`` lists the options with their types, models and help. It is made
+from signatures and docstrings of the estimators by `make options`, so that a command
+line is read without them.
+"""
 
 from __future__ import annotations
 
-import inspect
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextvars import ContextVar
-from dataclasses import dataclass, fields
+from dataclasses import make_dataclass
+from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Group, Parameter
 
 from bayleaf.wording import near_names, quoted
 
-MODELS = (
-    "nb",
-    "tan",
-    "kdb",
-    "hnb",
-    "aode",
-    "a2de",
-    "auto",
-    "mixture",
-    "latent_class",
-    "network",
-)
-# The model of a numeric target.
-REGRESSOR = "regressor"
+_LISTED = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
+# Parameter, type, help and models of each option, by its name with underscores.
+OPTIONS: dict[str, dict[str, Any]] = _LISTED["options"]
+MODELS: tuple[str, ...] = tuple(_LISTED["classifiers"])
 # Tables of the others grow with the cube of the number of features.
 EVALUATED = tuple(model for model in MODELS if model != "a2de")
-
-
+# The model of a numeric target, and the one without a target.
+REGRESSOR, DENSITY = "regressor", "--density"
+_TYPES = {
+    "int": int,
+    "float": float,
+    "bool": bool,
+    "str": str,
+    "strs": tuple[str, ...],
+    "int or auto": int | Literal["auto"],
+    "float or auto": float | Literal["auto"],
+}
 # Both learn networks without a class in their middle, by the same search.
-NETWORK = "network, --density"
+_NETWORKS = ("network", DENSITY)
 _EVERY_MODEL = "every model"
-# Models in which features are parents of features.
-WITH_ARCS = ("tan", "kdb", "auto", "aode", "a2de", NETWORK)
 # Cyclopts asks a panel for its place when it prints help, without the words.
 _asked_for: ContextVar[tuple[str, ...]] = ContextVar("_asked_for", default=())
 
 
-def settings_of(*models: str) -> Parameter:
-    """The panels in which a setting stands: one for each of its models.
-
-    Without models the setting stands in the panel of what every model has.
-    """
-    return Parameter(group=[_panel(model) for model in models or (_EVERY_MODEL,)])
-
-
 def put_first(words: Sequence[str]) -> None:
     """Let the panels of the models that a command line names come first in its help."""
-    models = ["--density"] if "--density" in words else []
+    models = [DENSITY] if DENSITY in words else []
     for place, word in enumerate(words):
         option, joined, value = word.partition("=")
         if option in ("--model", "--models"):
@@ -59,245 +53,42 @@ def put_first(words: Sequence[str]) -> None:
     _asked_for.set(tuple(models))
 
 
-def _panel(model: str) -> Group:
-    """The panel of a model's own settings."""
-    return Group(f"Settings of {model}", sort_key=_place)
-
-
 def _place(panel: Group) -> tuple[int, str]:
-    """Where a panel stands: models asked for, what all models have, other models."""
+    """The sort key of a panel: models asked for, what all models have, other models."""
     models = panel.name.removeprefix("Settings of ")
     if set(models.split(", ")) & set(_asked_for.get()):
         return 1, models
     return (2 if models == _EVERY_MODEL else 3), models
 
 
-@Parameter(name="*")
-@dataclass(frozen=True)
-class ModelOptions:
-    """Settings of a model.
+def _field(option: str) -> tuple[str, Any, Any]:
+    """An option as a field of a dataclass: its name, its type with help, its default.
 
-    Parameters
-    ----------
-    k
-        Most feature parents of a feature, or auto.
-    max_k
-        Largest k that auto tries.
-    n_features
-        How many features of the order to use, or auto.
-    theta
-        Leave out arcs with at most this information, in nats, or auto (kdb).
-    n_intervals
-        Most intervals of a numeric target (regressor).
-    n_networks
-        Number of networks.
-    max_model_size
-        Memory that all networks may take, such as 50MB; 134 MB by default.
-    max_parents
-        Most feature parents of a feature (auto), or parents of a variable (network,
-        --density).
-    calibration
-        leave_one_out: one temperature for all probabilities.
-    objective
-        conditional: tables that make the classes probable, not the rows.
-    pull
-        How strongly conditional tables are pulled to the generative ones.
-    numeric
-        discretize or gaussian: whether numbers are cut, or follow regressions.
-    numeric_weights
-        leave_one_out: weigh what numbers say, with --numeric gaussian.
-    search
-        top_pairs, algorithm3, hill_climbing or significance.
-    pair_score
-        expected_kl or mutual_information: how pairs are ranked.
-    wrapper_score
-        accuracy, log_loss or accuracy_then_log_loss of held-out rows.
-    n_candidates
-        Candidates in each round of the search.
-    score_folds
-        Folds held out in turn by the search (hnb), or to choose n_components and to
-        calibrate (latent_class).
-    significance_level
-        Largest p that counts as dependence (hnb with --search significance).
-    max_cells
-        Pairs with more joint states are not joined.
-    merge_rows
-        Deal equal rows as one to the search's folds (hnb), or learn them as one
-        (mixture).
-    feature_selection
-        forward: keep only children of the class that help.
-    estimation
-        auto, counting or em: tables from rows with missing cells.
-    n_components
-        Components of each class, or auto.
-    max_components
-        Most components that auto tries.
-    n_mixtures
-        Mixtures that are averaged.
-    max_iter
-        Most steps from each start.
-    tol
-        Relative change of the objective that ends a climb.
-    architecture
-        Children of the gates of each level, such as 4 or 2-2.
-    learning
-        online or batch.
-    n_passes
-        Passes over the rows in online learning.
-    sigma
-        How fast experts part in online learning.
-    gamma
-        Where counters start in online learning.
-    noise
-        How far apart counters start in online learning.
-    missing_denominator
-        rows_with_value or all_rows: what shares are of, where cells are missing.
-    local_structure
-        table or tree: form of the distributions.
-    abstraction
-        given, global, local or local_refreshed: where value hierarchies come from.
-    local_score
-        mdl, bic, aic, bdeu or k2: what the search makes large.
-    hierarchies
-        File of value hierarchies.
-    linkage
-        information or hamming: how values are joined.
-    linkage_arity
-        binary or multiway: how many values are joined at a time.
-    n_restarts
-        Searches or starts, the best of which counts.
-    tree_search
-        regrowing, incremental or batch.
-    merge_leaves
-        Join leaves of trees that were found.
-    penalty_weight
-        Weight of the model's bits in mdl.
-    required_edges
-        Arc that must be there, such as age->income; may be repeated.
-    forbidden_edges
-        Arc that must not be there; may be repeated.
-    tiers
-        Columns from the earliest to the latest, such as age,sex;smoking, or a file with
-        a line for each tier, or a JSON list of lists. No arc leads to an earlier tier.
-    arc_prior
-        How probable an arc is thought to be, such as age->income=0.9; may be repeated.
-    monotone
-        Columns along which the second class gains or loses, such as age=+,income=-.
-    time_limit
-        Seconds after which the search stops.
-    min_count
-        Rows a super-parent's value needs.
-    alpha
-        Pseudo-count added to each cell, in place of --smoothing.
-    smoothing
-        laplace, dirichlet, m_estimate, backoff, maximum_likelihood or auto.
-    discretizer
-        mdlp, standard_deviation, equal_frequency or equal_width.
-    missing
-        marginalize, state or error.
-    unknown
-        missing or error: what becomes of values not seen in training.
-    categorical
-        Columns of numbers that are nominal; others are then numeric.
-    ordered
-        Column of ordered categories, such as size or size=S<M<L; may be repeated.
-    weight_scale
-        counts or mean_one: whether weights count rows, or are brought to a mean of one.
-    max_states
-        Most distinct values of a nominal column.
-    rare
-        group or error: what becomes of the rarest values beyond --max-states.
-    identifiers
-        drop, keep or error: what becomes of columns of which nearly every value is
-        another one.
-    dates
-        expand or error: what becomes of dates and durations.
-    n_jobs
-        Threads; -1 means all cores.
-    seed
-        Seed of everything random.
+    It is in a panel for each of its models, or in that of settings that all models have
+    but for one or two.
     """
+    listed = OPTIONS[option]
+    panels = [_EVERY_MODEL]
+    if len(listed["models"]) < len(MODELS):
+        names = (
+            ", ".join(_NETWORKS) if model in _NETWORKS else model
+            for model in listed["models"]
+        )
+        panels = list(dict.fromkeys(names))
+    parameter = Parameter(
+        help=listed["help"],
+        group=[Group(f"Settings of {panel}", sort_key=_place) for panel in panels],
+        negative="" if listed["type"] == "strs" else None,
+    )
+    if option == "seed":
+        return option, Annotated[int, parameter], 0
+    return option, Annotated[_TYPES[listed["type"]] | None, parameter], None
 
-    k: Annotated[int | Literal["auto"] | None, settings_of("kdb")] = None
-    max_k: Annotated[int | None, settings_of("kdb")] = None
-    n_features: Annotated[int | Literal["auto"] | None, settings_of("kdb")] = None
-    theta: Annotated[float | Literal["auto"] | None, settings_of("tan", "kdb")] = None
-    n_intervals: Annotated[int | None, settings_of(REGRESSOR)] = None
-    n_networks: Annotated[int | None, settings_of("auto", REGRESSOR)] = None
-    max_model_size: Annotated[str | None, settings_of("auto")] = None
-    max_parents: Annotated[int | None, settings_of("auto", REGRESSOR, NETWORK)] = None
-    calibration: Annotated[str | None, settings_of()] = None
-    objective: Annotated[str | None, settings_of("nb", "tan", "kdb", "hnb")] = None
-    pull: Annotated[float | None, settings_of("nb", "tan", "kdb", "hnb")] = None
-    numeric: Annotated[str | None, settings_of("nb", "tan", "kdb")] = None
-    numeric_weights: Annotated[str | None, settings_of("nb", "tan", "kdb")] = None
-    search: Annotated[str | None, settings_of("hnb")] = None
-    pair_score: Annotated[str | None, settings_of("hnb")] = None
-    wrapper_score: Annotated[str | None, settings_of("hnb")] = None
-    n_candidates: Annotated[int | None, settings_of("hnb")] = None
-    score_folds: Annotated[int | None, settings_of("hnb", "latent_class")] = None
-    significance_level: Annotated[float | None, settings_of("hnb")] = None
-    max_cells: Annotated[int | None, settings_of("hnb")] = None
-    merge_rows: Annotated[bool | None, settings_of("hnb", "mixture")] = None
-    feature_selection: Annotated[str | None, settings_of("hnb")] = None
-    estimation: Annotated[str | None, settings_of("hnb")] = None
-    n_components: Annotated[
-        int | Literal["auto"] | None, settings_of("latent_class")
-    ] = None
-    max_components: Annotated[int | None, settings_of("latent_class")] = None
-    n_mixtures: Annotated[int | None, settings_of("mixture")] = None
-    max_iter: Annotated[int | None, settings_of("latent_class")] = None
-    tol: Annotated[float | None, settings_of("latent_class")] = None
-    architecture: Annotated[str | None, settings_of("mixture")] = None
-    learning: Annotated[str | None, settings_of("mixture")] = None
-    n_passes: Annotated[int | None, settings_of("mixture")] = None
-    sigma: Annotated[float | None, settings_of("mixture")] = None
-    gamma: Annotated[float | None, settings_of("mixture")] = None
-    noise: Annotated[float | None, settings_of("mixture")] = None
-    missing_denominator: Annotated[str | None, settings_of("mixture")] = None
-    local_structure: Annotated[str | None, settings_of(NETWORK)] = None
-    abstraction: Annotated[str | None, settings_of(NETWORK)] = None
-    local_score: Annotated[str | None, settings_of(NETWORK)] = None
-    hierarchies: Annotated[str | None, settings_of(NETWORK)] = None
-    linkage: Annotated[str | None, settings_of(NETWORK)] = None
-    linkage_arity: Annotated[str | None, settings_of(NETWORK)] = None
-    n_restarts: Annotated[int | None, settings_of("latent_class", NETWORK)] = None
-    tree_search: Annotated[str | None, settings_of(NETWORK)] = None
-    merge_leaves: Annotated[bool | None, settings_of(NETWORK)] = None
-    penalty_weight: Annotated[float | None, settings_of(NETWORK)] = None
-    required_edges: Annotated[
-        tuple[str, ...] | None,
-        settings_of("tan", "kdb", "auto", NETWORK),
-        Parameter(negative=""),
-    ] = None
-    forbidden_edges: Annotated[
-        tuple[str, ...] | None, settings_of(*WITH_ARCS), Parameter(negative="")
-    ] = None
-    tiers: Annotated[str | None, settings_of(*WITH_ARCS)] = None
-    arc_prior: Annotated[
-        tuple[str, ...] | None, settings_of(NETWORK), Parameter(negative="")
-    ] = None
-    monotone: Annotated[str | None, settings_of("nb", *WITH_ARCS[:-1])] = None
-    time_limit: Annotated[float | None, settings_of(NETWORK)] = None
-    min_count: Annotated[int | None, settings_of("aode")] = None
-    alpha: Annotated[float | None, settings_of()] = None
-    smoothing: Annotated[str | None, settings_of()] = None
-    discretizer: Annotated[str | None, settings_of()] = None
-    missing: Annotated[str | None, settings_of()] = None
-    unknown: Annotated[str | None, settings_of()] = None
-    categorical: Annotated[
-        tuple[str, ...] | None, settings_of(), Parameter(negative="")
-    ] = None
-    ordered: Annotated[
-        tuple[str, ...] | None, settings_of(), Parameter(negative="")
-    ] = None
-    weight_scale: Annotated[str | None, settings_of()] = None
-    max_states: Annotated[int | None, settings_of()] = None
-    rare: Annotated[str | None, settings_of()] = None
-    identifiers: Annotated[str | None, settings_of()] = None
-    dates: Annotated[str | None, settings_of()] = None
-    n_jobs: Annotated[int | None, settings_of()] = None
-    seed: Annotated[int, settings_of()] = 0
+
+class _Estimators:
+    """Estimators with the settings that the fields of a subclass contain."""
+
+    seed: int
 
     def build(self, model: str, *, shared_only: bool = False) -> Any:
         """The estimator of a name in `MODELS` with these settings.
@@ -315,13 +106,21 @@ class ModelOptions:
                 f"--model must be one of {', '.join(known)}, got "
                 f"{quoted(model)}; {near_names(model, known)}"
             )
-        return self._built(CLASSIFIERS[model], f"the {model} model", shared_only)
+        return CLASSIFIERS[model](
+            **self._parameters(model, f"the {model} model", shared_only)
+        )
 
     def build_regressor(self) -> Any:
         """The estimator of a numeric target with these settings."""
         from bayleaf.regression.averaged_kdb_regressor import AveragedKDBRegressor
 
-        return self._built(AveragedKDBRegressor, "the regressor", shared_only=False)
+        return AveragedKDBRegressor(**self._parameters(REGRESSOR, "the regressor"))
+
+    def build_density(self) -> Any:
+        """The density estimator with these settings."""
+        from bayleaf.density.bayesian_network_estimator import BayesianNetworkEstimator
+
+        return BayesianNetworkEstimator(**self._parameters(DENSITY, DENSITY))
 
     def build_all(self, models: Sequence[str]) -> dict[str, Any]:
         """The estimators of model names, each with the settings that it has.
@@ -329,89 +128,77 @@ class ModelOptions:
         ValueError if a name is unknown, or none of the models has a given setting.
         """
         built = {name: self.build(name, shared_only=len(models) > 1) for name in models}
-        for setting, value in self._values().items():
-            if value is None:
-                continue
-            having = _having(setting)
-            if not set(having) & set(models):
-                raise ValueError(
-                    f"--{setting.replace('_', '-')} is no setting of "
-                    f"{', '.join(models)}; it belongs to {', '.join(having)}"
-                )
+        for option in self._values():
+            if not set(OPTIONS[option]["models"]) & set(models):
+                raise _not_a_setting(option, ", ".join(models))
         return built
 
-    def build_density(self) -> Any:
-        """The density estimator with these settings."""
-        from bayleaf.density.bayesian_network_estimator import BayesianNetworkEstimator
-
-        return self._built(BayesianNetworkEstimator, "--density", shared_only=False)
-
-    def _built(self, kind: Any, what: str, shared_only: bool) -> Any:
-        """An estimator of a kind, once all settings are its own."""
-        known = inspect.signature(kind).parameters
-        chosen = {}
-        for name, value in self._values().items():
-            if value is None:
-                continue
-            if name in known:
-                chosen[name] = value
+    def _parameters(
+        self, model: str, name: str, shared_only: bool = False
+    ) -> dict[str, Any]:
+        """Parameters of a model's estimator, once all settings are its own."""
+        parameters = {}
+        for option, value in self._values().items():
+            if model in OPTIONS[option]["models"]:
+                parameters[OPTIONS[option]["parameter"]] = value
             elif not shared_only:
-                raise ValueError(
-                    f"--{name.replace('_', '-')} is no setting of {what}; "
-                    f"it belongs to {', '.join(_having(name))}"
-                )
-        return kind(**chosen)
+                raise _not_a_setting(option, name)
+        return parameters
 
     def _values(self) -> dict[str, Any]:
-        """Settings by the names of estimators' parameters; None where not given."""
-        from bayleaf.cpds.smoothing import Lidstone
-        from bayleaf.data.memory import size_in_bytes
-
-        values = {f.name: getattr(self, f.name) for f in fields(self)}
-        if self.max_model_size is not None:
-            size = size_in_bytes(self.max_model_size, "--max-model-size")
-            values["max_model_size"] = size
-        if values.pop("alpha") is not None:
-            if self.smoothing is not None:
-                raise ValueError("give --alpha or --smoothing, not both")
-            values["smoothing"] = Lidstone(float(self.alpha or 0.0))
-        if self.architecture is not None:
-            values["architecture"] = architecture_from(self.architecture)
-        for name in ("required_edges", "forbidden_edges"):
-            texts = values[name]
-            values[name] = [edge_from(name, text) for text in texts] if texts else None
-        values["tiers"] = tiers_from(self.tiers)
-        values["arc_prior"] = beliefs_from(self.arc_prior)
-        values["monotone"] = directions_from(self.monotone)
-        declared = values.pop("categorical")
-        values["categorical_features"] = list(declared) if declared else None
-        values["ordered_features"] = orders_from(values.pop("ordered"))
-        values["random_state"] = values.pop("seed")
-        return values
+        """The settings that were given, read from their texts, by option."""
+        given = {option: getattr(self, option) for option in OPTIONS}
+        given = {o: value for o, value in given.items() if value not in (None, ())}
+        if {"alpha", "smoothing"} <= set(given):
+            raise ValueError("give --alpha or --smoothing, not both")
+        return {o: _READERS.get(o, _as_given)(value) for o, value in given.items()}
 
 
-def _having(name: str) -> list[str]:
-    """What has a setting, by the names that the command line uses."""
-    from bayleaf.classifiers import CLASSIFIERS
-    from bayleaf.density.bayesian_network_estimator import BayesianNetworkEstimator
-    from bayleaf.regression.averaged_kdb_regressor import AveragedKDBRegressor
+if TYPE_CHECKING:
+    ModelOptions = _Estimators
+else:
+    ModelOptions = Parameter(name="*")(
+        make_dataclass(
+            "ModelOptions",
+            [_field(option) for option in OPTIONS],
+            bases=(_Estimators,),
+            # Cyclopts does not expand classes of the standard library.
+            namespace={"__module__": __name__},
+            frozen=True,
+        )
+    )
 
-    kinds: dict[str, Any] = {**CLASSIFIERS, REGRESSOR: AveragedKDBRegressor}
-    kinds["--density"] = BayesianNetworkEstimator
-    return [
-        known
-        for known, kind in kinds.items()
-        if name in inspect.signature(kind).parameters
-    ]
+
+def _not_a_setting(option: str, models: str) -> ValueError:
+    """The error of an option that models lack; it names those that have it."""
+    name, having = option.replace("_", "-"), ", ".join(OPTIONS[option]["models"])
+    return ValueError(f"--{name} is no setting of {models}; it belongs to {having}")
 
 
-def orders_from(texts: Sequence[str] | None) -> dict[str, list[Any]] | None:
+def _as_given(value: Any) -> Any:
+    """A value that needs no reading."""
+    return value
+
+
+def _lidstone(alpha: float) -> Any:
+    """The smoothing that adds a pseudo-count."""
+    from bayleaf.cpds.smoothing import Lidstone
+
+    return Lidstone(alpha)
+
+
+def _model_size(text: str) -> int:
+    """A number of bytes from text such as 50MB."""
+    from bayleaf.data.memory import size_in_bytes
+
+    return size_in_bytes(text, "--max-model-size")
+
+
+def _orders(texts: Sequence[str]) -> dict[str, list[Any]]:
     """Orders of categories from texts such as size=S<M<L, or size alone."""
-    if not texts:
-        return None
     from bayleaf.data.reading.texts import read_numbers
 
-    found: dict[str, list[Any]] = {}
+    orders: dict[str, list[Any]] = {}
     for text in texts:
         name, given, order = text.partition("=")
         parts = [part.strip() for part in order.split("<")] if given else []
@@ -421,28 +208,28 @@ def orders_from(texts: Sequence[str] | None) -> dict[str, list[Any]] | None:
                 f"{quoted(text)}"
             )
         numbers = read_numbers(parts)
-        found[name.strip()] = parts if numbers is None else list(numbers)
-    return found
+        orders[name.strip()] = parts if numbers is None else list(numbers)
+    return orders
 
 
-def edge_from(option: str, text: str) -> tuple[str, str]:
-    """An arc from text such as age->income."""
-    parent, arrow, child = text.partition("->")
-    if not (arrow and parent.strip() and child.strip()):
-        raise ValueError(
-            f"--{option.replace('_', '-')} should have the form parent->child, got "
-            f"{quoted(text)}"
-        )
-    return parent.strip(), child.strip()
+def _edges(option: str, texts: Sequence[str]) -> list[tuple[str, str]]:
+    """Arcs from texts such as age->income."""
+    edges = []
+    for text in texts:
+        parent, arrow, child = text.partition("->")
+        if not (arrow and parent.strip() and child.strip()):
+            raise ValueError(
+                f"{option} should have the form parent->child, got {quoted(text)}"
+            )
+        edges.append((parent.strip(), child.strip()))
+    return edges
 
 
-def beliefs_from(texts: Sequence[str] | None) -> dict[tuple[str, str], float] | None:
+def _beliefs(texts: Sequence[str]) -> dict[tuple[str, str], float]:
     """Prior probabilities of arcs from texts such as age->income=0.9."""
-    if not texts:
-        return None
     from bayleaf.data.reading.texts import read_numbers
 
-    found: dict[tuple[str, str], float] = {}
+    beliefs: dict[tuple[str, str], float] = {}
     for text in texts:
         edge, _, belief = text.rpartition("=")
         numbers = read_numbers([belief])
@@ -451,31 +238,27 @@ def beliefs_from(texts: Sequence[str] | None) -> dict[tuple[str, str], float] | 
                 "--arc-prior should have the form parent->child=probability, got "
                 f"{quoted(text)}"
             )
-        found[edge_from("arc_prior", edge)] = float(numbers[0])
-    return found
+        beliefs[_edges("--arc-prior", [edge])[0]] = float(numbers[0])
+    return beliefs
 
 
-def directions_from(text: str | None) -> dict[str, int] | None:
+def _directions(text: str) -> dict[str, int]:
     """Directions of monotone features from text such as age=+,income=-."""
-    if text is None:
-        return None
-    directions = {"+": 1, "+1": 1, "-": -1, "-1": -1}
-    found: dict[str, int] = {}
+    signs = {"+": 1, "+1": 1, "-": -1, "-1": -1}
+    directions: dict[str, int] = {}
     for part in text.split(","):
         name, _, direction = part.rpartition("=")
-        if not name.strip() or direction.strip() not in directions:
+        if not name.strip() or direction.strip() not in signs:
             raise ValueError(
                 "--monotone should have the form column=+ or column=-, several with "
                 f"commas between them, got {quoted(text)}"
             )
-        found[name.strip()] = directions[direction.strip()]
-    return found
+        directions[name.strip()] = signs[direction.strip()]
+    return directions
 
 
-def tiers_from(text: str | None) -> list[list[str]] | None:
+def _tiers(text: str) -> list[list[str]]:
     """Tiers from text such as age,sex;smoking, or from a file of such lines or JSON."""
-    if text is None:
-        return None
     path = Path(text)
     if not path.is_file():
         return _tiers_of_lines(text.split(";"), text)
@@ -483,20 +266,21 @@ def tiers_from(text: str | None) -> list[list[str]] | None:
     if not content.lstrip().startswith("["):
         return _tiers_of_lines(content.splitlines(), path.name)
     try:
-        found = json.loads(content)
+        tiers = json.loads(content)
     except ValueError as error:
         raise ValueError(f"file {quoted(path.name)} holds no JSON: {error}") from None
-    if not all(isinstance(tier, list) for tier in found):
+    if not all(isinstance(tier, list) for tier in tiers):
         raise ValueError(
             f"file {quoted(path.name)} should hold a list of lists of column names"
         )
-    return [[str(name) for name in tier] for tier in found]
+    return [[str(name) for name in tier] for tier in tiers]
 
 
 def _tiers_of_lines(lines: Sequence[str], source: str) -> list[list[str]]:
-    """One tier a line, names parted by commas; lines without any are left out."""
-    filled = [line for line in lines if line.strip()]
-    tiers = [[name.strip() for name in line.split(",")] for line in filled]
+    """A tier per line, names separated by commas; blank lines are left out."""
+    tiers = [
+        [name.strip() for name in line.split(",")] for line in lines if line.strip()
+    ]
     if not tiers or not all(name for tier in tiers for name in tier):
         raise ValueError(
             "--tiers should have the form name,name;name, the earliest first, or name "
@@ -505,7 +289,7 @@ def _tiers_of_lines(lines: Sequence[str], source: str) -> list[list[str]]:
     return tiers
 
 
-def architecture_from(text: str) -> tuple[int, ...] | str:
+def _architecture(text: str) -> tuple[int, ...] | str:
     """An architecture from text such as 2-2; a lone word is left to the estimator."""
     widths = text.split("-")
     if not any(character.isdigit() for character in text):
@@ -516,3 +300,18 @@ def architecture_from(text: str) -> tuple[int, ...] | str:
             f"2-2, got {quoted(text)}"
         )
     return tuple(map(int, widths))
+
+
+# How the texts of options with a form of their own are read.
+_READERS: dict[str, Callable[[Any], Any]] = {
+    "alpha": _lidstone,
+    "architecture": _architecture,
+    "arc_prior": _beliefs,
+    "categorical": list,
+    "forbidden_edges": partial(_edges, "--forbidden-edges"),
+    "max_model_size": _model_size,
+    "monotone": _directions,
+    "ordered": _orders,
+    "required_edges": partial(_edges, "--required-edges"),
+    "tiers": _tiers,
+}
