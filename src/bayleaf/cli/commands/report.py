@@ -137,6 +137,7 @@ def report(
     """
     from bayleaf.cli.tables import as_learned, read_table
     from bayleaf.evaluation.operating_points import read_loss
+    from bayleaf.opening import load
     from bayleaf.report import summarize
 
     card = card or CardOptions()
@@ -144,7 +145,7 @@ def report(
     about = card.about(data)
     _check_files(output, card.card)
     costs = None if loss is None else read_loss(loss)
-    learned = open_model(model)
+    learned = load(model)
     table = as_learned(read_table(data, form), _domain(learned))
     with progress():
         summary = summarize(
@@ -167,25 +168,6 @@ def report(
         for path in filter(None, (output, card.card)):
             print(visible(str(path)))
     return 0
-
-
-def open_model(path: Path) -> Any:
-    """The classifier, regressor, density model or network in a file."""
-    from bayleaf.io import ModelFileError, read_network
-    from bayleaf.io.native.regression import is_regression
-    from bayleaf.loading import load_estimator, load_regressor
-
-    if path.is_file() and is_regression(path):
-        return load_regressor(path)
-    if path.suffix.lower() != ".json":
-        return read_network(path)
-    try:
-        return load_estimator(path)
-    except ModelFileError as error:
-        try:
-            return read_network(path)
-        except ValueError:
-            raise error from None
 
 
 def _domain(model: Any) -> Iterable[Variable]:
