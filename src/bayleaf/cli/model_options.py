@@ -147,11 +147,13 @@ class _Estimators:
 
     def _values(self) -> dict[str, Any]:
         """The settings that were given, read from their texts, by option."""
-        given = {option: getattr(self, option) for option in OPTIONS}
-        given = {o: value for o, value in given.items() if value not in (None, ())}
-        if {"alpha", "smoothing"} <= set(given):
+        values = {option: getattr(self, option) for option in OPTIONS}
+        values = {o: value for o, value in values.items() if value not in (None, ())}
+        if {"alpha", "smoothing"} <= set(values):
             raise ValueError("give --alpha or --smoothing, not both")
-        return {o: _READERS.get(o, _as_given)(value) for o, value in given.items()}
+        for option in set(_READERS) & set(values):
+            values[option] = _READERS[option](values[option])
+        return values
 
 
 if TYPE_CHECKING:
@@ -173,11 +175,6 @@ def _not_a_setting(option: str, models: str) -> ValueError:
     """The error of an option that models lack; it names those that have it."""
     name, having = option.replace("_", "-"), ", ".join(OPTIONS[option]["models"])
     return ValueError(f"--{name} is no setting of {models}; it belongs to {having}")
-
-
-def _as_given(value: Any) -> Any:
-    """A value that needs no reading."""
-    return value
 
 
 def _lidstone(alpha: float) -> Any:

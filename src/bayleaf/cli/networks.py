@@ -1,9 +1,8 @@
-"""What the commands about networks share: files by suffix, and evidence in words."""
+"""Evidence, interventions and effects from the words of commands about networks."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bayleaf.wording import quoted
@@ -11,13 +10,6 @@ from bayleaf.wording import quoted
 if TYPE_CHECKING:
     from bayleaf.inference.ranges import Range
     from bayleaf.models.bayesian_network import BayesianNetwork
-
-
-def open_network(path: Path) -> BayesianNetwork:
-    """The network in a file of any format, or that of a classifier's model file."""
-    from bayleaf.io import read_network
-
-    return read_network(path)
 
 
 def evidence_from(

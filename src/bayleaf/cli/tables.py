@@ -20,6 +20,7 @@ from bayleaf.cli.arrow_arrays import arrow_file
 from bayleaf.cli.csv_errors import (
     BLOCK_BYTES,
     called,
+    check_names,
     check_quotes,
     csv_error,
     header_lines,
@@ -263,12 +264,7 @@ def as_learned(table: pa.Table, domain: Iterable[Variable]) -> pa.Table:
 
 def check_columns(schema: pa.Schema, source: str) -> None:
     """Raise if column names repeat or a CSV file is not UTF-8."""
-    twice = sorted({name for name in schema.names if schema.names.count(name) > 1})
-    if twice:
-        raise ValueError(
-            f"{called(source)} has several columns called {name_list(twice)}; "
-            "give every column a name of its own"
-        )
+    check_names(schema.names, source)
     for column in schema:
         if pa.types.is_binary(column.type):
             raise ValueError(

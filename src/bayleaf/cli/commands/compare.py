@@ -85,7 +85,7 @@ def compare(
         check_writable(csv)
     options = options or ModelOptions()
     found = compare_models(
-        _built(_separate(models), options),
+        _estimators(models, options),
         data,
         target,
         (folds, repeats, options.seed),
@@ -214,22 +214,17 @@ def print_points(found: Comparison, result: CrossValidation, positive: int = 1) 
     console.print(points_table(points, title, implied))
 
 
-def _separate(models: str) -> list[str]:
-    """Names that commas join."""
+def _estimators(models: str, options: ModelOptions) -> dict[str, Any]:
+    """Estimators of model names that commas join, each name once."""
+    from bayleaf.classifiers import CLASSIFIERS
+    from bayleaf.wording import near_names
+
     names = [name.strip() for name in models.split(",")]
     if not all(names):
         raise ValueError(
             f"--models must be names joined by commas, such as nb,tan, got "
             f"{quoted(models)}"
         )
-    return names
-
-
-def _built(names: Sequence[str], options: ModelOptions) -> dict[str, Any]:
-    """Estimators of model names, each name once."""
-    from bayleaf.classifiers import CLASSIFIERS
-    from bayleaf.wording import near_names
-
     for name in names:
         if name not in CLASSIFIERS:
             raise ValueError(

@@ -55,11 +55,10 @@ def drift(
     if picture is not None:
         check_writable(picture)
     fitted: Any = load_estimator(model)
-    encoder = _Encoder(fitted.encoder_)
 
     def encode(batch: pa.RecordBatch, n_before: int) -> Any:
         lines = range(n_before + 1, n_before + 1 + batch.num_rows)
-        return encode_batch(encoder, batch, data, lines=lines)
+        return encode_batch(fitted.encoder_, batch, data, lines=lines)
 
     with progress() as work:
         work.say(f"counting {data}")
@@ -76,10 +75,3 @@ def drift(
         draw(drawn(found), picture)
     show(found, as_json=json)
     return 0
-
-
-class _Encoder:
-    """A model as batches are encoded by it."""
-
-    def __init__(self, encoder: Any) -> None:
-        self.encoder = encoder

@@ -17,8 +17,8 @@ from bayleaf.wording import quoted
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from bayleaf.cli.coding import HasEncoder
     from bayleaf.data.codes import Codes
+    from bayleaf.data.encoder.table_encoder import TableEncoder
     from bayleaf.explain import Robustness
     from bayleaf.models.predictor import Predictor
 
@@ -111,7 +111,7 @@ def explain(
         _check_all_lines({"--line": line, **single}, robustness=robustness)
         _show_robustness(predictor, rows, immutable, as_json=json)
         return 0
-    codes = rows.encoded(predictor)
+    codes = rows.encoded(predictor.encoder)
     notes = [_contexts(predictor, codes), _conflicts(predictor, codes)]
     if intervals:
         notes.append(_intervals(predictor, codes))
@@ -133,12 +133,12 @@ class _Rows(NamedTuple):
     lines: tuple[int, ...]
     form: FileFormat | None
 
-    def encoded(self, model: HasEncoder) -> Codes:
+    def encoded(self, encoder: TableEncoder) -> Codes:
         """The features of the rows, in the order of their lines."""
         from bayleaf.cli.coding import encode_batch
 
         batch = self._batch()
-        return encode_batch(model, batch, self.data, lines=self.lines).codes
+        return encode_batch(encoder, batch, self.data, lines=self.lines).codes
 
     def _batch(self) -> pa.RecordBatch:
         """The rows; ValueError if the file has fewer lines."""
@@ -169,7 +169,7 @@ def _explain_numbers(model: Path, rows: _Rows, n_terms: int, *, as_json: bool) -
     from bayleaf.io.native.regression import read_regression
 
     saved = read_regression(model)
-    explanations = saved.model.explain(rows.encoded(saved))
+    explanations = saved.model.explain(rows.encoded(saved.encoder))
     _show_explanations(explanations, rows.lines, [], n_terms, as_json=as_json)
 
 
@@ -185,7 +185,7 @@ def _show_robustness(
     items: list[Robustness] = []
     for batch in read_batches(rows.data, rows.form):
         lines = range(len(items) + 1, len(items) + 1 + batch.num_rows)
-        codes = encode_batch(predictor, batch, rows.data, lines=lines).codes
+        codes = encode_batch(predictor.encoder, batch, rows.data, lines=lines).codes
         items += robustness_of_rows(predictor, codes, features=features)
     result = RobustnessOfRows(tuple(items))
     if as_json:

@@ -132,19 +132,13 @@ def _table(
     """The columns and weights of the rows that count."""
     import numpy as np
 
-    from bayleaf.cli.tables import read_table, select_columns
-    from bayleaf.cli.training import row_weights
+    from bayleaf.cli.training import training_table
     from bayleaf.data.tables.columns import select_rows
     from bayleaf.data.tables.frames import take_apart
 
-    table = read_table(data, form)
-    special = [*drop, *([weight] if weight else [])]
-    select_columns(table, special, data)
-    features = table.drop_columns(list(dict.fromkeys(special)))
-    if not features.num_columns:
-        raise ValueError(f"{data} has no column left; drop fewer")
-    given = row_weights(table, weight)
-    weights = np.ones(table.num_rows) if given is None else given
+    table = training_table(data, None, drop=drop, weight=weight, form=form)
+    features = table.features
+    weights = np.ones(features.num_rows) if table.weights is None else table.weights
     if not (weights >= 0).all() or not np.isfinite(weights).all() or not weights.any():
         raise ValueError(
             f"the weight column {quoted(weight)} must hold finite numbers >= 0, not "

@@ -125,9 +125,9 @@ def _show_density(
 
 def _show_hierarchy(model: Path, name: str, *, as_json: bool) -> None:
     """Print the groups of a variable's states, as an indented tree."""
-    from bayleaf.cli.networks import open_network
+    from bayleaf.io import read_network
 
-    variables = {str(one.name): one for one in open_network(model).domain}
+    variables = {str(one.name): one for one in read_network(model).domain}
     tree = _named("variable", name, variables).hierarchy
     if tree is None:
         having = [text for text, known in variables.items() if known.hierarchy]
@@ -157,7 +157,8 @@ def _show_importance(
             f"--target ({near_names(name, table.column_names)})"
         )
     batch = table.combine_chunks().to_batches()[0]
-    encoded = encode_batch(predictor, batch, source, lines=range(1, len(batch) + 1))
+    lines = range(1, len(batch) + 1)
+    encoded = encode_batch(predictor.encoder, batch, source, lines=lines)
     known = labels_by_text(predictor.classes.tolist())
     labels = [known.get(str(value), value) for value in table.column(name).to_pylist()]
     show(importance(predictor, encoded.codes, labels), as_json=as_json)

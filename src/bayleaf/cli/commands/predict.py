@@ -114,6 +114,7 @@ def _predict_file(
     output: str,
 ) -> None:
     """Predict one file into another."""
+    from bayleaf.cli.csv_errors import called
     from bayleaf.cli.output import writing
     from bayleaf.cli.tables import read_batches
     from bayleaf.progress import Work
@@ -125,7 +126,7 @@ def _predict_file(
             n_rows += batch.num_rows
             work.say(f"{n_rows:,} rows predicted")
         if n_rows == 0:
-            raise ValueError(f"{'standard input' if data == '-' else data} has no rows")
+            raise ValueError(f"{called(data)} has no rows")
 
 
 def _scored(
@@ -142,7 +143,7 @@ def _scored(
     from bayleaf.predictions.scored import with_classes, with_numbers
 
     lines = range(first + 1, first + 1 + batch.num_rows)
-    encoded = encode_batch(predictor, batch, source, lines=lines)
+    encoded = encode_batch(predictor.encoder, batch, source, lines=lines)
     unknown.update(encoded.unknown)
     if isinstance(predictor, Predictor):
         return with_classes(predictor, encoded.codes, batch, probabilities)

@@ -94,10 +94,10 @@ def query(
     from bayleaf.cli.networks import (
         conditions_from,
         interventions_from,
-        open_network,
         two_variables,
     )
     from bayleaf.inference.interventions.adjustment_sets import ASSUMPTION
+    from bayleaf.io import read_network
 
     questions = {
         "--most-probable": most_probable,
@@ -113,7 +113,7 @@ def query(
         raise ValueError("--latent is about an effect; give --effect as well")
     if method != "exact" and asked:
         raise ValueError("--method is about single posteriors; leave it out here")
-    network = open_network(model)
+    network = read_network(model)
     names = {str(name) for name in network.domain.names}
     with _remarks_in_a_line():
         settings = interventions_from(network, do)
@@ -123,7 +123,7 @@ def query(
         evidence, expressions = conditions_from(network, given, likelihood)
         known: Any = [evidence, *expressions] if expressions else evidence
         if most_probable:
-            answer = _most_probable(network, known)
+            answer = _probable_states(network, known)
         elif information:
             answer = _information(network, target[0], known)
         elif probability is not None:
@@ -131,7 +131,7 @@ def query(
         elif joint:
             answer = _joint(network, split_names(joint, names), known)
         elif partial:
-            answer = _most_probable_some(network, split_names(partial, names), known)
+            answer = _probable_states_of(network, split_names(partial, names), known)
         elif effect is not None:
             treatment, outcome = two_variables(network, effect)
             result = network.causal_effect(
@@ -234,7 +234,7 @@ def _joint(network: BayesianNetwork, names: list[str], known: Any) -> Answer:
     return values, str(joint)
 
 
-def _most_probable(network: BayesianNetwork, known: Any) -> Answer:
+def _probable_states(network: BayesianNetwork, known: Any) -> Answer:
     """The most probable state of all variables together."""
     states, log_probability = network.most_probable_explanation(known)
     shown = {str(name): state for name, state in states.items()}
@@ -243,7 +243,7 @@ def _most_probable(network: BayesianNetwork, known: Any) -> Answer:
     return values, "\n".join([*_state_lines(states), text])
 
 
-def _most_probable_some(
+def _probable_states_of(
     network: BayesianNetwork, names: list[str], known: Any
 ) -> Answer:
     """The most probable states of some variables together, the others summed out."""

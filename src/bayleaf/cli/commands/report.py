@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -15,7 +14,6 @@ from bayleaf.cli.options import Flag, OptionalOutput, Source, split_names
 from bayleaf.wording import quoted, visible
 
 if TYPE_CHECKING:
-    from bayleaf.data.domain import Variable
     from bayleaf.report import About
 
 DEFAULT_OUTPUT = Path("report.html")
@@ -146,7 +144,10 @@ def report(
     _check_files(output, card.card)
     costs = None if loss is None else read_loss(loss)
     learned = load(model)
-    table = as_learned(read_table(data, form), _domain(learned))
+    # A network has no encoder.
+    encoder = getattr(learned, "encoder_", None)
+    known = () if encoder is None else encoder.domain
+    table = as_learned(read_table(data, form), known)
     with progress():
         summary = summarize(
             learned,
@@ -168,12 +169,6 @@ def report(
         for path in filter(None, (output, card.card)):
             print(visible(str(path)))
     return 0
-
-
-def _domain(model: Any) -> Iterable[Variable]:
-    """The variables that a model reads from a table; none for a network."""
-    encoder = getattr(model, "encoder_", None)
-    return () if encoder is None else encoder.domain
 
 
 def _check_files(output: Path | None, card: Path | None) -> None:

@@ -48,10 +48,11 @@ def sample(
         Whether CSV has an apostrophe before a name or state that a spreadsheet would
         take for a formula, such as =1+1.
     """
-    from bayleaf.cli.networks import evidence_from, open_network
+    from bayleaf.cli.networks import evidence_from
     from bayleaf.cli.output import writing
+    from bayleaf.io import read_network
 
-    network = open_network(model)
+    network = read_network(model)
     evidence = evidence_from(network, given, likelihood)
     names = [str(name) for name in network.domain.names]
     with writing(output, names if safe_csv else []) as writer:
