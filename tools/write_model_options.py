@@ -229,8 +229,15 @@ def parameter_docs(kind: type) -> dict[str, tuple[str, str]]:
 
 def main() -> None:
     """Write the file that is named."""
-    text = json.dumps(model_options(), indent=1, ensure_ascii=False)
-    Path(sys.argv[1]).write_text(f"{text}\n", encoding="utf-8", newline="\n")
+    listed = model_options()
+    # A line per option keeps differences between versions readable.
+    lines = ",\n".join(
+        f"{json.dumps(name)}: {json.dumps(option, ensure_ascii=False)}"
+        for name, option in listed["options"].items()
+    )
+    classifiers = json.dumps(listed["classifiers"])
+    text = f'{{"classifiers": {classifiers},\n"options": {{\n{lines}\n}}}}\n'
+    Path(sys.argv[1]).write_text(text, encoding="utf-8", newline="\n")
 
 
 if __name__ == "__main__":

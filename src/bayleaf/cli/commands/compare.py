@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -22,6 +23,34 @@ if TYPE_CHECKING:
 _DEFAULT = "nb,tan,kdb,hnb,auto"
 
 
+@Parameter(name="*")
+@dataclass(frozen=True)
+class FoldOptions:
+    """Folds of a table, and its columns that are not features.
+
+    Parameters
+    ----------
+    folds
+        Number of folds.
+    repeats
+        How often rows are shuffled and dealt into folds anew.
+    groups
+        Column whose rows of one value, as those of one patient, share a fold; it is no
+        feature then.
+    time
+        Column in whose order rows came: each fold is scored after all rows that were
+        learned from; it is no feature then.
+    drop
+        Column to leave out; may be repeated.
+    """
+
+    folds: int = 10
+    repeats: int = 1
+    groups: str | None = None
+    time: str | None = None
+    drop: Strings = ()
+
+
 def compare(
     data: Source,
     *,
@@ -29,11 +58,7 @@ def compare(
     models: str = _DEFAULT,
     baseline: str = "best",
     loss: str | None = None,
-    folds: int = 10,
-    repeats: int = 1,
-    groups: str | None = None,
-    time: str | None = None,
-    drop: Strings = (),
+    split: FoldOptions | None = None,
     form: FileFormat | None = None,
     options: ModelOptions | None = None,
     csv: Annotated[str | None, Parameter(allow_leading_hyphen=True)] = None,
@@ -58,18 +83,6 @@ def compare(
     loss
         CSV file of costs, class names as header row and first column; rows are
         predicted, columns true classes.
-    folds
-        Number of folds.
-    repeats
-        How often rows are shuffled and dealt into folds anew.
-    groups
-        Column whose rows of one value, as those of one patient, share a fold; it is no
-        feature then.
-    time
-        Column in whose order rows came: each fold is scored after all rows that were
-        learned from; it is no feature then.
-    drop
-        Column to leave out; may be repeated.
     csv
         Write one row a model to this file; - for standard output.
     markdown
@@ -88,13 +101,11 @@ def compare(
         _estimators(models, options),
         data,
         target,
-        (folds, repeats, options.seed),
+        split or FoldOptions(),
+        seed=options.seed,
         baseline=baseline,
         loss=loss,
-        drop=drop,
         form=form,
-        groups=groups,
-        time=time,
     )
     text = found.to_csv(None if csv == "-" else csv)
     if csv == "-":
@@ -114,21 +125,18 @@ def compare_models(
     estimators: dict[str, Any],
     data: str,
     target: str,
-    dealing: tuple[int, int, int],
+    split: FoldOptions,
     *,
+    seed: int,
+    form: FileFormat | None,
     baseline: str = "best",
     loss: str | None = None,
-    drop: Sequence[str] = (),
-    form: FileFormat | None = None,
-    groups: str | None = None,
-    time: str | None = None,
     positive: str | None = None,
 ) -> Comparison:
     """Compare estimators on a file, with progress on standard error.
 
-    `dealing` is the numbers of folds and repeats, and the seed; `groups` and `time` are
-    columns. OSError or ValueError if a file, a setting or the positive class, for
-    thresholds, does not fit, before models learn.
+    OSError or ValueError if a file, a setting or the positive class, for thresholds,
+    does not fit, before models learn.
     """
     from bayleaf.cli.training import training_table
     from bayleaf.data.labels import encode_labels
@@ -136,11 +144,12 @@ def compare_models(
     from bayleaf.evaluation.folds import forward_folds
     from bayleaf.evaluation.operating_points import read_loss
 
-    n_folds, n_repeats, seed = dealing
     costs = None if loss is None else read_loss(loss)
+    groups, time = split.groups, split.time
     if groups is not None and time is not None:
         raise ValueError("give --groups or --time, not both")
-    table = training_table(data, target, drop=drop, form=form, aside=groups or time)
+    aside = groups if groups is not None else time
+    table = training_table(data, target, drop=split.drop, form=form, aside=aside)
     if positive is not None:
         positive_place(encode_labels(table.target)[0].tolist(), positive)
     with progress():
@@ -148,13 +157,13 @@ def compare_models(
             table.features,
             table.target,
             estimators,
-            n_folds=n_folds,
-            n_repeats=n_repeats,
+            n_folds=split.folds,
+            n_repeats=split.repeats,
             random_state=seed,
             loss=costs,
             baseline=baseline,
             groups=table.aside if groups is not None else None,
-            cv=forward_folds(table.aside, n_folds) if time is not None else None,
+            cv=forward_folds(table.aside, split.folds) if time is not None else None,
         )
 
 

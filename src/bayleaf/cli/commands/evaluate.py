@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from bayleaf.cli.commands.compare import (
+    FoldOptions,
     compare_models,
     points_of,
     positive_place,
@@ -30,11 +30,7 @@ def evaluate(
     model: Strings = EVALUATED,
     loss: str | None = None,
     positive: str | None = None,
-    folds: int = 10,
-    repeats: int = 1,
-    groups: str | None = None,
-    time: str | None = None,
-    drop: Strings = (),
+    split: FoldOptions | None = None,
     form: FileFormat | None = None,
     options: ModelOptions | None = None,
     json: Flag = False,
@@ -60,22 +56,10 @@ def evaluate(
     positive
         Of two classes, the one that thresholds are for, by default the second; adds
         the table of thresholds.
-    folds
-        Number of folds.
-    repeats
-        How often rows are shuffled and dealt into folds anew.
-    groups
-        Column whose rows of one value, as those of one patient, share a fold; it is no
-        feature then.
-    time
-        Column in whose order rows came: each fold is scored after all rows that were
-        learned from; it is no feature then.
-    drop
-        Column to leave out; may be repeated.
     json
         Print the figures as JSON.
     """
-    options = options or ModelOptions()
+    options, split = options or ModelOptions(), split or FoldOptions()
     for name in model:
         if model.count(name) > 1:
             raise ValueError(
@@ -87,28 +71,21 @@ def evaluate(
                 "--model regressor predicts numbers, which classifiers do not; "
                 "evaluate it alone"
             )
-        refuse_options({"--loss": loss, "--positive": positive, "--time": time})
+        refuse_options({"--loss": loss, "--positive": positive, "--time": split.time})
+        estimators = options.build_all(model)
+        seed = options.seed
         _evaluate_regressors(
-            options.build_all(model),
-            data,
-            target,
-            (folds, repeats, options.seed),
-            drop=drop,
-            form=form,
-            groups=groups,
-            as_json=json,
+            estimators, data, target, split, seed=seed, form=form, as_json=json
         )
         return 0
     found = compare_models(
         options.build_all(model),
         data,
         target,
-        (folds, repeats, options.seed),
-        loss=loss,
-        drop=drop,
+        split,
+        seed=options.seed,
         form=form,
-        groups=groups,
-        time=time,
+        loss=loss,
         positive=positive,
     )
     place = _positive_place(found, positive)
@@ -126,32 +103,26 @@ def _evaluate_regressors(
     estimators: dict[str, Any],
     data: str,
     target: str,
-    dealing: tuple[int, int, int],
+    split: FoldOptions,
     *,
-    drop: Sequence[str],
+    seed: int,
     form: FileFormat | None,
-    groups: str | None,
     as_json: bool,
 ) -> None:
-    """Cross-validate regressors on a file and print their scores.
-
-    `dealing` is the numbers of folds and repeats, and the seed; rows of one value in
-    the column `groups` share a fold.
-    """
+    """Cross-validate regressors on a file and print their scores."""
     from bayleaf.classifiers.shared.parameters import numbers_of
     from bayleaf.cli.training import training_table
     from bayleaf.evaluation.regression import cross_validate_regressors
 
-    n_folds, n_repeats, seed = dealing
-    table = training_table(data, target, drop=drop, form=form, aside=groups)
+    table = training_table(data, target, drop=split.drop, form=form, aside=split.groups)
     numbers = numbers_of(f"the target column {target}", table.target.to_numpy())
     with progress():
         found = cross_validate_regressors(
             estimators,
             table.features,
             numbers,
-            n_folds=n_folds,
-            n_repeats=n_repeats,
+            n_folds=split.folds,
+            n_repeats=split.repeats,
             random_state=seed,
             groups=None if table.aside is None else table.aside.to_pylist(),
         )

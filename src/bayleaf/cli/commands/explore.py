@@ -60,13 +60,18 @@ def explore(
         for source in (rows, edit)
     )
     page = explorer_html(found, heading, min_count=min_count, rows=shown, edit=learned)
-    written = _temporary(model.stem) if output is None else output
-    write_text(written, page, errors="replace")
-    print(visible(str(written)))
-    if output is None:
-        import webbrowser
+    if output is not None:
+        write_text(output, page, errors="replace")
+        print(visible(str(output)))
+        return 0
+    import tempfile
+    import webbrowser
 
-        webbrowser.open(written.as_uri())
+    # The folder stays when the program has ended, for the browser.
+    temporary = Path(tempfile.mkdtemp(prefix="bayleaf-")) / f"{model.stem}.html"
+    write_text(temporary, page, errors="replace")
+    print(visible(str(temporary)))
+    webbrowser.open(temporary.as_uri())
     return 0
 
 
@@ -92,11 +97,3 @@ def _read(path: Path) -> tuple[Explorable, str]:
                 raise error from None
         return model, model.classifier
     return read_network(path), "Bayesian network"
-
-
-def _temporary(stem: str) -> Path:
-    """A new file that stays when the program has ended, for the browser."""
-    import tempfile
-
-    folder = Path(tempfile.mkdtemp(prefix="bayleaf-"))
-    return folder / f"{stem}.html"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
@@ -135,8 +135,9 @@ def report(
     """
     from bayleaf.cli.tables import as_learned, read_table
     from bayleaf.evaluation.operating_points import read_loss
+    from bayleaf.io.atomic import write_text
     from bayleaf.opening import load
-    from bayleaf.report import summarize
+    from bayleaf.report import model_card, report_html, summarize
 
     card = card or CardOptions()
     output = DEFAULT_OUTPUT if output is None and not json else output
@@ -162,11 +163,18 @@ def report(
             n_folds=folds,
             random_state=seed,
         )
-    _write(summary, output, card.card, title=title, about=about)
+    # Both are laid out before either is written.
+    texts = {}
+    if output is not None:
+        texts[output] = report_html(summary, title, about)
+    if card.card is not None:
+        texts[card.card] = model_card(summary, about)
+    for path, text in texts.items():
+        write_text(path, text)
     if json:
         print_json(summary)
     else:
-        for path in filter(None, (output, card.card)):
+        for path in texts:
             print(visible(str(path)))
     return 0
 
@@ -188,24 +196,3 @@ def _check_files(output: Path | None, card: Path | None) -> None:
             'a report needs Jinja2; install it with pip install "bayleaf[report]", or '
             "print the summary with --json"
         )
-
-
-def _write(
-    summary: dict[str, Any],
-    output: Path | None,
-    card: Path | None,
-    *,
-    title: str | None,
-    about: About | None,
-) -> None:
-    """Lay the summary out as page and card, and write each whole or not at all."""
-    from bayleaf.io.atomic import write_text
-    from bayleaf.report import model_card, report_html
-
-    texts = {}
-    if output is not None:
-        texts[output] = report_html(summary, title, about)
-    if card is not None:
-        texts[card] = model_card(summary, about)
-    for path, text in texts.items():
-        write_text(path, text)
