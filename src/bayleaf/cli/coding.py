@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from bayleaf.cli.arrow_arrays import as_number, dictionary_codes
+from bayleaf.cli.options import labels_by_text
 from bayleaf.cli.tables import select_columns
 from bayleaf.data.domain import Variable
 from bayleaf.data.encoder.table_encoder import EncodedTable, TableEncoder
@@ -100,8 +101,7 @@ def _finite(cells: _TextCells, text: str) -> float:
 def _states(cells: _TextCells, texts: list[str | None]) -> list[Hashable]:
     """For each text the state that it spells, or the value itself if there is none."""
     states = cells.variable.categories or cells.variable.known_states
-    spelled: dict[str, Hashable] = {str(state): state for state in states}
-    spelled |= {str(s).lower(): s for s in states if isinstance(s, bool)}
+    spelled = labels_by_text(states)
     has_text = any(isinstance(state, str) for state in states)
     found: list[Hashable] = []
     for text in texts:

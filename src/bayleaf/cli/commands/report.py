@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -54,24 +54,16 @@ class CardOptions:
     card_date: str | None = None
 
     def about(self, source: str) -> About | None:
-        """What the card tells beyond the summary; None without a card."""
+        """What the card contains beyond the summary; None without a card."""
         from bayleaf.report import About
 
-        given = (self.purpose, self.users, self.out_of_scope, self.owner)
-        dates = (self.collected, self.fitted, self.card_date)
-        if self.card is None and set(given + dates) == {None}:
+        values = asdict(self)
+        if set(values.values()) == {None}:
             return None
-        about = About(
-            purpose=self.purpose,
-            users=self.users,
-            out_of_scope=self.out_of_scope,
-            owner=self.owner,
-            source=None if source == "-" else source,
-            collected=self.collected,
-            fitted=self.fitted,
-            written=self.card_date,
-        )
-        return about.dated()
+        del values["card"]
+        written = values.pop("card_date")
+        origin = None if source == "-" else source
+        return About(**values, source=origin, written=written).dated()
 
 
 def report(
