@@ -53,9 +53,26 @@ app = App(
     result_action="return_value",
 )
 for _command in (
-    *(check, fit, predict, evaluate, compare, counts, drift, inspect, explain),
-    *(explore, query, sample, impute, convert, export, report, audit, reproduce),
-    *(demo, hierarchy),
+    check,
+    fit,
+    predict,
+    evaluate,
+    compare,
+    counts,
+    drift,
+    inspect,
+    explain,
+    explore,
+    query,
+    sample,
+    impute,
+    convert,
+    export,
+    report,
+    audit,
+    reproduce,
+    demo,
+    hierarchy,
 ):
     app.command(_command)
 app.register_install_completion_command(

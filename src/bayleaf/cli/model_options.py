@@ -151,8 +151,9 @@ class _Estimators:
         values = {o: value for o, value in values.items() if value not in (None, ())}
         if {"alpha", "smoothing"} <= set(values):
             raise ValueError("give --alpha or --smoothing, not both")
-        for option in set(_READERS) & set(values):
-            values[option] = _READERS[option](values[option])
+        for option, read in _READERS.items():
+            if option in values:
+                values[option] = read(values[option])
         return values
 
 

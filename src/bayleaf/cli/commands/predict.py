@@ -68,8 +68,9 @@ def predict(
     score = partial(_scored, predictor, probabilities, unknown)
     with progress():
         if is_many_files(data):
-            told = _predict_files(model, data, Path(output), form, probabilities, score)
-            print(told, file=sys.stderr)
+            folder = Path(output)
+            done = _predict_files(model, data, folder, form, probabilities, score)
+            print(done, file=sys.stderr)
         else:
             _predict_file(score, form, safe_csv, data, output)
     for name, count in unknown.items():
