@@ -19,7 +19,7 @@ WITH_TOOLS := tools/with_build_tools.sh $(BIN)
 # keeps that of the modules that are imported.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test slow long lint docs man levels cross platforms floors pandas2 bench accuracy accuracy-peers papers wheel sanitize clean ready lines requirements
+.PHONY: demo test slow long lint docs man levels cross platforms floors pandas2 bench accuracy accuracy-peers papers wheel sanitize clean ready lines options requirements
 
 demo: ready
 	@$(STEP) "Fit, compare and explain classifiers" "5 s" $(BIN)/bayleaf demo
@@ -127,6 +127,10 @@ requirements: $(VENV)/group-wheels
 # Lines by package: code, docstrings, comments.
 lines:
 	@$(PYTHON) tools/count_lines.py
+
+# Options of the command line, from the signatures and docstrings of the estimators.
+options: ready
+	$(BIN)/python tools/write_model_options.py src/bayleaf/cli/model_options.json
 
 bench: $(VENV)/group-test $(VENV)/group-browser
 	$(BIN)/python benchmarks/speed/counting.py

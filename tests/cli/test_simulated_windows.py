@@ -15,7 +15,7 @@ from bayleaf import NaiveBayesClassifier
 from bayleaf.cli import main
 from bayleaf.cli.app import app
 from bayleaf.cli.commands import demo
-from bayleaf.cli.showing.found import print_file, print_json, print_json_text
+from bayleaf.cli.display import print_file, print_json, print_json_text
 from bayleaf.datasets import load_heart
 from bayleaf.evaluation import audit, compare
 from cli.windows_program import steps

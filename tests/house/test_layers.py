@@ -121,12 +121,11 @@ INSIDE: dict[str, list[tuple[str, ...]]] = {
     # Classifiers stand beside each other; `sideways_imports` looks at them.
     "classifiers": [("shared",), (REST,)],
     "cli": [
-        ("exit_codes",),
         ("streams",),
-        ("showing",),
+        ("console",),
+        ("display",),
         (REST,),
-        ("regression", "batches"),
-        ("commands", "counting", "explaining", "imputing", "exporting", "auditing"),
+        ("commands",),
         ("app",),
     ],
 }

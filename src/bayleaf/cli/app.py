@@ -13,28 +13,28 @@ from typing import Any
 from cyclopts import App, CycloptsError
 
 import bayleaf
-from bayleaf.cli.auditing.audit import audit
+from bayleaf.cli.commands.audit import audit
 from bayleaf.cli.commands.check import check
 from bayleaf.cli.commands.compare import compare
 from bayleaf.cli.commands.convert import convert
+from bayleaf.cli.commands.counts import counts
 from bayleaf.cli.commands.demo import demo
+from bayleaf.cli.commands.drift import drift
 from bayleaf.cli.commands.evaluate import evaluate
+from bayleaf.cli.commands.explain import explain
 from bayleaf.cli.commands.explore import explore
+from bayleaf.cli.commands.export import export
 from bayleaf.cli.commands.fit import fit
 from bayleaf.cli.commands.hierarchy import hierarchy
+from bayleaf.cli.commands.impute import impute
 from bayleaf.cli.commands.inspect import inspect
 from bayleaf.cli.commands.predict import predict
 from bayleaf.cli.commands.query import query
 from bayleaf.cli.commands.report import report
 from bayleaf.cli.commands.reproduce import reproduce
 from bayleaf.cli.commands.sample import sample
-from bayleaf.cli.counting.counts import counts
-from bayleaf.cli.counting.drift import drift
-from bayleaf.cli.exit_codes import BAD_INPUT
-from bayleaf.cli.explaining.explain import explain
-from bayleaf.cli.exporting.export import export
-from bayleaf.cli.imputing.impute import impute
-from bayleaf.cli.settings import put_first
+from bayleaf.cli.model_options import put_first
+from bayleaf.cli.streams import BAD_INPUT
 from bayleaf.native.library import NativeCoreError
 from bayleaf.wording import cut, visible_lines
 
@@ -72,9 +72,9 @@ for _command in (
     audit,
     reproduce,
     demo,
+    hierarchy,
 ):
     app.command(_command)
-app.command(hierarchy)
 app.register_install_completion_command(
     help="Let the shell (bash, zsh or fish) complete commands and options."
 )
@@ -102,7 +102,7 @@ class _LateConsole:
     """The console of help pages, made when one is printed: its import takes long."""
 
     def __getattr__(self, name: str) -> Any:
-        from bayleaf.cli.showing.console import ShownConsole
+        from bayleaf.cli.console import ShownConsole
 
         return getattr(ShownConsole(), name)
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
 from bayleaf.cli.arrow_arrays import as_number, dictionary_codes
+from bayleaf.cli.options import labels_by_text
 from bayleaf.cli.tables import select_columns
 from bayleaf.data.domain import Variable
 from bayleaf.data.encoder.table_encoder import EncodedTable, TableEncoder
@@ -18,17 +19,8 @@ from bayleaf.data.tables.frames import take_apart
 from bayleaf.wording import quoted
 
 
-class HasEncoder(Protocol):
-    """A model of whatever kind that reads tables."""
-
-    @property
-    def encoder(self) -> TableEncoder:
-        """Turns a table into codes."""
-        ...
-
-
 def encode_batch(
-    predictor: HasEncoder,
+    encoder: TableEncoder,
     batch: pa.RecordBatch,
     source: str,
     *,
@@ -43,7 +35,6 @@ def encode_batch(
     left out in training may be absent. ValueError if a feature's column is missing, or
     text occurs where a number belongs.
     """
-    encoder = predictor.encoder
     variables = {variable.name: variable for variable in encoder.domain}
     used = [one for one in encoder.readings if one.form != "left_out"]
     features = select_columns(batch, [str(one.name) for one in used], source)
@@ -56,7 +47,8 @@ def encode_batch(
         else:
             parsed = take_apart(pa.table({str(reading.name): cells}))
             assert isinstance(parsed, list)
-            columns[reading.name] = _renamed(parsed[0], reading.name)
+            # The name may be an integer.
+            columns[reading.name] = replace(parsed[0], name=reading.name)
     absent = np.full(batch.num_rows, -1, dtype=np.int32)
     return encoder.transform(
         [
@@ -109,8 +101,7 @@ def _finite(cells: _TextCells, text: str) -> float:
 def _states(cells: _TextCells, texts: list[str | None]) -> list[Hashable]:
     """For each text the state that it spells, or the value itself if there is none."""
     states = cells.variable.categories or cells.variable.known_states
-    spelled: dict[str, Hashable] = {str(state): state for state in states}
-    spelled |= {str(s).lower(): s for s in states if isinstance(s, bool)}
+    spelled = labels_by_text(states)
     has_text = any(isinstance(state, str) for state in states)
     found: list[Hashable] = []
     for text in texts:
@@ -125,11 +116,6 @@ def _states(cells: _TextCells, texts: list[str | None]) -> list[Hashable]:
             value = _finite(cells, text)
             found.append(None if np.isnan(value) else value)
     return found
-
-
-def _renamed(column: Column, name: Name) -> Column:
-    """A column under its own name, which may be a whole number."""
-    return replace(column, name=name)
 
 
 def _is_text(kind: Any) -> bool:

@@ -61,13 +61,18 @@ def header_names(line: bytes, source: str, form: FileFormat) -> list[str]:
             f"the header of {called(source)} cannot be read; end each line with a "
             "line feed and quote names that hold line ends"
         ) from error
+    check_names(names, source)
+    return names
+
+
+def check_names(names: Sequence[str], source: str) -> None:
+    """Raise if column names repeat."""
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         raise ValueError(
             f"{called(source)} has several columns called {name_list(twice)}; "
             "give every column a name of its own"
         )
-    return names
 
 
 def wrong_encoding(source: str) -> ValueError:

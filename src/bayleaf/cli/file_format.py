@@ -12,7 +12,6 @@ from typing import IO, Annotated, cast
 
 from cyclopts import Parameter
 
-from bayleaf.data.reading.texts import MISSING_TEXTS
 from bayleaf.wording import quoted
 
 SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
@@ -58,6 +57,8 @@ class FileFormat:
     @property
     def missing_texts(self) -> list[str]:
         """The texts of cells that count as empty."""
+        from bayleaf.data.reading.texts import MISSING_TEXTS
+
         usual = () if self.keep_na else MISSING_TEXTS
         return list(dict.fromkeys(["", *usual, *self.na]))
 

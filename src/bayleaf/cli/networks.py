@@ -1,23 +1,17 @@
-"""What the commands about networks share: files by suffix, and evidence in words."""
+"""Evidence, interventions and effects from the words of commands about networks."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from bayleaf.inference.events.binding import read_event
+from bayleaf.inference.events.parsing import has_keywords
+from bayleaf.inference.evidence import Not
+from bayleaf.inference.ranges import Range, parsed_range
+from bayleaf.inference.states import StateReader, find_variable
+from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.wording import quoted
-
-if TYPE_CHECKING:
-    from bayleaf.inference.ranges import Range
-    from bayleaf.models.bayesian_network import BayesianNetwork
-
-
-def open_network(path: Path) -> BayesianNetwork:
-    """The network in a file of any format, or that of a classifier's model file."""
-    from bayleaf.io import read_network
-
-    return read_network(path)
 
 
 def evidence_from(
@@ -60,18 +54,13 @@ def conditions_from(
 
 def _is_plain(network: BayesianNetwork, text: str) -> bool:
     """Whether a text is one item of evidence, and no expression."""
-    from bayleaf.inference.events.binding import read_event
-    from bayleaf.inference.events.parsing import has_keywords
-    from bayleaf.inference.states import StateReader
-
     joins = has_keywords(text)
     try:
         if not joins:
             evidence_from(network, [text])
             return True
         name, value = _split(network, text, "--given")
-        variable = network.domain[network.domain.index(name)]
-        return StateReader(variable).codes(value) is not None
+        return _reader(network, name).codes(value) is not None
     except ValueError:
         if joins:
             return False
@@ -83,16 +72,6 @@ def _is_plain(network: BayesianNetwork, text: str) -> bool:
     return False
 
 
-def names_from(network: BayesianNetwork, option: Sequence[str]) -> list[str]:
-    """Names of variables with commas between, unless a name holds the comma."""
-    known = {str(name) for name in network.domain.names}
-    return [
-        name.strip()
-        for text in option
-        for name in ([text] if text in known else text.split(","))
-    ]
-
-
 def interventions_from(
     network: BayesianNetwork, do: Sequence[str]
 ) -> dict[str | int, Any]:
@@ -100,12 +79,10 @@ def interventions_from(
 
     ValueError for other texts or a variable named twice.
     """
-    from bayleaf.inference.states import StateReader
-
     settings: dict[str | int, Any] = {}
     for text in do:
         name, value = _split(network, text, "--do")
-        reader = StateReader(network.domain[network.domain.index(name)])
+        reader = _reader(network, name)
         is_state = reader.code(value) is not None or ":" not in value
         setting = value if is_state else _weights(text, value, "--do")
         if name in settings:
@@ -116,8 +93,6 @@ def interventions_from(
 
 def two_variables(network: BayesianNetwork, text: str) -> tuple[str | int, str | int]:
     """Two variables that a comma separates; their names may hold commas."""
-    from bayleaf.inference.states import find_variable
-
     names = {str(name) for name in network.domain.names}
     places = [place for place, sign in enumerate(text) if sign == ","]
     pairs = [(text[:place].strip(), text[place + 1 :].strip()) for place in places]
@@ -127,17 +102,12 @@ def two_variables(network: BayesianNetwork, text: str) -> tuple[str | int, str |
             f"--effect {quoted(text)} should have the form treatment,outcome"
         )
     first, second = (known or pairs)[0]
-    domain = network.domain
-    return (
-        domain.names[find_variable(domain, first)],
-        domain.names[find_variable(domain, second)],
-    )
+    treatment, outcome = (find_variable(network.domain, one) for one in (first, second))
+    return network.domain.names[treatment], network.domain.names[outcome]
 
 
 def _bounded(network: BayesianNetwork, text: str) -> tuple[str | int, Range] | None:
     """A variable and the bound that follows <, <=, > or >=; None for other texts."""
-    from bayleaf.inference.ranges import Range
-
     names = {str(name): name for name in network.domain.names}
     for place, sign in enumerate(text):
         if sign not in "<>" or text[:place].strip() not in names:
@@ -160,8 +130,6 @@ def _bounded(network: BayesianNetwork, text: str) -> tuple[str | int, Range] | N
 
 def _split(network: BayesianNetwork, text: str, option: str) -> tuple[str | int, str]:
     """A variable and what follows the equals sign; names may hold such signs."""
-    from bayleaf.inference.states import find_variable
-
     names = {str(name): name for name in network.domain.names}
     places = [place for place, sign in enumerate(text) if sign == "="]
     if not places:
@@ -171,6 +139,11 @@ def _split(network: BayesianNetwork, text: str, option: str) -> tuple[str | int,
             return names[text[:place]], text[place + 1 :]
     position = find_variable(network.domain, text[: places[0]])
     return network.domain.names[position], text[places[0] + 1 :]
+
+
+def _reader(network: BayesianNetwork, name: str | int) -> StateReader:
+    """Reads states of a variable from texts."""
+    return StateReader(network.domain[network.domain.index(name)])
 
 
 def _add(evidence: dict[str | int, Any], name: str | int, value: Any) -> None:
@@ -184,13 +157,9 @@ def _one_or_several(
     network: BayesianNetwork, name: str | int, value: str | Range
 ) -> Any:
     """A state, several of them, or all but one."""
-    from bayleaf.inference.evidence import Not
-    from bayleaf.inference.ranges import Range, parsed_range
-    from bayleaf.inference.states import StateReader
-
     if isinstance(value, Range):
         return value
-    reader = StateReader(network.domain[network.domain.index(name)])
+    reader = _reader(network, name)
     if reader.codes(value) is not None:
         return value
     bounds = parsed_range(value)

@@ -10,9 +10,11 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import TextIO
 
-from bayleaf.cli.exit_codes import BAD_INPUT, INTERRUPTED
 from bayleaf.wording import visible_lines
 
+# Exit codes: input that cannot be used, of which one sentence on standard error gives
+# the reason, and Ctrl-C; 0 is success and 1 a failure of the program itself.
+BAD_INPUT, INTERRUPTED = 2, 130
 # Standard input, output and error are files 0, 1 and 2.
 _LAST_STANDARD_FILE = 2
 

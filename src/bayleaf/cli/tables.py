@@ -1,4 +1,4 @@
-"""Tables on the command line: CSV and Parquet in and out, whole or in batches."""
+"""Tables that commands read: CSV and Parquet, one file or many, whole or in batches."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ import re
 import stat
 import sys
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.csv as pa_csv
@@ -19,6 +20,7 @@ from bayleaf.cli.arrow_arrays import arrow_file
 from bayleaf.cli.csv_errors import (
     BLOCK_BYTES,
     called,
+    check_names,
     check_quotes,
     csv_error,
     header_lines,
@@ -30,6 +32,9 @@ from bayleaf.data.domain import Variable
 from bayleaf.data.reading.texts import TRUTHS
 from bayleaf.streams.csv_files import CODECS
 from bayleaf.wording import name_list, near_names, quoted, shown_name
+
+if TYPE_CHECKING:
+    from bayleaf.streams.sources import ArrowSource
 
 # Rows of a Parquet batch, held in memory at once.
 BATCH_ROWS = 1 << 16
@@ -55,6 +60,31 @@ def read_table(source: str, form: FileFormat | None = None) -> pa.Table:
     if table.num_rows == 0:
         raise ValueError(f"{called(source)} has a header but no rows")
     return table
+
+
+def is_many_files(data: str) -> bool:
+    """Whether a name is a folder or a glob, and so a table in several files."""
+    if os.path.isdir(data):
+        return True
+    return any(sign in data for sign in "*?[") and not os.path.exists(data)
+
+
+def batches_of(
+    data: str, form: FileFormat | None = None, drop: Sequence[str] = ()
+) -> ArrowSource:
+    """A table of Parquet or CSV files (path, glob or folder) in batches, less `drop`.
+
+    OSError or ValueError if it cannot be read, or lacks a column to leave out.
+    """
+    from bayleaf.streams.sources import open_source
+
+    if data == "-":
+        raise ValueError("standard input cannot be read in batches; name a file")
+    source = open_source(data, partial(read_batches, form=form))
+    if drop:
+        select_columns(source.schema.empty_table(), drop, data)
+        source = source.without(drop)
+    return source
 
 
 def _read_csv(source: str, form: FileFormat) -> pa.Table:
@@ -234,12 +264,7 @@ def as_learned(table: pa.Table, domain: Iterable[Variable]) -> pa.Table:
 
 def check_columns(schema: pa.Schema, source: str) -> None:
     """Raise if column names repeat or a CSV file is not UTF-8."""
-    twice = sorted({name for name in schema.names if schema.names.count(name) > 1})
-    if twice:
-        raise ValueError(
-            f"{called(source)} has several columns called {name_list(twice)}; "
-            "give every column a name of its own"
-        )
+    check_names(schema.names, source)
     for column in schema:
         if pa.types.is_binary(column.type):
             raise ValueError(

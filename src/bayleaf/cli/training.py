@@ -16,24 +16,24 @@ from bayleaf.wording import quoted
 
 
 class TrainingColumns(NamedTuple):
-    """Features, labels named after their column, and row weights if there are any."""
+    """Features, and labels named after their column, row weights and a column aside."""
 
     features: pa.Table
     target: Any
     weights: NDArray[np.float64] | None
-    aside: Any = None
+    aside: Any
 
 
 def training_table(
     source: str,
-    target: str,
+    target: str | None,
     *,
     drop: Sequence[str] = (),
     weight: str | None = None,
     form: FileFormat | None = None,
     aside: str | None = None,
 ) -> TrainingColumns:
-    """Read a table and split off target, weights and a column set aside.
+    """Read a table and split off weights, a column set aside and, if any, the target.
 
     OSError or ValueError if the file cannot be read, a named column is missing, the
     target is dropped or has empty cells, or no feature is left.
@@ -44,8 +44,20 @@ def training_table(
             "column or name another target"
         )
     table = read_table(source, form)
-    special = [target, *drop, *filter(None, (weight, aside))]
+    special = [name for name in (target, *drop, weight, aside) if name is not None]
     select_columns(table, special, source)
+    labels = None if target is None else _labels(table, target)
+    features = table.drop_columns(list(dict.fromkeys(special)))
+    if not features.num_columns and target is None:
+        raise ValueError(f"{source} has no column left; drop fewer columns")
+    if not features.num_columns:
+        raise ValueError(f"{source} has no column beside the target; add features")
+    kept = None if aside is None else table.column(aside).combine_chunks()
+    return TrainingColumns(features, labels, _row_weights(table, weight), kept)
+
+
+def _labels(table: pa.Table, target: str) -> Any:
+    """The target as a narwhals series, whose name the model then shows."""
     labels = table.column(target)
     if labels.null_count:
         first = next(i for i, cell in enumerate(labels) if not cell.is_valid)
@@ -53,41 +65,14 @@ def training_table(
             f"the target column {quoted(target)} is empty in {labels.null_count} rows "
             f"(the first is line {first + 1} below the header); remove those rows"
         )
-    features = table.drop_columns(list(dict.fromkeys(special)))
-    if not features.num_columns:
-        raise ValueError(f"{source} has no column beside the target; add features")
     if pa.types.is_temporal(labels.type):
         # Text that looks like dates is read as dates; as classes it is text.
-        place = table.column_names.index(target)
-        table = table.set_column(place, target, labels.cast(pa.string()))
-    # As a narwhals series the target keeps its name, which the model then shows.
-    named = nw.from_native(table, eager_only=True).get_column(target)
-    kept = None if aside is None else table.column(aside).combine_chunks()
-    return TrainingColumns(features, named, row_weights(table, weight), kept)
+        labels = labels.cast(pa.string())
+    named = nw.from_native(pa.table({target: labels}), eager_only=True)
+    return named.get_column(target)
 
 
-def density_table(
-    source: str,
-    *,
-    drop: Sequence[str] = (),
-    weight: str | None = None,
-    form: FileFormat | None = None,
-) -> tuple[pa.Table, NDArray[np.float64] | None]:
-    """Read a table without a target: its columns, and row weights if there are any.
-
-    OSError or ValueError if the file cannot be read, a named column is missing, or no
-    column is left.
-    """
-    table = read_table(source, form)
-    special = [*drop, *([weight] if weight else [])]
-    select_columns(table, special, source)
-    columns = table.drop_columns(list(dict.fromkeys(special)))
-    if not columns.num_columns:
-        raise ValueError(f"{source} has no column left; drop fewer columns")
-    return columns, row_weights(table, weight)
-
-
-def row_weights(table: pa.Table, column: str | None) -> NDArray[np.float64] | None:
+def _row_weights(table: pa.Table, column: str | None) -> NDArray[np.float64] | None:
     """Row weights from their column."""
     if column is None:
         return None

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Any
 
-from cyclopts import Parameter
-
+from bayleaf.cli.display import print_json
 from bayleaf.cli.file_format import FileFormat
-from bayleaf.cli.options import ModelOptions, Source, Strings
-from bayleaf.cli.showing.found import print_json
+from bayleaf.cli.model_options import ModelOptions
+from bayleaf.cli.options import Flag, Source, Strings
 
 
 def check(
@@ -19,7 +18,7 @@ def check(
     weight: str | None = None,
     form: FileFormat | None = None,
     options: ModelOptions | None = None,
-    json: Annotated[bool, Parameter(negative="")] = False,
+    json: Flag = False,
 ) -> int:
     """Show how each column of a table is taken, before anything is learned.
 
@@ -47,7 +46,7 @@ def check(
         WeightedRows,
         class_variable,
     )
-    from bayleaf.cli.training import density_table, training_table
+    from bayleaf.cli.training import training_table
     from bayleaf.data.cuts.discretizers import resolve_discretizer
     from bayleaf.data.encoder.column_table import ColumnTable
     from bayleaf.data.encoder.learning import Target, learn_encoder
@@ -55,44 +54,34 @@ def check(
 
     options = options or ModelOptions()
     known = None
+    table, labels, weights, _ = training_table(
+        data, target, drop=drop, weight=weight, form=form
+    )
+    parts = take_apart(table)
+    rows: Any
     if target is None:
         estimator = options.build_density()
-        table, weights = density_table(data, drop=drop, weight=weight, form=form)
-        rows: Any = WeightedRows.of_table(take_apart(table), weights)
         discretizer = resolve_discretizer(estimator.discretizer)
+        rows = WeightedRows.of_table(parts, weights)
+    elif type_of_target(labels.to_numpy()) == "continuous":
+        estimator = options.build_regressor()
+        discretizer = estimator._chosen_discretizer()
+        rows = WeightedRows.of_table(parts, weights)
     else:
-        given = training_table(data, target, drop=drop, weight=weight, form=form)
-        table = given.features
-        parts = take_apart(table)
-        if type_of_target(given.target.to_numpy()) == "continuous":
-            estimator = options.build_regressor()
-            discretizer = estimator._chosen_discretizer()
-            rows = WeightedRows.of_table(parts, given.weights)
-        else:
-            estimator = options.build("nb")
-            discretizer = resolve_discretizer(estimator.discretizer)
-            rows = TrainingTable.from_arrays(parts, given.target, given.weights)
-            variable = class_variable(table, given.target, rows.classes)
-            known = Target(variable, rows.class_codes)
-    encoder, _ = learn_encoder(
-        rows.parts,
-        known,
-        rows.weights,
-        discretizer,
-        encoder_rules(estimator),
-    )
+        estimator = options.build("nb")
+        discretizer = resolve_discretizer(estimator.discretizer)
+        rows = TrainingTable.from_arrays(parts, labels, weights)
+        variable = class_variable(table, labels, rows.classes)
+        known = Target(variable, rows.class_codes)
+    rules = encoder_rules(estimator)
+    encoder, _ = learn_encoder(rows.parts, known, rows.weights, discretizer, rules)
     columns = ColumnTable(encoder)
     described = (table.schema.metadata or {}).get(b"format", b"").decode()
     if json:
-        print_json(
-            {
-                "n_rows": table.num_rows,
-                "format": described,
-                "columns": columns.to_dict(),
-            }
-        )
-        return 0
-    read_with = f", read with {described}" if described else ""
-    print(f"{table.num_rows:,} rows{read_with}")
-    print(columns)
+        values = {"n_rows": table.num_rows, "format": described}
+        print_json({**values, "columns": columns.to_dict()})
+    else:
+        read_with = f", read with {described}" if described else ""
+        print(f"{table.num_rows:,} rows{read_with}")
+        print(columns)
     return 0

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
+from bayleaf.cli.display import print_file, print_json, progress
 from bayleaf.cli.file_format import FileFormat
-from bayleaf.cli.options import ModelOptions, Source, Strings
-from bayleaf.cli.showing.found import print_file, print_json
-from bayleaf.io.atomic import check_writable
+from bayleaf.cli.model_options import ModelOptions
+from bayleaf.cli.options import Flag, Source, Strings
 from bayleaf.wording import quoted, visible
 
 if TYPE_CHECKING:
@@ -22,6 +23,34 @@ if TYPE_CHECKING:
 _DEFAULT = "nb,tan,kdb,hnb,auto"
 
 
+@Parameter(name="*")
+@dataclass(frozen=True)
+class FoldOptions:
+    """Folds of a table, and its columns that are not features.
+
+    Parameters
+    ----------
+    folds
+        Number of folds.
+    repeats
+        How often rows are shuffled and dealt into folds anew.
+    groups
+        Column whose rows of one value, as those of one patient, share a fold; it is no
+        feature then.
+    time
+        Column in whose order rows came: each fold is scored after all rows that were
+        learned from; it is no feature then.
+    drop
+        Column to leave out; may be repeated.
+    """
+
+    folds: int = 10
+    repeats: int = 1
+    groups: str | None = None
+    time: str | None = None
+    drop: Strings = ()
+
+
 def compare(
     data: Source,
     *,
@@ -29,16 +58,12 @@ def compare(
     models: str = _DEFAULT,
     baseline: str = "best",
     loss: str | None = None,
-    folds: int = 10,
-    repeats: int = 1,
-    groups: str | None = None,
-    time: str | None = None,
-    drop: Strings = (),
+    split: FoldOptions | None = None,
     form: FileFormat | None = None,
     options: ModelOptions | None = None,
     csv: Annotated[str | None, Parameter(allow_leading_hyphen=True)] = None,
-    markdown: Annotated[bool, Parameter(negative="")] = False,
-    json: Annotated[bool, Parameter(negative="")] = False,
+    markdown: Flag = False,
+    json: Flag = False,
 ) -> int:
     """Compare models on the same folds and mark differences that may be chance.
 
@@ -58,18 +83,6 @@ def compare(
     loss
         CSV file of costs, class names as header row and first column; rows are
         predicted, columns true classes.
-    folds
-        Number of folds.
-    repeats
-        How often rows are shuffled and dealt into folds anew.
-    groups
-        Column whose rows of one value, as those of one patient, share a fold; it is no
-        feature then.
-    time
-        Column in whose order rows came: each fold is scored after all rows that were
-        learned from; it is no feature then.
-    drop
-        Column to leave out; may be repeated.
     csv
         Write one row a model to this file; - for standard output.
     markdown
@@ -77,22 +90,22 @@ def compare(
     json
         Print everything, single folds included, as JSON.
     """
+    from bayleaf.io.atomic import check_writable
+
     if sum((markdown, json, csv == "-")) > 1:
         raise ValueError("give only one of --markdown, --json and --csv -")
     if csv not in (None, "-"):
         check_writable(csv)
     options = options or ModelOptions()
     found = compare_models(
-        _built(_separate(models), options),
+        _estimators(models, options),
         data,
         target,
-        (folds, repeats, options.seed),
+        split or FoldOptions(),
+        seed=options.seed,
         baseline=baseline,
         loss=loss,
-        drop=drop,
         form=form,
-        groups=groups,
-        time=time,
     )
     text = found.to_csv(None if csv == "-" else csv)
     if csv == "-":
@@ -112,34 +125,31 @@ def compare_models(
     estimators: dict[str, Any],
     data: str,
     target: str,
-    dealing: tuple[int, int, int],
+    split: FoldOptions,
     *,
+    seed: int,
+    form: FileFormat | None,
     baseline: str = "best",
     loss: str | None = None,
-    drop: Sequence[str] = (),
-    form: FileFormat | None = None,
-    groups: str | None = None,
-    time: str | None = None,
     positive: str | None = None,
 ) -> Comparison:
     """Compare estimators on a file, with progress on standard error.
 
-    `dealing` is the numbers of folds and repeats, and the seed; `groups` and `time` are
-    columns. OSError or ValueError if a file, a setting or the positive class, for
-    thresholds, does not fit, before models learn.
+    OSError or ValueError if a file, a setting or the positive class, for thresholds,
+    does not fit, before models learn.
     """
-    from bayleaf.cli.showing.progress import progress
     from bayleaf.cli.training import training_table
     from bayleaf.data.labels import encode_labels
     from bayleaf.evaluation.compare import compare as compare_classifiers
     from bayleaf.evaluation.folds import forward_folds
     from bayleaf.evaluation.operating_points import read_loss
 
-    n_folds, n_repeats, seed = dealing
     costs = None if loss is None else read_loss(loss)
+    groups, time = split.groups, split.time
     if groups is not None and time is not None:
         raise ValueError("give --groups or --time, not both")
-    table = training_table(data, target, drop=drop, form=form, aside=groups or time)
+    aside = groups if groups is not None else time
+    table = training_table(data, target, drop=split.drop, form=form, aside=aside)
     if positive is not None:
         positive_place(encode_labels(table.target)[0].tolist(), positive)
     with progress():
@@ -147,13 +157,13 @@ def compare_models(
             table.features,
             table.target,
             estimators,
-            n_folds=n_folds,
-            n_repeats=n_repeats,
+            n_folds=split.folds,
+            n_repeats=split.repeats,
             random_state=seed,
             loss=costs,
             baseline=baseline,
             groups=table.aside if groups is not None else None,
-            cv=forward_folds(table.aside, n_folds) if time is not None else None,
+            cv=forward_folds(table.aside, split.folds) if time is not None else None,
         )
 
 
@@ -178,7 +188,7 @@ def positive_place(classes: Sequence[Any], positive: str) -> int:
 
 def print_comparison(found: Comparison, data: str, target: str) -> None:
     """Print the tables of a comparison and what their marks mean."""
-    from bayleaf.cli.showing.console import ShownConsole
+    from bayleaf.cli.console import ShownConsole
     from bayleaf.evaluation.result_table import print_tables, title_of
 
     where = "standard input" if data == "-" else Path(data).name
@@ -200,7 +210,7 @@ def points_of(
 
 def print_points(found: Comparison, result: CrossValidation, positive: int = 1) -> None:
     """Print what thresholds between two classes lead to for one model."""
-    from bayleaf.cli.showing.console import ShownConsole
+    from bayleaf.cli.console import ShownConsole
     from bayleaf.evaluation.operating_points import class_names, implied_threshold
     from bayleaf.evaluation.result_table import points_table
 
@@ -213,22 +223,17 @@ def print_points(found: Comparison, result: CrossValidation, positive: int = 1) 
     console.print(points_table(points, title, implied))
 
 
-def _separate(models: str) -> list[str]:
-    """Names that commas join."""
+def _estimators(models: str, options: ModelOptions) -> dict[str, Any]:
+    """Estimators of model names that commas join, each name once."""
+    from bayleaf.classifiers import CLASSIFIERS
+    from bayleaf.wording import near_names
+
     names = [name.strip() for name in models.split(",")]
     if not all(names):
         raise ValueError(
             f"--models must be names joined by commas, such as nb,tan, got "
             f"{quoted(models)}"
         )
-    return names
-
-
-def _built(names: Sequence[str], options: ModelOptions) -> dict[str, Any]:
-    """Estimators of model names, each name once."""
-    from bayleaf.classifiers import CLASSIFIERS
-    from bayleaf.wording import near_names
-
     for name in names:
         if name not in CLASSIFIERS:
             raise ValueError(

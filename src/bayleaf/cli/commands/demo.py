@@ -8,10 +8,9 @@ import subprocess
 import sys
 from pathlib import Path
 from shutil import which
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-from cyclopts import Parameter
-
+from bayleaf.cli.options import Output
 from bayleaf.wording import visible
 
 if TYPE_CHECKING:
@@ -23,7 +22,7 @@ _FOLDS, _SEED = 5, 0
 
 def demo(
     *,
-    output: Annotated[Path, Parameter(name=["--output", "-o"])] = Path("report.html"),
+    output: Output = Path("report.html"),
 ) -> int:
     """Compare classifiers on a shipped table, explain a prediction, write a report.
 
@@ -37,7 +36,7 @@ def demo(
     import narwhals as nw
 
     from bayleaf.classifiers import CLASSIFIERS, HNBClassifier
-    from bayleaf.cli.showing.console import ShownConsole
+    from bayleaf.cli.console import ShownConsole
     from bayleaf.datasets import load_heart
     from bayleaf.evaluation import compare
     from bayleaf.evaluation.result_table import legend, terminal_tables, title_of

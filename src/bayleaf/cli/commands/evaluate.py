@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
-
-from cyclopts import Parameter
+from typing import TYPE_CHECKING, Any
 
 from bayleaf.cli.commands.compare import (
+    FoldOptions,
     compare_models,
     points_of,
     positive_place,
     print_comparison,
     print_points,
 )
+from bayleaf.cli.display import print_json, progress
 from bayleaf.cli.file_format import FileFormat
-from bayleaf.cli.options import EVALUATED, REGRESSOR, ModelOptions, Source, Strings
-from bayleaf.cli.showing.found import print_json
+from bayleaf.cli.model_options import EVALUATED, REGRESSOR, ModelOptions
+from bayleaf.cli.options import Flag, Source, Strings, refuse_options
 from bayleaf.wording import quoted
 
 if TYPE_CHECKING:
@@ -30,14 +30,10 @@ def evaluate(
     model: Strings = EVALUATED,
     loss: str | None = None,
     positive: str | None = None,
-    folds: int = 10,
-    repeats: int = 1,
-    groups: str | None = None,
-    time: str | None = None,
-    drop: Strings = (),
+    split: FoldOptions | None = None,
     form: FileFormat | None = None,
     options: ModelOptions | None = None,
-    json: Annotated[bool, Parameter(negative="")] = False,
+    json: Flag = False,
 ) -> int:
     """Estimate accuracy and log-loss by stratified, shuffled cross-validation.
 
@@ -60,25 +56,10 @@ def evaluate(
     positive
         Of two classes, the one that thresholds are for, by default the second; adds
         the table of thresholds.
-    folds
-        Number of folds.
-    repeats
-        How often rows are shuffled and dealt into folds anew.
-    groups
-        Column whose rows of one value, as those of one patient, share a fold; it is no
-        feature then.
-    time
-        Column in whose order rows came: each fold is scored after all rows that were
-        learned from; it is no feature then.
-    drop
-        Column to leave out; may be repeated.
     json
         Print the figures as JSON.
     """
-    from bayleaf.cli.regression.evaluate import evaluate_regressors
-    from bayleaf.cli.regression.fitted import refuse_options
-
-    options = options or ModelOptions()
+    options, split = options or ModelOptions(), split or FoldOptions()
     for name in model:
         if model.count(name) > 1:
             raise ValueError(
@@ -90,28 +71,21 @@ def evaluate(
                 "--model regressor predicts numbers, which classifiers do not; "
                 "evaluate it alone"
             )
-        refuse_options({"--loss": loss, "--positive": positive, "--time": time})
-        evaluate_regressors(
-            options.build_all(model),
-            data,
-            target,
-            (folds, repeats, options.seed),
-            drop=drop,
-            form=form,
-            groups=groups,
-            as_json=json,
+        refuse_options({"--loss": loss, "--positive": positive, "--time": split.time})
+        estimators = options.build_all(model)
+        seed = options.seed
+        _evaluate_regressors(
+            estimators, data, target, split, seed=seed, form=form, as_json=json
         )
         return 0
     found = compare_models(
         options.build_all(model),
         data,
         target,
-        (folds, repeats, options.seed),
-        loss=loss,
-        drop=drop,
+        split,
+        seed=options.seed,
         form=form,
-        groups=groups,
-        time=time,
+        loss=loss,
         positive=positive,
     )
     place = _positive_place(found, positive)
@@ -123,6 +97,51 @@ def evaluate(
         for result in found.results:
             print_points(found, result, place)
     return 0
+
+
+def _evaluate_regressors(
+    estimators: dict[str, Any],
+    data: str,
+    target: str,
+    split: FoldOptions,
+    *,
+    seed: int,
+    form: FileFormat | None,
+    as_json: bool,
+) -> None:
+    """Cross-validate regressors on a file and print their scores."""
+    from bayleaf.classifiers.shared.parameters import numbers_of
+    from bayleaf.cli.training import training_table
+    from bayleaf.evaluation.regression import cross_validate_regressors
+
+    table = training_table(data, target, drop=split.drop, form=form, aside=split.groups)
+    numbers = numbers_of(f"the target column {target}", table.target.to_numpy())
+    with progress():
+        found = cross_validate_regressors(
+            estimators,
+            table.features,
+            numbers,
+            n_folds=split.folds,
+            n_repeats=split.repeats,
+            random_state=seed,
+            groups=None if table.aside is None else table.aside.to_pylist(),
+        )
+    if as_json:
+        print_json(
+            [{"model": n, **s.to_dict(), "seed": seed} for n, s in found.items()]
+        )
+        return
+    for name, scores in found.items():
+        print(f"{name}, {scores.n_rows:,} held-out rows")
+        for fact, value in (
+            ("RMSE", f"{scores.rmse:.5g}"),
+            ("MAE", f"{scores.mae:.5g}"),
+            ("R2", f"{scores.r2:.4f}"),
+            ("CRPS", f"{scores.crps:.5g}"),
+            ("pinball loss", f"{scores.pinball:.5g}"),
+            ("90 % interval", f"holds {scores.coverage:.1%}, {scores.width:.5g} wide"),
+        ):
+            print(f"  {fact:<14} {value}")
 
 
 def _positive_place(found: Comparison, positive: str | None) -> int | None:

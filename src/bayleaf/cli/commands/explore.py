@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-from cyclopts import Parameter
+from typing import TYPE_CHECKING
 
 from bayleaf.cli.file_format import FileFormat
-from bayleaf.cli.options import Source
+from bayleaf.cli.options import OptionalOutput, Source
 from bayleaf.wording import visible
 
 if TYPE_CHECKING:
@@ -18,7 +16,7 @@ if TYPE_CHECKING:
 def explore(
     model: Path,
     *,
-    output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
+    output: OptionalOutput = None,
     title: str | None = None,
     min_count: int = 1,
     rows: Source | None = None,
@@ -62,13 +60,18 @@ def explore(
         for source in (rows, edit)
     )
     page = explorer_html(found, heading, min_count=min_count, rows=shown, edit=learned)
-    written = _temporary(model.stem) if output is None else output
-    write_text(written, page, errors="replace")
-    print(visible(str(written)))
-    if output is None:
-        import webbrowser
+    if output is not None:
+        write_text(output, page, errors="replace")
+        print(visible(str(output)))
+        return 0
+    import tempfile
+    import webbrowser
 
-        webbrowser.open(written.as_uri())
+    # The folder stays when the program has ended, for the browser.
+    temporary = Path(tempfile.mkdtemp(prefix="bayleaf-")) / f"{model.stem}.html"
+    write_text(temporary, page, errors="replace")
+    print(visible(str(temporary)))
+    webbrowser.open(temporary.as_uri())
     return 0
 
 
@@ -94,11 +97,3 @@ def _read(path: Path) -> tuple[Explorable, str]:
                 raise error from None
         return model, model.classifier
     return read_network(path), "Bayesian network"
-
-
-def _temporary(stem: str) -> Path:
-    """A new file that stays when the program has ended, for the browser."""
-    import tempfile
-
-    folder = Path(tempfile.mkdtemp(prefix="bayleaf-"))
-    return folder / f"{stem}.html"

@@ -2,35 +2,30 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import Any
 
-from cyclopts import Parameter
-
+from bayleaf.cli.display import print_json, progress, report_written
 from bayleaf.cli.file_format import FileFormat
-from bayleaf.cli.options import ModelOptions, Source, Strings
-from bayleaf.cli.showing.found import print_json
-from bayleaf.wording import size_text, visible
-
-if TYPE_CHECKING:
-    from bayleaf.progress import Work
+from bayleaf.cli.model_options import ModelOptions
+from bayleaf.cli.options import Flag, Output, Source, Strings
+from bayleaf.wording import size_text
 
 
 def fit(
     data: Source,
     *,
     target: str | None = None,
-    density: Annotated[bool, Parameter(negative="")] = False,
+    density: Flag = False,
     model: str | None = None,
-    output: Annotated[Path, Parameter(name=["--output", "-o"])],
+    output: Output,
     drop: Strings = (),
     weight: str | None = None,
     memory: str | None = None,
     store: Path | None = None,
     form: FileFormat | None = None,
     options: ModelOptions | None = None,
-    json: Annotated[bool, Parameter(negative="")] = False,
+    json: Flag = False,
 ) -> int:
     """Learn a classifier, a regressor or a density model and write it to a file.
 
@@ -65,9 +60,11 @@ def fit(
     json
         Print the summary as JSON.
     """
-    from bayleaf.cli.batches.sources import is_many_files
-    from bayleaf.cli.showing.progress import progress
+    from bayleaf.cli.tables import batches_of, is_many_files
+    from bayleaf.cli.training import training_table
+    from bayleaf.data.memory import size_in_bytes
     from bayleaf.io.atomic import check_writable
+    from bayleaf.regression.averaged_kdb_regressor import AveragedKDBRegressor
 
     check_writable(output)
     options = options or ModelOptions()
@@ -80,15 +77,28 @@ def fit(
         )
     estimator = options.build_density() if density else options.build(model or "auto")
     in_batches = is_many_files(data) or memory is not None or store is not None
-    columns = _Columns(target, tuple(drop), weight, form)
+    if in_batches and isinstance(estimator, AveragedKDBRegressor):
+        raise ValueError(
+            f"{type(estimator).__name__} takes a table in memory; name one file, "
+            "without --memory and --store"
+        )
     with progress() as work:
         work.say(f"reading {data}")
         if from_counts:
             estimator = _fitted_to_counts(estimator, data)
         elif in_batches:
-            _fit_to_batches(estimator, data, columns, memory, store)
+            estimator.fit(
+                batches_of(data, form, drop),
+                **({} if target is None else {"target": target}),
+                sample_weight=weight,
+                store=store,
+                memory=None if memory is None else size_in_bytes(memory, "--memory"),
+            )
         else:
-            _fit_to_table(estimator, data, columns, work)
+            table = training_table(data, target, drop=drop, weight=weight, form=form)
+            work.say(f"learning from {table.features.num_rows:,} rows")
+            labels = () if target is None else (table.target,)
+            estimator.fit(table.features, *labels, sample_weight=table.weights)
         estimator.save(output)
     summary = estimator.summary()
     if json:
@@ -96,8 +106,7 @@ def fit(
     else:
         print(estimator.columns_)
         print(summary.model_text())
-        size = size_text(output.stat().st_size)
-        print(f"written to {visible(str(output))} ({size})", file=sys.stderr)
+        report_written(output, f" ({size_text(output.stat().st_size)})")
     return 0
 
 
@@ -119,58 +128,3 @@ def _fitted_to_counts(estimator: Any, data: str) -> Any:
         raise ValueError(f"{type(estimator).__name__} takes a table, not counts")
     parameters = estimator.get_params(deep=False)
     return type(estimator).from_counts(CountStore.open(data), **parameters)
-
-
-class _Columns(NamedTuple):
-    """What the columns of a table are for, and how it is read."""
-
-    target: str | None
-    drop: tuple[str, ...]
-    weight: str | None
-    form: FileFormat | None
-
-
-def _fit_to_table(estimator: Any, data: str, columns: _Columns, work: Work) -> None:
-    """Fit to a table in memory."""
-    from bayleaf.cli.training import density_table, training_table
-
-    target, *how = columns
-    names = dict(zip(("drop", "weight", "form"), how, strict=True))
-    given: tuple[Any, ...]
-    if target is None:
-        table, weights = density_table(data, **names)  # type: ignore[arg-type]
-        given = (table,)
-    else:
-        found = training_table(data, target, **names)  # type: ignore[arg-type]
-        table, weights = found.features, found.weights
-        given = (table, found.target)
-    work.say(f"learning from {table.num_rows:,} rows")
-    estimator.fit(*given, sample_weight=weights)
-
-
-def _fit_to_batches(
-    estimator: Any,
-    data: str,
-    columns: _Columns,
-    memory: str | None,
-    store: Path | None,
-) -> None:
-    """Fit to a table that is read batch by batch."""
-    from bayleaf.cli.batches.sources import batches_of
-    from bayleaf.data.memory import size_in_bytes
-    from bayleaf.regression.averaged_kdb_regressor import AveragedKDBRegressor
-
-    if isinstance(estimator, AveragedKDBRegressor):
-        raise ValueError(
-            f"{type(estimator).__name__} takes a table in memory; name one file, "
-            "without --memory and --store"
-        )
-    source = batches_of(data, columns.form, columns.drop)
-    target = {} if columns.target is None else {"target": columns.target}
-    estimator.fit(
-        source,
-        **target,
-        sample_weight=columns.weight,
-        store=store,
-        memory=None if memory is None else size_in_bytes(memory, "--memory"),
-    )

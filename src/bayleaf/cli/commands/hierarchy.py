@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-import numpy as np
-from cyclopts import App, Parameter
+from cyclopts import App
 
-from bayleaf.cli.exit_codes import BAD_INPUT
+from bayleaf.cli.display import print_json, print_json_text
 from bayleaf.cli.file_format import FileFormat
-from bayleaf.cli.options import Source, Strings
-from bayleaf.cli.showing.found import print_json, print_json_text
+from bayleaf.cli.options import Flag, Source, Strings, TableOutput
+from bayleaf.cli.streams import BAD_INPUT
 from bayleaf.wording import name_list, quoted, shown_name, visible
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from bayleaf.data.domain import Variable
     from bayleaf.data.hierarchy import ValueHierarchy
     from bayleaf.data.tables.columns import Column, PlainColumn
@@ -36,9 +37,7 @@ hierarchy = App(
 def learn(
     data: Source,
     *,
-    output: Annotated[
-        str, Parameter(name=["--output", "-o"], allow_leading_hyphen=True)
-    ] = "-",
+    output: TableOutput = "-",
     column: Strings = (),
     drop: Strings = (),
     weight: str | None = None,
@@ -96,7 +95,7 @@ def check(
     data: Source,
     *,
     form: FileFormat | None = None,
-    json: Annotated[bool, Parameter(negative="")] = False,
+    json: Flag = False,
 ) -> int:
     """Check whether value hierarchies fit the columns of a table.
 
@@ -131,19 +130,15 @@ def _table(
     data: str, drop: tuple[str, ...], weight: str | None, form: FileFormat | None
 ) -> tuple[list[Column], np.ndarray[Any, np.dtype[np.float64]]]:
     """The columns and weights of the rows that count."""
-    from bayleaf.cli.tables import read_table, select_columns
-    from bayleaf.cli.training import row_weights
+    import numpy as np
+
+    from bayleaf.cli.training import training_table
     from bayleaf.data.tables.columns import select_rows
     from bayleaf.data.tables.frames import take_apart
 
-    table = read_table(data, form)
-    special = [*drop, *([weight] if weight else [])]
-    select_columns(table, special, data)
-    features = table.drop_columns(list(dict.fromkeys(special)))
-    if not features.num_columns:
-        raise ValueError(f"{data} has no column left; drop fewer")
-    given = row_weights(table, weight)
-    weights = np.ones(table.num_rows) if given is None else given
+    table = training_table(data, None, drop=drop, weight=weight, form=form)
+    features = table.features
+    weights = np.ones(features.num_rows) if table.weights is None else table.weights
     if not (weights >= 0).all() or not np.isfinite(weights).all() or not weights.any():
         raise ValueError(
             f"the weight column {quoted(weight)} must hold finite numbers >= 0, not "
@@ -216,7 +211,9 @@ def _report(column: PlainColumn, tree: ValueHierarchy) -> dict[str, Any]:
 
 
 def _cells(column: PlainColumn) -> dict[Any, int]:
-    """How often each value stands in a column."""
+    """How often each value occurs in a column."""
+    import numpy as np
+
     values = column.distinct()
     present = values.indices[values.indices >= 0]
     counts = np.bincount(present, minlength=len(values.values))

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from cyclopts import Parameter
-
-from bayleaf.cli.options import Source
-from bayleaf.cli.showing.found import print_file, print_json, tell
+from bayleaf.cli.display import print_file, print_json, show
+from bayleaf.cli.options import Flag, Source, labels_by_text, refuse_options
 from bayleaf.wording import name_list, near_names, quoted, visible
 
 if TYPE_CHECKING:
@@ -21,12 +20,12 @@ def inspect(
     *,
     table: str | None = None,
     shape: str | None = None,
-    rules: Annotated[bool, Parameter(negative="")] = False,
+    rules: Flag = False,
     hierarchy: str | None = None,
     structure: Literal["text", "dot"] | None = None,
     importance: Source | None = None,
     target: str | None = None,
-    json: Annotated[bool, Parameter(negative="")] = False,
+    json: Flag = False,
 ) -> int:
     """Show a model: its summary, a table, shape, rules, hierarchy, arcs, importance.
 
@@ -55,71 +54,54 @@ def inspect(
     json
         Print JSON.
     """
-    from bayleaf.cli.regression.fitted import print_summary, refuse_options
-    from bayleaf.describe.drawing import structure_dot, structure_text
-    from bayleaf.describe.summary import summarize
     from bayleaf.io import read_model
     from bayleaf.io.native.density import is_density
     from bayleaf.io.native.regression import is_regression
 
+    of_classifiers = {"--shape": shape, "--rules": rules, "--importance": importance}
     if is_regression(model):
+        from bayleaf.loading import load_regressor
+
+        others = {"--hierarchy": hierarchy, "--structure": structure}
         refuse_options(
-            {
-                "--table": table,
-                "--shape": shape,
-                "--rules": rules,
-                "--hierarchy": hierarchy,
-                "--structure": structure,
-                "--importance": importance,
-                "--target": target,
-            }
+            {"--table": table, **of_classifiers, **others, "--target": target}
         )
-        print_summary(model, as_json=json)
-        return 0
-    if hierarchy is not None:
-        return _show_hierarchy(model, hierarchy, as_json=json)
-    if is_density(model):
-        for name, value in (
-            ("--shape", shape),
-            ("--rules", rules),
-            ("--importance", importance),
-        ):
+        show(load_regressor(model).summary(), as_json=json)
+    elif hierarchy is not None:
+        _show_hierarchy(model, hierarchy, as_json=json)
+    elif is_density(model):
+        for name, value in of_classifiers.items():
             if value:
                 raise ValueError(f"{name} belongs to classifiers, not density models")
-        return _show_density(model, table, structure, as_json=json)
-    saved = read_model(model)
-    class_model = saved.predictor.model
-    if importance is not None:
-        return _show_importance(saved.predictor, importance, target, as_json=json)
-    if target is not None:
-        raise ValueError("--target belongs to --importance; give both")
-    if table is not None:
-        return _show_table(class_model, table, as_json=json)
-    if shape is not None:
-        return _show_shape(saved.predictor, shape, as_json=json)
-    if rules:
-        return _show_rules(class_model, as_json=json)
-    if structure is not None and json:
-        raise ValueError(
-            "--structure prints text; leave out --json, which lists the arcs without it"
-        )
-    if structure is not None:
-        if structure == "dot":
-            print_file(structure_dot(class_model))
-        else:
-            print(structure_text(class_model))
-        return 0
-    summary = summarize(saved.classifier, saved.predictor, saved.log_likelihood, {})
-    if json:
-        print_json(summary.to_dict())
+        _show_density(model, table, structure, as_json=json)
     else:
-        print(summary)
+        saved = read_model(model)
+        predictor, class_model = saved.predictor, saved.predictor.model
+        if target is not None and importance is None:
+            raise ValueError("--target belongs to --importance; give both")
+        if importance is not None:
+            _show_importance(predictor, importance, target, as_json=json)
+        elif table is not None:
+            _show_table(class_model, table, as_json=json)
+        elif shape is not None:
+            _show_shape(predictor, shape, as_json=json)
+        elif rules:
+            _show_rules(class_model, as_json=json)
+        elif structure is not None:
+            _show_structure(class_model, structure, as_json=json)
+        else:
+            from bayleaf.describe.summary import summarize
+
+            show(
+                summarize(saved.classifier, predictor, saved.log_likelihood, {}),
+                as_json=json,
+            )
     return 0
 
 
 def _show_density(
     path: Path, table: str | None, structure: str | None, *, as_json: bool
-) -> int:
+) -> None:
     """Print a density model: its summary, one distribution, or its arcs."""
     from bayleaf.io.formats.dot import to_dot
     from bayleaf.loading import load_density
@@ -128,39 +110,25 @@ def _show_density(
     network = estimator.network_
     if table is not None:
         names = {str(name): name for name in network.domain.names}
-        if table not in names:
-            raise ValueError(
-                f"there is no variable {quoted(table)}; {near_names(table, names)}"
-            )
-        text = estimator.describe(names[table])
+        text = estimator.describe(_named("variable", table, names))
         if as_json:
             print_json({"text": text})
         else:
             print(text)
+    elif structure == "dot":
+        print_file(to_dot(network))
     elif structure is not None:
-        if structure == "dot":
-            print_file(to_dot(network))
-        else:
-            print(network)
-    elif as_json:
-        print_json(estimator.summary().to_dict())
+        print(network)
     else:
-        print(estimator.summary())
-    return 0
+        show(estimator.summary(), as_json=as_json)
 
 
-def _show_hierarchy(model: Path, name: str, *, as_json: bool) -> int:
+def _show_hierarchy(model: Path, name: str, *, as_json: bool) -> None:
     """Print the groups of a variable's states, as an indented tree."""
-    from bayleaf.cli.networks import open_network
+    from bayleaf.io import read_network
 
-    variables = {
-        str(variable.name): variable for variable in open_network(model).domain
-    }
-    if name not in variables:
-        raise ValueError(
-            f"there is no variable {quoted(name)}; {near_names(name, variables)}"
-        )
-    tree = variables[name].hierarchy
+    variables = {str(one.name): one for one in read_network(model).domain}
+    tree = _named("variable", name, variables).hierarchy
     if tree is None:
         having = [text for text, known in variables.items() if known.hierarchy]
         raise ValueError(
@@ -171,12 +139,11 @@ def _show_hierarchy(model: Path, name: str, *, as_json: bool) -> int:
         print_json(tree.to_nested())
     else:
         print(tree)
-    return 0
 
 
 def _show_importance(
     predictor: Predictor, source: str, target: str | None, *, as_json: bool
-) -> int:
+) -> None:
     """Print what each feature is worth in predicting the rows of a table."""
     from bayleaf.cli.coding import encode_batch
     from bayleaf.cli.tables import read_table
@@ -190,18 +157,14 @@ def _show_importance(
             f"--target ({near_names(name, table.column_names)})"
         )
     batch = table.combine_chunks().to_batches()[0]
-    encoded = encode_batch(predictor, batch, source, lines=range(1, len(batch) + 1))
-    spelled = {str(label): label for label in predictor.classes.tolist()}
-    spelled |= {str(s).lower(): s for s in spelled.values() if isinstance(s, bool)}
-    labels = [
-        spelled.get(str(value), value) for value in table.column(name).to_pylist()
-    ]
-    found = importance(predictor, encoded.codes, labels)
-    tell(found, as_json)
-    return 0
+    lines = range(1, len(batch) + 1)
+    encoded = encode_batch(predictor.encoder, batch, source, lines=lines)
+    known = labels_by_text(predictor.classes.tolist())
+    labels = [known.get(str(value), value) for value in table.column(name).to_pylist()]
+    show(importance(predictor, encoded.codes, labels), as_json=as_json)
 
 
-def _show_rules(model: ClassModel, *, as_json: bool) -> int:
+def _show_rules(model: ClassModel, *, as_json: bool) -> None:
     """Print what the states of the latent variables mean."""
     from bayleaf.models.latents.reports import rules_text
 
@@ -212,33 +175,42 @@ def _show_rules(model: ClassModel, *, as_json: bool) -> int:
         print_json([report.to_dict() for report in reports])
     else:
         print(rules_text(reports, model.domain[-1]))
-    return 0
 
 
-def _show_shape(predictor: Predictor, name: str, *, as_json: bool) -> int:
-    """Print what the states of one feature say of the classes."""
+def _show_shape(predictor: Predictor, name: str, *, as_json: bool) -> None:
+    """Print what the states of one feature contribute to each class."""
     model = predictor.model
-    by_text = {str(known): i for i, known in enumerate(model.domain.names[:-1])}
-    if name not in by_text:
+    features = {str(known): i for i, known in enumerate(model.domain.names[:-1])}
+    feature = _named("feature", name, features)
+    shape = model.feature_shape(feature, tuple(predictor.classes.tolist()))
+    show(shape, as_json=as_json)
+
+
+def _show_structure(model: ClassModel, structure: str, *, as_json: bool) -> None:
+    """Print the arcs, as text or in Graphviz' DOT language."""
+    from bayleaf.describe.drawing import structure_dot, structure_text
+
+    if as_json:
         raise ValueError(
-            f"there is no feature {quoted(name)}; {near_names(name, by_text)}"
+            "--structure prints text; leave out --json, which lists the arcs without it"
         )
-    found = model.feature_shape(by_text[name], tuple(predictor.classes.tolist()))
-    tell(found, as_json)
-    return 0
+    if structure == "dot":
+        print_file(structure_dot(model))
+    else:
+        print(structure_text(model))
 
 
-def _show_table(model: ClassModel, name: str, *, as_json: bool) -> int:
+def _show_table(model: ClassModel, name: str, *, as_json: bool) -> None:
     """Print the probability table of one variable."""
     from rich.table import Table
 
-    from bayleaf.cli.showing.console import ShownConsole
+    from bayleaf.cli.console import ShownConsole
     from bayleaf.describe.drawing import table_rows
 
     header, rows = table_rows(model, name)
     if as_json:
         print_json([dict(zip(header, row, strict=True)) for row in rows])
-        return 0
+        return
     shown = Table()
     for column in header:
         # A name is broken over lines, not cut off, where the terminal is narrow.
@@ -248,4 +220,12 @@ def _show_table(model: ClassModel, name: str, *, as_json: bool) -> int:
             *(f"{c:.4f}" if isinstance(c, float) else visible(c) for c in row)
         )
     ShownConsole().print(shown)
-    return 0
+
+
+def _named(kind: str, name: str, known: Mapping[str, Any]) -> Any:
+    """What a name stands for; ValueError with names close to it if it is unknown."""
+    if name not in known:
+        raise ValueError(
+            f"there is no {kind} {quoted(name)}; {near_names(name, known)}"
+        )
+    return known[name]

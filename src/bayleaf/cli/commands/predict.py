@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
 import sys
 from collections import Counter
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-from cyclopts import Parameter
-
+from bayleaf.cli.display import progress
 from bayleaf.cli.file_format import FileFormat
-from bayleaf.cli.options import Source
+from bayleaf.cli.options import Source, TableOutput
+from bayleaf.wording import counted
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -25,9 +26,7 @@ def predict(
     model: Path,
     data: Source,
     *,
-    output: Annotated[
-        str, Parameter(name=["--output", "-o"], allow_leading_hyphen=True)
-    ] = "-",
+    output: TableOutput = "-",
     form: FileFormat | None = None,
     probabilities: bool = True,
     safe_csv: bool = True,
@@ -56,8 +55,7 @@ def predict(
         Whether CSV has an apostrophe before a predicted label that a spreadsheet
         would take for a formula, such as =1+1.
     """
-    from bayleaf.cli.batches.sources import is_many_files
-    from bayleaf.cli.showing.progress import progress
+    from bayleaf.cli.tables import is_many_files
     from bayleaf.io import read_model
     from bayleaf.io.native.regression import is_regression, read_regression
 
@@ -70,10 +68,9 @@ def predict(
     score = partial(_scored, predictor, probabilities, unknown)
     with progress():
         if is_many_files(data):
-            from bayleaf.cli.batches.predicting import predict_files
-
-            told = predict_files(model, data, Path(output), form, probabilities, score)
-            print(told, file=sys.stderr)
+            folder = Path(output)
+            done = _predict_files(model, data, folder, form, probabilities, score)
+            print(done, file=sys.stderr)
         else:
             _predict_file(score, form, safe_csv, data, output)
     for name, count in unknown.items():
@@ -85,6 +82,31 @@ def predict(
     return 0
 
 
+def _predict_files(
+    model: Path,
+    data: str,
+    folder: Path,
+    form: FileFormat | None,
+    probabilities: bool,
+    score: Score,
+) -> str:
+    """Predict file after file; those that are there already are left as they are.
+
+    `data` is a glob or folder; Parquet files go to the same folders below `folder`.
+    Returns a line on what was done. ValueError if the folder has other predictions, or
+    two files share a name.
+    """
+    from bayleaf.cli.tables import read_batches
+    from bayleaf.predictions.parts import parts_of, write_parts
+    from bayleaf.streams.sources import files_of
+
+    parts = parts_of(files_of(data), data, partial(read_batches, form=form))
+    digest = hashlib.sha256(model.read_bytes()).hexdigest()
+    how = {"model": digest, "probabilities": probabilities}
+    written = write_parts(parts, folder, how, score)
+    return f"{counted(written.n_files, 'file')} predicted into {folder}"
+
+
 def _predict_file(
     score: Score,
     form: FileFormat | None,
@@ -93,6 +115,7 @@ def _predict_file(
     output: str,
 ) -> None:
     """Predict one file into another."""
+    from bayleaf.cli.csv_errors import called
     from bayleaf.cli.output import writing
     from bayleaf.cli.tables import read_batches
     from bayleaf.progress import Work
@@ -104,7 +127,7 @@ def _predict_file(
             n_rows += batch.num_rows
             work.say(f"{n_rows:,} rows predicted")
         if n_rows == 0:
-            raise ValueError(f"{'standard input' if data == '-' else data} has no rows")
+            raise ValueError(f"{called(data)} has no rows")
 
 
 def _scored(
@@ -121,7 +144,7 @@ def _scored(
     from bayleaf.predictions.scored import with_classes, with_numbers
 
     lines = range(first + 1, first + 1 + batch.num_rows)
-    encoded = encode_batch(predictor, batch, source, lines=lines)
+    encoded = encode_batch(predictor.encoder, batch, source, lines=lines)
     unknown.update(encoded.unknown)
     if isinstance(predictor, Predictor):
         return with_classes(predictor, encoded.codes, batch, probabilities)

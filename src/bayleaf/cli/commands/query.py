@@ -8,17 +8,19 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from bayleaf.cli.options import Strings
-from bayleaf.cli.showing.found import print_json, tell
+from bayleaf.cli.display import print_json
+from bayleaf.cli.options import Flag, Strings, split_names
 from bayleaf.wording import format_number, shown_name, visible
 
 if TYPE_CHECKING:
-    from bayleaf.inference.posteriors import Posteriors
     from bayleaf.models.bayesian_network import BayesianNetwork
+
+# What a question is answered with: values for JSON, and text.
+Answer = tuple[Any, str]
 
 
 def query(
@@ -27,8 +29,8 @@ def query(
     given: Strings = (),
     likelihood: Strings = (),
     target: Strings = (),
-    most_probable: Annotated[bool, Parameter(negative="")] = False,
-    information: Annotated[bool, Parameter(negative="")] = False,
+    most_probable: Flag = False,
+    information: Flag = False,
     probability: str | None = None,
     joint: Strings = (),
     partial: Annotated[Strings, Parameter(name="--map")] = (),
@@ -38,7 +40,7 @@ def query(
     method: Literal["exact", "auto", "approximate"] = "exact",
     tolerance: float = 0.005,
     seed: int = 0,
-    json: Annotated[bool, Parameter(negative="")] = False,
+    json: Flag = False,
 ) -> int:
     """Show how probable each state is, given evidence.
 
@@ -92,28 +94,27 @@ def query(
     from bayleaf.cli.networks import (
         conditions_from,
         interventions_from,
-        names_from,
-        open_network,
+        two_variables,
     )
     from bayleaf.inference.interventions.adjustment_sets import ASSUMPTION
+    from bayleaf.io import read_network
 
-    several = {
+    questions = {
         "--most-probable": most_probable,
         "--probability": probability is not None,
         "--joint": bool(joint),
         "--map": bool(partial),
         "--effect": effect is not None,
+        "--information": information,
     }
-    asked = [name for name, is_asked in several.items() if is_asked]
-    _check_alone(asked, with_targets=bool(target), information=information)
-    if information and len(target) != 1:
-        raise ValueError("--information needs exactly one --target")
+    asked = [name for name, is_asked in questions.items() if is_asked]
+    _check_alone(asked, target)
     if latent and effect is None:
         raise ValueError("--latent is about an effect; give --effect as well")
-    if method != "exact" and (asked or information):
+    if method != "exact" and asked:
         raise ValueError("--method is about single posteriors; leave it out here")
-    sampling = {"method": method, "tolerance": tolerance, "random_state": seed}
-    network = open_network(model)
+    network = read_network(model)
+    names = {str(name) for name in network.domain.names}
     with _remarks_in_a_line():
         settings = interventions_from(network, do)
         if settings:
@@ -122,33 +123,43 @@ def query(
         evidence, expressions = conditions_from(network, given, likelihood)
         known: Any = [evidence, *expressions] if expressions else evidence
         if most_probable:
-            return _show_most_probable(network, known, as_json=json)
-        if information:
-            return _show_information(network, target[0], known, as_json=json)
-        if probability is not None:
-            return _show_probability(network, probability, known, as_json=json)
-        if joint:
-            names = names_from(network, joint)
-            return _show_joint(network, names, known, as_json=json)
-        if partial:
-            names = names_from(network, partial)
-            return _show_partial(network, names, known, as_json=json)
-        if effect is not None:
-            return _show_effect(network, effect, known, latent, as_json=json)
-        asking = _Asking(tuple(target), settings, sampling)
-        return _show_posteriors(network, known, asking, as_json=json)
+            answer = _probable_states(network, known)
+        elif information:
+            answer = _information(network, target[0], known)
+        elif probability is not None:
+            answer = _probability(network, probability, known)
+        elif joint:
+            answer = _joint(network, split_names(joint, names), known)
+        elif partial:
+            answer = _probable_states_of(network, split_names(partial, names), known)
+        elif effect is not None:
+            treatment, outcome = two_variables(network, effect)
+            result = network.causal_effect(
+                treatment, outcome, given=known, latent=list(latent), random_state=0
+            )
+            answer = result.to_dict(), str(result)
+        else:
+            sampling = {"method": method, "tolerance": tolerance, "random_state": seed}
+            variables = target or _open_variables(network, known, settings)
+            answer = _posteriors(network, variables, known, sampling)
+        value, text = answer
+        if json:
+            print_json(value)
+        elif text:
+            print(text)
+    return 0
 
 
-def _check_alone(
-    asked: Sequence[str], *, with_targets: bool, information: bool
-) -> None:
-    """Raise if more than one kind of question is asked."""
-    if "--most-probable" in asked and (with_targets or information or len(asked) > 1):
+def _check_alone(asked: Sequence[str], target: Sequence[str]) -> None:
+    """Raise if more than one kind of question is asked, or it does not fit a target."""
+    if "--most-probable" in asked and (target or len(asked) > 1):
         raise ValueError("--most-probable is about all variables; give it alone")
-    kinds = [*asked, "--information"] if information else list(asked)
-    if len(kinds) > 1:
-        raise ValueError(f"{kinds[0]} and {kinds[1]} are two questions; ask one")
-    if asked and with_targets:
+    if len(asked) > 1:
+        raise ValueError(f"{asked[0]} and {asked[1]} are two questions; ask one")
+    if asked == ["--information"]:
+        if len(target) != 1:
+            raise ValueError("--information needs exactly one --target")
+    elif asked and target:
         raise ValueError(
             f"--target names what to show one by one; leave it out beside {asked[0]}"
         )
@@ -164,158 +175,102 @@ def _remarks_in_a_line() -> Iterator[None]:
         print(visible(f"bayleaf: {text}"), file=sys.stderr)
 
 
-def _show_effect(
-    network: BayesianNetwork, effect: str, known: Any, latent: Strings, *, as_json: bool
-) -> int:
-    """Print what setting a treatment does to an outcome."""
-    from bayleaf.cli.networks import two_variables
-
-    treatment, outcome = two_variables(network, effect)
-    found = network.causal_effect(
-        treatment, outcome, given=known, latent=list(latent), random_state=0
-    )
-    tell(found, as_json)
-    return 0
-
-
-class _Asking(NamedTuple):
-    """Whose posteriors are asked for, what was set, and how to find them."""
-
-    targets: tuple[str, ...]
-    settings: Mapping[str | int, Any]
-    sampling: Mapping[str, Any]
-
-
-def _show_posteriors(
-    network: BayesianNetwork, known: Any, asking: _Asking, *, as_json: bool
-) -> int:
-    """Print the posterior of each target, or of what is open."""
+def _open_variables(
+    network: BayesianNetwork, known: Any, settings: Mapping[str | int, Any]
+) -> list[str | int]:
+    """Variables that are neither known nor set."""
     from bayleaf.inference.events.known import read_single
 
     evidence, *expressions = known if isinstance(known, list) else [known]
     items = read_single(network.domain, expressions).items
-    closed = {*evidence, *asking.settings, *(item.about.name for item in items)}
-    open_variables = [name for name in network.domain.names if name not in closed]
-    posteriors = network.query(
-        known, asking.targets or open_variables, **asking.sampling
-    )
-    if as_json:
-        print_json(_as_json(posteriors))
-    else:
-        print(posteriors)
-    return 0
+    closed = {*evidence, *settings, *(item.about.name for item in items)}
+    return [name for name in network.domain.names if name not in closed]
 
 
-def _as_json(posteriors: Posteriors) -> dict[str, Any]:
-    """Probabilities, and how sure estimates are."""
-    found: dict[str, Any] = {
+def _posteriors(
+    network: BayesianNetwork,
+    variables: Sequence[str | int],
+    known: Any,
+    sampling: Mapping[str, Any],
+) -> Answer:
+    """The posterior of each variable, with standard errors if it is estimated."""
+    posteriors = network.query(known, variables, **sampling)
+    values: dict[str, Any] = {
         "log_probability_of_evidence": posteriors.log_evidence,
         "posteriors": posteriors.to_dict(),
     }
     if not posteriors.is_exact:
-        found["log_probability_of_evidence_error"] = posteriors.log_evidence_error
+        values["log_probability_of_evidence_error"] = posteriors.log_evidence_error
         errors = posteriors.standard_errors.values()
-        found["standard_errors"] = {
+        values["standard_errors"] = {
             name: dict(zip(states, each.tolist(), strict=True))
             for (name, states), each in zip(
                 posteriors.to_dict().items(), errors, strict=True
             )
         }
-    return found
+    return values, str(posteriors)
 
 
-def _show_probability(
-    network: BayesianNetwork, event: str, known: Any, *, as_json: bool
-) -> int:
-    """Print the probability of an event."""
+def _probability(network: BayesianNetwork, event: str, known: Any) -> Answer:
+    """The probability of an event."""
     log_probability = network.log_probability(event, known)
     probability = network.probability(event, known)
-    if as_json:
-        is_possible = math.isfinite(log_probability)
-        print_json(
-            {
-                "probability": probability,
-                # JSON has no infinity.
-                "log_probability": log_probability if is_possible else None,
-            }
-        )
-        return 0
+    # JSON has no infinity.
+    finite = log_probability if math.isfinite(log_probability) else None
     tiny = f" (ln {format_number(log_probability)})" if probability < 1e-6 else ""
-    print(f"{probability:.6g}{tiny}")
-    return 0
+    values = {"probability": probability, "log_probability": finite}
+    return values, f"{probability:.6g}{tiny}"
 
 
-def _show_joint(
-    network: BayesianNetwork, names: list[str], known: Any, *, as_json: bool
-) -> int:
-    """Print the joint distribution of some variables."""
-    found = network.joint(names, known)
-    if not as_json:
-        print(found)
-        return 0
-    shown = [str(name) for name in found.names]
+def _joint(network: BayesianNetwork, names: list[str], known: Any) -> Answer:
+    """The joint distribution of some variables."""
+    joint = network.joint(names, known)
+    shown = [str(name) for name in joint.names]
     cells = [
         {"states": dict(zip(shown, states, strict=True)), "probability": probability}
-        for states, probability in found.to_dict().items()
+        for states, probability in joint.to_dict().items()
     ]
-    print_json({"log_probability_of_evidence": found.log_evidence, "joint": cells})
-    return 0
+    values = {"log_probability_of_evidence": joint.log_evidence, "joint": cells}
+    return values, str(joint)
 
 
-def _show_partial(
-    network: BayesianNetwork, names: list[str], known: Any, *, as_json: bool
-) -> int:
-    """Print the most probable states of some variables together."""
+def _probable_states(network: BayesianNetwork, known: Any) -> Answer:
+    """The most probable state of all variables together."""
+    states, log_probability = network.most_probable_explanation(known)
+    shown = {str(name): state for name, state in states.items()}
+    values = {"log_joint_probability": log_probability, "states": shown}
+    text = f"log probability of all this together: {log_probability:.6g}"
+    return values, "\n".join([*_state_lines(states), text])
+
+
+def _probable_states_of(
+    network: BayesianNetwork, names: list[str], known: Any
+) -> Answer:
+    """The most probable states of some variables together, the others summed out."""
     states, probability = network.most_probable(names, known)
-    if as_json:
-        shown = {str(name): state for name, state in states.items()}
-        print_json({"probability": probability, "states": shown})
-        return 0
-    _print_states(states)
-    print(f"probability of these together: {probability:.6g}")
-    return 0
+    shown = {str(name): state for name, state in states.items()}
+    text = f"probability of these together: {probability:.6g}"
+    return (
+        {"probability": probability, "states": shown},
+        "\n".join([*_state_lines(states), text]),
+    )
 
 
-def _print_states(states: Mapping[Any, Any]) -> None:
-    """A line a variable."""
-    names = [shown_name(name) for name in states]
-    width = max(map(len, names))
-    for name, state in zip(names, states.values(), strict=True):
-        print(f"{name:<{width}}  {shown_name(state)}")
+def _information(network: BayesianNetwork, target: str, known: Any) -> Answer:
+    """The variables by the information that observing them would add."""
+    nats = network.value_of_information(target, known)
+    values = {str(name): value for name, value in nats.items()}
+    lines = _lines({name: f"{value:.4f} nats" for name, value in nats.items()})
+    return values, "\n".join(lines)
 
 
-def _show_most_probable(
-    network: BayesianNetwork, evidence: dict[str | int, Any], *, as_json: bool
-) -> int:
-    """Print the most probable state of all variables together."""
-    states, log_probability = network.most_probable_explanation(evidence)
-    if as_json:
-        print_json(
-            {
-                "log_joint_probability": log_probability,
-                "states": {str(name): state for name, state in states.items()},
-            }
-        )
-        return 0
-    _print_states(states)
-    print(f"log probability of all this together: {log_probability:.6g}")
-    return 0
+def _state_lines(states: Mapping[Any, Any]) -> list[str]:
+    """Variables with their states."""
+    return _lines({name: shown_name(state) for name, state in states.items()})
 
 
-def _show_information(
-    network: BayesianNetwork,
-    target: str,
-    evidence: dict[str | int, Any],
-    *,
-    as_json: bool,
-) -> int:
-    """Print the variables by the information that observing them would add."""
-    found = network.value_of_information(target, evidence)
-    if as_json:
-        print_json({str(name): value for name, value in found.items()})
-        return 0
-    names = [shown_name(name) for name in found]
+def _lines(texts: Mapping[Any, str]) -> list[str]:
+    """A line per variable, the texts below one another."""
+    names = [shown_name(name) for name in texts]
     width = max(map(len, names), default=0)
-    for name, value in zip(names, found.values(), strict=True):
-        print(f"{name:<{width}}  {value:.4f} nats")
-    return 0
+    return [f"{name:<{width}}  {text}" for name, text in zip(names, texts.values())]

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
+from bayleaf.cli.display import print_json, progress
 from bayleaf.cli.file_format import FileFormat
-from bayleaf.cli.options import Source
-from bayleaf.cli.showing.found import print_json
+from bayleaf.cli.options import Flag, OptionalOutput, Source, split_names
 from bayleaf.wording import quoted, visible
 
 if TYPE_CHECKING:
-    from bayleaf.data.domain import Variable
     from bayleaf.report import About
 
 DEFAULT_OUTPUT = Path("report.html")
@@ -56,34 +54,26 @@ class CardOptions:
     card_date: str | None = None
 
     def about(self, source: str) -> About | None:
-        """What the card tells beyond the summary; None without a card."""
+        """What the card contains beyond the summary; None without a card."""
         from bayleaf.report import About
 
-        given = (self.purpose, self.users, self.out_of_scope, self.owner)
-        dates = (self.collected, self.fitted, self.card_date)
-        if self.card is None and set(given + dates) == {None}:
+        values = asdict(self)
+        if set(values.values()) == {None}:
             return None
-        about = About(
-            purpose=self.purpose,
-            users=self.users,
-            out_of_scope=self.out_of_scope,
-            owner=self.owner,
-            source=None if source == "-" else source,
-            collected=self.collected,
-            fitted=self.fitted,
-            written=self.card_date,
-        )
-        return about.dated()
+        del values["card"]
+        written = values.pop("card_date")
+        origin = None if source == "-" else source
+        return About(**values, source=origin, written=written).dated()
 
 
 def report(
     model: Path,
     data: Source,
     *,
-    output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
+    output: OptionalOutput = None,
     target: str | None = None,
     by: str | None = None,
-    held_out: Annotated[bool, Parameter(negative="")] = False,
+    held_out: Flag = False,
     rows: Annotated[bool, Parameter(name=["--rows"], negative="--no-rows")] = True,
     min_count: int = 1,
     loss: str | None = None,
@@ -93,7 +83,7 @@ def report(
     title: str | None = None,
     card: CardOptions | None = None,
     form: FileFormat | None = None,
-    json: Annotated[bool, Parameter(negative="")] = False,
+    json: Flag = False,
 ) -> int:
     """Write one page on what a model learned, how good it is, and why it says so.
 
@@ -135,24 +125,28 @@ def report(
     json
         Print the summary as JSON.
     """
-    from bayleaf.cli.showing.progress import progress
     from bayleaf.cli.tables import as_learned, read_table
     from bayleaf.evaluation.operating_points import read_loss
-    from bayleaf.report import summarize
+    from bayleaf.io.atomic import write_text
+    from bayleaf.opening import load
+    from bayleaf.report import model_card, report_html, summarize
 
     card = card or CardOptions()
     output = DEFAULT_OUTPUT if output is None and not json else output
     about = card.about(data)
     _check_files(output, card.card)
     costs = None if loss is None else read_loss(loss)
-    learned = open_model(model)
-    table = as_learned(read_table(data, form), _domain(learned))
+    learned = load(model)
+    # A network has no encoder.
+    encoder = getattr(learned, "encoder_", None)
+    known = () if encoder is None else encoder.domain
+    table = as_learned(read_table(data, form), known)
     with progress():
         summary = summarize(
             learned,
             table,
             target,
-            by=_columns(by, table.column_names),
+            by=[] if by is None else split_names([by], table.column_names),
             held_out=held_out,
             rows=rows,
             min_count=min_count,
@@ -161,45 +155,20 @@ def report(
             n_folds=folds,
             random_state=seed,
         )
-    _write(summary, output, card.card, title=title, about=about)
+    # Both are laid out before either is written.
+    texts = {}
+    if output is not None:
+        texts[output] = report_html(summary, title, about)
+    if card.card is not None:
+        texts[card.card] = model_card(summary, about)
+    for path, text in texts.items():
+        write_text(path, text)
     if json:
         print_json(summary)
     else:
-        for path in filter(None, (output, card.card)):
+        for path in texts:
             print(visible(str(path)))
     return 0
-
-
-def open_model(path: Path) -> Any:
-    """The classifier, regressor, density model or network in a file."""
-    from bayleaf.io import ModelFileError, read_network
-    from bayleaf.io.native.regression import is_regression
-    from bayleaf.loading import load_estimator, load_regressor
-
-    if path.is_file() and is_regression(path):
-        return load_regressor(path)
-    if path.suffix.lower() != ".json":
-        return read_network(path)
-    try:
-        return load_estimator(path)
-    except ModelFileError as error:
-        try:
-            return read_network(path)
-        except ValueError:
-            raise error from None
-
-
-def _domain(model: Any) -> Iterable[Variable]:
-    """The variables that a model reads from a table; none for a network."""
-    encoder = getattr(model, "encoder_", None)
-    return () if encoder is None else encoder.domain
-
-
-def _columns(by: str | None, known: Sequence[str]) -> list[str]:
-    """Names of columns with commas between, unless a name holds the comma."""
-    if by is None:
-        return []
-    return [by] if by in known else [name.strip() for name in by.split(",")]
 
 
 def _check_files(output: Path | None, card: Path | None) -> None:
@@ -219,24 +188,3 @@ def _check_files(output: Path | None, card: Path | None) -> None:
             'a report needs Jinja2; install it with pip install "bayleaf[report]", or '
             "print the summary with --json"
         )
-
-
-def _write(
-    summary: dict[str, Any],
-    output: Path | None,
-    card: Path | None,
-    *,
-    title: str | None,
-    about: About | None,
-) -> None:
-    """Lay the summary out as page and card, and write each whole or not at all."""
-    from bayleaf.io.atomic import write_text
-    from bayleaf.report import model_card, report_html
-
-    texts = {}
-    if output is not None:
-        texts[output] = report_html(summary, title, about)
-    if card is not None:
-        texts[card] = model_card(summary, about)
-    for path, text in texts.items():
-        write_text(path, text)

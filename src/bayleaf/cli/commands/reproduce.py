@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-from cyclopts import Parameter
-
-from bayleaf.cli.exit_codes import INTERRUPTED
+from bayleaf.cli.display import progress
+from bayleaf.cli.options import Flag
+from bayleaf.cli.streams import INTERRUPTED
 from bayleaf.wording import quoted, visible
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ def reproduce(
     paper: str,
     *,
     data: str | None = None,
-    quick: Annotated[bool, Parameter(negative="")] = False,
+    quick: Flag = False,
     jobs: int = 1,
     output: str = "results",
 ) -> int:
@@ -81,7 +81,6 @@ def reproduce(
 
 def _carry_out(run: Reproduction, jobs: int) -> None:
     """Run a paper's open cells, then write its files and print the verdicts."""
-    from bayleaf.cli.showing.progress import progress
     from bayleaf.reproduction.verdict_page import write
     from bayleaf.reproduction.verdicts import verdict_sentence
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from bayleaf.cli.options import Strings, whole_number
+from bayleaf.cli.options import Flag, Strings, TableOutput, WholeNumber, whole_number
 
 
 def sample(
@@ -18,11 +18,9 @@ def sample(
     ] = 1000,
     given: Strings = (),
     likelihood: Strings = (),
-    numbers: Annotated[bool, Parameter(negative="")] = False,
-    seed: Annotated[int, Parameter(converter=whole_number)] = 0,
-    output: Annotated[
-        str, Parameter(name=["--output", "-o"], allow_leading_hyphen=True)
-    ] = "-",
+    numbers: Flag = False,
+    seed: WholeNumber = 0,
+    output: TableOutput = "-",
     safe_csv: bool = True,
 ) -> int:
     """Draw rows from a network, all of them in keeping with the evidence.
@@ -50,10 +48,11 @@ def sample(
         Whether CSV has an apostrophe before a name or state that a spreadsheet would
         take for a formula, such as =1+1.
     """
-    from bayleaf.cli.networks import evidence_from, open_network
+    from bayleaf.cli.networks import evidence_from
     from bayleaf.cli.output import writing
+    from bayleaf.io import read_network
 
-    network = open_network(model)
+    network = read_network(model)
     evidence = evidence_from(network, given, likelihood)
     names = [str(name) for name in network.domain.names]
     with writing(output, names if safe_csv else []) as writer:

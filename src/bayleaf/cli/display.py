@@ -1,18 +1,40 @@
-"""What commands show of what they found: text or JSON, and a picture."""
+"""What commands show: text or JSON, pictures, and how far they have come."""
 
 from __future__ import annotations
 
 import codecs
+import contextlib
 import json
 import re
 import sys
+from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from bayleaf.io.atomic import replacing
+from bayleaf.progress import Work, displayed
 from bayleaf.wording import visible, visible_json
 
 _NOT_ASCII = re.compile(r"[^\x00-\x7f]")
+
+
+@contextlib.contextmanager
+def progress(what: str = "") -> Iterator[Work]:
+    """Show the work of a block, named `what`, and yield the object that reports it."""
+    from bayleaf.cli.console import ShownConsole
+
+    with displayed(console=partial(ShownConsole, stderr=True)), Work() as work:
+        if what:
+            work.say(what)
+        yield work
+
+
+def show(result: Any, *, as_json: bool) -> None:
+    """Print the dict of a result as JSON, or its text."""
+    if as_json:
+        print_json(result.to_dict())
+    else:
+        print(result)
 
 
 def print_json(value: Any) -> None:
@@ -36,16 +58,15 @@ def print_file(text: str) -> None:
         sys.stdout.buffer.write(f"{text}\n".encode())
 
 
-def tell(found: Any, as_json: bool) -> None:
-    """Print the dict of an answer as JSON, or its text."""
-    if as_json:
-        print_json(found.to_dict())
-    else:
-        print(found)
+def report_written(path: Path, note: str = "") -> None:
+    """Name a file that was written, on standard error."""
+    print(f"written to {visible(str(path))}{note}", file=sys.stderr)
 
 
 def draw(axes: Any, picture: Path) -> None:
-    """Write the figure of some axes in the format that the file's name says."""
+    """Write the figure of some axes in the format that the file's suffix names."""
+    from bayleaf.io.atomic import replacing
+
     with replacing(picture) as part:
         axes.figure.savefig(
             part, format=picture.suffix.lstrip(".") or "png", bbox_inches="tight"

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-from cyclopts import Parameter
-
+from bayleaf.cli.display import print_json, progress, report_written
 from bayleaf.cli.file_format import FileFormat
-from bayleaf.cli.options import Strings
-from bayleaf.cli.showing.found import print_json
-from bayleaf.wording import visible
+from bayleaf.cli.options import Flag, Output, Strings
 
 if TYPE_CHECKING:
     from bayleaf.io.native.count_store import CountStore
@@ -26,9 +22,9 @@ def counts(
     minus: Strings = (),
     scale: float | None = None,
     weight: str | None = None,
-    output: Annotated[Path, Parameter(name=["--output", "-o"])],
+    output: Output,
     form: FileFormat | None = None,
-    json: Annotated[bool, Parameter(negative="")] = False,
+    json: Flag = False,
 ) -> int:
     """Count tables as a model reads them, or add up what was counted.
 
@@ -57,7 +53,6 @@ def counts(
     json
         Print what was counted as JSON.
     """
-    from bayleaf.cli.showing.progress import progress
     from bayleaf.io.atomic import check_writable
 
     check_writable(output)
@@ -82,7 +77,7 @@ def counts(
         print_json({"weight": total.weight, "cards": list(total.tables.cards)})
     else:
         print(repr(total))
-        print(f"written to {visible(str(output))}", file=sys.stderr)
+        report_written(output)
     return 0
 
 
@@ -101,8 +96,7 @@ def _read(
         families_of,
         reading_of,
     )
-    from bayleaf.cli.batches.sources import batches_of
-    from bayleaf.cli.tables import as_learned
+    from bayleaf.cli.tables import as_learned, batches_of
     from bayleaf.loading import load_classifier
 
     model = load_classifier(like)

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-from cyclopts import Parameter
-
+from bayleaf.cli.display import draw, progress, report_written, show
 from bayleaf.cli.file_format import FileFormat
-from bayleaf.cli.options import Source, Strings
-from bayleaf.cli.showing.found import draw, tell
-from bayleaf.wording import quoted, visible
+from bayleaf.cli.options import Flag, OptionalOutput, Source, Strings, split_names
+from bayleaf.wording import quoted
 
 
 def audit(
@@ -29,10 +26,10 @@ def audit(
     seed: int = 0,
     level: float = 0.95,
     min_count: int = 1,
-    output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
+    output: OptionalOutput = None,
     picture: Path | None = None,
     form: FileFormat | None = None,
-    json: Annotated[bool, Parameter(negative="")] = False,
+    json: Flag = False,
 ) -> int:
     """Compare a classifier's predictions for groups of rows.
 
@@ -81,7 +78,6 @@ def audit(
     json
         Print all figures as JSON.
     """
-    from bayleaf.cli.showing.progress import progress
     from bayleaf.cli.tables import as_learned, read_table
     from bayleaf.evaluation.audits import audit as audited
     from bayleaf.evaluation.operating_points import read_loss
@@ -100,7 +96,7 @@ def audit(
             fitted,
             table,
             target,
-            by=_columns(by, names),
+            by=split_names(by, names),
             bins={name: _numbers(name, text) for name, text in _pairs("bins", bins)},
             positive=positive,
             reference=dict(_pairs("reference", reference)),
@@ -112,21 +108,13 @@ def audit(
         )
     if output is not None:
         found.to_html(output)
-        print(f"written to {visible(str(output))}", file=sys.stderr)
+        report_written(output)
     if picture is not None:
         from bayleaf.plot import group_rates
 
         draw(group_rates(found), picture)
-    tell(found, json)
+    show(found, as_json=json)
     return 0
-
-
-def _columns(given: Sequence[str], names: Sequence[str]) -> list[str]:
-    """Names of columns; a text that is one itself has no commas between several."""
-    found = []
-    for text in given:
-        found += [text] if text in names else [part.strip() for part in text.split(",")]
-    return found
 
 
 def _pairs(option: str, given: Sequence[str]) -> list[tuple[str, str]]:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Literal
 
-from cyclopts import Parameter
-
+from bayleaf.cli.display import progress
 from bayleaf.cli.file_format import FileFormat
-from bayleaf.cli.options import Source, whole_number
+from bayleaf.cli.options import Flag, Source, TableOutput, WholeNumber
 from bayleaf.wording import counted
 
 if TYPE_CHECKING:
@@ -21,13 +20,11 @@ def impute(
     data: Source,
     *,
     how: Literal["most_probable", "marginal", "mean", "sample"] = "most_probable",
-    seed: Annotated[int, Parameter(converter=whole_number)] = 0,
+    seed: WholeNumber = 0,
     unknown: Literal["error", "missing"] = "error",
     impossible: Literal["error", "missing"] = "error",
-    add_columns: Annotated[bool, Parameter(negative="")] = False,
-    output: Annotated[
-        str, Parameter(name=["--output", "-o"], allow_leading_hyphen=True)
-    ] = "-",
+    add_columns: Flag = False,
+    output: TableOutput = "-",
     form: FileFormat | None = None,
     safe_csv: bool = True,
 ) -> int:
@@ -67,12 +64,11 @@ def impute(
     import pyarrow as pa
 
     from bayleaf.cli.csv_errors import called
-    from bayleaf.cli.networks import open_network
     from bayleaf.cli.output import writing
-    from bayleaf.cli.showing.progress import progress
     from bayleaf.cli.tables import is_parquet, read_batches
+    from bayleaf.io import read_network
 
-    network = open_network(model)
+    network = read_network(model)
     with progress() as work, writing(output) as writer:
         work.say(f"reading {called(data)}")
         batches = list(read_batches(data, form))
@@ -97,14 +93,6 @@ def impute(
     return 0
 
 
-def _plain(column: pa.Array) -> pa.Array:
-    """A column of numbered texts as the texts."""
-    import pyarrow as pa
-
-    is_numbered = pa.types.is_dictionary(column.type)
-    return column.dictionary_decode() if is_numbered else column
-
-
 def _n_missing(table: pa.Table) -> int:
     """Number of missing cells."""
     return sum(column.null_count for column in table.columns)
@@ -112,13 +100,16 @@ def _n_missing(table: pa.Table) -> int:
 
 def _without_formulas(table: pa.Table, filled: pa.Table) -> pa.Table:
     """What was filled in with apostrophes before what would be taken for a formula."""
+    import pyarrow as pa
     import pyarrow.compute as pc
 
     from bayleaf.cli.arrow_arrays import changed_texts
     from bayleaf.cli.output import without_formula
 
     for place, name in enumerate(filled.column_names):
-        column = _plain(filled.column(place).combine_chunks())
+        column = filled.column(place).combine_chunks()
+        if pa.types.is_dictionary(column.type):
+            column = column.dictionary_decode()
         safe = changed_texts(column, without_formula)
         if name in table.column_names:
             own = table.column(name).combine_chunks()

@@ -7,13 +7,14 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
-from bayleaf.cli.options import Strings
+from bayleaf.cli.display import progress
+from bayleaf.cli.options import Output, Strings
 
 
 def export(
     model: Path,
     *,
-    output: Annotated[Path, Parameter(name=["--output", "-o"])],
+    output: Output,
     dialect: str | None = None,
     table: str | None = None,
     explain: int | None = None,
@@ -48,7 +49,6 @@ def export(
         Of a query: conditions (case), tables of numbers that are joined (values), or
         by size (auto, the default).
     """
-    from bayleaf.cli.showing.progress import progress
     from bayleaf.io.atomic import check_writable
     from bayleaf.io.exports.registry import export_model
 

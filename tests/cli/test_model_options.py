@@ -1,20 +1,27 @@
-"""The panels of --help: each model's settings together, those asked for first."""
+"""Options of models are those of the estimators; --help shows them by model."""
 
 from __future__ import annotations
 
+import importlib.util
 import inspect
+import json
 import re
+import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import fields
 from functools import cache
 from itertools import product
+from pathlib import Path
+from types import ModuleType
 from typing import Any, get_type_hints
 
 import pytest
 from cyclopts import Parameter
 
 from bayleaf.classifiers import CLASSIFIERS
-from bayleaf.cli.options import MODELS, REGRESSOR, ModelOptions
+from bayleaf.cli import model_options
+from bayleaf.cli.model_options import MODELS, REGRESSOR, ModelOptions
 from bayleaf.density.bayesian_network_estimator import BayesianNetworkEstimator
 from bayleaf.regression.averaged_kdb_regressor import AveragedKDBRegressor
 from offenders import check_each
@@ -26,6 +33,57 @@ PARAMETER_OF = {
 }
 # An option of the command line alone.
 SPELLED = {"alpha": "smoothing"}
+
+# The command line must not wait for these before it has read its words.
+LARGE = {"numpy", "pyarrow", "sklearn", "scipy", "narwhals", "pandas"}
+
+
+@pytest.fixture(scope="module")
+def tool() -> ModuleType:
+    path = Path(__file__).parents[2] / "tools" / "write_model_options.py"
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_list_of_options_is_current(tool: ModuleType) -> None:
+    listed = Path(model_options.__file__).with_suffix(".json").read_text("utf-8")
+    assert json.loads(listed) == tool.model_options(), "run make options"
+
+
+@pytest.mark.parametrize(
+    ("types", "text", "shown"),
+    [
+        ("int, default=1", "Number of starts. Ten are better.", "Number of starts."),
+        (
+            '{"a", "b", "c"}, default="a"',
+            'Whether rows count; only with ``numeric="gaussian"``.',
+            "a, b or c: whether rows count; only with --numeric gaussian.",
+        ),
+        (
+            "float",
+            "At most `max_k`, worth ``exp(-p * 2)``.",
+            "At most --max-k, worth `exp(-p * 2)`.",
+        ),
+    ],
+)
+def test_help_is_the_first_sentence_of_a_description(
+    tool: ModuleType, types: str, text: str, shown: str
+) -> None:
+    assert tool.sentence(types, text) == shown
+
+
+def test_help_needs_no_large_library() -> None:
+    code = "import sys; from bayleaf.cli import main; main(['--help'])"
+    code += "; print(*sys.modules, file=sys.stderr)"
+    done = subprocess.run(
+        [sys.executable, "-c", code], check=True, capture_output=True, text=True
+    )
+    assert "Commands" in done.stdout
+    assert LARGE.isdisjoint(done.stderr.split())
 
 
 @cache

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-from cyclopts import Parameter
-
+from bayleaf.cli.display import draw, progress, show
 from bayleaf.cli.file_format import FileFormat
-from bayleaf.cli.showing.found import draw, tell
+from bayleaf.cli.options import Flag
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -22,7 +21,7 @@ def drift(
     picture: Path | None = None,
     seed: int = 0,
     form: FileFormat | None = None,
-    json: Annotated[bool, Parameter(negative="")] = False,
+    json: Flag = False,
 ) -> int:
     """Compare the rows of a table with a model of other rows.
 
@@ -47,9 +46,8 @@ def drift(
     json
         Print all figures as JSON.
     """
-    from bayleaf.cli.batches.sources import batches_of
     from bayleaf.cli.coding import encode_batch
-    from bayleaf.cli.showing.progress import progress
+    from bayleaf.cli.tables import batches_of
     from bayleaf.explain.drift import drift as compared
     from bayleaf.io.atomic import check_writable
     from bayleaf.loading import load_estimator
@@ -57,11 +55,10 @@ def drift(
     if picture is not None:
         check_writable(picture)
     fitted: Any = load_estimator(model)
-    encoder = _Encoder(fitted.encoder_)
 
     def encode(batch: pa.RecordBatch, n_before: int) -> Any:
         lines = range(n_before + 1, n_before + 1 + batch.num_rows)
-        return encode_batch(encoder, batch, data, lines=lines)
+        return encode_batch(fitted.encoder_, batch, data, lines=lines)
 
     with progress() as work:
         work.say(f"counting {data}")
@@ -76,12 +73,5 @@ def drift(
         from bayleaf.plot import drift as drawn
 
         draw(drawn(found), picture)
-    tell(found, json)
+    show(found, as_json=json)
     return 0
-
-
-class _Encoder:
-    """A model as batches are encoded by it."""
-
-    def __init__(self, encoder: Any) -> None:
-        self.encoder = encoder

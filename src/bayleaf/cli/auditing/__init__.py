@@ -1,1 +1,0 @@
-"""The command that audits a classifier by groups."""

@@ -1,0 +1,390 @@
+"""``bayleaf explain``: why rows of a table get their class."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+
+from cyclopts import Parameter
+
+from bayleaf.cli.display import print_json, progress
+from bayleaf.cli.file_format import FileFormat
+from bayleaf.cli.options import Flag, Source, Strings, labels_by_text, refuse_options
+from bayleaf.wording import quoted
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from bayleaf.data.codes import Codes
+    from bayleaf.data.encoder.table_encoder import TableEncoder
+    from bayleaf.explain import Robustness
+    from bayleaf.models.predictor import Predictor
+
+
+def explain(
+    model: Path,
+    data: Source,
+    *,
+    line: Annotated[
+        tuple[int, ...] | None, Parameter(name=["--line", "--row"], negative="")
+    ] = None,
+    all_lines: Flag = False,
+    against: str | None = None,
+    terms: int = 10,
+    counterfactuals: int = 0,
+    max_changes: int | None = None,
+    immutable: Strings = (),
+    direction: Strings = (),
+    cost: Strings = (),
+    per_step: Strings = (),
+    robustness: Flag = False,
+    intervals: Flag = False,
+    form: FileFormat | None = None,
+    json: Flag = False,
+) -> int:
+    """Explain the predicted class of rows: what each feature adds to the log-odds.
+
+    Of a numeric target, what each feature adds to the expectation.
+    Contexts, groups and latent rules that a row uses, and values that contradict one
+    another, are told too.
+
+    Example: `bayleaf explain heart.json new.csv --line 3 --counterfactuals 3`
+
+    Example: `bayleaf explain heart.json new.csv --robustness --all-lines`
+
+    Parameters
+    ----------
+    model
+        Model file.
+    data
+        CSV or Parquet file; - for CSV on standard input.
+    line
+        Line below the header, from 1, which is the default; may be repeated.
+    all_lines
+        Tell of all lines how many need how many changed cells, with --robustness.
+    against
+        Class to compare with; the runner-up by default.
+    terms
+        How many features are listed, the strongest first.
+    counterfactuals
+        How many changes to show that would make the prediction another class.
+    max_changes
+        Most features that they change at once; 3 by default.
+    immutable
+        Feature that they, and --robustness, leave as it is; may be repeated.
+    direction
+        Feature that they only raise or lower, such as age=up; may be repeated.
+    cost
+        What it costs to change a feature, such as income=2, and 1 for others: the
+        cheapest changes are shown; may be repeated.
+    per_step
+        Feature whose cost counts for each state that it moves by; may be repeated.
+    robustness
+        Show how many wrong, and how many missing, cells would change the class.
+    intervals
+        Show how sure each probability is, from the rows that were learned from.
+    json
+        Print JSON.
+    """
+    from bayleaf.io import read_model
+    from bayleaf.io.native.regression import is_regression
+
+    recourse = _Recourse(
+        counterfactuals, max_changes, immutable, direction, cost, per_step
+    )
+    rows = _Rows(data, line or (1,), form)
+    single = {
+        "--against": against,
+        "--intervals": intervals,
+        "--counterfactuals": counterfactuals,
+    }
+    if is_regression(model):
+        others = {"--robustness": robustness, "--all-lines": all_lines}
+        refuse_options({**single, **others, **recourse.options})
+        _explain_numbers(model, rows, terms, as_json=json)
+        return 0
+    recourse.check(robustness=robustness)
+    predictor = read_model(model).predictor
+    if all_lines:
+        _check_all_lines({"--line": line, **single}, robustness=robustness)
+        _show_robustness(predictor, rows, immutable, as_json=json)
+        return 0
+    codes = rows.encoded(predictor.encoder)
+    notes = [_contexts(predictor, codes), _conflicts(predictor, codes)]
+    if intervals:
+        notes.append(_intervals(predictor, codes))
+    if robustness:
+        notes.append(_robustness(predictor, codes, immutable))
+    if counterfactuals:
+        notes.append(_counterfactuals(predictor, codes, recourse))
+    known = labels_by_text(predictor.classes.tolist())
+    label = None if against is None else known.get(against, against)
+    explanations = predictor.explain(codes, label)
+    _show_explanations(explanations, rows.lines, notes, terms, as_json=json)
+    return 0
+
+
+class _Rows(NamedTuple):
+    """Rows of a file, by their lines below the header, from 1."""
+
+    data: str
+    lines: tuple[int, ...]
+    form: FileFormat | None
+
+    def encoded(self, encoder: TableEncoder) -> Codes:
+        """The features of the rows, in the order of their lines."""
+        from bayleaf.cli.coding import encode_batch
+
+        batch = self._batch()
+        return encode_batch(encoder, batch, self.data, lines=self.lines).codes
+
+    def _batch(self) -> pa.RecordBatch:
+        """The rows; ValueError if the file has fewer lines."""
+        import pyarrow as pa
+
+        from bayleaf.cli.tables import read_batches
+
+        if any(line < 1 for line in self.lines):
+            raise ValueError(f"--line must be at least 1, got {min(self.lines)}")
+        rows: dict[int, pa.RecordBatch] = {}
+        start = 0
+        for batch in read_batches(self.data, self.form):
+            for line in self.lines:
+                if start < line <= start + batch.num_rows:
+                    rows[line] = batch.slice(line - start - 1, 1)
+            start += batch.num_rows
+            if len(rows) == len(set(self.lines)):
+                break
+        else:
+            absent = min(line for line in self.lines if line not in rows)
+            raise ValueError(f"--line {absent} is beyond the table's {start} rows")
+        table = pa.Table.from_batches([rows[line] for line in self.lines])
+        return table.combine_chunks().to_batches()[0]
+
+
+def _explain_numbers(model: Path, rows: _Rows, n_terms: int, *, as_json: bool) -> None:
+    """Explain the expectation of rows."""
+    from bayleaf.io.native.regression import read_regression
+
+    saved = read_regression(model)
+    explanations = saved.model.explain(rows.encoded(saved.encoder))
+    _show_explanations(explanations, rows.lines, [], n_terms, as_json=as_json)
+
+
+def _show_robustness(
+    predictor: Predictor, rows: _Rows, immutable: Sequence[str], *, as_json: bool
+) -> None:
+    """Show how robust the predictions of all rows of a file are."""
+    from bayleaf.cli.coding import encode_batch
+    from bayleaf.cli.tables import read_batches
+    from bayleaf.explain import RobustnessOfRows, robustness_of_rows
+
+    features = _mutable(predictor, immutable)
+    items: list[Robustness] = []
+    for batch in read_batches(rows.data, rows.form):
+        lines = range(len(items) + 1, len(items) + 1 + batch.num_rows)
+        codes = encode_batch(predictor.encoder, batch, rows.data, lines=lines).codes
+        items += robustness_of_rows(predictor, codes, features=features)
+    result = RobustnessOfRows(tuple(items))
+    if as_json:
+        values = result.to_dict()
+        numbered = enumerate(values["rows"], start=1)
+        print_json({**values, "rows": [{"line": n, **one} for n, one in numbered]})
+    else:
+        print(result)
+
+
+class _Note(NamedTuple):
+    """What is shown of one row in addition to its contributions."""
+
+    key: str
+    value: Any
+    text: str
+
+
+def _show_explanations(
+    explanations: Sequence[Any],
+    lines: Sequence[int],
+    notes: Sequence[Sequence[_Note]],
+    n_terms: int,
+    *,
+    as_json: bool,
+) -> None:
+    """Print the explanations of rows, each with its notes; `notes` are by kind."""
+    values, texts = [], []
+    for index, (explanation, line) in enumerate(zip(explanations, lines, strict=True)):
+        row_notes = [kind[index] for kind in notes]
+        contributions = replace(explanation, row=line - 1).to_dict()
+        values.append(
+            {
+                "line": line,
+                **contributions,
+                **{note.key: note.value for note in row_notes},
+            }
+        )
+        text = explanation.to_text(n_terms, f"line {line}")
+        texts.append("\n".join([text, *(note.text for note in row_notes if note.text)]))
+    if as_json:
+        print_json(values)
+    else:
+        print("\n\n".join(texts))
+
+
+def _contexts(predictor: Predictor, codes: Codes) -> list[_Note]:
+    """Context-specific independences, groups and rules that each row uses."""
+    from bayleaf.explain import contexts
+    from bayleaf.models.explanation import wrapped
+
+    notes = []
+    for sentences in contexts(predictor, codes):
+        lines = [line for one in sentences for line in wrapped(one, "  - ")]
+        text = "\n".join(["in this row", *lines]) if lines else ""
+        notes.append(_Note("contexts", sentences, text))
+    return notes
+
+
+def _conflicts(predictor: Predictor, codes: Codes) -> list[_Note]:
+    """Whether the values of each row contradict one another."""
+    from bayleaf.explain import conflicts
+    from bayleaf.models.explanation import wrapped
+
+    results = conflicts(predictor, codes)
+    if results is None:
+        return [_Note("conflict", None, "")] * codes.n_rows
+    notes = []
+    for one in results:
+        text = "\n".join(wrapped(str(one), "")) if one.worth_telling else ""
+        notes.append(_Note("conflict", one.to_dict(), text))
+    return notes
+
+
+def _intervals(predictor: Predictor, codes: Codes) -> list[_Note]:
+    """Credible intervals of the class probabilities."""
+    from bayleaf.explain import credible_intervals
+
+    results = credible_intervals(predictor, codes, random_state=0)
+    return [_Note("intervals", one.to_dict(), one.to_text()) for one in results]
+
+
+def _robustness(
+    predictor: Predictor, codes: Codes, immutable: Sequence[str]
+) -> list[_Note]:
+    """How many wrong, and how many missing, cells would change the class."""
+    from bayleaf.explain import robustness_of_rows
+
+    features = _mutable(predictor, immutable)
+    results = robustness_of_rows(predictor, codes, features=features)
+    return [_Note("robustness", one.to_dict(), one.to_text()) for one in results]
+
+
+def _counterfactuals(
+    predictor: Predictor, codes: Codes, recourse: _Recourse
+) -> list[_Note]:
+    """What would make the prediction another class."""
+    from bayleaf.explain import counterfactuals
+
+    settings = recourse.settings()
+    with progress():
+        results = [
+            counterfactuals(predictor, codes.rows(slice(row, row + 1)), **settings)
+            for row in range(codes.n_rows)
+        ]
+    return [_Note("counterfactuals", one.to_dict(), one.to_text()) for one in results]
+
+
+def _mutable(predictor: Predictor, immutable: Sequence[str]) -> list[str | int]:
+    """Names of all features but some."""
+    from bayleaf.inference.states import find_variable
+
+    domain = predictor.encoder.domain
+    fixed = {find_variable(domain, name) for name in immutable}
+    return [name for v, name in enumerate(domain.names) if v not in fixed]
+
+
+class _Recourse(NamedTuple):
+    """Options of counterfactuals, as they are written."""
+
+    n: int  # counterfactuals
+    max_changes: int | None  # features changed at once, at most
+    immutable: tuple[str, ...]  # features that stay
+    direction: tuple[str, ...]  # feature=up or feature=down
+    cost: tuple[str, ...]  # feature=cost
+    per_step: tuple[str, ...]  # features whose cost counts by steps
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """The options other than the number of counterfactuals."""
+        return {
+            "--max-changes": self.max_changes,
+            "--immutable": self.immutable,
+            "--direction": self.direction,
+            "--cost": self.cost,
+            "--per-step": self.per_step,
+        }
+
+    def check(self, *, robustness: bool) -> None:
+        """Raise ValueError if an option was given without what it belongs to."""
+        if self.n < 0:
+            raise ValueError(f"--counterfactuals must be >= 0, got {self.n}")
+        for option, value in self.options.items():
+            if self.n or value in (None, ()):
+                continue
+            if option != "--immutable":
+                raise ValueError(f"{option} belongs to --counterfactuals; give both")
+            if not robustness:
+                raise ValueError(
+                    "--immutable belongs to --counterfactuals or --robustness; give "
+                    "one of them"
+                )
+
+    def settings(self) -> dict[str, Any]:
+        """Parameters of `bayleaf.explain.counterfactuals`."""
+        from bayleaf.data.reading.texts import read_numbers
+
+        costs = {}
+        for name, text in _pairs("--cost", "feature=number", self.cost).items():
+            numbers = read_numbers([text])
+            if numbers is None:
+                raise ValueError(
+                    f"--cost should have the form feature=number, got "
+                    f"{quoted(f'{name}={text}')}"
+                )
+            costs[name] = float(numbers[0])
+        settings = {
+            "n": self.n,
+            "immutable": self.immutable,
+            "direction": _pairs("--direction", "feature=up or =down", self.direction),
+            "cost": costs,
+            "per_step": self.per_step,
+        }
+        limit = self.max_changes
+        return settings if limit is None else {**settings, "max_changes": limit}
+
+
+def _pairs(option: str, form: str, texts: Sequence[str]) -> dict[str, str]:
+    """Values by feature; the last equals sign of a text separates the two."""
+    pairs: dict[str, str] = {}
+    for text in texts:
+        name, sign, value = text.rpartition("=")
+        name = name.strip()
+        if not (sign and name and value.strip()):
+            raise ValueError(
+                f"{option} should have the form {form}, got {quoted(text)}"
+            )
+        if name in pairs:
+            raise ValueError(f"{option} names {quoted(name)} twice; give one")
+        pairs[name] = value.strip()
+    return pairs
+
+
+def _check_all_lines(others: Mapping[str, Any], *, robustness: bool) -> None:
+    """Raise ValueError if --all-lines is given with options of single lines."""
+    if not robustness:
+        raise ValueError("--all-lines belongs to --robustness; give both")
+    for option, value in others.items():
+        if value:
+            raise ValueError(
+                f"{option} is for single lines; leave out {option} or --all-lines"
+            )

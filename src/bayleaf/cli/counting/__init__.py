@@ -1,1 +1,0 @@
-"""Commands that need counts of a table alone."""

@@ -1,1 +1,0 @@
-"""Why rows get their class, and what would change it."""

@@ -1,1 +1,0 @@
-"""What commands do with a numeric target."""

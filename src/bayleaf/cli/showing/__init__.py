@@ -1,1 +1,0 @@
-"""What commands show: answers, pictures, consoles and progress."""
