@@ -232,14 +232,14 @@ def test_each_restart_refreshes_the_expected_counts(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     seen: dict[int, list[Codes]] = {}
-    search = structure_learning.learn_from_counts
+    search = structure_learning._learn_from_counts
 
     def watched(counts: TableCounts, domain: Domain, asked: StructureOptions) -> Any:
         number = asked.skipped_restarts + asked.n_restarts - 1
         seen.setdefault(number, []).append(counts.codes)
         return search(counts, domain, asked)
 
-    monkeypatch.setattr(structure_learning, "learn_from_counts", watched)
+    monkeypatch.setattr(structure_learning, "_learn_from_counts", watched)
     codes, domain = rows_of_network(7)
     learned = learn_structure(
         counted(codes), NO_SETS, domain, options("table", n_restarts=3)

@@ -119,7 +119,7 @@ class ModelOptions:
     max_iter
         Most steps from each start.
     tol
-        Relative change of the objective that ends a climb.
+        Gain in nats per row, and squared change of a probability, that ends the steps.
     architecture
         Children of the gates of each level, such as 4 or 2-2.
     learning

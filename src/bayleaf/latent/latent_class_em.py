@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from bayleaf.counts.threads import run_tasks
 from bayleaf.cpds.smoothing import (
     Backoff,
     Dirichlet,
@@ -21,6 +20,7 @@ from bayleaf.cpds.smoothing import (
 )
 from bayleaf.data.codes import Codes
 from bayleaf.data.shuffled_rows import merged_rows
+from bayleaf.latent.expectation_maximisation import Climb, EMOptions, best_climb
 from bayleaf.progress import Work
 from bayleaf.wording import brief_fields, counted
 
@@ -28,15 +28,6 @@ Floats = NDArray[np.float64]
 
 # Rules that are the mode of a density over tables, which EM can climb with.
 _RuleWithPrior = Lidstone | Dirichlet | MEstimate | Backoff
-
-
-@dataclass(frozen=True)
-class EMOptions:
-    """Options of expectation maximisation."""
-
-    n_restarts: int = 3  # random starts, of which the best end is kept
-    max_iter: int = 500  # steps of each start
-    tol: float = 1e-6  # least change of the objective, as a share
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +42,7 @@ class LatentClassFit:
     tables: tuple[Floats, ...]  # each (n_classes, n_components, card), P(feature | ...)
     objectives: tuple[float, ...]
     log_likelihood: float  # of observed features given the class, nats
-    converged: bool  # whether the last step changed at most by `tol`
+    converged: bool  # whether `tol`, not `max_iter`, ended the steps
 
     __repr__ = brief_fields
 
@@ -82,28 +73,16 @@ def learn_latent_class(
     row's probability nor to expected counts. One step is two products with the sparse
     matrix of the rows' observed states.
     """
-    rows = _Rows(codes, smoothing)
-    generators = [
-        np.random.default_rng([*seed, number]) for number in range(options.n_restarts)
-    ]
+    rows = _Rows(codes, smoothing, n_components)
     work = Work(options.n_restarts)
 
-    def climb(generator: np.random.Generator) -> _Climb:
+    def start(number: int) -> Floats:
         work.step(f"starts of {counted(n_components, 'component')} a class")
-        return _climb(rows, n_components, options, generator)
+        return rows.random_tables(np.random.default_rng([*seed, number]))
 
-    climbs = run_tasks([partial(climb, g) for g in generators], n_threads)
-    return rows.fit(max(climbs, key=lambda climb: climb.objectives[-1]))
-
-
-@dataclass(frozen=True, eq=False)
-class _Climb:
-    """The end of one start: its log tables and the path there."""
-
-    log_tables: Floats
-    objectives: list[float]
-    log_likelihood: float
-    converged: bool
+    starts = [partial(start, number) for number in range(options.n_restarts)]
+    with work:
+        return rows.fit(best_climb(rows, starts, options, n_threads))
 
 
 class _Rows:
@@ -114,20 +93,23 @@ class _Rows:
     shape (n_cells, n_components).
     """
 
-    def __init__(self, codes: Codes, smoothing: Smoothing) -> None:
+    def __init__(self, codes: Codes, smoothing: Smoothing, n_components: int) -> None:
         self.smoothing = smoothing
+        self.n_components = n_components
         rows, _ = merged_rows(codes)
         *self.cards, self.n_classes = rows.cards
         widths = [card * self.n_classes for card in self.cards]
         self.starts = np.cumsum([0, *widths])
         self.n_cells = int(self.starts[-1]) + self.n_classes
         self.row_weights = np.asarray(rows.weights, dtype=np.float64)
+        self.total_weight = float(self.row_weights.sum())
         self._touched = self._touched_cells(rows)
         self._counts = np.asarray(self._touched.T @ self.row_weights)
         # Features without states have no cells, and no sums either.
         sizes = np.repeat(self.cards, self.n_classes)
         self._sizes = sizes[sizes > 0]
         self._groups = np.cumsum(self._sizes) - self._sizes
+        self._prior = self._prior_counts()
 
     def _touched_cells(self, rows: Codes) -> csr_array:
         """The cells of each row as a matrix of zeros and ones."""
@@ -153,7 +135,7 @@ class _Rows:
         shape = (rows.n_rows, self.n_cells)
         return csr_array((np.ones(len(indices)), indices, ends), shape=shape)
 
-    def prior_counts(self, n_components: int) -> Floats:
+    def _prior_counts(self) -> Floats:
         """What the smoothing rule adds to expected counts, (n_cells, n_components).
 
         The sums over components that a rule looks at are those of the observed rows,
@@ -167,15 +149,14 @@ class _Rows:
             span = slice(*self.starts[feature : feature + 2])
             counts = self._counts[span].reshape(self.n_classes, card)
             added[span] = _added(rule, counts).ravel()
-        evenly = _added(rule, np.zeros((1, n_components)))[0, 0]
+        evenly = _added(rule, np.zeros((1, self.n_components)))[0, 0]
         added[self.starts[-1] :] = evenly
-        return np.repeat(added[:, None], n_components, axis=1)
+        return np.repeat(added[:, None], self.n_components, axis=1)
 
-    def random_tables(
-        self, n_components: int, prior: Floats, generator: np.random.Generator
-    ) -> Floats:
+    def random_tables(self, generator: np.random.Generator) -> Floats:
         """Tables of each class with its states' weights multiplied by chance."""
-        counts = (self._counts + prior.sum(axis=1))[:, None] * np.ones(n_components)
+        totals = self._counts + self._prior.sum(axis=1)
+        counts = totals[:, None] * np.ones(self.n_components)
         for feature, card in enumerate(self.cards):
             # A constant column must not change what others draw.
             if card > 1:
@@ -210,15 +191,23 @@ class _Rows:
         log_likelihood = float(np.sum(self.row_weights * log_rows))
         return np.asarray(self._touched.T @ joint), log_likelihood
 
-    def fit(self, climb: _Climb) -> LatentClassFit:
+    def maximize(self, _: Floats, expected: Floats) -> Floats:
+        return self.log_tables(expected + self._prior)
+
+    def log_prior(self, log_tables: Floats) -> float:
+        weighed = self._prior > 0
+        return float(np.sum(self._prior[weighed] * log_tables[weighed]))
+
+    def probabilities(self, log_tables: Floats) -> list[Floats]:
+        return [np.exp(log_tables)]
+
+    def fit(self, climb: Climb[Floats, Floats]) -> LatentClassFit:
         """A climb's end as tables, the heaviest component of each class first."""
         split = self.starts[-1]
-        weights = np.exp(climb.log_tables[split:])
-        order = np.argsort(-weights, axis=1, kind="stable")
-        log_likelihood, shares = climb.log_likelihood, np.exp(climb.log_tables)
+        log_likelihood, shares = climb.log_likelihood, np.exp(climb.parameters)
+        order = np.argsort(-shares[split:], axis=1, kind="stable")
         if not isinstance(self.smoothing, _RuleWithPrior):
-            counts, _ = self.expect(climb.log_tables)
-            shares = self._estimated(counts)
+            shares = self._estimated(climb.expected)
             with np.errstate(divide="ignore"):
                 log_likelihood = self.expect(np.log(shares))[1]
         tables = []
@@ -229,7 +218,7 @@ class _Rows:
         return LatentClassFit(
             np.take_along_axis(shares[split:], order, axis=1),
             tuple(tables),
-            tuple(climb.objectives),
+            climb.objectives,
             log_likelihood,
             climb.converged,
         )
@@ -243,35 +232,6 @@ class _Rows:
             shares[start:end] = np.moveaxis(found, 1, 2).reshape(end - start, -1)
         shares[self.starts[-1] :] = self.smoothing.estimate(counts[self.starts[-1] :])
         return shares
-
-
-def _climb(
-    rows: _Rows,
-    n_components: int,
-    options: EMOptions,
-    generator: np.random.Generator,
-) -> _Climb:
-    """Step from one random start until the objective stands still."""
-    prior = rows.prior_counts(n_components)
-    weighed = prior > 0
-    log_tables = rows.random_tables(n_components, prior, generator)
-    objectives: list[float] = []
-    while True:
-        counts, log_likelihood = rows.expect(log_tables)
-        penalty = float(np.sum(prior[weighed] * log_tables[weighed]))
-        objectives.append(log_likelihood + penalty)
-        converged = _stands_still(objectives, options.tol)
-        if converged or len(objectives) > options.max_iter:
-            return _Climb(log_tables, objectives, log_likelihood, converged)
-        log_tables = rows.log_tables(counts + prior)
-
-
-def _stands_still(objectives: Sequence[float], tol: float) -> bool:
-    """Whether the last step changed the objective by no more than a share of it."""
-    if len(objectives) < 2:
-        return False
-    change = abs(objectives[-1] - objectives[-2])
-    return change <= tol * abs(objectives[-1])
 
 
 def _added(rule: _RuleWithPrior, counts: Floats) -> Floats:
