@@ -191,7 +191,7 @@ def _rounds(team: _Team, progress: Progress | None) -> None:
         team.climb()
         if progress is not None:
             progress(number + 1, team.value)
-        if team.value - before <= team.options.tol * abs(team.value):
+        if team.value - before <= team.options.tol * team.total_weight:
             return
 
 
@@ -212,6 +212,7 @@ class _Team:
             codes, architecture, options.pseudo_count, naive_experts=False
         )
         self._codes = self._likelihood.codes
+        self.total_weight = float(self._codes.weights.sum())
         self._classes = self._codes.column(codes.n_variables - 1).astype(np.intp)
         self._n_experts = self._likelihood.log_own.shape[1]
         self._prototype = _seeded(expert, rng)
