@@ -20,8 +20,7 @@ from bayleaf.data.partial_values import PartialValues
 from bayleaf.inference.row_densities import log_densities, log_densities_of_partial_rows
 from bayleaf.latent import structure_learning
 from bayleaf.latent.completed_rows import CompletedRows
-from bayleaf.latent.structure_learning import learn_structure
-from bayleaf.latent.structure_search import StructureOptions
+from bayleaf.latent.structure_learning import StructureOptions, learn_structure
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.networks.structured_network import network_from_structures
 from bayleaf.scores.mdl import MDL

@@ -19,12 +19,13 @@ from bayleaf.cpds.smoothing import FixedDistribution, Smoothing
 from bayleaf.cpds.table import TableCPD
 from bayleaf.data.domain import Domain
 from bayleaf.latent.expectation_maximisation import EMOptions
-from bayleaf.latent.latent_class_em import LatentClassFit, learn_latent_class
-from bayleaf.latent.latent_class_size import (
+from bayleaf.latent.latent_class_em import (
     HeldOut,
+    LatentClassFit,
     SizeStep,
     choose_size,
     held_out_scores,
+    learn_latent_class,
 )
 from bayleaf.models.latent_class import LatentClassModel
 from bayleaf.search.left_out.temperature import best_temperature

@@ -17,6 +17,7 @@ from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.data.shuffled_rows import merged_rows
 from bayleaf.latent.expectation_maximisation import EMOptions, climb
+from bayleaf.latent.network_parameters import log_product
 from bayleaf.models.hierarchical_naive_bayes import HierarchicalNaiveBayesModel
 from bayleaf.models.latents.messages import LatentMessages, SharedMessages
 from bayleaf.models.latents.network import latent_names
@@ -152,14 +153,13 @@ class _ChildRows:
         That is up to a constant: of the features below, given the child's state.
         """
         expected = self.known.copy()
-        log_likelihood = _log_product(self.known, table)
+        log_likelihood = log_product(self.known, np.log(table))
         for rows in self.unknown:
             distribution = table[rows.class_code]
             likelihoods = rows.messages @ distribution
-            ratios = np.zeros(len(likelihoods))
-            np.divide(rows.weights, likelihoods, out=ratios, where=likelihoods > 0)
+            ratios = rows.weights / likelihoods
             expected[rows.class_code] += distribution * (ratios @ rows.messages)
-            log_likelihood += _log_product(rows.weights, likelihoods)
+            log_likelihood += log_product(rows.weights, np.log(likelihoods))
         return expected, log_likelihood
 
 
@@ -185,7 +185,7 @@ class _LearnedChildren:
         return [total / total.sum(axis=1, keepdims=True) for total in totals]
 
     def log_prior(self, tables: list[Table]) -> float:
-        return sum(map(_log_product, self.even_tables, tables))
+        return sum(map(log_product, self.even_tables, map(np.log, tables)))
 
     def probabilities(self, tables: list[Table]) -> list[Table]:
         return tables
@@ -197,7 +197,10 @@ def _child_rows(
     """The messages that each class child gets from the rows."""
     tree = model.tree
     messages = LatentMessages(tree, model.cell_distributions)
-    incomplete = [_incomplete_rows(tree, codes, node) for node in tree.class_children]
+    incomplete = [
+        np.flatnonzero(np.logical_or.reduce([codes.missing(leaf) for leaf in leaves]))
+        for leaves in map(tree.leaves, tree.class_children)
+    ]
     complete = _complete_below(tree, codes, incomplete)
     flat = TableCounts(
         class_children_codes(tree, complete),
@@ -211,8 +214,9 @@ def _child_rows(
     ):
         known = np.array(known, dtype=np.float64)
         below = _merged_below(tree, codes, node, rows)
+        columns = {leaf: below.column(v) for v, leaf in enumerate(tree.leaves(node))}
         unknown: list[_UnknownStates] = []
-        for part, shared in messages.shared(node, _columns(tree, below, node)):
+        for part, shared in messages.shared(node, columns):
             own = below.rows(part)
             known += _known(shared, own, known.shape)
             unknown += _unknown(shared, own)
@@ -220,18 +224,12 @@ def _child_rows(
     return found
 
 
-def _incomplete_rows(tree: LatentTree, codes: Codes, node: int) -> NDArray[np.intp]:
-    """Rows that miss some feature below a node."""
-    absent = [codes.missing(leaf) for leaf in tree.leaves(node)]
-    return np.flatnonzero(np.logical_or.reduce(absent))
-
-
 def _complete_below(
     tree: LatentTree, codes: Codes, incomplete: Sequence[NDArray[np.intp]]
 ) -> Codes:
     """Codes in which incomplete rows miss all features below the class child.
 
-    So counts of the child, and of cells below it, are those of the other rows.
+    So counts of the child are those of the other rows.
     """
     columns = [codes.column(v) for v in range(codes.n_variables)]
     for node, rows in zip(tree.class_children, incomplete, strict=True):
@@ -258,13 +256,6 @@ def _merged_below(
     return merged
 
 
-def _columns(
-    tree: LatentTree, below: Codes, node: int
-) -> dict[int, NDArray[np.uint8] | NDArray[np.uint16]]:
-    """Codes of the features below a node by feature."""
-    return {leaf: below.column(v) for v, leaf in enumerate(tree.leaves(node))}
-
-
 def _known(shared: SharedMessages, below: Codes, shape: tuple[int, int]) -> Table:
     """Weight of the rows whose messages leave one state, by class and state."""
     chosen = shared.kinds < shape[1]
@@ -287,12 +278,3 @@ def _unknown(shared: SharedMessages, below: Codes) -> Iterator[_UnknownStates]:
     parts = np.split(distinct % n_unknown, starts[1:]), np.split(weights, starts[1:])
     for code, messages, own_weights in zip(classes.tolist(), *parts):
         yield _UnknownStates(code, shared.unknown[messages], own_weights)
-
-
-def _log_product(counts: Table, values: Table) -> float:
-    """Sum of counts times logarithms of values (nats).
-
-    Values of zero are left out: a class whose prior is said to be zero is learned too.
-    """
-    counted = (counts > 0) & (values > 0)
-    return float(np.dot(counts[counted], np.log(values[counted])))

@@ -227,7 +227,7 @@ class _Task:
     def expect(self, network: BayesianNetwork) -> tuple[list[Table], float]:
         """Expected counts of all families, and the log-likelihood of the rows."""
         log_likelihood = sum(
-            _log_product(counts, cpd.log_probabilities())
+            log_product(counts, cpd.log_probabilities())
             for counts, cpd in zip(self._counted, network.cpds, strict=True)
         )
         if not self.incomplete.n_rows:
@@ -247,7 +247,7 @@ class _Task:
     def log_prior(self, network: BayesianNetwork) -> float:
         """Logarithm of the prior density at a network, up to a constant (nats)."""
         return sum(
-            _log_product(prior, cpd.log_probabilities())
+            log_product(prior, cpd.log_probabilities())
             for prior, cpd in zip(self.priors, network.cpds, strict=True)
             if prior is not None
         )
@@ -316,7 +316,7 @@ def _pseudo_counts(cpd: CPD) -> Table:
     return np.asarray(table * cpd.experience[..., None])
 
 
-def _log_product(counts: Table, log_table: Table) -> float:
+def log_product(counts: Table, log_table: Table) -> float:
     """Sum of counts times logarithms, where there are counts (nats)."""
     seen = counts > 0
     return float(np.dot(counts[seen], log_table[seen]))

@@ -1,4 +1,4 @@
-"""Learning a network with its local structures from rows, complete or not."""
+"""Networks with local structures from rows, complete or not."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial as bound
-from typing import NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,22 +16,17 @@ from numpy.typing import NDArray
 from bayleaf.counts.row_sums import RowFacts, summed_over_rows
 from bayleaf.counts.source import CountSource
 from bayleaf.counts.table_counts import TableCounts
-from bayleaf.cpds.smoothing import dirichlet_rows
+from bayleaf.counts.threads import thread_count
+from bayleaf.cpds.smoothing import Smoothing, dirichlet_rows
 from bayleaf.cpds.table import TableCPD
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
+from bayleaf.data.hierarchies.cuts import flat_hierarchy
+from bayleaf.data.hierarchy import ValueHierarchy
 from bayleaf.data.partial_values import PartialValues
 from bayleaf.latent.completed_rows import CompletedRows
 from bayleaf.latent.expectation_maximisation import EMOptions, climb
 from bayleaf.latent.network_parameters import learn_parameters
-from bayleaf.latent.structure_search import (
-    GIVEN,
-    GLOBAL,
-    TREE,
-    StructureOptions,
-    search_structure,
-    with_learned_hierarchies,
-)
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.networks.structured_network import (
     PlacedStructures,
@@ -41,13 +36,24 @@ from bayleaf.models.networks.structured_network import (
     structure_counts,
 )
 from bayleaf.progress import Work
-from bayleaf.scores.local_score import log_likelihood
+from bayleaf.scores.arc_prior import ArcPrior
+from bayleaf.scores.local_score import LocalScore, log_likelihood
+from bayleaf.search.constraints import Constraints
+from bayleaf.search.hierarchies.clustering import (
+    Linkage,
+    LinkageArity,
+    learn_hierarchies,
+)
+from bayleaf.search.hierarchies.local import LocalHierarchies
 from bayleaf.search.structure import (
     LEAST_GAIN,
     Deadline,
+    ProgressCallback,
     SearchResult,
     warn_if_stopped,
 )
+from bayleaf.search.tables.climbing import climb_tables
+from bayleaf.search.tree_climbing import TreeSearch, climb_trees
 
 # Tighter than elsewhere, as scores of networks are compared afterwards.
 _EM = EMOptions(n_restarts=1, max_iter=200, tol=3e-6)
@@ -55,6 +61,48 @@ _EM = EMOptions(n_restarts=1, max_iter=200, tol=3e-6)
 _FIRST_SHARE = 0.5
 # A search whose time is up makes no move, but its limit is above zero.
 _LEAST_SECONDS = 1e-9
+# Forms of distributions: tables need counts alone, trees are grown from rows.
+TABLE, TREE = LOCAL_STRUCTURES = ("table", "tree")
+# Where the hierarchies of values come from, beside None.
+GIVEN, GLOBAL, LOCAL, REFRESHED = ABSTRACTIONS = (
+    "given",
+    "global",
+    "local",
+    "local_refreshed",
+)
+
+
+@dataclass(frozen=True)
+class StructureOptions:
+    """Options of learning a network with local structures.
+
+    `abstraction` is the source of the hierarchies of the values: "given" with the
+    variables, learned for each variable ("global") or for each arc ("local",
+    "local_refreshed"), or None.
+    """
+
+    local_structure: Literal["table", "tree"]
+    abstraction: str | None
+    score: LocalScore
+    constraints: Constraints
+    smoothing: Smoothing
+    linkage: Linkage = "information"  # of learned hierarchies, see `build_hierarchy`
+    linkage_arity: LinkageArity = "binary"
+    tree_search: TreeSearch = "regrowing"  # see `climb_trees`
+    merge_leaves: bool = False  # of the trees found
+    n_restarts: int = 1  # the first is deterministic
+    skipped_restarts: int = 0  # those after the first
+    seed: int = 0
+    n_jobs: int | None = None  # in scikit-learn's meaning
+    max_table_cells: int = 20_000_000
+    cache_size: int = 200_000  # scores of families
+    progress: ProgressCallback | None = None  # called after every move
+    arc_prior: ArcPrior | None = None
+
+    @property
+    def form(self) -> tuple[str, str | None]:
+        """What distributions look like: their structure and abstraction."""
+        return self.local_structure, self.abstraction
 
 
 @dataclass(frozen=True, eq=False)
@@ -316,14 +364,82 @@ def _learn_from_counts(
     if isinstance(source, TableCounts) or options.local_structure == TREE:
         counts = _row_counts(source.rows(), options)
     if options.abstraction == GLOBAL:
-        domain = with_learned_hierarchies(domain, counts, options)
-    found = search_structure(counts, domain, options)
+        domain = _with_learned_hierarchies(domain, counts, options)
+    found = _search_structure(counts, domain, options)
     shapes, smoothing = found.cpd_structures, options.smoothing
     # Where trees were grown from a sample, all rows fill them.
     tables = [summed_over_rows(source, bound(structure_counts, s)) for s in shapes]
     network = network_from_counts(domain, found.dag, shapes, tables, smoothing)
     fitted = counted_log_likelihood(tables, smoothing)
     return LearnedStructure(network, found, found.score, fitted)
+
+
+def _search_structure(
+    counts: CountSource, domain: Domain, options: StructureOptions
+) -> SearchResult:
+    """Search for a structure of the requested form.
+
+    Counts are of complete rows, without a class.
+    """
+    source = None
+    if options.abstraction in (LOCAL, REFRESHED):
+        source = LocalHierarchies(
+            counts, domain, options.linkage, options.linkage_arity
+        )
+    hierarchies = _hierarchies(domain, options.abstraction)
+    shared: dict[str, Any] = {
+        "refine": options.abstraction is not None,
+        "constraints": options.constraints,
+        "arc_prior": options.arc_prior,
+        "n_restarts": options.n_restarts,
+        "skipped_restarts": options.skipped_restarts,
+        "seed": options.seed,
+        "n_jobs": thread_count(options.n_jobs),
+        "progress": options.progress,
+        "hierarchy_source": source,
+    }
+    if options.local_structure == "tree":
+        return climb_trees(
+            counts,
+            domain,
+            options.score,
+            hierarchies,
+            tree_search=options.tree_search,
+            merge_leaves=options.merge_leaves,
+            **shared,
+        )
+    return climb_tables(
+        counts,
+        domain,
+        options.score,
+        hierarchies,
+        refresh=options.abstraction == REFRESHED,
+        cache_size=options.cache_size,
+        **shared,
+    )
+
+
+def _with_learned_hierarchies(
+    domain: Domain, counts: CountSource, options: StructureOptions
+) -> Domain:
+    """The variables with a hierarchy each, learned with all others as context."""
+    learned = learn_hierarchies(counts, domain, options.linkage, options.linkage_arity)
+    return Domain(
+        tuple(
+            replace(variable, hierarchy=hierarchy)
+            for variable, hierarchy in zip(domain, learned, strict=True)
+        )
+    )
+
+
+def _hierarchies(domain: Domain, abstraction: str | None) -> list[ValueHierarchy]:
+    """The hierarchy over each variable's values; flat where there is none."""
+    return [
+        variable.hierarchy
+        if abstraction is not None and variable.hierarchy is not None
+        else flat_hierarchy(variable.states)
+        for variable in domain
+    ]
 
 
 @dataclass(frozen=True, eq=False)
