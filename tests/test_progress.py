@@ -25,7 +25,7 @@ from bayleaf.data.codes import Codes
 from bayleaf.datasets import load_heart
 from bayleaf.evaluation import compare, cross_validate_density
 from bayleaf.graph.dag import DAG
-from bayleaf.latent.em import learn_parameters
+from bayleaf.latent.network_parameters import learn_parameters
 from bayleaf.progress import Work, displayed, in_words, listening
 from property.networks import random_network
 

@@ -46,7 +46,7 @@ _PUBLIC = {
     "Not": "bayleaf.inference.evidence",
     "ValueHierarchy": "bayleaf.data.hierarchy",
     "Variable": "bayleaf.data.domain",
-    "learn_parameters": "bayleaf.latent.em",
+    "learn_parameters": "bayleaf.latent.network_parameters",
     "load": "bayleaf.opening",
     "to_onnx": "bayleaf.io.exports.operators.classifier",
     "predict_to_folder": "bayleaf.predictions.folder",

@@ -5,8 +5,15 @@ import threading
 
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_info
 
-from bayleaf.counts.threads import run_tasks, stretches, thread_count, worthwhile
+from bayleaf.counts.threads import (
+    one_thread_of_linear_algebra,
+    run_tasks,
+    stretches,
+    thread_count,
+    worthwhile,
+)
 from bayleaf.native.data import offset_codes
 from offenders import check_each
 
@@ -119,3 +126,23 @@ def test_tasks_run_again_after_a_failure() -> None:
     with pytest.raises(ValueError, match="no"):
         run_tasks([fail, fail, fail], 2)
     assert run_tasks([lambda k=k: k for k in range(9)], 2) == list(range(9))
+
+
+def test_blocks_that_overlap_give_the_linear_algebra_its_threads_back() -> None:
+    before = _blas_threads()
+    first, second = one_thread_of_linear_algebra(), one_thread_of_linear_algebra()
+    with first:
+        second.__enter__()
+        assert set(_blas_threads()) <= {1}
+    assert set(_blas_threads()) <= {1}
+    second.__exit__(None, None, None)
+    assert _blas_threads() == before
+
+
+def _blas_threads() -> list[int]:
+    """Threads of each library of linear algebra."""
+    return [
+        library["num_threads"]
+        for library in threadpool_info()
+        if library["user_api"] == "blas"
+    ]

@@ -102,7 +102,6 @@ INSIDE: dict[str, list[tuple[str, ...]]] = {
         (REST,),
     ],
     "report": [("schema", "wording"), ("card",), (REST,)],
-    "latent": [("starts",), (REST,), ("structural",)],
     "explain": [
         ("row_probability", "subject"),
         ("certificates",),

@@ -20,11 +20,8 @@ from bayleaf.cpds.smoothing import (
     Smoothing,
 )
 from bayleaf.data.codes import Codes
-from bayleaf.latent.latent_class_em import (
-    EMOptions,
-    LatentClassFit,
-    learn_latent_class,
-)
+from bayleaf.latent.expectation_maximisation import EMOptions
+from bayleaf.latent.latent_class_em import LatentClassFit, learn_latent_class
 from offenders import check_each
 from oracles.coded_tables import random_codes
 

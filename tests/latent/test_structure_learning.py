@@ -20,8 +20,7 @@ from bayleaf.data.partial_values import PartialValues
 from bayleaf.inference.row_densities import log_densities, log_densities_of_partial_rows
 from bayleaf.latent import structure_learning
 from bayleaf.latent.completed_rows import CompletedRows
-from bayleaf.latent.structure_learning import learn_structure
-from bayleaf.latent.structure_search import StructureOptions
+from bayleaf.latent.structure_learning import StructureOptions, learn_structure
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.networks.structured_network import network_from_structures
 from bayleaf.scores.mdl import MDL
@@ -232,14 +231,14 @@ def test_each_restart_refreshes_the_expected_counts(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     seen: dict[int, list[Codes]] = {}
-    search = structure_learning.learn_from_counts
+    search = structure_learning._learn_from_counts
 
     def watched(counts: TableCounts, domain: Domain, asked: StructureOptions) -> Any:
         number = asked.skipped_restarts + asked.n_restarts - 1
         seen.setdefault(number, []).append(counts.codes)
         return search(counts, domain, asked)
 
-    monkeypatch.setattr(structure_learning, "learn_from_counts", watched)
+    monkeypatch.setattr(structure_learning, "_learn_from_counts", watched)
     codes, domain = rows_of_network(7)
     learned = learn_structure(
         counted(codes), NO_SETS, domain, options("table", n_restarts=3)

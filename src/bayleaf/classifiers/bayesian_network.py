@@ -26,9 +26,9 @@ from bayleaf.describe.local_structure_text import describe_distribution
 from bayleaf.inference.row_densities import log_likelihood_of_rows
 from bayleaf.latent.structure_learning import (
     LearnedStructure,
+    StructureOptions,
     learn_structure,
 )
-from bayleaf.latent.structure_search import StructureOptions
 from bayleaf.models.networks.network_posterior import NetworkPosteriorModel
 from bayleaf.models.networks.structured_network import network_from_structures
 from bayleaf.search.left_out.temperature import best_temperature

@@ -29,11 +29,11 @@ from bayleaf.cpds.smoothing import (
 )
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
-from bayleaf.latent.hierarchical_em import learned_by_em
 from bayleaf.latent.hierarchical_parameters import (
     cell_counts,
     class_children_codes,
     flat_domain,
+    learned_by_em,
     tables_log_likelihood,
 )
 from bayleaf.models.hierarchical_naive_bayes import HierarchicalNaiveBayesModel

@@ -19,16 +19,14 @@ from bayleaf.counts.source import CountSource
 from bayleaf.cpds.smoothing import FixedDistribution, Smoothing
 from bayleaf.cpds.table import TableCPD
 from bayleaf.data.domain import Domain
+from bayleaf.latent.expectation_maximisation import EMOptions
 from bayleaf.latent.latent_class_em import (
-    EMOptions,
-    LatentClassFit,
-    learn_latent_class,
-)
-from bayleaf.latent.latent_class_size import (
     HeldOut,
+    LatentClassFit,
     SizeStep,
     choose_size,
     held_out_scores,
+    learn_latent_class,
 )
 from bayleaf.models.latent_class import LatentClassModel
 from bayleaf.search.left_out.temperature import best_temperature
@@ -52,9 +50,10 @@ class LatentClassNBClassifier(BayesianClassifier):
     n_restarts : int, default=3
         Random starts; the best end by the training objective is kept.
     max_iter : int, default=500
-        Most steps from each start.
+        Maximum number of steps from each start.
     tol : float, default=1e-6
-        A climb ends once a step changes its objective by no more than this share.
+        Steps end once one changes the objective by at most `tol` nats per row (by
+        weight) and no probability by more than the square root of `tol`.
     score_folds : int, default=5
         Folds of distinct rows that are held out in turn where "auto" chooses the
         number of components, and for calibration.

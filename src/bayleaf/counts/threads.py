@@ -7,9 +7,9 @@ import itertools
 import os
 import threading
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from contextlib import AbstractContextManager
+from contextlib import contextmanager
 from functools import cache
 from typing import Any, TypeVar
 
@@ -19,6 +19,9 @@ T = TypeVar("T")
 
 _THREAD_NAME = "bayleaf-counts"
 _LISTEN_SECONDS = 0.05
+# One limit of the linear algebra for each block that runs under it.
+_limits: list[Any] = []
+_limit_lock = threading.Lock()
 
 
 def thread_count(n_jobs: int | None) -> int:
@@ -44,12 +47,26 @@ def processor_count() -> int:
     return os.cpu_count() or 1
 
 
-def one_thread_of_linear_algebra() -> AbstractContextManager[Any]:
-    """Keep the linear algebra to one thread: its own would stand in others' way."""
-    limit: AbstractContextManager[Any] = _linear_algebra().limit(
-        limits=1, user_api="blas"
-    )
-    return limit
+@contextmanager
+def one_thread_of_linear_algebra() -> Iterator[None]:
+    """Keep the linear algebra to one thread: its own would stand in others' way.
+
+    The number of threads belongs to the process, so blocks in several threads, which
+    end in any order, share one limit.
+    """
+    with _limit_lock:
+        _limits.append(
+            _limits[0]
+            if _limits
+            else _linear_algebra().limit(limits=1, user_api="blas")
+        )
+    try:
+        yield
+    finally:
+        with _limit_lock:
+            limit = _limits.pop()
+            if not _limits:
+                limit.restore_original_limits()
 
 
 @cache

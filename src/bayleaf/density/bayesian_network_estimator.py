@@ -33,8 +33,11 @@ from bayleaf.density.arc_strength import ArcStrength, bootstrapped_arcs
 from bayleaf.density.encoding import learn_table
 from bayleaf.density.fitted import FittedNetwork
 from bayleaf.inference.row_densities import log_likelihood_of_rows
-from bayleaf.latent.structural.structural_em import learn_by_expectation
-from bayleaf.latent.structure_learning import LearnedStructure, learn_structure
+from bayleaf.latent.structure_learning import (
+    LearnedStructure,
+    learn_by_expectation,
+    learn_structure,
+)
 from bayleaf.scores.resolve import resolve_score
 from bayleaf.search.structure import Move
 from bayleaf.streams.streamed import is_streamed

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 
 from bayleaf.counts.table_counts import TableCounts
+from bayleaf.counts.threads import one_thread_of_linear_algebra
 from bayleaf.cpds.table import TableCPD
 from bayleaf.data.codes import Codes
 from bayleaf.data.shuffled_rows import merged_rows
@@ -74,13 +75,14 @@ def fit_conditionally(
     """
     task = _ConditionalTask(network, codes, pull, fixed, n_jobs, max_table_cells)
     before = task.conditional_log_likelihood(network)
-    found = minimize(
-        task.loss_and_gradient,
-        task.start,
-        jac=True,
-        method="L-BFGS-B",
-        options={"maxiter": max_iter},
-    )
+    with one_thread_of_linear_algebra():
+        found = minimize(
+            task.loss_and_gradient,
+            task.start,
+            jac=True,
+            method="L-BFGS-B",
+            options={"maxiter": max_iter},
+        )
     fitted = task.network_of(found.x)
     after = task.conditional_log_likelihood(fitted)
     if not after > before:

@@ -1,6 +1,9 @@
-"""Counts of hierarchical naive Bayes, its tree being known."""
+"""Parameters of hierarchical naive Bayes, its tree being known: counted, or by EM."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,13 +11,21 @@ from numpy.typing import NDArray
 from bayleaf.counts.source import CountSource
 from bayleaf.counts.table_counts import TableCounts
 from bayleaf.cpds.latent_tree import LatentTree
+from bayleaf.cpds.smoothing import Smoothing
 from bayleaf.cpds.table import TableCPD
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain, Variable
+from bayleaf.data.shuffled_rows import merged_rows
+from bayleaf.latent.expectation_maximisation import EMOptions, climb
+from bayleaf.latent.network_parameters import log_product
 from bayleaf.models.hierarchical_naive_bayes import HierarchicalNaiveBayesModel
+from bayleaf.models.latents.messages import LatentMessages, SharedMessages
 from bayleaf.models.latents.network import latent_names
 
-Tables = tuple[NDArray[np.float64], ...]
+Table = NDArray[np.float64]
+
+# The defaults of `learn_parameters`.
+_EM = EMOptions(n_restarts=1, max_iter=200, tol=1e-4)
 
 
 def flat_domain(tree: LatentTree, domain: Domain) -> Domain:
@@ -44,7 +55,7 @@ def class_children_codes(tree: LatentTree, codes: Codes) -> Codes:
     )
 
 
-def cell_counts(tree: LatentTree, codes: Codes, n_jobs: int) -> Tables:
+def cell_counts(tree: LatentTree, codes: Codes, n_jobs: int) -> tuple[Table, ...]:
     """Rows in each cell of each latent variable whose children are known.
 
     Shapes (left card, right card).
@@ -75,3 +86,195 @@ def tables_log_likelihood(
         TableCPD(family, table).log_likelihood(counts)
         for counts, table, family in pairs
     )
+
+
+def learned_by_em(
+    model: HierarchicalNaiveBayesModel,
+    codes: Codes,
+    smoothing: Smoothing,
+    n_jobs: int,
+) -> HierarchicalNaiveBayesModel:
+    """Learn the tables directly below the class from rows with missing cells.
+
+    All other tables stay, as in HUGIN, also those of unused class children and of
+    latents with one state. Expectation maximisation starts from even tables worth one
+    row; the smoothing rule turns its expected counts into tables (Lauritzen 1995,
+    Computational Statistics & Data Analysis 19, 191-201). The result does not depend on
+    `n_jobs`.
+
+    The result is that of `learn_parameters` in the model's network, without a junction
+    tree. As the class is known, each of its children is learned from the features below
+    it alone. As latents are functions of their children and P(cell | latent) is not
+    learned, the message that a child gets from a row is the same in all steps. Where
+    the row has all features below the child, the message is a state, and such rows are
+    counted once. Only the other rows need expectations, and rows with equal messages
+    share them: a step costs distinct messages times states.
+    """
+    rows = codes if codes.unit_weights else codes.rows(codes.weights > 0)
+    tree = model.tree
+    learned = {
+        place: child
+        for place, (node, child) in enumerate(
+            zip(tree.class_children, _child_rows(model, rows, n_jobs), strict=True)
+        )
+        if node in model.used_children
+        and (tree.latent(node) is None or tree.cards[node] > 1)
+    }
+    children = _LearnedChildren(list(learned.values()), float(rows.weights.sum()))
+    expected = climb(children, children.even_tables, _EM).expected
+    tables = list(model.tables)
+    for place, counts in zip(learned, expected, strict=True):
+        tables[place] = smoothing.estimate(counts)
+    return replace(model, tables=tuple(tables))
+
+
+@dataclass(frozen=True, eq=False)
+class _UnknownStates:
+    """Messages from rows of one class that leave several states of a child possible.
+
+    Messages have shape (n, card), the total weights of their rows shape (n,).
+    """
+
+    class_code: int
+    messages: Table
+    weights: Table
+
+
+@dataclass(frozen=True, eq=False)
+class _ChildRows:
+    """Messages that one class child gets from all rows."""
+
+    known: Table  # (n_classes, card), weight of rows with a known state
+    unknown: Sequence[_UnknownStates]  # the other rows
+
+    def expect(self, table: Table) -> tuple[Table, float]:
+        """Expected counts under P(child | class), and the log-likelihood (nats).
+
+        That is up to a constant: of the features below, given the child's state.
+        """
+        expected = self.known.copy()
+        log_likelihood = log_product(self.known, np.log(table))
+        for rows in self.unknown:
+            distribution = table[rows.class_code]
+            likelihoods = rows.messages @ distribution
+            ratios = rows.weights / likelihoods
+            expected[rows.class_code] += distribution * (ratios @ rows.messages)
+            log_likelihood += log_product(rows.weights, np.log(likelihoods))
+        return expected, log_likelihood
+
+
+@dataclass(frozen=True, eq=False)
+class _LearnedChildren:
+    """The children of the class whose tables are learned, for the EM steps."""
+
+    children: Sequence[_ChildRows]
+    total_weight: float
+
+    @property
+    def even_tables(self) -> list[Table]:
+        """The start, which also counts as one row of each class."""
+        shapes = [child.known.shape for child in self.children]
+        return [np.full(shape, 1.0 / shape[1]) for shape in shapes]
+
+    def expect(self, tables: list[Table]) -> tuple[list[Table], float]:
+        found = [c.expect(table) for c, table in zip(self.children, tables)]
+        return [counts for counts, _ in found], sum(log for _, log in found)
+
+    def maximize(self, tables: list[Table], expected: list[Table]) -> list[Table]:
+        totals = map(np.add, expected, self.even_tables)
+        return [total / total.sum(axis=1, keepdims=True) for total in totals]
+
+    def log_prior(self, tables: list[Table]) -> float:
+        return sum(map(log_product, self.even_tables, map(np.log, tables)))
+
+    def probabilities(self, tables: list[Table]) -> list[Table]:
+        return tables
+
+
+def _child_rows(
+    model: HierarchicalNaiveBayesModel, codes: Codes, n_jobs: int
+) -> list[_ChildRows]:
+    """The messages that each class child gets from the rows."""
+    tree = model.tree
+    messages = LatentMessages(tree, model.cell_distributions)
+    incomplete = [
+        np.flatnonzero(np.logical_or.reduce([codes.missing(leaf) for leaf in leaves]))
+        for leaves in map(tree.leaves, tree.class_children)
+    ]
+    complete = _complete_below(tree, codes, incomplete)
+    flat = TableCounts(
+        class_children_codes(tree, complete),
+        n_jobs,
+        max_table_cells=model.max_table_cells,
+    )
+    families = [(flat.class_index, child) for child in range(flat.class_index)]
+    found = []
+    for node, rows, known in zip(
+        tree.class_children, incomplete, flat.family_counts(families)
+    ):
+        known = np.array(known, dtype=np.float64)
+        below = _merged_below(tree, codes, node, rows)
+        columns = {leaf: below.column(v) for v, leaf in enumerate(tree.leaves(node))}
+        unknown: list[_UnknownStates] = []
+        for part, shared in messages.shared(node, columns):
+            own = below.rows(part)
+            known += _known(shared, own, known.shape)
+            unknown += _unknown(shared, own)
+        found.append(_ChildRows(known, unknown))
+    return found
+
+
+def _complete_below(
+    tree: LatentTree, codes: Codes, incomplete: Sequence[NDArray[np.intp]]
+) -> Codes:
+    """Codes in which incomplete rows miss all features below the class child.
+
+    So counts of the child are those of the other rows.
+    """
+    columns = [codes.column(v) for v in range(codes.n_variables)]
+    for node, rows in zip(tree.class_children, incomplete, strict=True):
+        if tree.latent(node) is not None and len(rows):
+            for leaf in tree.leaves(node):
+                columns[leaf] = columns[leaf].copy()
+                columns[leaf][rows] = codes.cards[leaf]
+    weights = None if codes.unit_weights else codes.weights
+    return Codes.from_columns(columns, codes.cards, weights)
+
+
+def _merged_below(
+    tree: LatentTree, codes: Codes, node: int, rows: NDArray[np.intp]
+) -> Codes:
+    """The features below a node and the class in some rows, equal rows merged."""
+    members = [*tree.leaves(node), tree.n_features]
+    merged, _ = merged_rows(
+        Codes.from_columns(
+            [codes.column(v)[rows] for v in members],
+            [codes.cards[v] for v in members],
+            None if codes.unit_weights else codes.weights[rows],
+        )
+    )
+    return merged
+
+
+def _known(shared: SharedMessages, below: Codes, shape: tuple[int, int]) -> Table:
+    """Weight of the rows whose messages leave one state, by class and state."""
+    chosen = shared.kinds < shape[1]
+    own = below.column(below.n_variables - 1)[chosen].astype(np.intp)
+    keys = own * shape[1] + shared.kinds[chosen]
+    counts = np.bincount(keys, below.weights[chosen], minlength=shape[0] * shape[1])
+    return np.asarray(counts.reshape(shape), dtype=np.float64)
+
+
+def _unknown(shared: SharedMessages, below: Codes) -> Iterator[_UnknownStates]:
+    """The messages that leave several states possible, by class."""
+    n_unknown, card = shared.unknown.shape
+    chosen = shared.kinds >= card
+    own = below.column(below.n_variables - 1)[chosen].astype(np.intp)
+    keys = own * n_unknown + shared.kinds[chosen] - card
+    distinct, place = np.unique(keys, return_inverse=True)
+    weights = np.zeros(len(distinct))
+    weights += np.bincount(place, below.weights[chosen], minlength=len(distinct))
+    classes, starts = np.unique(distinct // n_unknown, return_index=True)
+    parts = np.split(distinct % n_unknown, starts[1:]), np.split(weights, starts[1:])
+    for code, messages, own_weights in zip(classes.tolist(), *parts):
+        yield _UnknownStates(code, shared.unknown[messages], own_weights)

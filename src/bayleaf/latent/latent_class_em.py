@@ -1,7 +1,8 @@
-"""Mixtures of products within each class, by expectation maximisation."""
+"""Mixtures of products within each class: learned by EM, and sized by held-out rows."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -20,7 +21,11 @@ from bayleaf.cpds.smoothing import (
     Smoothing,
 )
 from bayleaf.data.codes import Codes
+from bayleaf.data.domain import Domain
 from bayleaf.data.shuffled_rows import merged_rows
+from bayleaf.inference.log_sums import log_sum_exp
+from bayleaf.latent.expectation_maximisation import Climb, EMOptions, best_climb
+from bayleaf.models.latent_class import LatentClassModel
 from bayleaf.progress import Work
 from bayleaf.wording import brief_fields, counted
 
@@ -29,14 +34,11 @@ Floats = NDArray[np.float64]
 # Rules that are the mode of a density over tables, which EM can climb with.
 _RuleWithPrior = Lidstone | Dirichlet | MEstimate | Backoff
 
-
-@dataclass(frozen=True)
-class EMOptions:
-    """Options of expectation maximisation."""
-
-    n_restarts: int = 3  # random starts, of which the best end is kept
-    max_iter: int = 500  # steps of each start
-    tol: float = 1e-6  # least change of the objective, as a share
+# A size is better if it lowers the least log-loss so far by more than this share;
+# beyond what the rows need, more components change little either way.
+_LEAST_GAIN = 0.01
+# Sizes in a row that may fail to be better before growing ends.
+_PATIENCE = 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +53,7 @@ class LatentClassFit:
     tables: tuple[Floats, ...]  # each (n_classes, n_components, card), P(feature | ...)
     objectives: tuple[float, ...]
     log_likelihood: float  # of observed features given the class, nats
-    converged: bool  # whether the last step changed at most by `tol`
+    converged: bool  # whether `tol`, not `max_iter`, ended the steps
 
     __repr__ = brief_fields
 
@@ -82,28 +84,16 @@ def learn_latent_class(
     row's probability nor to expected counts. One step is two products with the sparse
     matrix of the rows' observed states.
     """
-    rows = _Rows(codes, smoothing)
-    generators = [
-        np.random.default_rng([*seed, number]) for number in range(options.n_restarts)
-    ]
+    rows = _Rows(codes, smoothing, n_components)
     work = Work(options.n_restarts)
 
-    def climb(generator: np.random.Generator) -> _Climb:
+    def start(number: int) -> Floats:
         work.step(f"starts of {counted(n_components, 'component')} a class")
-        return _climb(rows, n_components, options, generator)
+        return rows.random_tables(np.random.default_rng([*seed, number]))
 
-    climbs = run_tasks([partial(climb, g) for g in generators], n_threads)
-    return rows.fit(max(climbs, key=lambda climb: climb.objectives[-1]))
-
-
-@dataclass(frozen=True, eq=False)
-class _Climb:
-    """The end of one start: its log tables and the path there."""
-
-    log_tables: Floats
-    objectives: list[float]
-    log_likelihood: float
-    converged: bool
+    starts = [partial(start, number) for number in range(options.n_restarts)]
+    with work:
+        return rows.fit(best_climb(rows, starts, options, n_threads))
 
 
 class _Rows:
@@ -114,20 +104,23 @@ class _Rows:
     shape (n_cells, n_components).
     """
 
-    def __init__(self, codes: Codes, smoothing: Smoothing) -> None:
+    def __init__(self, codes: Codes, smoothing: Smoothing, n_components: int) -> None:
         self.smoothing = smoothing
+        self.n_components = n_components
         rows, _ = merged_rows(codes)
         *self.cards, self.n_classes = rows.cards
         widths = [card * self.n_classes for card in self.cards]
         self.starts = np.cumsum([0, *widths])
         self.n_cells = int(self.starts[-1]) + self.n_classes
         self.row_weights = np.asarray(rows.weights, dtype=np.float64)
+        self.total_weight = float(self.row_weights.sum())
         self._touched = self._touched_cells(rows)
         self._counts = np.asarray(self._touched.T @ self.row_weights)
         # Features without states have no cells, and no sums either.
         sizes = np.repeat(self.cards, self.n_classes)
         self._sizes = sizes[sizes > 0]
         self._groups = np.cumsum(self._sizes) - self._sizes
+        self._prior = self._prior_counts()
 
     def _touched_cells(self, rows: Codes) -> csr_array:
         """The cells of each row as a matrix of zeros and ones."""
@@ -153,7 +146,7 @@ class _Rows:
         shape = (rows.n_rows, self.n_cells)
         return csr_array((np.ones(len(indices)), indices, ends), shape=shape)
 
-    def prior_counts(self, n_components: int) -> Floats:
+    def _prior_counts(self) -> Floats:
         """What the smoothing rule adds to expected counts, (n_cells, n_components).
 
         The sums over components that a rule looks at are those of the observed rows,
@@ -167,15 +160,14 @@ class _Rows:
             span = slice(*self.starts[feature : feature + 2])
             counts = self._counts[span].reshape(self.n_classes, card)
             added[span] = _added(rule, counts).ravel()
-        evenly = _added(rule, np.zeros((1, n_components)))[0, 0]
+        evenly = _added(rule, np.zeros((1, self.n_components)))[0, 0]
         added[self.starts[-1] :] = evenly
-        return np.repeat(added[:, None], n_components, axis=1)
+        return np.repeat(added[:, None], self.n_components, axis=1)
 
-    def random_tables(
-        self, n_components: int, prior: Floats, generator: np.random.Generator
-    ) -> Floats:
+    def random_tables(self, generator: np.random.Generator) -> Floats:
         """Tables of each class with its states' weights multiplied by chance."""
-        counts = (self._counts + prior.sum(axis=1))[:, None] * np.ones(n_components)
+        totals = self._counts + self._prior.sum(axis=1)
+        counts = totals[:, None] * np.ones(self.n_components)
         for feature, card in enumerate(self.cards):
             # A constant column must not change what others draw.
             if card > 1:
@@ -210,15 +202,23 @@ class _Rows:
         log_likelihood = float(np.sum(self.row_weights * log_rows))
         return np.asarray(self._touched.T @ joint), log_likelihood
 
-    def fit(self, climb: _Climb) -> LatentClassFit:
+    def maximize(self, _: Floats, expected: Floats) -> Floats:
+        return self.log_tables(expected + self._prior)
+
+    def log_prior(self, log_tables: Floats) -> float:
+        weighed = self._prior > 0
+        return float(np.sum(self._prior[weighed] * log_tables[weighed]))
+
+    def probabilities(self, log_tables: Floats) -> list[Floats]:
+        return [np.exp(log_tables)]
+
+    def fit(self, climb: Climb[Floats, Floats]) -> LatentClassFit:
         """A climb's end as tables, the heaviest component of each class first."""
         split = self.starts[-1]
-        weights = np.exp(climb.log_tables[split:])
-        order = np.argsort(-weights, axis=1, kind="stable")
-        log_likelihood, shares = climb.log_likelihood, np.exp(climb.log_tables)
+        log_likelihood, shares = climb.log_likelihood, np.exp(climb.parameters)
+        order = np.argsort(-shares[split:], axis=1, kind="stable")
         if not isinstance(self.smoothing, _RuleWithPrior):
-            counts, _ = self.expect(climb.log_tables)
-            shares = self._estimated(counts)
+            shares = self._estimated(climb.expected)
             with np.errstate(divide="ignore"):
                 log_likelihood = self.expect(np.log(shares))[1]
         tables = []
@@ -229,7 +229,7 @@ class _Rows:
         return LatentClassFit(
             np.take_along_axis(shares[split:], order, axis=1),
             tuple(tables),
-            tuple(climb.objectives),
+            climb.objectives,
             log_likelihood,
             climb.converged,
         )
@@ -245,35 +245,6 @@ class _Rows:
         return shares
 
 
-def _climb(
-    rows: _Rows,
-    n_components: int,
-    options: EMOptions,
-    generator: np.random.Generator,
-) -> _Climb:
-    """Step from one random start until the objective stands still."""
-    prior = rows.prior_counts(n_components)
-    weighed = prior > 0
-    log_tables = rows.random_tables(n_components, prior, generator)
-    objectives: list[float] = []
-    while True:
-        counts, log_likelihood = rows.expect(log_tables)
-        penalty = float(np.sum(prior[weighed] * log_tables[weighed]))
-        objectives.append(log_likelihood + penalty)
-        converged = _stands_still(objectives, options.tol)
-        if converged or len(objectives) > options.max_iter:
-            return _Climb(log_tables, objectives, log_likelihood, converged)
-        log_tables = rows.log_tables(counts + prior)
-
-
-def _stands_still(objectives: Sequence[float], tol: float) -> bool:
-    """Whether the last step changed the objective by no more than a share of it."""
-    if len(objectives) < 2:
-        return False
-    change = abs(objectives[-1] - objectives[-2])
-    return change <= tol * abs(objectives[-1])
-
-
 def _added(rule: _RuleWithPrior, counts: Floats) -> Floats:
     """Prior of each component's counts (n_classes, n_states) of a feature."""
     n_states = max(counts.shape[1], 1)
@@ -287,3 +258,145 @@ def _added(rule: _RuleWithPrior, counts: Floats) -> Floats:
         shares = counts.sum(axis=0) / total if total > 0 else even
         return np.asarray(rule.m * np.broadcast_to(shares, counts.shape))
     return np.asarray(rule.m * rule.estimate(counts))
+
+
+@dataclass(frozen=True)
+class SizeStep:
+    """A number of components that was tried."""
+
+    n_components: int  # of each class
+    log_loss: float  # weighted mean of held-out rows, nats
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """Folds that are held out, and how mixtures are learned from the rest.
+
+    Distinct rows are dealt to folds class by class. `seed` is that of folds and starts;
+    `n_threads` share the folds without effect on the result.
+    """
+
+    n_folds: int
+    seed: int
+    smoothing: Smoothing  # of the tables
+    prior_rule: Smoothing  # of P(class)
+    options: EMOptions
+    max_components: int = 32
+    n_threads: int = 1
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOutScores:
+    """Log joints of distinct rows under mixtures that were not learned from them."""
+
+    log_scores: Floats  # (n_rows, n_classes), nats
+    own: NDArray[np.intp]  # (n_rows,), true classes
+    weights: Floats  # (n_rows,)
+
+    @property
+    def log_loss(self) -> float:
+        """Mean -ln P(true class | features) by weight (nats); infinite without rows."""
+        if not len(self.own):
+            return math.inf
+        true = self.log_scores[np.arange(len(self.own)), self.own]
+        losses = log_sum_exp(self.log_scores, axis=1) - true
+        return float(np.sum(self.weights * losses) / np.sum(self.weights))
+
+
+@dataclass(frozen=True)
+class SizeChoice:
+    """Number of components that held-out rows favour."""
+
+    n_components: int  # last size that lowered the log-loss by over 1%
+    steps: tuple[SizeStep, ...]  # all sizes tried, in order
+
+
+def choose_size(codes: Codes, domain: Domain, held_out: HeldOut) -> SizeChoice:
+    """Try 1, 2, 4, 8, ... components until held-out rows gain no more.
+
+    Growing ends after three sizes in a row that do not lower the least log-loss so far
+    by more than a hundredth, or with as many components as allowed or as there are
+    distinct rows.
+    """
+    rows, _ = merged_rows(codes)
+    most = min(rows.n_rows, held_out.max_components)
+    size, best, least, failed = 1, 1, math.inf, 0
+    steps: list[SizeStep] = []
+    work = Work()
+    while size <= most and failed < _PATIENCE:
+        work.say(f"trying {counted(size, 'component')} a class")
+        log_loss = held_out_scores(rows, domain, held_out, size).log_loss
+        steps.append(SizeStep(size, log_loss))
+        failed += 1
+        if log_loss < (1.0 - _LEAST_GAIN) * least:
+            best, least, failed = size, log_loss, 0
+        size *= 2
+    return SizeChoice(best, tuple(steps))
+
+
+def held_out_scores(
+    codes: Codes, domain: Domain, held_out: HeldOut, n_components: int
+) -> HeldOutScores:
+    """Score every distinct row by a mixture of the rows in the other folds.
+
+    The scores are empty if there are too few rows to hold some out.
+    """
+    rows, _ = merged_rows(codes)
+    folds = _deal(rows, held_out)
+    n_used = min(held_out.n_folds, rows.n_rows)
+    if n_used < 2:
+        rows, n_used = rows.rows(slice(0)), 0
+    found = run_tasks(
+        [
+            partial(
+                _fold_scores, rows, folds == fold, domain, held_out, n_components, fold
+            )
+            for fold in range(n_used)
+        ],
+        held_out.n_threads,
+    )
+    scores = np.empty((rows.n_rows, rows.cards[-1]))
+    for fold, fold_scores in enumerate(found):
+        scores[folds == fold] = fold_scores
+    own = rows.column(rows.n_variables - 1).astype(np.intp)
+    return HeldOutScores(scores, own, rows.weights)
+
+
+def _deal(rows: Codes, held_out: HeldOut) -> NDArray[np.intp]:
+    """Number of the fold of each row; every class is spread over all of them."""
+    own = rows.column(rows.n_variables - 1)
+    shuffled = np.random.default_rng(held_out.seed).permutation(rows.n_rows)
+    folds = np.empty(rows.n_rows, dtype=np.intp)
+    folds[shuffled[np.argsort(own[shuffled], kind="stable")]] = (
+        np.arange(rows.n_rows) % held_out.n_folds
+    )
+    return folds
+
+
+def _fold_scores(
+    rows: Codes,
+    tested: NDArray[np.bool_],
+    domain: Domain,
+    held_out: HeldOut,
+    n_components: int,
+    fold: int,
+) -> Floats:
+    """Log joints of one fold's rows, shape (n_rows, n_classes)."""
+    train, test = rows.rows(~tested), rows.rows(tested)
+    fit = learn_latent_class(
+        train,
+        n_components,
+        held_out.smoothing,
+        held_out.options,
+        [held_out.seed, n_components, fold],
+    )
+    own = train.column(train.n_variables - 1).astype(np.intp)
+    counts = np.bincount(own, train.weights, minlength=train.cards[-1])
+    prior = held_out.prior_rule.estimate(counts.astype(np.float64))
+    model = LatentClassModel(domain, prior, fit.weights, fit.tables)
+    scores = model.class_log_scores(test.without_last())
+    # A state that no other fold holds may be impossible under every class.
+    impossible = np.isneginf(scores).all(axis=1)
+    with np.errstate(divide="ignore"):
+        scores[impossible] = np.log(prior)
+    return scores

@@ -11,9 +11,12 @@ from numpy.typing import NDArray
 
 from bayleaf.data.codes import Codes
 from bayleaf.inference.log_sums import log_sum_exp
-from bayleaf.latent.ascent import Progress, climb
-from bayleaf.latent.batch_mixture import BatchOptions, learn_batch
-from bayleaf.latent.mixture_likelihood import MixtureLikelihood
+from bayleaf.latent.batch_mixture import (
+    BatchOptions,
+    MixtureLikelihood,
+    learn_batch,
+)
+from bayleaf.latent.expectation_maximisation import Progress
 from bayleaf.models.explanation import Explanation
 from bayleaf.models.hierarchical_mixture import HierarchicalMixtureModel
 from bayleaf.models.mixtures.tables import Banks, log_gate_weights
@@ -188,7 +191,7 @@ def _rounds(team: _Team, progress: Progress | None) -> None:
         team.climb()
         if progress is not None:
             progress(number + 1, team.value)
-        if team.value - before <= team.options.tol * abs(team.value):
+        if team.value - before <= team.options.tol * team.total_weight:
             return
 
 
@@ -209,6 +212,7 @@ class _Team:
             codes, architecture, options.pseudo_count, naive_experts=False
         )
         self._codes = self._likelihood.codes
+        self.total_weight = float(self._codes.weights.sum())
         self._classes = self._codes.column(codes.n_variables - 1).astype(np.intp)
         self._n_experts = self._likelihood.log_own.shape[1]
         self._prototype = _seeded(expert, rng)
@@ -258,11 +262,8 @@ class _Team:
 
     def climb(self) -> None:
         """Let the gates learn, the experts being as they are."""
-        found = climb(
-            self._likelihood.objective,
-            self._point,
-            max_iter=self.options.max_iter,
-            tol=self.options.tol,
+        found = self._likelihood.maximize(
+            self._point, self.options.max_iter, self.options.tol
         )
         self._point, self.value = found.point, found.objectives[-1]
 

@@ -1,28 +1,32 @@
-"""Learning a network with its local structures from rows, complete or not."""
+"""Networks with local structures from rows, complete or not."""
 
 from __future__ import annotations
 
 import math
 import time
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial as bound
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from bayleaf.counts.row_sums import RowFacts, summed_over_rows
 from bayleaf.counts.source import CountSource
 from bayleaf.counts.table_counts import TableCounts
+from bayleaf.counts.threads import thread_count
+from bayleaf.cpds.smoothing import Smoothing, dirichlet_rows
+from bayleaf.cpds.table import TableCPD
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
+from bayleaf.data.hierarchies.cuts import flat_hierarchy
+from bayleaf.data.hierarchy import ValueHierarchy
 from bayleaf.data.partial_values import PartialValues
 from bayleaf.latent.completed_rows import CompletedRows
-from bayleaf.latent.structure_search import (
-    GIVEN,
-    GLOBAL,
-    TREE,
-    StructureOptions,
-    search_structure,
-    with_learned_hierarchies,
-)
+from bayleaf.latent.expectation_maximisation import EMOptions, climb
+from bayleaf.latent.network_parameters import learn_parameters
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.networks.structured_network import (
     PlacedStructures,
@@ -32,21 +36,73 @@ from bayleaf.models.networks.structured_network import (
     structure_counts,
 )
 from bayleaf.progress import Work
-from bayleaf.scores.local_score import log_likelihood
+from bayleaf.scores.arc_prior import ArcPrior
+from bayleaf.scores.local_score import LocalScore, log_likelihood
+from bayleaf.search.constraints import Constraints
+from bayleaf.search.hierarchies.clustering import (
+    Linkage,
+    LinkageArity,
+    learn_hierarchies,
+)
+from bayleaf.search.hierarchies.local import LocalHierarchies
 from bayleaf.search.structure import (
     LEAST_GAIN,
     Deadline,
+    ProgressCallback,
     SearchResult,
     warn_if_stopped,
 )
+from bayleaf.search.tables.climbing import climb_tables
+from bayleaf.search.tree_climbing import TreeSearch, climb_trees
 
-# When expectation maximisation stands still, and its most steps.
-_TOLERANCE = 1e-7
-_MOST_STEPS = 200
+# Tighter than elsewhere, as scores of networks are compared afterwards.
+_EM = EMOptions(n_restarts=1, max_iter=200, tol=3e-6)
 # Share of the time limit for the network that rows are completed by at first.
 _FIRST_SHARE = 0.5
 # A search whose time is up makes no move, but its limit is above zero.
 _LEAST_SECONDS = 1e-9
+# Forms of distributions: tables need counts alone, trees are grown from rows.
+TABLE, TREE = LOCAL_STRUCTURES = ("table", "tree")
+# Where the hierarchies of values come from, beside None.
+GIVEN, GLOBAL, LOCAL, REFRESHED = ABSTRACTIONS = (
+    "given",
+    "global",
+    "local",
+    "local_refreshed",
+)
+
+
+@dataclass(frozen=True)
+class StructureOptions:
+    """Options of learning a network with local structures.
+
+    `abstraction` is the source of the hierarchies of the values: "given" with the
+    variables, learned for each variable ("global") or for each arc ("local",
+    "local_refreshed"), or None.
+    """
+
+    local_structure: Literal["table", "tree"]
+    abstraction: str | None
+    score: LocalScore
+    constraints: Constraints
+    smoothing: Smoothing
+    linkage: Linkage = "information"  # of learned hierarchies, see `build_hierarchy`
+    linkage_arity: LinkageArity = "binary"
+    tree_search: TreeSearch = "regrowing"  # see `climb_trees`
+    merge_leaves: bool = False  # of the trees found
+    n_restarts: int = 1  # the first is deterministic
+    skipped_restarts: int = 0  # those after the first
+    seed: int = 0
+    n_jobs: int | None = None  # in scikit-learn's meaning
+    max_table_cells: int = 20_000_000
+    cache_size: int = 200_000  # scores of families
+    progress: ProgressCallback | None = None  # called after every move
+    arc_prior: ArcPrior | None = None
+
+    @property
+    def form(self) -> tuple[str, str | None]:
+        """What distributions look like: their structure and abstraction."""
+        return self.local_structure, self.abstraction
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,7 +150,7 @@ def learn_structure(
     """
     options.constraints.check(domain)
     if not RowFacts.of(source).lacks_cells:
-        return learn_from_counts(source, domain, options)
+        return _learn_from_counts(source, domain, options)
     return _Restarts(source.rows(), partial, domain, options).run()
 
 
@@ -137,10 +193,10 @@ class _Restarts:
         work = Work()
         work.say(f"restart {number + 1} of {self.options.n_restarts}, missing cells")
         available = _of_available_cells(asked)
-        first = learn_from_counts(
-            row_counts(self.codes, asked),
+        first = _learn_from_counts(
+            _row_counts(self.codes, asked),
             self.domain,
-            self._in_time(available, _FIRST_SHARE),
+            _in_time(available, self.deadline, _FIRST_SHARE),
         )
         # Unfitted, as a fitted network agrees too well with its own structure.
         rows, _ = self.rows.weighted(first.network, asked.n_jobs)
@@ -154,39 +210,43 @@ class _Restarts:
 
     def _search(self, rows: CompletedRows, asked: StructureOptions) -> LearnedStructure:
         """Search with these expected counts; the best network after that."""
-        counts = row_counts(rows.codes, asked)
-        learned = learn_from_counts(counts, self.domain, self._in_time(asked))
+        counts = _row_counts(rows.codes, asked)
+        learned = _learn_from_counts(
+            counts, self.domain, _in_time(asked, self.deadline)
+        )
         self.stopped |= learned.found.stopped_early or self.deadline.has_passed
         return self._keep_if_better(learned, rows.codes)
 
     def _keep_if_better(
         self, learned: LearnedStructure, counted: Codes
     ) -> LearnedStructure:
-        """Fit a network and keep it if it scores more; the best network after that.
-
-        More is what exceeds rounding, and a step of expectation maximisation.
-        """
+        """Fit a network and keep it if it scores more; the best network after that."""
         best = self.best
         shapes = learned.found.cpd_structures
         if best is not None and best.found.cpd_structures == shapes:
             return best
         found, rows = _fitted(learned, counted, self.rows, self.options)
-        if best is not None:
-            least = max(LEAST_GAIN, _TOLERANCE * abs(best.observed_score))
-            if found.observed_score <= best.observed_score + least:
-                return best
+        if best is not None and not _is_better(found, best, self.codes):
+            return best
         self.best, self.rows = found, rows
         return found
 
-    def _in_time(
-        self, options: StructureOptions, share: float = 1.0
-    ) -> StructureOptions:
-        """The options with a share of the time that is left."""
-        if self.deadline.at is None:
-            return options
-        left = share * (self.deadline.at - time.monotonic())
-        limited = replace(options.constraints, time_limit=max(left, _LEAST_SECONDS))
-        return replace(options, constraints=limited)
+
+def _in_time(
+    options: StructureOptions, deadline: Deadline, share: float = 1.0
+) -> StructureOptions:
+    """The options with a share of the time that is left."""
+    if deadline.at is None:
+        return options
+    left = max(share * (deadline.at - time.monotonic()), _LEAST_SECONDS)
+    limited = replace(options.constraints, time_limit=left)
+    return replace(options, constraints=limited)
+
+
+def _is_better(found: LearnedStructure, best: LearnedStructure, rows: Codes) -> bool:
+    """Whether an observed score is larger by more than rounding and a step of EM."""
+    gain = found.observed_score - best.observed_score
+    return gain > max(LEAST_GAIN, _EM.tol * float(rows.weights.sum()))
 
 
 def _of_available_cells(options: StructureOptions) -> StructureOptions:
@@ -202,18 +262,81 @@ def _fitted(
     rows: CompletedRows,
     options: StructureOptions,
 ) -> tuple[LearnedStructure, CompletedRows]:
-    """The network with its probabilities and its score on what the rows hold."""
-    found = learned.found
+    """The network with probabilities by EM and its observed score, and its rows."""
+    found, network = learned.found, learned.network
+    rows, _ = rows.weighted(network, options.n_jobs)
+    task = _WeighedCompletions(found.cpd_structures, rows, options)
+    end = climb(task, task.fitted(rows), _EM)
+    network = network_from_counts(
+        network.domain,
+        found.dag,
+        found.cpd_structures,
+        end.parameters.counts,
+        options.smoothing,
+    )
+    score = _observed_score(learned, counted, end.log_likelihood, options)
+    return LearnedStructure(network, found, score, end.log_likelihood), end.expected
+
+
+class _FittedTables(NamedTuple):
+    """Expected counts of each family, and the distributions made of them."""
+
+    counts: list[NDArray[np.float64]]
+    tables: list[NDArray[np.float64]]
+
+
+class _WeighedCompletions:
+    """Completions of incomplete rows under given structures, for the EM steps.
+
+    What rises is the log-likelihood, as not every smoothing rule is that of a prior.
+    """
+
+    def __init__(
+        self,
+        structures: Sequence[Structure],
+        completed: CompletedRows,
+        options: StructureOptions,
+    ) -> None:
+        self.completed = completed
+        self.options = options
+        self.placed = PlacedStructures(structures, completed.codes)
+        self.total_weight = float(completed.weights.sum())
+
+    def fitted(self, completed: CompletedRows) -> _FittedTables:
+        """Distributions that fit weighted completions."""
+        counts = self.placed.counts(completed.codes.weights)
+        return _FittedTables(counts, list(map(self.options.smoothing.estimate, counts)))
+
+    def expect(self, fitted: _FittedTables) -> tuple[CompletedRows, float]:
+        logs = self.placed.log_densities(fitted.tables, self.options.n_jobs)
+        return self.completed.reweighted(logs)
+
+    def maximize(self, _: _FittedTables, expected: CompletedRows) -> _FittedTables:
+        return self.fitted(expected)
+
+    def log_prior(self, _: _FittedTables) -> float:
+        return 0.0
+
+    def probabilities(self, fitted: _FittedTables) -> list[NDArray[np.float64]]:
+        return fitted.tables
+
+
+def _observed_score(
+    learned: LearnedStructure,
+    counted: Codes,
+    log_likelihood: float,
+    options: StructureOptions,
+) -> float:
+    """Log-likelihood of the observed cells plus what the structure scores."""
     in_unit = 1 / math.log(2) if options.score.unit == "bits" else 1.0
     largest = math.fsum(
-        largest_log_likelihood(structure, counted) for structure in found.cpd_structures
+        _largest_log_likelihood(structure, counted)
+        for structure in learned.found.cpd_structures
     )
-    network, rows, observed = _refitted(learned, rows, options)
-    score = found.score + in_unit * (observed - largest)
-    return LearnedStructure(network, found, score, observed), rows
+    return learned.found.score + in_unit * (log_likelihood - largest)
 
 
-def largest_log_likelihood(structure: Structure, codes: Codes) -> float:
+def _largest_log_likelihood(structure: Structure, codes: Codes) -> float:
     """What the search took the data's share of a family's score for (nats)."""
     counts = structure_counts(structure, codes)
     counts = counts.reshape(-1, counts.shape[-1])
@@ -223,7 +346,7 @@ def largest_log_likelihood(structure: Structure, codes: Codes) -> float:
     return float(log_likelihood(counts)) * scale
 
 
-def row_counts(codes: Codes, options: StructureOptions) -> TableCounts:
+def _row_counts(codes: Codes, options: StructureOptions) -> TableCounts:
     """Counts of rows in memory, without a class, as that is the fastest."""
     return TableCounts(
         codes,
@@ -233,16 +356,16 @@ def row_counts(codes: Codes, options: StructureOptions) -> TableCounts:
     )
 
 
-def learn_from_counts(
+def _learn_from_counts(
     source: CountSource, domain: Domain, options: StructureOptions
 ) -> LearnedStructure:
     """Search and count in complete rows."""
     counts = source
     if isinstance(source, TableCounts) or options.local_structure == TREE:
-        counts = row_counts(source.rows(), options)
+        counts = _row_counts(source.rows(), options)
     if options.abstraction == GLOBAL:
-        domain = with_learned_hierarchies(domain, counts, options)
-    found = search_structure(counts, domain, options)
+        domain = _with_learned_hierarchies(domain, counts, options)
+    found = _search_structure(counts, domain, options)
     shapes, smoothing = found.cpd_structures, options.smoothing
     # Where trees were grown from a sample, all rows fill them.
     tables = [summed_over_rows(source, bound(structure_counts, s)) for s in shapes]
@@ -251,25 +374,153 @@ def learn_from_counts(
     return LearnedStructure(network, found, found.score, fitted)
 
 
-def _refitted(
-    learned: LearnedStructure, completed: CompletedRows, options: StructureOptions
-) -> tuple[BayesianNetwork, CompletedRows, float]:
-    """Fit the probabilities by expectation maximisation.
+def _search_structure(
+    counts: CountSource, domain: Domain, options: StructureOptions
+) -> SearchResult:
+    """Search for a structure of the requested form.
 
-    Returns the network, the rows weighted under it, and their log-likelihood (nats).
+    Counts are of complete rows, without a class.
     """
-    found, smoothing = learned.found, options.smoothing
-    placed = PlacedStructures(found.cpd_structures, completed.codes)
-    completed, observed = completed.weighted(learned.network, options.n_jobs)
-    for _ in range(_MOST_STEPS):
-        counts = placed.counts(completed.codes.weights)
-        tables = [smoothing.estimate(own) for own in counts]
-        before = observed
-        completed, observed = completed.reweighted(
-            placed.log_densities(tables, options.n_jobs)
+    source = None
+    if options.abstraction in (LOCAL, REFRESHED):
+        source = LocalHierarchies(
+            counts, domain, options.linkage, options.linkage_arity
         )
-        if abs(observed - before) <= _TOLERANCE * abs(observed):
+    hierarchies = _hierarchies(domain, options.abstraction)
+    shared: dict[str, Any] = {
+        "refine": options.abstraction is not None,
+        "constraints": options.constraints,
+        "arc_prior": options.arc_prior,
+        "n_restarts": options.n_restarts,
+        "skipped_restarts": options.skipped_restarts,
+        "seed": options.seed,
+        "n_jobs": thread_count(options.n_jobs),
+        "progress": options.progress,
+        "hierarchy_source": source,
+    }
+    if options.local_structure == "tree":
+        return climb_trees(
+            counts,
+            domain,
+            options.score,
+            hierarchies,
+            tree_search=options.tree_search,
+            merge_leaves=options.merge_leaves,
+            **shared,
+        )
+    return climb_tables(
+        counts,
+        domain,
+        options.score,
+        hierarchies,
+        refresh=options.abstraction == REFRESHED,
+        cache_size=options.cache_size,
+        **shared,
+    )
+
+
+def _with_learned_hierarchies(
+    domain: Domain, counts: CountSource, options: StructureOptions
+) -> Domain:
+    """The variables with a hierarchy each, learned with all others as context."""
+    learned = learn_hierarchies(counts, domain, options.linkage, options.linkage_arity)
+    return Domain(
+        tuple(
+            replace(variable, hierarchy=hierarchy)
+            for variable, hierarchy in zip(domain, learned, strict=True)
+        )
+    )
+
+
+def _hierarchies(domain: Domain, abstraction: str | None) -> list[ValueHierarchy]:
+    """The hierarchy over each variable's values; flat where there is none."""
+    return [
+        variable.hierarchy
+        if abstraction is not None and variable.hierarchy is not None
+        else flat_hierarchy(variable.states)
+        for variable in domain
+    ]
+
+
+@dataclass(frozen=True, eq=False)
+class ExpectedStructure:
+    """A network learned by expectation maximisation, and the course of its score."""
+
+    learned: LearnedStructure
+    scores: tuple[float, ...]  # observed, of the first network and its successors
+
+
+def learn_by_expectation(
+    codes: Codes, domain: Domain, options: StructureOptions, *, edges: bool
+) -> ExpectedStructure:
+    """Search for a network of tables, and fit it to all observed cells.
+
+    Friedman (1998), "The Bayesian structural EM algorithm": expected counts under the
+    present network, weights of the completed rows, drive a search; its result is
+    fitted, exactly, by expectation maximisation on a junction tree. A network replaces
+    the present one if its observed score is larger: the log-likelihood of what the rows
+    contain, and what the structure scores (see `learn_structure`).
+
+    Without `edges`, the search is made once, with each family counted in the rows that
+    contain all of it. Distributions are tables without abstraction. ValueError if the
+    smoothing rule is not a prior that ignores counts.
+    """
+    dirichlet_rows(options.smoothing)
+    options.constraints.check(domain)
+    deadline = Deadline.after(options.constraints.time_limit)
+    work = Work()
+    work.say("search in the cells at hand")
+    found = _learn_from_counts(_row_counts(codes, options), domain, options)
+    best = _exactly_fitted(found, codes, codes, options)
+    scores = [best.observed_score]
+    incomplete = any(codes.missing(v).any() for v in range(codes.n_variables))
+    if not edges or not incomplete:
+        return ExpectedStructure(best, tuple(scores))
+    rows = CompletedRows.of_rows(codes, PartialValues.none(), options.seed)
+    # Unfitted at first, as a fitted network agrees too well with its own structure.
+    present: BayesianNetwork = found.network
+    tried = {found.found.dag}
+    while not deadline.has_passed:
+        work.say(f"search {len(tried) + 1} with expected counts")
+        expected, _ = rows.weighted(present, options.n_jobs)
+        found = _learn_from_counts(
+            _row_counts(expected.codes, options), domain, _in_time(options, deadline)
+        )
+        is_first, present = present is not best.network, best.network
+        if found.found.dag not in tried:
+            tried.add(found.found.dag)
+            fitted = _exactly_fitted(found, expected.codes, codes, options)
+            if _is_better(fitted, best, codes):
+                best, present = fitted, fitted.network
+                scores.append(best.observed_score)
+                continue
+        if not is_first:
             break
-    domain, shapes = learned.network.domain, found.cpd_structures
-    network = network_from_counts(domain, found.dag, shapes, counts, smoothing)
-    return network, completed, observed
+    return ExpectedStructure(best, tuple(scores))
+
+
+def _exactly_fitted(
+    learned: LearnedStructure, counted: Codes, rows: Codes, options: StructureOptions
+) -> LearnedStructure:
+    """A network with its tables and its observed score.
+
+    `learned` has the structure and the tables to start from; `counted` is what the
+    search saw of `rows`.
+    """
+    weight = dirichlet_rows(options.smoothing)
+    tables = []
+    for family in learned.network.dag.families:
+        shape = tuple(rows.cards[member] for member in family)
+        experience = np.full(shape[:-1], weight(shape[-1]))
+        tables.append(TableCPD(family, np.full(shape, 1 / shape[-1]), experience))
+    expanded = [TableCPD(cpd.family, cpd.probabilities) for cpd in learned.network.cpds]
+    fitted = learn_parameters(
+        replace(learned.network, cpds=tuple(tables)),
+        rows,
+        start=replace(learned.network, cpds=tuple(expanded)),
+        tol=_EM.tol,
+        max_iter=_EM.max_iter,
+        n_jobs=options.n_jobs,
+    )
+    score = _observed_score(learned, counted, fitted.log_likelihood, options)
+    return LearnedStructure(fitted.network, learned.found, score, fitted.log_likelihood)

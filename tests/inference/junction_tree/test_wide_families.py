@@ -14,7 +14,7 @@ from bayleaf.graph.dag import DAG
 from bayleaf.inference.junction_tree.rows import expected_counts
 from bayleaf.inference.junction_tree.tree import JunctionTree
 from bayleaf.inference.queries import Inference
-from bayleaf.latent.em import learn_parameters
+from bayleaf.latent.network_parameters import learn_parameters
 from bayleaf.models.bayesian_network import BayesianNetwork
 
 N_PARENTS = 60

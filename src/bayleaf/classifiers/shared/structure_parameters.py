@@ -25,7 +25,7 @@ from bayleaf.classifiers.shared.parameters import (
 from bayleaf.cpds.smoothing import Smoothing, dirichlet_rows, resolve_smoothing
 from bayleaf.data.domain import Domain
 from bayleaf.data.random_state import random_generator
-from bayleaf.latent.structure_search import (
+from bayleaf.latent.structure_learning import (
     ABSTRACTIONS,
     GIVEN,
     GLOBAL,

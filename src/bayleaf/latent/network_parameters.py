@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Callable, Sequence
+import warnings
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -23,14 +24,16 @@ from bayleaf.data.shuffled_rows import merged_rows
 from bayleaf.inference.junction_tree.rows import expected_counts
 from bayleaf.inference.junction_tree.tree import JunctionTree
 from bayleaf.inference.rows import read_rows, read_weights
-from bayleaf.latent.starts.saddle_points import warn_of_saddle_point
+from bayleaf.latent.expectation_maximisation import EMOptions, Progress, best_climb
 from bayleaf.models.bayesian_network import BayesianNetwork
-from bayleaf.progress import Work
-from bayleaf.wording import brief_fields, quoted
+from bayleaf.models.network_parts import Name
+from bayleaf.wording import brief_fields, name_list, quoted
 
-Progress = Callable[[int, float], object]
 Table = NDArray[np.float64]
 Estimate = Callable[[Table, Table], Table]
+
+# Differences that rounding leaves.
+_EQUAL = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +51,7 @@ class LearnedParameters:
         What rose at every step, from the start on: the log-likelihood plus the
         logarithm of the prior that experience counts stand for (nats).
     converged : bool
-        Whether the last step changed it by less than the tolerance.
+        Whether learning ended by `tol`, or because all rows were complete.
     expected_counts : tuple of ndarray
         Expected rows in each cell of each family under the network, shaped like its
         tables.
@@ -99,9 +102,10 @@ def learn_parameters(
     start : BayesianNetwork, optional
         Distributions to start from instead of those of `network`, of the same form.
     tol : float, default=1e-4
-        Learning ends when a step changes the objective by less than this share.
+        Learning ends when a step changes the objective by at most `tol` nats per row
+        (by weight) and no learned probability by more than the square root of `tol`.
     max_iter : int, default=200
-        Most steps.
+        Maximum number of steps.
     n_restarts : int, default=1
         Number of starts, the first from the network's own distributions (or `start`)
         and the others from random ones; the best end is kept. Latent variables whose
@@ -140,16 +144,22 @@ def learn_parameters(
     generator = random_generator(random_state)
     codes = _weighted(read_rows(network.domain, table), sample_weight)
     task = _Task(network, codes, n_jobs)
-    climb = partial(_climb, task, tol, max_iter, progress)
     first = network if start is None else _started(network, start)
     if n_restarts == 1:
         warn_of_saddle_point(first, codes, task.learned)
-    best = climb(first)
-    for _ in range(n_restarts - 1):
-        found = climb(task.random_start(generator))
-        if found.objectives[-1] > best.objectives[-1]:
-            best = found
-    return best
+    is_complete = not task.incomplete.n_rows
+    options = EMOptions(n_restarts, 1 if is_complete else max_iter, tol)
+    draw = partial(task.random_start, generator)
+    starts: list[Callable[[], BayesianNetwork]] = [lambda: first]
+    starts += [draw] * (n_restarts - 1)
+    best = best_climb(task, starts, options, progress=progress)
+    return LearnedParameters(
+        task.with_experience(best.parameters, best.expected),
+        best.log_likelihood,
+        best.objectives,
+        best.converged or is_complete,
+        tuple(best.expected),
+    )
 
 
 def _check(tol: float, max_iter: int, n_restarts: int) -> None:
@@ -200,6 +210,7 @@ class _Task:
         self.network = network
         self.n_jobs = n_jobs
         self.learned = _learned_nodes(network)
+        self.total_weight = float(codes.weights.sum())
         missing = np.zeros(codes.n_rows, dtype=bool)
         for variable in range(codes.n_variables):
             missing |= codes.missing(variable)
@@ -216,7 +227,7 @@ class _Task:
     def expect(self, network: BayesianNetwork) -> tuple[list[Table], float]:
         """Expected counts of all families, and the log-likelihood of the rows."""
         log_likelihood = sum(
-            _log_product(counts, cpd.log_probabilities())
+            log_product(counts, cpd.log_probabilities())
             for counts, cpd in zip(self._counted, network.cpds, strict=True)
         )
         if not self.incomplete.n_rows:
@@ -236,7 +247,7 @@ class _Task:
     def log_prior(self, network: BayesianNetwork) -> float:
         """Logarithm of the prior density at a network, up to a constant (nats)."""
         return sum(
-            _log_product(prior, cpd.log_probabilities())
+            log_product(prior, cpd.log_probabilities())
             for prior, cpd in zip(self.priors, network.cpds, strict=True)
             if prior is not None
         )
@@ -254,6 +265,10 @@ class _Task:
             )
         ]
         return replace(network, cpds=tuple(cpds))
+
+    def probabilities(self, network: BayesianNetwork) -> list[Table]:
+        """Tables of the learned distributions."""
+        return [network.cpds[node].probabilities for node in sorted(self.learned)]
 
     def with_experience(
         self, network: BayesianNetwork, counts: list[Table]
@@ -276,41 +291,6 @@ class _Task:
             drawn = generator.standard_exponential(cpd.cards)
             cpds[node] = fitted_distribution(cpd, drawn, _shares)
         return replace(self.network, cpds=tuple(cpds))
-
-
-def _climb(
-    task: _Task,
-    tol: float,
-    max_iter: int,
-    progress: Progress | None,
-    network: BayesianNetwork,
-) -> LearnedParameters:
-    """Step from one start until the objective stands still."""
-    counts, log_likelihood = task.expect(network)
-    objectives = [log_likelihood + task.log_prior(network)]
-    converged, work = False, Work()
-    while not converged and len(objectives) <= max_iter:
-        network = task.maximize(network, counts)
-        counts, log_likelihood = task.expect(network)
-        objectives.append(log_likelihood + task.log_prior(network))
-        if objectives[-1] == -math.inf:
-            raise ValueError(
-                "some row is impossible under the distributions that are not learned; "
-                "give those experience counts, or correct the rows"
-            )
-        work.say(f"step {len(objectives) - 1} of at most {max_iter}")
-        if progress is not None:
-            progress(len(objectives) - 1, objectives[-1])
-        change = objectives[-1] - objectives[-2]
-        still = abs(change) <= tol * abs(objectives[-1])
-        converged = still or not task.incomplete.n_rows
-    return LearnedParameters(
-        task.with_experience(network, counts),
-        log_likelihood,
-        tuple(objectives),
-        converged,
-        tuple(counts),
-    )
 
 
 def _learned_nodes(network: BayesianNetwork) -> set[int]:
@@ -336,7 +316,7 @@ def _pseudo_counts(cpd: CPD) -> Table:
     return np.asarray(table * cpd.experience[..., None])
 
 
-def _log_product(counts: Table, log_table: Table) -> float:
+def log_product(counts: Table, log_table: Table) -> float:
     """Sum of counts times logarithms, where there are counts (nats)."""
     seen = counts > 0
     return float(np.dot(counts[seen], log_table[seen]))
@@ -385,3 +365,61 @@ def _shares(counts: Table, present: Table) -> Table:
     """Shares along the last axis; the present ones where there is no count."""
     totals = counts.sum(axis=-1, keepdims=True)
     return np.where(totals > 0, counts / np.where(totals > 0, totals, 1.0), present)
+
+
+def stalled_latents(
+    network: BayesianNetwork, codes: Codes, learned: Collection[int]
+) -> list[Name]:
+    """Latent variables whose states no step of expectation maximisation separates.
+
+    Where the distributions of all children are the same in every state of a variable
+    that no row shows, its posterior is its prior in every row, so expected counts leave
+    the children's distributions alike: a saddle point. `learned` are the variables
+    whose distributions are learned.
+    """
+    children = network.dag.children()
+    return [
+        variable.name
+        for node, variable in enumerate(network.domain)
+        if variable.n_states > 1
+        and any(child in learned for child in children[node])
+        and codes.missing(node).all()
+        and all(_is_blind(network, child, node) for child in children[node])
+    ]
+
+
+def _is_blind(network: BayesianNetwork, child: int, parent: int) -> bool:
+    """Whether a child's distributions are the same in all states of a parent."""
+    cpd = network.cpds[child]
+    axis = cpd.parents.index(parent)
+    table = cpd.probabilities
+    first = np.take(table, [0], axis=axis)
+    return bool((np.abs(table - first) <= _EQUAL).all())
+
+
+def warn_of_saddle_point(
+    network: BayesianNetwork, codes: Codes, learned: Collection[int]
+) -> None:
+    """Warn where a start is a saddle point; the RuntimeWarning names the variables."""
+    stalled = stalled_latents(network, codes, learned)
+    if stalled:
+        warnings.warn(
+            f"the start does not tell the states of the latent {name_list(stalled)} "
+            "apart, so no step of expectation maximisation will; give the children "
+            "different distributions in each state, or raise n_restarts",
+            RuntimeWarning,
+            stacklevel=3,
+        )
+
+
+def with_random_tables(
+    network: BayesianNetwork, latent: Collection[int], generator: np.random.Generator
+) -> BayesianNetwork:
+    """The network with random tables of some variables and of their children."""
+    cpds = list(network.cpds)
+    for node, cpd in enumerate(cpds):
+        if isinstance(cpd, TableCPD) and not set(cpd.family).isdisjoint(latent):
+            drawn = generator.standard_exponential(cpd.cards)
+            drawn /= drawn.sum(axis=-1, keepdims=True)
+            cpds[node] = replace(cpd, probabilities=drawn)
+    return replace(network, cpds=tuple(cpds))

@@ -15,7 +15,7 @@ from bayleaf.cpds.latent_tree import LatentTree
 from bayleaf.cpds.smoothing import Dirichlet, MaximumLikelihood, Smoothing
 from bayleaf.data.codes import Codes
 from bayleaf.datasets import load_heart
-from bayleaf.latent.hierarchical_em import learned_by_em
+from bayleaf.latent.hierarchical_parameters import learned_by_em
 from bayleaf.models.hierarchical_naive_bayes import HierarchicalNaiveBayesModel
 from bayleaf.models.latents import messages
 from offenders import check_each

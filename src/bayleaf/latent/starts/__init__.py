@@ -1,1 +1,0 @@
-"""Where expectation maximisation starts."""

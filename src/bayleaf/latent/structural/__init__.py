@@ -1,1 +1,0 @@
-"""Structures learned by expectation maximisation."""
