@@ -29,16 +29,6 @@ if TYPE_CHECKING:
 
 Estimator = TypeVar("Estimator", bound="TableEstimator")
 
-# Parameters in files of schema version 2 and what they are called now, by kind; a kind
-# that has none of these names has lost the parameter, which was without effect.
-_FORMER_NAMES: dict[str, tuple[str, ...]] = {
-    "parameters": ("objective",),
-    "pull": (),
-    "smoothing": (),
-    "max_iterations": ("max_iter",),
-    "tolerance": ("tol",),
-    "n_init": ("n_restarts", "n_mixtures"),
-}
 # What stands for a mapping, such as value hierarchies by column.
 _MAPPING = "mapping"
 _PAIRS = "pairs"
@@ -138,17 +128,12 @@ def unfitted(
     if given is not None and names_a_file(given):
         raise ModelFileError("the hierarchies of a model file should be trees")
     defaults = kind().get_params()
-    known = set(defaults)
-    parameters: dict[str, Any] = {}
-    for name, value in values.items():
-        if name in known or name not in _FORMER_NAMES:
-            # A file writes an empty tuple as it does an empty list.
-            is_default = value == [] and defaults.get(name) == ()
-            parameters[name] = () if is_default else parameter_from(value)
-            continue
-        for present in known.intersection(_FORMER_NAMES[name]):
-            parameters[present] = parameter_from(value)
-    strange = sorted(set(parameters) - known)
+    # A file writes an empty tuple as it does an empty list.
+    parameters: dict[str, Any] = {
+        name: () if value == [] and defaults.get(name) == () else parameter_from(value)
+        for name, value in values.items()
+    }
+    strange = sorted(set(parameters) - set(defaults))
     if strange:
         raise ModelFileError(
             f"the model file has parameters that {kind.__name__} lacks: "

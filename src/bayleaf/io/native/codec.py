@@ -17,9 +17,7 @@ from functools import cache
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
-from numpy.typing import NDArray
 
-from bayleaf.counts.occupied import OccupiedFamilies
 from bayleaf.cpds.random_network import RandomNetwork
 from bayleaf.cpds.tree import TreeCPD
 from bayleaf.data.domain import Domain
@@ -228,38 +226,19 @@ class Decoder:
         )
 
     def _networks(self, value: Any, where: str) -> tuple[RandomNetwork, ...]:
-        """Sampled networks; files of older versions hold one after the other."""
-        if isinstance(value, dict):
-            packed = self._dataclass(PackedNetworks, value, where)
-            found: tuple[RandomNetwork, ...] = _made(packed.restored, where)
-        elif isinstance(value, list):
-            found = tuple(
-                self._old_network(item, f"{where}[{place}]")
-                for place, item in enumerate(value)
-            )
-        else:
-            raise ModelFileError(f"{where} should be an object")
-        for network in found:
+        """Sampled networks."""
+        packed = self._dataclass(PackedNetworks, value, where)
+        networks: tuple[RandomNetwork, ...] = _made(packed.restored, where)
+        for network in networks:
             _made(network.counts.check_content, where)
             _made(network.check_content, where)
-        return found
-
-    def _old_network(self, value: Any, where: str) -> RandomNetwork:
-        """A network whose cells are in any order."""
-        content = _object(value, where)
-        maps = self.field(content, "maps", tuple[NDArray[np.uint16], ...], where)
-        counts = self.field(content, "counts", OccupiedFamilies, where)
-        in_order = _made(counts.in_order, where)
-        return RandomNetwork(maps, in_order.compacted())
+        return networks
 
     def _array(
         self, dtype: np.dtype[Any], value: Any, where: str
     ) -> np.ndarray[Any, Any]:
         """An array of the type that its annotation names."""
-        found = value
-        # An array comes from a document of an older version.
-        if not isinstance(value, np.ndarray):
-            found = self._read(value, where, whole=dtype.kind != "f")
+        found = self._read(value, where, whole=dtype.kind != "f")
         array = np.asarray(found.astype(dtype, copy=False))
         if array is not found and not np.array_equal(array, found):
             raise ModelFileError(f"{where} holds numbers that are no {dtype}")

@@ -15,12 +15,9 @@ from bayleaf.io.errors import ModelFileError
 from bayleaf.io.native import archive
 from bayleaf.io.native.archive import Array, ArrayReader
 from bayleaf.io.native.codec import REFUSALS, Decoder, encoded
-from bayleaf.io.native.version_2 import arrays_beside, upgraded
-from bayleaf.io.native.version_3 import with_rules
 from bayleaf.wording import visible_json
 
 SCHEMA_VERSION = 4
-_READ_VERSIONS = range(2, SCHEMA_VERSION + 1)
 MAX_BYTES = archive.MAX_BYTES
 Content = TypeVar("Content")
 
@@ -141,11 +138,6 @@ def read_document(
     path = Path(path)
     document, arrays = read_values(path, max_bytes, tuple(kinds))
     try:
-        if document["schema_version"] == 2:
-            arrays = arrays_beside(path, document, max_bytes)
-            document = upgraded(document, arrays)
-        if document["schema_version"] < SCHEMA_VERSION:
-            document = with_rules(document)
         return _content_of(document, arrays, kinds)
     except ModelFileError:
         raise
@@ -191,10 +183,15 @@ def _values_in(
             lacks += f", and has {found!r}"
         raise ModelFileError(f"{name} is no bayleaf model file: {lacks}")
     version = document.get("schema_version")
-    if type(version) is not int or version not in _READ_VERSIONS:
+    if type(version) is int and 0 < version < SCHEMA_VERSION:
+        raise ModelFileError(
+            f"{name} was written by an earlier version of bayleaf (schema {version}); "
+            "fit the model again and save it"
+        )
+    if type(version) is not int or version != SCHEMA_VERSION:
         raise ModelFileError(
             f"model file {name} has schema version {version!r}, but this bayleaf "
-            f"reads versions 2 to {SCHEMA_VERSION}; use the bayleaf that wrote it"
+            f"reads version {SCHEMA_VERSION}; use the bayleaf that wrote it"
         )
     return document, arrays
 
