@@ -317,7 +317,7 @@ def test_a_field_left_out_anywhere_is_refused_or_harmless(
 def test_every_required_field_is_named_when_it_lacks(
     texts: dict[str, str], path: Path
 ) -> None:
-    keys = ("domain", "model", "rules", "classifier", "parameters", "label_type")
+    keys = ("domain", "model", "rules", "estimator", "parameters", "label_type")
 
     def check(case: tuple[str, str]) -> None:
         kind, key = case
@@ -641,7 +641,7 @@ def test_a_key_that_stands_twice_is_refused(texts: dict[str, str], path: Path) -
 
 def test_an_unknown_classifier_is_refused(texts: dict[str, str], path: Path) -> None:
     names = ("Predictor", "os.system", "", "__class__", "x" * 10**5)
-    _check_field(texts, path, "classifier", names, "known are NaiveBayesClassifier")
+    _check_field(texts, path, "estimator", names, "known are NaiveBayesClassifier")
 
 
 PARAMETERS: list[dict[Any, Any]] = [
@@ -890,7 +890,7 @@ def test_reading_a_model_imports_no_module_that_it_names(
     def check(case: tuple[str, str]) -> None:
         kind, name = case
         before = set(sys.modules)
-        for key in ("classifier", "label_type"):
+        for key in ("estimator", "label_type"):
             _write(path, {**json.loads(texts[kind]), key: name})
             _refuse(path)
         assert name not in set(sys.modules) - before

@@ -35,8 +35,8 @@ from bayleaf.density.fitted import FittedNetwork
 from bayleaf.inference.row_densities import log_likelihood_of_rows
 from bayleaf.latent.structural.structural_em import learn_by_expectation
 from bayleaf.latent.structure_learning import LearnedStructure, learn_structure
+from bayleaf.models.fit_stamp import FitStamp
 from bayleaf.scores.resolve import resolve_score
-from bayleaf.search.structure import Move
 from bayleaf.streams.streamed import is_streamed
 
 
@@ -185,7 +185,6 @@ class BayesianNetworkEstimator(StructureParameters, FittedNetwork):
         ("store", "max_rows_in_memory", "client", "memory"), UNUSED
     )
     mdl_: float
-    trace_: tuple[Move, ...]
     em_scores_: tuple[float, ...]
     missing_rules = (*MISSING_RULES, "em")
 
@@ -321,6 +320,7 @@ class BayesianNetworkEstimator(StructureParameters, FittedNetwork):
         """Keep what was learned."""
         found = learned.found
         self._last_unknown = {}
+        self._fit_stamp = FitStamp.now()
         self._sample_note = ""
         self.network_ = learned.network
         self.score_ = found.score

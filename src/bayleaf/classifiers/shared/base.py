@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from abc import abstractmethod
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -28,6 +29,7 @@ from bayleaf.classifiers.shared.parameters import (
     checked_loss,
     encoder_rules,
 )
+from bayleaf.classifiers.shared.saving import kept_support
 from bayleaf.classifiers.shared.table_estimator import TableEstimator
 from bayleaf.classifiers.shared.training import (
     TrainingTable,
@@ -46,8 +48,10 @@ from bayleaf.data.encoder.table_encoder import EncodedTable
 from bayleaf.data.memory import size_in_bytes
 from bayleaf.data.random_state import random_generator
 from bayleaf.data.tables.frames import row_labels, take_apart
+from bayleaf.io.native.model_file import SavedModel
 from bayleaf.models.class_model import ClassModel
 from bayleaf.models.explanation import Explanation, labelled
+from bayleaf.models.fit_stamp import FitStamp
 from bayleaf.models.predictor import Predictor
 from bayleaf.streams.streamed import is_streamed
 
@@ -276,6 +280,7 @@ class BayesianClassifier(
         self.__dict__.update(dict.fromkeys(OF_LAST_FIT))
         self._last_unknown = {}
         self.__dict__.pop("selection_", None)
+        self._fit_stamp = FitStamp.now()
         self.temperature_ = 1.0
         if self.smoothing != AUTO:
             self.smoothing_ = resolve_smoothing(self.smoothing)
@@ -332,6 +337,26 @@ class BayesianClassifier(
             self._prior_shift,
             thread_count(self.n_jobs),
         )
+
+    def _record(self, **others: Any) -> SavedModel:
+        predictor = replace(self._predictor(), support=kept_support(self))
+        return SavedModel.of_predictor(
+            predictor, log_likelihood=self.log_likelihood_, **others
+        )
+
+    def _restore(self, saved: Any) -> None:
+        super()._restore(saved)
+        predictor = saved.predictor
+        self.classes_ = predictor.classes
+        self.model_ = predictor.model
+        self.log_likelihood_ = saved.log_likelihood
+        self.temperature_ = predictor.temperature
+        if self.smoothing != AUTO:
+            self.smoothing_ = resolve_smoothing(self.smoothing)
+        self.__dict__.update(dict.fromkeys(OF_LAST_FIT))
+        self._prior_shift, self._support = predictor.prior_shift, predictor.support
+        # A loss must fit the classes.
+        self._predictor()
 
     def _prepare(self, X: Any) -> tuple[Predictor, Codes]:
         """The predictor and a table's codes, once it has the columns of training."""

@@ -1,9 +1,8 @@
-"""What a fitted classifier is: network, arcs, summary, shapes, its file."""
+"""What a fitted classifier is: network, arcs, summary, shapes."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
@@ -13,10 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 from bayleaf.classifiers.shared.classifier_parts import ClassifierParts
 from bayleaf.classifiers.shared.constraints.edge_parameters import edge_remarks
 from bayleaf.classifiers.shared.constraints.monotone_features import monotone_remarks
-from bayleaf.classifiers.shared.saving import readable_model
 from bayleaf.data.codes import Codes
 from bayleaf.describe.summary import Summary, summarize
-from bayleaf.io.native.model_file import write_model
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.model_kind import AVERAGES_NETWORKS
 from bayleaf.models.texts.feature_shape import FeatureShape
@@ -161,20 +158,6 @@ class FittedClassifier(ClassifierParts):
         classifier = cls(**parameters)
         fit_to_counts(classifier, counts)
         return classifier
-
-    def save(self, path: str | Path) -> None:
-        """Write the fitted classifier to a JSON model file; `bayleaf.load` reads it.
-
-        Raises
-        ------
-        TypeError
-            If a parameter or label has no place in the file, naming it.
-        ValueError
-            If a reader would refuse a table, as after a large floor, or anything else.
-        OSError
-            If the file cannot be written; an older file is then left as it was.
-        """
-        write_model(readable_model(self), path)
 
 
 def _rows(codes: Codes, feature: int, n_states: int) -> NDArray[np.float64]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
@@ -59,10 +59,12 @@ def inspect(
     from bayleaf.describe.drawing import structure_dot, structure_text
     from bayleaf.describe.summary import summarize
     from bayleaf.io import read_model
-    from bayleaf.io.native.density import is_density
-    from bayleaf.io.native.regression import is_regression
+    from bayleaf.loading import read_content
 
-    if is_regression(model):
+    # Hierarchies are shown of network files as well.
+    saved: Any = read_model(model) if hierarchy is None else read_content(model)
+    kind = getattr(saved, "kind", "network")
+    if kind == "regressor":
         refuse_options(
             {
                 "--table": table,
@@ -78,7 +80,7 @@ def inspect(
         return 0
     if hierarchy is not None:
         return _show_hierarchy(model, hierarchy, as_json=json)
-    if is_density(model):
+    if kind == "density":
         for name, value in (
             ("--shape", shape),
             ("--rules", rules),
@@ -87,7 +89,6 @@ def inspect(
             if value:
                 raise ValueError(f"{name} belongs to classifiers, not density models")
         return _show_density(model, table, structure, as_json=json)
-    saved = read_model(model)
     class_model = saved.predictor.model
     if importance is not None:
         return _show_importance(saved.predictor, importance, target, as_json=json)
@@ -109,7 +110,7 @@ def inspect(
         else:
             print(structure_text(class_model))
         return 0
-    summary = summarize(saved.classifier, saved.predictor, saved.log_likelihood, {})
+    summary = summarize(saved.estimator, saved.predictor, saved.log_likelihood, {})
     if json:
         print_json(summary.to_dict())
     else:
@@ -122,9 +123,9 @@ def _show_density(
 ) -> int:
     """Print a density model: its summary, one distribution, or its arcs."""
     from bayleaf.io.formats.dot import to_dot
-    from bayleaf.loading import load_density
+    from bayleaf.loading import load_estimator
 
-    estimator = load_density(path)
+    estimator: Any = load_estimator(path)
     network = estimator.network_
     if table is not None:
         names = {str(name): name for name in network.domain.names}

@@ -6,7 +6,7 @@ import sys
 from collections import Counter
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
@@ -16,7 +16,7 @@ from bayleaf.cli.options import Source
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from bayleaf.io.native.regression import SavedRegression
+    from bayleaf.io import SavedModel
     from bayleaf.models.predictor import Predictor
     from bayleaf.predictions.parts import Score
 
@@ -59,13 +59,9 @@ def predict(
     from bayleaf.cli.batches.sources import is_many_files
     from bayleaf.cli.showing.progress import progress
     from bayleaf.io import read_model
-    from bayleaf.io.native.regression import is_regression, read_regression
 
-    predictor: Predictor | SavedRegression
-    if is_regression(model):
-        predictor = read_regression(model)
-    else:
-        predictor = read_model(model).predictor
+    saved = read_model(model)
+    predictor = saved if saved.kind == "regressor" else saved.predictor
     unknown: Counter[str | int] = Counter()
     score = partial(_scored, predictor, probabilities, unknown)
     with progress():
@@ -108,7 +104,7 @@ def _predict_file(
 
 
 def _scored(
-    predictor: Predictor | SavedRegression,
+    predictor: Predictor | SavedModel,
     probabilities: bool,
     unknown: Counter[str | int],
     batch: pa.RecordBatch,
@@ -126,4 +122,5 @@ def _scored(
     if isinstance(predictor, Predictor):
         return with_classes(predictor, encoded.codes, batch, probabilities)
     absolute = predictor.parameters.get("loss") == "absolute"
-    return with_numbers(predictor.model, absolute, encoded.codes, batch, probabilities)
+    model: Any = predictor.model
+    return with_numbers(model, absolute, encoded.codes, batch, probabilities)

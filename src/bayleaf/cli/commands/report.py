@@ -172,21 +172,9 @@ def report(
 
 def open_model(path: Path) -> Any:
     """The classifier, regressor, density model or network in a file."""
-    from bayleaf.io import ModelFileError, read_network
-    from bayleaf.io.native.regression import is_regression
-    from bayleaf.loading import load_estimator, load_regressor
+    from bayleaf.loading import load
 
-    if path.is_file() and is_regression(path):
-        return load_regressor(path)
-    if path.suffix.lower() != ".json":
-        return read_network(path)
-    try:
-        return load_estimator(path)
-    except ModelFileError as error:
-        try:
-            return read_network(path)
-        except ValueError:
-            raise error from None
+    return load(path)
 
 
 def _domain(model: Any) -> Iterable[Variable]:

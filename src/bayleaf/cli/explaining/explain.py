@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from bayleaf.cli.explaining.answers import Answer
     from bayleaf.data.codes import Codes
     from bayleaf.explain import Robustness
+    from bayleaf.io import SavedModel
     from bayleaf.models.explanation import Explanation
     from bayleaf.models.predictor import Predictor
 
@@ -90,7 +91,6 @@ def explain(
     from bayleaf.cli.explaining.recourse import Recourse, check_all_lines
     from bayleaf.cli.regression.fitted import refuse_options
     from bayleaf.io import read_model
-    from bayleaf.io.native.regression import is_regression
 
     wishes = Recourse(
         counterfactuals, max_changes, immutable, direction, cost, per_step
@@ -101,13 +101,14 @@ def explain(
         "--intervals": intervals,
         "--counterfactuals": counterfactuals,
     }
-    if is_regression(model):
+    saved = read_model(model)
+    if saved.kind == "regressor":
         others = {**singles, "--robustness": robustness, "--all-lines": all_lines}
         del others["--line"]
         refuse_options({**others, **wishes.options})
-        return _explain_numbers(model, data, line or (1,), form, terms, json)
+        return _explain_numbers(saved, data, line or (1,), form, terms, json)
     wishes.check(robustness=robustness)
-    predictor = read_model(model).predictor
+    predictor = saved.predictor
     if all_lines:
         check_all_lines(singles, robustness=robustness)
         return _all_lines(predictor, data, form, immutable, json)
@@ -127,7 +128,7 @@ def explain(
 
 
 def _explain_numbers(
-    model: Path,
+    saved: SavedModel,
     data: str,
     lines: tuple[int, ...],
     form: FileFormat | None,
@@ -137,9 +138,7 @@ def _explain_numbers(
     """Explain the expectation of rows."""
     from bayleaf.cli.coding import encode_batch
     from bayleaf.cli.regression.fitted import print_explanations
-    from bayleaf.io.native.regression import read_regression
 
-    saved = read_regression(model)
     encoded = encode_batch(saved, _rows(data, lines, form), data, lines=lines)
     print_explanations(saved, encoded.codes, lines, terms, as_json=as_json)
     return 0

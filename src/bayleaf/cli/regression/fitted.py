@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from bayleaf.io.native.regression import SavedRegression
+    from bayleaf.io import SavedModel
 
 
 def refuse_options(given: dict[str, Any]) -> None:
@@ -20,7 +20,7 @@ def refuse_options(given: dict[str, Any]) -> None:
 
 
 def print_explanations(
-    saved: SavedRegression,
+    saved: SavedModel,
     codes: Any,
     lines: Sequence[int],
     n_terms: int,
@@ -30,7 +30,8 @@ def print_explanations(
     """Print why rows have their expectations."""
     from bayleaf.cli.showing.found import print_json
 
-    found = saved.model.explain(codes)
+    model: Any = saved.model
+    found = model.explain(codes)
     if as_json:
         values = zip(lines, found, strict=True)
         print_json(
@@ -47,9 +48,9 @@ def print_explanations(
 def print_summary(path: Path, *, as_json: bool) -> None:
     """Print what the file of a regressor holds."""
     from bayleaf.cli.showing.found import print_json
-    from bayleaf.loading import load_regressor
+    from bayleaf.loading import load_estimator
 
-    summary = load_regressor(path).summary()
+    summary = load_estimator(path).summary()
     if as_json:
         print_json(summary.to_dict())
     else:

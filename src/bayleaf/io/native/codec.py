@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 import types
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from functools import cache
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
@@ -90,7 +90,7 @@ def _encoded_object(value: Any, arrays: list[Array], where: str) -> dict[str, An
         if isinstance(value, TreeCPD):
             value = FlatTree.standing_for(value)
     except ValueError as error:
-        raise ModelFileError(f"{where}: {error}") from error
+        raise ModelFileError(f"{where}: {error}" if where else str(error)) from error
     content = {} if word is None else {"type": word}
     kind: Any = type(value)
     for name in _types(kind):
@@ -166,7 +166,7 @@ class Decoder:
             return self._dataclass(kind, value, where)
         return _plain((kind,), value, where)
 
-    def _one_of(self, kinds: dict[str, Any], value: Any, where: str) -> Any:
+    def _one_of(self, kinds: Mapping[str, Any], value: Any, where: str) -> Any:
         """An object of the class that its type names."""
         word = _object(value, where).get("type")
         kind = kinds[_choice(tuple(kinds), word, f"{where}.type")]

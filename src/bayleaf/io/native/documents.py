@@ -17,7 +17,7 @@ from bayleaf.io.native.archive import Array, ArrayReader
 from bayleaf.io.native.codec import REFUSALS, Decoder, encoded
 from bayleaf.wording import visible_json
 
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 5
 MAX_BYTES = archive.MAX_BYTES
 Content = TypeVar("Content")
 
