@@ -66,6 +66,9 @@ def test_a_file_keeps_the_stamp_of_the_fit_when_it_is_saved_again(
     ):
         model.save(path)
         fitted = read_model(path).fitted
+        assert f"  fitted           {fitted}\n" in str(model.summary())
+        assert str(fitted) in model.summary()._repr_html_()
+        assert model.summary().to_dict()["fitted"] == vars(fitted)
         monkeypatch.setenv(EPOCH, "86400")
         bayleaf.load(path).save(path)
         monkeypatch.undo()

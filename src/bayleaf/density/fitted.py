@@ -142,6 +142,7 @@ class FittedNetwork(
             columns=self.columns_,
             sample=self._sample_note,
             remarks=tuple(edge_remarks(self)),
+            fitted=self._fit_stamp,
         )
 
     def _record(self, **others: Any) -> SavedModel:

@@ -288,6 +288,7 @@ class AveragedKDBRegressor(
             self.model_,
             (self.left_out_crps_, self.left_out_coverage_),
             self._last_unknown,
+            self._fit_stamp,
         )
 
     def _record(self, **others: Any) -> SavedModel:

@@ -13,6 +13,7 @@ from bayleaf.cpds.smoothing import Smoothing
 from bayleaf.data.codes import Codes
 from bayleaf.data.encoder.table_encoder import TableEncoder
 from bayleaf.models.class_model import ClassModel
+from bayleaf.models.fit_stamp import FitStamp
 from bayleaf.models.predictor import Predictor
 from bayleaf.search.left_out.leave_one_out import LeaveOneOutScores
 from bayleaf.search.left_out.selection import Selection
@@ -38,6 +39,7 @@ class ClassifierParts:
     _loo_score: LeaveOneOutScores | None
     _prior_shift: NDArray[np.float64] | None
     _last_unknown: Mapping[str | int, int]
+    _fit_stamp: FitStamp
 
     if TYPE_CHECKING:
 

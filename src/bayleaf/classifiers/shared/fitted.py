@@ -82,7 +82,7 @@ class FittedClassifier(ClassifierParts):
         """Class, features, arcs, free parameters, log-likelihood, remarks."""
         check_is_fitted(self, "model_")
         facts = self._predictor(), self.log_likelihood_, self._last_unknown
-        found = summarize(type(self).__name__, *facts)
+        found = summarize(type(self).__name__, *facts, self._fit_stamp)
         remarks = [*edge_remarks(self), *monotone_remarks(self)]
         return replace(found, remarks=(*found.remarks, *remarks))
 

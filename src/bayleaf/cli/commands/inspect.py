@@ -110,7 +110,9 @@ def inspect(
         else:
             print(structure_text(class_model))
         return 0
-    summary = summarize(saved.estimator, saved.predictor, saved.log_likelihood, {})
+    summary = summarize(
+        saved.estimator, saved.predictor, saved.log_likelihood, {}, saved.fitted
+    )
     if json:
         print_json(summary.to_dict())
     else:
