@@ -55,13 +55,13 @@ def load(
     OSError
         If the file cannot be read.
     """
-    content = read_content(path, max_bytes=max_bytes)
+    content = read_model_or_network(path, max_bytes=max_bytes)
     if isinstance(content, BayesianNetwork):
         return content
     return _restored(content, Path(path).name)
 
 
-def read_content(
+def read_model_or_network(
     path: str | Path, *, max_bytes: int = MAX_BYTES
 ) -> SavedModel | BayesianNetwork:
     """Read the record of a fitted estimator, or a network; errors as in `load`."""

@@ -43,22 +43,8 @@ def inner_name(path: str | Path) -> Path:
 def unpacked(path: str | Path, max_bytes: int, *, at_any_rate: bool) -> Iterator[Path]:
     """Give a path whose content is not packed: the file itself, or a temporary one.
 
-    Parameters
-    ----------
-    path : str or Path
-        A file; its suffix says whether it is packed.
-    max_bytes : int
-        Files that unpack to more are refused.
-    at_any_rate : bool
-        Whether the caller asked for that limit; if not, files that unpack to more than
-        200 times their size and 16 MiB are refused too.
-
-    Raises
-    ------
-    ModelFileError
-        If the file is damaged or unpacks to too much.
-    OSError
-        If it cannot be opened.
+    ModelFileError if the file is damaged, or unpacks to more than `max_bytes` or,
+    unless `at_any_rate`, to more than 200 times its size and 16 MiB.
     """
     packing = _packing(Path(path))
     if packing is None:
@@ -93,11 +79,6 @@ def packing_into(path: str | Path) -> Iterator[Path]:
     """Give a path to write to; what is written goes to the file, packed if need be.
 
     The same content gives the same bytes: no time and no name are kept.
-
-    Raises
-    ------
-    OSError
-        If the file cannot be written.
     """
     packing = _packing(Path(path))
     if packing is None:

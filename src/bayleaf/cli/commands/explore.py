@@ -74,9 +74,9 @@ def explore(
 
 def _read(path: Path) -> tuple[Explorable, str]:
     """The model in a file of any kind, and what kind that is."""
-    from bayleaf.loading import read_content
+    from bayleaf.loading import read_model_or_network
 
-    content = read_content(path)
+    content = read_model_or_network(path)
     return content, getattr(content, "estimator", "Bayesian network")
 
 

@@ -59,10 +59,11 @@ def inspect(
     from bayleaf.describe.drawing import structure_dot, structure_text
     from bayleaf.describe.summary import summarize
     from bayleaf.io import read_model
-    from bayleaf.loading import read_content
+    from bayleaf.loading import read_model_or_network
 
     # Hierarchies are shown of network files as well.
-    saved: Any = read_model(model) if hierarchy is None else read_content(model)
+    read = read_model if hierarchy is None else read_model_or_network
+    saved: Any = read(model)
     kind = getattr(saved, "kind", "network")
     if kind == "regressor":
         refuse_options(

@@ -15,7 +15,7 @@ from bayleaf.data.reading.column_reading import ColumnReading
 from bayleaf.data.reading.rules import EncoderRules
 from bayleaf.data.tables.columns import Name
 from bayleaf.io.errors import ModelFileError
-from bayleaf.io.native.documents import content_of_text, document_text
+from bayleaf.io.native.documents import MAX_BYTES, content_of_bytes, document_bytes
 from bayleaf.wording import brief_fields
 
 FORMAT = "bayleaf-table"
@@ -95,13 +95,12 @@ class TableReading:
 
     def to_text(self) -> str:
         """The document as text."""
-        return document_text(FORMAT, self)
+        return document_bytes(FORMAT, self).decode()
 
     @classmethod
     def from_text(cls, text: str, name: str) -> TableReading:
         """Read such a text; ModelFileError if it is none."""
-        found: TableReading = content_of_text(text, name, {FORMAT: cls})
-        return found
+        return content_of_bytes(text.encode(), name, MAX_BYTES, {FORMAT: cls})
 
 
 def label_type(classes: NDArray[Any]) -> str:
