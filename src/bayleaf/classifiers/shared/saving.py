@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from bayleaf.classifiers.shared.classifier_parts import ClassifierParts
 from bayleaf.counts.source import CountSource
@@ -43,11 +44,12 @@ _PARAMETER_OBJECTS: dict[str, type[Any]] = {
 
 
 def saved_model(estimator: Any) -> SavedModel:
-    """The record of a fitted estimator for a file.
+    """The record of a fitted estimator for a file; NotFittedError if it is not fitted.
 
     TypeError names a parameter whose value cannot be written to a file; ModelFileError
     if a reader would refuse the parameters.
     """
+    check_is_fitted(estimator, ["model_", "network_"], all_or_any=any)
     parameters = estimator.get_params(deep=False)
     if parameters.get("hierarchies") is not None:
         # A file names no other files, and so contains what is in them.

@@ -136,7 +136,6 @@ class TableEstimator(
         OSError
             If the file cannot be written; an older file is then left as it was.
         """
-        check_is_fitted(self, ["model_", "network_"], all_or_any=any)
         write_model(saved_model(self), path)
 
     def _record(self, **others: Any) -> SavedModel:
