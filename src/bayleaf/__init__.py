@@ -47,7 +47,7 @@ _PUBLIC = {
     "ValueHierarchy": "bayleaf.data.hierarchy",
     "Variable": "bayleaf.data.domain",
     "learn_parameters": "bayleaf.latent.network_parameters",
-    "load": "bayleaf.opening",
+    "load": "bayleaf.loading",
     "to_onnx": "bayleaf.io.exports.operators.classifier",
     "predict_to_folder": "bayleaf.predictions.folder",
     "read_network": "bayleaf.io.registry",

@@ -1,45 +1,51 @@
-"""Fitted estimators from model files."""
+"""Models from files: fitted estimators, and networks in any known format."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from bayleaf.classifiers import CLASSIFIERS
-from bayleaf.classifiers.shared.base import BayesianClassifier
-from bayleaf.classifiers.shared.parameters import AUTO
-from bayleaf.classifiers.shared.saving import (
-    names_a_file,
-    restore_columns,
-    telling_wrong_parameters,
-    unfitted,
-)
-from bayleaf.cpds.smoothing import resolve_smoothing
-from bayleaf.data.hierarchies.files import resolve_hierarchies
-from bayleaf.density.bayesian_network_estimator import BayesianNetworkEstimator
 from bayleaf.io.errors import ModelFileError
-from bayleaf.io.native.density import SavedDensity, is_density, read_density
-from bayleaf.io.native.documents import MAX_BYTES
-from bayleaf.io.native.model_file import SavedModel, read_model
-from bayleaf.io.native.regression import is_regression, read_regression
-from bayleaf.regression.averaged_kdb_regressor import AveragedKDBRegressor
+from bayleaf.io.native import network_json
+from bayleaf.io.native.documents import MAX_BYTES, read_document
+from bayleaf.io.native.model_file import FORMAT, SavedModel, read_model
+from bayleaf.io.packed import inner_name
+from bayleaf.io.registry import FORMATS, read_network
+from bayleaf.models.bayesian_network import BayesianNetwork
+
+if TYPE_CHECKING:
+    from bayleaf.classifiers.shared.base import BayesianClassifier
+    from bayleaf.density.bayesian_network_estimator import BayesianNetworkEstimator
+    from bayleaf.regression.averaged_kdb_regressor import AveragedKDBRegressor
+
+    Fitted = BayesianClassifier | BayesianNetworkEstimator | AveragedKDBRegressor
 
 
-def load_estimator(
+def load(
     path: str | Path, *, max_bytes: int = MAX_BYTES
-) -> BayesianClassifier | BayesianNetworkEstimator | AveragedKDBRegressor:
-    """Read a fitted classifier, density model or regressor from its file.
+) -> (
+    BayesianClassifier
+    | BayesianNetworkEstimator
+    | AveragedKDBRegressor
+    | BayesianNetwork
+):
+    """Read a fitted classifier, density model, regressor, or network from its file.
+
+    Networks are read without scikit-learn.
 
     Parameters
     ----------
     path : str or Path
-        A file written by the `save` of an estimator.
+        A file written by the `save` of an estimator or a network, or a network file of
+        another program: ``.bif``, ``.net``, ``.xdsl`` and others, packed if ``.gz``
+        follows, see `read_network`.
     max_bytes : int, default=2**30
         Larger files are refused; so are files that would take more memory than 128 MiB
         and four times their size, unless this is above its default.
 
     Returns
     -------
-    BayesianClassifier, BayesianNetworkEstimator or AveragedKDBRegressor
+    BayesianClassifier, BayesianNetworkEstimator, AveragedKDBRegressor, BayesianNetwork
         Answers exactly as the one that was saved.
 
     Raises
@@ -49,143 +55,64 @@ def load_estimator(
     OSError
         If the file cannot be read.
     """
-    try:
-        return load_classifier(path, max_bytes=max_bytes)
-    except ModelFileError:
-        if is_regression(path):
-            return load_regressor(path, max_bytes=max_bytes)
-        if not is_density(path):
-            raise
-    return load_density(path, max_bytes=max_bytes)
+    content = read_model_or_network(path, max_bytes=max_bytes)
+    if isinstance(content, BayesianNetwork):
+        return content
+    return _restored(content, Path(path).name)
 
 
-def load_classifier(
+def read_model_or_network(
     path: str | Path, *, max_bytes: int = MAX_BYTES
-) -> BayesianClassifier:
-    """Read a fitted classifier from a model file.
+) -> SavedModel | BayesianNetwork:
+    """Read the record of a fitted estimator, or a network; errors as in `load`."""
+    suffix = inner_name(path).suffix.lower()
+    # Estimators are never packed.
+    foreign = suffix != ".json" or inner_name(path) != Path(path)
+    if suffix in FORMATS and foreign:
+        limit = None if max_bytes == MAX_BYTES else max_bytes
+        return read_network(path, max_bytes=limit)
+    kinds: dict[str, Any] = {
+        FORMAT: SavedModel,
+        network_json.FORMAT: network_json.NetworkDocument,
+    }
+    content = read_document(path, max_bytes, kinds)
+    return content if isinstance(content, SavedModel) else content.network
 
-    Parameters
-    ----------
-    path : str or Path
-        A file written by a classifier's `save`.
-    max_bytes : int, default=2**30
-        As for `load_estimator`.
 
-    Returns
-    -------
-    BayesianClassifier
-        Predicts exactly as the one that was saved.
+def load_estimator(path: str | Path, kind: str | None = None) -> Fitted:
+    """Read a fitted estimator, of the `kind` "classifier" if that is given.
 
-    Raises
-    ------
-    ValueError
-        If the file is no model file, or holds something that is no model.
-    OSError
-        If the file cannot be read.
+    ModelFileError if the file has no such estimator; OSError if it cannot be read.
     """
-    saved = read_model(path, max_bytes=max_bytes)
-    kinds = {kind.__name__: kind for kind in CLASSIFIERS.values()}
-    if saved.classifier not in kinds:
+    saved = read_model(path)
+    if kind is not None and saved.kind != kind:
         raise ModelFileError(
-            f"model file {Path(path).name} holds a {saved.classifier[:60]!r}; "
-            f"known are {', '.join(kinds)}"
+            f"model file {Path(path).name} holds a {saved.estimator[:60]}, but a "
+            f"{kind} is needed here"
         )
-    with telling_wrong_parameters(path):
-        return _fitted_classifier(kinds[saved.classifier], saved)
+    return _restored(saved, Path(path).name)
 
 
-def _fitted_classifier(
-    kind: type[BayesianClassifier], saved: SavedModel
-) -> BayesianClassifier:
-    """A classifier as it was when it was saved."""
-    classifier = unfitted(kind, saved.parameters)
-    predictor = saved.predictor
-    classifier.classes_ = predictor.classes
-    classifier.encoder_ = predictor.encoder
-    classifier.model_ = predictor.model
-    classifier.log_likelihood_ = saved.log_likelihood
-    classifier.temperature_ = predictor.temperature
-    if classifier.smoothing != AUTO:
-        classifier.smoothing_ = resolve_smoothing(classifier.smoothing)
-    classifier.__dict__.update(
-        _training_codes=None,
-        _loo_score=None,
-        _prior_shift=predictor.prior_shift,
-        _support=predictor.support,
-    )
-    restore_columns(classifier, saved.named_features)
-    # A loss must fit the classes.
-    classifier._predictor()
-    return classifier
+def _restored(saved: SavedModel, name: str) -> Fitted:
+    """The estimator as it was when it was saved; `name` is its file's, for messages."""
+    # Imported late: networks are read without scikit-learn.
+    from bayleaf.classifiers import CLASSIFIERS
+    from bayleaf.classifiers.shared.saving import telling_wrong_parameters, unfitted
+    from bayleaf.density.bayesian_network_estimator import BayesianNetworkEstimator
+    from bayleaf.regression.averaged_kdb_regressor import AveragedKDBRegressor
 
-
-def load_density(
-    path: str | Path, *, max_bytes: int = MAX_BYTES
-) -> BayesianNetworkEstimator:
-    """Read a fitted density model; its trace of moves is not kept in files.
-
-    Raises
-    ------
-    ValueError
-        If the file is none of a density model, or holds something that is no model.
-    OSError
-        If the file cannot be read.
-    """
-    saved = read_density(path, max_bytes=max_bytes)
-    if saved.estimator != BayesianNetworkEstimator.__name__:
+    of_kind: dict[str, tuple[type[Fitted], ...]] = {
+        "classifier": tuple(CLASSIFIERS.values()),
+        "density": (BayesianNetworkEstimator,),
+        "regressor": (AveragedKDBRegressor,),
+    }
+    known = {estimator.__name__: estimator for estimator in of_kind[saved.kind]}
+    if saved.estimator not in known:
         raise ModelFileError(
-            f"model file {Path(path).name} holds a {saved.estimator[:60]!r}; known is "
-            f"{BayesianNetworkEstimator.__name__}"
+            f"model file {name} holds a {saved.estimator[:60]!r}; known are "
+            f"{', '.join(known)}"
         )
-    with telling_wrong_parameters(path):
-        return _fitted_density(saved)
-
-
-def _fitted_density(saved: SavedDensity) -> BayesianNetworkEstimator:
-    """The estimator as it was when it was saved."""
-    hierarchies = saved.parameters.get("hierarchies")
-    if hierarchies is not None and names_a_file(hierarchies):
-        raise ModelFileError("the hierarchies of a model file should be trees")
-    # Hierarchies are written as in files of their own, unlike other parameters.
-    others = {k: v for k, v in saved.parameters.items() if k != "hierarchies"}
-    estimator = unfitted(BayesianNetworkEstimator, others, hierarchies=hierarchies)
-    estimator.encoder_ = saved.encoder
-    estimator.network_ = saved.network
-    estimator.score_ = saved.score
-    if estimator.local_score == "mdl":
-        estimator.mdl_ = -saved.score
-    estimator.log_likelihood_ = saved.log_likelihood
-    estimator.trace_ = ()
-    estimator._sample_note = saved.sample
-    names = saved.encoder.domain.names
-    estimator.hierarchies_ = resolve_hierarchies(hierarchies, names)
-    restore_columns(estimator, saved.named_features)
-    return estimator
-
-
-def load_regressor(
-    path: str | Path, *, max_bytes: int = MAX_BYTES
-) -> AveragedKDBRegressor:
-    """Read a fitted regressor.
-
-    Raises
-    ------
-    ValueError
-        If the file is none of a regressor, or holds something that is no model.
-    OSError
-        If the file cannot be read.
-    """
-    saved = read_regression(path, max_bytes=max_bytes)
-    if saved.estimator != AveragedKDBRegressor.__name__:
-        raise ModelFileError(
-            f"model file {Path(path).name} holds a {saved.estimator[:60]!r}; known is "
-            f"{AveragedKDBRegressor.__name__}"
-        )
-    with telling_wrong_parameters(path):
-        estimator = unfitted(AveragedKDBRegressor, saved.parameters)
-    estimator.encoder_ = saved.encoder
-    estimator.model_ = saved.model
-    estimator.left_out_crps_ = saved.left_out_crps
-    estimator.left_out_coverage_ = saved.left_out_coverage
-    restore_columns(estimator, saved.named_features)
+    with telling_wrong_parameters(name):
+        estimator: Fitted = unfitted(known[saved.estimator], saved.parameters)
+        estimator._restore(saved)
     return estimator

@@ -11,7 +11,7 @@ import pytest
 from bayleaf import AveragedKDBRegressor
 from bayleaf.data.codes import Codes
 from bayleaf.explorer import explorer_html
-from bayleaf.io.native.regression import read_regression
+from bayleaf.io import read_model
 
 pytestmark = pytest.mark.slow
 
@@ -85,7 +85,7 @@ def test_distributions_and_terms_are_those_of_python(
 ) -> None:
     model = fitted(**parameters)
     model.save(tmp_path / "model.json")
-    page = open_page(explorer_html(read_regression(tmp_path / "model.json")))
+    page = open_page(explorer_html(read_model(tmp_path / "model.json")))
     rng = np.random.default_rng(0)
     cards = [variable.n_states for variable in model.encoder_.domain]
     rows = [

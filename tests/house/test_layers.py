@@ -33,7 +33,6 @@ ORDER = [
     ("modelling",),
     ("predictions",),
     ("loading",),
-    ("opening",),
     ("evaluation",),
     ("explain",),
     ("plot",),

@@ -8,7 +8,6 @@ import itertools
 import json
 import os
 import pickle
-import shutil
 import sys
 import zipfile
 from collections.abc import Callable, Iterable, Iterator
@@ -23,6 +22,7 @@ import bayleaf
 from bayleaf.classifiers import CLASSIFIERS
 from bayleaf.io import ModelFileError, read_model
 from bayleaf.io.native import archive
+from bayleaf.io.native.documents import SCHEMA_VERSION
 from offenders import check_each
 from oracles.documents import changed, leaves
 from oracles.small_tables import small_table
@@ -204,7 +204,7 @@ def test_every_value_of_another_type_in_every_field_is_refused_or_harmless(
     _check_mutants(cases, document, path, table)
 
 
-def _check_older(kind: str, path: Path, n_each: int) -> None:
+def _check_sample(kind: str, path: Path, n_each: int) -> None:
     """Check values of other types in the model of a sample, so many at each place."""
     X, _ = small_table(3, 40, missing=0.2)
     document = json.loads((SAMPLES / f"{kind}.json").read_text(encoding="utf-8"))
@@ -218,18 +218,18 @@ def _check_older(kind: str, path: Path, n_each: int) -> None:
 
 
 @pytest.mark.parametrize("kind", SAMPLED)
-def test_a_value_of_another_type_in_an_older_model_is_refused_or_harmless(
+def test_a_value_of_another_type_in_a_sample_is_refused_or_harmless(
     path: Path, kind: str
 ) -> None:
-    _check_older(kind, path, 1)
+    _check_sample(kind, path, 1)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", _mostly_long(SAMPLED, "nb", "tan"))
-def test_every_value_of_another_type_in_an_older_model_is_refused_or_harmless(
+def test_every_value_of_another_type_in_a_sample_is_refused_or_harmless(
     path: Path, kind: str
 ) -> None:
-    _check_older(kind, path, 9)
+    _check_sample(kind, path, 9)
 
 
 def test_a_value_of_another_type_at_the_top_is_refused_or_harmless(
@@ -317,7 +317,7 @@ def test_a_field_left_out_anywhere_is_refused_or_harmless(
 def test_every_required_field_is_named_when_it_lacks(
     texts: dict[str, str], path: Path
 ) -> None:
-    keys = ("domain", "model", "rules", "classifier", "parameters", "label_type")
+    keys = ("domain", "model", "rules", "estimator", "parameters", "label_type")
 
     def check(case: tuple[str, str]) -> None:
         kind, key = case
@@ -356,9 +356,18 @@ def _check_field(
 
 
 def test_another_schema_version_is_refused(texts: dict[str, str], path: Path) -> None:
-    versions = (0, 1, 99, -1, 1.5, "1", None, True, [1], 10**30)
-    words = "this bayleaf reads versions 2 to 4; use the"
+    versions = (0, 99, -1, 1.5, "1", None, True, [1], 10**30)
+    words = f"this bayleaf reads version {SCHEMA_VERSION}; use the"
     _check_field(texts, path, "schema_version", versions, words)
+
+
+def test_a_file_of_an_earlier_version_names_the_remedy(
+    texts: dict[str, str], path: Path
+) -> None:
+    for version in range(1, SCHEMA_VERSION):
+        words = f"of bayleaf (schema {version}); fit the model again and save it"
+        _check_field(texts, path, "schema_version", (version,), words)
+        assert _refuse(path).startswith("model.json was written by an earlier version")
 
 
 def test_a_temperature_out_of_range_is_refused(
@@ -632,7 +641,7 @@ def test_a_key_that_stands_twice_is_refused(texts: dict[str, str], path: Path) -
 
 def test_an_unknown_classifier_is_refused(texts: dict[str, str], path: Path) -> None:
     names = ("Predictor", "os.system", "", "__class__", "x" * 10**5)
-    _check_field(texts, path, "classifier", names, "known are NaiveBayesClassifier")
+    _check_field(texts, path, "estimator", names, "known are NaiveBayesClassifier")
 
 
 PARAMETERS: list[dict[Any, Any]] = [
@@ -730,36 +739,6 @@ def _npz(header: bytes, body: bytes = b"", n_arrays: int = 5) -> bytes:
 
 def _npy_header(text: bytes) -> bytes:
     return b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text
-
-
-def _older_files(folder: Path) -> Path:
-    """A model of schema version 2 with its second file."""
-    samples = SAMPLES / "beside"
-    for name in ("kdb.json", "kdb.json.npz"):
-        shutil.copyfile(samples / name, folder / name)
-    return folder / "kdb.json"
-
-
-def test_a_second_file_that_lacks_is_named(tmp_path: Path) -> None:
-    path = _older_files(tmp_path)
-    (tmp_path / "kdb.json.npz").unlink()
-    assert "lacks its second file kdb.json.npz" in _refuse(path)
-
-
-def test_another_models_second_file_is_refused(tmp_path: Path) -> None:
-    path = _older_files(tmp_path)
-    (tmp_path / "kdb.json.npz").write_bytes(b"other")
-    assert "does not belong to model file kdb.json" in _refuse(path)
-
-
-def test_a_strange_hash_is_refused(tmp_path: Path) -> None:
-    path = _older_files(tmp_path)
-    document = json.loads(path.read_text(encoding="utf-8"))
-
-    def check(sha256: Any) -> None:
-        _refuse(_write(path, {**document, "arrays_sha256": sha256}))
-
-    check_each((True, 1, [], {}, "", "../model.json.npz"), check, repr)
 
 
 DAMAGED = [
@@ -911,7 +890,7 @@ def test_reading_a_model_imports_no_module_that_it_names(
     def check(case: tuple[str, str]) -> None:
         kind, name = case
         before = set(sys.modules)
-        for key in ("classifier", "label_type"):
+        for key in ("estimator", "label_type"):
             _write(path, {**json.loads(texts[kind]), key: name})
             _refuse(path)
         assert name not in set(sys.modules) - before

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pytest
 
 import bayleaf
 from bayleaf.classifiers import CLASSIFIERS
@@ -16,14 +15,7 @@ from offenders import check_each
 from oracles.small_tables import small_table
 
 SAMPLES = Path(__file__).with_name("samples")
-# Classifiers that came later than a form of files have none in it.
-FILES = [
-    path
-    for kind in (*CLASSIFIERS, "hybrid", "auto_trees", "auto_packed")
-    for folder in (SAMPLES, SAMPLES / "beside")
-    if (path := folder / f"{kind}.json").exists()
-]
-KINDS = [path.stem for path in FILES if path.parent == SAMPLES]
+KINDS = (*CLASSIFIERS, "hybrid", "auto_trees", "auto_packed")
 EXPECTED = json.loads((SAMPLES / "expected.json").read_text(encoding="utf-8"))
 
 
@@ -33,12 +25,12 @@ def document(name: str) -> Any:
 
 
 def test_a_classifier_from_an_older_file_predicts_as_it_did() -> None:
-    def check(path: Path) -> None:
+    def check(kind: str) -> None:
         X, _ = small_table(3, 40, missing=0.2)
-        found = bayleaf.load(path).predict_proba(X[:4])
-        np.testing.assert_allclose(found, EXPECTED[path.stem], rtol=1e-12)
+        found = bayleaf.load(SAMPLES / f"{kind}.json").predict_proba(X[:4])
+        np.testing.assert_allclose(found, EXPECTED[kind], rtol=1e-12)
 
-    check_each(FILES, check, lambda path: path.stem)
+    check_each(KINDS, check)
 
 
 def test_a_classifier_from_an_older_file_is_the_same_in_a_new_one(
@@ -55,9 +47,8 @@ def test_a_classifier_from_an_older_file_is_the_same_in_a_new_one(
     check_each(KINDS, check)
 
 
-@pytest.mark.parametrize("folder", [".", "beside"])
-def test_every_form_of_distribution_is_read_from_older_files(folder: str) -> None:
-    network = bayleaf.read_network(SAMPLES / folder / "every_form.json")
+def test_every_form_of_distribution_is_read_from_older_files() -> None:
+    network = bayleaf.read_network(SAMPLES / "every_form.json")
     for cpd, expected in zip(network.cpds, EXPECTED["every_form"], strict=True):
         np.testing.assert_array_equal(cpd.probabilities.ravel(), expected)
     assert network.cpds[0].experience == 17.25  # type: ignore[attr-defined]
@@ -90,28 +81,3 @@ def test_every_kind_of_model_has_a_sample() -> None:
     found = {document(kind)["model"]["type"] for kind in KINDS}
     form_of_tests = {"one_feature"}
     assert found == set(MODEL_KINDS) - form_of_tests
-
-
-VERSION_3 = SAMPLES / "version_3"
-EXPECTED_3 = json.loads((VERSION_3 / "expected.json").read_text(encoding="utf-8"))
-
-
-def test_files_of_version_3_predict_as_they_did(tmp_path: Path) -> None:
-    def check(kind: str) -> None:
-        X, _ = small_table(3, 40, missing=0.2)
-        old = bayleaf.load(VERSION_3 / f"{kind}.json")
-        np.testing.assert_allclose(
-            old.predict_proba(X[:4]), EXPECTED_3[kind], rtol=1e-12
-        )
-        old.save(tmp_path / "model.json")
-        new = bayleaf.load(tmp_path / "model.json")
-        np.testing.assert_array_equal(new.predict_proba(X), old.predict_proba(X))
-        assert str(new.columns_) == str(old.columns_)
-
-    check_each(CLASSIFIERS, check)
-
-
-def test_a_density_model_of_version_3_scores_as_it_did() -> None:
-    X, _ = small_table(3, 40, missing=0.2)
-    found = bayleaf.load(VERSION_3 / "density.json").score_samples(X[:4])
-    np.testing.assert_allclose(found, EXPECTED_3["density"], rtol=1e-12)

@@ -73,18 +73,6 @@ class OccupiedFamilies:
             weights=_compact(self.weights),
         )
 
-    def in_order(self) -> OccupiedFamilies:
-        """The same cells, those of each family in the order of the parents' states."""
-        sizes = np.diff(self.starts)
-        family = np.repeat(np.arange(len(sizes)), sizes)
-        order = np.lexsort((self.classes, self.states[0], *self.states[:0:-1], family))
-        return replace(
-            self,
-            states=np.ascontiguousarray(self.states[:, order]),
-            classes=self.classes[order],
-            weights=self.weights[order],
-        )
-
     def check_content(self) -> None:
         """Raise ValueError unless these are counts of one family a variable."""
         n_families, n_cells = len(self.families), len(self.weights)

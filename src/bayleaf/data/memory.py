@@ -13,6 +13,7 @@ from bayleaf.wording import quoted
 _WORTH_A_LOOK = 1 << 27
 _MEBIBYTE = 1 << 20
 # Limit, use and details of a control group, in the second version and in the first.
+# psutil reports the machine's memory, whatever a control group allows.
 _CONTROL_GROUPS = [
     ("memory.max", "memory.current", "memory.stat", "inactive_file"),
     (

@@ -38,8 +38,8 @@ from bayleaf.latent.structure_learning import (
     learn_by_expectation,
     learn_structure,
 )
+from bayleaf.models.fit_stamp import FitStamp
 from bayleaf.scores.resolve import resolve_score
-from bayleaf.search.structure import Move
 from bayleaf.streams.streamed import is_streamed
 
 
@@ -188,7 +188,6 @@ class BayesianNetworkEstimator(StructureParameters, FittedNetwork):
         ("store", "max_rows_in_memory", "client", "memory"), UNUSED
     )
     mdl_: float
-    trace_: tuple[Move, ...]
     em_scores_: tuple[float, ...]
     missing_rules = (*MISSING_RULES, "em")
 
@@ -323,6 +322,7 @@ class BayesianNetworkEstimator(StructureParameters, FittedNetwork):
         """Keep what was learned."""
         found = learned.found
         self._last_unknown = {}
+        self._fit_stamp = FitStamp.now()
         self._sample_note = ""
         self.network_ = learned.network
         self.score_ = found.score

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,19 +14,20 @@ from bayleaf.classifiers.shared.parameters import check_count
 from bayleaf.classifiers.shared.structure_parameters import SETTINGS
 from bayleaf.classifiers.shared.table_estimator import TableEstimator
 from bayleaf.data.encoder.table_encoder import TableEncoder
+from bayleaf.data.hierarchies.files import resolve_hierarchies
 from bayleaf.data.hierarchy import ValueHierarchy
 from bayleaf.data.random_state import random_generator
 from bayleaf.density.encoding import read_table
-from bayleaf.density.saving import saved_density
 from bayleaf.density.summary import DensitySummary
 from bayleaf.describe.local_structure_text import describe_distribution
 from bayleaf.inference.row_densities import log_densities_of_partial_rows
 from bayleaf.inference.sampling.forward_draws import draw_forward
 from bayleaf.inference.sampling.sample import decode
-from bayleaf.io.native.density import write_density
+from bayleaf.io.native.model_file import SavedModel
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.networks.structured_network import n_distributions
 from bayleaf.scores.resolve import resolve_score
+from bayleaf.search.structure import Move
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -49,6 +49,7 @@ class FittedNetwork(
     hierarchies_: dict[Name, ValueHierarchy]
     score_: float
     log_likelihood_: float
+    trace_: tuple[Move, ...]
     # What was learned from a sample of the rows; empty where all were looked at.
     _sample_note: str = ""
 
@@ -141,17 +142,30 @@ class FittedNetwork(
             columns=self.columns_,
             sample=self._sample_note,
             remarks=tuple(edge_remarks(self)),
+            fitted=self._fit_stamp,
         )
 
-    def save(self, path: str | Path) -> None:
-        """Write the fitted model to a JSON file; `bayleaf.load` reads it.
+    def _record(self, **others: Any) -> SavedModel:
+        return SavedModel.of(
+            self.encoder_,
+            self.network_.domain,
+            None,
+            model=self.network_,
+            score=self.score_,
+            log_likelihood=self.log_likelihood_,
+            sample=self._sample_note or None,
+            **others,
+        )
 
-        Raises
-        ------
-        TypeError, ModelFileError
-            If a parameter or state has no place in the file, or reads otherwise.
-        OSError
-            If the file cannot be written; an older file is then left as it was.
-        """
-        check_is_fitted(self, "network_")
-        write_density(saved_density(self), path)
+    def _restore(self, saved: Any) -> None:
+        """Take over what `_record` gave; the trace of moves is not kept in files."""
+        super()._restore(saved)
+        self.network_ = saved.model
+        self.score_ = saved.score
+        if self.local_score == "mdl":
+            self.mdl_ = -saved.score
+        self.log_likelihood_ = saved.log_likelihood
+        self.trace_ = ()
+        self._sample_note = saved.sample or ""
+        names = self.encoder_.domain.names
+        self.hierarchies_ = resolve_hierarchies(self.hierarchies, names)

@@ -13,6 +13,7 @@ from bayleaf.describe.summary import (
     section,
     short_name,
 )
+from bayleaf.models.fit_stamp import FitStamp
 from bayleaf.models.texts.html_summary import arc_text, facts_html
 from bayleaf.wording import brief, brief_names, counted, visible
 
@@ -53,6 +54,8 @@ class DensitySummary:
         What was learned from a sample of the rows; empty where all were looked at.
     remarks : tuple of str
         What the search was told of arcs.
+    fitted : FitStamp, optional
+        Date of the fit and version of the library.
     """
 
     model: str
@@ -70,6 +73,7 @@ class DensitySummary:
     columns: ColumnTable | None = None
     sample: str = ""
     remarks: tuple[str, ...] = ()
+    fitted: FitStamp | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """The summary as plain values, ready for JSON."""
@@ -91,6 +95,8 @@ class DensitySummary:
         ]
         if self.sample:
             facts.append(("rows", self.sample))
+        if self.fitted is not None:
+            facts.append(("fitted", str(self.fitted)))
         lists = [
             ("arcs", [arc_text(*arc) for arc in self.edges]),
             ("remarks", self.remarks),
@@ -126,6 +132,8 @@ class DensitySummary:
         ]
         if self.sample:
             lines.append(f"  rows             {self.sample}")
+        if self.fitted is not None:
+            lines.append(f"  fitted           {self.fitted}")
         edges = [f"{parent} -> {child}" for parent, child in self.edges]
         lines += [f"  {visible(remark)}" for remark in self.remarks]
         for place in (("edges", edges), *column_lists(self.notes, self.unknown)):

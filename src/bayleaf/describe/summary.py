@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from bayleaf.data.encoder.column_table import ColumnTable
+from bayleaf.models.fit_stamp import FitStamp
 from bayleaf.models.predictor import Predictor
 from bayleaf.models.texts.html_summary import arc_text, facts_html
 from bayleaf.wording import brief, brief_names, counted, plain, shown_name, visible
@@ -52,6 +53,8 @@ class Summary:
         What else a reader of such a model should know.
     columns : ColumnTable, optional
         How the columns of the training table were taken.
+    fitted : FitStamp, optional
+        Date of the fit and version of the library.
     """
 
     model: str
@@ -68,6 +71,7 @@ class Summary:
     temperature: float = 1.0
     remarks: tuple[str, ...] = ()
     columns: ColumnTable | None = None
+    fitted: FitStamp | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """The summary as plain values, ready for JSON."""
@@ -94,6 +98,8 @@ class Summary:
         ]
         if self.temperature != 1.0:
             facts.append(("temperature", f"{self.temperature:.4g}"))
+        if self.fitted is not None:
+            facts.append(("fitted", str(self.fitted)))
         lists = [
             ("arcs among features", [arc_text(*arc) for arc in self.arcs]),
             ("remarks", self.remarks),
@@ -132,6 +138,8 @@ class Summary:
         ]
         if self.temperature != 1.0:
             lines.append(f"  temperature      {self.temperature:.4g}")
+        if self.fitted is not None:
+            lines.append(f"  fitted           {self.fitted}")
         lines += section("arcs among features", [f"{a} -> {b}" for a, b in self.arcs])
         lines += [f"  {visible(remark)}" for remark in self.remarks]
         notes, unknown = column_lists(self.notes, self.unknown)
@@ -189,6 +197,7 @@ def summarize(
     predictor: Predictor,
     log_likelihood: float,
     unknown: Mapping[Name, int],
+    fitted: FitStamp | None = None,
 ) -> Summary:
     """Gather the facts on a fitted classifier; `log_likelihood` of training, in nats.
 
@@ -220,4 +229,5 @@ def summarize(
         temperature=predictor.temperature,
         remarks=tuple(model.remarks),
         columns=ColumnTable(predictor.encoder),
+        fitted=fitted,
     )

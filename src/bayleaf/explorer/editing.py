@@ -111,7 +111,7 @@ def _check_editable(document: Content, smoothing: Smoothing) -> None:
     if not is_network and model["type"] != "hierarchical_naive_bayes":
         raise ValueError(
             "a page can edit naive Bayes, TAN and KDB models over tables, and HNB, but "
-            f"this is a {document['classifier']}"
+            f"this is a {document['estimator']}"
         )
     if parameters.get("objective", "generative") != "generative":
         raise ValueError(

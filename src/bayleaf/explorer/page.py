@@ -21,7 +21,6 @@ from bayleaf.io.atomic import write_export
 from bayleaf.io.exports.runtime.packing import script_json
 from bayleaf.io.exports.runtime.scripts import runtime_scripts
 from bayleaf.io.native.model_file import SavedModel
-from bayleaf.io.native.regression import SavedRegression
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.interval_target import IntervalTargetModel
 from bayleaf.models.predictor import Predictor
@@ -38,7 +37,6 @@ if TYPE_CHECKING:
         | BayesianNetwork
         | Predictor
         | SavedModel
-        | SavedRegression
     )
 
 # Larger pages take a browser too long to open.
@@ -204,8 +202,7 @@ def _content(model: Any, min_count: int) -> tuple[dict[str, Any], str]:
         )
     if target is not None:
         return target_content(target), kind
-    network = model if isinstance(model, BayesianNetwork) else model.network_
-    return network_content(network), kind
+    return network_content(_network_of(model)), kind
 
 
 def columns_of(model: Any) -> tuple[TableEncoder | None, Domain]:
@@ -217,8 +214,15 @@ def columns_of(model: Any) -> tuple[TableEncoder | None, Domain]:
     predictor, _ = _predictor_of(model)
     if predictor is not None:
         return predictor.encoder, predictor.model.domain
-    network = model if isinstance(model, BayesianNetwork) else model.network_
-    return None, network.domain
+    return None, _network_of(model).domain
+
+
+def _network_of(model: Any) -> BayesianNetwork:
+    """The network itself, or that of a density model, fitted or from its file."""
+    if isinstance(model, SavedModel):
+        model = model.model
+    network: BayesianNetwork = getattr(model, "network_", model)
+    return network
 
 
 def _saved(model: Any) -> SavedModel:
@@ -226,21 +230,20 @@ def _saved(model: Any) -> SavedModel:
     if isinstance(model, SavedModel):
         return model
     from bayleaf.classifiers.shared.base import BayesianClassifier
-    from bayleaf.classifiers.shared.saving import readable_model
+    from bayleaf.classifiers.shared.saving import saved_model
 
     if not isinstance(model, BayesianClassifier):
         raise ValueError(
             f"a page can edit classifiers and their files, not a {type(model).__name__}"
         )
-    return readable_model(model)
+    return saved_model(model)
 
 
 def _target_of(model: Any) -> tuple[IntervalTargetModel | None, str]:
     """The model of a regressor, fitted or from its file, and what it is called."""
-    if isinstance(model, SavedRegression):
-        return model.model, model.estimator
-    fitted = getattr(model, "model_", None)
-    kind = type(model).__name__
+    saved = isinstance(model, SavedModel)
+    fitted = model.model if saved else getattr(model, "model_", None)
+    kind = model.estimator if saved else type(model).__name__
     return (fitted if isinstance(fitted, IntervalTargetModel) else None), kind
 
 
@@ -249,7 +252,8 @@ def _predictor_of(model: Any) -> tuple[Predictor | None, str]:
     if isinstance(model, BayesianNetwork):
         return None, "Bayesian network"
     if isinstance(model, SavedModel):
-        return model.predictor, model.classifier
+        predictor = model.predictor if model.kind == "classifier" else None
+        return predictor, model.estimator
     if isinstance(model, Predictor):
         return model, "Classifier"
     # Loaded for estimators alone, which have brought scikit-learn with them.

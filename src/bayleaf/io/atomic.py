@@ -25,7 +25,6 @@ def replacing(path: str | Path) -> Iterator[Path]:
     """Give a temporary path that takes the place of `path` when the block succeeds.
 
     If the block raises or the program is interrupted, an older file stays as it was.
-
     OSError if the folder does not exist or cannot be written.
     """
     check_writable(path)
@@ -73,10 +72,7 @@ def text_file(
 def write_text(
     path: str | Path, text: str, encoding: str = "utf-8", errors: str = "strict"
 ) -> None:
-    """Write a text file whole or not at all; its lines end in LF.
-
-    OSError if it cannot be written.
-    """
+    """Write a text file whole or not at all; its lines end in LF."""
     with text_file(path, encoding, errors) as file:
         file.write(text)
 
@@ -93,10 +89,10 @@ def report_size(path: str | Path, n_bytes: int) -> None:
 
 
 def check_writable(path: str | Path) -> None:
-    """Raise early if a file can surely not be written, before work goes into it.
+    """Raise OSError early, before work goes into it, if a file cannot be written.
 
-    OSError if the path is a folder, a link to itself or a file that cannot be
-    replaced, or its folder is missing or may not be written.
+    That is: the path is a folder, a link to itself or a file that cannot be replaced,
+    or its folder is missing or may not be written.
     """
     target = Path(path)
     try:

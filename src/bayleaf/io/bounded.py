@@ -24,10 +24,7 @@ def read_at_most(stream: IO[bytes], n_bytes: int) -> bytes:
 
 @contextlib.contextmanager
 def opened(path: str | Path) -> Iterator[IO[bytes]]:
-    """Open a file for reading; what prevents it is told in a sentence.
-
-    OSError if there is no such file, it is a folder, or it may not be read.
-    """
+    """Open a file for reading; OSError with a sentence if that is not possible."""
     # Opening a folder tells of its rights on some systems.
     if Path(path).is_dir():
         raise IsADirectoryError(f"cannot read {path}: it is a folder")

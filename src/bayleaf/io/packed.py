@@ -43,9 +43,8 @@ def inner_name(path: str | Path) -> Path:
 def unpacked(path: str | Path, max_bytes: int, *, at_any_rate: bool) -> Iterator[Path]:
     """Give a path whose content is not packed: the file itself, or a temporary one.
 
-    Files that unpack to more than `max_bytes` are refused; unless the caller asked for
-    that limit (`at_any_rate`), so are those that unpack to more than 200 times their
-    size and 16 MiB. ModelFileError if the file is damaged or too large, OSError.
+    ModelFileError if the file is damaged, or unpacks to more than `max_bytes` or,
+    unless `at_any_rate`, to more than 200 times its size and 16 MiB.
     """
     packing = _packing(Path(path))
     if packing is None:
@@ -80,8 +79,6 @@ def packing_into(path: str | Path) -> Iterator[Path]:
     """Give a path to write to; what is written goes to the file, packed if need be.
 
     The same content gives the same bytes: no time and no name are kept.
-
-    OSError if it cannot be written.
     """
     packing = _packing(Path(path))
     if packing is None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
@@ -21,12 +20,12 @@ from bayleaf.data.encoder.learning import Discretizer
 from bayleaf.data.encoder.table_encoder import TableEncoder
 from bayleaf.data.random_state import random_generator
 from bayleaf.data.tables.frames import take_apart
-from bayleaf.io.native.regression import write_regression
+from bayleaf.io.native.model_file import SavedModel
+from bayleaf.models.fit_stamp import FitStamp
 from bayleaf.models.interval_target import IntervalTargetModel
 from bayleaf.regression.learned_head import LeftOut
 from bayleaf.regression.learning import TargetTask
 from bayleaf.regression.predicting import ABSOLUTE, SQUARED, PredictsDistributions
-from bayleaf.regression.saving import saved_regression
 from bayleaf.regression.summary import RegressionSummary
 from bayleaf.regression.target_intervals import checked_target, target_name
 
@@ -253,6 +252,7 @@ class AveragedKDBRegressor(
             )
         self.encoder_, self.model_ = found.encoder, found.model
         self._last_unknown = {}
+        self._fit_stamp = FitStamp.now()
         self._keep_scores(found.left_out)
 
     def _candidates(self, total: float) -> tuple[int, ...]:
@@ -287,17 +287,22 @@ class AveragedKDBRegressor(
             self.model_,
             (self.left_out_crps_, self.left_out_coverage_),
             self._last_unknown,
+            self._fit_stamp,
         )
 
-    def save(self, path: str | Path) -> None:
-        """Write the fitted regressor to a model file; `bayleaf.load` reads it.
+    def _record(self, **others: Any) -> SavedModel:
+        return SavedModel.of(
+            self.encoder_,
+            self.model_.intervals.domain,
+            None,
+            model=self.model_,
+            left_out_crps=self.left_out_crps_,
+            left_out_coverage=self.left_out_coverage_,
+            **others,
+        )
 
-        Raises
-        ------
-        TypeError
-            If a parameter has no place in the file, naming it.
-        OSError
-            If the file cannot be written; an older file is then left as it was.
-        """
-        check_is_fitted(self, "model_")
-        write_regression(saved_regression(self), path)
+    def _restore(self, saved: Any) -> None:
+        super()._restore(saved)
+        self.model_ = saved.model
+        self.left_out_crps_ = saved.left_out_crps
+        self.left_out_coverage_ = saved.left_out_coverage

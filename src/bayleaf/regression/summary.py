@@ -15,6 +15,7 @@ from bayleaf.describe.summary import (
     section,
     short_name,
 )
+from bayleaf.models.fit_stamp import FitStamp
 from bayleaf.models.interval_target import IntervalTargetModel
 from bayleaf.models.texts.html_summary import facts_html
 from bayleaf.wording import brief, counted, shown_name
@@ -39,6 +40,7 @@ class RegressionSummary:
     notes: tuple[tuple[Name, str], ...]  # columns and how they were read
     unknown: tuple[tuple[Name, int], ...]  # cells of the last table predicted
     columns: ColumnTable | None = None
+    fitted: FitStamp | None = None
 
     @classmethod
     def of(
@@ -48,6 +50,7 @@ class RegressionSummary:
         model: IntervalTargetModel,
         left_out: tuple[float, float],
         unknown: Mapping[Name, int],
+        fitted: FitStamp | None = None,
     ) -> RegressionSummary:
         """Gather the facts on a fitted regressor."""
         *features, target = model.intervals.domain.variables
@@ -68,6 +71,7 @@ class RegressionSummary:
             tuple(encoder.notes.items()),
             tuple(unknown.items()),
             ColumnTable(encoder),
+            fitted,
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -82,13 +86,16 @@ class RegressionSummary:
         spread = f"{self.lowest:.6g} to {self.highest:.6g}, mean {self.mean:.6g}"
         parts = f"{self.n_networks} networks, {self.n_trees} trees"
         inside = f"{self.left_out_coverage:.1%} inside the 90 % interval"
-        return [
+        facts = [
             ("target", f"{shown_name(self.target)}, {spread}"),
             ("intervals", f"{len(self.intervals)}, weight {self.interval_weight:.3g}"),
             ("features", str(self.n_features)),
             ("parts", parts),
             ("left-out rows", f"CRPS {self.left_out_crps:.6g}, {inside}"),
         ]
+        if self.fitted is not None:
+            facts.append(("fitted", str(self.fitted)))
+        return facts
 
     def _repr_html_(self) -> str:
         lists = [

@@ -7,6 +7,7 @@ import json
 import math
 import os
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +41,12 @@ def _saved(
         {name: f"a remark on {name}" for name in model.domain.names[:1]},
     )
     labels = np.array(states) if classes is None else classes
-    return SavedModel(Predictor(encoder, model, labels, loss), "X", {"k": 1}, -0.1)
+    return SavedModel.of_predictor(
+        Predictor(encoder, model, labels, loss),
+        estimator="X",
+        parameters={"k": 1},
+        log_likelihood=-0.1,
+    )
 
 
 def _tables(value: Any) -> list[Any]:
@@ -65,7 +71,8 @@ def _assert_same(read: SavedModel, saved: SavedModel) -> None:
         np.testing.assert_array_equal(found, expected)
     np.testing.assert_array_equal(one.classes, other.classes)
     assert one.classes.dtype == other.classes.dtype
-    assert (read.classifier, read.parameters) == (saved.classifier, saved.parameters)
+    assert (read.estimator, read.parameters) == (saved.estimator, saved.parameters)
+    assert read.fitted == saved.fitted
     assert read.log_likelihood == saved.log_likelihood
     assert read.named_features == saved.named_features
 
@@ -225,13 +232,13 @@ def test_an_older_model_stays_whole_if_a_new_one_cannot_be_written(
     files = {p.name: p.read_bytes() for p in tmp_path.iterdir()}
     model = _model_over(*variables)
     model = model.with_class_prior(np.array([0.25, 0.75]))
-    new = {
+    new: dict[str, Any] = {
         "label": lambda: _saved(model, np.array([1 + 0j, 2])),
-        "parameter": lambda: SavedModel(_saved(model).predictor, "X", {"k": object()}),
-        "likelihood": lambda: SavedModel(_saved(model).predictor, "X", {}, math.nan),
-    }[broken]()
+        "parameter": lambda: replace(_saved(model), parameters={"k": object()}),
+        "likelihood": lambda: replace(_saved(model), log_likelihood=math.nan),
+    }
     with pytest.raises((TypeError, ValueError)):
-        write_model(new, path)
+        write_model(new[broken](), path)
     assert {p.name: p.read_bytes() for p in tmp_path.iterdir()} == files
     _assert_same(read_model(path), old)
 
@@ -351,3 +358,35 @@ def test_the_file_is_readable_json(texts: dict[str, str]) -> None:
         assert document["domain"][0]["states"][:2] == ["blau", "grün"]
 
     check_each(texts, check)
+
+
+def test_a_record_of_another_kind_is_no_classifier(tmp_path: Path) -> None:
+    rows = [["u", "v"], ["w", "v"], ["u", "x"]] * 5
+    bayleaf.BayesianNetworkEstimator(random_state=0).fit(rows).save(tmp_path / "m.json")
+    saved = read_model(tmp_path / "m.json")
+    assert (saved.kind, saved.estimator) == ("density", "BayesianNetworkEstimator")
+    with pytest.raises(ModelFileError, match="Estimator, but a classifier is needed"):
+        _ = saved.predictor
+
+
+def test_facts_of_a_kind_are_required(tmp_path: Path) -> None:
+    rows = [["u", "v"], ["w", "v"], ["u", "x"]] * 5
+    path = tmp_path / "m.json"
+    bayleaf.BayesianNetworkEstimator(random_state=0).fit(rows).save(path)
+    document = json.loads(path.read_text(encoding="utf-8"))
+    for name in ("score", "log_likelihood", "fitted", "estimator", "model"):
+        rest = {key: value for key, value in document.items() if key != name}
+        path.write_text(json.dumps(rest), encoding="utf-8")
+        with pytest.raises(ModelFileError, match=f"lacks the field '{name}'"):
+            read_model(path)
+
+
+def test_an_estimator_must_fit_the_kind_of_its_model(tmp_path: Path) -> None:
+    rows = [["u", "v"], ["w", "v"], ["u", "x"]] * 5
+    path = tmp_path / "m.json"
+    bayleaf.BayesianNetworkEstimator(random_state=0).fit(rows).save(path)
+    document = json.loads(path.read_text(encoding="utf-8"))
+    for name in ("TANClassifier", "AveragedKDBRegressor", "os.system"):
+        path.write_text(json.dumps({**document, "estimator": name}), encoding="utf-8")
+        with pytest.raises(ModelFileError, match="known are BayesianNetworkEstimator"):
+            bayleaf.load(path)

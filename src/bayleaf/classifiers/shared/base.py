@@ -48,7 +48,7 @@ from bayleaf.classifiers.shared.parameters import (
     checked_loss,
     encoder_rules,
 )
-from bayleaf.classifiers.shared.saving import readable_model
+from bayleaf.classifiers.shared.saving import kept_support
 from bayleaf.classifiers.shared.table_estimator import TableEstimator
 from bayleaf.classifiers.shared.training import (
     Learned,
@@ -70,10 +70,11 @@ from bayleaf.data.memory import size_in_bytes
 from bayleaf.data.random_state import random_generator
 from bayleaf.data.tables.frames import row_labels, take_apart
 from bayleaf.describe.summary import Summary, summarize
-from bayleaf.io.native.model_file import write_model
+from bayleaf.io.native.model_file import SavedModel
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.class_model import ClassModel
 from bayleaf.models.explanation import Explanation, labelled
+from bayleaf.models.fit_stamp import FitStamp
 from bayleaf.models.model_kind import AVERAGES_NETWORKS
 from bayleaf.models.predictor import Predictor
 from bayleaf.models.texts.feature_shape import FeatureShape
@@ -190,6 +191,7 @@ class BayesianClassifier(
     _training_codes: Codes | None
     _loo_score: LeaveOneOutScores | None
     _prior_shift: NDArray[np.float64] | None
+    _fit_stamp: FitStamp
     # Bytes that the fit in progress may take.
     _memory: int | None = None
     # How a table is read is no metadata that others could pass on.
@@ -376,6 +378,7 @@ class BayesianClassifier(
         self.__dict__.update(dict.fromkeys(OF_LAST_FIT))
         self._last_unknown = {}
         self.__dict__.pop("selection_", None)
+        self._fit_stamp = FitStamp.now()
         self.temperature_ = 1.0
         if self.smoothing != AUTO:
             self.smoothing_ = resolve_smoothing(self.smoothing)
@@ -436,6 +439,26 @@ class BayesianClassifier(
             self._prior_shift,
             thread_count(self.n_jobs),
         )
+
+    def _record(self, **others: Any) -> SavedModel:
+        predictor = replace(self._predictor(), support=kept_support(self))
+        return SavedModel.of_predictor(
+            predictor, log_likelihood=self.log_likelihood_, **others
+        )
+
+    def _restore(self, saved: Any) -> None:
+        super()._restore(saved)
+        predictor = saved.predictor
+        self.classes_ = predictor.classes
+        self.model_ = predictor.model
+        self.log_likelihood_ = saved.log_likelihood
+        self.temperature_ = predictor.temperature
+        if self.smoothing != AUTO:
+            self.smoothing_ = resolve_smoothing(self.smoothing)
+        self.__dict__.update(dict.fromkeys(OF_LAST_FIT))
+        self._prior_shift, self._support = predictor.prior_shift, predictor.support
+        # A loss must fit the classes.
+        self._predictor()
 
     def _prepare(self, X: Any) -> tuple[Predictor, Codes]:
         """The predictor and a table's codes, once it has the columns of training."""
@@ -569,7 +592,7 @@ class BayesianClassifier(
         """Class, features, arcs, free parameters, log-likelihood, remarks."""
         check_is_fitted(self, "model_")
         facts = self._predictor(), self.log_likelihood_, self._last_unknown
-        found = summarize(type(self).__name__, *facts)
+        found = summarize(type(self).__name__, *facts, self._fit_stamp)
         remarks = [*edge_remarks(self), *monotone_remarks(self)]
         return replace(found, remarks=(*found.remarks, *remarks))
 
@@ -645,20 +668,6 @@ class BayesianClassifier(
         classifier = cls(**parameters)
         fit_to_counts(classifier, counts)
         return classifier
-
-    def save(self, path: str | Path) -> None:
-        """Write the fitted classifier to a JSON model file; `bayleaf.load` reads it.
-
-        Raises
-        ------
-        TypeError
-            If a parameter or label has no place in the file, naming it.
-        ValueError
-            If a reader would refuse a table, as after a large floor, or anything else.
-        OSError
-            If the file cannot be written; an older file is then left as it was.
-        """
-        write_model(readable_model(self), path)
 
     def _chosen_smoothing(
         self, counts: CountSource, domain: Domain, log_scores: LeftOutLogScores

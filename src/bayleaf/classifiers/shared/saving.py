@@ -1,4 +1,4 @@
-"""What model files keep of fitted classifiers, and parameters from files."""
+"""What model files keep of fitted estimators, and parameters from files."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import contextlib
 import numbers
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from bayleaf.counts.source import CountSource
 from bayleaf.counts.table_counts import TableCounts, rows_by_state
@@ -20,24 +20,8 @@ from bayleaf.data.hierarchies.files import resolve_hierarchies
 from bayleaf.data.hierarchy import ValueHierarchy
 from bayleaf.io.errors import ModelFileError
 from bayleaf.io.native.model_file import SavedModel
-from bayleaf.models.predictor import Predictor
 from bayleaf.models.support.support_counts import SupportCounts
 
-if TYPE_CHECKING:
-    from bayleaf.classifiers.shared.table_estimator import TableEstimator
-
-Estimator = TypeVar("Estimator", bound="TableEstimator")
-
-# Parameters in files of schema version 2 and what they are called now, by kind; a kind
-# that has none of these names has lost the parameter, which was without effect.
-_FORMER_NAMES: dict[str, tuple[str, ...]] = {
-    "parameters": ("objective",),
-    "pull": (),
-    "smoothing": (),
-    "max_iterations": ("max_iter",),
-    "tolerance": ("tol",),
-    "n_init": ("n_restarts", "n_mixtures"),
-}
 # What stands for a mapping, such as value hierarchies by column.
 _MAPPING = "mapping"
 _PAIRS = "pairs"
@@ -58,27 +42,29 @@ _PARAMETER_OBJECTS: dict[str, type[Any]] = {
 }
 
 
-def saved_model(classifier: Any) -> SavedModel:
-    """What a model file keeps of a fitted classifier.
+def saved_model(estimator: Any) -> SavedModel:
+    """The record of a fitted estimator for a file; NotFittedError if it is not fitted.
 
-    TypeError names a parameter whose value cannot be written to a file.
+    TypeError names a parameter whose value cannot be written to a file; ModelFileError
+    if a reader would refuse the parameters.
     """
-    predictor: Predictor = classifier._predictor()
-    parameters = classifier.get_params(deep=False)
+    check_is_fitted(estimator, ["model_", "network_"], all_or_any=any)
+    parameters = estimator.get_params(deep=False)
     if parameters.get("hierarchies") is not None:
-        # A file names no other files, and so holds what is in them.
-        names = classifier.encoder_.column_names
-        parameters["hierarchies"] = resolve_hierarchies(
-            parameters["hierarchies"], names
-        )
-    kept = {name: parameter_to(name, value) for name, value in parameters.items()}
-    return SavedModel(
-        predictor=replace(predictor, support=kept_support(classifier)),
-        classifier=type(classifier).__name__,
-        parameters=kept,
-        log_likelihood=classifier.log_likelihood_,
-        named_features=hasattr(classifier, "feature_names_in_"),
+        # A file names no other files, and so contains what is in them.
+        given = getattr(estimator, "hierarchies_", parameters["hierarchies"])
+        names = estimator.encoder_.column_names
+        parameters["hierarchies"] = resolve_hierarchies(given, names)
+    values = {name: parameter_to(name, value) for name, value in parameters.items()}
+    with telling_wrong_parameters("that was not written"):
+        unfitted(type(estimator), values)
+    saved: SavedModel = estimator._record(
+        estimator=type(estimator).__name__,
+        parameters=values,
+        named_features=hasattr(estimator, "feature_names_in_"),
+        fitted=estimator._fit_stamp,
     )
+    return saved
 
 
 def kept_support(classifier: Any) -> SupportCounts | None:
@@ -125,69 +111,39 @@ def telling_wrong_parameters(path: str | Path) -> Iterator[None]:
         ) from error
 
 
-def unfitted(
-    kind: type[Estimator], values: Mapping[str, Any], **others: Any
-) -> Estimator:
+def unfitted(kind: Any, values: Mapping[str, Any]) -> Any:
     """An estimator with the parameters of a file, checked.
 
-    `others` are parameters that need not be made from JSON values. ModelFileError if it
-    has no such parameter; TypeError or ValueError for a value that is not allowed.
+    ModelFileError if it has no such parameter; TypeError or ValueError for a value that
+    is not allowed.
     """
     given = values.get("hierarchies")
-    if given is not None and names_a_file(given):
+    if given is not None and _names_a_file(given):
         raise ModelFileError("the hierarchies of a model file should be trees")
     defaults = kind().get_params()
-    known = set(defaults)
-    parameters: dict[str, Any] = {}
-    for name, value in values.items():
-        if name in known or name not in _FORMER_NAMES:
-            # A file writes an empty tuple as it does an empty list.
-            is_default = value == [] and defaults.get(name) == ()
-            parameters[name] = () if is_default else parameter_from(value)
-            continue
-        for present in known.intersection(_FORMER_NAMES[name]):
-            parameters[present] = parameter_from(value)
-    strange = sorted(set(parameters) - known)
+    # A file writes an empty tuple as it does an empty list.
+    parameters: dict[str, Any] = {
+        name: () if value == [] and defaults.get(name) == () else parameter_from(value)
+        for name, value in values.items()
+    }
+    strange = sorted(set(parameters) - set(defaults))
     if strange:
         raise ModelFileError(
             f"the model file has parameters that {kind.__name__} lacks: "
             f"{', '.join(strange)}"
         )
-    estimator = kind(**parameters, **others)
+    estimator = kind(**parameters)
     estimator._check_parameters()
     return estimator
 
 
-def check_readable(
-    kind: type[Estimator], parameters: Mapping[str, Any], **others: Any
-) -> None:
-    """Raise ModelFileError if a reader would refuse the parameters of an estimator."""
-    with telling_wrong_parameters("that was not written"):
-        unfitted(kind, parameters, **others)
-
-
-def readable_model(classifier: Any) -> SavedModel:
-    """What `saved_model` gives, once its parameters are those that a reader takes."""
-    saved = saved_model(classifier)
-    check_readable(type(classifier), saved.parameters)
-    return saved
-
-
-def names_a_file(hierarchies: Any) -> bool:
+def _names_a_file(hierarchies: Any) -> bool:
     """Whether hierarchies from a model file are no trees, and so paths perhaps."""
     if isinstance(hierarchies, dict) and hierarchies.get("object") == _MAPPING:
         hierarchies = hierarchies.get("parameters")
     return not isinstance(hierarchies, dict) or not all(
         isinstance(nested, dict) for nested in hierarchies.values()
     )
-
-
-def restore_columns(estimator: TableEstimator, named: bool) -> None:
-    """Tell an estimator from a file the columns of its training table."""
-    names = estimator.encoder_.column_names
-    estimator.n_features_in_ = len(names)
-    if named:
-        estimator.feature_names_in_ = np.array(names, dtype=object)
 
 
 def parameter_to(name: str, value: Any) -> Any:

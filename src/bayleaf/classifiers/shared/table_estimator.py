@@ -7,9 +7,11 @@ import logging
 import sys
 import time
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any, ClassVar
 
+import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -20,6 +22,7 @@ from bayleaf.classifiers.shared.parameters import (
     check_jobs,
     merged_signature,
 )
+from bayleaf.classifiers.shared.saving import saved_model
 from bayleaf.classifiers.shared.training import COUNTS, WEIGHT_SCALES
 from bayleaf.cpds.smoothing import Smoothing
 from bayleaf.data.encoder.column_table import ColumnTable
@@ -32,6 +35,8 @@ from bayleaf.data.reading.rules import (
 )
 from bayleaf.data.tables.columns import Column, Matrix, Name
 from bayleaf.data.tables.frames import take_apart
+from bayleaf.io.native.model_file import SavedModel, write_model
+from bayleaf.models.fit_stamp import FitStamp
 from bayleaf.models.texts.html_summary import drawing_of, picture_of
 from bayleaf.progress import Work, displayed
 
@@ -58,6 +63,8 @@ class TableEstimator(
     # Unknown cells by column of the table read last, for `summary`: never changed, only
     # replaced as a whole, so that threads may predict side by side.
     _last_unknown: Mapping[Name, int] = MappingProxyType({})
+    # When the last fit was, and by which version.
+    _fit_stamp: FitStamp
 
     def __init__(
         self,
@@ -116,6 +123,33 @@ class TableEstimator(
         check_is_fitted(self, "encoder_")
         fitted: Any = self
         return ColumnTable(fitted.encoder_)
+
+    def save(self, path: str | Path) -> None:
+        """Write the fitted estimator to a JSON model file; `bayleaf.load` reads it.
+
+        Raises
+        ------
+        TypeError
+            If a parameter or label has no place in the file, naming it.
+        ValueError
+            If a reader would refuse a table, as after a large floor, or anything else.
+        OSError
+            If the file cannot be written; an older file is then left as it was.
+        """
+        write_model(saved_model(self), path)
+
+    def _record(self, **others: Any) -> SavedModel:
+        """What a file contains of the fit, and `others`, the fields common to all."""
+        raise NotImplementedError
+
+    def _restore(self, saved: Any) -> None:
+        """Take over a record whose fields were checked; subclasses add their own."""
+        self.encoder_ = saved.encoder
+        self._fit_stamp = saved.fitted
+        names = self.encoder_.column_names
+        self.n_features_in_ = len(names)
+        if saved.named_features:
+            self.feature_names_in_ = np.array(names, dtype=object)
 
     def _html_repr(self) -> str:
         """What a notebook shows: the summary of a fitted estimator."""

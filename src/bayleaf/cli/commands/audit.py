@@ -82,13 +82,13 @@ def audit(
     from bayleaf.evaluation.audits import audit as audited
     from bayleaf.evaluation.operating_points import read_loss
     from bayleaf.io.atomic import check_writable
-    from bayleaf.loading import load_classifier
+    from bayleaf.loading import load_estimator
 
     for path in (output, picture):
         if path is not None:
             check_writable(path)
     costs = None if loss is None else read_loss(loss)
-    fitted: Any = load_classifier(model)
+    fitted: Any = load_estimator(model, "classifier")
     table = as_learned(read_table(data, form), fitted.encoder_.domain)
     names = table.schema.names
     with progress():

@@ -97,9 +97,9 @@ def _read(
         reading_of,
     )
     from bayleaf.cli.tables import as_learned, batches_of
-    from bayleaf.loading import load_classifier
+    from bayleaf.loading import load_estimator
 
-    model = load_classifier(like)
+    model: Any = load_estimator(like, "classifier")
     reading = reading_of(model)
     return count_batches(
         batches_of(name, form),

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from bayleaf.data.codes import Codes
     from bayleaf.data.encoder.table_encoder import TableEncoder
     from bayleaf.explain import Robustness
+    from bayleaf.io import SavedModel
     from bayleaf.models.predictor import Predictor
 
 
@@ -89,7 +90,6 @@ def explain(
         Print JSON.
     """
     from bayleaf.io import read_model
-    from bayleaf.io.native.regression import is_regression
 
     recourse = _Recourse(
         counterfactuals, max_changes, immutable, direction, cost, per_step
@@ -100,13 +100,14 @@ def explain(
         "--intervals": intervals,
         "--counterfactuals": counterfactuals,
     }
-    if is_regression(model):
+    saved = read_model(model)
+    if saved.kind == "regressor":
         others = {"--robustness": robustness, "--all-lines": all_lines}
         refuse_options({**single, **others, **recourse.options})
-        _explain_numbers(model, rows, terms, as_json=json)
+        _explain_numbers(saved, rows, terms, as_json=json)
         return 0
     recourse.check(robustness=robustness)
-    predictor = read_model(model).predictor
+    predictor = saved.predictor
     if all_lines:
         _check_all_lines({"--line": line, **single}, robustness=robustness)
         _show_robustness(predictor, rows, immutable, as_json=json)
@@ -164,12 +165,12 @@ class _Rows(NamedTuple):
         return table.combine_chunks().to_batches()[0]
 
 
-def _explain_numbers(model: Path, rows: _Rows, n_terms: int, *, as_json: bool) -> None:
+def _explain_numbers(
+    saved: SavedModel, rows: _Rows, n_terms: int, *, as_json: bool
+) -> None:
     """Explain the expectation of rows."""
-    from bayleaf.io.native.regression import read_regression
-
-    saved = read_regression(model)
-    explanations = saved.model.explain(rows.encoded(saved.encoder))
+    model: Any = saved.model
+    explanations = model.explain(rows.encoded(saved.encoder))
     _show_explanations(explanations, rows.lines, [], n_terms, as_json=as_json)
 
 

@@ -77,23 +77,7 @@ def explore(
 
 def _read(path: Path) -> tuple[Explorable, str]:
     """The model in a file of any kind, and what kind that is."""
-    from bayleaf.io import ModelFileError, read_model, read_network
-    from bayleaf.io.native.density import is_density, read_density
-    from bayleaf.io.native.regression import is_regression, read_regression
+    from bayleaf.loading import read_model_or_network
 
-    if path.is_file() and is_regression(path):
-        regression = read_regression(path)
-        return regression, regression.estimator
-    if path.suffix.lower() == ".json":
-        if is_density(path):
-            saved = read_density(path)
-            return saved.network, saved.estimator
-        try:
-            model = read_model(path)
-        except ModelFileError as error:
-            try:
-                return read_network(path), "Bayesian network"
-            except ValueError:
-                raise error from None
-        return model, model.classifier
-    return read_network(path), "Bayesian network"
+    content = read_model_or_network(path)
+    return content, getattr(content, "estimator", "Bayesian network")

@@ -55,27 +55,30 @@ def inspect(
         Print JSON.
     """
     from bayleaf.io import read_model
-    from bayleaf.io.native.density import is_density
-    from bayleaf.io.native.regression import is_regression
+    from bayleaf.loading import read_model_or_network
 
     of_classifiers = {"--shape": shape, "--rules": rules, "--importance": importance}
-    if is_regression(model):
-        from bayleaf.loading import load_regressor
+    # Hierarchies are shown of network files as well.
+    read = read_model if hierarchy is None else read_model_or_network
+    saved: Any = read(model)
+    kind = getattr(saved, "kind", "network")
+    if kind == "regressor":
+        from bayleaf.loading import load_estimator
 
+        regressor: Any = load_estimator(model)
         others = {"--hierarchy": hierarchy, "--structure": structure}
         refuse_options(
             {"--table": table, **of_classifiers, **others, "--target": target}
         )
-        show(load_regressor(model).summary(), as_json=json)
+        show(regressor.summary(), as_json=json)
     elif hierarchy is not None:
         _show_hierarchy(model, hierarchy, as_json=json)
-    elif is_density(model):
+    elif kind == "density":
         for name, value in of_classifiers.items():
             if value:
                 raise ValueError(f"{name} belongs to classifiers, not density models")
         _show_density(model, table, structure, as_json=json)
     else:
-        saved = read_model(model)
         predictor, class_model = saved.predictor, saved.predictor.model
         if target is not None and importance is None:
             raise ValueError("--target belongs to --importance; give both")
@@ -92,10 +95,9 @@ def inspect(
         else:
             from bayleaf.describe.summary import summarize
 
-            show(
-                summarize(saved.classifier, predictor, saved.log_likelihood, {}),
-                as_json=json,
-            )
+            name, total = saved.estimator, saved.log_likelihood
+            summary = summarize(name, predictor, total, {}, saved.fitted)
+            show(summary, as_json=json)
     return 0
 
 
@@ -104,9 +106,9 @@ def _show_density(
 ) -> None:
     """Print a density model: its summary, one distribution, or its arcs."""
     from bayleaf.io.formats.dot import to_dot
-    from bayleaf.loading import load_density
+    from bayleaf.loading import load_estimator
 
-    estimator = load_density(path)
+    estimator: Any = load_estimator(path)
     network = estimator.network_
     if table is not None:
         names = {str(name): name for name in network.domain.names}

@@ -7,7 +7,7 @@ import sys
 from collections import Counter
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from bayleaf.cli.display import progress
 from bayleaf.cli.file_format import FileFormat
@@ -17,7 +17,7 @@ from bayleaf.wording import counted
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from bayleaf.io.native.regression import SavedRegression
+    from bayleaf.io import SavedModel
     from bayleaf.models.predictor import Predictor
     from bayleaf.predictions.parts import Score
 
@@ -57,13 +57,9 @@ def predict(
     """
     from bayleaf.cli.tables import is_many_files
     from bayleaf.io import read_model
-    from bayleaf.io.native.regression import is_regression, read_regression
 
-    predictor: Predictor | SavedRegression
-    if is_regression(model):
-        predictor = read_regression(model)
-    else:
-        predictor = read_model(model).predictor
+    saved = read_model(model)
+    predictor = saved if saved.kind == "regressor" else saved.predictor
     unknown: Counter[str | int] = Counter()
     score = partial(_scored, predictor, probabilities, unknown)
     with progress():
@@ -131,7 +127,7 @@ def _predict_file(
 
 
 def _scored(
-    predictor: Predictor | SavedRegression,
+    predictor: Predictor | SavedModel,
     probabilities: bool,
     unknown: Counter[str | int],
     batch: pa.RecordBatch,
@@ -149,4 +145,5 @@ def _scored(
     if isinstance(predictor, Predictor):
         return with_classes(predictor, encoded.codes, batch, probabilities)
     absolute = predictor.parameters.get("loss") == "absolute"
-    return with_numbers(predictor.model, absolute, encoded.codes, batch, probabilities)
+    model: Any = predictor.model
+    return with_numbers(model, absolute, encoded.codes, batch, probabilities)

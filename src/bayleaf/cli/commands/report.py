@@ -128,7 +128,7 @@ def report(
     from bayleaf.cli.tables import as_learned, read_table
     from bayleaf.evaluation.operating_points import read_loss
     from bayleaf.io.atomic import write_text
-    from bayleaf.opening import load
+    from bayleaf.loading import load
     from bayleaf.report import model_card, report_html, summarize
 
     card = card or CardOptions()

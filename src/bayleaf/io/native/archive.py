@@ -145,12 +145,10 @@ class ArrayReader:
     archive: zipfile.ZipFile | None = None
     taken: set[str] = field(default_factory=set)
 
-    def get(
-        self, value: Any, shape: Shape | None, what: str, *, whole: bool
-    ) -> NDArray[Any]:
+    def get(self, value: Any, shape: Shape, what: str, *, whole: bool) -> NDArray[Any]:
         """The array that a value of the document describes: numbers, or where they are.
 
-        Without `shape`, one axis, or as it was written; `whole` for integers.
+        `whole` for integers.
         ModelFileError if the shape or type differs or a number is not finite.
         """
         if isinstance(value, dict) and self.archive is not None:
@@ -158,9 +156,7 @@ class ArrayReader:
             if (array.dtype.kind == "f") == whole:
                 raise ModelFileError(f"{what} has the type {array.dtype}")
         elif isinstance(value, list):
-            array = _from_list(
-                value, (len(value),) if shape is None else shape, what, whole
-            )
+            array = _from_list(value, shape, what, whole)
         else:
             raise ModelFileError(f"{what} should be a list of numbers")
         if not whole and not np.isfinite(array).all():
@@ -168,7 +164,7 @@ class ArrayReader:
         return array
 
     def _from_archive(
-        self, archive: zipfile.ZipFile, index: Any, shape: Shape | None, what: str
+        self, archive: zipfile.ZipFile, index: Any, shape: Shape, what: str
     ) -> NDArray[Any]:
         """One array of the archive."""
         name = f"a{index}.npy"
@@ -178,7 +174,7 @@ class ArrayReader:
         try:
             entry = archive.getinfo(name)
             size = entry.file_size - _HEADER_ALLOWANCE
-            if shape is not None and size > 8 * prod(shape):
+            if size > 8 * prod(shape):
                 raise ModelFileError(f"{what} is larger than its shape allows")
             with archive.open(entry) as stream:
                 return _from_npy(stream, shape, what)
@@ -190,13 +186,13 @@ class ArrayReader:
             ) from error
 
 
-def _from_npy(stream: IO[bytes], shape: Shape | None, what: str) -> NDArray[Any]:
+def _from_npy(stream: IO[bytes], shape: Shape, what: str) -> NDArray[Any]:
     """An array in NumPy's format; its declared shape is checked before it is read."""
     if np.lib.format.read_magic(stream) != (1, 0):
         raise ModelFileError(f"{what} is in an unknown format")
     found, fortran_order, dtype = np.lib.format.read_array_header_1_0(stream)
     known = dtype in (np.float64, np.uint8, np.uint16, np.int64)
-    if found != (found if shape is None else shape) or fortran_order or not known:
+    if found != shape or fortran_order or not known:
         raise ModelFileError(f"{what} should have shape {shape}, not {found}")
     n_bytes = prod(found) * dtype.itemsize
     content = stream.read(n_bytes)

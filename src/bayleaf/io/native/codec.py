@@ -11,15 +11,13 @@ from __future__ import annotations
 
 import math
 import types
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from functools import cache
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
-from numpy.typing import NDArray
 
-from bayleaf.counts.occupied import OccupiedFamilies
 from bayleaf.cpds.random_network import RandomNetwork
 from bayleaf.cpds.tree import TreeCPD
 from bayleaf.data.domain import Domain
@@ -92,7 +90,7 @@ def _encoded_object(value: Any, arrays: list[Array], where: str) -> dict[str, An
         if isinstance(value, TreeCPD):
             value = FlatTree.standing_for(value)
     except ValueError as error:
-        raise ModelFileError(f"{where}: {error}") from error
+        raise ModelFileError(f"{where}: {error}" if where else str(error)) from error
     content = {} if word is None else {"type": word}
     kind: Any = type(value)
     for name in _types(kind):
@@ -168,7 +166,7 @@ class Decoder:
             return self._dataclass(kind, value, where)
         return _plain((kind,), value, where)
 
-    def _one_of(self, kinds: dict[str, Any], value: Any, where: str) -> Any:
+    def _one_of(self, kinds: Mapping[str, Any], value: Any, where: str) -> Any:
         """An object of the class that its type names."""
         word = _object(value, where).get("type")
         kind = kinds[_choice(tuple(kinds), word, f"{where}.type")]
@@ -228,38 +226,19 @@ class Decoder:
         )
 
     def _networks(self, value: Any, where: str) -> tuple[RandomNetwork, ...]:
-        """Sampled networks; files of older versions hold one after the other."""
-        if isinstance(value, dict):
-            packed = self._dataclass(PackedNetworks, value, where)
-            found: tuple[RandomNetwork, ...] = _made(packed.restored, where)
-        elif isinstance(value, list):
-            found = tuple(
-                self._old_network(item, f"{where}[{place}]")
-                for place, item in enumerate(value)
-            )
-        else:
-            raise ModelFileError(f"{where} should be an object")
-        for network in found:
+        """Sampled networks."""
+        packed = self._dataclass(PackedNetworks, value, where)
+        networks: tuple[RandomNetwork, ...] = _made(packed.restored, where)
+        for network in networks:
             _made(network.counts.check_content, where)
             _made(network.check_content, where)
-        return found
-
-    def _old_network(self, value: Any, where: str) -> RandomNetwork:
-        """A network whose cells are in any order."""
-        content = _object(value, where)
-        maps = self.field(content, "maps", tuple[NDArray[np.uint16], ...], where)
-        counts = self.field(content, "counts", OccupiedFamilies, where)
-        in_order = _made(counts.in_order, where)
-        return RandomNetwork(maps, in_order.compacted())
+        return networks
 
     def _array(
         self, dtype: np.dtype[Any], value: Any, where: str
     ) -> np.ndarray[Any, Any]:
         """An array of the type that its annotation names."""
-        found = value
-        # An array comes from a document of an older version.
-        if not isinstance(value, np.ndarray):
-            found = self._read(value, where, whole=dtype.kind != "f")
+        found = self._read(value, where, whole=dtype.kind != "f")
         array = np.asarray(found.astype(dtype, copy=False))
         if array is not found and not np.array_equal(array, found):
             raise ModelFileError(f"{where} holds numbers that are no {dtype}")

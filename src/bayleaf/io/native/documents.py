@@ -15,12 +15,9 @@ from bayleaf.io.errors import ModelFileError
 from bayleaf.io.native import archive
 from bayleaf.io.native.archive import Array, ArrayReader
 from bayleaf.io.native.codec import REFUSALS, Decoder, encoded
-from bayleaf.io.native.version_2 import arrays_beside, upgraded
-from bayleaf.io.native.version_3 import with_rules
 from bayleaf.wording import visible_json
 
-SCHEMA_VERSION = 4
-_READ_VERSIONS = range(2, SCHEMA_VERSION + 1)
+SCHEMA_VERSION = 5
 MAX_BYTES = archive.MAX_BYTES
 Content = TypeVar("Content")
 
@@ -50,33 +47,43 @@ def document_bytes(kind: str, content: Any) -> bytes:
     return _as_bytes(*_as_text(kind, content))
 
 
-def content_of_bytes(
-    written: bytes, name: str, max_bytes: int, kinds: Mapping[str, type[Content]]
+def read_document(
+    path: str | Path, max_bytes: int, kinds: Mapping[str, type[Content]]
 ) -> Content:
-    """The content of such bytes, called `name` in messages; see `read_document`."""
+    """Read the content of a document; `kinds` maps each format to its dataclass.
+
+    ModelFileError explains in one sentence what is wrong, such as more than
+    `max_bytes`.
+    """
+    name = Path(path).name
+    with opened(path) as stream:
+        # Pipes and devices have no size.
+        written = read_at_most(stream, max_bytes + 1)
+    return content_of_bytes(written, name, max_bytes, kinds, f"model file {name}")
+
+
+def content_of_bytes(
+    written: bytes,
+    name: str,
+    max_bytes: int,
+    kinds: Mapping[str, type[Content]],
+    what: str | None = None,
+) -> Content:
+    """The content of such bytes; messages call them `name`, or `what` with their kind.
+
+    Errors as in `read_document`.
+    """
     if len(written) > max_bytes:
-        raise ModelFileError(_too_large(name, max_bytes))
+        raise ModelFileError(
+            f"{what or name} has more bytes than the limit of {max_bytes}; raise "
+            "max_bytes if you trust it"
+        )
     try:
         return _content_of(*_values_in(written, name, max_bytes, tuple(kinds)), kinds)
     except ModelFileError:
         raise
     except REFUSALS as error:
-        raise ModelFileError(f"{name} is damaged: {error}") from error
-
-
-def document_text(kind: str, content: Any) -> str:
-    """A document without arrays as text, to be part of another file.
-
-    TypeError or ModelFileError if a part has no place in a file.
-    """
-    return _as_text(kind, content)[0]
-
-
-def content_of_text(
-    text: str, name: str, kinds: Mapping[str, type[Content]]
-) -> Content:
-    """The content of such a text in the file `name`; see `read_document`."""
-    return content_of_bytes(text.encode(), name, MAX_BYTES, kinds)
+        raise ModelFileError(f"{what or name} is damaged: {error}") from error
 
 
 def _as_bytes(text: str, arrays: list[Array]) -> bytes:
@@ -130,29 +137,6 @@ def _check_same(
         )
 
 
-def read_document(
-    path: str | Path, max_bytes: int, kinds: Mapping[str, type[Content]]
-) -> Content:
-    """Read the content of a document; `kinds` maps each format to its dataclass.
-
-    ModelFileError explains in one sentence what is wrong, such as more than
-    `max_bytes`.
-    """
-    path = Path(path)
-    document, arrays = read_values(path, max_bytes, tuple(kinds))
-    try:
-        if document["schema_version"] == 2:
-            arrays = arrays_beside(path, document, max_bytes)
-            document = upgraded(document, arrays)
-        if document["schema_version"] < SCHEMA_VERSION:
-            document = with_rules(document)
-        return _content_of(document, arrays, kinds)
-    except ModelFileError:
-        raise
-    except REFUSALS as error:
-        raise ModelFileError(f"model file {path.name} is damaged: {error}") from error
-
-
 def _content_of(
     document: dict[str, Any], arrays: ArrayReader, kinds: Mapping[str, type[Content]]
 ) -> Content:
@@ -162,16 +146,6 @@ def _content_of(
     decoder = replace(decoder, domain=Domain(variables))
     content: Content = decoder.decoded(kinds[document["format"]], document, "")
     return content
-
-
-def read_values(
-    path: Path, max_bytes: int, kinds: tuple[str, ...]
-) -> tuple[dict[str, Any], ArrayReader]:
-    """The fields of a document and its arrays, once format and version are right.
-
-    ModelFileError if the file is not such a document.
-    """
-    return _values_in(_content(path, max_bytes), path.name, max_bytes, kinds)
 
 
 def _values_in(
@@ -191,30 +165,17 @@ def _values_in(
             lacks += f", and has {found!r}"
         raise ModelFileError(f"{name} is no bayleaf model file: {lacks}")
     version = document.get("schema_version")
-    if type(version) is not int or version not in _READ_VERSIONS:
+    if type(version) is int and 0 < version < SCHEMA_VERSION:
+        raise ModelFileError(
+            f"{name} was written by an earlier version of bayleaf (schema {version}); "
+            "fit the model again and save it"
+        )
+    if type(version) is not int or version != SCHEMA_VERSION:
         raise ModelFileError(
             f"model file {name} has schema version {version!r}, but this bayleaf "
-            f"reads versions 2 to {SCHEMA_VERSION}; use the bayleaf that wrote it"
+            f"reads version {SCHEMA_VERSION}; use the bayleaf that wrote it"
         )
     return document, arrays
-
-
-def _content(path: Path, max_bytes: int) -> bytes:
-    """What is in a file, once its size is known to be sane."""
-    with opened(path) as stream:
-        # A pipe or device does not tell its size.
-        content = read_at_most(stream, max_bytes + 1)
-    if len(content) > max_bytes:
-        raise ModelFileError(_too_large(f"model file {path.name}", max_bytes))
-    return content
-
-
-def _too_large(name: str, max_bytes: int) -> str:
-    """The message for a document of too many bytes."""
-    return (
-        f"{name} has more bytes than the limit of {max_bytes}; raise max_bytes if you "
-        "trust it"
-    )
 
 
 def _parsed(content: bytes, name: str) -> Any:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import ChainMap
+from collections.abc import Callable, MutableMapping
 from typing import Any, TypeVar
 
 from bayleaf.cpds.deterministic import DeterministicCPD
@@ -13,9 +14,11 @@ from bayleaf.cpds.table import TableCPD
 from bayleaf.cpds.tree import TreeCPD
 from bayleaf.models.averaged_kdb import AveragedKDBModel
 from bayleaf.models.averaged_networks import AveragedNetworksModel
+from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.class_model import ClassModel
 from bayleaf.models.hierarchical_mixture import HierarchicalMixtureModel
 from bayleaf.models.hierarchical_naive_bayes import HierarchicalNaiveBayesModel
+from bayleaf.models.interval_target import IntervalTargetModel
 from bayleaf.models.latent_class import LatentClassModel
 from bayleaf.models.networks.hybrid_network import HybridNetworkModel
 from bayleaf.models.networks.network_model import NetworkModel
@@ -36,9 +39,16 @@ MODEL_KINDS: dict[str, type[Any]] = {
     "network_posterior": NetworkPosteriorModel,
 }
 
+# What a classifier, a density model or a regressor has learned.
+FittedModel = ClassModel | BayesianNetwork | IntervalTargetModel
+
 # The classes that a field of each of these types may hold, by their words in files.
-KINDS: dict[Any, dict[str, type[Any]]] = {
+KINDS: dict[Any, MutableMapping[str, type[Any]]] = {
     ClassModel: MODEL_KINDS,
+    FittedModel: ChainMap(
+        MODEL_KINDS,
+        {"bayesian_network": BayesianNetwork, "interval_target": IntervalTargetModel},
+    ),
     CPD: {
         "table": TableCPD,
         "tree": TreeCPD,
@@ -80,7 +90,7 @@ def register_model_kind(word: str) -> Callable[[type[Kind]], type[Kind]]:
     """
 
     def registered(kind: type[Kind]) -> type[Kind]:
-        if MODEL_KINDS.setdefault(word, kind) is not kind:
+        if KINDS[FittedModel].setdefault(word, kind) is not kind:
             raise ValueError(f"a model kind is called {word!r} in files already")
         return kind
 

@@ -1,90 +1,173 @@
-"""The library's own model file: JSON, validated on reading, never executed.
+"""The library's own model file: one record of fitted estimators of every kind.
 
-A file holds the encoder's domain and rules, the graph, and the tables; numbers are
-written so that they are read back bit for bit. Large tables stand in an ``.npz``
-file beside it.
+JSON, validated on reading, never executed. Numbers are written so that they are read
+back bit for bit; a model of many numbers is a zip archive of the JSON and its arrays.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.data.domain import Domain
-from bayleaf.data.encoder.table_encoder import TableEncoder
-from bayleaf.data.reading.column_reading import ColumnReading
-from bayleaf.data.reading.rules import EncoderRules
-from bayleaf.data.tables.columns import Name
 from bayleaf.io.errors import ModelFileError
 from bayleaf.io.native.documents import MAX_BYTES, read_document, write_document
-from bayleaf.io.native.kinds import MODEL_KINDS
-from bayleaf.models.class_model import ClassModel
+from bayleaf.io.native.kinds import KINDS, FittedModel
+from bayleaf.io.native.tables import TableReading, labels_of_type
+from bayleaf.models.bayesian_network import BayesianNetwork
+from bayleaf.models.fit_stamp import FitStamp
+from bayleaf.models.interval_target import IntervalTargetModel
 from bayleaf.models.predictor import Predictor
 from bayleaf.models.support.support_counts import SupportCounts
 from bayleaf.search.left_out.temperature import HIGHEST, LOWEST
 from bayleaf.wording import brief_fields
 
 FORMAT = "bayleaf-model"
-_LABEL_KINDS = {"b": bool, "i": int, "u": int, "f": float, "U": str}
+# Fields that the file of an estimator of each kind must have, and others may lack.
+_REQUIRED = {
+    "classifier": ("label_type", "log_likelihood"),
+    "density": ("log_likelihood", "score"),
+    "regressor": ("left_out_crps", "left_out_coverage"),
+}
 
 
-@dataclass(frozen=True, eq=False)
-class SavedModel:
-    """All that a model file holds.
+@dataclass(frozen=True, eq=False, kw_only=True)
+class SavedModel(TableReading):
+    """A fitted classifier, density model or regressor as its file contains it.
+
+    `SavedModel.of_predictor` makes that of a classifier.
 
     Parameters
     ----------
-    predictor : Predictor
-        Encoder, model, class labels and loss.
-    classifier : str
+    domain : Domain
+        The model's variables, a class or target last.
+    rules, notes, readings, label_type
+        How the columns of a table are read; see `encoder` and `classes`.
+    model : class model, BayesianNetwork or IntervalTargetModel
+        What was learned.
+    estimator : str
         Name of the estimator's class.
     parameters : dict
         The estimator's parameters as plain values.
-    log_likelihood : float
-        Training log-likelihood in nats.
     named_features : bool
         Whether the training table had column names.
+    fitted : FitStamp
+        Date and version of the library of the fit.
+    log_likelihood : float, optional
+        Of the training rows, in nats; not of a regressor.
+    score, sample : float, str, optional
+        Of a density model: what the search made large, and what was learned from a
+        sample of the rows.
+    left_out_crps, left_out_coverage : float, optional
+        Of a regressor: mean score of left-out training rows in the target's unit, and
+        the share of them inside their 90 % interval.
+    loss, temperature, prior_shift
+        Of a classifier, as in `Predictor`.
+    support : SupportCounts, optional
+        The training rows behind a classifier's tables, each table flat.
     """
 
-    predictor: Predictor
-    classifier: str
+    model: FittedModel
+    estimator: str
     parameters: dict[str, Any] = field(default_factory=dict)
-    log_likelihood: float = math.nan
     named_features: bool = True
+    fitted: FitStamp = field(default_factory=FitStamp.now)
+    log_likelihood: float | None = None
+    score: float | None = None
+    sample: str | None = None
+    left_out_crps: float | None = None
+    left_out_coverage: float | None = None
+    loss: NDArray[np.float64] | None = None
+    temperature: float = 1.0
+    prior_shift: NDArray[np.float64] | None = None
+    support: SupportCounts | None = None
 
     __repr__ = brief_fields
 
+    @classmethod
+    def of_predictor(cls, predictor: Predictor, **others: Any) -> Self:
+        """Make the record of a classifier.
 
-@dataclass(frozen=True, eq=False)
-class ModelDocument:
-    """The fields of a model file, as `SavedModel` and `Predictor` tell of them.
+        Parameters
+        ----------
+        predictor : Predictor
+            Encoder, model, class labels, loss, calibration and support.
+        **others
+            The fields that a predictor lacks: `estimator`, `parameters`,
+            `log_likelihood`, `named_features` and `fitted`.
+        """
+        support = predictor.support
+        if support is not None:
+            support = replace(support, rows=tuple(r.ravel() for r in support.rows))
+        return cls.of(
+            predictor.encoder,
+            predictor.model.domain,
+            predictor.classes,
+            model=predictor.model,
+            loss=predictor.loss,
+            temperature=predictor.temperature,
+            prior_shift=predictor.prior_shift,
+            support=support,
+            **others,
+        )
 
-    Labels are the states of the class with the type that NumPy gave them, "O" for
-    mixed ones. The rows of the support counts stand flat: the model knows their shapes.
-    """
+    @property
+    def kind(self) -> str:
+        """The kind of estimator: "classifier", "density" or "regressor"."""
+        if isinstance(self.model, BayesianNetwork):
+            return "density"
+        is_regressor = isinstance(self.model, IntervalTargetModel)
+        return "regressor" if is_regressor else "classifier"
 
-    classifier: str
-    parameters: dict[str, Any]
-    log_likelihood: float
-    named_features: bool
-    label_type: str
-    loss: NDArray[np.float64] | None
-    temperature: float
-    prior_shift: NDArray[np.float64] | None
-    rules: EncoderRules
-    notes: tuple[tuple[Name, str], ...]
-    readings: tuple[ColumnReading, ...] | None
-    domain: Domain
-    model: ClassModel
-    support: SupportCounts | None
+    @property
+    def has_target(self) -> bool:
+        """Whether the last variable is predicted from the others."""
+        return self.kind != "density"
+
+    @cached_property
+    def predictor(self) -> Predictor:
+        """What classifies rows; ModelFileError unless this is a classifier."""
+        classes = self.classes
+        if self.kind != "classifier" or classes is None:
+            raise ModelFileError(
+                f"the model is a {self.estimator[:60]}, but a classifier is needed here"
+            )
+        model: Any = self.model
+        support = self.support
+        if support is not None:
+            sizes = zip(support.rows, model.table_sizes, strict=True)
+            rows = tuple(rows.reshape(size.shape) for rows, size in sizes)
+            support = replace(support, rows=rows)
+        return Predictor(
+            self.encoder,
+            model,
+            classes,
+            self.loss,
+            self.temperature,
+            self.prior_shift,
+            support=support,
+        )
 
     def check_content(self) -> None:
         """Raise ValueError unless the parts fit each other."""
+        for name in _REQUIRED[self.kind]:
+            if getattr(self, name) is None:
+                raise ModelFileError(f"the model file lacks the field {name!r}")
+        coverage = self.left_out_coverage
+        if coverage is not None and not 0 <= coverage <= 1:
+            raise ValueError("left_out_coverage should be a share of rows")
+        if self.kind == "classifier":
+            self._check_classes()
+            if self.support is not None:
+                _check_support(self.support, self.model)
+
+    def _check_classes(self) -> None:
+        """Raise ValueError unless labels, loss and calibration fit the classes."""
         if len(self.domain) < 2:
             raise ValueError("a model needs at least one feature and the class")
         n_classes = self.domain[-1].n_states
@@ -98,11 +181,8 @@ class ModelDocument:
                 f"temperature should be between {LOWEST} and {HIGHEST}, but is "
                 f"{self.temperature:.6g}"
             )
+        assert self.label_type is not None
         labels_of_type(self.label_type, self.domain[-1].states)
-
-
-# Digits of the number of characters for which an array of labels keeps no room.
-_DIGITS = 5
 
 
 def write_model(saved: SavedModel, path: str | Path) -> None:
@@ -118,32 +198,12 @@ def write_model(saved: SavedModel, path: str | Path) -> None:
     OSError
         If the file cannot be written.
     """
-    predictor, support = saved.predictor, saved.predictor.support
-    if type(predictor.model) not in MODEL_KINDS.values():
+    if type(saved.model) not in KINDS[FittedModel].values():
         raise TypeError(
-            f"models of type {type(predictor.model).__name__} have no place in files; "
+            f"models of type {type(saved.model).__name__} have no place in files; "
             "give the class one with bayleaf.io.register_model_kind"
         )
-    if support is not None:
-        rows = tuple(rows.ravel() for rows in support.rows)
-        support = replace(support, rows=rows)
-    document = ModelDocument(
-        saved.classifier,
-        saved.parameters,
-        saved.log_likelihood,
-        saved.named_features,
-        label_type(predictor.classes),
-        predictor.loss,
-        predictor.temperature,
-        predictor.prior_shift,
-        predictor.encoder.rules,
-        tuple(predictor.encoder.notes.items()),
-        predictor.encoder.readings,
-        predictor.model.domain,
-        predictor.model,
-        support,
-    )
-    write_document(FORMAT, document, path)
+    write_document(FORMAT, saved, path)
 
 
 def read_model(path: str | Path, *, max_bytes: int = MAX_BYTES) -> SavedModel:
@@ -164,89 +224,25 @@ def read_model(path: str | Path, *, max_bytes: int = MAX_BYTES) -> SavedModel:
     OSError
         If the file cannot be read.
     """
-    document = read_document(path, max_bytes, {FORMAT: ModelDocument})
-    features = Domain(document.domain.variables[:-1])
-    return SavedModel(
-        predictor=Predictor(
-            TableEncoder(
-                features,
-                document.rules,
-                dict(document.notes),
-                document.readings or (),
-            ),
-            document.model,
-            labels_of_type(document.label_type, document.domain[-1].states),
-            document.loss,
-            document.temperature,
-            document.prior_shift,
-            support=_shaped(document.support, document.model),
-        ),
-        classifier=document.classifier,
-        parameters=document.parameters,
-        log_likelihood=document.log_likelihood,
-        named_features=document.named_features,
-    )
+    return read_document(path, max_bytes, {FORMAT: SavedModel})
 
 
-def label_type(classes: NDArray[Any]) -> str:
-    """NumPy's letter for the type of the labels; "O" for mixed ones."""
-    if classes.dtype.kind in "mM":
-        raise TypeError(
-            f"class labels of type {classes.dtype} have no place in a model file; use "
-            "text, as by astype(str), or numbers as labels"
-        )
-    for label in classes.tolist():
-        if not isinstance(label, str | bool | int | float):
-            raise TypeError(
-                f"class label {label!r} of type {type(label).__name__} has no place in "
-                "a model file; use text or numbers as labels"
-            )
-    return classes.dtype.str if classes.dtype.kind in _LABEL_KINDS else "O"
-
-
-def labels_of_type(kind: str, states: tuple[Any, ...]) -> NDArray[Any]:
-    """The class labels as an array of the type they had."""
-    if kind == "O":
-        labels = np.empty(len(states), dtype=object)
-        labels[:] = states
-        return labels
-    letter = kind.lstrip("<>=|")[:1]
-    wanted = _LABEL_KINDS.get(letter)
-    fits = wanted is not None and all(type(state) is wanted for state in states)
-    # Longer names than NumPy's own describe records or arrays of arrays.
-    if not fits or (letter != "U" and np.dtype(kind).str != kind):
-        raise ModelFileError(f"label_type {kind[:50]!r} does not fit the class labels")
-    if letter != "U":
-        return np.array(states, dtype=np.dtype(kind))
-    labels = np.array(states, dtype=np.str_)
-    width = kind[2:]
-    # Labels may have been cells of an array made for longer ones.
-    is_number = width.isdecimal() and len(width) < _DIGITS
-    if is_number and int(width) >= labels.dtype.itemsize // 4:
-        labels = labels.astype(f"<U{int(width)}")
-    return labels
-
-
-def _shaped(support: SupportCounts | None, model: ClassModel) -> SupportCounts | None:
-    """The support in a model file with the shapes of the model's tables."""
-    if support is None:
-        return None
-    shapes = [size.shape for size in model.table_sizes]
-    if len(support.rows) != len(shapes):
-        raise ModelFileError(
+def _check_support(support: SupportCounts, model: Any) -> None:
+    """Raise ValueError unless support has numbers for the model's tables and states."""
+    sizes = [math.prod(size.shape) for size in model.table_sizes]
+    if len(support.rows) != len(sizes):
+        raise ValueError(
             f"the support has {len(support.rows)} tables, but the model has "
-            f"{len(shapes)}"
+            f"{len(sizes)}"
         )
-    for rows, shape in zip(support.rows, shapes, strict=True):
-        if rows.size != math.prod(shape):
-            raise ModelFileError(
-                f"the support of a table should hold {math.prod(shape)} numbers, but "
-                f"holds {rows.size}"
+    for rows, size in zip(support.rows, sizes, strict=True):
+        if rows.size != size:
+            raise ValueError(
+                f"the support of a table should hold {size} numbers, but holds "
+                f"{rows.size}"
             )
-    sizes = [len(rows) for rows in support.state_rows or ()]
-    if support.state_rows is not None and sizes != list(model.domain.cards):
-        raise ModelFileError(
+    cards = [len(rows) for rows in support.state_rows or ()]
+    if support.state_rows is not None and cards != list(model.domain.cards):
+        raise ValueError(
             "the support should hold the training rows of every state of every variable"
         )
-    pairs = zip(support.rows, shapes, strict=True)
-    return replace(support, rows=tuple(rows.reshape(shape) for rows, shape in pairs))

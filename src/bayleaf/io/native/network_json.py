@@ -1,6 +1,6 @@
 """Networks in the library's own JSON, which keeps every form of distribution.
 
-The network of a model file, or of a density model's, can be read as well.
+The network of a model file can be read as well.
 """
 
 from __future__ import annotations
@@ -11,12 +11,10 @@ from typing import Any
 
 from bayleaf.data.domain import Domain
 from bayleaf.io.errors import ModelFileError
-from bayleaf.io.native.density import FORMAT as DENSITY_FORMAT
-from bayleaf.io.native.density import DensityDocument
 from bayleaf.io.native.documents import MAX_BYTES, read_document, write_document
 from bayleaf.io.native.kinds import word_of
 from bayleaf.io.native.model_file import FORMAT as MODEL_FORMAT
-from bayleaf.io.native.model_file import ModelDocument
+from bayleaf.io.native.model_file import SavedModel
 from bayleaf.models.bayesian_network import BayesianNetwork
 
 FORMAT = "bayleaf-network"
@@ -46,12 +44,13 @@ def read(path: str | Path, *, max_bytes: int = MAX_BYTES) -> BayesianNetwork:
     """
     kinds: dict[str, Any] = {
         FORMAT: NetworkDocument,
-        MODEL_FORMAT: ModelDocument,
-        DENSITY_FORMAT: DensityDocument,
+        MODEL_FORMAT: SavedModel,
     }
     document = read_document(path, max_bytes, kinds)
     model = getattr(document, "model", document)
     network: BayesianNetwork | None = getattr(model, "network", None)
+    if isinstance(model, BayesianNetwork):
+        network = model
     if network is None and (why := getattr(model, "why_no_network", None)):
         raise ModelFileError(f"the model of {Path(path).name} {why}")
     if network is None:

@@ -1,10 +1,12 @@
-"""How a table was read, as text that stands beside its codes or counts."""
+"""How a table was read: part of model files, text next to its codes or counts."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
+from typing import Any, Self
 
+import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.data.domain import Domain
@@ -12,11 +14,14 @@ from bayleaf.data.encoder.table_encoder import TableEncoder
 from bayleaf.data.reading.column_reading import ColumnReading
 from bayleaf.data.reading.rules import EncoderRules
 from bayleaf.data.tables.columns import Name
-from bayleaf.io.native.documents import content_of_text, document_text
-from bayleaf.io.native.model_file import label_type, labels_of_type
+from bayleaf.io.errors import ModelFileError
+from bayleaf.io.native.documents import MAX_BYTES, content_of_bytes, document_bytes
 from bayleaf.wording import brief_fields
 
 FORMAT = "bayleaf-table"
+_LABEL_KINDS = {"b": bool, "i": int, "u": int, "f": float, "U": str}
+# Digits of the number of characters for which an array of labels keeps no room.
+_DIGITS = 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,22 +52,32 @@ class TableReading:
 
     @classmethod
     def of(
-        cls, encoder: TableEncoder, domain: Domain, classes: NDArray[Any] | None
-    ) -> TableReading:
-        """What an encoder and the labels of a class tell."""
+        cls,
+        encoder: TableEncoder,
+        domain: Domain,
+        classes: NDArray[Any] | None,
+        **others: Any,
+    ) -> Self:
+        """What an encoder and the labels of a class tell; `others` are more fields."""
         return cls(
             domain,
             encoder.rules,
             tuple(encoder.notes.items()),
             encoder.readings,
             None if classes is None else label_type(classes),
+            **others,
         )
 
     @property
+    def has_target(self) -> bool:
+        """Whether the last variable is none of the encoder's."""
+        return self.label_type is not None
+
+    @cached_property
     def encoder(self) -> TableEncoder:
         """What reads other tables in the same way."""
         variables = self.domain.variables
-        if self.label_type is not None:
+        if self.has_target:
             variables = variables[:-1]
         return TableEncoder(
             Domain(variables), self.rules, dict(self.notes), self.readings
@@ -80,10 +95,48 @@ class TableReading:
 
     def to_text(self) -> str:
         """The document as text."""
-        return document_text(FORMAT, self)
+        return document_bytes(FORMAT, self).decode()
 
     @classmethod
     def from_text(cls, text: str, name: str) -> TableReading:
         """Read such a text; ModelFileError if it is none."""
-        found: TableReading = content_of_text(text, name, {FORMAT: cls})
-        return found
+        return content_of_bytes(text.encode(), name, MAX_BYTES, {FORMAT: cls})
+
+
+def label_type(classes: NDArray[Any]) -> str:
+    """NumPy's letter for the type of the labels; "O" for mixed ones."""
+    if classes.dtype.kind in "mM":
+        raise TypeError(
+            f"class labels of type {classes.dtype} have no place in a model file; use "
+            "text, as by astype(str), or numbers as labels"
+        )
+    for label in classes.tolist():
+        if not isinstance(label, str | bool | int | float):
+            raise TypeError(
+                f"class label {label!r} of type {type(label).__name__} has no place in "
+                "a model file; use text or numbers as labels"
+            )
+    return classes.dtype.str if classes.dtype.kind in _LABEL_KINDS else "O"
+
+
+def labels_of_type(kind: str, states: tuple[Any, ...]) -> NDArray[Any]:
+    """The class labels as an array of the type they had."""
+    if kind == "O":
+        labels = np.empty(len(states), dtype=object)
+        labels[:] = states
+        return labels
+    letter = kind.lstrip("<>=|")[:1]
+    wanted = _LABEL_KINDS.get(letter)
+    fits = wanted is not None and all(type(state) is wanted for state in states)
+    # Longer names than NumPy's own describe records or arrays of arrays.
+    if not fits or (letter != "U" and np.dtype(kind).str != kind):
+        raise ModelFileError(f"label_type {kind[:50]!r} does not fit the class labels")
+    if letter != "U":
+        return np.array(states, dtype=np.dtype(kind))
+    labels = np.array(states, dtype=np.str_)
+    width = kind[2:]
+    # Labels may have been cells of an array made for longer ones.
+    is_number = width.isdecimal() and len(width) < _DIGITS
+    if is_number and int(width) >= labels.dtype.itemsize // 4:
+        labels = labels.astype(f"<U{int(width)}")
+    return labels

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 
-# Seconds since 1970, by which builds that are to be reproducible tell their time.
-EPOCH = "SOURCE_DATE_EPOCH"
+from bayleaf.models.fit_stamp import current_time
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,7 +27,7 @@ class About:
     collected : str, optional
         When the rows were collected.
     fitted : str, optional
-        When the model was fitted; model files do not record that.
+        When the model was fitted, which `bayleaf inspect` shows.
     written : str, optional
         Date of the card. By default that of the environment variable
         ``SOURCE_DATE_EPOCH``, in seconds since 1970, or else today's, in UTC.
@@ -62,12 +59,4 @@ class About:
         """
         if self.written is not None:
             return self
-        seconds = os.environ.get(EPOCH)
-        try:
-            now = datetime.fromtimestamp(int(seconds), UTC) if seconds else None
-        except (ValueError, OverflowError, OSError):
-            raise ValueError(
-                f"{EPOCH} should be a number of seconds since 1970, got {seconds!r}"
-            ) from None
-        day = now or datetime.now(UTC)
-        return replace(self, written=day.date().isoformat())
+        return replace(self, written=current_time().date().isoformat())
