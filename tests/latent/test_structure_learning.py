@@ -24,7 +24,7 @@ from bayleaf.latent.structure_learning import learn_structure
 from bayleaf.latent.structure_search import StructureOptions
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.networks.structured_network import network_from_structures
-from bayleaf.scores.mdl import MDL
+from bayleaf.scores.local_scores import MDL
 from bayleaf.search.constraints import Constraints
 from bayleaf.search.structure import SearchResult
 from bayleaf.search.tables.climbing import climb_tables

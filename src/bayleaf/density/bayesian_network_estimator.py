@@ -35,7 +35,7 @@ from bayleaf.density.fitted import FittedNetwork
 from bayleaf.inference.row_densities import log_likelihood_of_rows
 from bayleaf.latent.structural.structural_em import learn_by_expectation
 from bayleaf.latent.structure_learning import LearnedStructure, learn_structure
-from bayleaf.scores.resolve import resolve_score
+from bayleaf.scores.local_scores import resolve_score
 from bayleaf.search.structure import Move
 from bayleaf.streams.streamed import is_streamed
 

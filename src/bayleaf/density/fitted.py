@@ -27,7 +27,7 @@ from bayleaf.inference.sampling.sample import decode
 from bayleaf.io.native.density import write_density
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.networks.structured_network import n_distributions
-from bayleaf.scores.resolve import resolve_score
+from bayleaf.scores.local_scores import resolve_score
 
 if TYPE_CHECKING:
     import pyarrow as pa

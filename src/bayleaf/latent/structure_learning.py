@@ -32,7 +32,7 @@ from bayleaf.models.networks.structured_network import (
     structure_counts,
 )
 from bayleaf.progress import Work
-from bayleaf.scores.local_score import log_likelihood
+from bayleaf.scores.local_scores import log_likelihood
 from bayleaf.search.structure import (
     LEAST_GAIN,
     Deadline,

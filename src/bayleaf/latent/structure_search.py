@@ -12,7 +12,7 @@ from bayleaf.data.domain import Domain
 from bayleaf.data.hierarchies.cuts import flat_hierarchy
 from bayleaf.data.hierarchy import ValueHierarchy
 from bayleaf.scores.arc_prior import ArcPrior
-from bayleaf.scores.local_score import LocalScore
+from bayleaf.scores.local_scores import LocalScore
 from bayleaf.search.constraints import Constraints
 from bayleaf.search.hierarchies.clustering import (
     Linkage,

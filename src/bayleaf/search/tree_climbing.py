@@ -16,7 +16,7 @@ from bayleaf.data.domain import Domain
 from bayleaf.data.hierarchies.cuts import flat_hierarchy
 from bayleaf.data.hierarchy import ValueHierarchy
 from bayleaf.scores.arc_prior import ArcPrior
-from bayleaf.scores.local_score import LocalScore
+from bayleaf.scores.local_scores import LocalScore
 from bayleaf.search.constraints import Constraints
 from bayleaf.search.decision_graphs.joined_splits import with_joined_splits
 from bayleaf.search.decision_graphs.leaf_merging import with_merged_leaves

@@ -13,7 +13,7 @@ from bayleaf.counts.table_counts import TableCounts
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.data.hierarchy import ValueHierarchy
-from bayleaf.scores.resolve import resolve_score
+from bayleaf.scores.local_scores import resolve_score
 from bayleaf.search.constraints import Constraints
 from bayleaf.search.decision_graphs.graph import DecisionGraph
 from bayleaf.search.structure import SearchResult

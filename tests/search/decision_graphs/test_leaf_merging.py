@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from bayleaf.counts.table_counts import TableCounts
-from bayleaf.scores.resolve import resolve_score
+from bayleaf.scores.local_scores import resolve_score
 from bayleaf.search.decision_graphs.leaf_merging import (
     configuration_shares,
     merge_leaves,

@@ -13,7 +13,7 @@ from bayleaf.data.domain import Domain, Variable
 from bayleaf.data.hierarchies.cuts import flat_hierarchy
 from bayleaf.data.hierarchy import ValueHierarchy
 from bayleaf.graph.dag import DAG
-from bayleaf.scores.resolve import resolve_score
+from bayleaf.scores.local_scores import resolve_score
 from bayleaf.search.constraints import Constraints
 from bayleaf.search.structure import Deadline
 from bayleaf.search.trees.escaping import WaysOut

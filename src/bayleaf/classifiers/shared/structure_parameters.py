@@ -36,8 +36,7 @@ from bayleaf.latent.structure_search import (
     TREE,
     StructureOptions,
 )
-from bayleaf.scores.local_score import LocalScore
-from bayleaf.scores.resolve import LOCAL_SCORES, resolve_score
+from bayleaf.scores.local_scores import LOCAL_SCORES, LocalScore, resolve_score
 from bayleaf.search.hierarchies.clustering import check_linkage
 from bayleaf.search.structure import SearchProgress
 from bayleaf.search.tree_climbing import TREE_SEARCHES

@@ -9,9 +9,8 @@ from math import prod
 from typing import Literal
 
 from bayleaf.graph.adjustment import Adjustment
-from bayleaf.graph.separation import descendants
+from bayleaf.graph.separation import OpenTrails, descendants
 from bayleaf.graph.separators import Nodes
-from bayleaf.graph.trails import OpenTrails
 from bayleaf.inference.interventions.adjustment_sets import (
     Name,
     blocking_path,

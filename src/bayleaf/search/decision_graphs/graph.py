@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bayleaf.scores.local_score import log_likelihood
+from bayleaf.scores.local_scores import log_likelihood
 from bayleaf.search.decision_graphs.leaf_merging import LeafMerge, merge_leaves
 from bayleaf.search.decision_graphs.nodes import (
     GraphNode,

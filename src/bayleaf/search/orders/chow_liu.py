@@ -7,8 +7,11 @@ from numpy.typing import NDArray
 
 from bayleaf.counts.information import conditional_mutual_information_matrix
 from bayleaf.counts.source import CountSource
-from bayleaf.graph.arborescence import maximum_arborescence
-from bayleaf.graph.spanning import maximum_spanning_forest, rooted_parents
+from bayleaf.graph.spanning_trees import (
+    maximum_arborescence,
+    maximum_spanning_forest,
+    rooted_parents,
+)
 from bayleaf.search.constraints import Constraints
 from bayleaf.search.orders.kdb import TIE_DECIMALS, feature_order
 

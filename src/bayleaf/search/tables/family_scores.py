@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from bayleaf.data.hierarchy import ValueHierarchy
 from bayleaf.scores.arc_prior import ArcPrior
-from bayleaf.scores.local_score import LocalScore
+from bayleaf.scores.local_scores import LocalScore
 from bayleaf.search.structure import MoveKind
 from bayleaf.search.tables.family_tables import MAX_CELLS, Counts, FamilyTables, Parents
 from bayleaf.search.tables.state_groups import Grouping, Groupings

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.scores.arc_prior import ArcPrior
-from bayleaf.scores.local_score import LocalScore
+from bayleaf.scores.local_scores import LocalScore
 from bayleaf.search.structure import LEAST_GAIN
 
 Counts = NDArray[np.float64]

@@ -12,7 +12,7 @@ from bayleaf.classifiers.shared.constraints.edge_parameters import (
     named_places,
 )
 from bayleaf.scores.arc_prior import ArcPrior
-from bayleaf.scores.local_score import Unit
+from bayleaf.scores.local_scores import Unit
 from bayleaf.search.constraints import Edge
 from bayleaf.wording import quoted
 
