@@ -20,8 +20,8 @@ from bayleaf.classifiers.shared.constraints.monotone_features import monotone_fe
 from bayleaf.classifiers.shared.parameters import check_count, check_model_size
 from bayleaf.classifiers.shared.training import Learned
 from bayleaf.counts.source import CountSource
+from bayleaf.cpds.distribution import TableCPD
 from bayleaf.cpds.smoothing import Smoothing
-from bayleaf.cpds.table import TableCPD
 from bayleaf.data.domain import Domain
 from bayleaf.models.one_dependence import AveragedOneDependenceModel
 from bayleaf.search.left_out.leave_one_out import LeaveOneOut

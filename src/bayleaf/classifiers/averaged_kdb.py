@@ -32,8 +32,7 @@ from bayleaf.classifiers.shared.training import Learned
 from bayleaf.counts.source import CountSource
 from bayleaf.counts.threads import one_thread_of_linear_algebra, run_tasks
 from bayleaf.cpds.linear_gaussian import LinearGaussianFamilies
-from bayleaf.cpds.nested import PseudoCounts
-from bayleaf.cpds.random_network import FamilyBank, RandomNetwork
+from bayleaf.cpds.random_network import FamilyBank, PseudoCounts, RandomNetwork
 from bayleaf.cpds.smoothing import Smoothing, resolve_smoothing
 from bayleaf.data.cuts.discretizers import resolve_discretizer
 from bayleaf.data.cuts.random_cuts import RandomCuts, default_n_codings, value_maps

@@ -8,9 +8,8 @@ import warnings
 from dataclasses import dataclass, replace
 from functools import partial as bound
 
-from bayleaf.counts.row_sums import RowFacts, summed_over_rows
 from bayleaf.counts.source import CountSource
-from bayleaf.counts.table_counts import TableCounts
+from bayleaf.counts.table_counts import RowFacts, TableCounts, summed_over_rows
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
 from bayleaf.data.partial_values import PartialValues

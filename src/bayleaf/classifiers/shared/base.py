@@ -56,8 +56,8 @@ from bayleaf.classifiers.shared.training import (
     class_variable,
     with_columns_aside,
 )
+from bayleaf.counts.count_tables import StoredCounts
 from bayleaf.counts.source import MOST_ROWS, CountSource
-from bayleaf.counts.stored import StoredCounts
 from bayleaf.counts.table_counts import TableCounts
 from bayleaf.counts.threads import thread_count
 from bayleaf.cpds.smoothing import Smoothing, resolve_smoothing

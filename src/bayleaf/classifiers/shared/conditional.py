@@ -17,7 +17,7 @@ from bayleaf.classifiers.shared.parameters import (
 )
 from bayleaf.classifiers.shared.training import Learned
 from bayleaf.counts.source import CountSource
-from bayleaf.cpds.table import TableCPD, learn_table_cpds
+from bayleaf.cpds.distribution import TableCPD, learn_table_cpds
 from bayleaf.data.domain import Domain
 from bayleaf.graph.dag import DAG
 from bayleaf.models.bayesian_network import BayesianNetwork

@@ -26,9 +26,9 @@ from bayleaf.classifiers.shared.training import Learned
 from bayleaf.counts.source import CountSource, Family
 from bayleaf.counts.table_counts import TableCounts
 from bayleaf.counts.threads import thread_count
+from bayleaf.cpds.distribution import TableCPD
 from bayleaf.cpds.linear_gaussian import LinearGaussianFamilies
 from bayleaf.cpds.smoothing import Lidstone, Smoothing
-from bayleaf.cpds.table import TableCPD
 from bayleaf.data.codes import Codes
 from bayleaf.data.cuts.fine_cuts import FineCuts
 from bayleaf.data.cuts.random_cuts import FEW_VALUES

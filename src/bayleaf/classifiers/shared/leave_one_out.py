@@ -12,8 +12,8 @@ from sklearn.base import clone
 
 from bayleaf.classifiers.shared.constraints.monotone_features import directions_of
 from bayleaf.counts.source import CountSource
+from bayleaf.cpds.distribution import TableCPD
 from bayleaf.cpds.smoothing import CellSmoothing, Smoothing
-from bayleaf.cpds.table import TableCPD
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
 from bayleaf.data.tables.frames import take_rows

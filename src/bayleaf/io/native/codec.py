@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from bayleaf.counts.occupied import OccupiedFamilies
 from bayleaf.cpds.random_network import RandomNetwork
-from bayleaf.cpds.tree import TreeCPD
+from bayleaf.cpds.tree_cpd import TreeCPD
 from bayleaf.data.domain import Domain
 from bayleaf.io.errors import ModelFileError
 from bayleaf.io.native.archive import Array, ArrayReader

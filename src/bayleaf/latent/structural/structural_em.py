@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from bayleaf.cpds.distribution import TableCPD
 from bayleaf.cpds.smoothing import dirichlet_rows
-from bayleaf.cpds.table import TableCPD
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
 from bayleaf.data.partial_values import PartialValues

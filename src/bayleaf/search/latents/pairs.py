@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.counts.g2 import negative_log_p
+from bayleaf.counts.information import negative_log_p
 from bayleaf.counts.source import CountSource
 from bayleaf.native.latents import pair_statistics
 

@@ -24,8 +24,7 @@ from bayleaf.counts.source import CountSource
 from bayleaf.counts.table_counts import TableCounts
 from bayleaf.counts.threads import run_tasks
 from bayleaf.cpds.linear_gaussian import LinearGaussianFamilies
-from bayleaf.cpds.nested import radices_of
-from bayleaf.cpds.random_network import FamilyBank, OwnShares, RandomNetwork
+from bayleaf.cpds.random_network import FamilyBank, OwnShares, RandomNetwork, radices_of
 from bayleaf.cpds.smoothing import Dirichlet, Lidstone, MEstimate, Smoothing
 from bayleaf.data.codes import Codes
 from bayleaf.search.constraints import Constraints, Edge

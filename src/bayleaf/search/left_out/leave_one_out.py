@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from bayleaf.counts.source import CountSource, Family
 from bayleaf.counts.threads import run_tasks
+from bayleaf.cpds.distribution import TableCPD
 from bayleaf.cpds.smoothing import CellSmoothing
-from bayleaf.cpds.table import TableCPD
 from bayleaf.data.codes import Codes
 from bayleaf.search.left_out.cells import (
     FamilyTables,

@@ -12,9 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.counts.keys import count_by_key
-from bayleaf.counts.row_sums import RowFacts, summed_over_rows
 from bayleaf.counts.source import CountSource
-from bayleaf.counts.table_counts import TableCounts
+from bayleaf.counts.table_counts import RowFacts, TableCounts, summed_over_rows
 from bayleaf.counts.threads import worthwhile
 from bayleaf.data.codes import Codes
 from bayleaf.native.counts import extend_keys

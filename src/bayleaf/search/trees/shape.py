@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.cpds.tree import Context, Leaf, Split, TreeCPD
+from bayleaf.cpds.tree_cpd import Context, Leaf, Split, TreeCPD
 
 
 @dataclass(frozen=True)

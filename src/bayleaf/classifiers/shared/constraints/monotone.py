@@ -16,7 +16,7 @@ from bayleaf.classifiers.shared.constraints.monotone_features import (
 from bayleaf.classifiers.shared.constraints.pooling import likelihood_ordered
 from bayleaf.classifiers.shared.training import Learned
 from bayleaf.counts.source import CountSource, Family
-from bayleaf.cpds.table import TableCPD
+from bayleaf.cpds.distribution import TableCPD
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
 from bayleaf.models.class_model import ClassModel

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bayleaf.cpds.contexts import (
+from bayleaf.cpds.distribution import GroupedTableCPD, TableCPD
+from bayleaf.cpds.local_structure import (
     contexts,
     distribution_at,
     grouped_probabilities,
@@ -15,9 +16,7 @@ from bayleaf.cpds.contexts import (
     state_groups,
     with_known_parents,
 )
-from bayleaf.cpds.grouped_table import GroupedTableCPD
-from bayleaf.cpds.table import TableCPD
-from bayleaf.cpds.tree import TreeCPD
+from bayleaf.cpds.tree_cpd import TreeCPD
 from oracles.context_networks import random_cpd
 
 CARDS = [3, 4, 2, 1, 3]

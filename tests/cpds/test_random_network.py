@@ -11,8 +11,12 @@ from numpy.typing import NDArray
 
 from bayleaf.counts.occupied import count_occupied
 from bayleaf.cpds import Backoff, Dirichlet, Lidstone, MEstimate
-from bayleaf.cpds.nested import PseudoCounts
-from bayleaf.cpds.random_network import FamilyBank, OwnShares, RandomNetwork
+from bayleaf.cpds.random_network import (
+    FamilyBank,
+    OwnShares,
+    PseudoCounts,
+    RandomNetwork,
+)
 from bayleaf.data.codes import Codes
 from offenders import check_each
 from oracles.nested import log_evidence
