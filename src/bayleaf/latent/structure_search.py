@@ -14,12 +14,12 @@ from bayleaf.data.hierarchy import ValueHierarchy
 from bayleaf.scores.arc_prior import ArcPrior
 from bayleaf.scores.local_scores import LocalScore
 from bayleaf.search.constraints import Constraints
-from bayleaf.search.hierarchies.clustering import (
+from bayleaf.search.hierarchy_learning import (
     Linkage,
     LinkageArity,
+    LocalHierarchies,
     learn_hierarchies,
 )
-from bayleaf.search.hierarchies.local import LocalHierarchies
 from bayleaf.search.structure import ProgressCallback, SearchResult
 from bayleaf.search.tables.climbing import climb_tables
 from bayleaf.search.tree_climbing import TreeSearch, climb_trees

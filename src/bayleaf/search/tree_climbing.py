@@ -10,6 +10,8 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Literal, get_args
 
+import numpy as np
+
 from bayleaf.counts.source import CountSource
 from bayleaf.counts.threads import run_tasks
 from bayleaf.data.domain import Domain
@@ -18,8 +20,6 @@ from bayleaf.data.hierarchy import ValueHierarchy
 from bayleaf.scores.arc_prior import ArcPrior
 from bayleaf.scores.local_scores import LocalScore
 from bayleaf.search.constraints import Constraints
-from bayleaf.search.decision_graphs.joined_splits import with_joined_splits
-from bayleaf.search.decision_graphs.leaf_merging import with_merged_leaves
 from bayleaf.search.structure import (
     Deadline,
     ProgressCallback,
@@ -29,13 +29,13 @@ from bayleaf.search.structure import (
     restart_numbers,
     warn_if_stopped,
 )
-from bayleaf.search.trees.batches import BatchClimb
+from bayleaf.search.trees.batch_climbing import BatchClimb
+from bayleaf.search.trees.decision_graph import with_merged_leaves
 from bayleaf.search.trees.escaping import WaysOut
+from bayleaf.search.trees.joined_splits import with_joined_splits
 from bayleaf.search.trees.leaf_counts import RowTable
-from bayleaf.search.trees.network import TreeNetwork
-from bayleaf.search.trees.proposals import propose_until_tired
-from bayleaf.search.trees.scores import TreeTerms
-from bayleaf.search.trees.task import HierarchySource, TreeTask
+from bayleaf.search.trees.tree_network import HierarchySource, TreeNetwork, TreeTask
+from bayleaf.search.trees.tree_terms import TreeTerms
 from bayleaf.wording import quoted
 
 TreeSearch = Literal["regrowing", "incremental", "batch"]
@@ -43,6 +43,8 @@ TREE_SEARCHES: tuple[TreeSearch, ...] = get_args(TreeSearch)
 
 # Counts of leaves that all restarts together keep: half a gigabyte.
 MAX_KEPT_CELLS = 1 << 26
+# Failures in a row, a variable, after which a stochastic search looks at all moves.
+_PATIENCE = 4
 
 
 def climb_trees(
@@ -157,3 +159,46 @@ def _climb(task: TreeTask, restart: int, *, regrow: bool) -> SearchResult | None
             break
         stopped = task.deadline.has_passed
     return network.result(stopped_early=stopped)
+
+
+def propose_until_tired(
+    network: TreeNetwork, deadline: Deadline, rng: np.random.Generator
+) -> bool:
+    """Propose moves by chance until too many in a row fail; False if time was up."""
+    n_failures = 0
+    while n_failures < _PATIENCE * len(network.trees):
+        if deadline.has_passed:
+            return False
+        child = int(rng.integers(len(network.trees)))
+        has_split = propose_split(network, child, rng)
+        has_collapsed = propose_collapse(network, child, rng)
+        n_failures = 0 if has_split or has_collapsed else n_failures + 1
+    return True
+
+
+def propose_split(network: TreeNetwork, child: int, rng: np.random.Generator) -> bool:
+    """Make the best split of a leaf drawn by its number of candidates, if it gains."""
+    tree, allowed = network.trees[child], network.allowed(child)
+    ends = np.cumsum(tree.n_candidates(allowed))
+    if ends[-1] == 0:
+        return False
+    place = int(np.searchsorted(ends, rng.integers(ends[-1]), side="right"))
+    move = tree.leaf_split(tree.leaves[place], allowed)
+    if move is None or move.gain <= network.least_gain:
+        return False
+    network.apply(child, move)
+    return True
+
+
+def propose_collapse(
+    network: TreeNetwork, child: int, rng: np.random.Generator
+) -> bool:
+    """Collapse a split drawn by chance, if that gains."""
+    moves = network.removable(child)
+    if not moves:
+        return False
+    move = moves[int(rng.integers(len(moves)))]
+    if move.gain <= network.least_gain:
+        return False
+    network.apply(child, move)
+    return True

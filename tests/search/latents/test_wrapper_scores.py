@@ -17,7 +17,7 @@ from bayleaf.cpds.smoothing import (
     Smoothing,
 )
 from bayleaf.data.codes import Codes
-from bayleaf.search.latents.feature_forward import forward_selection
+from bayleaf.search.latents.latent_search import forward_selection
 from bayleaf.search.latents.node_rows import NodeRows
 from bayleaf.search.latents.wrapper_scores import HeldOut, WrapperScore
 from offenders import check_each

@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
+import time
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bayleaf import read_network
 from bayleaf.counts.table_counts import TableCounts
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
 from bayleaf.data.hierarchies.cuts import flat_hierarchy
+from bayleaf.graph.dag import DAG
+from bayleaf.graph.equivalence import are_equivalent, structural_hamming_distance
 from bayleaf.scores import LOCAL_SCORES, resolve_score
 from bayleaf.search.constraints import Constraints
-from bayleaf.search.structure import SearchProgress, SearchResult
-from bayleaf.search.tables.climbing import climb_tables
+from bayleaf.search.structure import Deadline, SearchProgress, SearchResult
+from bayleaf.search.tables.climbing import Walk, climb_tables, starting_parents
+from bayleaf.search.tables.family_scores import FamilyScores, ScoreCache
+from bayleaf.search.tables.family_tables import FamilyTables, Groupings
+from bayleaf.search.tables.single_climb import Climb, Climbed, starting_families
 from offenders import check_each
 from oracles.table_networks import (
     Structure,
@@ -433,3 +441,211 @@ def test_refreshed_hierarchies_are_taken_where_the_score_grows() -> None:
     assert fresh.score == pytest.approx(
         fresh.trace[0].score - fresh.trace[0].gain + sum(m.gain for m in fresh.trace)
     )
+
+
+N_ROWS, N_RESTARTS, SEEDS = 50_000, 30, range(10)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "least"), [pytest.param("asia", 8, marks=pytest.mark.long), ("cancer", 10)]
+)
+def test_the_climb_scores_no_worse_than_the_truth(
+    data_folder: Path, name: str, least: int
+) -> None:
+    network = read_network(data_folder / "networks" / f"{name}.bif")
+    bic = resolve_score("bic")
+    flat = [flat_hierarchy(variable.states) for variable in network.domain]
+    n_reached = 0
+    for seed in SEEDS:
+        codes = network.sample_codes(N_ROWS, random_state=seed)
+        source = TableCounts(codes, has_class=False)
+        found = climb_tables(
+            source,
+            network.domain,
+            bic,
+            flat,
+            refine=False,
+            n_restarts=N_RESTARTS,
+            seed=seed,
+        )
+        tables = source.family_counts(network.dag.families)
+        rows = [table.reshape(-1, table.shape[-1]) for table in tables]
+        truth = sum(float(bic.rows_score(t, len(t), N_ROWS)) for t in rows)
+        n_reached += found.score >= truth - 1e-6
+        if found.score == pytest.approx(truth, rel=0, abs=1e-6):
+            assert are_equivalent(found.dag, network.dag)
+            assert structural_hamming_distance(found.dag, network.dag) == 0
+    assert n_reached >= least
+
+
+REQUIRED, FORBIDDEN = frozenset({(3, 0)}), frozenset({(0, 1), (2, 3)})
+EDGE_MOVES = ("add_edge", "delete_edge", "reverse_edge")
+
+
+def prepared(
+    seed: int, deadline: Deadline | None = None, report=lambda _: None
+) -> tuple[Walk, tuple]:
+    codes, domain, trees = small_table(seed, 60)
+    score = resolve_score("aic")
+    scores = FamilyScores(
+        FamilyTables(TableCounts(codes, has_class=False), len(domain)),
+        Groupings(domain),
+        score,
+        trees,
+        None,
+        True,
+        FORBIDDEN,
+        2,
+        ScoreCache(1000),
+    )
+    climb = Climb(
+        scores, REQUIRED, starting_families(scores, REQUIRED, [(3,), (), (), ()])
+    )
+    walk = Walk(climb, 1, deadline or Deadline(None), report)
+    return walk, (codes, domain, trees, score)
+
+
+def structure_of_climb(climbed: Climbed) -> Structure:
+    return tuple(
+        {parent: grouping.cut for parent, grouping in own.items()}
+        for own in climbed.families
+    )
+
+
+def test_a_walk_ends_where_no_move_gains_and_not_below_its_start() -> None:
+    def check(seed: int) -> None:
+        walk, table = prepared(seed)
+        walk.ascend()
+        start = walk.end
+        end = walk.wander()
+        assert end.score >= start.score
+        final = structure_of_climb(end)
+        assert naive_score(final, *table) == pytest.approx(end.score, abs=1e-6)
+        others = [
+            naive_score(other, *table)
+            for _, other in neighbours(final, table[2], regroup=True)
+            if is_legal(other, set(REQUIRED), set(FORBIDDEN), 2)
+        ]
+        assert max(others) <= end.score + 2e-7
+
+    check_each(range(6), check)
+
+
+def test_a_walk_may_end_higher_than_it_began() -> None:
+    gains = []
+    for seed in range(12):
+        walk, _ = prepared(seed)
+        walk.ascend()
+        gains.append(walk.wander().score - walk.climb.score)
+    assert max(gains) > 1e-3
+
+
+def test_gains_and_losses_of_a_walk_equal_full_recomputation() -> None:
+    def check(seed: int) -> None:
+        walk, table = prepared(seed)
+        path = [structure_of_climb(walk.end)]
+        walk.stray(np.random.default_rng(seed), 5)
+        assert {move.kind for move in walk.climb.trace} <= set(EDGE_MOVES)
+        assert len(walk.climb.trace) == 5
+        walk.ascend()
+        walk.wander()
+        for move in walk.climb.trace:
+            name = move.kind, move.child, move.parent, move.detail
+            path.append(dict(neighbours(path[-1], table[2], regroup=True))[name])
+        assert all(is_legal(s, set(REQUIRED), set(FORBIDDEN), 2) for s in path)
+        totals = [naive_score(structure, *table) for structure in path]
+        gains = [move.gain for move in walk.climb.trace]
+        assert gains == pytest.approx(np.diff(totals), abs=1e-6)
+        assert min(gains) < 0
+
+    check_each(range(6), check)
+
+
+def test_what_was_changed_stays_for_ten_moves_unless_the_walk_is_at_its_best() -> None:
+    def check(seed: int) -> None:
+        walk, _ = prepared(seed)
+        walk.ascend()
+        best, first = walk.climb.score, len(walk.climb.trace)
+        walk.wander()
+        changed: list[tuple[bool, frozenset | tuple]] = []
+        for move in walk.climb.trace[first:]:
+            is_edge = move.kind in EDGE_MOVES
+            ends = move.child, move.parent
+            place = is_edge, frozenset(ends) if is_edge else ends
+            assert place not in changed[-10:] or move.score > best
+            changed.append(place)
+            best = max(best, move.score)
+        assert changed
+
+    check_each(range(6), check)
+
+
+def test_random_moves_depend_on_their_generator_alone() -> None:
+    traces = []
+    for seed in (0, 0, 1):
+        walk, _ = prepared(3)
+        walk.stray(np.random.default_rng(seed), 6)
+        traces.append(walk.climb.trace)
+    assert traces[0] == traces[1] != traces[2]
+
+
+def test_a_walk_stops_at_a_whole_move_when_time_is_up() -> None:
+    seen: list[SearchProgress] = []
+    walk, table = prepared(0, Deadline(time.monotonic() - 1.0), seen.append)
+    walk.stray(np.random.default_rng(0), 3)
+    walk.ascend()
+    end = walk.wander()
+    assert end.stopped_early
+    assert (seen, end.trace) == ([], ())
+    assert end.score == pytest.approx(naive_score(structure_of_climb(end), *table))
+
+
+def test_every_move_of_a_walk_is_told() -> None:
+    seen: list[SearchProgress] = []
+    walk, _ = prepared(1, report=seen.append)
+    walk.stray(np.random.default_rng(0), 3)
+    walk.ascend()
+    walk.wander()
+    assert [state.score for state in seen] == [move.score for move in walk.climb.trace]
+    assert [state.n_moves for state in seen] == [*range(1, len(seen) + 1)]
+
+
+START_EDGES = frozenset({(5, 0), (0, 3), (3, 1)})
+BARRED_EDGES = frozenset((a, 4) for a in range(8) if a != 4) | {(1, 2)}
+LIMITS = Constraints(START_EDGES, BARRED_EDGES, max_parents=2)
+
+
+def test_the_first_restart_has_the_required_edges_alone() -> None:
+    parents = starting_parents(8, LIMITS, 0, seed=1)
+    assert {(p, c) for c, own in enumerate(parents) for p in own} == START_EDGES
+
+
+def test_every_other_restart_keeps_to_the_constraints() -> None:
+    def check(restart: int) -> None:
+        parents = starting_parents(8, LIMITS, restart, seed=1)
+        edges = set(DAG(tuple(parents)).arcs)
+        assert edges >= START_EDGES
+        assert not edges & BARRED_EDGES
+        assert max(map(len, parents)) <= 2
+
+    check_each(range(1, 30), check)
+
+
+def test_without_constraints_up_to_two_parents_are_drawn() -> None:
+    numbers = {
+        len(own)
+        for restart in range(1, 30)
+        for own in starting_parents(8, Constraints(), restart, seed=0)
+    }
+    assert numbers == {0, 1, 2}
+
+
+def test_a_start_depends_on_the_seed_and_the_number_alone() -> None:
+    starts = [
+        starting_parents(8, LIMITS, restart, seed)
+        for restart, seed in [(1, 0), (1, 0), (2, 0), (1, 1)]
+    ]
+    assert starts[0] == starts[1]
+    assert starts[0] != starts[2]
+    assert starts[0] != starts[3]

@@ -11,8 +11,7 @@ from bayleaf.data.domain import Domain, Variable
 from bayleaf.data.hierarchies.cuts import flat_hierarchy
 from bayleaf.scores import LOCAL_SCORES, resolve_score
 from bayleaf.search.tables.family_scores import FamilyScores, ScoreCache
-from bayleaf.search.tables.family_tables import FamilyTables
-from bayleaf.search.tables.state_groups import Groupings
+from bayleaf.search.tables.family_tables import FamilyTables, Groupings
 from offenders import check_each
 
 CONSTANT = 2

@@ -9,8 +9,7 @@ from bayleaf.counts.table_counts import TableCounts
 from bayleaf.data.codes import Codes
 from bayleaf.search.tables import family_tables
 from bayleaf.search.tables.family_scores import regrouped, with_parent
-from bayleaf.search.tables.family_tables import FamilyTables
-from bayleaf.search.tables.state_groups import Grouping, Groupings
+from bayleaf.search.tables.family_tables import FamilyTables, Grouping, Groupings
 from oracles.table_networks import small_table
 
 N_VARIABLES = 5

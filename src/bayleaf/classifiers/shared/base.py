@@ -77,7 +77,7 @@ from bayleaf.models.explanation import Explanation, labelled
 from bayleaf.models.model_kind import AVERAGES_NETWORKS
 from bayleaf.models.predictor import Predictor
 from bayleaf.models.texts.feature_shape import FeatureShape
-from bayleaf.search.left_out.leave_one_out import LeaveOneOut, LeaveOneOutScores
+from bayleaf.search.left_out.left_out_scores import LeaveOneOut, LeaveOneOutScores
 from bayleaf.search.left_out.selection import Selection, rules_without_zeros
 from bayleaf.streams.streamed import is_streamed
 from bayleaf.wording import name_list, quoted

@@ -22,7 +22,7 @@ from bayleaf.data.domain import Domain
 from bayleaf.graph.dag import DAG
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.networks.network_model import NetworkModel
-from bayleaf.search.left_out.leave_one_out import LeaveOneOut
+from bayleaf.search.left_out.left_out_scores import LeaveOneOut
 from bayleaf.wording import quoted
 
 if TYPE_CHECKING:

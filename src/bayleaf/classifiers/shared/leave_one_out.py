@@ -21,11 +21,11 @@ from bayleaf.inference.elimination import Eliminator
 from bayleaf.inference.factors import Factor
 from bayleaf.models.predictor import Predictor
 from bayleaf.scoring.partial_cases import known_cells, known_shares
-from bayleaf.search.left_out.cells import cell_rule
-from bayleaf.search.left_out.leave_one_out import (
+from bayleaf.search.left_out.left_out_scores import (
     AddMissing,
     LeaveOneOut,
     LeaveOneOutScores,
+    cell_rule,
 )
 from bayleaf.search.left_out.selection import (
     Selection,

@@ -37,7 +37,7 @@ from bayleaf.latent.structure_search import (
     StructureOptions,
 )
 from bayleaf.scores.local_scores import LOCAL_SCORES, LocalScore, resolve_score
-from bayleaf.search.hierarchies.clustering import check_linkage
+from bayleaf.search.hierarchy_learning import check_linkage
 from bayleaf.search.structure import SearchProgress
 from bayleaf.search.tree_climbing import TREE_SEARCHES
 from bayleaf.wording import quoted

@@ -16,7 +16,7 @@ from bayleaf.native.latents import (
     predictive_scores,
 )
 from bayleaf.search.latents.node_rows import CONSTANT, NodeRows, padded_map
-from bayleaf.search.latents.pairs import without
+from bayleaf.search.latents.pair_tests import without
 
 Counts = NDArray[np.float64]
 ScoreName = Literal["accuracy", "log_loss", "accuracy_then_log_loss"]

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 
 from bayleaf.data.domain import Variable
-from bayleaf.search.left_out.cells import LeftOutRows, less
+from bayleaf.search.left_out.left_out_scores import LeftOutRows, less
 from bayleaf.search.left_out.linear_families import normal_positions
 
 # Strengths of the ridge that are tried, in shares of the mean square of a row.

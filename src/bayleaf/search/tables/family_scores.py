@@ -15,8 +15,14 @@ from bayleaf.data.hierarchy import ValueHierarchy
 from bayleaf.scores.arc_prior import ArcPrior
 from bayleaf.scores.local_scores import LocalScore
 from bayleaf.search.structure import MoveKind
-from bayleaf.search.tables.family_tables import MAX_CELLS, Counts, FamilyTables, Parents
-from bayleaf.search.tables.state_groups import Grouping, Groupings
+from bayleaf.search.tables.family_tables import (
+    MAX_CELLS,
+    Counts,
+    FamilyTables,
+    Grouping,
+    Groupings,
+    Parents,
+)
 
 # Cells of tables that wait to be scored together.
 _CELLS_AT_ONCE = 1 << 21

@@ -1,12 +1,13 @@
-"""Counts of one child and its grouped parents with every other variable."""
+"""Groups of parents' states, and counts of a child with its grouped parents."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
 from math import prod
+from threading import Lock
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,11 +17,23 @@ from bayleaf.counts.source import CountSource
 from bayleaf.counts.table_counts import RowFacts, TableCounts, summed_over_rows
 from bayleaf.counts.threads import worthwhile
 from bayleaf.data.codes import Codes
+from bayleaf.data.domain import Domain
+from bayleaf.data.hierarchies.cuts import (
+    Cut,
+    StateGroup,
+    abstract,
+    abstractable,
+    cut_groups,
+    n_cuts,
+    refinable,
+    refine,
+    top_cut,
+)
+from bayleaf.data.hierarchy import ValueHierarchy
 from bayleaf.native.counts import extend_keys
-from bayleaf.search.tables.state_groups import Grouping
+from bayleaf.search.structure import MoveKind
 
 Counts = NDArray[np.float64]
-Parents = Mapping[int, Grouping]
 
 # Larger tables than this are not counted: no score that charges for parameters likes
 # them, and they would not fit in memory.
@@ -31,6 +44,91 @@ _CELLS_AT_ONCE = 1 << 22
 _PAIR_PLACES = 3000
 # Rows times columns, about a millisecond's work, for which a thread is started.
 _LEAST_COUNTED = 2_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class Grouping:
+    """Groups of one variable's states."""
+
+    hierarchy: ValueHierarchy  # whose nodes the groups are
+    cut: Cut  # names of the nodes, in preorder
+    groups: tuple[StateGroup, ...]  # states of each node
+    n_cuts: int  # of the hierarchy
+    number: int  # equal for groupings that score alike
+    group_of: NDArray[np.uint16]  # (card + 1,), len(groups) for a missing cell
+
+    @property
+    def n_groups(self) -> int:
+        """Number of groups."""
+        return len(self.groups)
+
+    @cached_property
+    def is_states(self) -> bool:
+        """Whether the groups are the states in order."""
+        return self.n_groups == len(self.group_of) - 1 and bool(
+            (self.group_of[1:] > self.group_of[:-1]).all()
+        )
+
+
+class Groupings:
+    """Factory of groupings that makes each once."""
+
+    def __init__(self, domain: Domain) -> None:
+        self._domain = domain
+        self._lock = Lock()
+        self._made: dict[tuple[int, int, Cut], Grouping] = {}
+        self._numbers: dict[tuple[int, tuple[StateGroup, ...], int], int] = {}
+
+    def top(self, variable: int, hierarchy: ValueHierarchy) -> Grouping:
+        """The groups right below the root."""
+        return self.cut(variable, hierarchy, top_cut(hierarchy))
+
+    def cut(self, variable: int, hierarchy: ValueHierarchy, cut: Cut) -> Grouping:
+        """The groups that a cut makes."""
+        # A grouping keeps its hierarchy, so that none other gets the same identity.
+        place = variable, id(hierarchy), cut
+        made = self._made.get(place)
+        if made is None:
+            with self._lock:
+                made = self._made.setdefault(
+                    place, self._make(variable, hierarchy, cut)
+                )
+        return made
+
+    def steps(
+        self, variable: int, grouping: Grouping
+    ) -> list[tuple[MoveKind, Hashable, Grouping]]:
+        """All groupings one step away: kind of the step, node and grouping.
+
+        "refine" replaces the node by its children, "abstract" its children by the node;
+        never the root.
+        """
+        tree, cut = grouping.hierarchy, grouping.cut
+        finer = [(name, refine(tree, cut, name)) for name in refinable(tree, cut)]
+        coarser = [
+            (name, abstract(tree, cut, name)) for name in abstractable(tree, cut)
+        ]
+        steps: list[tuple[MoveKind, Hashable, Grouping]] = []
+        for name, other in finer:
+            steps.append(("refine", name, self.cut(variable, tree, other)))
+        for name, other in coarser:
+            steps.append(("abstract", name, self.cut(variable, tree, other)))
+        return steps
+
+    def _make(self, variable: int, hierarchy: ValueHierarchy, cut: Cut) -> Grouping:
+        """A new grouping, its states looked up."""
+        states = self._domain[variable].states
+        groups = cut_groups(hierarchy, cut, states)
+        number_of_cuts = n_cuts(hierarchy)
+        kind = variable, groups, number_of_cuts
+        number = self._numbers.setdefault(kind, len(self._numbers))
+        group_of = np.full(len(states) + 1, len(groups), dtype=np.uint16)
+        for group, members in enumerate(groups):
+            group_of[list(members)] = group
+        return Grouping(hierarchy, cut, groups, number_of_cuts, number, group_of)
+
+
+Parents = Mapping[int, Grouping]
 
 
 @dataclass(frozen=True, eq=False)

@@ -24,7 +24,7 @@ from bayleaf.search.tables.family_scores import (
     with_parent,
     without,
 )
-from bayleaf.search.tables.state_groups import Grouping
+from bayleaf.search.tables.family_tables import Grouping
 
 # Kind, child and parent of a move.
 Step = tuple[MoveKind, int, int]

@@ -32,12 +32,10 @@ from itertools import product
 import numpy as np
 
 from bayleaf.search.structure import MoveKind
-from bayleaf.search.trees.collapsing import CollapseMove
-from bayleaf.search.trees.growing import GrowingTree, Mask, SplitMove
-from bayleaf.search.trees.network import TreeNetwork, descendants
-from bayleaf.search.trees.nodes import LeafCounts
+from bayleaf.search.trees.growing import CollapseMove, GrowingTree, Mask, SplitMove
+from bayleaf.search.trees.leaf_counts import LeafCounts
 from bayleaf.search.trees.pruning import enter_missing
-from bayleaf.search.trees.task import TreeTask
+from bayleaf.search.trees.tree_network import TreeNetwork, TreeTask, descendants
 
 
 @dataclass(frozen=True)

@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from hashlib import blake2b
 from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.search.trees.branch_layout import SplitLayout
-from bayleaf.search.trees.collapsing import CollapseMove, collapse_moves
-from bayleaf.search.trees.leaf_counts import Counts
-from bayleaf.search.trees.nodes import LeafCounts, SplitScores, TreeNode
-from bayleaf.search.trees.scores import TreeTerms
+from bayleaf.search.trees.leaf_counts import Counts, LeafCounts, SplitScores, TreeNode
 from bayleaf.search.trees.shape import LeafShape, SplitShape, TreeShape
+from bayleaf.search.trees.tree_terms import TreeTerms
 from bayleaf.search.trees.value_nodes import ROOT, ValueNodes
 
 Mask = NDArray[np.bool_]
 # Hierarchy with which a variable would enter, given the variables that are in.
 ValueSource = Callable[[int, tuple[int, ...]], ValueNodes]
+Places = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -362,3 +362,157 @@ class GrowingTree:
             return None
         variable = int(np.argmax(gains >= best - self._terms.least_gain))
         return SplitMove(leaves[variable], variable, float(gains[variable]))
+
+
+@dataclass(frozen=True, eq=False)
+class SplitLayout:
+    """Branches of the splits of one leaf on several variables, side by side."""
+
+    variables: Places  # (n_splits,)
+    n_branches: Places  # (n_splits,)
+    places: Places  # (n_states,), in a table of counts, branch by branch
+    starts: Places  # (all branches,), first state in `places`
+    firsts: Places  # (n_splits,), first branch of each split
+    parts: Counts  # (all branches,), share of the states of the split
+
+    @cached_property
+    def key(self) -> bytes:
+        """What tells the layout from others over the same variables, in 16 bytes."""
+        parts = (self.n_branches, self.places, self.starts)
+        # Short, since many scores of leaves may be kept under keys that hold it.
+        together = b"".join(part.tobytes() for part in parts)
+        return blake2b(together, digest_size=16).digest()
+
+    @classmethod
+    def of(
+        cls, splits: Sequence[tuple[int, ValueNodes, int]], offsets: Places
+    ) -> SplitLayout:
+        """Lay out splits (variable, hierarchy, node).
+
+        Splits on single states are left out. `offsets` (n_variables + 1,) is where each
+        variable's states start in a table of counts.
+        """
+        wide = [item for item in splits if item[1].children[item[2]]]
+        groups = [
+            (variable, group, len(values.states[node]))
+            for variable, values, node in wide
+            for group in values.groups(node)
+        ]
+        sizes = np.array([len(group) for _, group, _ in groups], dtype=np.int64)
+        numbers = [len(values.children[node]) for _, values, node in wide]
+        n_branches = np.array(numbers, dtype=np.int64)
+        starts = offsets.tolist()
+        places = [starts[v] + code for v, group, _ in groups for code in group]
+        n_states = np.array([number for _, _, number in groups], dtype=np.int64)
+        return cls(
+            np.array([variable for variable, _, _ in wide], dtype=np.int64),
+            n_branches,
+            np.array(places, dtype=np.int64),
+            np.cumsum(sizes) - sizes,
+            np.cumsum(n_branches) - n_branches,
+            sizes / n_states,
+        )
+
+    def scores(self, counts: Counts, share: float, terms: TreeTerms) -> Counts:
+        """Score of data and parameters after each split, (n_splits,).
+
+        `counts` (all states, child card) are those at the leaf, see `RowTable.count`;
+        `share` is the part of all configurations that leads to it.
+        """
+        if not len(self.variables):
+            return np.empty(0)
+        totals = np.add.reduceat(counts[self.places], self.starts, axis=0)
+        leaves = terms.leaves(totals, share * self.parts)
+        return np.add.reduceat(leaves, self.firsts)
+
+
+@dataclass(frozen=True, eq=False)
+class CollapseMove:
+    """Replacement of a split and all below it by a leaf."""
+
+    split: TreeNode
+    gain: float  # how much the score of the network grows
+    vanishing: tuple[int, ...]  # variables that no other split asks for
+
+
+@dataclass(frozen=True, eq=False)
+class _Subtree:
+    """What a subtree sums up to."""
+
+    term: float
+    cost: float
+    n_leaves: int
+    n_splits: int
+
+
+def collapse_moves(
+    root: TreeNode, n_parents: int, terms: TreeTerms
+) -> list[CollapseMove]:
+    """Collapses of each split of a tree, in preorder.
+
+    `n_parents` is the number of variables that its splits ask for.
+    """
+    nodes = list(root.preorder())
+    splits = [node for node in nodes if not node.is_leaf]
+    costs = terms.split_scores(n_parents)
+    below = _subtrees(nodes, costs.tolist())
+    n_base = np.array([split.n_base for split in splits], dtype=np.int64)
+    names = terms.parents
+    gone = _vanishing(splits, [own.n_splits for own in below])
+    moves = []
+    for place, (split, own) in enumerate(zip(splits, below, strict=True)):
+        gain = split.term - own.term - own.cost - (own.n_leaves - 1) * terms.leaf
+        vanishing = gone.get(place, ())
+        if vanishing:
+            # All other splits could ask for so many variables less.
+            n_left = n_parents - len(vanishing)
+            change = terms.split_scores(n_left) - costs
+            others = n_base[:place], n_base[place + own.n_splits :]
+            gain += float(sum(change[part].sum() for part in others))
+            gain += float(names[n_left] - names[n_parents])
+            gain -= float(terms.arcs[list(vanishing)].sum())
+        moves.append(CollapseMove(split, gain, vanishing))
+    return moves
+
+
+def _subtrees(nodes: list[TreeNode], costs: list[float]) -> list[_Subtree]:
+    """What the subtree at each split sums up to, in preorder."""
+    found: list[_Subtree] = []
+    # In reversed preorder the branches of a split are the last that were finished.
+    finished: list[_Subtree] = []
+    for node in reversed(nodes):
+        if node.is_leaf:
+            finished.append(_Subtree(node.term, 0.0, 1, 0))
+            continue
+        branches = [finished.pop() for _ in node.branches]
+        own = _Subtree(
+            sum(branch.term for branch in branches),
+            sum(branch.cost for branch in branches) + costs[node.n_base],
+            sum(branch.n_leaves for branch in branches),
+            sum(branch.n_splits for branch in branches) + 1,
+        )
+        finished.append(own)
+        found.append(own)
+    return found[::-1]
+
+
+def _vanishing(splits: list[TreeNode], sizes: list[int]) -> dict[int, tuple[int, ...]]:
+    """Variables, increasing, that only the subtree at a split asks for, by its place.
+
+    Splits are in preorder; `sizes` counts the splits of each subtree.
+    """
+    first: dict[int, int] = {}
+    last: dict[int, int] = {}
+    for place, split in enumerate(splits):
+        first.setdefault(split.variable, place)
+        last[split.variable] = place
+    variables = sorted(first)
+    starts: NDArray[np.int64] = np.arange(len(splits))
+    ends = starts + np.array(sizes, dtype=np.int64)
+    firsts = np.array([first[v] for v in variables], dtype=np.int64)
+    lasts = np.array([last[v] for v in variables], dtype=np.int64)
+    inside = (firsts >= starts[:, None]) & (lasts < ends[:, None])
+    return {
+        place: tuple(variables[v] for v in np.flatnonzero(inside[place]).tolist())
+        for place in np.flatnonzero(inside.any(axis=1)).tolist()
+    }

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from bayleaf.search.trees.collapsing import CollapseMove
-from bayleaf.search.trees.growing import GrowingTree, Mask
+from bayleaf.search.trees.growing import CollapseMove, GrowingTree, Mask
 
 
 def grow_fully(tree: GrowingTree, parents: frozenset[int]) -> None:

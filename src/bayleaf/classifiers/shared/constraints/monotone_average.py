@@ -14,7 +14,7 @@ from bayleaf.classifiers.shared.constraints.monotone_features import MonotoneFea
 from bayleaf.classifiers.shared.constraints.pooling import pooled_steps
 from bayleaf.models.averaged_kdb import AveragedKDBModel
 from bayleaf.models.support.number_terms import Curves
-from bayleaf.search.left_out.cells import LeftOutRows
+from bayleaf.search.left_out.left_out_scores import LeftOutRows
 
 Floats = NDArray[np.float64]
 

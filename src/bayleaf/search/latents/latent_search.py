@@ -1,0 +1,290 @@
+"""Search for latent variables between the class and its children."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import islice
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayleaf.counts.source import CountSource
+from bayleaf.counts.threads import run_tasks, worthwhile
+from bayleaf.cpds.latent_tree import LatentTree
+from bayleaf.cpds.smoothing import Dirichlet, Smoothing
+from bayleaf.data.codes import Codes
+from bayleaf.data.shuffled_rows import merged_rows
+from bayleaf.native.latents import deal
+from bayleaf.progress import Work
+from bayleaf.search.latents.moves import LatentSearchResult, SearchStep
+from bayleaf.search.latents.node_rows import NodeRows
+from bayleaf.search.latents.pair_tests import PairScore
+from bayleaf.search.latents.proposals import LatentProposals, Proposal
+from bayleaf.search.latents.wrapper_scores import (
+    Gains,
+    HeldOut,
+    ScoreName,
+    WrapperScore,
+)
+from bayleaf.wording import counted
+
+SearchName = Literal["algorithm3", "top_pairs", "hill_climbing", "significance"]
+
+# A proposal and the score of the model that takes it.
+Trial = tuple[Proposal, WrapperScore | None]
+
+# Gains, by fold, cell and class, that one proposal and all may keep for later rounds.
+_KEPT_GAINS, _KEPT_IN_ALL = 4096, 16_000_000
+# Rows, about a millisecond's work, for which a thread is started.
+_LEAST_SCORED = 200_000
+
+
+@dataclass(frozen=True)
+class LatentSearchOptions:
+    """Options of the search for latent variables."""
+
+    search: SearchName = "top_pairs"
+    pair_score: PairScore = "expected_kl"  # see `pair_tests`
+    wrapper_score: ScoreName = "accuracy"  # of held-out rows
+    n_candidates: int = 10  # per round of "top_pairs"; subsets of "algorithm3"
+    score_folds: int = 5
+    significance_level: float = 0.05  # "significance" stops where p is not below
+    max_cells: int = 5000  # pairs with more joint states are not joined
+    merge_rows: bool = True  # equal rows share folds; the paper deals single rows
+    smoothing: Smoothing = field(default_factory=Dirichlet)  # of P(node | class)
+    prior: Smoothing | None = None  # of P(class); None: as `smoothing`
+    feature_selection: Literal["forward"] | None = None  # of class children, afterwards
+
+
+def search_latents(
+    counts: CountSource,
+    options: LatentSearchOptions,
+    rng: np.random.Generator,
+    names: Sequence[str],
+) -> LatentSearchResult:
+    """Join class children by latent variables.
+
+    `rng` draws the folds, then the subsets of "algorithm3". UserWarning if a pair has
+    more than `max_cells` joint states; ValueError if there are fewer rows than folds.
+    Langseth and Nielsen (2006), Machine Learning 63, 135-159, algorithms 1 and 3 and
+    section 4.2.3.
+    """
+    search = _LatentSearch(counts, options, rng, names)
+    work = Work()
+    while search.joins_two():
+        work.say(f"{counted(len(search.steps), 'latent variable')} found")
+    used = None
+    if options.feature_selection == "forward":
+        used = forward_selection(search.new_held_out(), search.tree.class_children)
+    return LatentSearchResult(search.tree, used, tuple(search.steps), search.baseline)
+
+
+class _LatentSearch:
+    """An unfinished search: the tree so far, and the statistics of its rows."""
+
+    def __init__(
+        self,
+        counts: CountSource,
+        options: LatentSearchOptions,
+        rng: np.random.Generator,
+        names: Sequence[str],
+    ) -> None:
+        self._options = options
+        self._threads = counts.n_jobs
+        codes = self._chosen_rows(counts.rows())
+        self._rows = NodeRows(codes)
+        self.tree = LatentTree(codes.cards[:-1])
+        self.steps: list[SearchStep] = []
+        self.baseline: WrapperScore | None = None
+        self._kept: dict[tuple[int, int, bytes], Gains] = {}
+        self._n_kept = 0
+        if self._uses_folds:
+            self._folds = self._deal_folds(codes, rng)
+        if self._uses_wrapper:
+            self._held_out = self.new_held_out()
+            for node in self.tree.class_children:
+                self._held_out.accept(self._held_out.adding(node))
+            self.baseline = self._held_out.score()
+        self._score = self.baseline
+        n_parts = options.n_candidates if options.search == "algorithm3" else 1
+        alike = np.zeros(codes.n_rows, dtype=np.uint16)
+        self._proposals = LatentProposals(
+            codes,
+            self._rows,
+            self._deal(n_parts, alike, 1, rng) if n_parts > 1 else None,
+            n_parts,
+            options.pair_score,
+            matched=not self._uses_wrapper,
+            max_cells=options.max_cells,
+            names=names,
+            n_jobs=self._threads,
+        )
+
+    @property
+    def _uses_wrapper(self) -> bool:
+        return self._options.search != "significance"
+
+    @property
+    def _uses_folds(self) -> bool:
+        return self._uses_wrapper or self._options.feature_selection is not None
+
+    def _chosen_rows(self, codes: Codes) -> Codes:
+        """Rows of positive weight, equal ones merged if asked for."""
+        if not codes.unit_weights and not codes.weights.all():
+            codes = codes.rows(codes.weights > 0)
+        # Where no rows are dealt, copies of a row are counted alike anyway.
+        if self._options.merge_rows and self._uses_folds:
+            codes, _ = merged_rows(codes)
+        return codes
+
+    def _deal_folds(self, codes: Codes, rng: np.random.Generator) -> NDArray[np.int32]:
+        """Stratified folds of about equal weight."""
+        n_folds = self._options.score_folds
+        n_rows = max(codes.n_rows, math.floor(codes.weights.sum() + 1e-9))
+        if n_rows < n_folds:
+            raise ValueError(
+                f"score_folds={n_folds} needs at least {n_folds} rows, got n_samples = "
+                f"{n_rows}; use fewer folds or more rows"
+            )
+        return self._deal(n_folds, self._rows.classes, self._rows.n_classes, rng)
+
+    def _deal(
+        self,
+        n_parts: int,
+        strata: NDArray[np.uint16],
+        n_strata: int,
+        rng: np.random.Generator,
+    ) -> NDArray[np.int32]:
+        """Deal the rows, in random order, to parts of equal weight in each stratum."""
+        rows = self._rows
+        order = rng.permutation(rows.n_rows).astype(np.int64)
+        parts = np.empty(rows.n_rows, dtype=np.int32)
+        deal(order, strata, rows.weights, n_strata, n_parts, parts)
+        return parts
+
+    def new_held_out(self) -> HeldOut:
+        """Held-out scores of the class prior alone."""
+        options = self._options
+        prior = options.smoothing if options.prior is None else options.prior
+        return HeldOut(
+            self._rows,
+            self._folds,
+            options.score_folds,
+            options.smoothing,
+            prior,
+            options.wrapper_score,
+        )
+
+    # ---- rounds
+
+    def joins_two(self) -> bool:
+        """Make one more latent variable if one is worth it; tell whether."""
+        tried, chosen = self._try_round()
+        if tried:
+            candidates = [
+                proposal.candidate(score, accepted=place == chosen)
+                for place, (proposal, score) in enumerate(tried)
+            ]
+            self.steps.append(SearchStep(self._score, tuple(candidates)))
+        if chosen is None:
+            return False
+        self._accept(*tried[chosen])
+        return True
+
+    def _try_round(self) -> tuple[list[Trial], int | None]:
+        """What one round tries, and which of it to take."""
+        options, proposals = self._options, self._proposals
+        if options.search == "algorithm3":
+            return self._best_of(list(proposals.best_of_parts(self.tree)))
+        ranked = proposals.ranked(self.tree)
+        if options.search == "top_pairs":
+            return self._best_of(list(islice(ranked, options.n_candidates)))
+        if options.search == "hill_climbing":
+            return self._first_better(ranked)
+        return self._significant(list(islice(ranked, 1)))
+
+    def _significant(self, most: list[Proposal]) -> tuple[list[Trial], int | None]:
+        """Take the most dependent pair if it is called dependent."""
+        level = -math.log(self._options.significance_level)
+        taken = bool(most) and most[0].negative_log_p > level
+        return [(proposal, None) for proposal in most], 0 if taken else None
+
+    def _first_better(
+        self, proposals: Iterable[Proposal]
+    ) -> tuple[list[Trial], int | None]:
+        """Take the first proposal whose score is strictly better."""
+        tried: list[Trial] = []
+        for proposal in proposals:
+            score = self._held_out.score(self._gains(proposal))
+            tried.append((proposal, score))
+            if self._rank(score) > self._rank(self._score):
+                return tried, len(tried) - 1
+        return tried, None
+
+    def _best_of(self, proposals: list[Proposal]) -> tuple[list[Trial], int | None]:
+        """Take the best proposal, the first of equal ones, if it is strictly better."""
+        tasks = [
+            partial(self._held_out.score, self._gains(proposal))
+            for proposal in proposals
+        ]
+        work = self._rows.n_rows * len(tasks)
+        scores = run_tasks(tasks, worthwhile(self._threads, work, _LEAST_SCORED))
+        tried: list[Trial] = list(zip(proposals, scores))
+        ranks = [self._rank(score) for score in scores]
+        if not ranks or max(ranks) <= self._rank(self._score):
+            return tried, None
+        return tried, ranks.index(max(ranks))
+
+    def _rank(self, score: WrapperScore | None) -> tuple[float, ...]:
+        """What is compared of a score."""
+        return score.rank(self._options.wrapper_score) if score is not None else ()
+
+    def _gains(self, proposal: Proposal) -> Gains:
+        """What rows gain by a proposal: the same in every round, so worth keeping."""
+        partition = proposal.partition
+        key = proposal.left, proposal.right, partition.states.tobytes()
+        gains = self._kept.get(key)
+        if gains is None:
+            gains = self._held_out.joining(
+                proposal.left, proposal.right, partition.states
+            )
+            size = gains.table.size
+            if size <= _KEPT_GAINS and self._n_kept + size <= _KEPT_IN_ALL:
+                self._n_kept += size
+                self._kept[key] = gains
+        return gains
+
+    def _accept(self, proposal: Proposal, score: WrapperScore | None) -> None:
+        """Put a latent variable into the tree."""
+        left, right, states = proposal.left, proposal.right, proposal.partition.states
+        if self._uses_wrapper:
+            self._held_out.accept(self._gains(proposal))
+        self._score = score
+        self._rows.add_latent(left, right, states)
+        self.tree = self.tree.join(left, right, states)
+        self._proposals.add_latent(self.tree)
+
+
+def forward_selection(held_out: HeldOut, children: Sequence[int]) -> tuple[int, ...]:
+    """Choose class children, in increasing order, by the wrapper score.
+
+    Nodes are added best first, of equal ones the first, while the score gets strictly
+    better; `held_out` keeps the scores of the choice. Langseth and Nielsen (2006),
+    Machine Learning 63, 135-159, sections 6.2 and 7.
+    """
+    name = held_out.score_name
+    left, chosen = list(children), []
+    reached = held_out.score().rank(name)
+    while left:
+        ranks = [held_out.score(held_out.adding(node)).rank(name) for node in left]
+        best = max(range(len(left)), key=ranks.__getitem__)
+        if ranks[best] <= reached:
+            break
+        reached = ranks[best]
+        held_out.accept(held_out.adding(left[best]))
+        chosen.append(left.pop(best))
+    return tuple(sorted(chosen))
