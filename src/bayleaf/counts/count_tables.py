@@ -315,13 +315,20 @@ class StoredCounts:
 
     def class_counts(self) -> Counts:
         """Total weight of each class, shape (n_classes,)."""
-        return self._sum("class", lambda batch: batch.class_counts())
+        if "class" not in self._answers:
+            assert self._batch is not None
+            earlier = self._earlier.get("class", 0.0)
+            self._answers["class"] = self._batch.class_counts() + earlier
+        counts: Counts = self._answers["class"]
+        return counts
 
     def family_counts(self, families: Sequence[Family]) -> list[Counts]:
         """Weight of each joint state of some families, see `CountSource`."""
         asked = [tuple(family) for family in families]
         unknown = [f for f in asked if ("family", f) not in self._answers]
-        if unknown and self._tells_from_pairs:
+        # Families of earlier tables come from all pairs.
+        is_partial = self._batch is None or bool(self._earlier)
+        if unknown and is_partial and self.knows_pairs:
             every = CountTables.of(self, range(len(self._cards)))
             for family, counts in zip(
                 unknown, every.family_counts(unknown), strict=True
@@ -361,15 +368,6 @@ class StoredCounts:
             raise TypeError("stored counts hold no rows; fit all rows at once")
         return self._batch.rows()
 
-    def _sum(self, key: Any, ask: Callable[[CountSource], Counts]) -> Counts:
-        """The remembered answer, or the batch's answer added to the earlier ones."""
-        if key not in self._answers:
-            assert self._batch is not None
-            answer = ask(self._batch)
-            self._answers[key] = answer + self._earlier.get(key, 0.0)
-        counts: Counts = self._answers[key]
-        return counts
-
     def keep_pairs(self) -> None:
         """Ask for all pairs, so that every structure of pairs can be told later."""
         features = tuple(range(self.class_index))
@@ -383,11 +381,6 @@ class StoredCounts:
         key = ("pairs", features, features)
         return key in self._answers or key in self._earlier
 
-    @property
-    def _tells_from_pairs(self) -> bool:
-        """Whether families come from all pairs, as those of earlier tables must."""
-        return self.knows_pairs and (self._batch is None or bool(self._earlier))
-
     def seal(self) -> None:
         """Let go of the table; the answers stay."""
         self._batch = None
@@ -399,7 +392,11 @@ class StoredCounts:
         `after` has the same variables, and all states of `before`; `batch` is over
         `after`.
         """
-        maps = [_state_map(old, new) for old, new in zip(before, after, strict=True)]
+        # New code of each old one, the reserved code of missing cells at the end.
+        maps = [
+            np.array([*(new.state_index[state] for state in old.states), new.n_states])
+            for old, new in zip(before, after, strict=True)
+        ]
         successor = StoredCounts(batch)
         for key, answer in self._answers.items():
             if key == "class":
@@ -407,24 +404,10 @@ class StoredCounts:
             elif key[0] == "family":
                 states = [maps[variable][:-1] for variable in key[1]]
                 shape = tuple(after[variable].n_states for variable in key[1])
-                successor._earlier[key] = _placed(answer, states, shape)
+                successor._earlier[key] = _moved(answer, states, shape)
             else:
                 successor._earlier[key] = _placed_pairs(key, answer, maps, after)
         return successor
-
-
-def _state_map(old: Any, new: Any) -> NDArray[np.intp]:
-    """New code of each old code, the reserved code for missing cells at the end."""
-    return np.array([*(new.state_index[state] for state in old.states), new.n_states])
-
-
-def _placed(
-    counts: NDArray[Any], places: list[NDArray[np.intp]], shape: tuple[int, ...]
-) -> NDArray[np.float64]:
-    """An array of zeros of `shape` with counts at the given places of each axis."""
-    grown = np.zeros(shape)
-    grown[np.ix_(*places)] = counts
-    return grown
 
 
 def _placed_pairs(
@@ -440,7 +423,7 @@ def _placed_pairs(
         sides.append((np.concatenate(places), int(starts[-1])))
     n_classes = after[len(after) - 1].n_states
     (rows, n_rows), (columns, n_columns) = sides
-    return _placed(
+    return _moved(
         counts.dense(),
         [np.arange(n_classes), rows, columns],
         (n_classes, n_rows, n_columns),

@@ -7,6 +7,7 @@ Everything is a plug-in estimate from raw relative frequencies, without smoothin
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 
@@ -107,7 +108,11 @@ def conditional_mutual_information(counts: Counts) -> float:
     0.693147
     """
     total = float(counts.sum())
-    return _information(counts) / total if total > 0.0 else 0.0
+    if total <= 0.0:
+        return 0.0
+    logs = _logs(counts) + _logs(counts.sum(axis=(0, 1)))
+    logs -= _logs(counts.sum(axis=0)) + _logs(counts.sum(axis=1))[:, None]
+    return max(0.0, float(np.sum(counts * logs))) / total
 
 
 @dataclass(frozen=True)
@@ -189,7 +194,8 @@ def conditional_mutual_information_matrix(source: CountSource) -> NDArray[np.flo
         "drop features, or take a model that needs no pairs, such as naive Bayes",
     )
     information = np.zeros((n_features, n_features))
-    blocks = _blocks(source.cards)
+    *cards, n_classes = source.cards
+    blocks = feature_blocks(cards, n_classes)
     for k, left in enumerate(blocks):
         for right in blocks[k:]:
             pairs = source.pair_counts(left, right)
@@ -198,19 +204,17 @@ def conditional_mutual_information_matrix(source: CountSource) -> NDArray[np.flo
     return information
 
 
-def _blocks(cards: tuple[int, ...]) -> list[range]:
+def feature_blocks(cards: Sequence[int], n_layers: int) -> list[range]:
     """Group consecutive features whose pair counts can be held at a time."""
-    widest = math.sqrt(_BLOCK_CELLS / cards[-1])
+    widest = math.sqrt(_BLOCK_CELLS / n_layers)
     blocks: list[range] = []
     start = width = 0
-    for feature, card in enumerate(cards[:-1]):
+    for feature, card in enumerate(cards):
         if width and width + card + 1 > widest:
             blocks.append(range(start, feature))
             start, width = feature, 0
         width += card + 1
-    if width:
-        blocks.append(range(start, len(cards) - 1))
-    return blocks
+    return [*blocks, range(start, len(cards))]
 
 
 def _measure_pairs(
@@ -260,13 +264,6 @@ def _variables(side: Side, class_counts: Counts, terms: LogTerms) -> NDArray[np.
         sums = np.add.reduceat(margins, side.dense_starts)
     columns = side.starts, side.n_stored, side.n_states, side.cards, whole, sums
     return np.column_stack([column.astype(np.int64) for column in columns])
-
-
-def _information(counts: Counts) -> float:
-    """Compute conditional mutual information times the total of a table."""
-    logs = _logs(counts) + _logs(counts.sum(axis=(0, 1)))
-    logs -= _logs(counts.sum(axis=0)) + _logs(counts.sum(axis=1))[:, None]
-    return max(0.0, float(np.sum(counts * logs)))
 
 
 def _logs(counts: Counts) -> Counts:

@@ -10,13 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayleaf.counts.source import Counts, Family
 from bayleaf.counts.threads import run_tasks, stretches, worthwhile
 from bayleaf.data.codes import Codes
 from bayleaf.native.counts import extend_keys, key_counts
 
-Counts = NDArray[np.float64]
 Places = NDArray[np.int64]
-Family = tuple[int, ...]
 
 # Children counted by one thread with one key, and cells that they may take together.
 _CHILDREN = 16

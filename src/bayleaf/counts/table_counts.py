@@ -74,17 +74,12 @@ class TableCounts:
         self._layout = layout
         self.has_class = has_class
         self.max_table_cells = max_table_cells
-        self._threads = thread_count(n_jobs)
+        self.n_jobs = thread_count(n_jobs)  # threads that a pass may use
 
     @property
     def cards(self) -> tuple[int, ...]:
         """Number of states of each variable, a class last."""
         return self.codes.cards
-
-    @property
-    def n_jobs(self) -> int:
-        """Number of threads that a pass may use."""
-        return self._threads
 
     @property
     def class_index(self) -> int:
@@ -117,7 +112,7 @@ class TableCounts:
         slow = family_counts_by_key(
             self.codes,
             [f for f, here in zip(families, by_planes, strict=True) if not here],
-            self._threads,
+            self.n_jobs,
         )
         sources = iter(fast), iter(slow)
         return [next(sources[0] if here else sources[1]) for here in by_planes]
@@ -143,12 +138,10 @@ class TableCounts:
             return block_function(self.codes.rows(slice(first, first + _BLOCK_ROWS)))
 
         total: Counts | None = None
-        step = _BLOCK_ROWS * self._threads
+        step = _BLOCK_ROWS * self.n_jobs
         for first in range(0, n_rows, step):
             starts = range(first, min(first + step, n_rows), _BLOCK_ROWS)
-            parts = run_tasks(
-                [partial(block, start) for start in starts], self._threads
-            )
+            parts = run_tasks([partial(block, start) for start in starts], self.n_jobs)
             for part in parts:
                 total = part if total is None else total + part
         assert total is not None
@@ -206,7 +199,15 @@ class TableCounts:
         if self._layout is not None:
             has_missing: Sequence[bool] = self._layout.has_missing
         else:
-            seen = np.concatenate(self._highest_codes())
+            narrow = codes.narrow
+            highest = run_tasks(
+                [
+                    partial(narrow[first:last].max, axis=1, initial=0)
+                    for first, last in stretches(len(narrow), self.n_jobs)
+                ],
+                worthwhile(self.n_jobs, narrow.size, _LEAST_SEARCHED),
+            )
+            seen = np.concatenate(highest)
             has_missing = [
                 slot < 0 or seen[slot] == card
                 for card, slot in zip(codes.cards, codes.slots, strict=True)
@@ -221,18 +222,7 @@ class TableCounts:
         by_key = self._layout is not None and not self._layout.whole_weights
         order = None if by_key else ClassOrder.of(codes, class_index)
         return PairCounter(
-            codes, class_index, n_states, order, self._class_counts, self._threads
-        )
-
-    def _highest_codes(self) -> list[NDArray[np.uint8]]:
-        """Highest code of each narrow column, in stretches of columns."""
-        narrow = self.codes.narrow
-        return run_tasks(
-            [
-                partial(narrow[first:last].max, axis=1, initial=0)
-                for first, last in stretches(len(narrow), self._threads)
-            ],
-            worthwhile(self._threads, narrow.size, _LEAST_SEARCHED),
+            codes, class_index, n_states, order, self._class_counts, self.n_jobs
         )
 
 
@@ -476,5 +466,5 @@ def _facts(codes: Codes) -> Counts:
     """Weight of rows, columns that lack cells, and whether a weight is a fraction."""
     weights = codes.weights
     n_lacking = sum(bool(codes.missing(v).any()) for v in range(codes.n_variables))
-    is_whole = codes.unit_weights or bool((weights == np.rint(weights)).all())
+    is_whole = codes.unit_weights or _are_whole(weights)
     return np.array([weights.sum(), n_lacking, not is_whole], dtype=np.float64)

@@ -257,9 +257,11 @@ class GroupedTableCPD(ExpandedCPD):
         return self.table[np.ix_(*places)]
 
 
-def group_of_states(groups: Sequence[Sequence[int]], card: int) -> NDArray[np.intp]:
-    """Position of each state's group, shape (card,)."""
-    places = np.zeros(card, dtype=np.intp)
+def group_of_states(
+    groups: Sequence[Sequence[int]], card: int, outside: int = 0
+) -> NDArray[np.intp]:
+    """Position of each state's group, shape (card,); `outside` for other states."""
+    places = np.full(card, outside, dtype=np.intp)
     for place, group in enumerate(groups):
         places[list(group)] = place
     return places

@@ -183,9 +183,7 @@ def rows_by_leaf(root: Any, codes: Codes) -> Iterator[tuple[Any, Rows]]:
         if not branches:
             yield node, rows
             continue
-        branch_of = np.full(codes.cards[node.variable] + 1, -1)
-        for branch, group in enumerate(node.groups):
-            branch_of[list(group)] = branch
+        branch_of = group_of_states(node.groups, codes.cards[node.variable] + 1, -1)
         taken = branch_of[codes.column(node.variable)[rows]]
         open_nodes += [
             (branches[branch], rows[taken == branch])

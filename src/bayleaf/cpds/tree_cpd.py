@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -126,18 +127,11 @@ class TreeCPD(ExpandedCPD):
             parent: tuple(range(card))
             for parent, card in zip(self.family[:-1], self.cards[:-1], strict=True)
         }
-        open_nodes: list[tuple[Leaf | Split, Context]] = [(self.root, states)]
-        while open_nodes:
-            node, context = open_nodes.pop()
+        for node, context in preorder(self.root, states):
             if isinstance(node, Leaf):
                 yield node, context
-                continue
-            _check_split(node, context)
-            below = zip(node.branches, node.groups, strict=True)
-            open_nodes += [
-                (branch, {**context, node.variable: tuple(group)})
-                for branch, group in reversed(list(below))
-            ]
+            else:
+                _check_split(node, context)
 
     @property
     def distributions(self) -> NDArray[np.float64]:
@@ -151,6 +145,23 @@ class TreeCPD(ExpandedCPD):
             where = [context[parent] for parent in self.parents]
             table[np.ix_(*where)] = leaf.probabilities
         return table
+
+
+def preorder(root: Any, states: Context) -> Iterator[tuple[Any, Context]]:
+    """Nodes of a tree from left to right, and the parents' states that lead to each.
+
+    Trees need no probabilities: splits have `variable`, `groups` and `branches`.
+    """
+    open_nodes: list[tuple[Any, Context]] = [(root, states)]
+    while open_nodes:
+        node, context = open_nodes.pop()
+        yield node, context
+        if branches := getattr(node, "branches", ()):
+            below = zip(branches, node.groups, strict=True)
+            open_nodes += [
+                (branch, {**context, node.variable: tuple(group)})
+                for branch, group in reversed(list(below))
+            ]
 
 
 def _check_split(split: Split, context: Context) -> None:

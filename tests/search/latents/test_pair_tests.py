@@ -127,7 +127,7 @@ def test_blocks_of_features_give_the_same_tests(
 ) -> None:
     source = TableCounts(_codes(1))
     whole = rank_features([source], CARDS, 5, "expected_kl", matched=True)[0]
-    monkeypatch.setattr("bayleaf.search.latents.pair_tests._BLOCK_CELLS", 200)
+    monkeypatch.setattr("bayleaf.counts.information._BLOCK_CELLS", 200)
     parted = rank_features([source], CARDS, 5, "expected_kl", matched=True)[0]
     for i in range(5):
         for j in range(i + 1, 5):

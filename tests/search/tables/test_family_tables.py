@@ -82,9 +82,9 @@ def test_nothing_is_counted_with_nothing(rows) -> None:
 def test_what_the_rows_are_like_is_told(rows) -> None:
     codes, _, _ = rows
     sparse = FamilyTables(TableCounts(codes, has_class=False), N_VARIABLES)
-    assert (sparse.lacks_cells, sparse.has_whole_weights) == (True, True)
-    assert sparse.total_weight == codes.weights.sum()
+    assert (sparse.facts.lacks_cells, sparse.facts.has_whole_weights) == (True, True)
+    assert sparse.facts.total_weight == codes.weights.sum()
     columns = [np.zeros(3, dtype=np.uint8)]
     halves = Codes.from_columns(columns, [1], np.full(3, 0.5))
     whole = FamilyTables(TableCounts(halves, has_class=False), 1)
-    assert (whole.lacks_cells, whole.has_whole_weights) == (False, False)
+    assert (whole.facts.lacks_cells, whole.facts.has_whole_weights) == (False, False)

@@ -15,15 +15,15 @@ from bayleaf.scores.local_scores import LOCAL_SCORES, resolve_score
 from bayleaf.search.constraints import Constraints
 from bayleaf.search.structure import Deadline
 from bayleaf.search.tree_climbing import propose_until_tired
+from bayleaf.search.trees.batch_climbing import grow_fully, prune
 from bayleaf.search.trees.growing import CollapseMove, GrowingTree, SplitMove
 from bayleaf.search.trees.leaf_counts import (
     LeafCounts,
-    LeafScores,
+    RecentCells,
     RowTable,
     SplitScores,
     TreeNode,
 )
-from bayleaf.search.trees.pruning import enter_missing, grow_fully, prune
 from bayleaf.search.trees.tree_network import HierarchySource, TreeNetwork, TreeTask
 from bayleaf.search.trees.tree_terms import TreeTerms
 from offenders import check_each
@@ -221,12 +221,12 @@ def test_trees_of_a_variable_share_the_counts_of_all_rows() -> None:
 
 
 def test_only_so_many_scores_are_kept() -> None:
-    scores = LeafScores(2 * 5)
+    scores = RecentCells[SplitScores](2 * 5)
     made = [SplitScores(np.zeros(5), np.zeros(5, dtype=np.int64)) for _ in range(3)]
     for key, one in enumerate(made[:2]):
-        scores.keep(key, one)
+        scores.keep(key, one, one.gains.size)
     assert scores.get(0) is made[0]
-    scores.keep(2, made[2])
+    scores.keep(2, made[2], made[2].gains.size)
     assert [scores.get(key) for key in range(3)] == [made[0], None, made[2]]
 
 
@@ -255,7 +255,7 @@ def test_pruning_keeps_a_split_on_each_required_variable() -> None:
     hierarchies = [flat_hierarchy(variable.states) for variable in domain]
     tree = _network(codes, domain, hierarchies, "mdl").trees[2]
     grow_fully(tree, frozenset({0, 1}))
-    enter_missing(tree, frozenset({1}))
+    tree.enter_missing(frozenset({1}))
     prune(tree, frozenset({1}))
     assert tree.parents == (1,)
     assert len(tree.splits) == 1

@@ -9,15 +9,13 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.counts.information import negative_log_p
+from bayleaf.counts.information import feature_blocks, negative_log_p
 from bayleaf.counts.source import CountSource
 from bayleaf.native.latents import pair_statistics
 
 Counts = NDArray[np.float64]
 PairScore = Literal["mutual_information", "expected_kl"]
 
-# Cells of pair counts that are held at a time.
-_BLOCK_CELLS = 10_000_000
 # Bits of a score that are compared; what lies below is rounding of sums.
 _COMPARED_BITS = 36
 # Weight that is nothing but the rounding of a difference.
@@ -123,7 +121,7 @@ def rank_features(
     With one part its rows are used; with more, all rows but those of the part.
     """
     rankings = [PairRanking(n_nodes) for _ in parts]
-    blocks = _blocks(cards, parts[0].cards[-1] * len(parts))
+    blocks = feature_blocks(cards, parts[0].cards[-1] * len(parts))
     for k, left in enumerate(blocks):
         for right in blocks[k:]:
             dense = [part.pair_counts(left, right).dense() for part in parts]
@@ -146,19 +144,6 @@ def without(total: Counts, part: Counts) -> Counts:
     rest: Counts = total - part
     rest[rest < _ROUNDING] = 0.0
     return rest
-
-
-def _blocks(cards: Sequence[int], n_layers: int) -> list[range]:
-    """Group consecutive features whose pair counts can be held at a time."""
-    widest = (_BLOCK_CELLS / n_layers) ** 0.5
-    blocks: list[range] = []
-    start = width = 0
-    for feature, card in enumerate(cards):
-        if width and width + card + 1 > widest:
-            blocks.append(range(start, feature))
-            start, width = feature, 0
-        width += card + 1
-    return [*blocks, range(start, len(cards))]
 
 
 def _compared(values: Counts) -> Counts:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -21,7 +20,7 @@ from bayleaf.search.structure import (
     LEAST_GAIN,
     Deadline,
     ProgressCallback,
-    SearchProgress,
+    RestartProgress,
     SearchResult,
     best_result,
     one_at_a_time,
@@ -182,7 +181,7 @@ class _Restarts:
     def _climb(self, start: Climbed | None, number: int) -> Climb:
         """A climb from some structure, or else from the one that a restart draws."""
         scores, required = self.scores, self.constraints.required_edges
-        if not scores.tables.has_whole_weights:
+        if not scores.tables.facts.has_whole_weights:
             # Sums of other weights depend on the order of moves, so that climbs which
             # share scores would depend on each other.
             scores = replace(scores, cache=ScoreCache(scores.cache.size))
@@ -207,11 +206,9 @@ class Walk:
     ) -> None:
         self.climb = climb
         self.stopped = False
-        self._number = number
         self._deadline = deadline
-        self._report = report
+        self._progress = RestartProgress(number, report)
         self._n_moves = 0
-        self._begin = time.monotonic()
 
     @property
     def end(self) -> Climbed:
@@ -283,12 +280,9 @@ class Walk:
         self.stopped = self.stopped or self._deadline.has_passed
         if self.stopped:
             return False
-        climb = self.climb
-        climb.apply(*step)
-        seconds = max(time.monotonic() - self._begin, 1e-9)
+        self.climb.apply(*step)
         self._n_moves += 1
-        rate = self._n_moves / seconds
-        self._report(SearchProgress(self._number, self._n_moves, rate, climb.score))
+        self._progress.report(self._n_moves, self.climb.score)
         return True
 
 

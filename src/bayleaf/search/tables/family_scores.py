@@ -131,8 +131,20 @@ class FamilyScores:
         added, deleted = np.full((2, n_variables), -inf)
         for parent in parents:
             deleted[parent] = self.family(child, without(parents, parent))
-        entering = self._entering(child, parents)
-        steps = self._steps(parents)
+        entering: dict[int, Grouping] = {}
+        if self.max_parents is None or len(parents) < self.max_parents:
+            entering = {
+                v: self.entering(child, v, parents)
+                for v in range(n_variables)
+                if v != child and v not in parents and (v, child) not in self.forbidden
+            }
+        # Groups of each parent that are one step away.
+        steps = [
+            (kind, parent, node, grouping)
+            for parent, own in parents.items()
+            if self.refine
+            for kind, node, grouping in self.groupings.steps(parent, own)
+        ]
         changes = [*entering.items(), *((p, g) for _, p, _, g in steps)]
         scores = self._score_all(child, parents, changes)
         for parent, score in zip(entering, scores):
@@ -142,30 +154,6 @@ class FamilyScores:
             for step, score in zip(steps, scores[len(entering) :], strict=True)
         ]
         return Neighbours(added, entering, deleted, tuple(regroupings))
-
-    def _entering(self, child: int, parents: Parents) -> dict[int, Grouping]:
-        """Variables that may become parents, with their groups."""
-        if self.max_parents is not None and len(parents) >= self.max_parents:
-            return {}
-        return {
-            parent: self.entering(child, parent, parents)
-            for parent in range(self.tables.n_variables)
-            if parent != child
-            and parent not in parents
-            and (parent, child) not in self.forbidden
-        }
-
-    def _steps(
-        self, parents: Parents
-    ) -> list[tuple[MoveKind, int, Hashable, Grouping]]:
-        """Groups of each parent that are one step away."""
-        if not self.refine:
-            return []
-        return [
-            (kind, parent, node, grouping)
-            for parent, own in parents.items()
-            for kind, node, grouping in self.groupings.steps(parent, own)
-        ]
 
     def _score_all(
         self,
@@ -216,7 +204,7 @@ class FamilyScores:
 
     def _rows_score(self, child: int, parents: Parents) -> float:
         """What data and parameters of one family score."""
-        weight = self.tables.total_weight
+        weight = self.tables.facts.total_weight
         if self.tables.cards[child] == 1:
             # Every row is certain, whatever the parents: their table is not counted.
             n_rows = prod(grouping.n_groups for grouping in parents.values())
@@ -227,8 +215,8 @@ class FamilyScores:
 
     def _rows_scores(self, child: int, stack: Counts) -> NDArray[np.float64]:
         """What data and parameters score, for tables (n_tables, n_rows, n_states)."""
-        weight = self.tables.total_weight
-        if self.tables.lacks_cells:
+        weight = self.tables.facts.total_weight
+        if self.tables.facts.lacks_cells:
             stack = self._scaled_up(child, stack)
         return self.score.rows_score(stack, stack.shape[1], weight)
 
@@ -239,7 +227,7 @@ class FamilyScores:
             stack = stack.copy()
             stack[seen == 0, 0] = self.tables.table(child, {})[0]
             seen = stack.sum(axis=(1, 2))
-        weight = self.tables.total_weight
+        weight = self.tables.facts.total_weight
         scale = np.divide(weight, seen, where=seen > 0, out=np.ones_like(seen))
         return np.asarray(stack * scale[:, None, None])
 

@@ -16,6 +16,7 @@ from bayleaf.counts.keys import count_by_key
 from bayleaf.counts.source import CountSource
 from bayleaf.counts.table_counts import RowFacts, TableCounts, summed_over_rows
 from bayleaf.counts.threads import worthwhile
+from bayleaf.cpds.distribution import group_of_states
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
 from bayleaf.data.hierarchies.cuts import (
@@ -122,10 +123,10 @@ class Groupings:
         number_of_cuts = n_cuts(hierarchy)
         kind = variable, groups, number_of_cuts
         number = self._numbers.setdefault(kind, len(self._numbers))
-        group_of = np.full(len(states) + 1, len(groups), dtype=np.uint16)
-        for group, members in enumerate(groups):
-            group_of[list(members)] = group
-        return Grouping(hierarchy, cut, groups, number_of_cuts, number, group_of)
+        group_of = group_of_states(groups, len(states) + 1, len(groups))
+        return Grouping(
+            hierarchy, cut, groups, number_of_cuts, number, group_of.astype(np.uint16)
+        )
 
 
 Parents = Mapping[int, Grouping]
@@ -148,24 +149,9 @@ class FamilyTables:
         """Number of states of each variable."""
         return self.source.cards
 
-    @property
-    def total_weight(self) -> float:
-        """Weight of all rows."""
-        return self._facts.total_weight
-
-    @property
-    def lacks_cells(self) -> bool:
-        """Whether some cell is missing."""
-        return self._facts.lacks_cells
-
-    @property
-    def has_whole_weights(self) -> bool:
-        """Whether sums of weights do not depend on their order."""
-        return self._facts.has_whole_weights
-
     @cached_property
-    def _facts(self) -> RowFacts:
-        """What is known of all rows."""
+    def facts(self) -> RowFacts:
+        """Total weight, whether cells are missing, and whether weights are integers."""
         return RowFacts.of(self.source)
 
     def joint_tables(

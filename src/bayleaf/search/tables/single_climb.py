@@ -47,7 +47,15 @@ class Climbed:
         """What a search answers that ends here."""
         return SearchResult(
             sorted_parents(self.families),
-            tuple(_shape(child, own) for child, own in enumerate(self.families)),
+            tuple(
+                GroupedParents(
+                    child,
+                    tuple(own),
+                    tuple(grouping.groups for grouping in own.values()),
+                    tuple(grouping.cut for grouping in own.values()),
+                )
+                for child, own in enumerate(self.families)
+            ),
             self.score,
             self.trace,
             self.stopped_early,
@@ -79,16 +87,6 @@ def starting_families(
                 )
         families.append(own)
     return tuple(families)
-
-
-def _shape(child: int, own: Mapping[int, Grouping]) -> GroupedParents:
-    """Shape of one variable's table."""
-    return GroupedParents(
-        child,
-        tuple(own),
-        tuple(grouping.groups for grouping in own.values()),
-        tuple(grouping.cut for grouping in own.values()),
-    )
 
 
 class Climb:

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from bayleaf.graph.dag import DAG
+import numpy as np
+
 from bayleaf.search.structure import (
     Move,
     MoveKind,
-    SearchProgress,
+    RestartProgress,
     SearchResult,
     sorted_parents,
 )
-from bayleaf.search.trees.pruning import enter_missing, grow_fully, prune
+from bayleaf.search.trees.growing import CollapseMove, GrowingTree, Mask
 from bayleaf.search.trees.shape import TreeShape
 from bayleaf.search.trees.tree_network import TreeTask
 
@@ -64,7 +64,7 @@ class BatchClimb:
         start = self._start_parents()
         self._trees = [self._grow(child, own) for child, own in enumerate(start)]
         self._trace: list[Move] = []
-        self._began = time.monotonic()
+        self._progress = RestartProgress(restart, task.progress)
 
     def run(self) -> SearchResult:
         """Make the best move until none gains, or time is up."""
@@ -118,7 +118,7 @@ class BatchClimb:
             tree = self._task.tree(child, self._task.counts())
             required = self._required[child]
             grow_fully(tree, parents)
-            enter_missing(tree, required)
+            tree.enter_missing(required)
             prune(tree, required)
             self._grown[key] = _GrownTree(tree.score, tree.shape())
         return self._grown[key]
@@ -170,18 +170,49 @@ class BatchClimb:
         self._trace.append(
             Move(move.kind, move.child, move.parent, None, move.gain, score)
         )
-        if self._task.progress is not None:
-            n_moves = len(self._trace)
-            seconds = max(time.monotonic() - self._began, 1e-9)
-            self._task.progress(
-                SearchProgress(self._restart, n_moves, n_moves / seconds, score)
-            )
+        self._progress.report(len(self._trace), score)
 
 
 def _is_acyclic(parents: list[Parents]) -> bool:
     """Whether sets of parents make a graph without cycles."""
     try:
-        DAG(tuple(tuple(sorted(own)) for own in parents))
+        sorted_parents(parents)
     except ValueError:
         return False
     return True
+
+
+def grow_fully(tree: GrowingTree, parents: frozenset[int]) -> None:
+    """Split each leaf of an empty tree on its best variable, even at a loss.
+
+    A leaf stays one when no variable is left, or when even leaves without any surprise
+    below it would score less than it does.
+    """
+    allowed: Mask = np.zeros(tree.n_variables, dtype=np.bool_)
+    allowed[list(parents)] = True
+    open_leaves = [tree.root]
+    while open_leaves:
+        leaf = open_leaves.pop()
+        if not tree.can_gain(leaf):
+            continue
+        move = tree.leaf_split(leaf, allowed)
+        if move is not None:
+            tree.split(leaf, move.variable)
+            open_leaves += leaf.branches
+
+
+def prune(tree: GrowingTree, required: frozenset[int]) -> None:
+    """Collapse splits, from the leaves up, that do not raise the score.
+
+    Variables in `required` keep a split.
+    """
+    tree.prune_upwards(required)
+    while True:
+        best: CollapseMove | None = None
+        for move in tree.collapses():
+            is_better = move.gain > tree.least_gain + (best.gain if best else 0.0)
+            if is_better and not required.intersection(move.vanishing):
+                best = move
+        if best is None:
+            return
+        tree.collapse(best.split)

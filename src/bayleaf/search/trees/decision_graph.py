@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bayleaf.cpds.distribution import group_of_states
 from bayleaf.data.codes import Codes
 from bayleaf.native.search import Rows
 from bayleaf.scores.local_scores import log_likelihood
@@ -122,7 +122,11 @@ class DecisionGraph:
         candidates: list[tuple[int | None, Groups]] = [(None, ((),)), *splits]
         best: Change | None = None
         for variable, groups in candidates:
-            after = _with_split(rest, node, variable, len(groups))
+            # The shape with the node put back, its data left out.
+            after = replace(rest, n_leaves=rest.n_leaves + len(groups))
+            if variable is not None:
+                n_base, parents = [*rest.n_base, node.n_base], rest.parents | {variable}
+                after = replace(after, n_base=n_base, parents=parents)
             limit = len(after.parents) if max_parents is None else max_parents
             if not required <= after.parents or len(after.parents) > limit:
                 continue
@@ -138,7 +142,8 @@ class DecisionGraph:
         """Make a change."""
         node = change.node
         if change.variable is None:
-            node.become_leaf(change.distributions[0])
+            node.variable, node.groups, node.branches = -1, (), []
+            node.distribution = change.distributions[0]
         else:
             node.branch(change.variable, change.groups, self._rows, self.child)
             new = zip(node.branches, change.distributions, strict=True)
@@ -255,22 +260,6 @@ class DecisionGraph:
         return tuple(names[place] for place in places), float(values.sum()), end
 
 
-def _with_split(
-    rest: _Part, node: GraphNode, variable: int | None, n_branches: int
-) -> _Part:
-    """The shape with a node put back as a leaf or a split, its data left out."""
-    n_base: Sequence[int] = [] if variable is None else [node.n_base]
-    return _Part(
-        rest.numbers,
-        rest.counts,
-        rest.shares,
-        rest.terms,
-        rest.n_leaves + n_branches,
-        [*rest.n_base, *n_base],
-        rest.parents if variable is None else rest.parents | {variable},
-    )
-
-
 @dataclass(eq=False)
 class GraphNode:
     """A leaf or a split."""
@@ -298,16 +287,9 @@ class GraphNode:
                 yield node
                 open_nodes += reversed(node.branches)
 
-    def become_leaf(self, distribution: int) -> None:
-        """Drop all that is below."""
-        self.variable, self.groups, self.branches = -1, (), []
-        self.distribution = distribution
-
     def branch(self, variable: int, groups: Groups, rows: RowTable, child: int) -> None:
         """Split the node, and drop whatever was below."""
-        branch_of = np.zeros(rows.cards[variable], dtype=np.intp)
-        for number, group in enumerate(groups):
-            branch_of[list(group)] = number
+        branch_of = group_of_states(groups, rows.cards[variable])
         places = branch_of[rows.table[self.rows, variable]]
         n_states = sum(len(group) for group in groups)
         self.variable, self.groups, self.distribution = variable, groups, -1
@@ -427,7 +409,7 @@ def with_merged_leaves(
                 Move("merge_leaves", shape.child, None, rows_merged, merge.gain, score)
             )
         shapes.append(shape.with_rows(rows.tolist()))
-    return dataclasses.replace(
+    return replace(
         result, cpd_structures=tuple(shapes), score=score, trace=tuple(trace)
     )
 

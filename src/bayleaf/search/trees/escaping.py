@@ -34,7 +34,6 @@ import numpy as np
 from bayleaf.search.structure import MoveKind
 from bayleaf.search.trees.growing import CollapseMove, GrowingTree, Mask, SplitMove
 from bayleaf.search.trees.leaf_counts import LeafCounts
-from bayleaf.search.trees.pruning import enter_missing
 from bayleaf.search.trees.tree_network import TreeNetwork, TreeTask, descendants
 
 
@@ -174,9 +173,9 @@ class WaysOut:
         tree = self._task.tree(plan.child, self._counts)
         tree.take_values_for(plan.context)
         if plan.first is not None:
-            enter_missing(tree, frozenset({plan.first}))
-        required = self._network.required(plan.child)
-        enter_missing(tree, required)
+            tree.enter_missing(frozenset({plan.first}))
+        required = self._network.required[plan.child]
+        tree.enter_missing(required)
         tried = set(tree.parents)
         allowed: Mask = np.zeros(tree.n_variables, dtype=np.bool_)
         allowed[list(plan.allowed)] = True

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import blake2b
@@ -51,6 +51,8 @@ class GrowingTree:
         self.child = child
         self._counts = counts
         self._terms = terms
+        self.n_variables = terms.n_variables  # of the network
+        self.least_gain = terms.least_gain  # larger than rounding
         self._source = values
         self.are_local = are_local
         self._context: tuple[int, ...] | None = None
@@ -71,16 +73,6 @@ class GrowingTree:
         self._leaves: list[TreeNode] | None = None
         self._best_by_variable: tuple[Counts, list[TreeNode]] | None = None
         self._collapses: list[CollapseMove] | None = None
-
-    @property
-    def n_variables(self) -> int:
-        """Number of variables of the network."""
-        return self._terms.n_variables
-
-    @property
-    def least_gain(self) -> float:
-        """Gains up to this are no gains but rounding."""
-        return self._terms.least_gain
 
     @property
     def leaves(self) -> list[TreeNode]:
@@ -205,6 +197,15 @@ class GrowingTree:
         self._n_with_base[leaf.n_base] += 1
         self._forget_lists(parents_changed=is_new)
 
+    def enter_missing(self, required: frozenset[int]) -> None:
+        """Split on each required variable that no split asks for, where it is best."""
+        for variable in sorted(required.difference(self.parents)):
+            only: Mask = np.zeros(self.n_variables, dtype=np.bool_)
+            only[variable] = True
+            move = self.best_split(only)
+            if move is not None:
+                self.split(move.leaf, variable)
+
     def collapse(self, split: TreeNode) -> None:
         """Turn a split and all below it into a leaf."""
         for node in split.preorder():
@@ -323,22 +324,19 @@ class GrowingTree:
                 others = [v for v in range(self.n_variables) if v != self.child]
                 splits = [(v, self.values_of(v), ROOT) for v in others]
                 self._from_roots = SplitLayout.of(splits, self._counts.rows.offsets)
-            key = self._key(leaf, self._from_roots)
+            above = frozenset(
+                (variable, values.states[node], values.groups(node))
+                for variable, node in leaf.context.items()
+                for values in [self._present[variable]]
+            )
+            # All that the scores depend on: the leaf's rows, and the branches.
+            key = self.child, leaf.share, self._from_roots.key, above
             found = self._counts.scores.get(key)
             if found is None:
                 found = self._score(leaf, self._from_roots)
-                self._counts.scores.keep(key, found)
+                self._counts.scores.keep(key, found, found.gains.size)
             leaf.split_scores = found
         return leaf.split_scores
-
-    def _key(self, leaf: TreeNode, from_roots: SplitLayout) -> Hashable:
-        """All that the scores of a leaf's splits depend on: its rows, the branches."""
-        present = self._present
-        above = frozenset(
-            (variable, present[variable].states[node], present[variable].groups(node))
-            for variable, node in leaf.context.items()
-        )
-        return self.child, leaf.share, from_roots.key, above
 
     def _score(self, leaf: TreeNode, from_roots: SplitLayout) -> SplitScores:
         """Find how much each split of a leaf changes data and parameters."""

@@ -28,7 +28,7 @@ from bayleaf.search.structure import Move, MoveKind, SearchResult, sorted_parent
 from bayleaf.search.trees.decision_graph import DecisionGraph, GraphNode, Groups
 from bayleaf.search.trees.shape import TreeShape
 from bayleaf.search.trees.tree_network import TreeTask, descendants
-from bayleaf.search.trees.value_nodes import ValueNodes, value_nodes
+from bayleaf.search.trees.value_nodes import value_nodes
 
 # By which part more than in the score parameters weigh, the first that gains.
 SURCHARGES = (1.0, 0.5, 0.0)
@@ -163,14 +163,9 @@ class _Sweeps:
                 else source(self.graph.child, variable, parents)
             )
             values = value_nodes(hierarchy, self.task.domain[variable])
-            self._entering[key] = _groups_by_states(values)
+            self._entering[key] = {
+                states: values.groups(node)
+                for node, states in enumerate(values.states)
+                if values.children[node]
+            }
         return self._entering[key]
-
-
-def _groups_by_states(values: ValueNodes) -> dict[tuple[int, ...], Groups]:
-    """Branches of a split on each node of a hierarchy that has some."""
-    return {
-        states: values.groups(node)
-        for node, states in enumerate(values.states)
-        if values.children[node]
-    }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
@@ -17,7 +16,7 @@ from bayleaf.search.structure import (
     Move,
     MoveKind,
     ProgressCallback,
-    SearchProgress,
+    RestartProgress,
     SearchResult,
     sorted_parents,
 )
@@ -50,8 +49,7 @@ class TreeNetwork:
         self.score = sum(tree.score for tree in trees)
         self.restart = restart
         self._constraints = constraints
-        self._progress = progress
-        self._start = time.monotonic()
+        self._progress = RestartProgress(restart, progress)
         self._allowed: dict[int, Mask] = {}
         self._removals: dict[int, CollapseMove | None] = {}
         self._descendants: Mask | None = None
@@ -59,11 +57,18 @@ class TreeNetwork:
         self.open_to: Mask = np.ones((len(trees), len(trees)), dtype=np.bool_)
         for parent, child in constraints.forbidden_edges:
             self.open_to[child, parent] = False
-        self._required = [
+        # Parents that each tree has to keep.
+        self.required = [
             frozenset(parent for parent, to in constraints.required_edges if to == own)
             for own in range(len(trees))
         ]
-        self._enter_required()
+        # Required parents are split on where that scores best.
+        for parent, child in sorted(constraints.required_edges):
+            only = np.zeros(len(trees), dtype=np.bool_)
+            only[parent] = True
+            move = self.trees[child].best_split(only)
+            if move is not None:
+                self.apply(child, move)
 
     def allowed(self, child: int) -> Mask:
         """Variables that a tree may split on, shape (n_variables,).
@@ -71,23 +76,26 @@ class TreeNetwork:
         Those that it splits on already, and those whose arrival closes no cycle.
         """
         if child not in self._allowed:
-            self._allowed[child] = self._find_allowed(child)
+            parents = list(self.trees[child].parents)
+            limit = self._constraints.max_parents
+            allowed: Mask = self.open_to[child].copy()
+            if limit is not None and len(parents) >= limit:
+                allowed[:] = False
+            allowed &= ~self._below()[child]
+            allowed[parents] = True
+            self._allowed[child] = allowed
         return self._allowed[child]
-
-    def required(self, child: int) -> frozenset[int]:
-        """Parents that a tree has to keep."""
-        return self._required[child]
 
     def may_turn(self, parent: int, child: int) -> bool:
         """Whether an arc may point the other way and close no cycle."""
-        if parent in self._required[child] or not self.open_to[parent, child]:
+        if parent in self.required[child] or not self.open_to[parent, child]:
             return False
         others = [own for own in self.trees[child].parents if own != parent]
         return not self._below()[parent][others].any()
 
     def removable(self, child: int) -> list[CollapseMove]:
         """Collapses of a tree that keep its required parents, in preorder."""
-        return self.trees[child].collapses_keeping(self._required[child])
+        return self.trees[child].collapses_keeping(self.required[child])
 
     def best_move(self) -> tuple[int, SplitMove | CollapseMove] | None:
         """The best split or collapse of all trees with its child; None if none gains.
@@ -155,12 +163,7 @@ class TreeNetwork:
         """Add a move to the trace, and tell who asked."""
         self.score += gain
         self._trace.append(Move(kind, child, parent, detail, gain, self.score))
-        if self._progress is not None:
-            n_moves = len(self._trace)
-            seconds = max(time.monotonic() - self._start, 1e-9)
-            self._progress(
-                SearchProgress(self.restart, n_moves, n_moves / seconds, self.score)
-            )
+        self._progress.report(len(self._trace), self.score)
 
     def result(self, *, stopped_early: bool) -> SearchResult:
         """The trees as they stand."""
@@ -172,17 +175,6 @@ class TreeNetwork:
             stopped_early,
             self.restart,
         )
-
-    def _find_allowed(self, child: int) -> Mask:
-        """Variables that a tree may split on."""
-        parents = list(self.trees[child].parents)
-        limit = self._constraints.max_parents
-        allowed: Mask = self.open_to[child].copy()
-        if limit is not None and len(parents) >= limit:
-            allowed[:] = False
-        allowed &= ~self._below()[child]
-        allowed[parents] = True
-        return allowed
 
     def _below(self) -> Mask:
         """Which variables each leads to, see `descendants`."""
@@ -196,15 +188,6 @@ class TreeNetwork:
             moves = self.removable(child)
             self._removals[child] = max(moves, key=lambda own: own.gain, default=None)
         return self._removals[child]
-
-    def _enter_required(self) -> None:
-        """Split on each required parent where that scores best."""
-        for parent, child in sorted(self._constraints.required_edges):
-            only = np.zeros(len(self.trees), dtype=np.bool_)
-            only[parent] = True
-            move = self.trees[child].best_split(only)
-            if move is not None:
-                self.apply(child, move)
 
 
 def descendants(parents: Iterable[Iterable[int]]) -> Mask:
