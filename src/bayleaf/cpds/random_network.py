@@ -235,7 +235,7 @@ def pseudo_weights(rule: Smoothing) -> tuple[float, float, float]:
 
 @dataclass(frozen=True, eq=False)
 class NestedFamilies:
-    """A feature, its parents in order, and the counts of their states and the class."""
+    """Counts behind P(x | class), P(x | class, first parent) and so on of a feature."""
 
     variables: tuple[int, ...]  # the child, then its parents, strongest first
     maps: tuple[NDArray[np.uint16], ...]  # state of each code, by variable

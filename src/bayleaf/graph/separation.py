@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Set
+from collections.abc import Iterable, Iterator, Sequence, Set
 
 from bayleaf.graph.dag import DAG
 
@@ -14,26 +14,23 @@ _Step = tuple[int, bool]
 
 def ancestors(dag: DAG, nodes: Iterable[int]) -> set[int]:
     """The nodes and all from which a directed path leads to one of them."""
-    found: set[int] = set()
-    open_nodes = list(nodes)
-    while open_nodes:
-        node = open_nodes.pop()
-        if node not in found:
-            found.add(node)
-            open_nodes += dag.parents[node]
-    return found
+    return _closure(nodes, dag.parents)
 
 
 def descendants(dag: DAG, nodes: Iterable[int]) -> set[int]:
     """The nodes and all to which a directed path leads from one of them."""
-    children = dag.children()
+    return _closure(nodes, dag.children())
+
+
+def _closure(nodes: Iterable[int], following: Sequence[Sequence[int]]) -> set[int]:
+    """The nodes, those that follow them, and so on."""
     found: set[int] = set()
     open_nodes = list(nodes)
     while open_nodes:
         node = open_nodes.pop()
         if node not in found:
             found.add(node)
-            open_nodes += children[node]
+            open_nodes += following[node]
     return found
 
 

@@ -80,9 +80,7 @@ def rank_parents(
     index.
     """
     constraints = constraints or Constraints()
-    order = feature_order(counts)
-    if constraints.has_edges:
-        order = constraints.ordered(order)
+    order = constraints.ordered(feature_order(counts))
     n_features = len(order)
     if k == 0 or n_features < 2:
         nothing: tuple[tuple[int, ...], ...] = ((),) * n_features

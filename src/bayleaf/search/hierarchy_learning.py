@@ -144,7 +144,11 @@ def _group_name(variable: Variable, states: Sequence[int], taken: set[Hashable])
     """A name for a group that no other node has."""
     if len(states) == variable.n_states:
         name = "any"
-    elif _is_interval(variable, states):
+    elif (
+        variable.kind == "numeric"
+        and states[-1] - states[0] == len(states) - 1
+        and variable.states[states[-1]] is not None
+    ):
         name = _interval_name(variable.bounds, states)
     else:
         listed = states[: len(states) if len(states) <= _LISTED_STATES else 2]
@@ -155,15 +159,6 @@ def _group_name(variable: Variable, states: Sequence[int], taken: set[Hashable])
     while name in taken:
         name += "_"
     return name
-
-
-def _is_interval(variable: Variable, states: Sequence[int]) -> bool:
-    """Whether states are adjoining intervals of a numeric variable."""
-    return (
-        variable.kind == "numeric"
-        and states[-1] - states[0] == len(states) - 1
-        and variable.states[states[-1]] is not None
-    )
 
 
 def _interval_name(bounds: Sequence[str], states: Sequence[int]) -> str:
@@ -209,18 +204,12 @@ class LocalHierarchies:
         """The hierarchy of a variable in a context."""
         variable = self._domain[parent]
         # A variable of two states needs no counts: it has the trivial hierarchy.
-        tables = (
-            [self._table(parent, other) for other in sorted(context)]
-            if variable.n_states > 2
-            else []
-        )
+        others = sorted(context) if variable.n_states > 2 else []
+        tables = [
+            self._pair(parent, other) if parent < other else self._pair(other, parent).T
+            for other in others
+        ]
         return build_hierarchy(variable, tables, *self._settings)
-
-    def _table(self, row: int, column: int) -> Counts:
-        """Counts of two variables, shape (row states, column states)."""
-        if row < column:
-            return self._pair(row, column)
-        return self._pair(column, row).T
 
     def _count(self, first: int, second: int) -> Counts:
         """Counts of two variables from the source."""

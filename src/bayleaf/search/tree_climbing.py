@@ -6,7 +6,7 @@ then, see `trees.escaping`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Literal, get_args
 
@@ -87,7 +87,13 @@ def climb_trees(
     numbers = restart_numbers(n_restarts, skipped_restarts)
     constraints = constraints or Constraints()
     constraints.check(domain)
-    _check_splittable(constraints, domain)
+    for parent, child in sorted(constraints.required_edges):
+        if domain[parent].n_states < 2:
+            raise ValueError(
+                f"variable {quoted(domain[parent].name)} has a single state, so that "
+                f"no tree of {quoted(domain[child].name)} can split on it; take the "
+                "edge out of required_edges"
+            )
     flat = tuple(flat_hierarchy(variable.states) for variable in domain)
     rows = RowTable.from_codes(counts.rows(), [own.name for own in domain])
     terms = TreeTerms(score, len(domain), rows.total_weight, arc_prior)
@@ -103,13 +109,7 @@ def climb_trees(
         one_at_a_time(progress, n_restarts),
         max_kept_cells // max(1, min(n_jobs, n_restarts)),
     )
-    climbs: dict[TreeSearch, Callable[[TreeTask, int], SearchResult | None]] = {
-        "regrowing": partial(_climb, regrow=True),
-        "incremental": partial(_climb, regrow=False),
-        "batch": _climb_by_batches,
-    }
-    climb = climbs[tree_search]
-    tasks = [partial(climb, task, restart) for restart in numbers]
+    tasks = [partial(_climb, task, restart, tree_search) for restart in numbers]
     result = best_result(run_tasks(tasks, n_jobs))
     warn_if_stopped(result, constraints)
     if merge_leaves:
@@ -119,28 +119,14 @@ def climb_trees(
     return result
 
 
-def _check_splittable(constraints: Constraints, domain: Domain) -> None:
-    """Raise unless trees can split on each required parent."""
-    for parent, child in sorted(constraints.required_edges):
-        if domain[parent].n_states < 2:
-            raise ValueError(
-                f"variable {quoted(domain[parent].name)} has a single state, so that "
-                f"no tree of {quoted(domain[child].name)} can split on it; take the "
-                "edge out of required_edges"
-            )
-
-
-def _climb_by_batches(task: TreeTask, restart: int) -> SearchResult | None:
-    """One restart over edges; None if time was up before it began."""
+def _climb(
+    task: TreeTask, restart: int, tree_search: TreeSearch
+) -> SearchResult | None:
+    """One restart over edges or splits; None if time was up before it began."""
     if restart > 0 and task.deadline.has_passed:
         return None
-    return BatchClimb(task, restart).run()
-
-
-def _climb(task: TreeTask, restart: int, *, regrow: bool) -> SearchResult | None:
-    """One restart over splits; None if time was up before it began."""
-    if restart > 0 and task.deadline.has_passed:
-        return None
+    if tree_search == "batch":
+        return BatchClimb(task, restart).run()
     counts = task.counts()
     trees = [task.tree(child, counts) for child in range(len(task.domain))]
     least_gain = task.terms.least_gain
@@ -155,7 +141,7 @@ def _climb(task: TreeTask, restart: int, *, regrow: bool) -> SearchResult | None
         move = network.best_move()
         if move is not None:
             network.apply(*move)
-        elif not regrow or not ways_out.take_first():
+        elif tree_search == "incremental" or not ways_out.take_first():
             break
         stopped = task.deadline.has_passed
     return network.result(stopped_early=stopped)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayleaf.cpds.latent_tree import padded_map
 from bayleaf.data.codes import Codes
 from bayleaf.native.counts import key_counts
 from bayleaf.native.latents import (
@@ -15,7 +16,6 @@ from bayleaf.native.latents import (
     PackedRuns,
     count_cells,
     latent_codes,
-    with_missing,
 )
 
 Counts = NDArray[np.float64]
@@ -99,15 +99,3 @@ class NodeRows:
         block: NDArray[Any] = self.columns
         key_counts(keys, block, slots, starts, widths, self.weights, tables)
         return tables[1:].reshape(runs.n_runs, n_states, -1)
-
-
-def padded_map(states: NDArray[np.intp]) -> NDArray[np.int64]:
-    """A latent variable's map, by codes: missing states of both children stand last.
-
-    Where a child is missing, the latent variable is known only if it is the same for
-    all states of that child, as `LatentTree.node_codes` has it.
-    """
-    n_left, n_right = states.shape
-    padded = np.empty((n_left + 1, n_right + 1), dtype=np.int64)
-    with_missing(np.ascontiguousarray(states, dtype=np.int64), padded)
-    return padded

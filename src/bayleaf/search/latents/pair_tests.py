@@ -50,11 +50,10 @@ def pair_tests(
     Learning 63, 135-159, equation 4 and section 6.2.
 
     If `matched`, the divergence follows the scaled chi-squared law with its first two
-    moments where X and Y are independent given the class, whose degrees of freedom need
-    not be integers (Satterthwaite 1946, Biometrics Bulletin 2, 110-114). The plain law
-    is right only where they are independent of the class too, and rejects too often.
-    The statistic is not scaled. With `triangle`, both sides are equal, and only pairs
-    above the diagonal are tested.
+    moments where X and Y are independent given the class (Satterthwaite 1946,
+    Biometrics Bulletin 2, 110-114): the plain law rejects too often unless they are
+    independent of the class too. With `triangle`, sides are equal, and only pairs above
+    the diagonal are tested.
     """
     left = np.asarray(left_cards, dtype=np.int64)
     right = np.asarray(right_cards, dtype=np.int64)

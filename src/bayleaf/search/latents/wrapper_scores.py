@@ -8,6 +8,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from bayleaf.cpds.latent_tree import padded_map
 from bayleaf.cpds.smoothing import CellCounts, CellSmoothing, Smoothing
 from bayleaf.native.latents import (
     add_gains,
@@ -15,7 +16,7 @@ from bayleaf.native.latents import (
     merge_cells,
     predictive_scores,
 )
-from bayleaf.search.latents.node_rows import CONSTANT, NodeRows, padded_map
+from bayleaf.search.latents.node_rows import CONSTANT, NodeRows
 from bayleaf.search.latents.pair_tests import without
 
 Counts = NDArray[np.float64]

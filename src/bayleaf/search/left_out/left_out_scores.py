@@ -87,6 +87,13 @@ def loss_sums(log_scores: Floats, own: NDArray[np.integer], weights: Floats) -> 
     return np.stack([(loss * weights).sum(axis=-1) for loss in losses], axis=-1)
 
 
+def log_losses(log_scores: Floats, own: NDArray[np.integer]) -> Floats:
+    """-ln P(own class) of each row, nats, from log scores (n_rows, n_classes)."""
+    highest = log_scores.max(axis=1)
+    totals = np.log(np.exp(log_scores - highest[:, None]).sum(axis=1)) + highest
+    return np.asarray(totals - log_scores[np.arange(len(own)), own])
+
+
 @dataclass(frozen=True, eq=False)
 class LeaveOneOut:
     """Scorer of a table's rows by networks that are learned without the row.

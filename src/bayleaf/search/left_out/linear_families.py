@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -16,7 +16,7 @@ from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Variable
 from bayleaf.search.constraints import Constraints
 from bayleaf.search.feature_orders import TIE_DECIMALS, ranked_parents, spanning_parents
-from bayleaf.search.left_out.left_out_scores import LeftOutRows
+from bayleaf.search.left_out.left_out_scores import LeftOutRows, log_losses
 from bayleaf.search.left_out.temperature import best_temperature
 
 # Structures that are drawn, and parents of a feature in each.
@@ -214,8 +214,7 @@ def _drawn_structures(
     found = []
     for _ in range(N_STRUCTURES):
         order = np.argsort(-(own + generator.gumbel(size=n_columns)), kind="stable")
-        if constraints.has_edges:
-            order = constraints.ordered(order)
+        order = constraints.ordered(order)
         parents = [nobody] * n_columns
         for place, child in enumerate(order.tolist()):
             earlier = order[:place]
@@ -253,14 +252,6 @@ def _shared_nats(explained: Floats) -> Floats:
     return np.asarray(-0.5 * np.log1p(-np.clip(explained, 0.0, 1.0 - 1e-9)))
 
 
-class _Fit(NamedTuple):
-    """One family in all classes."""
-
-    coefficients: Floats
-    triangles: Floats
-    squares: Floats
-
-
 def fitted_families(
     numbers: Numbers, structures: list[list[Whole]]
 ) -> LinearGaussianFamilies:
@@ -271,21 +262,27 @@ def fitted_families(
     rows = numbers.rows
     variances = _class_variances(rows)
     children, pieces, parents, shares = [], [], [], []
-    facts, fits = [], []
+    facts, coefficients, triangles = [], [], []
     for child in range(rows.n_columns):
         given = [own[child] for own in structures if len(own[child])]
         drawn = [np.zeros(0, dtype=np.int64), *given]
         places = np.unique(np.concatenate(drawn))
-        moments = _moments_of(rows, child, places)
+        # Products of (1, parents, child) over the rows in which the child is known.
+        if rows.is_whole[child] and rows.shared is not None:
+            taken = np.concatenate([[0], 1 + places, [1 + child]])
+            moments = np.ascontiguousarray(rows.shared[:, taken][:, :, taken])
+        else:
+            moments = rows.moments([*places.tolist(), child], among=child)
         for number, own in enumerate(drawn):
-            fit = _fit(moments, np.searchsorted(places, own))
+            slopes, triangle, squares = _fit(moments, np.searchsorted(places, own))
             children.append(child)
             pieces.append(child * N_PIECES + (number > 0))
             parents.append(own)
             shares.append(1.0 / len(given) if number else 1.0)
             prior = 2.0 * variances[child]
-            facts.append(np.stack([moments[:, 0, 0], fit.squares, prior], axis=1))
-            fits.append(fit)
+            facts.append(np.stack([moments[:, 0, 0], squares, prior], axis=1))
+            coefficients.append(slopes)
+            triangles.append(triangle)
     return LinearGaussianFamilies(
         features=numbers.features,
         positions=numbers.positions,
@@ -296,8 +293,8 @@ def fitted_families(
         parents=np.concatenate(parents).astype(np.int64),
         shares=np.array(shares),
         facts=np.stack(facts),
-        coefficients=np.concatenate([fit.coefficients for fit in fits], axis=1),
-        triangles=np.concatenate([fit.triangles for fit in fits], axis=1),
+        coefficients=np.concatenate(coefficients, axis=1),
+        triangles=np.concatenate(triangles, axis=1),
         means=np.ascontiguousarray(rows.means.T),
         variances=np.ascontiguousarray(variances.T),
     )
@@ -315,16 +312,11 @@ def _class_variances(rows: NumberRows) -> Floats:
     return np.asarray(np.maximum(found, _LEAST_VARIANCE))
 
 
-def _moments_of(rows: NumberRows, child: int, places: Whole) -> Floats:
-    """Products of (1, parents, child) over the rows in which the child is known."""
-    if rows.is_whole[child] and rows.shared is not None:
-        taken = np.concatenate([[0], 1 + places, [1 + child]])
-        return np.ascontiguousarray(rows.shared[:, taken][:, :, taken])
-    return rows.moments([*places.tolist(), child], among=child)
+def _fit(moments: Floats, own: Whole) -> tuple[Floats, Floats, Floats]:
+    """Regress the last variable of moments on a constant and some others, by class.
 
-
-def _fit(moments: Floats, own: Whole) -> _Fit:
-    """The regression of the last variable of moments on a constant and some others."""
+    Returns coefficients, factors of the leverage and sums of squared residuals.
+    """
     taken = np.concatenate([[0], 1 + own])
     size = len(taken)
     prior = np.diag([_INTERCEPT, *[_SLOPE] * (size - 1)])
@@ -338,7 +330,7 @@ def _fit(moments: Floats, own: Whole) -> _Fit:
     # The leverage a'Ga is the squared length of L'a where G = L L'.
     upper = np.linalg.cholesky(inverse).transpose(0, 2, 1)
     rows, columns = np.triu_indices(size)
-    return _Fit(coefficients, np.ascontiguousarray(upper[:, rows, columns]), squares)
+    return coefficients, np.ascontiguousarray(upper[:, rows, columns]), squares
 
 
 @dataclass(frozen=True, eq=False)
@@ -367,9 +359,7 @@ class NumberRanking:
         information = normal_information(numbers.rows)
         if information is not None:
             own, pairs = (nats.round(TIE_DECIMALS) for nats in information)
-            order = np.argsort(-own, kind="stable")
-            if constraints.has_edges:
-                order = constraints.ordered(order)
+            order = constraints.ordered(np.argsort(-own, kind="stable"))
             least = np.full(pairs.shape, _least_nats(numbers, theta))
             for parent, child in constraints.required_edges:
                 least[child, parent] = -np.inf
@@ -421,19 +411,12 @@ def choose_families(
         said = left_out_numbers(families, codes)
         scores = (log_prior + said).T
         scores = scores / best_temperature(scores, own, weights)
-        loss = round(_log_loss(scores, own, weights), TIE_DECIMALS)
+        mean = weights @ log_losses(scores, own) / weights.sum()
+        loss = round(float(mean), TIE_DECIMALS)
         if best is None or loss < best[0]:
             best = loss, k, families
     assert best is not None
     return best[1], best[2]
-
-
-def _log_loss(scores: Floats, own: NDArray[np.intp], weights: Floats) -> float:
-    """Weighted mean of -ln P(own class), nats."""
-    highest = scores.max(axis=1, keepdims=True)
-    totals = np.log(np.exp(scores - highest).sum(axis=1)) + highest[:, 0]
-    losses = totals - scores[np.arange(len(own)), own]
-    return float(weights @ losses / weights.sum())
 
 
 def last_pieces(families: LinearGaussianFamilies) -> Whole:
@@ -448,27 +431,20 @@ def last_pieces(families: LinearGaussianFamilies) -> Whole:
 
 def left_out_numbers(families: LinearGaussianFamilies, codes: Codes) -> Floats:
     """Evidence (nats) of all numbers in left-out rows, (n_classes, n_rows)."""
-    return _summed(families, codes, LeftOutRows)
+    return said_numbers(families, codes, is_left_out=True)
 
 
-def said_numbers(families: LinearGaussianFamilies, codes: Codes) -> Floats:
-    """What numbers say of the classes, together; see `left_out_numbers`."""
-    return _summed(families, codes, None)
-
-
-def _summed(
-    families: LinearGaussianFamilies,
-    codes: Codes,
-    left_out: Callable[[Codes], LeftOutRows] | None,
+def said_numbers(
+    families: LinearGaussianFamilies, codes: Codes, *, is_left_out: bool = False
 ) -> Floats:
-    """Sums over numbers in blocks of rows, shape (n_classes, n_rows)."""
+    """Evidence (nats) of all numbers, summed in blocks of rows, (n_classes, n_rows)."""
     n_classes, n_pieces = len(families.means), families.n_columns_of_pieces
     chosen = last_pieces(families)
     found = np.empty((n_classes, codes.n_rows))
     step = max(1, _BLOCK_VALUES // (n_classes * n_pieces))
     for first in range(0, codes.n_rows, step):
         rows = codes.rows(slice(first, first + step))
-        shares = None if left_out is None else own_shares(left_out(rows))
+        shares = own_shares(LeftOutRows(rows)) if is_left_out else None
         values: NDArray[Any] = np.empty((rows.n_rows, n_classes, n_pieces))
         families.write_log_densities(rows, values, 0, shares)
         found[:, first : first + step] = values[:, :, chosen].sum(axis=2).T

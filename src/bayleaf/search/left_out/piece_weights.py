@@ -1,11 +1,16 @@
-"""Weights of all pieces of an average's scores, learned or even, and corrected."""
+"""Weights of all pieces of an average's scores, learned or even, and corrected.
+
+Generative log-probabilities get weights that minimise a conditional loss, as in
+WANBIA-C (Zaidi, Cerquides, Carman & Webb 2013); here the log-probabilities of every row
+leave the row itself out, so that the weights cannot reward a table for remembering it.
+"""
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -187,18 +192,16 @@ def learn_weights(logs: LogProbabilities, centre: Floats) -> LearnedWeights:
     alone, each weighted by the loss of three folds: a choice among near equals would be
     luck. Fewer than 12 rows take the strongest penalty.
     """
-    n_weights, n_classes = (
-        logs.values.shape[2],
-        logs.values.shape[1],
-    )
+    _, n_classes, n_weights = logs.values.shape
     start = np.concatenate([[1.0], centre, np.zeros(n_classes)])
     # Once, before trials that run side by side ask for them.
     _ = logs.contrasts
     tried = _tried_pulls(logs, start)
     found = np.zeros(len(start))
     for pull, share, nearby in tried:
-        found += share * pull.descend(logs, [(0, logs.n_rows)], nearby, _FINAL)
-    penalty = max(tried, key=lambda one: one[1])[0].penalty
+        everything = [(0, logs.n_rows)]
+        found += share * logs.descend(everything, nearby, *pull, _FINAL)
+    _, penalty = max(tried, key=lambda one: one[1])[0]
     return LearnedWeights(
         prior=float(found[0]),
         pieces=found[1:n_weights].copy(),
@@ -207,53 +210,29 @@ def learn_weights(logs: LogProbabilities, centre: Floats) -> LearnedWeights:
     )
 
 
-class _Pull(NamedTuple):
-    """A penalty, and where it pulls to."""
-
-    penalty: float
-    centre: Floats
-
-    def descend(
-        self,
-        logs: LogProbabilities,
-        ranges: Ranges,
-        start: Floats,
-        patience: tuple[int, float],
-    ) -> Floats:
-        """Weights and biases of least penalised loss of some rows."""
-        return logs.descend(ranges, start, self.centre, self.penalty, patience)
-
-
-def _pulls(even: Floats, *, is_small: bool) -> list[_Pull]:
-    """The pulls that are tried."""
-    if not is_small:
-        return [_Pull(penalty, even) for penalty in PENALTIES]
-    prior = np.zeros(len(even))
-    prior[0] = even[0]
-    strengths = *_STRONGER, *PENALTIES
-    return [_Pull(one, centre) for centre in (even, prior) for one in strengths]
-
-
 def _tried_pulls(
     logs: LogProbabilities, even: Floats
-) -> list[tuple[_Pull, float, Floats]]:
-    """Pulls, what each counts, and the mean weights that it gave to folds.
+) -> list[tuple[tuple[Floats, float], float, Floats]]:
+    """Pulls (centre, penalty), the share of each, and the mean weights of its folds.
 
-    They count by what rows lose that the weights were not fitted to.
+    Shares follow from the loss of rows that the weights were not fitted to.
     """
     n_rows = logs.n_rows
     if n_rows < MIN_ROWS:
-        return [(_Pull(PENALTIES[0], even), 1.0, even)]
+        return [((even, PENALTIES[0]), 1.0, even)]
     is_small = n_rows <= _FOLD_ROWS and logs.values.size <= _FOLD_VALUES
     n_folds, n_parts = (_N_FOLDS, _N_FOLDS) if is_small else (1, 4)
     edges = [n_rows * part // n_parts for part in range(n_parts + 1)]
-    pulls = _pulls(even, is_small=is_small)
+    pulls = [(even, penalty) for penalty in PENALTIES]
+    if is_small:
+        centres = even, np.append(even[0], np.zeros(len(even) - 1))
+        pulls = list(itertools.product(centres, (*_STRONGER, *PENALTIES)))
     # The weakest pull, whose descent is the longest, begins.
     tasks = []
     for pull in reversed(pulls):
         for fold in range(n_folds):
             held_out = edges[fold], edges[fold + 1]
-            tasks.append(partial(_fit_and_validate, logs, pull, held_out))
+            tasks.append(partial(_fit_and_validate, logs, *pull, held_out))
     # Threads that a descent has no use for take other descents.
     threads = logs.n_threads // logs.useful_threads
     losses, found = zip(*run_tasks(tasks, threads), strict=True)
@@ -270,12 +249,12 @@ def _tried_pulls(
 
 
 def _fit_and_validate(
-    logs: LogProbabilities, pull: _Pull, held_out: tuple[int, int]
+    logs: LogProbabilities, centre: Floats, penalty: float, held_out: tuple[int, int]
 ) -> tuple[float, Floats]:
     """Loss on held-out rows of the weights that the other rows give, and these."""
     first, last = held_out
     fitted = [(0, first), (last, logs.n_rows)]
-    found = pull.descend(logs, fitted, pull.centre, _TRIAL)
+    found = logs.descend(fitted, centre, centre, penalty, _TRIAL)
     return logs.loss(found, [held_out])[0], found
 
 

@@ -196,8 +196,14 @@ class NetworkSampler:
         return self._measured(maps, self.counts.n_jobs)
 
     def _measured(self, maps: Maps, n_jobs: int) -> Measured:
-        return _measured(
-            self.counts, maps, n_jobs, max_table_cells=self.max_table_cells
+        """Logarithms of I(X;C) and I(X;X'|C), nats, in one coding."""
+        coded = self.counts
+        if any((states != np.arange(len(states))).any() for states in maps):
+            codes = recoded(coded.rows(), maps)
+            coded = TableCounts(codes, n_jobs, max_table_cells=self.max_table_cells)
+        return (
+            log_information(mutual_information(coded)),
+            log_information(conditional_mutual_information_matrix(coded)),
         )
 
     def _drawn(self, network: int) -> tuple[Maps, list[tuple[int, ...]]]:
@@ -323,18 +329,3 @@ def _log_cards(
         shares = states[states > 0.0] / total
         found[variable] = -(shares @ np.log(shares))
     return found
-
-
-def _measured(
-    counts: CountSource, maps: Maps, n_jobs: int, *, max_table_cells: int
-) -> Measured:
-    """Logarithms of I(X;C) and I(X;X'|C), nats, in one coding."""
-    coded = counts
-    if any((states != np.arange(len(states))).any() for states in maps):
-        coded = TableCounts(
-            recoded(counts.rows(), maps), n_jobs, max_table_cells=max_table_cells
-        )
-    return (
-        log_information(mutual_information(coded)),
-        log_information(conditional_mutual_information_matrix(coded)),
-    )

@@ -170,7 +170,9 @@ def select_kdb(
     prefixes: Sequence[int],
     max_table_cells: int,
 ) -> Selection:
-    """Score every combination of k, number of features and smoothing rule.
+    """Score every k, number of features and smoothing rule, in one pass per k.
+
+    Selective KDB (Martinez, Webb, Chen & Zaidi 2016).
 
     `depths` (values of k) and `prefixes` (numbers of features) increase. A k whose
     tables have more than `max_table_cells` cells together is skipped unless it is the
@@ -180,7 +182,11 @@ def select_kdb(
     weight = float(codes.weights.sum())
     candidates: list[Candidate] = []
     for k in depths:
-        families = prefix_families(ranking, k, prefixes[-1], left_out.rows.class_index)
+        parents, class_index = ranking.parents(k), left_out.rows.class_index
+        families = [
+            (class_index, *(parents[feature] or ()), feature)
+            for feature in ranking.order[: prefixes[-1]].tolist()
+        ]
         cells = sum(prod(codes.cards[v] for v in family) for family in families)
         if k > depths[0] and cells > max_table_cells:
             break
@@ -193,17 +199,6 @@ def select_kdb(
                 for rule, of_rule in zip(left_out.rules, of_rules, strict=True)
             ]
     return Selection(tuple(candidates))
-
-
-def prefix_families(
-    ranking: KDBRanking, k: int, n_features: int, class_index: int
-) -> list[Family]:
-    """Families of the first features of the order, class first, in that order."""
-    parents = ranking.parents(k)
-    return [
-        (class_index, *(parents[feature] or ()), feature)
-        for feature in ranking.order[:n_features].tolist()
-    ]
 
 
 @dataclass(frozen=True, eq=False)

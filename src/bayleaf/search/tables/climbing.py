@@ -86,10 +86,9 @@ def climb_tables(
 
     Restart 0 starts from the required edges alone and only climbs. Others go on by tabu
     search, see `Walk.wander`; even ones start from random orders with up to two parents
-    per variable, odd ones from the best structure known, which they also change by
-    random moves and another climb (iterated local search; Lourenço, Martin and Stützle
-    2003). They run in waves of at most four; the best structure known is that of the
-    waves before.
+    per variable, odd ones from the best structure of the waves of four before, which
+    they also change by random moves and another climb (iterated local search; Lourenço,
+    Martin and Stützle 2003).
 
     With `refresh`, a hierarchy that changed with a child's parents is refined greedily
     from its top, and taken if the score does not fall. ValueError if no structure

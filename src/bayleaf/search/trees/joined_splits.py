@@ -1,17 +1,12 @@
 """Decision graphs made better than merged trees: splits whose branches join.
 
-A search over trees makes no split whose branches cost more parameters than they save
-bits. Where leaves may share distributions, a branch may join one that is there: such a
-split costs no parameters, and a whole subtree may give way to a leaf that joins. So
-once leaves are merged, each node of each graph is looked at, from the leaves up. It and
-all below it is replaced by a leaf, or by a split on any variable that closes no cycle,
-each branch with the best distribution of the graph or one of its own, if the score
-rises; then distributions are merged again. That goes on until no node changes.
-
-Graphs are to be small. So no change leaves more distributions than there were, and the
-parameters of a distribution weigh more than in the score while changes are chosen:
-twice as much where the graph of a variable still scores more than its tree with merged
-leaves, otherwise half as much again, otherwise as much.
+Once leaves are merged, each node of each graph, from the leaves up, may be replaced by
+a leaf or a split on any variable that closes no cycle, each branch with the best
+distribution of the graph or one of its own, if the score rises; then distributions are
+merged again, until no node changes. No change leaves more distributions than there
+were, and their parameters weigh more than in the score while changes are chosen: twice
+as much where the graph then still scores more than the tree with merged leaves,
+otherwise half as much again, otherwise as much.
 
 The operators are those of Chickering, Heckerman and Meek (1997, section 4), a split and
 the merges after it being one move, and a collapse of a subtree another.
