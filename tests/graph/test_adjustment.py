@@ -10,7 +10,7 @@ import pytest
 
 from bayleaf.graph.adjustment import Adjustment, FrontDoor
 from bayleaf.graph.dag import DAG
-from bayleaf.graph.separators import (
+from bayleaf.graph.separation import (
     ancestral_separator,
     minimal_separators,
     separators_by_size,

@@ -68,7 +68,7 @@ INSIDE: dict[str, list[tuple[str, ...]]] = {
         ("constraints",),
         ("structure",),
         ("hierarchy_learning",),
-        ("tables",),
+        ("table_families",),
         ("trees",),
         ("feature_orders",),
         ("left_out",),

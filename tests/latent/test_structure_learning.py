@@ -27,7 +27,7 @@ from bayleaf.models.networks.structured_network import network_from_structures
 from bayleaf.scores.local_scores import MDL
 from bayleaf.search.constraints import Constraints
 from bayleaf.search.structure import SearchResult
-from bayleaf.search.tables.climbing import climb_tables
+from bayleaf.search.table_climbing import climb_tables
 from offenders import check_each
 
 NO_SETS = PartialValues.none()

@@ -114,10 +114,7 @@ def _groups(codes: Codes, families: Sequence[Family]) -> list[list[int]]:
 
 
 def _count_children(
-    codes: Codes,
-    families: Sequence[Family],
-    group: Sequence[int],
-    counts: list[Counts],
+    codes: Codes, families: Sequence[Family], group: Sequence[int], counts: list[Counts]
 ) -> None:
     """Count the families at some positions, all with the same parents."""
     parents = families[group[0]][:-1]

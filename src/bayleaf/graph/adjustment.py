@@ -16,8 +16,13 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from bayleaf.graph.dag import DAG
-from bayleaf.graph.separation import ancestors, descendants, reachable
-from bayleaf.graph.separators import Nodes, Separation
+from bayleaf.graph.separation import (
+    Nodes,
+    Separation,
+    ancestors,
+    descendants,
+    reachable,
+)
 
 
 def without_arcs(dag: DAG, is_cut: Callable[[int, int], bool]) -> DAG:

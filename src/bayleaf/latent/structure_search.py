@@ -21,7 +21,7 @@ from bayleaf.search.hierarchy_learning import (
     learn_hierarchies,
 )
 from bayleaf.search.structure import ProgressCallback, SearchResult
-from bayleaf.search.tables.climbing import climb_tables
+from bayleaf.search.table_climbing import climb_tables
 from bayleaf.search.tree_climbing import TreeSearch, climb_trees
 
 # Forms of distributions: tables need counts alone, trees are grown from rows.

@@ -43,10 +43,7 @@ class Drawing:
 
 
 def layered_drawing(
-    sizes: ArrayLike,
-    arcs: Sequence[Arc],
-    *,
-    gap: tuple[float, float] = (18.0, 36.0),
+    sizes: ArrayLike, arcs: Sequence[Arc], *, gap: tuple[float, float] = (18.0, 36.0)
 ) -> Drawing:
     """Draw a directed graph in layers, boxes of given widths and heights (n_nodes, 2).
 

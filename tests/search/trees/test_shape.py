@@ -9,9 +9,9 @@ from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Variable
 from bayleaf.data.hierarchies.cuts import flat_hierarchy
 from bayleaf.data.hierarchy import ValueHierarchy
+from bayleaf.search.trees.growing import value_nodes
 from bayleaf.search.trees.leaf_counts import RowTable, row_counts
 from bayleaf.search.trees.shape import LeafShape, SplitShape, TreeShape
-from bayleaf.search.trees.value_nodes import value_nodes
 from offenders import check_each
 from oracles import tree_networks
 

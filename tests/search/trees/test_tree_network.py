@@ -14,8 +14,7 @@ from bayleaf.data.hierarchy import ValueHierarchy
 from bayleaf.scores.local_scores import LOCAL_SCORES, resolve_score
 from bayleaf.search.constraints import Constraints
 from bayleaf.search.structure import Deadline
-from bayleaf.search.tree_climbing import propose_until_tired
-from bayleaf.search.trees.batch_climbing import grow_fully, prune
+from bayleaf.search.tree_climbing import grow_fully, propose_until_tired, prune
 from bayleaf.search.trees.growing import CollapseMove, GrowingTree, SplitMove
 from bayleaf.search.trees.leaf_counts import (
     LeafCounts,

@@ -10,9 +10,10 @@ from typing import Any, Literal
 
 from bayleaf.graph.adjustment import Adjustment, FrontDoor
 from bayleaf.graph.dag import DAG
-from bayleaf.graph.separation import OpenTrails, Trail
-from bayleaf.graph.separators import (
+from bayleaf.graph.separation import (
     Nodes,
+    OpenTrails,
+    Trail,
     ancestral_separator,
     minimal_separators,
     separators_by_size,

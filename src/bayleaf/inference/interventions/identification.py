@@ -9,8 +9,7 @@ from math import prod
 from typing import Literal
 
 from bayleaf.graph.adjustment import Adjustment
-from bayleaf.graph.separation import OpenTrails, descendants
-from bayleaf.graph.separators import Nodes
+from bayleaf.graph.separation import Nodes, OpenTrails, descendants
 from bayleaf.inference.interventions.adjustment_sets import (
     Name,
     blocking_path,

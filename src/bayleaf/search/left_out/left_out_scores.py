@@ -378,9 +378,7 @@ def cell_rule(rule: Smoothing | Any) -> CellSmoothing:
 
 
 def one_dependence_log_scores(
-    left_out: LeaveOneOut,
-    min_count: float,
-    constraints: Constraints | None = None,
+    left_out: LeaveOneOut, min_count: float, constraints: Constraints | None = None
 ) -> Floats:
     """Log of the mean joint probability under all networks learned without the row.
 

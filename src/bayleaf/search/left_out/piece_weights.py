@@ -15,19 +15,10 @@ from functools import cached_property, partial
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.counts.threads import (
-    processor_count,
-    run_tasks,
-    stretches,
-    worthwhile,
-)
+from bayleaf.counts.threads import processor_count, run_tasks, stretches, worthwhile
 from bayleaf.cpds.linear_gaussian import LinearGaussianFamilies
 from bayleaf.data.domain import Variable
-from bayleaf.native.search import (
-    contrast_width,
-    weighted_loss,
-    weights_descent,
-)
+from bayleaf.native.search import contrast_width, weighted_loss, weights_descent
 from bayleaf.search.left_out.corrections import (
     Correction,
     GrownTrees,
@@ -128,8 +119,7 @@ class LogProbabilities:
         """Run a task on stretches of rows, side by side where there are many."""
         threads = self.useful_threads
         run_tasks(
-            [partial(task, *ends) for ends in stretches(self.n_rows, threads)],
-            threads,
+            [partial(task, *ends) for ends in stretches(self.n_rows, threads)], threads
         )
 
     def loss(self, parameters: Floats, ranges: Ranges) -> tuple[float, Floats]:

@@ -12,13 +12,7 @@ from numpy.typing import NDArray
 
 from bayleaf.counts.source import Family
 from bayleaf.counts.threads import run_tasks
-from bayleaf.cpds.smoothing import (
-    Backoff,
-    Dirichlet,
-    Lidstone,
-    MEstimate,
-    Smoothing,
-)
+from bayleaf.cpds.smoothing import Backoff, Dirichlet, Lidstone, MEstimate, Smoothing
 from bayleaf.data.codes import Codes
 from bayleaf.search.feature_orders import KDBRanking
 from bayleaf.search.left_out.left_out_scores import (

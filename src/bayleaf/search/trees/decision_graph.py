@@ -55,11 +55,7 @@ class DecisionGraph:
     """
 
     def __init__(
-        self,
-        shape: TreeShape,
-        rows: RowTable,
-        terms: TreeTerms,
-        surcharge: float = 0.0,
+        self, shape: TreeShape, rows: RowTable, terms: TreeTerms, surcharge: float = 0.0
     ) -> None:
         self.child = shape.child
         self.root = graph_of(shape, rows)

@@ -21,9 +21,9 @@ import numpy as np
 
 from bayleaf.search.structure import Move, MoveKind, SearchResult, sorted_parents
 from bayleaf.search.trees.decision_graph import DecisionGraph, GraphNode, Groups
+from bayleaf.search.trees.growing import value_nodes
 from bayleaf.search.trees.shape import TreeShape
 from bayleaf.search.trees.tree_network import TreeTask, descendants
-from bayleaf.search.trees.value_nodes import value_nodes
 
 # By which part more than in the score parameters weigh, the first that gains.
 SURCHARGES = (1.0, 0.5, 0.0)

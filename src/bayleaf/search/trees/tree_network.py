@@ -20,10 +20,16 @@ from bayleaf.search.structure import (
     SearchResult,
     sorted_parents,
 )
-from bayleaf.search.trees.growing import CollapseMove, GrowingTree, Mask, SplitMove
+from bayleaf.search.trees.growing import (
+    CollapseMove,
+    GrowingTree,
+    Mask,
+    SplitMove,
+    ValueNodes,
+    value_nodes,
+)
 from bayleaf.search.trees.leaf_counts import LeafCounts, RowTable
 from bayleaf.search.trees.tree_terms import TreeTerms
-from bayleaf.search.trees.value_nodes import ValueNodes, value_nodes
 
 # The hierarchy of a parent for a child, given the parents that the child has.
 HierarchySource = Callable[[int, int, tuple[int, ...]], ValueHierarchy]

@@ -21,10 +21,20 @@ from bayleaf.graph.equivalence import are_equivalent, structural_hamming_distanc
 from bayleaf.scores import LOCAL_SCORES, resolve_score
 from bayleaf.search.constraints import Constraints
 from bayleaf.search.structure import Deadline, SearchProgress, SearchResult
-from bayleaf.search.tables.climbing import Walk, climb_tables, starting_parents
-from bayleaf.search.tables.family_scores import FamilyScores, ScoreCache
-from bayleaf.search.tables.family_tables import FamilyTables, Groupings
-from bayleaf.search.tables.single_climb import Climb, Climbed, starting_families
+from bayleaf.search.table_climbing import (
+    Climb,
+    Climbed,
+    Walk,
+    climb_tables,
+    starting_families,
+    starting_parents,
+)
+from bayleaf.search.table_families import (
+    FamilyScores,
+    FamilyTables,
+    Groupings,
+    ScoreCache,
+)
 from offenders import check_each
 from oracles.table_networks import (
     Structure,
