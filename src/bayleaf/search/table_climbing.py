@@ -303,14 +303,13 @@ def starting_parents(
     Restart 0 starts with the required edges alone; others put the variables into a
     random order and give each up to two of those before it.
     """
-    required = [
-        [parent for parent, other in sorted(constraints.required_edges) if other == v]
-        for v in range(n_variables)
-    ]
+    required = constraints.required_parents(n_variables)
     if restart == 0:
-        return [tuple(parents) for parents in required]
+        return required
     rng = np.random.default_rng((seed, restart))
-    order = _random_order(required, rng)
+    # Every variable comes after its required parents.
+    after = Constraints(constraints.required_edges)
+    order = after.ordered(rng.permutation(n_variables)).tolist()
     chosen: list[tuple[int, ...]] = [()] * n_variables
     for place, child in enumerate(order):
         parents = set(required[child])
@@ -325,19 +324,6 @@ def starting_parents(
         parents.update(before[int(k)] for k in rng.permutation(len(before))[:number])
         chosen[child] = tuple(sorted(parents))
     return chosen
-
-
-def _random_order(
-    required: Sequence[Sequence[int]], rng: np.random.Generator
-) -> list[int]:
-    """A random order in which every variable stands after its required parents."""
-    waiting = [int(v) for v in rng.permutation(len(required))]
-    order: list[int] = []
-    while waiting:
-        ready = next(v for v in waiting if set(required[v]) <= set(order))
-        waiting.remove(ready)
-        order.append(ready)
-    return order
 
 
 @dataclass(frozen=True, eq=False)

@@ -233,10 +233,8 @@ class BatchClimb:
         self._task = task
         self._restart = restart
         self._grown: dict[tuple[int, Parents], _GrownTree] = {}
-        n_variables = len(task.domain)
-        self._required = [frozenset[int]() for _ in range(n_variables)]
-        for parent, child in task.constraints.required_edges:
-            self._required[child] |= {parent}
+        required = task.constraints.required_parents(len(task.domain))
+        self._required = list(map(frozenset, required))
         start = self._start_parents()
         self._trees = [self._grow(child, own) for child, own in enumerate(start)]
         self._trace: list[Move] = []

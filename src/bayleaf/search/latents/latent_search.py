@@ -106,8 +106,15 @@ class _LatentSearch:
         names: Sequence[str],
     ) -> None:
         self._options = options
+        self._uses_wrapper = options.search != "significance"
+        self._uses_folds = self._uses_wrapper or options.feature_selection is not None
         self._threads = counts.n_jobs
-        codes = self._chosen_rows(counts.rows())
+        codes = counts.rows()
+        if not codes.unit_weights and not codes.weights.all():
+            codes = codes.rows(codes.weights > 0)
+        # Where no rows are dealt, copies of a row are counted alike anyway.
+        if options.merge_rows and self._uses_folds:
+            codes, _ = merged_rows(codes)
         self._rows = NodeRows(codes)
         self.tree = LatentTree(codes.cards[:-1])
         self.steps: list[SearchStep] = []
@@ -135,23 +142,6 @@ class _LatentSearch:
             names=names,
             n_jobs=self._threads,
         )
-
-    @property
-    def _uses_wrapper(self) -> bool:
-        return self._options.search != "significance"
-
-    @property
-    def _uses_folds(self) -> bool:
-        return self._uses_wrapper or self._options.feature_selection is not None
-
-    def _chosen_rows(self, codes: Codes) -> Codes:
-        """Rows of positive weight, equal ones merged if asked for."""
-        if not codes.unit_weights and not codes.weights.all():
-            codes = codes.rows(codes.weights > 0)
-        # Where no rows are dealt, copies of a row are counted alike anyway.
-        if self._options.merge_rows and self._uses_folds:
-            codes, _ = merged_rows(codes)
-        return codes
 
     def _deal_folds(self, codes: Codes, rng: np.random.Generator) -> NDArray[np.int32]:
         """Stratified folds of about equal weight."""
@@ -204,7 +194,13 @@ class _LatentSearch:
             self.steps.append(SearchStep(self._score, tuple(candidates)))
         if chosen is None:
             return False
-        self._accept(*tried[chosen])
+        proposal, self._score = tried[chosen]
+        left, right, states = proposal.left, proposal.right, proposal.partition.states
+        if self._uses_wrapper:
+            self._held_out.accept(self._gains(proposal))
+        self._rows.add_latent(left, right, states)
+        self.tree = self.tree.join(left, right, states)
+        self._proposals.add_latent(self.tree)
         return True
 
     def _try_round(self) -> tuple[list[Trial], int | None]:
@@ -217,13 +213,12 @@ class _LatentSearch:
             return self._best_of(list(islice(ranked, options.n_candidates)))
         if options.search == "hill_climbing":
             return self._first_better(ranked)
-        return self._significant(list(islice(ranked, 1)))
-
-    def _significant(self, most: list[Proposal]) -> tuple[list[Trial], int | None]:
-        """Take the most dependent pair if it is called dependent."""
-        level = -math.log(self._options.significance_level)
-        taken = bool(most) and most[0].negative_log_p > level
-        return [(proposal, None) for proposal in most], 0 if taken else None
+        # Of "significance": the most dependent pair, if it is called dependent.
+        most = next(ranked, None)
+        if most is None:
+            return [], None
+        is_dependent = most.negative_log_p > -math.log(options.significance_level)
+        return [(most, None)], 0 if is_dependent else None
 
     def _first_better(
         self, proposals: Iterable[Proposal]
@@ -269,16 +264,6 @@ class _LatentSearch:
                 self._n_kept += size
                 self._kept[key] = gains
         return gains
-
-    def _accept(self, proposal: Proposal, score: WrapperScore | None) -> None:
-        """Put a latent variable into the tree."""
-        left, right, states = proposal.left, proposal.right, proposal.partition.states
-        if self._uses_wrapper:
-            self._held_out.accept(self._gains(proposal))
-        self._score = score
-        self._rows.add_latent(left, right, states)
-        self.tree = self.tree.join(left, right, states)
-        self._proposals.add_latent(self.tree)
 
 
 def forward_selection(held_out: HeldOut, children: Sequence[int]) -> tuple[int, ...]:

@@ -163,7 +163,7 @@ class GrowingTree:
         """Split a leaf on a variable."""
         values = self.values_of(variable)
         node = leaf.context.get(variable, ROOT)
-        groups = values.groups(node)
+        groups = values.groups[node]
         counts = self._counts.of(leaf, self.child, self._order)
         offset = self._counts.rows.offsets[variable]
         totals = np.array(
@@ -268,7 +268,7 @@ class GrowingTree:
         if node.is_leaf:
             return LeafShape(numbers[node])
         values = self._present[node.variable]
-        groups = values.groups(node.context.get(node.variable, ROOT))
+        groups = values.groups[node.context.get(node.variable, ROOT)]
         branches = tuple(self._shape_of(branch, numbers) for branch in node.branches)
         return SplitShape(node.variable, groups, branches)
 
@@ -327,7 +327,7 @@ class GrowingTree:
                 splits = [(v, self.values_of(v), ROOT) for v in others]
                 self._from_roots = SplitLayout.of(splits, self._counts.rows.offsets)
             above = frozenset(
-                (variable, values.states[node], values.groups(node))
+                (variable, values.states[node], values.groups[node])
                 for variable, node in leaf.context.items()
                 for values in [self._present[variable]]
             )
@@ -396,7 +396,7 @@ class SplitLayout:
         groups = [
             (variable, group, len(values.states[node]))
             for variable, values, node in wide
-            for group in values.groups(node)
+            for group in values.groups[node]
         ]
         sizes = np.array([len(group) for _, group, _ in groups], dtype=np.int64)
         numbers = [len(values.children[node]) for _, values, node in wide]
@@ -525,12 +525,8 @@ class ValueNodes:
     children: tuple[tuple[int, ...], ...]  # of each node; none, or at least two
     states: tuple[tuple[int, ...], ...]  # codes under each node, increasing
 
-    def groups(self, node: int) -> tuple[tuple[int, ...], ...]:
-        """Codes of each branch of a split on a node."""
-        return self._groups[node]
-
     @cached_property
-    def _groups(self) -> tuple[tuple[tuple[int, ...], ...], ...]:
+    def groups(self) -> tuple[tuple[tuple[int, ...], ...], ...]:
         """Codes of each branch of a split on each node."""
         return tuple(
             tuple(self.states[child] for child in children)

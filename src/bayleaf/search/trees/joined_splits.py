@@ -84,8 +84,8 @@ class _Sweeps:
 
     def __post_init__(self) -> None:
         child, constraints = self.graph.child, self.task.constraints
-        arcs = constraints.required_edges
-        self._required = frozenset(parent for parent, to in arcs if to == child)
+        required = constraints.required_parents(len(self.task.domain))
+        self._required = frozenset(required[child])
         self._allowed = [
             other
             for other in self.others
@@ -159,7 +159,7 @@ class _Sweeps:
             )
             values = value_nodes(hierarchy, self.task.domain[variable])
             self._entering[key] = {
-                states: values.groups(node)
+                states: values.groups[node]
                 for node, states in enumerate(values.states)
                 if values.children[node]
             }

@@ -60,14 +60,9 @@ class TreeNetwork:
         self._removals: dict[int, CollapseMove | None] = {}
         self._descendants: Mask | None = None
         self._trace: list[Move] = []
-        self.open_to: Mask = np.ones((len(trees), len(trees)), dtype=np.bool_)
-        for parent, child in constraints.forbidden_edges:
-            self.open_to[child, parent] = False
+        self.open_to: Mask = constraints.open_arcs(len(trees))
         # Parents that each tree has to keep.
-        self.required = [
-            frozenset(parent for parent, to in constraints.required_edges if to == own)
-            for own in range(len(trees))
-        ]
+        self.required = list(map(frozenset, constraints.required_parents(len(trees))))
         # Required parents are split on where that scores best.
         for parent, child in sorted(constraints.required_edges):
             only = np.zeros(len(trees), dtype=np.bool_)
