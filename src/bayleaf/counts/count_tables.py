@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.counts.pairs import PairCounts
+from bayleaf.counts.pairs import PairCounts, family_table
 from bayleaf.counts.source import Counts, CountSource, Family
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
@@ -128,16 +128,13 @@ class CountTables:
         spans = [
             slice(self.starts[f], self.starts[f] + self.cards[f]) for f in features
         ]
-        axes = [self.class_index, *features]
         if len(features) == 1:
             # What a feature has in common with itself lies on the diagonal.
             own = self.pairs[:, spans[0], spans[0]]
             table = np.diagonal(own, axis1=1, axis2=2)
         else:
             table = self.pairs[:, spans[0], spans[1]]
-        if self.class_index not in family:
-            table, axes = table.sum(axis=0), axes[1:]
-        return np.ascontiguousarray(table.transpose([axes.index(v) for v in family]))
+        return family_table(table, features, self.class_index, family)
 
     def _from_larger(self, family: Family) -> Counts:
         """A table from a kept one with the same variables, or more."""

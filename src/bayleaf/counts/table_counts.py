@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.counts.keys import build_keys, count_by_key, family_counts_by_key
-from bayleaf.counts.pairs import PairCounts, Side, ranges
+from bayleaf.counts.pairs import PairCounts, Side, family_table, ranges
 from bayleaf.counts.planes import (
     ClassOrder,
     Planes,
@@ -26,6 +26,8 @@ from bayleaf.data.codes import Codes
 from bayleaf.data.memory import check_memory
 from bayleaf.native.counts import LANES
 
+Places = NDArray[np.int64]
+
 # Families below which columns are not packed into planes: that would take longer than
 # counting them by key.
 _LEAST_PACKED = 8
@@ -37,8 +39,6 @@ _LEAST_SEARCHED = 20_000_000
 _BYTES_A_CELL = 24
 # Classes that are counted by comparing the class of every row with each.
 _COMPARED_CLASSES = 8
-Places = NDArray[np.int64]
-
 # Packed planes that are held at a time while families are counted.
 _PACKED_BYTES = 64_000_000
 # Rows times families, about a millisecond's work, for which a thread is started.
@@ -307,12 +307,7 @@ class PairCounter:
             for family, pair, table in zip(
                 families[begin:end], pairs[begin:end], tables, strict=True
             ):
-                axes = [self.class_index, *pair]
-                if self.class_index not in family:
-                    table = table.sum(axis=0)
-                    axes = axes[1:]
-                order = [axes.index(variable) for variable in family]
-                counts.append(np.ascontiguousarray(table.transpose(order)))
+                counts.append(family_table(table, pair, self.class_index, family))
         return counts
 
     def _end_of_batch(self, pairs: Sequence[tuple[int, ...]], begin: int) -> int:

@@ -1,4 +1,4 @@
-"""Sets to adjust for: by the back-door criterion, or the complete one.
+"""Sets to adjust for: by the back-door, the complete or the front-door criterion.
 
 Notes
 -----

@@ -1,4 +1,11 @@
-"""What a directed acyclic graph says of dependence: blankets and d-separation."""
+"""Dependence in a directed acyclic graph: blankets, open trails and separators.
+
+Separators hold some nodes and no others than are allowed. Whatever separates within
+these bounds also does among the ancestors of both sets and what is required, where
+d-separation is separation in the moral graph (van der Zander, Liskiewicz and Textor
+2019, "Separators and adjustment sets in causal graphs: Complete criteria and an
+algorithmic framework", Artificial Intelligence 270, section 3).
+"""
 
 from __future__ import annotations
 

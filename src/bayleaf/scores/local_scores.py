@@ -96,25 +96,10 @@ class ParametersOnly:
 
     adds_over_rows = True
 
-    def parents_score(self, n_parents: int, n_variables: int) -> float:
-        """Score naming the parents among all variables: zero."""
+    def _zero(self, *_: object, **__: object) -> float:
         return 0.0
 
-    def cuts_score(self, n_cuts: Iterable[int]) -> float:
-        """Score naming one cut through the hierarchy of each parent: zero."""
-        return 0.0
-
-    def leaf_score(self) -> float:
-        """Score saying that a node of a tree is a leaf: zero."""
-        return 0.0
-
-    def split_score(self, n_candidates: int) -> float:
-        """Score saying that a node of a tree splits on a variable: zero."""
-        return 0.0
-
-    def merge_score(self, n_leaves: int) -> float:
-        """Score naming the leaf that another is merged with: zero."""
-        return 0.0
+    parents_score = cuts_score = leaf_score = split_score = merge_score = _zero
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}()"

@@ -23,7 +23,6 @@ from bayleaf.search.constraints import Constraints
 # Information values that agree to this many decimals count as equal.
 TIE_DECIMALS = 12
 
-
 # Parents among the features, or None for a feature that even the class says nothing of.
 Parents = tuple[int, ...] | None
 

@@ -6,6 +6,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from math import prod
 from threading import Lock
 from typing import Any, Literal
 
@@ -80,10 +81,7 @@ class GroupedParents:
     @property
     def n_rows(self) -> int:
         """Number of distributions."""
-        n_rows = 1
-        for groups in self.groups:
-            n_rows *= len(groups)
-        return n_rows
+        return prod(map(len, self.groups))
 
 
 @dataclass(frozen=True)

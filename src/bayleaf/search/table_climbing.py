@@ -45,6 +45,10 @@ from bayleaf.search.table_families import (
     without,
 )
 
+# Kind, child and parent of a move.
+Step = tuple[MoveKind, int, int]
+Families = tuple[dict[int, Grouping], ...]
+
 # Restarts that begin with the best structure of those before; fewer would leave more
 # threads idle, more would learn less from each other.
 _WAVE = 4
@@ -61,10 +65,6 @@ _TABU_MOVES = 10
 _PATIENCE = 20
 # Most parents that a variable starts with, beside those that are required.
 _MAX_PARENTS = 2
-# Kind, child and parent of a move.
-Step = tuple[MoveKind, int, int]
-Families = tuple[dict[int, Grouping], ...]
-
 # In the order in which equal gains of one child and parent are taken.
 EDGE_MOVES: tuple[MoveKind, ...] = ("add_edge", "delete_edge", "reverse_edge")
 

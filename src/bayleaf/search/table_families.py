@@ -38,9 +38,6 @@ from bayleaf.scores.arc_prior import ArcPrior
 from bayleaf.scores.local_scores import LocalScore
 from bayleaf.search.structure import MoveKind
 
-# Cells of tables that wait to be scored together.
-_CELLS_SCORED = 1 << 21
-
 Counts = NDArray[np.float64]
 Parents = Mapping[int, "Grouping"]
 FamilyKey = tuple[int, tuple[tuple[int, int], ...]]
@@ -49,6 +46,8 @@ _Candidate = tuple[int, FamilyKey, Parents]
 # Gives the hierarchy of a parent for a child that has certain other parents.
 HierarchySource = Callable[[int, int, tuple[int, ...]], ValueHierarchy]
 
+# Cells of tables that wait to be scored together.
+_CELLS_SCORED = 1 << 21
 # Larger tables than this are not counted: no score that charges for parameters likes
 # them, and they would not fit in memory.
 MAX_CELLS = 1 << 22

@@ -47,11 +47,12 @@ from bayleaf.wording import quoted
 TreeSearch = Literal["regrowing", "incremental", "batch"]
 TREE_SEARCHES: tuple[TreeSearch, ...] = get_args(TreeSearch)
 
+Parents = frozenset[int]
+
 # Counts of leaves that all restarts together keep: half a gigabyte.
 MAX_KEPT_CELLS = 1 << 26
 # Failures in a row, a variable, after which a stochastic search looks at all moves.
 _PATIENCE = 4
-Parents = frozenset[int]
 # Most parents that a variable has at the start of a restart drawn by chance.
 _MOST_AT_START = 2
 

@@ -40,6 +40,7 @@ from bayleaf.wording import counted
 
 SearchName = Literal["algorithm3", "top_pairs", "hill_climbing", "significance"]
 
+Counts = NDArray[np.float64]
 # A proposal and the score of the model that takes it.
 Trial = tuple["Proposal", WrapperScore | None]
 
@@ -49,8 +50,6 @@ _KEPT_GAINS, _KEPT_IN_ALL = 4096, 16_000_000
 _LEAST_SCORED = 200_000
 # Pairs that a warning names.
 _NAMED_PAIRS = 3
-Counts = NDArray[np.float64]
-
 # Gains that differ by less are equal, and a merge must gain more.
 TOLERANCE = 1e-9
 

@@ -1,4 +1,4 @@
-"""Draws structures of linear-Gaussian families and fits them by class."""
+"""Linear-Gaussian families of numbers: drawn, ranked or chosen, and fitted by class."""
 
 from __future__ import annotations
 
@@ -19,6 +19,9 @@ from bayleaf.search.feature_orders import TIE_DECIMALS, ranked_parents, spanning
 from bayleaf.search.left_out.left_out_scores import LeftOutRows, log_losses
 from bayleaf.search.left_out.temperature import best_temperature
 
+Floats = NDArray[np.float64]
+Whole = NDArray[np.int64]
+
 # Structures that are drawn, and parents of a feature in each.
 N_STRUCTURES, MOST_PARENTS = 4, 6
 # A feature says what it says alone, and given its parents.
@@ -34,9 +37,6 @@ _MOST_MOMENTS = 20_000_000
 _POSITIONS_A_UNIT = 4096.0
 # Rows whose products are summed at a time, whatever the number of threads.
 _BLOCK_ROWS = 65_536
-
-Floats = NDArray[np.float64]
-Whole = NDArray[np.int64]
 # Numbers of parents that "auto" tries: a parent adds one slope, not a factor of cells.
 PARENT_GRID = (0, 1, 2, 3, 5, 8, 13, 21, 34)
 # Log densities held at a time.

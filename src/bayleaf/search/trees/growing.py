@@ -1,4 +1,4 @@
-"""One variable's tree, and what splitting a leaf or collapsing a split would gain."""
+"""One variable's growing tree: splits of leaves, collapses, and what they gain."""
 
 from __future__ import annotations
 
@@ -18,9 +18,10 @@ from bayleaf.search.trees.shape import LeafShape, SplitShape, TreeShape
 from bayleaf.search.trees.tree_terms import TreeTerms
 
 Mask = NDArray[np.bool_]
+Places = NDArray[np.int64]
 # Hierarchy with which a variable would enter, given the variables that are in.
 ValueSource = Callable[[int, tuple[int, ...]], "ValueNodes"]
-Places = NDArray[np.int64]
+# Node of a hierarchy that has all states.
 ROOT = 0
 
 
