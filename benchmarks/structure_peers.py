@@ -29,7 +29,7 @@ from bayleaf.data.hierarchies.cuts import flat_hierarchy
 from bayleaf.graph.dag import DAG
 from bayleaf.graph.equivalence import structural_hamming_distance
 from bayleaf.scores import resolve_score
-from bayleaf.search.tables.climbing import climb_tables
+from bayleaf.search.table_climbing import climb_tables
 
 sys.path.insert(0, str(Path(__file__).parent / "speed"))
 from machine import describe_processor, markdown_table

@@ -23,7 +23,7 @@ from bayleaf import (
     Inference,
     TANClassifier,
 )
-from bayleaf.cpds.table import TableCPD
+from bayleaf.cpds.distribution import TableCPD
 from bayleaf.datasets import load_heart
 from bayleaf.explain import drift, importance
 from bayleaf.explorer import explorer_html

@@ -26,8 +26,8 @@ import pyarrow.csv as pa_csv
 from bayleaf import HNBClassifier
 from bayleaf.counts.table_counts import TableCounts
 from bayleaf.data.codes import Codes
+from bayleaf.search.latents.latent_search import LatentSearchOptions, search_latents
 from bayleaf.search.latents.moves import LatentSearchResult
-from bayleaf.search.latents.search import LatentSearchOptions, search_latents
 
 sys.path.insert(0, str(Path(__file__).parent))
 from machine import best_time, describe_processor, markdown_table

@@ -30,7 +30,7 @@ from bayleaf.data.hierarchies.cuts import flat_hierarchy
 from bayleaf.graph.dag import DAG
 from bayleaf.scores import resolve_score
 from bayleaf.search.structure import SearchResult
-from bayleaf.search.tables.climbing import climb_tables
+from bayleaf.search.table_climbing import climb_tables
 
 sys.path.insert(0, str(Path(__file__).parent))
 from machine import best_time, describe_processor, markdown_table

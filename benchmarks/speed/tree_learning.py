@@ -23,8 +23,8 @@ from bayleaf.counts.table_counts import TableCounts
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.data.hierarchies.cuts import flat_hierarchy
-from bayleaf.scores.mdl import MDL
-from bayleaf.search.hierarchies.local import LocalHierarchies
+from bayleaf.scores.local_scores import MDL
+from bayleaf.search.hierarchy_learning import LocalHierarchies
 from bayleaf.search.structure import SearchResult
 from bayleaf.search.tree_climbing import climb_trees
 

@@ -14,7 +14,7 @@ from bayleaf import A2DEClassifier, AODEClassifier, AveragedKDBClassifier
 from bayleaf.counts.occupied import CountedSize
 from bayleaf.counts.table_counts import TableCounts
 from bayleaf.data.codes import Codes
-from bayleaf.search.left_out.averaged_kdb import NetworkSampler, coarse_coding
+from bayleaf.search.left_out.sampled_networks import NetworkSampler, coarse_coding
 from offenders import check_each
 
 QUICK: dict[str, Any] = {"weights": None, "correction": False, "random_state": 0}

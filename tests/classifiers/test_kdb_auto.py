@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from bayleaf import Backoff, KDBClassifier, Lidstone, NaiveBayesClassifier
-from bayleaf.search.orders.kdb import feature_order
+from bayleaf.search.feature_orders import feature_order
 from contract.tables import mixed_columns, nominal_columns
 from offenders import check_each
 from oracles.sahami import conditional_mutual_information

@@ -22,7 +22,7 @@ from bayleaf.classifiers.shared.training import Learned
 from bayleaf.counts.information import mutual_information
 from bayleaf.counts.source import CountSource
 from bayleaf.cpds.dirichlet import drawn_distributions
-from bayleaf.cpds.table import TableCPD
+from bayleaf.cpds.distribution import TableCPD
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
 from bayleaf.describe.drawing import structure_dot, structure_text, table_rows

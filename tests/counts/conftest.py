@@ -11,10 +11,10 @@ ENGINES = ("planes", "keys")
 
 def choose_engine(engine: str, patch: pytest.MonkeyPatch) -> None:
     """Count all tables in one way, however small or large."""
-    from bayleaf.counts import pair_counting, table_counts
+    from bayleaf.counts import table_counts
 
     states = 0 if engine == "keys" else 40
-    patch.setattr(pair_counting, "max_plane_states", lambda: states)
+    patch.setattr(table_counts, "max_plane_states", lambda: states)
     patch.setattr(table_counts, "_LEAST_PACKED", 1)
 
 
@@ -34,7 +34,7 @@ def use_engine(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
 @pytest.fixture
 def eager_threads(monkeypatch: pytest.MonkeyPatch) -> None:
     """Start threads for however little work."""
-    from bayleaf.counts import information, keys, pair_counting, planes
+    from bayleaf.counts import information, keys, planes, table_counts
 
-    for module in (information, keys, pair_counting, planes):
+    for module in (information, keys, planes, table_counts):
         monkeypatch.setattr(module, "worthwhile", lambda threads, work, least: threads)

@@ -251,10 +251,10 @@ def test_counts_are_new_arrays_of_float64(engine: str) -> None:
 def test_many_families_are_counted_in_batches_of_columns(
     use_engine: Callable[[str], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from bayleaf.counts import pair_counting
+    from bayleaf.counts import table_counts
 
     use_engine("planes")
-    monkeypatch.setattr(pair_counting, "_PACKED_BYTES", 100)
+    monkeypatch.setattr(table_counts, "_PACKED_BYTES", 100)
     codes = counting.random_codes([3, 4, 5, 2, 2], 300, seed=15)
     families = [(4, 0), (4, 0, 1), (4, 2, 3), (4, 1)]
     for family, counts in zip(

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import bayleaf
 from bayleaf import BayesianNetworkEstimator, ValueHierarchy, read_network
 from bayleaf.classifiers.shared.structure_parameters import SETTINGS
-from bayleaf.search.tables.family_scores import ScoreCache
+from bayleaf.search.table_families import ScoreCache
 from offenders import check_each
 
 CARDS = (4, 2, 3, 3)

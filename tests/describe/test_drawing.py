@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from bayleaf.cpds.table import TableCPD
+from bayleaf.cpds.distribution import TableCPD
 from bayleaf.data.domain import Domain, Variable, numeric_variable
 from bayleaf.describe.drawing import structure_dot, structure_text, table_rows
 from bayleaf.graph.dag import DAG

@@ -10,10 +10,8 @@ import pyarrow.csv as pacsv
 import pytest
 
 from bayleaf import BayesianNetwork, BayesianNetworkClassifier, ValueHierarchy
-from bayleaf.cpds.distribution import CPD
-from bayleaf.cpds.grouped_table import GroupedTableCPD
-from bayleaf.cpds.table import TableCPD
-from bayleaf.cpds.tree import Leaf, Split, TreeCPD
+from bayleaf.cpds.distribution import CPD, GroupedTableCPD, TableCPD
+from bayleaf.cpds.tree_cpd import Leaf, Split, TreeCPD
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.describe.local_structure_text import describe_distribution
 from bayleaf.graph.dag import DAG

@@ -25,7 +25,7 @@ from bayleaf import (
     NaiveBayesClassifier,
     TANClassifier,
 )
-from bayleaf.cpds.table import TableCPD
+from bayleaf.cpds.distribution import TableCPD
 from bayleaf.datasets import load_heart
 from bayleaf.explain import drift
 from bayleaf.explain.deviation import Deviation, deviation_of

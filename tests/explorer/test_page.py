@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 import bayleaf
-from bayleaf.cpds.table import TableCPD
+from bayleaf.cpds.distribution import TableCPD
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.explorer import explorer_html, write_explorer
 from bayleaf.explorer.page import SCRIPTS

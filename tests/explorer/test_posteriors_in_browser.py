@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from bayleaf import NaiveBayesClassifier
+from bayleaf.cpds.distribution import TableCPD
 from bayleaf.cpds.smoothing import Lidstone
-from bayleaf.cpds.table import TableCPD
-from bayleaf.cpds.tree import Leaf, Split, TreeCPD
+from bayleaf.cpds.tree_cpd import Leaf, Split, TreeCPD
 from bayleaf.data.domain import Variable
 from bayleaf.explain import counterfactuals
 from bayleaf.explorer import explorer_html

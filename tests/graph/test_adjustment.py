@@ -8,10 +8,9 @@ from collections.abc import Iterable
 import numpy as np
 import pytest
 
-from bayleaf.graph.adjustment import Adjustment
+from bayleaf.graph.adjustment import Adjustment, FrontDoor
 from bayleaf.graph.dag import DAG
-from bayleaf.graph.front_door import FrontDoor
-from bayleaf.graph.separators import (
+from bayleaf.graph.separation import (
     ancestral_separator,
     minimal_separators,
     separators_by_size,

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import itertools
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -11,7 +12,9 @@ from bayleaf.graph.dag import DAG
 from bayleaf.graph.triangulation import (
     bits,
     eliminate,
+    eliminate_all_but,
     junction_forest,
+    married,
     moral_graph,
 )
 
@@ -162,3 +165,31 @@ def test_tiny_graphs_have_one_clique_a_node(n_nodes) -> None:
     forest = junction_forest(DAG(((),) * n_nodes), [3] * n_nodes)
     assert forest.cliques == ((0,),) * n_nodes
     assert forest.edges == ()
+
+
+def grid(width: int) -> list[int]:
+    """Neighbours in a square grid."""
+    nodes = [[row * width + column for column in range(width)] for row in range(width)]
+    lines = nodes + [list(column) for column in zip(*nodes, strict=True)]
+    return married([pair for line in lines for pair in pairwise(line)], width**2)
+
+
+def test_kept_nodes_are_left_and_all_others_eliminated_once() -> None:
+    found = eliminate_all_but(grid(4), [2] * 16, {0, 15}, 10_000)
+    assert sorted(found.order) == list(range(1, 15))
+
+
+def test_the_largest_clique_counts_kept_nodes() -> None:
+    # Only the middle of a star goes, and joins all its ends.
+    star = married([(0, end) for end in range(1, 5)], 5)
+    found = eliminate_all_but(star, [2, 3, 3, 3, 3], {1, 2, 3, 4}, 10_000)
+    assert found.order == (0,)
+    assert found.largest == (0, 1, 2, 3, 4)
+    assert found.cells == 2 * 3**4
+
+
+@pytest.mark.parametrize("width", [12, 40])
+def test_what_is_too_large_is_told_before_the_last_node(width: int) -> None:
+    found = eliminate_all_but(grid(width), [4] * width**2, (), 1000)
+    assert found.cells > 1000
+    assert len(found.order) < width**2

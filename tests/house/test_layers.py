@@ -66,11 +66,10 @@ INSIDE: dict[str, list[tuple[str, ...]]] = {
     "search": [
         ("constraints",),
         ("structure",),
-        ("hierarchies",),
-        ("tables",),
+        ("hierarchy_learning",),
+        ("table_families",),
         ("trees",),
-        ("decision_graphs",),
-        ("orders",),
+        ("feature_orders",),
         ("left_out",),
         ("latents",),
         (REST,),
@@ -298,8 +297,8 @@ def test_a_classifier_may_import_the_base(tmp_path: Path) -> None:
     [
         (
             "search/trees/growing.py",
-            "from bayleaf.search.latents import pairs",
-            "bayleaf.search.latents.pairs",
+            "from bayleaf.search.latents import pair_tests",
+            "bayleaf.search.latents.pair_tests",
         ),
         (
             "search/trees/growing.py",
@@ -331,8 +330,8 @@ def test_an_arrow_back_inside_a_package_is_found(
 @pytest.mark.parametrize(
     ("place", "code"),
     [
-        ("search/latents/pairs.py", "from bayleaf.search.trees import growing"),
-        ("search/latents/pairs.py", "from bayleaf.search.latents import moves"),
+        ("search/latents/pair_tests.py", "from bayleaf.search.trees import growing"),
+        ("search/latents/pair_tests.py", "from bayleaf.search.latents import moves"),
         ("graph/dag.py", "from bayleaf.graph import dag"),
     ],
 )

@@ -10,7 +10,7 @@ from hypothesis import given as given_cases
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from bayleaf.cpds.table import TableCPD
+from bayleaf.cpds.distribution import TableCPD
 from bayleaf.inference.evidence import ImpossibleEvidenceError
 from bayleaf.inference.junction_tree.decomposition import ProductBuilder
 from bayleaf.inference.queries import Inference

@@ -7,10 +7,9 @@ import itertools
 import numpy as np
 import pytest
 
-from bayleaf.cpds.grouped_table import GroupedTableCPD
-from bayleaf.cpds.row_probabilities import log_probabilities_of_rows
-from bayleaf.cpds.table import TableCPD
-from bayleaf.cpds.tree import Leaf, Split, TreeCPD
+from bayleaf.cpds.distribution import GroupedTableCPD, TableCPD
+from bayleaf.cpds.local_structure import log_probabilities_of_rows
+from bayleaf.cpds.tree_cpd import Leaf, Split, TreeCPD
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.data.partial_values import PartialValues

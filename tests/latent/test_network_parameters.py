@@ -12,7 +12,7 @@ import pytest
 
 from bayleaf import BayesianNetwork
 from bayleaf.cpds import DeterministicCPD, Leaf, Split, TreeCPD
-from bayleaf.cpds.grouped_table import GroupedTableCPD
+from bayleaf.cpds.distribution import GroupedTableCPD
 from bayleaf.data.codes import Codes
 from bayleaf.graph.dag import DAG
 from bayleaf.latent import learn_parameters

@@ -23,10 +23,10 @@ from bayleaf.latent.completed_rows import CompletedRows
 from bayleaf.latent.structure_learning import StructureOptions, learn_structure
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.networks.structured_network import network_from_structures
-from bayleaf.scores.mdl import MDL
+from bayleaf.scores.local_scores import MDL
 from bayleaf.search.constraints import Constraints
 from bayleaf.search.structure import SearchResult
-from bayleaf.search.tables.climbing import climb_tables
+from bayleaf.search.table_climbing import climb_tables
 from offenders import check_each
 
 NO_SETS = PartialValues.none()

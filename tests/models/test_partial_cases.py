@@ -22,7 +22,7 @@ from bayleaf.data.codes import Codes
 from bayleaf.datasets import load_heart
 from bayleaf.explain import counterfactuals, credible_intervals, importance, robustness
 from bayleaf.models.averaged_kdb import AveragedKDBModel
-from bayleaf.search.left_out.cells import LeftOutRows
+from bayleaf.search.left_out.left_out_scores import LeftOutRows
 
 Known = NDArray[np.bool_]
 

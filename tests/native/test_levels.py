@@ -21,7 +21,7 @@ FOLDERS = [Path(__file__).parents[1], Path(bayleaf.__file__).parent.parent]
 COUNT = """
 import hashlib
 import numpy as np
-from bayleaf.counts import pair_counting, table_counts
+from bayleaf.counts import table_counts
 from bayleaf.counts.information import conditional_mutual_information_matrix
 from bayleaf.counts.table_counts import TableCounts
 from bayleaf.data.codes import Codes
@@ -36,7 +36,7 @@ digest = hashlib.sha256()
 for weights in (None, rng.integers(0, 6, 17_000) * 1.0, rng.random(17_000)):
     codes = Codes.from_columns(columns, cards, weights)
     for most_states in (0, 12, 40):
-        pair_counting.max_plane_states = lambda: most_states
+        table_counts.max_plane_states = lambda: most_states
         source = TableCounts(codes)
         digest.update(source.pair_counts(range(5), range(5)).dense())
         for table in source.family_counts([(5, 0), (5, 2, 1), (1, 2, 3), (5, 4, 3)]):

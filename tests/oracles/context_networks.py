@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from bayleaf.cpds.grouped_table import GroupedTableCPD
-from bayleaf.cpds.table import TableCPD
-from bayleaf.cpds.tree import Leaf, Split, TreeCPD
+from bayleaf.cpds.distribution import GroupedTableCPD, TableCPD
+from bayleaf.cpds.tree_cpd import Leaf, Split, TreeCPD
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.graph.dag import DAG
 from bayleaf.inference.junction_tree.decomposition import Form, decomposable

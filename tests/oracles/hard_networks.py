@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from bayleaf.cpds.deterministic import DeterministicCPD
-from bayleaf.cpds.distribution import CPD
-from bayleaf.cpds.table import TableCPD
-from bayleaf.cpds.tree import Leaf, Split, TreeCPD
+from bayleaf.cpds.distribution import CPD, DeterministicCPD, TableCPD
+from bayleaf.cpds.tree_cpd import Leaf, Split, TreeCPD
 from bayleaf.data.domain import Domain, Variable, numeric_variable
 from bayleaf.data.hierarchy import ValueHierarchy
 from bayleaf.graph.dag import DAG

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 
+from bayleaf.cpds.distribution import TableCPD
 from bayleaf.cpds.smoothing import Smoothing
-from bayleaf.cpds.table import TableCPD
 from bayleaf.data.codes import Codes
 from bayleaf.latent import learn_parameters
 from bayleaf.models.bayesian_network import BayesianNetwork

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from bayleaf.cpds.table import TableCPD
+from bayleaf.cpds.distribution import TableCPD
 from bayleaf.data.domain import Domain, Variable, numeric_variable
 from bayleaf.data.hierarchy import ValueHierarchy
 from bayleaf.graph.dag import DAG

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from bayleaf.cpds.table import TableCPD
+from bayleaf.cpds.distribution import TableCPD
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.graph.dag import DAG

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.cpds.table import TableCPD
+from bayleaf.cpds.distribution import TableCPD
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.graph.dag import DAG
 from bayleaf.inference.factorisation import Factorisation

@@ -19,7 +19,7 @@ from bayleaf.data.hierarchies.cuts import (
 )
 from bayleaf.data.hierarchy import ValueHierarchy
 from bayleaf.graph.dag import DAG, CycleError
-from bayleaf.scores.local_score import LocalScore
+from bayleaf.scores.local_scores import LocalScore
 
 # For each variable, its parents and the cut through the hierarchy of each.
 Structure = tuple[dict[int, tuple], ...]

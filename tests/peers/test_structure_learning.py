@@ -24,7 +24,7 @@ from bayleaf.data.hierarchies.cuts import flat_hierarchy
 from bayleaf.graph.dag import DAG
 from bayleaf.graph.equivalence import structural_hamming_distance
 from bayleaf.scores import LocalScore, resolve_score
-from bayleaf.search.tables.climbing import climb_tables
+from bayleaf.search.table_climbing import climb_tables
 
 N_ROWS = 20_000
 N_RESTARTS = 2

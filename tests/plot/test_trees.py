@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from bayleaf import BayesianNetwork, ValueHierarchy
-from bayleaf.cpds.tree import Leaf, Split, TreeCPD
+from bayleaf.cpds.tree_cpd import Leaf, Split, TreeCPD
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.graph.dag import DAG
 from bayleaf.plot import tree_cpd

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from bayleaf.cpds.table import TableCPD
+from bayleaf.cpds.distribution import TableCPD
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.graph.dag import DAG

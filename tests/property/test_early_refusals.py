@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from bayleaf import AveragedKDBClassifier
-from bayleaf.cpds.table import TableCPD
+from bayleaf.cpds.distribution import TableCPD
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.graph.dag import DAG
 from bayleaf.io import NetworkFileError, read_network

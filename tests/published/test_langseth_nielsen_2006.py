@@ -20,7 +20,7 @@ from bayleaf.reproduction import langseth2006
 from bayleaf.reproduction.cells import CellStore, Results
 from bayleaf.reproduction.sources import Sources
 from bayleaf.reproduction.verdicts import Verdict
-from bayleaf.search.latents.state_collapsing import collapse_states
+from bayleaf.search.latents.latent_search import collapse_states
 from offenders import check_each
 
 ROOT = Path(__file__).parents[2]

@@ -13,7 +13,7 @@ import pytest
 from bayleaf import BayesianNetworkEstimator
 from bayleaf.graph.dag import DAG, CycleError
 from bayleaf.scores.arc_prior import ArcPrior
-from bayleaf.scores.resolve import resolve_score
+from bayleaf.scores.local_scores import resolve_score
 from offenders import check_each
 
 BELIEFS: list[dict[tuple[int, int], float]] = [

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from bayleaf.scores import LOCAL_SCORES, LocalScore, resolve_score
-from bayleaf.scores.bdeu import BDeu
-from bayleaf.scores.mdl import MDL
+from bayleaf.scores.local_scores import MDL, BDeu
 from offenders import check_each
 
 

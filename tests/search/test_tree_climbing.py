@@ -16,9 +16,9 @@ from bayleaf.data.domain import Domain, Variable
 from bayleaf.data.hierarchies.cuts import flat_hierarchy
 from bayleaf.data.hierarchy import ValueHierarchy
 from bayleaf.graph.dag import DAG, CycleError
-from bayleaf.scores.resolve import LOCAL_SCORES, resolve_score
+from bayleaf.scores.local_scores import LOCAL_SCORES, resolve_score
 from bayleaf.search.constraints import Constraints
-from bayleaf.search.hierarchies.local import LocalHierarchies
+from bayleaf.search.hierarchy_learning import LocalHierarchies
 from bayleaf.search.structure import SearchProgress, SearchResult
 from bayleaf.search.tree_climbing import TreeSearch, climb_trees
 from bayleaf.search.trees.shape import SplitShape, TreeShape

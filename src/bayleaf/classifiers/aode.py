@@ -20,12 +20,14 @@ from bayleaf.classifiers.shared.monotone import (
 from bayleaf.classifiers.shared.parameters import check_count, check_model_size
 from bayleaf.classifiers.shared.training import Learned
 from bayleaf.counts.source import CountSource
+from bayleaf.cpds.distribution import TableCPD
 from bayleaf.cpds.smoothing import Smoothing
-from bayleaf.cpds.table import TableCPD
 from bayleaf.data.domain import Domain
 from bayleaf.models.one_dependence import AveragedOneDependenceModel
-from bayleaf.search.left_out.leave_one_out import LeaveOneOut
-from bayleaf.search.left_out.one_dependence import one_dependence_log_scores
+from bayleaf.search.left_out.left_out_scores import (
+    LeaveOneOut,
+    one_dependence_log_scores,
+)
 
 # Of a cell: counts, probabilities and their logarithms.
 _BYTES_A_CELL = 24

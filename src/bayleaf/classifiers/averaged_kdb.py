@@ -34,8 +34,7 @@ from bayleaf.classifiers.shared.training import Learned
 from bayleaf.counts.source import CountSource
 from bayleaf.counts.threads import one_thread_of_linear_algebra, run_tasks
 from bayleaf.cpds.linear_gaussian import LinearGaussianFamilies
-from bayleaf.cpds.nested import PseudoCounts
-from bayleaf.cpds.random_network import FamilyBank, RandomNetwork
+from bayleaf.cpds.random_network import FamilyBank, PseudoCounts, RandomNetwork
 from bayleaf.cpds.smoothing import Smoothing, resolve_smoothing
 from bayleaf.data.cuts.discretizers import resolve_discretizer
 from bayleaf.data.cuts.random_cuts import RandomCuts, default_n_codings, value_maps
@@ -47,7 +46,16 @@ from bayleaf.models.support.class_trees import ClassTrees
 from bayleaf.models.support.number_terms import Curves, WeightedLinearFamilies
 from bayleaf.progress import Work
 from bayleaf.search.constraints import Constraints
-from bayleaf.search.left_out.averaged_kdb import (
+from bayleaf.search.left_out.left_out_scores import LeftOutRows
+from bayleaf.search.left_out.linear_families import linear_families
+from bayleaf.search.left_out.piece_weights import (
+    LogProbabilities,
+    PieceWeights,
+    correct_pieces,
+    weigh_pieces,
+)
+from bayleaf.search.left_out.ridge import ridge_curves
+from bayleaf.search.left_out.sampled_networks import (
     SMOOTHING_GRID,
     NetworkSampler,
     even_weights,
@@ -55,17 +63,8 @@ from bayleaf.search.left_out.averaged_kdb import (
     scores_of,
     state_counts,
 )
-from bayleaf.search.left_out.cells import LeftOutRows
-from bayleaf.search.left_out.linear_families import linear_families
-from bayleaf.search.left_out.piece_weights import (
-    PieceWeights,
-    correct_pieces,
-    weigh_pieces,
-)
-from bayleaf.search.left_out.ridge import ridge_curves
 from bayleaf.search.left_out.selection import choose_rule
 from bayleaf.search.left_out.temperature import best_temperature
-from bayleaf.search.left_out.weights import LogProbabilities
 
 # Left-out log-probabilities that are held at most: 160 MB.
 _MAX_EVIDENCE = 40_000_000

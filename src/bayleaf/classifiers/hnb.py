@@ -40,11 +40,11 @@ from bayleaf.models.hierarchical_naive_bayes import HierarchicalNaiveBayesModel
 from bayleaf.models.latents.reports import rules_text
 from bayleaf.models.networks.network_model import NetworkModel
 from bayleaf.models.rules.latent_rules import LatentReport
-from bayleaf.search.latents.search import (
+from bayleaf.search.latents.latent_search import (
     LatentSearchOptions,
     search_latents,
 )
-from bayleaf.search.left_out.leave_one_out import LeaveOneOut
+from bayleaf.search.left_out.left_out_scores import LeaveOneOut
 
 SEARCHES = ("algorithm3", "top_pairs", "hill_climbing", "significance")
 PAIR_SCORES = (AUTO, "mutual_information", "expected_kl")

@@ -29,11 +29,13 @@ from bayleaf.cpds.linear_gaussian import LinearGaussianFamilies
 from bayleaf.cpds.smoothing import Smoothing
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
-from bayleaf.search.left_out.kdb_selection import select_kdb
-from bayleaf.search.left_out.linear_families import Numbers
-from bayleaf.search.left_out.number_structure import NumberRanking, choose_families
-from bayleaf.search.left_out.selection import rules_without_zeros
-from bayleaf.search.orders.kdb import KDBRanking, kdb_parents, rank_parents
+from bayleaf.search.feature_orders import KDBRanking, kdb_parents, rank_parents
+from bayleaf.search.left_out.linear_families import (
+    NumberRanking,
+    Numbers,
+    choose_families,
+)
+from bayleaf.search.left_out.selection import rules_without_zeros, select_kdb
 from bayleaf.wording import quoted
 
 THETA_UNITS = ("nats", "bits")

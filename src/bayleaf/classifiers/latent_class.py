@@ -16,8 +16,8 @@ from bayleaf.classifiers.shared.parameters import (
 )
 from bayleaf.classifiers.shared.training import Learned
 from bayleaf.counts.source import CountSource
+from bayleaf.cpds.distribution import TableCPD
 from bayleaf.cpds.smoothing import FixedDistribution, Smoothing
-from bayleaf.cpds.table import TableCPD
 from bayleaf.data.domain import Domain
 from bayleaf.latent.expectation_maximisation import EMOptions
 from bayleaf.latent.latent_class_em import (

@@ -11,8 +11,7 @@ from bayleaf.counts.source import CountSource
 from bayleaf.cpds.linear_gaussian import LinearGaussianFamilies
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
-from bayleaf.search.left_out.linear_families import Numbers
-from bayleaf.search.left_out.number_structure import NumberRanking
+from bayleaf.search.left_out.linear_families import NumberRanking, Numbers
 
 
 class NaiveBayesClassifier(HybridNetworkClassifier):

@@ -20,9 +20,8 @@ from bayleaf.counts.source import CountSource
 from bayleaf.cpds.linear_gaussian import LinearGaussianFamilies
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
-from bayleaf.search.left_out.linear_families import Numbers
-from bayleaf.search.left_out.number_structure import number_tree
-from bayleaf.search.orders.chow_liu import tree_parents
+from bayleaf.search.feature_orders import tree_parents
+from bayleaf.search.left_out.linear_families import Numbers, number_tree
 
 
 class TANClassifier(EdgeParameters, HybridNetworkClassifier):

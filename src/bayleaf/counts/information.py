@@ -7,12 +7,13 @@ Everything is a plug-in estimate from raw relative frequencies, without smoothin
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.special import xlogy
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import gammainc, gammaincc, gammaln, xlogy
 
 from bayleaf.counts.pairs import PairCounts, Side
 from bayleaf.counts.source import Counts, CountSource
@@ -28,6 +29,8 @@ _LEAST_CELLS = 200_000
 _BYTES_A_PAIR = 24
 # Counts whose logarithms are looked up.
 _LOGS = 65_536
+# Below this probability the library's own one fails, and the fraction converges fast.
+_UNDERFLOW = 1e-260
 
 
 def entropy(counts: Counts) -> float:
@@ -105,7 +108,11 @@ def conditional_mutual_information(counts: Counts) -> float:
     0.693147
     """
     total = float(counts.sum())
-    return _information(counts) / total if total > 0.0 else 0.0
+    if total <= 0.0:
+        return 0.0
+    logs = _logs(counts) + _logs(counts.sum(axis=(0, 1)))
+    logs -= _logs(counts.sum(axis=0)) + _logs(counts.sum(axis=1))[:, None]
+    return max(0.0, float(np.sum(counts * logs))) / total
 
 
 @dataclass(frozen=True)
@@ -187,7 +194,8 @@ def conditional_mutual_information_matrix(source: CountSource) -> NDArray[np.flo
         "drop features, or take a model that needs no pairs, such as naive Bayes",
     )
     information = np.zeros((n_features, n_features))
-    blocks = _blocks(source.cards)
+    *cards, n_classes = source.cards
+    blocks = feature_blocks(cards, n_classes)
     for k, left in enumerate(blocks):
         for right in blocks[k:]:
             pairs = source.pair_counts(left, right)
@@ -196,19 +204,17 @@ def conditional_mutual_information_matrix(source: CountSource) -> NDArray[np.flo
     return information
 
 
-def _blocks(cards: tuple[int, ...]) -> list[range]:
+def feature_blocks(cards: Sequence[int], n_layers: int) -> list[range]:
     """Group consecutive features whose pair counts can be held at a time."""
-    widest = math.sqrt(_BLOCK_CELLS / cards[-1])
+    widest = math.sqrt(_BLOCK_CELLS / n_layers)
     blocks: list[range] = []
     start = width = 0
-    for feature, card in enumerate(cards[:-1]):
+    for feature, card in enumerate(cards):
         if width and width + card + 1 > widest:
             blocks.append(range(start, feature))
             start, width = feature, 0
         width += card + 1
-    if width:
-        blocks.append(range(start, len(cards) - 1))
-    return blocks
+    return [*blocks, range(start, len(cards))]
 
 
 def _measure_pairs(
@@ -260,13 +266,80 @@ def _variables(side: Side, class_counts: Counts, terms: LogTerms) -> NDArray[np.
     return np.column_stack([column.astype(np.int64) for column in columns])
 
 
-def _information(counts: Counts) -> float:
-    """Compute conditional mutual information times the total of a table."""
-    logs = _logs(counts) + _logs(counts.sum(axis=(0, 1)))
-    logs -= _logs(counts.sum(axis=0)) + _logs(counts.sum(axis=1))[:, None]
-    return max(0.0, float(np.sum(counts * logs)))
-
-
 def _logs(counts: Counts) -> Counts:
     """Take logarithms of counts; zero for zero, which never weighs in."""
     return np.log(np.where(counts > 0, counts, 1.0))
+
+
+@dataclass(frozen=True)
+class G2Test:
+    """Result of a likelihood-ratio test of independence."""
+
+    statistic: float  # G²
+    degrees_of_freedom: int  # of its chi-squared law without dependence
+    negative_log_p: float  # -ln P(at least `statistic`), finite where P underflows
+
+
+def g2(counts: Counts) -> G2Test:
+    """Test whether X and Y are independent once Z is known.
+
+    `counts` (n_x, n_y, n_z) are joint. Every state counts towards the degrees of
+    freedom, ``n_z (n_x - 1) (n_y - 1)``, whether it occurs or not.
+
+    >>> import numpy as np
+    >>> test = g2(np.array([[[8.0], [0.0]], [[0.0], [8.0]]]))
+    >>> round(test.statistic, 4), test.degrees_of_freedom
+    (22.1807, 1)
+    """
+    n_x, n_y, n_z = counts.shape
+    statistic = 2.0 * counts.sum() * conditional_mutual_information(counts)
+    freedom = n_z * (n_x - 1) * (n_y - 1)
+    return G2Test(float(statistic), freedom, float(negative_log_p(statistic, freedom)))
+
+
+def negative_log_p(statistic: ArrayLike, freedom: ArrayLike) -> NDArray[np.float64]:
+    """Compute -ln P(chi-squared >= statistic), also where P underflows.
+
+    Arguments broadcast, degrees of freedom need not be integers; without any, it is
+    zero.
+    """
+    shape, x = np.broadcast_arrays(
+        np.asarray(freedom, dtype=np.float64) / 2.0,
+        np.asarray(statistic, dtype=np.float64) / 2.0,
+    )
+    tested = (shape > 0.0) & (x > 0.0)
+    shape, x = shape[tested], x[tested]
+    below = gammainc(shape, x)
+    above = gammaincc(shape, x)
+    log_p = np.log1p(-below, where=below < 0.5, out=np.zeros_like(below))
+    np.log(above, where=(below >= 0.5) & (above > _UNDERFLOW), out=log_p)
+    far = above <= _UNDERFLOW
+    log_p[far] = _log_upper_gamma(shape[far], x[far])
+    found = np.zeros(tested.shape)
+    found[tested] = -log_p
+    return found
+
+
+def _log_upper_gamma(
+    shape: NDArray[np.float64], x: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Compute ln Q(shape, x) for x far beyond the shape by a continued fraction.
+
+    Legendre's fraction, evaluated forwards by Lentz's method; x - shape is positive
+    here, so that no denominator vanishes (DLMF 8.9.2).
+    """
+    denominator = x + 1.0 - shape
+    fraction = 1.0 / denominator
+    inverse = fraction.copy()
+    ratio = np.full_like(fraction, np.inf)
+    for k in range(1, 1000):
+        factor = -k * (k - shape)
+        denominator += 2.0
+        inverse = 1.0 / (factor * inverse + denominator)
+        ratio = denominator + factor / ratio
+        fraction *= ratio * inverse
+        if (np.abs(ratio * inverse - 1.0) < 1e-15).all():
+            break
+    log_q: NDArray[np.float64]
+    log_q = shape * np.log(x) - x - gammaln(shape) + np.log(fraction)
+    return log_q

@@ -10,13 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayleaf.counts.source import Counts, Family
 from bayleaf.counts.threads import run_tasks, stretches, worthwhile
 from bayleaf.data.codes import Codes
 from bayleaf.native.counts import extend_keys, key_counts
 
-Counts = NDArray[np.float64]
 Places = NDArray[np.int64]
-Family = tuple[int, ...]
 
 # Children counted by one thread with one key, and cells that they may take together.
 _CHILDREN = 16
@@ -115,10 +114,7 @@ def _groups(codes: Codes, families: Sequence[Family]) -> list[list[int]]:
 
 
 def _count_children(
-    codes: Codes,
-    families: Sequence[Family],
-    group: Sequence[int],
-    counts: list[Counts],
+    codes: Codes, families: Sequence[Family], group: Sequence[int], counts: list[Counts]
 ) -> None:
     """Count the families at some positions, all with the same parents."""
     parents = families[group[0]][:-1]

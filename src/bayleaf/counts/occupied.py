@@ -224,8 +224,7 @@ def _native_arguments(
 
 
 def mapped_states(
-    columns: Sequence[NDArray[np.unsignedinteger[Any]]],
-    maps: Sequence[Map],
+    columns: Sequence[NDArray[np.unsignedinteger[Any]]], maps: Sequence[Map]
 ) -> NDArray[np.uint16]:
     """State of each variable in each row, (n_variables, n_rows).
 

@@ -121,11 +121,6 @@ class PairCounts:
         """Variables along the second axis."""
         return self.right_side.variables
 
-    @property
-    def n_classes(self) -> int:
-        """Number of classes."""
-        return len(self.class_counts)
-
     def table(self, i: int, j: int) -> Counts:
         """Joint counts of the class and two variables where both are observed.
 
@@ -145,7 +140,7 @@ class PairCounts:
         state.
         """
         left, right = self.left_side, self.right_side
-        shape = (self.n_classes, *((s.cards + 1).sum() for s in (left, right)))
+        shape = (len(self.class_counts), *((s.cards + 1).sum() for s in (left, right)))
         dense = np.zeros(shape)
         rows, columns = left.dense_places, right.dense_places
         source = self._mirrored() if self.triangle else self.stored
@@ -217,6 +212,22 @@ def complete_table(
             margin = np.column_stack([margin, rest])
         table[:, n_left] = margin - table[:, :n_left].sum(axis=1)
     return table
+
+
+def family_table(
+    table: Counts,
+    features: Sequence[int],
+    class_index: int | None,
+    family: Sequence[int],
+) -> Counts:
+    """Turn counts of the class and some features into those of a family of them.
+
+    `table` is (n_classes, *cards); the class may be anywhere in `family`, or absent.
+    """
+    axes = [class_index, *features]
+    if class_index not in family:
+        table, axes = table.sum(axis=0), axes[1:]
+    return np.ascontiguousarray(table.transpose([axes.index(v) for v in family]))
 
 
 def ranges(starts: Places, lengths: Places) -> Places:

@@ -92,11 +92,6 @@ class ClassOrder:
         """Words that a plane takes."""
         return int(self.tiles[-1, 2])
 
-    @property
-    def first_segments(self) -> Places:
-        """First segment of each tile, and the number of segments."""
-        return self.tiles[:, 1]
-
 
 @dataclass(frozen=True)
 class Planes:
@@ -220,7 +215,8 @@ def _multiply_by_rows(
     left: Planes, right: Planes, counts: NDArray[np.int32], threads: int
 ) -> None:
     """Let each thread count its own tiles of rows, then add up."""
-    first_segments = left.order.first_segments
+    # First segment of each tile, and the number of segments.
+    first_segments = left.order.tiles[:, 1]
     n_tiles = len(left.order.tiles) - 1
     bounds = stretches(n_tiles, _PARTS_A_THREAD * threads)
     parts = [np.zeros_like(counts) for _ in bounds]

@@ -27,17 +27,12 @@ class CountRounding:
     """Unbiased rounding of the counts of one table to multiples of a base.
 
     Cumulative counts go through a random staircase of mean slope one, and cells are the
-    differences, as in systematic controlled rounding (Cox 1987, "A constructive
-    procedure for unbiased controlled rounding"). There a step is as long as it is high,
-    so that the number of rows, or two reports, may reveal where steps begin and with it
-    small counts. Here each place where a step may begin is moved by noise of its own
-    (Laplace, a quarter of the base), so that no published number rules out any number
-    of rows near it. Cells without rows stay without; sums of consecutive cells are as
-    near to the truth as single cells are.
-
-    `key` decides on rounding up or down. It follows from all rows: the same table is
-    always rounded alike, so that averages reveal nothing, and with one row more it is
-    rounded independently.
+    differences (systematic controlled rounding, Cox 1987, "A constructive procedure for
+    unbiased controlled rounding"). Steps begin at places moved by noise (Laplace, a
+    quarter of the base), so that no published number rules out any number of rows near
+    it. Empty cells stay empty; sums of consecutive cells are as near to the truth as
+    single cells. `key` follows from all rows: the same table is always rounded alike,
+    so that averages reveal nothing, and with one row more independently.
     """
 
     base: int  # at least `LEAST_BASE`

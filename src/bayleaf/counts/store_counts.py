@@ -56,7 +56,7 @@ class BlockCounts(ABC):
         self.most_rows = most_rows
         self.gave_sample = False
         self._seed = seed
-        self._threads = thread_count(n_jobs)
+        self.n_jobs = thread_count(n_jobs)  # threads that a pass may use
         self._families: dict[Family, Counts] = {}
         self._every_pair: PairCounts | None = None
 
@@ -77,11 +77,6 @@ class BlockCounts(ABC):
     @abstractmethod
     def _taken(self, rows: NDArray[np.intp] | None) -> Codes:
         """The rows at increasing places; None means all."""
-
-    @property
-    def n_jobs(self) -> int:
-        """Number of threads that a pass may use."""
-        return self._threads
 
     @property
     def class_index(self) -> int:
@@ -227,23 +222,20 @@ class StoreCounts(BlockCounts):
         """What each block answers, in order."""
 
         def answer(rows: range) -> T:
-            return ask(self._over(self.store.read(rows)))
+            counts = TableCounts(
+                self.store.read(rows),
+                1,
+                has_class=self.has_class,
+                max_table_cells=self.max_table_cells,
+                layout=self._layout,
+            )
+            return ask(counts)
 
         blocks = self.store.blocks(BLOCK_ROWS) or [range(0)]
-        step = _AT_A_TIME * self._threads
+        step = _AT_A_TIME * self.n_jobs
         for first in range(0, len(blocks), step):
             tasks = [partial(answer, rows) for rows in blocks[first : first + step]]
-            yield from run_tasks(tasks, self._threads)
-
-    def _over(self, codes: Codes) -> TableCounts:
-        """Counts of a block, in the layout that all blocks have."""
-        return TableCounts(
-            codes,
-            1,
-            has_class=self.has_class,
-            max_table_cells=self.max_table_cells,
-            layout=self._layout,
-        )
+            yield from run_tasks(tasks, self.n_jobs)
 
     @cached_property
     def _layout(self) -> Layout:

@@ -3,21 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cached_property, partial
 from math import prod
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.counts.keys import family_counts_by_key
-from bayleaf.counts.pair_counting import PairCounter
-from bayleaf.counts.pairs import PairCounts
-from bayleaf.counts.planes import ClassOrder
+from bayleaf.counts.keys import build_keys, count_by_key, family_counts_by_key
+from bayleaf.counts.pairs import PairCounts, Side, family_table, ranges
+from bayleaf.counts.planes import (
+    ClassOrder,
+    Planes,
+    max_plane_states,
+    multiply,
+    plane_starts,
+)
 from bayleaf.counts.source import Counts, CountSource, Family
 from bayleaf.counts.threads import run_tasks, stretches, thread_count, worthwhile
 from bayleaf.data.codes import Codes
 from bayleaf.data.memory import check_memory
+from bayleaf.native.counts import LANES
+
+Places = NDArray[np.int64]
 
 # Families below which columns are not packed into planes: that would take longer than
 # counting them by key.
@@ -30,6 +39,10 @@ _LEAST_SEARCHED = 20_000_000
 _BYTES_A_CELL = 24
 # Classes that are counted by comparing the class of every row with each.
 _COMPARED_CLASSES = 8
+# Packed planes that are held at a time while families are counted.
+_PACKED_BYTES = 64_000_000
+# Rows times families, about a millisecond's work, for which a thread is started.
+_LEAST_COUNTED = 8_000_000
 
 
 class Layout(NamedTuple):
@@ -61,17 +74,12 @@ class TableCounts:
         self._layout = layout
         self.has_class = has_class
         self.max_table_cells = max_table_cells
-        self._threads = thread_count(n_jobs)
+        self.n_jobs = thread_count(n_jobs)  # threads that a pass may use
 
     @property
     def cards(self) -> tuple[int, ...]:
         """Number of states of each variable, a class last."""
         return self.codes.cards
-
-    @property
-    def n_jobs(self) -> int:
-        """Number of threads that a pass may use."""
-        return self._threads
 
     @property
     def class_index(self) -> int:
@@ -104,7 +112,7 @@ class TableCounts:
         slow = family_counts_by_key(
             self.codes,
             [f for f, here in zip(families, by_planes, strict=True) if not here],
-            self._threads,
+            self.n_jobs,
         )
         sources = iter(fast), iter(slow)
         return [next(sources[0] if here else sources[1]) for here in by_planes]
@@ -130,12 +138,10 @@ class TableCounts:
             return block_function(self.codes.rows(slice(first, first + _BLOCK_ROWS)))
 
         total: Counts | None = None
-        step = _BLOCK_ROWS * self._threads
+        step = _BLOCK_ROWS * self.n_jobs
         for first in range(0, n_rows, step):
             starts = range(first, min(first + step, n_rows), _BLOCK_ROWS)
-            parts = run_tasks(
-                [partial(block, start) for start in starts], self._threads
-            )
+            parts = run_tasks([partial(block, start) for start in starts], self.n_jobs)
             for part in parts:
                 total = part if total is None else total + part
         assert total is not None
@@ -193,7 +199,15 @@ class TableCounts:
         if self._layout is not None:
             has_missing: Sequence[bool] = self._layout.has_missing
         else:
-            seen = np.concatenate(self._highest_codes())
+            narrow = codes.narrow
+            highest = run_tasks(
+                [
+                    partial(narrow[first:last].max, axis=1, initial=0)
+                    for first, last in stretches(len(narrow), self.n_jobs)
+                ],
+                worthwhile(self.n_jobs, narrow.size, _LEAST_SEARCHED),
+            )
+            seen = np.concatenate(highest)
             has_missing = [
                 slot < 0 or seen[slot] == card
                 for card, slot in zip(codes.cards, codes.slots, strict=True)
@@ -208,18 +222,7 @@ class TableCounts:
         by_key = self._layout is not None and not self._layout.whole_weights
         order = None if by_key else ClassOrder.of(codes, class_index)
         return PairCounter(
-            codes, class_index, n_states, order, self._class_counts, self._threads
-        )
-
-    def _highest_codes(self) -> list[NDArray[np.uint8]]:
-        """Highest code of each narrow column, in stretches of columns."""
-        narrow = self.codes.narrow
-        return run_tasks(
-            [
-                partial(narrow[first:last].max, axis=1, initial=0)
-                for first, last in stretches(len(narrow), self._threads)
-            ],
-            worthwhile(self._threads, narrow.size, _LEAST_SEARCHED),
+            codes, class_index, n_states, order, self._class_counts, self.n_jobs
         )
 
 
@@ -249,3 +252,214 @@ def rows_by_state(counts: CountSource) -> tuple[Counts, ...] | None:
 def _are_whole(weights: Counts) -> bool:
     """Whether all weights are integers."""
     return not (weights % 1.0).any()
+
+
+@dataclass(frozen=True)
+class PairCounter:
+    """Counter of pairs over one table, with what it needs of the columns."""
+
+    codes: Codes
+    class_index: int | None  # None where all rows have one class
+    n_states: tuple[int, ...]  # cards, plus one where a cell is missing
+    order: ClassOrder | None  # by class; None counts everything by key
+    class_counts: Counts  # (n_classes,)
+    threads: int
+
+    def without_class(self, family: Sequence[int]) -> tuple[int, ...]:
+        """The features of a family."""
+        return tuple(variable for variable in family if variable != self.class_index)
+
+    def fits_planes(self, variable: int) -> bool:
+        """Whether a variable is counted by planes."""
+        return (
+            self.order is not None
+            and self.codes.slots[variable] >= 0
+            and self.n_states[variable] <= max_plane_states()
+        )
+
+    def pair_counts(self, left: Sequence[int], right: Sequence[int]) -> PairCounts:
+        """Count every variable on the left with every one on the right."""
+        triangle = tuple(left) == tuple(right)
+        rows = self._lay_out(left)
+        columns = rows if triangle else self._lay_out(right)
+        shape = (
+            len(self.class_counts),
+            rows.margins.shape[1],
+            columns.margins.shape[1],
+        )
+        # Whole counts stay below 2^31, see ClassOrder.of.
+        stored = np.zeros(shape, np.float64 if self.order is None else np.int32)
+        self._count_planes(rows, columns, stored)
+        self._count_keys(rows, columns, stored)
+        return PairCounts(rows, columns, self.class_counts, stored, triangle)
+
+    def family_counts(self, families: Sequence[tuple[int, ...]]) -> list[Counts]:
+        """Count families of the class and one or two features that fit planes.
+
+        The class may stand anywhere in a family, or be absent.
+        """
+        pairs = [self.without_class(family) for family in families]
+        counts: list[Counts] = []
+        while len(counts) < len(families):
+            begin = len(counts)
+            end = self._end_of_batch(pairs, begin)
+            tables = self._pair_tables(pairs[begin:end])
+            for family, pair, table in zip(
+                families[begin:end], pairs[begin:end], tables, strict=True
+            ):
+                counts.append(family_table(table, pair, self.class_index, family))
+        return counts
+
+    def _end_of_batch(self, pairs: Sequence[tuple[int, ...]], begin: int) -> int:
+        """How far families may be counted together within the memory for planes."""
+        packed: set[int] = set()
+        n_bytes = 0
+        for position in range(begin, len(pairs)):
+            for variable in set(pairs[position]) - packed:
+                packed.add(variable)
+                n_bytes += self.n_states[variable] * self.codes.n_rows // 8
+            if n_bytes > _PACKED_BYTES and position > begin:
+                return position
+        return len(pairs)
+
+    def _pair_tables(self, pairs: Sequence[tuple[int, ...]]) -> list[Counts]:
+        """Tables (n_classes, card) or (n_classes, card, card) of some features."""
+        variables = sorted({variable for pair in pairs for variable in pair})
+        position = {variable: k for k, variable in enumerate(variables)}
+        starts = plane_starts([self.n_states[v] - 1 for v in variables])
+        places = [
+            [position[v] for v in pair] + [-1] * (2 - len(pair)) for pair in pairs
+        ]
+        threads = worthwhile(
+            self.threads, self.codes.n_rows * len(pairs), _LEAST_COUNTED
+        )
+        tables = self._pack(variables, starts).family_counts(
+            self.class_counts, np.array(places, np.int64), threads
+        )
+        cards = self.codes.cards
+        return [
+            table[:, *(slice(cards[v]) for v in pair)]
+            for pair, table in zip(pairs, tables, strict=True)
+        ]
+
+    def _lay_out(self, variables: Sequence[int]) -> Side:
+        """Give every variable its places: planes first, their last state left over."""
+        cards = np.array([self.codes.cards[v] for v in variables], np.int64)
+        packed = np.array([self.fits_planes(v) for v in variables], bool)
+        n_states = np.array([self.n_states[v] for v in variables], np.int64)
+        n_states = np.where(packed, n_states, cards + 1)
+        n_stored = n_states - packed
+        starts = np.empty_like(n_stored)
+        starts[packed] = plane_starts(n_stored[packed])[:-1]
+        n_planes = -(-int(n_stored[packed].sum()) // LANES) * LANES
+        by_key = plane_starts(n_stored[~packed]) + n_planes
+        starts[~packed] = by_key[:-1]
+        margins = np.zeros((len(self.class_counts), int(by_key[-1])))
+        return Side(tuple(variables), cards, n_states, n_stored, starts, margins)
+
+    def _pack(self, variables: Sequence[int], starts: Places) -> Planes:
+        """Planes of some variables."""
+        assert self.order is not None
+        slots = np.array([self.codes.slots[v] for v in variables], np.int64)
+        return Planes.pack(self.codes, slots, starts, self.order, self.threads)
+
+    def _count_planes(self, rows: Side, columns: Side, stored: NDArray[Any]) -> None:
+        """Fill in margins and pairs of the variables that fit planes."""
+        if self.order is None:
+            return
+        left = self._pack_side(rows)
+        right = left if columns is rows else self._pack_side(columns)
+        multiply(left, right, stored, self.threads)
+        if columns is rows:
+            # What a plane has in common with itself.
+            width = len(left.panels) * LANES
+            rows.margins[:, :width] = np.einsum("cii->ci", stored[:, :width, :width])
+            return
+        for side, planes in ((rows, left), (columns, right)):
+            side.margins[:, : len(planes.panels) * LANES] = planes.margins()
+
+    def _pack_side(self, side: Side) -> Planes:
+        """Planes of those variables of one side that fit them."""
+        packed = side.n_stored < side.n_states
+        variables = [v for v, here in zip(side.variables, packed, strict=True) if here]
+        return self._pack(variables, plane_starts(side.n_stored[packed]))
+
+    def _count_keys(self, rows: Side, columns: Side, stored: NDArray[Any]) -> None:
+        """Fill in margins and pairs of the other variables, one key at a time."""
+        triangle = rows is columns
+        planes = rows.left_over
+        tasks = []
+        for a in np.flatnonzero(rows.n_stored == rows.n_states):
+            others = np.arange(len(columns.variables))
+            if triangle:
+                others = others[(columns.starts >= rows.starts[a])]
+            tasks.append(
+                partial(self._count_key, rows, int(a), columns, others, stored)
+            )
+        for b in np.flatnonzero(columns.n_stored == columns.n_states):
+            turned = stored.transpose(0, 2, 1)
+            tasks.append(
+                partial(self._count_key, columns, int(b), rows, planes, turned)
+            )
+        run_tasks(tasks, self.threads)
+
+    def _count_key(
+        self,
+        side: Side,
+        position: int,
+        other: Side,
+        others: Places,
+        stored: NDArray[Any],
+    ) -> None:
+        """Fill in the pairs of one variable with those at some positions opposite."""
+        if not len(others):
+            return
+        variable = side.variables[position]
+        n_classes, n_codes = len(self.class_counts), int(side.n_stored[position])
+        digits = [(variable, n_codes)]
+        if self.class_index is not None:
+            digits.insert(0, (self.class_index, n_classes))
+        keys = build_keys(self.codes, digits)
+        opposite = [other.variables[k] for k in others]
+        tables, starts = count_by_key(self.codes, keys, n_classes * n_codes, opposite)
+        tables = tables.reshape(n_classes, n_codes, -1)
+        first = side.starts[position]
+        places = ranges(other.starts[others], other.n_stored[others])
+        kept = ranges(starts[:-1], other.n_stored[others])
+        stored[:, first : first + n_codes, places] = tables[:, :, kept]
+        margin = tables[:, :, : starts[1]].sum(axis=2)
+        side.margins[:, first : first + n_codes] = margin
+
+
+def summed_over_rows(
+    source: CountSource, block_function: Callable[[Codes], Counts]
+) -> Counts:
+    """The sum of what a function gives for blocks of rows.
+
+    Rows that lie in memory are one block, for which a function may use threads.
+    """
+    if isinstance(source, TableCounts):
+        return block_function(source.rows())
+    return source.add_up(block_function)
+
+
+class RowFacts(NamedTuple):
+    """Facts about all rows of a table."""
+
+    total_weight: float
+    lacks_cells: bool  # whether some cell is missing
+    has_whole_weights: bool  # sums do not depend on their order
+
+    @classmethod
+    def of(cls, source: CountSource) -> RowFacts:
+        """The facts of a table, in one pass."""
+        weight, n_lacking, n_fractions = summed_over_rows(source, _facts).tolist()
+        return cls(float(weight), n_lacking > 0, n_fractions == 0)
+
+
+def _facts(codes: Codes) -> Counts:
+    """Weight of rows, columns that lack cells, and whether a weight is a fraction."""
+    weights = codes.weights
+    n_lacking = sum(bool(codes.missing(v).any()) for v in range(codes.n_variables))
+    is_whole = codes.unit_weights or _are_whole(weights)
+    return np.array([weights.sum(), n_lacking, not is_whole], dtype=np.float64)

@@ -1,7 +1,6 @@
 """Conditional probability distributions and how counts are smoothed into them."""
 
-from bayleaf.cpds.deterministic import DeterministicCPD
-from bayleaf.cpds.distribution import CPD
+from bayleaf.cpds.distribution import CPD, DeterministicCPD, TableCPD, learn_table_cpds
 from bayleaf.cpds.smoothing import (
     Backoff,
     CellCounts,
@@ -13,8 +12,7 @@ from bayleaf.cpds.smoothing import (
     Smoothing,
     resolve_smoothing,
 )
-from bayleaf.cpds.table import TableCPD, learn_table_cpds
-from bayleaf.cpds.tree import Leaf, Split, TreeCPD
+from bayleaf.cpds.tree_cpd import Leaf, Split, TreeCPD
 
 __all__ = [
     "CPD",

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.data.codes import Codes
+from bayleaf.native.latents import with_missing
 from bayleaf.wording import brief_fields, name_list
 
 
@@ -173,25 +174,19 @@ class LatentTree:
             codes.column(feature) for feature in range(self.n_features)
         ]
         for latent in self.latents:
-            padded = _with_missing(latent)
+            padded = padded_map(latent.states)
             narrow = padded.astype(np.min_scalar_type(latent.n_states))
             columns.append(narrow[columns[latent.left], columns[latent.right]])
         return columns
 
 
-def _with_missing(latent: LatentVariable) -> NDArray[np.intp]:
-    """The map of a latent with one more row and column for missing children.
+def padded_map(states: NDArray[np.intp]) -> NDArray[np.int64]:
+    """A latent variable's map, by codes: missing states of both children stand last.
 
-    Where a child is missing, the latent is known only if it is the same for all
-    states of that child.
+    Where a child is missing, the latent variable is known only if it is the same for
+    all states of that child.
     """
-    states, unknown = latent.states, latent.n_states
-    padded = np.full((states.shape[0] + 1, states.shape[1] + 1), unknown, dtype=np.intp)
-    padded[:-1, :-1] = states
-    same_right = (states == states[:, :1]).all(axis=1)
-    padded[:-1, -1] = np.where(same_right, states[:, 0], unknown)
-    same_left = (states == states[:1]).all(axis=0)
-    padded[-1, :-1] = np.where(same_left, states[0], unknown)
-    if latent.n_states == 1:
-        padded[-1, -1] = 0
+    n_left, n_right = states.shape
+    padded = np.empty((n_left + 1, n_right + 1), dtype=np.int64)
+    with_missing(np.ascontiguousarray(states, dtype=np.int64), padded)
     return padded

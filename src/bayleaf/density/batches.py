@@ -14,10 +14,9 @@ from bayleaf.classifiers.shared.stored_tables import (
     sample_note,
     stored_table,
 )
-from bayleaf.counts.row_sums import RowFacts
 from bayleaf.counts.source import CountSource
 from bayleaf.counts.store_counts import BlockCounts, StoreCounts
-from bayleaf.counts.table_counts import TableCounts
+from bayleaf.counts.table_counts import RowFacts, TableCounts
 from bayleaf.data.code_store import CodeStore
 from bayleaf.data.codes import Codes
 from bayleaf.data.cuts.discretizers import resolve_discretizer

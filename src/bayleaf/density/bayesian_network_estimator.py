@@ -17,9 +17,8 @@ from bayleaf.classifiers.shared.structure_parameters import (
     structure_options,
 )
 from bayleaf.classifiers.shared.training import with_columns_aside
-from bayleaf.counts.row_sums import RowFacts
 from bayleaf.counts.source import MOST_ROWS, CountSource
-from bayleaf.counts.table_counts import TableCounts
+from bayleaf.counts.table_counts import RowFacts, TableCounts
 from bayleaf.cpds.smoothing import resolve_smoothing
 from bayleaf.data.codes import Codes
 from bayleaf.data.cuts.discretizers import resolve_discretizer
@@ -39,7 +38,7 @@ from bayleaf.latent.structure_learning import (
     learn_structure,
 )
 from bayleaf.models.fit_stamp import FitStamp
-from bayleaf.scores.resolve import resolve_score
+from bayleaf.scores.local_scores import resolve_score
 from bayleaf.streams.streamed import is_streamed
 
 

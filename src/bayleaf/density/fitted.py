@@ -26,7 +26,7 @@ from bayleaf.inference.sampling.sample import decode
 from bayleaf.io.native.model_file import SavedModel
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.networks.structured_network import n_distributions
-from bayleaf.scores.resolve import resolve_score
+from bayleaf.scores.local_scores import resolve_score
 from bayleaf.search.structure import Move
 
 if TYPE_CHECKING:

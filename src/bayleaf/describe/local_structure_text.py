@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.cpds.grouped_table import GroupedTableCPD
-from bayleaf.cpds.tree import Leaf, Split, TreeCPD
+from bayleaf.cpds.distribution import GroupedTableCPD
+from bayleaf.cpds.tree_cpd import Leaf, Split, TreeCPD
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.texts.network_text import head_text, hierarchy_node

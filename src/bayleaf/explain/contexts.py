@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from bayleaf.cpds.distribution import CPD
-from bayleaf.cpds.grouped_table import GroupedTableCPD
-from bayleaf.cpds.tree import Split, TreeCPD
+from bayleaf.cpds.distribution import CPD, GroupedTableCPD
+from bayleaf.cpds.tree_cpd import Split, TreeCPD
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.describe.local_structure_text import group_name

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from bayleaf.counts.source import Family
 from bayleaf.data.codes import Codes
-from bayleaf.search.left_out.leave_one_out import LeaveOneOut
+from bayleaf.search.left_out.left_out_scores import LeaveOneOut
 
 Floats = NDArray[np.float64]
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from bayleaf.cpds.table import TableCPD
+from bayleaf.cpds.distribution import TableCPD
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Variable
 from bayleaf.explain.row_probability import row_log_probabilities

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from bayleaf.cpds.contexts import with_known_parents
 from bayleaf.cpds.distribution import CPD
+from bayleaf.cpds.local_structure import with_known_parents
 from bayleaf.data.domain import Domain
 from bayleaf.graph.dag import DAG
 from bayleaf.wording import quoted

@@ -10,10 +10,10 @@ from math import fsum
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.counts.row_sums import summed_over_rows
 from bayleaf.counts.source import Counts, CountSource
+from bayleaf.counts.table_counts import summed_over_rows
 from bayleaf.counts.threads import run_tasks, stretches, thread_count
-from bayleaf.cpds.row_probabilities import log_probabilities_of_rows
+from bayleaf.cpds.local_structure import log_probabilities_of_rows
 from bayleaf.data.codes import Codes
 from bayleaf.data.partial_values import PartialValues, complete
 from bayleaf.inference.factorisation import Factorisation

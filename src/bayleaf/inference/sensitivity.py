@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.cpds.contexts import distribution_at
-from bayleaf.cpds.table import TableCPD
+from bayleaf.cpds.distribution import TableCPD
+from bayleaf.cpds.local_structure import distribution_at
 from bayleaf.data.domain import Domain
 from bayleaf.inference.evidence import Evidence, Likelihood
 from bayleaf.inference.factorisation import Factorisation

@@ -11,7 +11,7 @@ from scipy.optimize import minimize
 
 from bayleaf.counts.table_counts import TableCounts
 from bayleaf.counts.threads import one_thread_of_linear_algebra
-from bayleaf.cpds.table import TableCPD
+from bayleaf.cpds.distribution import TableCPD
 from bayleaf.data.codes import Codes
 from bayleaf.data.shuffled_rows import merged_rows
 from bayleaf.inference.junction_tree.rows import expected_counts

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from bayleaf.counts.source import CountSource
 from bayleaf.counts.table_counts import TableCounts
+from bayleaf.cpds.distribution import TableCPD
 from bayleaf.cpds.latent_tree import LatentTree
 from bayleaf.cpds.smoothing import Smoothing
-from bayleaf.cpds.table import TableCPD
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.data.shuffled_rows import merged_rows

@@ -14,10 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.counts.table_counts import TableCounts
-from bayleaf.cpds.distribution import CPD
-from bayleaf.cpds.grouped_table import GroupedTableCPD
-from bayleaf.cpds.table import TableCPD
-from bayleaf.cpds.tree import Leaf, Split, TreeCPD
+from bayleaf.cpds.distribution import CPD, GroupedTableCPD, TableCPD
+from bayleaf.cpds.tree_cpd import Leaf, Split, TreeCPD
 from bayleaf.data.codes import Codes
 from bayleaf.data.random_state import random_generator
 from bayleaf.data.shuffled_rows import merged_rows

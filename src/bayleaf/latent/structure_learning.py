@@ -13,12 +13,11 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.counts.row_sums import RowFacts, summed_over_rows
 from bayleaf.counts.source import CountSource
-from bayleaf.counts.table_counts import TableCounts
+from bayleaf.counts.table_counts import RowFacts, TableCounts, summed_over_rows
 from bayleaf.counts.threads import thread_count
+from bayleaf.cpds.distribution import TableCPD
 from bayleaf.cpds.smoothing import Smoothing, dirichlet_rows
-from bayleaf.cpds.table import TableCPD
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
 from bayleaf.data.hierarchies.cuts import flat_hierarchy
@@ -37,14 +36,14 @@ from bayleaf.models.networks.structured_network import (
 )
 from bayleaf.progress import Work
 from bayleaf.scores.arc_prior import ArcPrior
-from bayleaf.scores.local_score import LocalScore, log_likelihood
+from bayleaf.scores.local_scores import LocalScore, log_likelihood
 from bayleaf.search.constraints import Constraints
-from bayleaf.search.hierarchies.clustering import (
+from bayleaf.search.hierarchy_learning import (
     Linkage,
     LinkageArity,
+    LocalHierarchies,
     learn_hierarchies,
 )
-from bayleaf.search.hierarchies.local import LocalHierarchies
 from bayleaf.search.structure import (
     LEAST_GAIN,
     Deadline,
@@ -52,7 +51,7 @@ from bayleaf.search.structure import (
     SearchResult,
     warn_if_stopped,
 )
-from bayleaf.search.tables.climbing import climb_tables
+from bayleaf.search.table_climbing import climb_tables
 from bayleaf.search.tree_climbing import TreeSearch, climb_trees
 
 # Tighter than elsewhere, as scores of networks are compared afterwards.

@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import linprog
+from scipy.sparse import coo_array
 
-from bayleaf.layout.components import connected_parts, side_by_side
-from bayleaf.layout.coordinates import columns_of
-from bayleaf.layout.layers import Arc, acyclic, layers_of
 from bayleaf.layout.ordering import ordered_layers
 
 Floats = NDArray[np.float64]
+Arc = tuple[int, int]
 
 # What a unit of horizontal distance costs between boxes, between a box and a bend, and
 # between bends, so that long arcs are straight.
 _STRENGTHS = (1.0, 2.0, 8.0)
 # A bend's room, as a share of the gap between boxes.
 _BEND = 0.4
+# Width of the whole in its height, if the parts allow it.
+_ASPECT = 1.6
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,10 +43,7 @@ class Drawing:
 
 
 def layered_drawing(
-    sizes: ArrayLike,
-    arcs: Sequence[Arc],
-    *,
-    gap: tuple[float, float] = (18.0, 36.0),
+    sizes: ArrayLike, arcs: Sequence[Arc], *, gap: tuple[float, float] = (18.0, 36.0)
 ) -> Drawing:
     """Draw a directed graph in layers, boxes of given widths and heights (n_nodes, 2).
 
@@ -191,3 +191,144 @@ def _upright(x: float, start: float, end: float) -> list[tuple[float, float]]:
     if start == end:
         return []
     return [(x, start + (end - start) * share) for share in (1 / 3, 2 / 3, 1.0)]
+
+
+def connected_parts(n_nodes: int, arcs: Sequence[Arc]) -> list[list[int]]:
+    """Nodes that arcs join, in the order of their first node."""
+    neighbours: list[list[int]] = [[] for _ in range(n_nodes)]
+    for parent, child in arcs:
+        neighbours[parent].append(child)
+        neighbours[child].append(parent)
+    seen = np.zeros(n_nodes, dtype=bool)
+    parts = []
+    for start in range(n_nodes):
+        if seen[start]:
+            continue
+        seen[start] = True
+        part, waiting = [], [start]
+        while waiting:
+            node = waiting.pop()
+            part.append(node)
+            fresh = [other for other in neighbours[node] if not seen[other]]
+            seen[fresh] = True
+            waiting += dict.fromkeys(fresh)
+        parts.append(sorted(part))
+    return parts
+
+
+def side_by_side(extents: Sequence[tuple[float, float]], gap: float) -> Floats:
+    """Left and upper ends (n_parts, 2) of parts of given sizes, large ones first."""
+    area = sum((width + gap) * (height + gap) for width, height in extents)
+    widest = max((width for width, _ in extents), default=0.0)
+    row_width = max(widest, float(np.sqrt(area * _ASPECT)))
+    found = np.zeros((len(extents), 2))
+    x = y = tallest = 0.0
+    by_height = sorted(range(len(extents)), key=lambda part: -extents[part][1])
+    for part in by_height:
+        width, height = extents[part]
+        if x and x + width > row_width:
+            x, y, tallest = 0.0, y + tallest + gap, 0.0
+        found[part] = x, y
+        x += width + gap
+        tallest = max(tallest, height)
+    return found
+
+
+def acyclic(n_nodes: int, arcs: Iterable[Arc]) -> list[Arc]:
+    """The arcs, most important first, without those that close a cycle."""
+    children: list[set[int]] = [set() for _ in range(n_nodes)]
+    kept = []
+    for parent, child in arcs:
+        if not _reaches(children, child, parent):
+            children[parent].add(child)
+            kept.append((parent, child))
+    return kept
+
+
+def _reaches(children: Sequence[set[int]], start: int, end: int) -> bool:
+    """Whether a way leads from one node to another."""
+    waiting, seen = [start], {start}
+    while waiting:
+        node = waiting.pop()
+        if node == end:
+            return True
+        waiting += children[node] - seen
+        seen |= children[node]
+    return False
+
+
+def layers_of(n_nodes: int, arcs: Sequence[Arc]) -> NDArray[np.int64]:
+    """The layer of each node, from 0 downwards; children lie below their parents.
+
+    The sum of all arcs' lengths is least, a linear programme whose corners are integers
+    (Gansner, Koutsofios, North and Vo 1993, section 2.2).
+    """
+    if not arcs:
+        return np.zeros(n_nodes, dtype=np.int64)
+    ends = np.array(arcs)
+    rows = np.arange(len(ends))
+    # parent - child <= -1
+    values = np.concatenate([np.ones(len(ends)), -np.ones(len(ends))])
+    places = np.concatenate([rows, rows]), np.concatenate([ends[:, 0], ends[:, 1]])
+    above: Any = coo_array((values, places), shape=(len(ends), n_nodes)).tocsr()
+    costs = np.bincount(ends[:, 1], minlength=n_nodes) - np.bincount(
+        ends[:, 0], minlength=n_nodes
+    )
+    found: Any = linprog(
+        costs,
+        A_ub=above,
+        b_ub=-np.ones(len(ends)),
+        bounds=(0, n_nodes),
+        method="highs-ds",
+    )
+    layers = np.round(found.x).astype(np.int64)
+    return np.asarray(layers - layers.min())
+
+
+def columns_of(
+    layers: Sequence[Sequence[int]],
+    widths: Floats,
+    links: Sequence[Arc],
+    strengths: Floats,
+    gap: float,
+) -> Floats:
+    """The horizontal centre of each node, the leftmost edge at 0.
+
+    `links` join neighbouring layers; `strengths` (n_links,) is each link's cost per
+    unit of horizontal distance, `gap` the least distance of neighbours' edges. The sum
+    of all distances times strengths is least, a linear programme (Gansner, Koutsofios,
+    North and Vo 1993, section 4.2).
+    """
+    n_nodes, n_links = len(widths), len(links)
+    rows: list[int] = []
+    places: list[int] = []
+    values: list[float] = []
+    bounds: list[float] = []
+
+    def demand(entries: Sequence[tuple[int, float]], at_most: float) -> None:
+        for place, value in entries:
+            rows.append(len(bounds))
+            places.append(place)
+            values.append(value)
+        bounds.append(at_most)
+
+    for layer in layers:
+        for left, right in itertools.pairwise(layer):
+            apart = (widths[left] + widths[right]) / 2 + gap
+            demand([(left, 1.0), (right, -1.0)], -apart)
+    for link, (upper, lower) in enumerate(links):
+        demand([(upper, 1.0), (lower, -1.0), (n_nodes + link, -1.0)], 0.0)
+        demand([(lower, 1.0), (upper, -1.0), (n_nodes + link, -1.0)], 0.0)
+    if not bounds:
+        return widths / 2
+    shape = (len(bounds), n_nodes + n_links)
+    table: Any = coo_array((values, (rows, places)), shape=shape).tocsr()
+    found: Any = linprog(
+        np.concatenate([np.zeros(n_nodes), strengths]),
+        A_ub=table,
+        b_ub=np.array(bounds),
+        bounds=(0, None),
+        method="highs",
+    )
+    centres = found.x[:n_nodes]
+    return np.asarray(centres - (centres - widths / 2).min())

@@ -11,11 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.counts.table_counts import TableCounts
-from bayleaf.cpds.deterministic import DeterministicCPD
-from bayleaf.cpds.distribution import CPD
+from bayleaf.cpds.distribution import CPD, DeterministicCPD, TableCPD
 from bayleaf.cpds.given_tables import spread_experience
 from bayleaf.cpds.smoothing import Smoothing, added_rows, dirichlet_rows
-from bayleaf.cpds.table import TableCPD
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
 from bayleaf.data.random_state import random_generator

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from bayleaf.cpds.deterministic import DeterministicCPD
+from bayleaf.cpds.distribution import DeterministicCPD
 from bayleaf.cpds.smoothing import resolve_smoothing
 from bayleaf.data.domain import Variable
 from bayleaf.graph.dag import DAG

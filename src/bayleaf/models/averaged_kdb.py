@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from bayleaf.counts.occupied import MOST_WEIGHT
 from bayleaf.cpds.given_tables import check_distributions, check_shape
-from bayleaf.cpds.nested import pseudo_weights
-from bayleaf.cpds.random_network import FamilyBank, RandomNetwork
+from bayleaf.cpds.random_network import FamilyBank, RandomNetwork, pseudo_weights
 from bayleaf.cpds.smoothing import Smoothing
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain

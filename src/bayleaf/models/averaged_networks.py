@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.counts.source import CountSource, shared_family_counts
-from bayleaf.cpds.table import TableCPD
+from bayleaf.cpds.distribution import TableCPD
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
 from bayleaf.graph.dag import DAG

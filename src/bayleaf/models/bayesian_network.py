@@ -10,13 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bayleaf.cpds.distribution import CPD
+from bayleaf.cpds.distribution import CPD, TableCPD
 from bayleaf.cpds.given_tables import (
     check_distributions,
     checked_table,
     spread_experience,
 )
-from bayleaf.cpds.table import TableCPD
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.inference.factorisation import Factorisation
 from bayleaf.inference.interventions.questions import Interventions

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from bayleaf.counts.source import CountSource
 from bayleaf.cpds.dirichlet import drawn_distributions
+from bayleaf.cpds.distribution import TableCPD
 from bayleaf.cpds.given_tables import check_distributions, check_shape
-from bayleaf.cpds.table import TableCPD
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.graph.dag import DAG

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from bayleaf.cpds.tree import Leaf, Split, TreeCPD
+from bayleaf.cpds.tree_cpd import Leaf, Split, TreeCPD
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.models.network_parts import Name
 from bayleaf.models.texts.network_text import hierarchy_node

@@ -20,8 +20,8 @@ from bayleaf.models.interval_target import (
     softmax,
 )
 from bayleaf.models.support.target_distributions import crps_of_cells
-from bayleaf.search.left_out.averaged_kdb import left_out_log_probabilities
-from bayleaf.search.left_out.cells import LeftOutRows
+from bayleaf.search.left_out.left_out_scores import LeftOutRows
+from bayleaf.search.left_out.sampled_networks import left_out_log_probabilities
 
 Floats = NDArray[np.float64]
 # Rows on which the head is learned at most: it has four numbers.

@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.cpds.distribution import CPD
-from bayleaf.cpds.grouped_table import GroupedTableCPD
-from bayleaf.cpds.tree import Leaf, Split, TreeCPD
+from bayleaf.cpds.distribution import CPD, GroupedTableCPD
+from bayleaf.cpds.tree_cpd import Leaf, Split, TreeCPD
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.describe.local_structure_text import group_name
 from bayleaf.evaluation.privacy import Privacy

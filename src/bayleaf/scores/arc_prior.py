@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.scores.local_score import Unit
+from bayleaf.scores.local_scores import Unit
 
 Arc = tuple[int, int]
 

@@ -1,6 +1,6 @@
 """Structure search from counts, and choices by leaving rows out."""
 
-from bayleaf.search.left_out.leave_one_out import LeaveOneOutScores
+from bayleaf.search.left_out.left_out_scores import LeaveOneOutScores
 from bayleaf.search.left_out.selection import SMOOTHING_GRID, Candidate, Selection
 
 __all__ = ["SMOOTHING_GRID", "Candidate", "LeaveOneOutScores", "Selection"]

@@ -107,6 +107,8 @@ class Constraints:
         Each place takes the first variable of `order` whose required parents come
         before it, those of the earliest tier left first.
         """
+        if not self.has_edges:
+            return order
         needed = [set(own) for own in self.required_parents(len(order))]
         tier, waiting = self._tier_of(), order.tolist()
         found: list[int] = []
@@ -122,10 +124,7 @@ class Constraints:
         return np.array(found, dtype=np.intp)
 
     def check(self, domain: Domain) -> None:
-        """Raise unless some structure over the variables keeps to all of this.
-
-        See `check_names`.
-        """
+        """Raise unless some structure satisfies all this, see `check_names`."""
         self.check_names(domain.names)
 
     def check_names(self, names: Sequence[str | int]) -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from math import prod
 from threading import Lock
 from typing import Any, Literal
 
@@ -80,10 +81,7 @@ class GroupedParents:
     @property
     def n_rows(self) -> int:
         """Number of distributions."""
-        n_rows = 1
-        for groups in self.groups:
-            n_rows *= len(groups)
-        return n_rows
+        return prod(map(len, self.groups))
 
 
 @dataclass(frozen=True)
@@ -115,6 +113,20 @@ class SearchProgress:
 
 
 ProgressCallback = Callable[[SearchProgress], object]
+
+
+class RestartProgress:
+    """Reports of the moves of one restart, from now on."""
+
+    def __init__(self, restart: int, callback: ProgressCallback | None) -> None:
+        self._restart, self._callback = restart, callback
+        self._begin = time.monotonic()
+
+    def report(self, n_moves: int, score: float) -> None:
+        """Report the number of moves so far, and the score of the structure now."""
+        if self._callback is not None:
+            rate = n_moves / max(time.monotonic() - self._begin, 1e-9)
+            self._callback(SearchProgress(self._restart, n_moves, rate, score))
 
 
 @dataclass(frozen=True)
@@ -154,14 +166,7 @@ def best_result(results: Sequence[SearchResult | None]) -> SearchResult:
         if result.score > best.score + LEAST_GAIN:
             best = result
     stopped = len(found) < len(results) or any(r.stopped_early for r in found)
-    return SearchResult(
-        best.dag,
-        best.cpd_structures,
-        best.score,
-        best.trace,
-        stopped,
-        best.restart,
-    )
+    return replace(best, stopped_early=stopped)
 
 
 def warn_if_stopped(result: SearchResult, constraints: Constraints) -> None:

@@ -6,9 +6,12 @@ then, see `trees.escaping`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Literal, get_args
+
+import numpy as np
 
 from bayleaf.counts.source import CountSource
 from bayleaf.counts.threads import run_tasks
@@ -16,33 +19,42 @@ from bayleaf.data.domain import Domain
 from bayleaf.data.hierarchies.cuts import flat_hierarchy
 from bayleaf.data.hierarchy import ValueHierarchy
 from bayleaf.scores.arc_prior import ArcPrior
-from bayleaf.scores.local_score import LocalScore
+from bayleaf.scores.local_scores import LocalScore
 from bayleaf.search.constraints import Constraints
-from bayleaf.search.decision_graphs.joined_splits import with_joined_splits
-from bayleaf.search.decision_graphs.leaf_merging import with_merged_leaves
 from bayleaf.search.structure import (
     Deadline,
+    Move,
+    MoveKind,
     ProgressCallback,
+    RestartProgress,
     SearchResult,
     best_result,
     one_at_a_time,
     restart_numbers,
+    sorted_parents,
     warn_if_stopped,
 )
-from bayleaf.search.trees.batches import BatchClimb
+from bayleaf.search.trees.decision_graph import with_merged_leaves
 from bayleaf.search.trees.escaping import WaysOut
+from bayleaf.search.trees.growing import CollapseMove, GrowingTree, Mask
+from bayleaf.search.trees.joined_splits import with_joined_splits
 from bayleaf.search.trees.leaf_counts import RowTable
-from bayleaf.search.trees.network import TreeNetwork
-from bayleaf.search.trees.proposals import propose_until_tired
-from bayleaf.search.trees.scores import TreeTerms
-from bayleaf.search.trees.task import HierarchySource, TreeTask
+from bayleaf.search.trees.shape import TreeShape
+from bayleaf.search.trees.tree_network import HierarchySource, TreeNetwork, TreeTask
+from bayleaf.search.trees.tree_terms import TreeTerms
 from bayleaf.wording import quoted
 
 TreeSearch = Literal["regrowing", "incremental", "batch"]
 TREE_SEARCHES: tuple[TreeSearch, ...] = get_args(TreeSearch)
 
+Parents = frozenset[int]
+
 # Counts of leaves that all restarts together keep: half a gigabyte.
 MAX_KEPT_CELLS = 1 << 26
+# Failures in a row, a variable, after which a stochastic search looks at all moves.
+_PATIENCE = 4
+# Most parents that a variable has at the start of a restart drawn by chance.
+_MOST_AT_START = 2
 
 
 def climb_trees(
@@ -85,7 +97,13 @@ def climb_trees(
     numbers = restart_numbers(n_restarts, skipped_restarts)
     constraints = constraints or Constraints()
     constraints.check(domain)
-    _check_splittable(constraints, domain)
+    for parent, child in sorted(constraints.required_edges):
+        if domain[parent].n_states < 2:
+            raise ValueError(
+                f"variable {quoted(domain[parent].name)} has a single state, so that "
+                f"no tree of {quoted(domain[child].name)} can split on it; take the "
+                "edge out of required_edges"
+            )
     flat = tuple(flat_hierarchy(variable.states) for variable in domain)
     rows = RowTable.from_codes(counts.rows(), [own.name for own in domain])
     terms = TreeTerms(score, len(domain), rows.total_weight, arc_prior)
@@ -101,13 +119,7 @@ def climb_trees(
         one_at_a_time(progress, n_restarts),
         max_kept_cells // max(1, min(n_jobs, n_restarts)),
     )
-    climbs: dict[TreeSearch, Callable[[TreeTask, int], SearchResult | None]] = {
-        "regrowing": partial(_climb, regrow=True),
-        "incremental": partial(_climb, regrow=False),
-        "batch": _climb_by_batches,
-    }
-    climb = climbs[tree_search]
-    tasks = [partial(climb, task, restart) for restart in numbers]
+    tasks = [partial(_climb, task, restart, tree_search) for restart in numbers]
     result = best_result(run_tasks(tasks, n_jobs))
     warn_if_stopped(result, constraints)
     if merge_leaves:
@@ -117,28 +129,14 @@ def climb_trees(
     return result
 
 
-def _check_splittable(constraints: Constraints, domain: Domain) -> None:
-    """Raise unless trees can split on each required parent."""
-    for parent, child in sorted(constraints.required_edges):
-        if domain[parent].n_states < 2:
-            raise ValueError(
-                f"variable {quoted(domain[parent].name)} has a single state, so that "
-                f"no tree of {quoted(domain[child].name)} can split on it; take the "
-                "edge out of required_edges"
-            )
-
-
-def _climb_by_batches(task: TreeTask, restart: int) -> SearchResult | None:
-    """One restart over edges; None if time was up before it began."""
+def _climb(
+    task: TreeTask, restart: int, tree_search: TreeSearch
+) -> SearchResult | None:
+    """One restart over edges or splits; None if time was up before it began."""
     if restart > 0 and task.deadline.has_passed:
         return None
-    return BatchClimb(task, restart).run()
-
-
-def _climb(task: TreeTask, restart: int, *, regrow: bool) -> SearchResult | None:
-    """One restart over splits; None if time was up before it began."""
-    if restart > 0 and task.deadline.has_passed:
-        return None
+    if tree_search == "batch":
+        return BatchClimb(task, restart).run()
     counts = task.counts()
     trees = [task.tree(child, counts) for child in range(len(task.domain))]
     least_gain = task.terms.least_gain
@@ -153,7 +151,243 @@ def _climb(task: TreeTask, restart: int, *, regrow: bool) -> SearchResult | None
         move = network.best_move()
         if move is not None:
             network.apply(*move)
-        elif not regrow or not ways_out.take_first():
+        elif tree_search == "incremental" or not ways_out.take_first():
             break
         stopped = task.deadline.has_passed
     return network.result(stopped_early=stopped)
+
+
+def propose_until_tired(
+    network: TreeNetwork, deadline: Deadline, rng: np.random.Generator
+) -> bool:
+    """Propose moves by chance until too many in a row fail; False if time was up."""
+    n_failures = 0
+    while n_failures < _PATIENCE * len(network.trees):
+        if deadline.has_passed:
+            return False
+        child = int(rng.integers(len(network.trees)))
+        has_split = propose_split(network, child, rng)
+        has_collapsed = propose_collapse(network, child, rng)
+        n_failures = 0 if has_split or has_collapsed else n_failures + 1
+    return True
+
+
+def propose_split(network: TreeNetwork, child: int, rng: np.random.Generator) -> bool:
+    """Make the best split of a leaf drawn by its number of candidates, if it gains."""
+    tree, allowed = network.trees[child], network.allowed(child)
+    ends = np.cumsum(tree.n_candidates(allowed))
+    if ends[-1] == 0:
+        return False
+    place = int(np.searchsorted(ends, rng.integers(ends[-1]), side="right"))
+    move = tree.leaf_split(tree.leaves[place], allowed)
+    if move is None or move.gain <= network.least_gain:
+        return False
+    network.apply(child, move)
+    return True
+
+
+def propose_collapse(
+    network: TreeNetwork, child: int, rng: np.random.Generator
+) -> bool:
+    """Collapse a split drawn by chance, if that gains."""
+    moves = network.removable(child)
+    if not moves:
+        return False
+    move = moves[int(rng.integers(len(moves)))]
+    if move.gain <= network.least_gain:
+        return False
+    network.apply(child, move)
+    return True
+
+
+@dataclass(frozen=True)
+class _GrownTree:
+    """A tree that was grown and pruned; its parents are those that it still uses."""
+
+    score: float
+    shape: TreeShape
+
+    @property
+    def parents(self) -> Parents:
+        """Variables that splits ask for."""
+        return frozenset(self.shape.parents)
+
+
+@dataclass(frozen=True)
+class _EdgeMove:
+    """A change of edges: the trees of one or two variables after it."""
+
+    kind: MoveKind
+    child: int
+    parent: int
+    trees: dict[int, _GrownTree]
+    gain: float
+
+
+class BatchClimb:
+    """One restart of a search over edges.
+
+    Restart 0 starts with required edges only, others with some at random.
+    """
+
+    def __init__(self, task: TreeTask, restart: int) -> None:
+        self._task = task
+        self._restart = restart
+        self._grown: dict[tuple[int, Parents], _GrownTree] = {}
+        required = task.constraints.required_parents(len(task.domain))
+        self._required = list(map(frozenset, required))
+        start = self._start_parents()
+        self._trees = [self._grow(child, own) for child, own in enumerate(start)]
+        self._trace: list[Move] = []
+        self._progress = RestartProgress(restart, task.progress)
+
+    def run(self) -> SearchResult:
+        """Make the best move until none gains, or time is up."""
+        stopped = self._task.deadline.has_passed
+        while not stopped:
+            move = self._best_move()
+            if move is None:
+                break
+            self._apply(move)
+            stopped = self._task.deadline.has_passed
+        return SearchResult(
+            sorted_parents(tree.parents for tree in self._trees),
+            tuple(tree.shape for tree in self._trees),
+            self._score(),
+            tuple(self._trace),
+            stopped,
+            self._restart,
+        )
+
+    def _score(self) -> float:
+        """Score of the network as it stands."""
+        return sum(tree.score for tree in self._trees)
+
+    def _start_parents(self) -> list[Parents]:
+        """Required parents, and in all but the first restart some drawn by chance."""
+        if self._restart == 0:
+            return list(self._required)
+        rng = self._task.generator(self._restart)
+        parents = list(self._required)
+        order = rng.permutation(len(parents)).tolist()
+        for place, child in enumerate(order):
+            number = min(place, int(rng.integers(_MOST_AT_START + 1)))
+            for parent in rng.permutation(order[:place])[:number].tolist():
+                wider = [*parents]
+                wider[child] |= {parent}
+                if self._fits(child, wider[child]) and _is_acyclic(wider):
+                    parents = wider
+        return parents
+
+    def _fits(self, child: int, parents: Parents) -> bool:
+        """Whether constraints let a variable have these parents."""
+        constraints = self._task.constraints
+        limit = constraints.max_parents
+        forbidden = {p for p in parents if (p, child) in constraints.forbidden_edges}
+        return not forbidden and (limit is None or len(parents) <= limit)
+
+    def _grow(self, child: int, parents: Parents) -> _GrownTree:
+        """Grow and prune the tree of a variable over some parents."""
+        key = child, parents
+        if key not in self._grown:
+            tree = self._task.tree(child, self._task.counts())
+            required = self._required[child]
+            grow_fully(tree, parents)
+            tree.enter_missing(required)
+            prune(tree, required)
+            self._grown[key] = _GrownTree(tree.score, tree.shape())
+        return self._grown[key]
+
+    def _best_move(self) -> _EdgeMove | None:
+        """The best move; of those equal but for rounding, the first."""
+        least = self._task.terms.least_gain
+        best: _EdgeMove | None = None
+        for move in self._moves():
+            if move.gain > least + (best.gain if best is not None else 0.0):
+                best = move
+        return best
+
+    def _moves(self) -> Iterator[_EdgeMove]:
+        """All moves that keep the constraints, by child and parent."""
+        n_variables = len(self._trees)
+        for child in range(n_variables):
+            for parent in range(n_variables):
+                if parent == child:
+                    continue
+                if parent not in self._trees[child].parents:
+                    yield from self._move("add_edge", child, parent)
+                elif parent not in self._required[child]:
+                    yield from self._move("delete_edge", child, parent)
+                    yield from self._move("reverse_edge", child, parent)
+
+    def _move(self, kind: MoveKind, child: int, parent: int) -> Iterator[_EdgeMove]:
+        """A move, if it keeps the constraints."""
+        own = self._trees[child].parents
+        wanted = {child: own | {parent} if kind == "add_edge" else own - {parent}}
+        if kind == "reverse_edge":
+            wanted[parent] = self._trees[parent].parents | {child}
+        after = [tree.parents for tree in self._trees]
+        for node, parents in wanted.items():
+            after[node] = parents
+        if not all(self._fits(node, parents) for node, parents in wanted.items()):
+            return
+        if kind != "delete_edge" and not _is_acyclic(after):
+            return
+        trees = {node: self._grow(node, parents) for node, parents in wanted.items()}
+        gain = sum(tree.score - self._trees[node].score for node, tree in trees.items())
+        yield _EdgeMove(kind, child, parent, trees, gain)
+
+    def _apply(self, move: _EdgeMove) -> None:
+        """Take over the trees of a move, and note it."""
+        for node, tree in move.trees.items():
+            self._trees[node] = tree
+        score = self._score()
+        self._trace.append(
+            Move(move.kind, move.child, move.parent, None, move.gain, score)
+        )
+        self._progress.report(len(self._trace), score)
+
+
+def _is_acyclic(parents: list[Parents]) -> bool:
+    """Whether sets of parents make a graph without cycles."""
+    try:
+        sorted_parents(parents)
+    except ValueError:
+        return False
+    return True
+
+
+def grow_fully(tree: GrowingTree, parents: frozenset[int]) -> None:
+    """Split each leaf of an empty tree on its best variable, even at a loss.
+
+    A leaf stays one when no variable is left, or when even leaves without any surprise
+    below it would score less than it does.
+    """
+    allowed: Mask = np.zeros(tree.n_variables, dtype=np.bool_)
+    allowed[list(parents)] = True
+    open_leaves = [tree.root]
+    while open_leaves:
+        leaf = open_leaves.pop()
+        if not tree.can_gain(leaf):
+            continue
+        move = tree.leaf_split(leaf, allowed)
+        if move is not None:
+            tree.split(leaf, move.variable)
+            open_leaves += leaf.branches
+
+
+def prune(tree: GrowingTree, required: frozenset[int]) -> None:
+    """Collapse splits, from the leaves up, that do not raise the score.
+
+    Variables in `required` keep a split.
+    """
+    tree.prune_upwards(required)
+    while True:
+        best: CollapseMove | None = None
+        for move in tree.collapses():
+            is_better = move.gain > tree.least_gain + (best.gain if best else 0.0)
+            if is_better and not required.intersection(move.vanishing):
+                best = move
+        if best is None:
+            return
+        tree.collapse(best.split)

@@ -22,7 +22,7 @@ from bayleaf.io.formats.pmml import write_pmml
 from bayleaf.io.native.model_file import read_model
 from bayleaf.models.networks.hybrid_network import HybridNetworkModel
 from bayleaf.models.networks.network_model import NetworkModel
-from bayleaf.search.left_out.number_structure import left_out_numbers
+from bayleaf.search.left_out.linear_families import left_out_numbers
 
 KINDS = {
     "nb": NaiveBayesClassifier(numeric="gaussian"),

@@ -23,7 +23,7 @@ from bayleaf import (
 )
 from bayleaf.classifiers import AveragedKDBClassifier
 from bayleaf.data.codes import Codes
-from bayleaf.search.left_out.leave_one_out import LeaveOneOut
+from bayleaf.search.left_out.left_out_scores import LeaveOneOut
 from bayleaf.search.left_out.selection import SMOOTHING_GRID, rules_without_zeros
 from contract.tables import mixed_frame, nominal_frame
 from offenders import check_each

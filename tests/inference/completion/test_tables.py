@@ -11,7 +11,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from bayleaf.cpds.table import TableCPD
+from bayleaf.cpds.distribution import TableCPD
 from bayleaf.data.domain import Domain, Variable, numeric_variable, ordered_variable
 from bayleaf.data.interval_numbers import IntervalNumbers
 from bayleaf.graph.dag import DAG

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from bayleaf import BayesianNetwork, ImpossibleEvidenceError
-from bayleaf.cpds.table import TableCPD
+from bayleaf.cpds.distribution import TableCPD
 from bayleaf.data.domain import Domain, Variable
 from offenders import check_each
 

@@ -7,9 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from bayleaf.cpds.distribution import CPD
-from bayleaf.cpds.table import TableCPD
-from bayleaf.cpds.tree import Leaf, Split, TreeCPD
+from bayleaf.cpds.distribution import CPD, TableCPD
+from bayleaf.cpds.tree_cpd import Leaf, Split, TreeCPD
 from bayleaf.graph.triangulation import married, plain_forest
 from bayleaf.inference.junction_tree import small_product
 from bayleaf.inference.junction_tree.decomposition import Form, Product, decomposable

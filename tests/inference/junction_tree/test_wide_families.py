@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from bayleaf.cpds.grouped_table import GroupedTableCPD
-from bayleaf.cpds.table import TableCPD
-from bayleaf.cpds.tree import Leaf, Split, TreeCPD
+from bayleaf.cpds.distribution import GroupedTableCPD, TableCPD
+from bayleaf.cpds.tree_cpd import Leaf, Split, TreeCPD
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.graph.dag import DAG

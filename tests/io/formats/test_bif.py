@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bayleaf.cpds.table import TableCPD
-from bayleaf.cpds.tree import Leaf, Split, TreeCPD
+from bayleaf.cpds.distribution import TableCPD
+from bayleaf.cpds.tree_cpd import Leaf, Split, TreeCPD
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.io import NetworkFileError, read_network, write_network
 from bayleaf.io.formats import bif, net

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bayleaf.cpds.table import TableCPD
+from bayleaf.cpds.distribution import TableCPD
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.io import NetworkFileError, read_network, write_network
 from bayleaf.io.formats import bif, net

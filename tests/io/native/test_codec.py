@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 
-from bayleaf.cpds.tree import Leaf, Split, TreeCPD
+from bayleaf.cpds.tree_cpd import Leaf, Split, TreeCPD
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.data.hierarchy import ValueHierarchy
 from bayleaf.io.native.archive import ArrayReader

@@ -7,9 +7,8 @@ import itertools
 import numpy as np
 import pytest
 
-from bayleaf.cpds.deterministic import DeterministicCPD
+from bayleaf.cpds.distribution import DeterministicCPD, TableCPD
 from bayleaf.cpds.latent_tree import LatentTree
-from bayleaf.cpds.table import TableCPD
 from bayleaf.data.domain import Domain, Variable, numeric_variable
 from bayleaf.models.class_model import log_normalize
 from bayleaf.models.hierarchical_naive_bayes import HierarchicalNaiveBayesModel

@@ -8,7 +8,7 @@ import pickle
 import numpy as np
 import pytest
 
-from bayleaf.cpds.table import TableCPD
+from bayleaf.cpds.distribution import TableCPD
 from bayleaf.graph.dag import DAG
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.networks.network_model import NetworkModel

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from bayleaf.cpds.row_probabilities import log_probabilities_of_rows
+from bayleaf.cpds.local_structure import log_probabilities_of_rows
 from bayleaf.cpds.smoothing import Lidstone
 from bayleaf.data.codes import Codes
 from bayleaf.models.networks import structured_network

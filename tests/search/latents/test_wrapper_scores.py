@@ -17,9 +17,8 @@ from bayleaf.cpds.smoothing import (
     Smoothing,
 )
 from bayleaf.data.codes import Codes
-from bayleaf.search.latents.feature_forward import forward_selection
-from bayleaf.search.latents.node_rows import NodeRows
-from bayleaf.search.latents.wrapper_scores import HeldOut, WrapperScore
+from bayleaf.search.latents.latent_search import forward_selection
+from bayleaf.search.latents.wrapper_scores import HeldOut, NodeRows, WrapperScore
 from offenders import check_each
 from oracles import hnb
 from oracles.coded_tables import random_codes

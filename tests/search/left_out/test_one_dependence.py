@@ -13,7 +13,7 @@ from bayleaf import AODEClassifier, Backoff, Lidstone, MEstimate
 from bayleaf.classifiers.shared.leave_one_out import leave_one_out
 from bayleaf.counts.table_counts import TableCounts
 from bayleaf.data.codes import Codes
-from bayleaf.search.left_out.one_dependence import one_dependence_log_scores
+from bayleaf.search.left_out.left_out_scores import one_dependence_log_scores
 from covering import pairwise
 from offenders import check_each
 from oracles.left_out import domain_of, without

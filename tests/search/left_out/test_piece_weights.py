@@ -2,10 +2,236 @@
 
 from __future__ import annotations
 
-import numpy as np
+import _thread
+import itertools
+import os
+import threading
+import time
+from dataclasses import replace
+from typing import Any
 
-from bayleaf.search.left_out.piece_weights import weigh_pieces
-from bayleaf.search.left_out.weights import LogProbabilities
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy.optimize import check_grad, minimize
+from scipy.special import logsumexp
+
+from bayleaf.native.search import weights_descent
+from bayleaf.search.left_out.piece_weights import (
+    PENALTIES,
+    LogProbabilities,
+    learn_weights,
+    weigh_pieces,
+)
+from offenders import check_each
+from systems import need
+
+
+def _log_probabilities(
+    n_rows: int = 900, n_threads: int = 1, *, repeats: int = 1
+) -> LogProbabilities:
+    rng = np.random.default_rng(0)
+    own = rng.integers(3, size=n_rows)
+    values = rng.normal(size=(n_rows, 3, 6))
+    # Piece 1 tells of the class, piece 2 repeats it, the others are noise.
+    values[np.arange(n_rows), own, 1] += 1.0
+    values[:, :, 2] = values[:, :, 1]
+    weights = rng.integers(1, 3, n_rows).astype(float)
+    return LogProbabilities(
+        np.concatenate([values] * repeats).astype(np.float32),
+        np.tile(own, repeats),
+        np.tile(weights, repeats),
+        n_threads,
+    )
+
+
+def test_the_gradient_is_that_of_the_loss() -> None:
+    logs = _log_probabilities(60)
+    ranges = [(3, 20), (31, 60)]
+    at = np.random.default_rng(1).random(9)
+    error = check_grad(
+        lambda p: logs.loss(p, ranges)[0],
+        lambda p: logs.loss(p, ranges)[1],
+        at,
+    )
+    assert error < 1e-4
+
+
+@pytest.mark.parametrize("penalty", [0.5, 16.0])
+def test_the_descent_ends_where_a_general_minimiser_does(penalty: float) -> None:
+    values = _log_probabilities(60).values.copy()
+    # LogProbabilities for the wrong class: its weight ends at the bound.
+    values[:, :, 3] = -3 * values[:, :, 1]
+    logs = replace(_log_probabilities(60), values=values)
+    ranges = [(0, 20), (25, 60)]
+    centre = np.concatenate([[1.0], np.full(5, 0.3), np.zeros(3)])
+    pull = np.concatenate([np.full(6, penalty), np.ones(3)])
+
+    def objective(p: Any) -> Any:
+        loss, gradient = logs.loss(p, ranges)
+        off = p - centre
+        return loss + pull @ off**2 / 2, gradient + pull * off
+
+    bounds = [(0.0, None)] * 6 + [(None, None)] * 3
+    expected = minimize(objective, centre, jac=True, bounds=bounds, tol=1e-14)
+    found = logs.descend(ranges, centre, centre, penalty, (200, 1e-15))
+    assert penalty > 1 or expected.x[3] == 0.0
+    np.testing.assert_allclose(found, expected.x, atol=2e-4)
+    assert objective(found)[0] == pytest.approx(expected.fun, rel=1e-9)
+
+
+def test_repeated_columns_share_one_weight_and_noise_gets_little() -> None:
+    found = learn_weights(_log_probabilities(), np.full(5, 0.5))
+    assert found.pieces.min() >= 0
+    assert found.pieces[0] == pytest.approx(found.pieces[1], abs=1e-4)
+    assert found.pieces[:2].sum() == pytest.approx(1.0, abs=0.25)
+    assert found.pieces[2:].max() < 0.2
+    assert found.penalty in PENALTIES
+
+
+def test_the_loss_is_below_that_of_even_weights() -> None:
+    logs = _log_probabilities()
+    even = np.concatenate([[1.0], np.full(5, 0.5), np.zeros(3)])
+    found = learn_weights(logs, np.full(5, 0.5))
+    learned = np.concatenate([[found.prior], found.pieces, found.biases])
+    whole = [(0, logs.n_rows)]
+    assert logs.loss(learned, whole)[0] < logs.loss(even, whole)[0]
+
+
+def test_threads_change_no_bit() -> None:
+    one = learn_weights(_log_probabilities(2500), np.full(5, 0.5))
+    two = learn_weights(_log_probabilities(2500, n_threads=2), np.full(5, 0.5))
+    np.testing.assert_array_equal(one.pieces, two.pieces)
+    np.testing.assert_array_equal(one.biases, two.biases)
+    assert (one.prior, one.penalty) == (two.prior, two.penalty)
+
+
+def test_few_rows_are_pulled_towards_the_centre() -> None:
+    found = learn_weights(_log_probabilities(5), np.full(5, 0.5))
+    assert found.penalty == PENALTIES[0]
+    np.testing.assert_allclose(found.pieces, 0.5, atol=0.1)
+
+
+def test_the_loss_is_that_of_the_softmax() -> None:
+    def check(case: tuple[int, int]) -> None:
+        n_classes, n_weights = case
+        rng = np.random.default_rng(n_weights)
+        # Scores far apart, so that exponentials below the smallest number occur.
+        values = rng.normal(size=(501, n_classes, n_weights)) * 10 ** rng.uniform(
+            -3, 3, size=(501, 1, 1)
+        )
+        own, weights = rng.integers(n_classes, size=501), rng.random(501)
+        logs = LogProbabilities(values.astype(np.float32), own, weights)
+        parameters = np.append(rng.random(n_weights), rng.normal(size=n_classes))
+        rows = np.r_[3:200, 260:501]
+        scores = logs.log_scores(parameters[:n_weights]) + parameters[n_weights:]
+        losses = logsumexp(scores, axis=1) - scores[np.arange(501), own]
+        found, _ = logs.loss(parameters, [(3, 200), (260, 501)])
+        # Contrasts are rounded to single precision.
+        assert found == pytest.approx(weights[rows] @ losses[rows], rel=1e-6)
+
+    check_each(itertools.product([2, 3, 7], [1, 8, 41]), check)
+
+
+def test_the_loss_of_a_row_is_right_to_the_last_digits() -> None:
+    apart = np.concatenate([[0.0], 10.0 ** np.linspace(-8, 3.3, 200)])
+    values = np.zeros((len(apart), 2, 1), dtype=np.float32)
+    values[:, 1, 0] = apart
+    for own in (0, 1):
+        logs = LogProbabilities(values, np.full(len(apart), own), np.ones(len(apart)))
+        ways = values[:, 1, 0].astype(float) * (1 - 2 * own)
+        for row, expected in enumerate(np.logaddexp(0.0, ways)):
+            found, _ = logs.loss(np.array([1.0, 0.0, 0.0]), [(row, row + 1)])
+            assert found == pytest.approx(expected, rel=1e-15, abs=5e-16)
+
+
+def _descent(n_rows: int, n_weights: int, n_threads: int) -> tuple[Any, ...]:
+    """Arguments of a native descent; the fifth holds where it is."""
+    rng = np.random.default_rng(0)
+    contrasts = rng.normal(size=(n_rows, 2, n_weights)).astype(np.float32)
+    own, weights = rng.integers(3, size=n_rows), rng.random(n_rows)
+    ranges = np.array([[0, n_rows // 3], [n_rows // 2, n_rows]])
+    parameters = np.concatenate([np.ones(n_weights) / n_weights, np.zeros(3)])
+    pull = np.ones(n_weights + 3)
+    aim = parameters.copy(), pull, 60, 0.0, n_threads
+    return contrasts, own, weights, ranges, parameters, *aim
+
+
+def _descended(n_threads: int) -> NDArray[np.float64]:
+    arguments = _descent(3000, 40, n_threads)
+    weights_descent(*arguments)
+    assert not np.array_equal(arguments[4], arguments[5])
+    found: NDArray[np.float64] = arguments[4]
+    return found
+
+
+def test_helping_threads_change_no_bit() -> None:
+    expected = _descended(1)
+    for n_threads in (2, 2, 2, 4, 32):
+        np.testing.assert_array_equal(_descended(n_threads), expected)
+
+
+def test_a_forked_process_descends_with_threads_of_its_own() -> None:
+    need("fork")
+    expected = _descended(2)
+    child = os.fork()
+    if child == 0:
+        os._exit(0 if np.array_equal(_descended(2), expected) else 1)
+    assert os.waitpid(child, 0)[1] == 0
+
+
+@pytest.mark.parametrize("first", [-1, 2001])
+def test_rows_outside_the_table_are_refused(first: int) -> None:
+    contrasts, own, weights, _, *others = _descent(2000, 8, 2)
+    with pytest.raises(ValueError, match="range of rows"):
+        weights_descent(contrasts, own, weights, np.array([[first, 2001]]), *others)
+
+
+def test_classes_outside_the_table_are_refused() -> None:
+    contrasts, own, *others = _descent(2000, 8, 2)
+    own[17] = 3
+    with pytest.raises(ValueError, match="class"):
+        weights_descent(contrasts, own, *others)
+
+
+def _interrupt_descents(n_times: int, n_rows: int = 30_000) -> None:
+    """Press Ctrl-C at random times; fails where no KeyboardInterrupt comes soon."""
+    rng = np.random.default_rng(0)
+    arguments = _descent(n_rows, 200, 2)
+    parameters, centre = arguments[4:6]
+    for delay in rng.uniform(0.0, 0.1, size=n_times):
+        sent: list[float] = []
+
+        def press(delay: float = delay, sent: list[float] = sent) -> None:
+            time.sleep(delay)
+            sent.append(time.perf_counter())
+            _thread.interrupt_main()
+
+        presser = threading.Thread(target=press)
+
+        def descend(presser: threading.Thread = presser) -> None:
+            presser.start()
+            while True:
+                parameters[:] = centre
+                weights_descent(*arguments)
+
+        with pytest.raises(KeyboardInterrupt):
+            descend()
+        waited = time.perf_counter() - sent[0]
+        presser.join()
+        assert waited < 0.5
+
+
+@pytest.mark.usefixtures("ctrl_c")
+def test_a_descent_ends_at_once_when_interrupted() -> None:
+    _interrupt_descents(2, 10_000)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("ctrl_c")
+def test_fifty_interruptions_end_in_time_and_do_no_harm() -> None:
+    _interrupt_descents(50)
+    np.testing.assert_array_equal(_descended(2), _descended(1))
 
 
 def test_deepest_pieces_of_hardly_any_weight_get_none() -> None:

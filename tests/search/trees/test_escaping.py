@@ -13,14 +13,18 @@ from bayleaf.data.domain import Domain, Variable
 from bayleaf.data.hierarchies.cuts import flat_hierarchy
 from bayleaf.data.hierarchy import ValueHierarchy
 from bayleaf.graph.dag import DAG
-from bayleaf.scores.resolve import resolve_score
+from bayleaf.scores.local_scores import resolve_score
 from bayleaf.search.constraints import Constraints
 from bayleaf.search.structure import Deadline
 from bayleaf.search.trees.escaping import WaysOut
 from bayleaf.search.trees.leaf_counts import RowTable
-from bayleaf.search.trees.network import TreeNetwork, descendants
-from bayleaf.search.trees.scores import TreeTerms
-from bayleaf.search.trees.task import HierarchySource, TreeTask
+from bayleaf.search.trees.tree_network import (
+    HierarchySource,
+    TreeNetwork,
+    TreeTask,
+    descendants,
+)
+from bayleaf.search.trees.tree_terms import TreeTerms
 from offenders import check_each
 from oracles import tree_networks
 

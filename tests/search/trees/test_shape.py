@@ -9,9 +9,9 @@ from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Variable
 from bayleaf.data.hierarchies.cuts import flat_hierarchy
 from bayleaf.data.hierarchy import ValueHierarchy
+from bayleaf.search.trees.growing import value_nodes
 from bayleaf.search.trees.leaf_counts import RowTable, row_counts
 from bayleaf.search.trees.shape import LeafShape, SplitShape, TreeShape
-from bayleaf.search.trees.value_nodes import value_nodes
 from offenders import check_each
 from oracles import tree_networks
 
@@ -112,9 +112,9 @@ def test_hierarchies_become_numbers_without_needless_nodes() -> None:
         "any": {"most": {"left": {"d": None, "a": None}, "c": None}, "rest": ["b"]}
     }
     nodes = value_nodes(ValueHierarchy.from_nested(nested), variable)
-    assert nodes.groups(0) == ((0, 2, 3), (1,))
+    assert nodes.groups[0] == ((0, 2, 3), (1,))
     most, rest = nodes.children[0]
-    assert nodes.groups(most) == ((0, 3), (2,))
+    assert nodes.groups[most] == ((0, 3), (2,))
     assert nodes.children[rest] == ()
     assert nodes.states[nodes.children[most][0]] == (0, 3)
     assert len(nodes.states) == 7
@@ -123,12 +123,12 @@ def test_hierarchies_become_numbers_without_needless_nodes() -> None:
 def test_a_missing_state_that_a_hierarchy_lacks_is_a_branch_of_the_root() -> None:
     variable = Variable("x", ("a", "b", None))
     nodes = value_nodes(flat_hierarchy(("a", "b")), variable)
-    assert nodes.groups(0) == ((0,), (1,), (2,))
+    assert nodes.groups[0] == ((0,), (1,), (2,))
     one = value_nodes(flat_hierarchy(("a",)), Variable("x", ("a", None)))
-    assert one.groups(0) == ((0,), (1,))
+    assert one.groups[0] == ((0,), (1,))
 
 
 def test_a_single_state_leaves_nothing_to_split() -> None:
     nodes = value_nodes(flat_hierarchy(("a",)), Variable("x", ("a",)))
-    assert nodes.groups(0) == ()
+    assert nodes.groups[0] == ()
     assert nodes.states == ((0,),)

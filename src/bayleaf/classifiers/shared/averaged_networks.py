@@ -13,10 +13,10 @@ from bayleaf.classifiers.shared.monotone import pooled_tables
 from bayleaf.classifiers.shared.parameters import check_model_size
 from bayleaf.classifiers.shared.training import Learned
 from bayleaf.counts.source import CountSource, Family, shared_family_counts
-from bayleaf.cpds.table import TableCPD
+from bayleaf.cpds.distribution import TableCPD
 from bayleaf.data.domain import Domain
 from bayleaf.models.averaged_networks import AveragedNetworksModel
-from bayleaf.search.left_out.leave_one_out import LeaveOneOut
+from bayleaf.search.left_out.left_out_scores import LeaveOneOut
 
 # Of a cell: counts, probabilities and their logarithms; of a table, its objects.
 _BYTES_A_CELL, _BYTES_A_TABLE = 24, 9000

@@ -56,8 +56,8 @@ from bayleaf.classifiers.shared.training import (
     class_variable,
     with_columns_aside,
 )
+from bayleaf.counts.count_tables import StoredCounts
 from bayleaf.counts.source import MOST_ROWS, CountSource
-from bayleaf.counts.stored import StoredCounts
 from bayleaf.counts.table_counts import TableCounts
 from bayleaf.counts.threads import thread_count
 from bayleaf.cpds.smoothing import Smoothing, resolve_smoothing
@@ -78,7 +78,7 @@ from bayleaf.models.fit_stamp import FitStamp
 from bayleaf.models.model_kind import AVERAGES_NETWORKS
 from bayleaf.models.predictor import Predictor
 from bayleaf.models.texts.feature_shape import FeatureShape
-from bayleaf.search.left_out.leave_one_out import LeaveOneOut, LeaveOneOutScores
+from bayleaf.search.left_out.left_out_scores import LeaveOneOut, LeaveOneOutScores
 from bayleaf.search.left_out.selection import Selection, rules_without_zeros
 from bayleaf.streams.streamed import is_streamed
 from bayleaf.wording import name_list, quoted

@@ -17,12 +17,12 @@ from bayleaf.classifiers.shared.parameters import (
 )
 from bayleaf.classifiers.shared.training import Learned
 from bayleaf.counts.source import CountSource
-from bayleaf.cpds.table import TableCPD, learn_table_cpds
+from bayleaf.cpds.distribution import TableCPD, learn_table_cpds
 from bayleaf.data.domain import Domain
 from bayleaf.graph.dag import DAG
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.networks.network_model import NetworkModel
-from bayleaf.search.left_out.leave_one_out import LeaveOneOut
+from bayleaf.search.left_out.left_out_scores import LeaveOneOut
 from bayleaf.wording import quoted
 
 if TYPE_CHECKING:

@@ -28,9 +28,9 @@ from bayleaf.classifiers.shared.training import Learned
 from bayleaf.counts.source import CountSource, Family
 from bayleaf.counts.table_counts import TableCounts
 from bayleaf.counts.threads import thread_count
+from bayleaf.cpds.distribution import TableCPD
 from bayleaf.cpds.linear_gaussian import LinearGaussianFamilies
 from bayleaf.cpds.smoothing import Lidstone, Smoothing
-from bayleaf.cpds.table import TableCPD
 from bayleaf.data.codes import Codes
 from bayleaf.data.cuts.fine_cuts import FineCuts
 from bayleaf.data.cuts.random_cuts import FEW_VALUES
@@ -43,17 +43,21 @@ from bayleaf.models.networks.hybrid_network import HybridNetworkModel
 from bayleaf.models.networks.network_model import NetworkModel
 from bayleaf.models.support.number_terms import WeightedLinearFamilies
 from bayleaf.search.constraints import Constraints
-from bayleaf.search.left_out.averaged_kdb import scores_of, state_counts
-from bayleaf.search.left_out.leave_one_out import LeaveOneOut
-from bayleaf.search.left_out.linear_families import Numbers, number_rows
-from bayleaf.search.left_out.number_structure import (
+from bayleaf.search.left_out.left_out_scores import LeaveOneOut
+from bayleaf.search.left_out.linear_families import (
+    Numbers,
     last_pieces,
     left_out_numbers,
+    number_rows,
     said_numbers,
     weighed_pieces,
 )
-from bayleaf.search.left_out.piece_weights import PieceWeights, weigh_pieces
-from bayleaf.search.left_out.weights import LogProbabilities
+from bayleaf.search.left_out.piece_weights import (
+    LogProbabilities,
+    PieceWeights,
+    weigh_pieces,
+)
+from bayleaf.search.left_out.sampled_networks import scores_of, state_counts
 from bayleaf.wording import quoted
 
 # Rows, and numbers that they say of all classes, on which weights are learned at most.

@@ -8,8 +8,8 @@ import numpy as np
 
 from bayleaf.classifiers.shared.parameters import encoder_rules
 from bayleaf.classifiers.shared.training import class_variable
+from bayleaf.counts.count_tables import StoredCounts
 from bayleaf.counts.source import CountSource
-from bayleaf.counts.stored import StoredCounts
 from bayleaf.counts.table_counts import rows_by_state
 from bayleaf.data.domain import Domain
 from bayleaf.data.encoder.learning import Target, learn_encoder

@@ -12,8 +12,8 @@ from sklearn.base import clone
 
 from bayleaf.classifiers.shared.monotone import directions_of
 from bayleaf.counts.source import CountSource
+from bayleaf.cpds.distribution import TableCPD
 from bayleaf.cpds.smoothing import CellSmoothing, Smoothing
-from bayleaf.cpds.table import TableCPD
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
 from bayleaf.data.tables.frames import take_rows
@@ -21,11 +21,11 @@ from bayleaf.inference.elimination import Eliminator
 from bayleaf.inference.factors import Factor
 from bayleaf.models.predictor import Predictor
 from bayleaf.scoring.partial_cases import known_cells, known_shares
-from bayleaf.search.left_out.cells import cell_rule
-from bayleaf.search.left_out.leave_one_out import (
+from bayleaf.search.left_out.left_out_scores import (
     AddMissing,
     LeaveOneOut,
     LeaveOneOutScores,
+    cell_rule,
 )
 from bayleaf.search.left_out.selection import (
     Selection,

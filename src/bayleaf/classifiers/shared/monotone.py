@@ -15,14 +15,14 @@ from scipy.special import expit
 
 from bayleaf.classifiers.shared.training import Learned
 from bayleaf.counts.source import CountSource, Family
-from bayleaf.cpds.table import TableCPD
+from bayleaf.cpds.distribution import TableCPD
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.models.averaged_kdb import AveragedKDBModel
 from bayleaf.models.class_model import ClassModel
 from bayleaf.models.networks.network_model import NetworkModel
 from bayleaf.models.support.number_terms import Curves
-from bayleaf.search.left_out.cells import LeftOutRows
+from bayleaf.search.left_out.left_out_scores import LeftOutRows
 from bayleaf.wording import name_list, near_names, quoted
 
 Floats = NDArray[np.float64]

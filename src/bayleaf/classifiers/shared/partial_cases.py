@@ -20,7 +20,7 @@ from bayleaf.scoring.partial_cases import (
     mean_factors,
     parents_of,
 )
-from bayleaf.search.left_out.cells import LeftOutRows
+from bayleaf.search.left_out.left_out_scores import LeftOutRows
 
 Floats = NDArray[np.float64]
 

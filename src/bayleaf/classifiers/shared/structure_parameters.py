@@ -37,10 +37,9 @@ from bayleaf.latent.structure_learning import (
     StructureOptions,
 )
 from bayleaf.scores.arc_prior import ArcPrior
-from bayleaf.scores.local_score import LocalScore, Unit
-from bayleaf.scores.resolve import LOCAL_SCORES, resolve_score
+from bayleaf.scores.local_scores import LOCAL_SCORES, LocalScore, Unit, resolve_score
 from bayleaf.search.constraints import Edge
-from bayleaf.search.hierarchies.clustering import check_linkage
+from bayleaf.search.hierarchy_learning import check_linkage
 from bayleaf.search.structure import SearchProgress
 from bayleaf.search.tree_climbing import TREE_SEARCHES
 from bayleaf.wording import quoted

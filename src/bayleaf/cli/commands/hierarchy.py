@@ -161,7 +161,7 @@ def _learned(
     from bayleaf.data.cuts.discretizers import resolve_discretizer
     from bayleaf.data.encoder.learning import learn_encoder
     from bayleaf.data.reading.rules import EncoderRules
-    from bayleaf.search.hierarchies.clustering import learn_hierarchies
+    from bayleaf.search.hierarchy_learning import learn_hierarchies
     from bayleaf.wording import near_names
 
     parts, weights = table

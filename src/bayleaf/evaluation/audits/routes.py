@@ -16,7 +16,7 @@ from bayleaf.counts.information import (
 )
 from bayleaf.data.codes import Codes
 from bayleaf.evaluation.audits.joint_tables import class_table
-from bayleaf.graph.trails import OpenTrails
+from bayleaf.graph.separation import OpenTrails
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.class_model import ClassModel
 from bayleaf.models.texts.picture import SHARED

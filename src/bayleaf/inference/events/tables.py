@@ -11,8 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.graph.partial_elimination import eliminate_all_but
-from bayleaf.graph.triangulation import married
+from bayleaf.graph.triangulation import eliminate_all_but, married
 from bayleaf.wording import name_list
 
 Floats = NDArray[np.float64]

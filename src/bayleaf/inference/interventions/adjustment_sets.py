@@ -8,17 +8,17 @@ from dataclasses import dataclass, replace
 from itertools import islice, pairwise
 from typing import Any, Literal
 
-from bayleaf.graph.adjustment import Adjustment
+from bayleaf.graph.adjustment import Adjustment, FrontDoor
 from bayleaf.graph.dag import DAG
-from bayleaf.graph.front_door import FrontDoor
-from bayleaf.graph.separators import (
+from bayleaf.graph.separation import (
     Nodes,
+    OpenTrails,
+    Trail,
     ancestral_separator,
     minimal_separators,
     separators_by_size,
     smallest_separator,
 )
-from bayleaf.graph.trails import OpenTrails, Trail
 from bayleaf.wording import brief, counted, name_list, quoted, shown_name
 
 Name = str | int

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.cpds.dirichlet import log_dirichlet
-from bayleaf.cpds.table import TableCPD
+from bayleaf.cpds.distribution import TableCPD
 from bayleaf.inference.factorisation import Factorisation
 from bayleaf.inference.interventions.joint_tables import (
     Elimination,

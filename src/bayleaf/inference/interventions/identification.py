@@ -9,9 +9,7 @@ from math import prod
 from typing import Literal
 
 from bayleaf.graph.adjustment import Adjustment
-from bayleaf.graph.separation import descendants
-from bayleaf.graph.separators import Nodes
-from bayleaf.graph.trails import OpenTrails
+from bayleaf.graph.separation import Nodes, OpenTrails, descendants
 from bayleaf.inference.interventions.adjustment_sets import (
     Name,
     blocking_path,

@@ -13,7 +13,7 @@ from typing import Any, Self
 from bayleaf.data.domain import Domain
 from bayleaf.graph.adjustment import Adjustment
 from bayleaf.graph.dag import DAG
-from bayleaf.graph.trails import OpenTrails
+from bayleaf.graph.separation import OpenTrails
 from bayleaf.inference.approximate.posterior_queries import KnownOf
 from bayleaf.inference.interventions.adjustment_sets import (
     AdjustmentSets,

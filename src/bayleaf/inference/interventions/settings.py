@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.cpds.distribution import CPD
+from bayleaf.cpds.distribution import CPD, TableCPD
 from bayleaf.cpds.given_tables import checked_table
-from bayleaf.cpds.table import TableCPD
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.data.tables.cells import is_missing_cell
 from bayleaf.graph.dag import DAG

@@ -24,15 +24,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.counts.source import Family
-from bayleaf.cpds.contexts import (
+from bayleaf.cpds.distribution import CPD, GroupedTableCPD, StateGroups, group_of_states
+from bayleaf.cpds.local_structure import (
     contexts,
     grouped_probabilities,
     n_contexts,
     state_groups,
 )
-from bayleaf.cpds.distribution import CPD
-from bayleaf.cpds.grouped_table import GroupedTableCPD, StateGroups, group_of_states
-from bayleaf.cpds.tree import TreeCPD
+from bayleaf.cpds.tree_cpd import TreeCPD
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]

@@ -8,11 +8,9 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.cpds.contexts import with_known_parents
-from bayleaf.cpds.distribution import CPD
-from bayleaf.cpds.grouped_table import GroupedTableCPD
-from bayleaf.cpds.row_probabilities import distributions_of_rows
-from bayleaf.cpds.tree import TreeCPD
+from bayleaf.cpds.distribution import CPD, GroupedTableCPD
+from bayleaf.cpds.local_structure import distributions_of_rows, with_known_parents
+from bayleaf.cpds.tree_cpd import TreeCPD
 from bayleaf.data.codes import Codes
 from bayleaf.inference.factorisation import Factorisation
 from bayleaf.inference.sampling.draws import Columns, Draw, Drawing

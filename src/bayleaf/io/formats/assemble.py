@@ -10,7 +10,7 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.cpds.table import TableCPD
+from bayleaf.cpds.distribution import TableCPD
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.graph.dag import DAG
 from bayleaf.io.formats.row_sums import RowSums

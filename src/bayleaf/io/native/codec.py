@@ -19,7 +19,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 import numpy as np
 
 from bayleaf.cpds.random_network import RandomNetwork
-from bayleaf.cpds.tree import TreeCPD
+from bayleaf.cpds.tree_cpd import TreeCPD
 from bayleaf.data.domain import Domain
 from bayleaf.io.errors import ModelFileError
 from bayleaf.io.native.archive import Array, ArrayReader

@@ -6,12 +6,9 @@ from collections import ChainMap
 from collections.abc import Callable, MutableMapping
 from typing import Any, TypeVar
 
-from bayleaf.cpds.deterministic import DeterministicCPD
-from bayleaf.cpds.distribution import CPD
-from bayleaf.cpds.grouped_table import GroupedTableCPD
+from bayleaf.cpds.distribution import CPD, DeterministicCPD, GroupedTableCPD, TableCPD
 from bayleaf.cpds.smoothing import Dirichlet, Lidstone, MEstimate, Smoothing
-from bayleaf.cpds.table import TableCPD
-from bayleaf.cpds.tree import TreeCPD
+from bayleaf.cpds.tree_cpd import TreeCPD
 from bayleaf.models.averaged_kdb import AveragedKDBModel
 from bayleaf.models.averaged_networks import AveragedNetworksModel
 from bayleaf.models.bayesian_network import BayesianNetwork

@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.counts.occupied import OccupiedFamilies
-from bayleaf.cpds.nested import radices_of
-from bayleaf.cpds.random_network import RandomNetwork
+from bayleaf.cpds.random_network import RandomNetwork, radices_of
 from bayleaf.native.counts import unpack_cells
 from bayleaf.wording import brief_fields
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.counts.source import Family
-from bayleaf.cpds.tree import Leaf, Split, TreeCPD
+from bayleaf.cpds.tree_cpd import Leaf, Split, TreeCPD
 from bayleaf.wording import brief_fields
 
 # Deeper trees are refused: they are walked by recursion.

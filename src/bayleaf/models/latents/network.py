@@ -7,10 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.cpds.deterministic import DeterministicCPD
-from bayleaf.cpds.distribution import CPD
+from bayleaf.cpds.distribution import CPD, DeterministicCPD, TableCPD
 from bayleaf.cpds.latent_tree import LatentTree, LatentVariable
-from bayleaf.cpds.table import TableCPD
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.graph.dag import DAG
 from bayleaf.models.bayesian_network import BayesianNetwork

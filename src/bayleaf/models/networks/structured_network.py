@@ -12,15 +12,13 @@ from numpy.typing import NDArray
 from scipy.special import xlogy
 
 from bayleaf.counts.threads import run_tasks, thread_count
-from bayleaf.cpds.distribution import CPD
-from bayleaf.cpds.grouped_table import GroupedTableCPD, group_of_states
-from bayleaf.cpds.row_probabilities import (
+from bayleaf.cpds.distribution import CPD, GroupedTableCPD, TableCPD, group_of_states
+from bayleaf.cpds.local_structure import (
     log_probabilities_of_rows,
     positions_of_rows,
     rows_by_leaf,
 )
 from bayleaf.cpds.smoothing import Smoothing
-from bayleaf.cpds.table import TableCPD
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
 from bayleaf.graph.dag import DAG

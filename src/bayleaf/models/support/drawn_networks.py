@@ -10,10 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.cpds.dirichlet import log_dirichlet
-from bayleaf.cpds.distribution import CPD
-from bayleaf.cpds.grouped_table import GroupedTableCPD
-from bayleaf.cpds.table import TableCPD
-from bayleaf.cpds.tree import Leaf, Split, TreeCPD
+from bayleaf.cpds.distribution import CPD, GroupedTableCPD, TableCPD
+from bayleaf.cpds.tree_cpd import Leaf, Split, TreeCPD
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
 from bayleaf.graph.dag import DAG

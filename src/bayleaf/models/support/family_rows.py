@@ -9,10 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.counts.source import CountSource
-from bayleaf.cpds.contexts import contexts
-from bayleaf.cpds.distribution import CPD
-from bayleaf.cpds.grouped_table import GroupedTableCPD, group_of_states
-from bayleaf.cpds.tree import TreeCPD
+from bayleaf.cpds.distribution import CPD, GroupedTableCPD, group_of_states
+from bayleaf.cpds.local_structure import contexts
+from bayleaf.cpds.tree_cpd import TreeCPD
 from bayleaf.data.codes import Codes
 
 Floats = NDArray[np.float64]

@@ -8,8 +8,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.cpds.nested import NestedFamilies, PseudoCounts, joint_cells
-from bayleaf.cpds.random_network import RandomNetwork
+from bayleaf.cpds.random_network import (
+    NestedFamilies,
+    PseudoCounts,
+    RandomNetwork,
+    joint_cells,
+)
 from bayleaf.cpds.smoothing import Smoothing
 from bayleaf.data.codes import Codes
 

@@ -7,8 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.cpds.nested import pseudo_weights
-from bayleaf.cpds.random_network import RandomNetwork
+from bayleaf.cpds.random_network import RandomNetwork, pseudo_weights
 from bayleaf.cpds.smoothing import Smoothing
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.scoring.terms import Counts, SumOut

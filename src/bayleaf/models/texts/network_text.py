@@ -5,9 +5,8 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Sequence
 
-from bayleaf.cpds.deterministic import DeterministicCPD
-from bayleaf.cpds.distribution import CPD
-from bayleaf.cpds.tree import TreeCPD
+from bayleaf.cpds.distribution import CPD, DeterministicCPD
+from bayleaf.cpds.tree_cpd import TreeCPD
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.graph.dag import DAG
 from bayleaf.wording import counted, name_list, shown_name, stated, visible

@@ -1,18 +1,26 @@
-"""Draws structures of linear-Gaussian families and fits them by class."""
+"""Linear-Gaussian families of numbers: drawn, ranked or chosen, and fitted by class."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from bayleaf.cpds.linear_gaussian import LinearGaussianFamilies, columns_of
+from bayleaf.cpds.random_network import OwnShares
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Variable
 from bayleaf.search.constraints import Constraints
+from bayleaf.search.feature_orders import TIE_DECIMALS, ranked_parents, spanning_parents
+from bayleaf.search.left_out.left_out_scores import LeftOutRows, log_losses
+from bayleaf.search.left_out.temperature import best_temperature
+
+Floats = NDArray[np.float64]
+Whole = NDArray[np.int64]
 
 # Structures that are drawn, and parents of a feature in each.
 N_STRUCTURES, MOST_PARENTS = 4, 6
@@ -29,9 +37,10 @@ _MOST_MOMENTS = 20_000_000
 _POSITIONS_A_UNIT = 4096.0
 # Rows whose products are summed at a time, whatever the number of threads.
 _BLOCK_ROWS = 65_536
-
-Floats = NDArray[np.float64]
-Whole = NDArray[np.int64]
+# Numbers of parents that "auto" tries: a parent adds one slope, not a factor of cells.
+PARENT_GRID = (0, 1, 2, 3, 5, 8, 13, 21, 34)
+# Log densities held at a time.
+_BLOCK_VALUES = 1 << 21
 
 
 def normal_positions(variable: Variable, counts: Floats) -> Floats | None:
@@ -205,8 +214,7 @@ def _drawn_structures(
     found = []
     for _ in range(N_STRUCTURES):
         order = np.argsort(-(own + generator.gumbel(size=n_columns)), kind="stable")
-        if constraints.has_edges:
-            order = constraints.ordered(order)
+        order = constraints.ordered(order)
         parents = [nobody] * n_columns
         for place, child in enumerate(order.tolist()):
             earlier = order[:place]
@@ -244,14 +252,6 @@ def _shared_nats(explained: Floats) -> Floats:
     return np.asarray(-0.5 * np.log1p(-np.clip(explained, 0.0, 1.0 - 1e-9)))
 
 
-class _Fit(NamedTuple):
-    """One family in all classes."""
-
-    coefficients: Floats
-    triangles: Floats
-    squares: Floats
-
-
 def fitted_families(
     numbers: Numbers, structures: list[list[Whole]]
 ) -> LinearGaussianFamilies:
@@ -262,21 +262,27 @@ def fitted_families(
     rows = numbers.rows
     variances = _class_variances(rows)
     children, pieces, parents, shares = [], [], [], []
-    facts, fits = [], []
+    facts, coefficients, triangles = [], [], []
     for child in range(rows.n_columns):
         given = [own[child] for own in structures if len(own[child])]
         drawn = [np.zeros(0, dtype=np.int64), *given]
         places = np.unique(np.concatenate(drawn))
-        moments = _moments_of(rows, child, places)
+        # Products of (1, parents, child) over the rows in which the child is known.
+        if rows.is_whole[child] and rows.shared is not None:
+            taken = np.concatenate([[0], 1 + places, [1 + child]])
+            moments = np.ascontiguousarray(rows.shared[:, taken][:, :, taken])
+        else:
+            moments = rows.moments([*places.tolist(), child], among=child)
         for number, own in enumerate(drawn):
-            fit = _fit(moments, np.searchsorted(places, own))
+            slopes, triangle, squares = _fit(moments, np.searchsorted(places, own))
             children.append(child)
             pieces.append(child * N_PIECES + (number > 0))
             parents.append(own)
             shares.append(1.0 / len(given) if number else 1.0)
             prior = 2.0 * variances[child]
-            facts.append(np.stack([moments[:, 0, 0], fit.squares, prior], axis=1))
-            fits.append(fit)
+            facts.append(np.stack([moments[:, 0, 0], squares, prior], axis=1))
+            coefficients.append(slopes)
+            triangles.append(triangle)
     return LinearGaussianFamilies(
         features=numbers.features,
         positions=numbers.positions,
@@ -287,8 +293,8 @@ def fitted_families(
         parents=np.concatenate(parents).astype(np.int64),
         shares=np.array(shares),
         facts=np.stack(facts),
-        coefficients=np.concatenate([fit.coefficients for fit in fits], axis=1),
-        triangles=np.concatenate([fit.triangles for fit in fits], axis=1),
+        coefficients=np.concatenate(coefficients, axis=1),
+        triangles=np.concatenate(triangles, axis=1),
         means=np.ascontiguousarray(rows.means.T),
         variances=np.ascontiguousarray(variances.T),
     )
@@ -306,16 +312,11 @@ def _class_variances(rows: NumberRows) -> Floats:
     return np.asarray(np.maximum(found, _LEAST_VARIANCE))
 
 
-def _moments_of(rows: NumberRows, child: int, places: Whole) -> Floats:
-    """Products of (1, parents, child) over the rows in which the child is known."""
-    if rows.is_whole[child] and rows.shared is not None:
-        taken = np.concatenate([[0], 1 + places, [1 + child]])
-        return np.ascontiguousarray(rows.shared[:, taken][:, :, taken])
-    return rows.moments([*places.tolist(), child], among=child)
+def _fit(moments: Floats, own: Whole) -> tuple[Floats, Floats, Floats]:
+    """Regress the last variable of moments on a constant and some others, by class.
 
-
-def _fit(moments: Floats, own: Whole) -> _Fit:
-    """The regression of the last variable of moments on a constant and some others."""
+    Returns coefficients, factors of the leverage and sums of squared residuals.
+    """
     taken = np.concatenate([[0], 1 + own])
     size = len(taken)
     prior = np.diag([_INTERCEPT, *[_SLOPE] * (size - 1)])
@@ -329,4 +330,159 @@ def _fit(moments: Floats, own: Whole) -> _Fit:
     # The leverage a'Ga is the squared length of L'a where G = L L'.
     upper = np.linalg.cholesky(inverse).transpose(0, 2, 1)
     rows, columns = np.triu_indices(size)
-    return _Fit(coefficients, np.ascontiguousarray(upper[:, rows, columns]), squares)
+    return coefficients, np.ascontiguousarray(upper[:, rows, columns]), squares
+
+
+@dataclass(frozen=True, eq=False)
+class NumberRanking:
+    """Numbers in KDB's order, and the best parents of each."""
+
+    numbers: Numbers
+    ranked: list[Whole]  # earlier columns, the most informative first
+
+    @classmethod
+    def from_rows(
+        cls,
+        numbers: Numbers,
+        theta: float | str | None = None,
+        constraints: Constraints | None = None,
+    ) -> NumberRanking:
+        """Rank the numbers by information, each taken as normal within the classes.
+
+        Parents of at most `theta` nats are left out; with "auto" those whose G² stays
+        below ln N for each slope that they add. Constraints are over all features, see
+        `rank_parents`, and apply among the numbers.
+        """
+        constraints = (constraints or Constraints()).among(numbers.features.tolist())
+        required = constraints.required_parents(numbers.rows.n_columns)
+        ranked = [np.array(parents, dtype=np.int64) for parents in required]
+        information = normal_information(numbers.rows)
+        if information is not None:
+            own, pairs = (nats.round(TIE_DECIMALS) for nats in information)
+            order = constraints.ordered(np.argsort(-own, kind="stable"))
+            least = np.full(pairs.shape, _least_nats(numbers, theta))
+            for parent, child in constraints.required_edges:
+                least[child, parent] = -np.inf
+            for place, child in enumerate(order.tolist()):
+                best = ranked_parents(child, order[:place], pairs, constraints)
+                strong = pairs[child, best] > least[child, best]
+                ranked[child] = best[strong].astype(np.int64)
+        return cls(numbers, ranked)
+
+    def families(self, k: int) -> LinearGaussianFamilies:
+        """The families in which each number has its k best parents."""
+        return fitted_families(self.numbers, [[own[:k] for own in self.ranked]])
+
+
+def number_tree(
+    numbers: Numbers, theta: float | None, constraints: Constraints | None = None
+) -> LinearGaussianFamilies:
+    """Families of the tree of largest information, as in TAN.
+
+    Edges of at most `theta` nats are left out; constraints are over all features.
+    """
+    n_columns = numbers.rows.n_columns
+    constraints = (constraints or Constraints()).among(numbers.features.tolist())
+    parents = constraints.required_parents(n_columns)
+    information = normal_information(numbers.rows)
+    if information is not None:
+        own, pairs = (nats.round(TIE_DECIMALS) for nats in information)
+        order = np.argsort(-own, kind="stable")
+        parents = spanning_parents(pairs, order, theta, constraints)
+    structure = [np.array(own, dtype=np.int64) for own in parents]
+    return fitted_families(numbers, [structure])
+
+
+def choose_families(
+    ranking: NumberRanking, codes: Codes, log_prior: Floats, least: int = 0
+) -> tuple[int, LinearGaussianFamilies]:
+    """Choose the number of parents that predicts left-out rows best, and families.
+
+    It is the least of the best in `PARENT_GRID` from `least` on, each at the
+    temperature that suits it. `log_prior` (n_classes, n_rows) is in nats, without the
+    row.
+    """
+    own = codes.column(codes.n_variables - 1).astype(np.intp)
+    weights, most = np.asarray(codes.weights), max(map(len, ranking.ranked))
+    tried = [k for k in PARENT_GRID if least <= k < most] + [most]
+    best: tuple[float, int, LinearGaussianFamilies] | None = None
+    for k in [k for k in tried if k <= max(PARENT_GRID[-1], least)]:
+        families = ranking.families(k)
+        said = left_out_numbers(families, codes)
+        scores = (log_prior + said).T
+        scores = scores / best_temperature(scores, own, weights)
+        mean = weights @ log_losses(scores, own) / weights.sum()
+        loss = round(float(mean), TIE_DECIMALS)
+        if best is None or loss < best[0]:
+            best = loss, k, families
+    assert best is not None
+    return best[1], best[2]
+
+
+def last_pieces(families: LinearGaussianFamilies) -> Whole:
+    """For each number the piece that says what it says in the network, shape (n,).
+
+    That is the one given its parents, where it has any.
+    """
+    found = np.zeros(len(families.features), dtype=np.int64)
+    np.maximum.at(found, families.children, families.pieces)
+    return found
+
+
+def left_out_numbers(families: LinearGaussianFamilies, codes: Codes) -> Floats:
+    """Evidence (nats) of all numbers in left-out rows, (n_classes, n_rows)."""
+    return said_numbers(families, codes, is_left_out=True)
+
+
+def said_numbers(
+    families: LinearGaussianFamilies, codes: Codes, *, is_left_out: bool = False
+) -> Floats:
+    """Evidence (nats) of all numbers, summed in blocks of rows, (n_classes, n_rows)."""
+    n_classes, n_pieces = len(families.means), families.n_columns_of_pieces
+    chosen = last_pieces(families)
+    found = np.empty((n_classes, codes.n_rows))
+    step = max(1, _BLOCK_VALUES // (n_classes * n_pieces))
+    for first in range(0, codes.n_rows, step):
+        rows = codes.rows(slice(first, first + step))
+        shares = own_shares(LeftOutRows(rows)) if is_left_out else None
+        values: NDArray[Any] = np.empty((rows.n_rows, n_classes, n_pieces))
+        families.write_log_densities(rows, values, 0, shares)
+        found[:, first : first + step] = values[:, :, chosen].sum(axis=2).T
+    return found
+
+
+def own_shares(rows: LeftOutRows) -> OwnShares:
+    """What each row takes from the families of its own class."""
+    return OwnShares(rows.own.astype(np.int64), rows.shares)
+
+
+def _least_nats(numbers: Numbers, theta: float | str | None) -> float:
+    """What a parent must tell more than."""
+    if theta is None:
+        return -np.inf
+    if theta != "auto":
+        return float(theta)
+    weight = float(numbers.rows.totals.sum(axis=1).max())
+    n_classes = numbers.rows.n_classes
+    return float(np.log(max(weight, 1.0)) * n_classes / (2.0 * weight))
+
+
+def weighed_pieces(
+    families: LinearGaussianFamilies,
+    codes: Codes,
+    log_prior: Floats,
+    log_tables: Floats,
+) -> NDArray[np.float32]:
+    """Left-out log-probabilities (nats) of prior, tables and each number.
+
+    `log_prior` and `log_tables` (n_classes, n_rows or more) are without the row;
+    further rows are ignored. Returns (n_rows, n_classes, 2 + n_numbers), float32.
+    """
+    n_rows, n_classes = codes.n_rows, len(families.means)
+    every = np.empty((n_rows, n_classes, families.n_columns_of_pieces), np.float32)
+    families.write_log_densities(codes, every, 0, own_shares(LeftOutRows(codes)))
+    values = np.empty((n_rows, n_classes, 2 + len(families.features)), np.float32)
+    values[:, :, 0] = log_prior[:, :n_rows].T
+    values[:, :, 1] = log_tables[:, :n_rows].T
+    values[:, :, 2:] = every[:, :, last_pieces(families)]
+    return values

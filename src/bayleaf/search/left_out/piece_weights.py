@@ -1,26 +1,251 @@
-"""Weights of all pieces of an average's scores, learned or even, and corrected."""
+"""Weights of all pieces of an average's scores, learned or even, and corrected.
+
+Generative log-probabilities get weights that minimise a conditional loss, as in
+WANBIA-C (Zaidi, Cerquides, Carman & Webb 2013); here the log-probabilities of every row
+leave the row itself out, so that the weights cannot reward a table for remembering it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+import itertools
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property, partial
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bayleaf.counts.threads import processor_count, run_tasks, stretches, worthwhile
 from bayleaf.cpds.linear_gaussian import LinearGaussianFamilies
 from bayleaf.data.domain import Variable
-from bayleaf.search.left_out.cells import LeftOutRows
-from bayleaf.search.left_out.class_trees import GrownTrees, learn_class_trees
-from bayleaf.search.left_out.correction import Correction, learn_correction
+from bayleaf.native.search import contrast_width, weighted_loss, weights_descent
+from bayleaf.search.left_out.corrections import (
+    Correction,
+    GrownTrees,
+    learn_class_trees,
+    learn_correction,
+)
+from bayleaf.search.left_out.left_out_scores import LeftOutRows
 from bayleaf.search.left_out.temperature import best_temperature
-from bayleaf.search.left_out.weights import LogProbabilities, learn_weights
 
 Floats = NDArray[np.float64]
+Ranges = Sequence[tuple[int, int]]
 
+# Strengths of the pull towards equal weights, the strongest first.
+PENALTIES = (256.0, 64.0, 16.0, 4.0, 1.0)
+# Strengths that are tried too where rows are few, towards equal weights and towards the
+# prior alone: if features say little, equal weights say too much.
+_STRONGER = (4096.0, 1024.0)
+# Rows above which one held-out quarter takes the place of three folds.
+_FOLD_ROWS = 2000
+_N_FOLDS = 3
+# The same for the logs of all rows, by class and piece: each descent reads all of them.
+_FOLD_VALUES = 10_000_000
+# Fewer rows than this cannot tell one penalty from another.
+MIN_ROWS = 12
+# Nats that one penalty must lose more than another to count less by a factor of e, and
+# the least share with which one counts.
+_NEAR_EQUAL, _LEAST_SHARE = 3.0, 0.01
+# Most steps of a descent, and the relative gain of a step below which it ends: what a
+# trial is for, telling one penalty from another, needs no more.
+_TRIAL, _FINAL = (40, 1e-5), (100, 1e-6)
+# Rows whose losses are added up at a time, whatever the number of threads.
+_BLOCK_ROWS = 512
+# Products, about a tenth of a millisecond's work, for which a thread is started.
+_LEAST_WORK = 100_000
 # Least share of a feature's deepest piece in all its weights. Most cells of a model are
 # those of deepest pieces, and such a share hardly moves a score.
-_LEAST_SHARE = 0.05
+_LEAST_DEEPEST_SHARE = 0.05
+
+
+@dataclass(frozen=True, eq=False)
+class LogProbabilities:
+    """Left-out log-probabilities of the classes, piece by piece.
+
+    Rows are in random order. Single precision halves what each step of the search
+    reads.
+    """
+
+    values: NDArray[np.float32]  # (n_rows, n_classes, 1 + n_pieces), nats, prior first
+    own: NDArray[np.int64]  # (n_rows,), true classes
+    weights: Floats  # (n_rows,)
+    n_threads: int = 1  # the result does not depend on it
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return len(self.own)
+
+    def log_scores(self, weights: Floats) -> Floats:
+        """Weighted sums of the logs, (n_rows, n_classes), nats.
+
+        `weights` (1 + n_pieces,) begins with the prior's.
+        """
+        scores = np.empty(self.values.shape[:2])
+
+        def add_up(first: int, last: int) -> None:
+            for start in range(first, last, _BLOCK_ROWS):
+                rows = slice(start, min(start + _BLOCK_ROWS, last))
+                scores[rows] = self.values[rows] @ weights
+
+        self._by_rows(add_up)
+        return scores
+
+    @cached_property
+    def contrasts(self) -> NDArray[np.float32]:
+        """What speaks for each class against the first.
+
+        Shape (n_rows, n_classes - 1, 1 + n_pieces), filled up with zeros to whole lanes
+        of the native loops; all that a loss depends on.
+        """
+        n_rows, n_classes, n_weights = self.values.shape
+        shape = n_rows, n_classes - 1, contrast_width(n_weights)
+        found = np.zeros(shape, dtype=np.float32)
+
+        def subtract(first: int, last: int) -> None:
+            rows = slice(first, last)
+            out = found[rows, :, :n_weights]
+            np.subtract(self.values[rows, 1:], self.values[rows, :1], out=out)
+
+        self._by_rows(subtract)
+        return found
+
+    @property
+    def useful_threads(self) -> int:
+        """Threads that find enough to do at each point of a descent."""
+        return worthwhile(self.n_threads, self.values.size, _LEAST_WORK)
+
+    def _by_rows(self, task: Callable[[int, int], None]) -> None:
+        """Run a task on stretches of rows, side by side where there are many."""
+        threads = self.useful_threads
+        run_tasks(
+            [partial(task, *ends) for ends in stretches(self.n_rows, threads)], threads
+        )
+
+    def loss(self, parameters: Floats, ranges: Ranges) -> tuple[float, Floats]:
+        """Log-loss (nats, weighted sum) of some rows, and its gradient.
+
+        `parameters` are 1 + n_pieces weights, then a bias for each class; `ranges` are
+        pairs (first, last).
+        """
+        gradient = np.empty(len(parameters))
+        loss = weighted_loss(*self._native_rows(ranges), parameters, gradient)
+        return loss, gradient
+
+    def descend(
+        self,
+        ranges: Ranges,
+        start: Floats,
+        centre: Floats,
+        penalty: float,
+        patience: tuple[int, float],
+    ) -> Floats:
+        """Weights, none negative, and biases of least penalised loss.
+
+        `penalty` pulls weights towards `centre`; biases are pulled with strength 1.
+        `start` and `centre` are (1 + n_pieces + n_classes,). `patience` is the most
+        steps, and the relative gain of a step below which the descent ends.
+        """
+        n_weights = self.values.shape[2]
+        pull = np.append(np.full(n_weights, penalty), np.ones(len(start) - n_weights))
+        found = start.copy()
+        # More threads than processors would wait for one another.
+        threads = min(self.useful_threads, processor_count())
+        rows = self._native_rows(ranges)
+        weights_descent(*rows, found, centre, pull, *patience, threads)
+        return found
+
+    def _native_rows(
+        self, ranges: Ranges
+    ) -> tuple[NDArray[np.float32], NDArray[np.int64], Floats, NDArray[np.int64]]:
+        """Rows, and which of them count, as the native loops take them."""
+        weights = np.ascontiguousarray(self.weights)
+        return self.contrasts, self.own, weights, np.array(ranges, dtype=np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class LearnedWeights:
+    """Weights of prior and pieces, and biases."""
+
+    prior: float  # of the log prior
+    pieces: Floats  # (n_pieces,), none negative
+    biases: Floats  # (n_classes,), added to the scores
+    penalty: float  # strength of the pull that counts most
+
+
+def learn_weights(logs: LogProbabilities, centre: Floats) -> LearnedWeights:
+    """Minimise the log-loss of left-out rows over non-negative weights.
+
+    Pieces are pulled towards `centre` (n_pieces,), the prior to 1, biases to 0, with
+    the penalty that validates best among `PENALTIES` on one held-out quarter. For up to
+    2 000 rows it is the mean over all penalties, and over all that pull to the prior
+    alone, each weighted by the loss of three folds: a choice among near equals would be
+    luck. Fewer than 12 rows take the strongest penalty.
+    """
+    _, n_classes, n_weights = logs.values.shape
+    start = np.concatenate([[1.0], centre, np.zeros(n_classes)])
+    # Once, before trials that run side by side ask for them.
+    _ = logs.contrasts
+    tried = _tried_pulls(logs, start)
+    found = np.zeros(len(start))
+    for pull, share, nearby in tried:
+        everything = [(0, logs.n_rows)]
+        found += share * logs.descend(everything, nearby, *pull, _FINAL)
+    _, penalty = max(tried, key=lambda one: one[1])[0]
+    return LearnedWeights(
+        prior=float(found[0]),
+        pieces=found[1:n_weights].copy(),
+        biases=found[n_weights:].copy(),
+        penalty=penalty,
+    )
+
+
+def _tried_pulls(
+    logs: LogProbabilities, even: Floats
+) -> list[tuple[tuple[Floats, float], float, Floats]]:
+    """Pulls (centre, penalty), the share of each, and the mean weights of its folds.
+
+    Shares follow from the loss of rows that the weights were not fitted to.
+    """
+    n_rows = logs.n_rows
+    if n_rows < MIN_ROWS:
+        return [((even, PENALTIES[0]), 1.0, even)]
+    is_small = n_rows <= _FOLD_ROWS and logs.values.size <= _FOLD_VALUES
+    n_folds, n_parts = (_N_FOLDS, _N_FOLDS) if is_small else (1, 4)
+    edges = [n_rows * part // n_parts for part in range(n_parts + 1)]
+    pulls = [(even, penalty) for penalty in PENALTIES]
+    if is_small:
+        centres = even, np.append(even[0], np.zeros(len(even) - 1))
+        pulls = list(itertools.product(centres, (*_STRONGER, *PENALTIES)))
+    # The weakest pull, whose descent is the longest, begins.
+    tasks = []
+    for pull in reversed(pulls):
+        for fold in range(n_folds):
+            held_out = edges[fold], edges[fold + 1]
+            tasks.append(partial(_fit_and_validate, logs, *pull, held_out))
+    # Threads that a descent has no use for take other descents.
+    threads = logs.n_threads // logs.useful_threads
+    losses, found = zip(*run_tasks(tasks, threads), strict=True)
+    totals = np.reshape(losses, (-1, n_folds)).sum(axis=1)[::-1]
+    nearby = np.reshape(found, (-1, n_folds, len(even))).mean(axis=1)[::-1]
+    if is_small:
+        shares = np.exp((totals.min() - totals) / _NEAR_EQUAL)
+    else:
+        shares = (np.arange(len(totals)) == np.argmin(totals)).astype(np.float64)
+    shares[shares < _LEAST_SHARE * shares.sum()] = 0.0
+    shares /= shares.sum()
+    tried = zip(pulls, shares.tolist(), nearby, strict=True)
+    return [one for one in tried if one[1] > 0.0]
+
+
+def _fit_and_validate(
+    logs: LogProbabilities, centre: Floats, penalty: float, held_out: tuple[int, int]
+) -> tuple[float, Floats]:
+    """Loss on held-out rows of the weights that the other rows give, and these."""
+    first, last = held_out
+    fitted = [(0, first), (last, logs.n_rows)]
+    found = logs.descend(fitted, centre, centre, penalty, _TRIAL)
+    return logs.loss(found, [held_out])[0], found
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,7 +315,7 @@ def _without_slight(pieces: Floats, shape: tuple[int, int]) -> Floats:
     """The weights, with none for deepest pieces that have hardly any."""
     n_tables = shape[0] * shape[1]
     levels = pieces[:n_tables].reshape(shape)
-    is_much = levels >= _LEAST_SHARE * levels.sum(axis=1, keepdims=True)
+    is_much = levels >= _LEAST_DEEPEST_SHARE * levels.sum(axis=1, keepdims=True)
     kept = np.maximum.accumulate(is_much[:, ::-1], axis=1)[:, ::-1]
     return np.append(np.where(kept, levels, 0.0), pieces[n_tables:])
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 
 from bayleaf.data.domain import Variable
-from bayleaf.search.left_out.cells import LeftOutRows, less
+from bayleaf.search.left_out.left_out_scores import LeftOutRows, less, log_losses
 from bayleaf.search.left_out.linear_families import normal_positions
 
 # Strengths of the ridge that are tried, in shares of the mean square of a row.
@@ -59,9 +59,16 @@ def ridge_curves(
     prior = _left_out_prior(left_out, class_counts)
     outcomes = np.eye(len(class_counts))[left_out.own]
     outcomes -= np.average(outcomes, axis=0, weights=weights)
-    regression = _Regression(
-        _design(left_out, positions), outcomes, weights, left_out.shares
+    design = np.hstack(
+        [
+            # A state that no row has lies nowhere.
+            np.vstack([own, np.zeros(own.shape[1])])[
+                left_out.codes.column(feature).astype(np.intp)
+            ]
+            for feature, own in enumerate(positions)
+        ]
     )
+    regression = _Regression(design, outcomes, weights, left_out.shares)
     best: tuple[float, float, float] = (np.inf, 0.0, 0.0)
     for share in _STRENGTHS:
         strength = float(share) * regression.mean_square
@@ -97,19 +104,6 @@ def _positions(variable: Variable, counts: Floats) -> Floats:
         columns = np.zeros((len(counts), 1))
         columns[: len(found), 0] = found
     return np.asarray(columns - np.average(columns, axis=0, weights=counts))
-
-
-def _design(left_out: LeftOutRows, positions: Sequence[Floats]) -> Floats:
-    """Positions of the rows in all columns, (n_rows, n_columns)."""
-    return np.hstack(
-        [
-            # A state that no row has lies nowhere.
-            np.vstack([own, np.zeros(own.shape[1])])[
-                left_out.codes.column(feature).astype(np.intp)
-            ]
-            for feature, own in enumerate(positions)
-        ]
-    )
 
 
 class _Regression:
@@ -188,7 +182,4 @@ def _best_scale(
 
 def _loss(scores: Floats, left_out: LeftOutRows) -> float:
     """Weighted log-loss of scores, nats."""
-    highest = scores.max(axis=1)
-    totals = np.log(np.exp(scores - highest[:, None]).sum(axis=1)) + highest
-    losses = totals - scores[np.arange(len(scores)), left_out.own]
-    return float(losses @ left_out.codes.weights)
+    return float(log_losses(scores, left_out.own) @ left_out.codes.weights)

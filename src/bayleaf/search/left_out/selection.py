@@ -4,18 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
+from math import prod
 
 import numpy as np
+from numpy.typing import NDArray
 
-from bayleaf.cpds.smoothing import (
-    Backoff,
-    Dirichlet,
-    Lidstone,
-    MEstimate,
-    Smoothing,
-)
+from bayleaf.counts.source import Family
+from bayleaf.counts.threads import run_tasks
+from bayleaf.cpds.smoothing import Backoff, Dirichlet, Lidstone, MEstimate, Smoothing
 from bayleaf.data.codes import Codes
-from bayleaf.search.left_out.leave_one_out import LeaveOneOutScores
+from bayleaf.search.feature_orders import KDBRanking
+from bayleaf.search.left_out.left_out_scores import (
+    AddMissing,
+    FamilyTables,
+    Floats,
+    LeaveOneOut,
+    LeaveOneOutScores,
+    LeftOutRows,
+    loss_sums,
+)
 from bayleaf.wording import brief
 
 # The rules among which smoothing="auto" chooses, the simplest first.
@@ -147,3 +155,109 @@ def choose_rule(
             for rule, score in zip(rules, scores, strict=True)
         )
     )
+
+
+def select_kdb(
+    left_out: LeaveOneOut,
+    ranking: KDBRanking,
+    depths: Sequence[int],
+    prefixes: Sequence[int],
+    max_table_cells: int,
+) -> Selection:
+    """Score every k, number of features and smoothing rule, in one pass per k.
+
+    Selective KDB (Martinez, Webb, Chen & Zaidi 2016).
+
+    `depths` (values of k) and `prefixes` (numbers of features) increase. A k whose
+    tables have more than `max_table_cells` cells together is skipped unless it is the
+    first.
+    """
+    codes = left_out.rows.codes
+    weight = float(codes.weights.sum())
+    candidates: list[Candidate] = []
+    for k in depths:
+        parents, class_index = ranking.parents(k), left_out.rows.class_index
+        families = [
+            (class_index, *(parents[feature] or ()), feature)
+            for feature in ranking.order[: prefixes[-1]].tolist()
+        ]
+        cells = sum(prod(codes.cards[v] for v in family) for family in families)
+        if k > depths[0] and cells > max_table_cells:
+            break
+        sums = _prefix_sums(left_out, families, prefixes)
+        for prefix, of_rules in zip(prefixes, sums, strict=True):
+            candidates += [
+                Candidate.from_scores(
+                    LeaveOneOutScores.from_sums(of_rule, weight), rule, k, prefix
+                )
+                for rule, of_rule in zip(left_out.rules, of_rules, strict=True)
+            ]
+    return Selection(tuple(candidates))
+
+
+@dataclass(frozen=True, eq=False)
+class PrefixPass:
+    """One pass over some rows, family after family."""
+
+    left_out: LeaveOneOut
+    tables: Sequence[FamilyTables]  # in the order of the features
+    missing: Sequence[AddMissing]  # of each rule, sums missing features out
+    prefixes: Sequence[int]  # numbers of families after which losses are taken
+
+    def sums(self, rows: LeftOutRows) -> Floats:
+        """Sums of losses, shape (n_prefixes, n_rules, 3)."""
+        scores = self.left_out.log_prior(rows)
+        # What missing features say, once summed out, at the prefix last looked at.
+        summed_out = np.zeros(scores.shape)
+        sums = []
+        if self.prefixes[0] == 0:
+            sums.append(loss_sums(scores, rows.own, rows.codes.weights))
+        affected = np.zeros(rows.n_rows, dtype=bool)
+        for position in self.left_out.add_families(rows, self.tables, scores):
+            affected |= _has_gap(rows, self.tables[position].family)
+            if position + 1 in self.prefixes:
+                self._sum_out(rows, affected, position + 1, summed_out)
+                affected[:] = False
+                total = scores + summed_out
+                sums.append(loss_sums(total, rows.own, rows.codes.weights))
+        return np.stack(sums)
+
+    def _sum_out(
+        self,
+        rows: LeftOutRows,
+        affected: NDArray[np.bool_],
+        n_families: int,
+        summed_out: Floats,
+    ) -> None:
+        """Sum missing features out of the first families, for the rows affected.
+
+        A family changes nothing for other rows: where its child is missing no
+        descendant is known yet, and where nothing is missing nothing is summed out.
+        """
+        chosen = np.flatnonzero(affected)
+        if not len(chosen):
+            return
+        children = {table.family[-1] for table in self.tables[:n_families]}
+        codes = rows.features.rows(chosen)
+        for add_missing, values in zip(self.missing, summed_out, strict=True):
+            fresh = np.zeros((len(values), len(chosen)))
+            add_missing(codes, fresh, children)
+            values[:, chosen] = fresh
+
+
+def _has_gap(rows: LeftOutRows, family: Family) -> NDArray[np.bool_]:
+    """Rows with the child of a family but without one of its parents."""
+    gap = np.zeros(rows.n_rows, dtype=bool)
+    for parent in family[1:-1]:
+        gap |= rows.codes.missing(parent)
+    return gap & ~rows.codes.missing(family[-1])
+
+
+def _prefix_sums(
+    left_out: LeaveOneOut, families: Sequence[Family], prefixes: Sequence[int]
+) -> Floats:
+    """Sums of losses over all rows, shape (n_prefixes, n_rules, 3)."""
+    tables = left_out.tables(families)
+    whole = PrefixPass(left_out, tables, left_out.missing(tables), prefixes)
+    tasks = [partial(whole.sums, rows) for rows in left_out.blocks()]
+    return np.asarray(np.sum(run_tasks(tasks, left_out.counts.n_jobs), axis=0))

@@ -1,25 +1,17 @@
 """Ways out of local optima of splits and collapses: trees that are grown anew.
 
-The moves of desJardins, Rathod and Getoor (2008) change one split at a time. To turn an
-arc takes many of them, each of which may lose: the tree of one end has to give up all
-splits on the other before that one may split on it. A root that was chosen while other
-trees stood otherwise is as hard to change. So this module adds, beyond the paper, two
-moves that replace whole trees. They are tried where no split and no collapse gains:
+The moves of desJardins, Rathod and Getoor (2008) change one split at a time: turning an
+arc takes many, each of which may lose. Beyond the paper, two moves replace whole trees
+where no split and no collapse gains; the first that raises the score is made.
 
 grow_tree
-    A variable's tree is grown from a leaf, by the best split or, where none gains, the
-    best collapse: freely or, in all restarts but the first, from a first split on one
-    of the tree's own parents, which takes as long again. Where hierarchies of values
-    are learned for each arc, it is tried with those that a search would have met on
-    the way, then with those of the child alone, then with those of all the parents of
-    the tree that it would replace: what a variable entered with when others were still
-    missing is seldom what fits the finished tree.
+    A tree is grown by the best split or else the best collapse: freely or, in all
+    restarts but the first, from a first split on one of the tree's parents. Hierarchies
+    learned for each arc are those met on the way, those of the child alone, or those of
+    all the parents of the tree that is replaced.
 reverse_edge
-    Of an arc that may be turned without closing a cycle, first the child's tree is
-    grown without the parent and what that leads to, then the parent's tree, which may
-    now split on the child.
-
-The first such move that makes the score of the network larger is made.
+    First the child's tree is grown without the parent and what that leads to, then the
+    parent's tree, which may now split on the child.
 """
 
 from __future__ import annotations
@@ -32,12 +24,9 @@ from itertools import product
 import numpy as np
 
 from bayleaf.search.structure import MoveKind
-from bayleaf.search.trees.collapsing import CollapseMove
-from bayleaf.search.trees.growing import GrowingTree, Mask, SplitMove
-from bayleaf.search.trees.network import TreeNetwork, descendants
-from bayleaf.search.trees.nodes import LeafCounts
-from bayleaf.search.trees.pruning import enter_missing
-from bayleaf.search.trees.task import TreeTask
+from bayleaf.search.trees.growing import CollapseMove, GrowingTree, Mask, SplitMove
+from bayleaf.search.trees.leaf_counts import LeafCounts
+from bayleaf.search.trees.tree_network import TreeNetwork, TreeTask, descendants
 
 
 @dataclass(frozen=True)
@@ -176,9 +165,9 @@ class WaysOut:
         tree = self._task.tree(plan.child, self._counts)
         tree.take_values_for(plan.context)
         if plan.first is not None:
-            enter_missing(tree, frozenset({plan.first}))
-        required = self._network.required(plan.child)
-        enter_missing(tree, required)
+            tree.enter_missing(frozenset({plan.first}))
+        required = self._network.required[plan.child]
+        tree.enter_missing(required)
         tried = set(tree.parents)
         allowed: Mask = np.zeros(tree.n_variables, dtype=np.bool_)
         allowed[list(plan.allowed)] = True

@@ -1,25 +1,28 @@
-"""One variable's tree, and what splitting a leaf or collapsing a split would gain."""
+"""One variable's growing tree: splits of leaves, collapses, and what they gain."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from hashlib import blake2b
 from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.search.trees.branch_layout import SplitLayout
-from bayleaf.search.trees.collapsing import CollapseMove, collapse_moves
-from bayleaf.search.trees.leaf_counts import Counts
-from bayleaf.search.trees.nodes import LeafCounts, SplitScores, TreeNode
-from bayleaf.search.trees.scores import TreeTerms
+from bayleaf.data.domain import Variable
+from bayleaf.data.hierarchy import ValueHierarchy, check_covers
+from bayleaf.search.trees.leaf_counts import Counts, LeafCounts, SplitScores, TreeNode
 from bayleaf.search.trees.shape import LeafShape, SplitShape, TreeShape
-from bayleaf.search.trees.value_nodes import ROOT, ValueNodes
+from bayleaf.search.trees.tree_terms import TreeTerms
 
 Mask = NDArray[np.bool_]
+Places = NDArray[np.int64]
 # Hierarchy with which a variable would enter, given the variables that are in.
-ValueSource = Callable[[int, tuple[int, ...]], ValueNodes]
+ValueSource = Callable[[int, tuple[int, ...]], "ValueNodes"]
+# Node of a hierarchy that has all states.
+ROOT = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +54,8 @@ class GrowingTree:
         self.child = child
         self._counts = counts
         self._terms = terms
+        self.n_variables = terms.n_variables  # of the network
+        self.least_gain = terms.least_gain  # larger than rounding
         self._source = values
         self.are_local = are_local
         self._context: tuple[int, ...] | None = None
@@ -71,16 +76,6 @@ class GrowingTree:
         self._leaves: list[TreeNode] | None = None
         self._best_by_variable: tuple[Counts, list[TreeNode]] | None = None
         self._collapses: list[CollapseMove] | None = None
-
-    @property
-    def n_variables(self) -> int:
-        """Number of variables of the network."""
-        return self._terms.n_variables
-
-    @property
-    def least_gain(self) -> float:
-        """Gains up to this are no gains but rounding."""
-        return self._terms.least_gain
 
     @property
     def leaves(self) -> list[TreeNode]:
@@ -169,7 +164,7 @@ class GrowingTree:
         """Split a leaf on a variable."""
         values = self.values_of(variable)
         node = leaf.context.get(variable, ROOT)
-        groups = values.groups(node)
+        groups = values.groups[node]
         counts = self._counts.of(leaf, self.child, self._order)
         offset = self._counts.rows.offsets[variable]
         totals = np.array(
@@ -204,6 +199,15 @@ class GrowingTree:
         self._present[variable] = values
         self._n_with_base[leaf.n_base] += 1
         self._forget_lists(parents_changed=is_new)
+
+    def enter_missing(self, required: frozenset[int]) -> None:
+        """Split on each required variable that no split asks for, where it is best."""
+        for variable in sorted(required.difference(self.parents)):
+            only: Mask = np.zeros(self.n_variables, dtype=np.bool_)
+            only[variable] = True
+            move = self.best_split(only)
+            if move is not None:
+                self.split(move.leaf, variable)
 
     def collapse(self, split: TreeNode) -> None:
         """Turn a split and all below it into a leaf."""
@@ -265,7 +269,7 @@ class GrowingTree:
         if node.is_leaf:
             return LeafShape(numbers[node])
         values = self._present[node.variable]
-        groups = values.groups(node.context.get(node.variable, ROOT))
+        groups = values.groups[node.context.get(node.variable, ROOT)]
         branches = tuple(self._shape_of(branch, numbers) for branch in node.branches)
         return SplitShape(node.variable, groups, branches)
 
@@ -323,22 +327,19 @@ class GrowingTree:
                 others = [v for v in range(self.n_variables) if v != self.child]
                 splits = [(v, self.values_of(v), ROOT) for v in others]
                 self._from_roots = SplitLayout.of(splits, self._counts.rows.offsets)
-            key = self._key(leaf, self._from_roots)
+            above = frozenset(
+                (variable, values.states[node], values.groups[node])
+                for variable, node in leaf.context.items()
+                for values in [self._present[variable]]
+            )
+            # All that the scores depend on: the leaf's rows, and the branches.
+            key = self.child, leaf.share, self._from_roots.key, above
             found = self._counts.scores.get(key)
             if found is None:
                 found = self._score(leaf, self._from_roots)
-                self._counts.scores.keep(key, found)
+                self._counts.scores.keep(key, found, found.gains.size)
             leaf.split_scores = found
         return leaf.split_scores
-
-    def _key(self, leaf: TreeNode, from_roots: SplitLayout) -> Hashable:
-        """All that the scores of a leaf's splits depend on: its rows, the branches."""
-        present = self._present
-        above = frozenset(
-            (variable, present[variable].states[node], present[variable].groups(node))
-            for variable, node in leaf.context.items()
-        )
-        return self.child, leaf.share, from_roots.key, above
 
     def _score(self, leaf: TreeNode, from_roots: SplitLayout) -> SplitScores:
         """Find how much each split of a leaf changes data and parameters."""
@@ -362,3 +363,225 @@ class GrowingTree:
             return None
         variable = int(np.argmax(gains >= best - self._terms.least_gain))
         return SplitMove(leaves[variable], variable, float(gains[variable]))
+
+
+@dataclass(frozen=True, eq=False)
+class SplitLayout:
+    """Branches of the splits of one leaf on several variables, side by side."""
+
+    variables: Places  # (n_splits,)
+    n_branches: Places  # (n_splits,)
+    places: Places  # (n_states,), in a table of counts, branch by branch
+    starts: Places  # (all branches,), first state in `places`
+    firsts: Places  # (n_splits,), first branch of each split
+    parts: Counts  # (all branches,), share of the states of the split
+
+    @cached_property
+    def key(self) -> bytes:
+        """What tells the layout from others over the same variables, in 16 bytes."""
+        parts = (self.n_branches, self.places, self.starts)
+        # Short, since many scores of leaves may be kept under keys that hold it.
+        together = b"".join(part.tobytes() for part in parts)
+        return blake2b(together, digest_size=16).digest()
+
+    @classmethod
+    def of(
+        cls, splits: Sequence[tuple[int, ValueNodes, int]], offsets: Places
+    ) -> SplitLayout:
+        """Lay out splits (variable, hierarchy, node).
+
+        Splits on single states are left out. `offsets` (n_variables + 1,) is where each
+        variable's states start in a table of counts.
+        """
+        wide = [item for item in splits if item[1].children[item[2]]]
+        groups = [
+            (variable, group, len(values.states[node]))
+            for variable, values, node in wide
+            for group in values.groups[node]
+        ]
+        sizes = np.array([len(group) for _, group, _ in groups], dtype=np.int64)
+        numbers = [len(values.children[node]) for _, values, node in wide]
+        n_branches = np.array(numbers, dtype=np.int64)
+        starts = offsets.tolist()
+        places = [starts[v] + code for v, group, _ in groups for code in group]
+        n_states = np.array([number for _, _, number in groups], dtype=np.int64)
+        return cls(
+            np.array([variable for variable, _, _ in wide], dtype=np.int64),
+            n_branches,
+            np.array(places, dtype=np.int64),
+            np.cumsum(sizes) - sizes,
+            np.cumsum(n_branches) - n_branches,
+            sizes / n_states,
+        )
+
+    def scores(self, counts: Counts, share: float, terms: TreeTerms) -> Counts:
+        """Score of data and parameters after each split, (n_splits,).
+
+        `counts` (all states, child card) are those at the leaf, see `RowTable.count`;
+        `share` is the part of all configurations that leads to it.
+        """
+        if not len(self.variables):
+            return np.empty(0)
+        totals = np.add.reduceat(counts[self.places], self.starts, axis=0)
+        leaves = terms.leaves(totals, share * self.parts)
+        return np.add.reduceat(leaves, self.firsts)
+
+
+@dataclass(frozen=True, eq=False)
+class CollapseMove:
+    """Replacement of a split and all below it by a leaf."""
+
+    split: TreeNode
+    gain: float  # how much the score of the network grows
+    vanishing: tuple[int, ...]  # variables that no other split asks for
+
+
+@dataclass(frozen=True, eq=False)
+class _Subtree:
+    """What a subtree sums up to."""
+
+    term: float
+    cost: float
+    n_leaves: int
+    n_splits: int
+
+
+def collapse_moves(
+    root: TreeNode, n_parents: int, terms: TreeTerms
+) -> list[CollapseMove]:
+    """Collapses of each split of a tree, in preorder.
+
+    `n_parents` is the number of variables that its splits ask for.
+    """
+    nodes = list(root.preorder())
+    splits = [node for node in nodes if not node.is_leaf]
+    costs = terms.split_scores(n_parents)
+    below = _subtrees(nodes, costs.tolist())
+    n_base = np.array([split.n_base for split in splits], dtype=np.int64)
+    names = terms.parents
+    gone = _vanishing(splits, [own.n_splits for own in below])
+    moves = []
+    for place, (split, own) in enumerate(zip(splits, below, strict=True)):
+        gain = split.term - own.term - own.cost - (own.n_leaves - 1) * terms.leaf
+        vanishing = gone.get(place, ())
+        if vanishing:
+            # All other splits could ask for so many variables less.
+            n_left = n_parents - len(vanishing)
+            change = terms.split_scores(n_left) - costs
+            others = n_base[:place], n_base[place + own.n_splits :]
+            gain += float(sum(change[part].sum() for part in others))
+            gain += float(names[n_left] - names[n_parents])
+            gain -= float(terms.arcs[list(vanishing)].sum())
+        moves.append(CollapseMove(split, gain, vanishing))
+    return moves
+
+
+def _subtrees(nodes: list[TreeNode], costs: list[float]) -> list[_Subtree]:
+    """What the subtree at each split sums up to, in preorder."""
+    found: list[_Subtree] = []
+    # In reversed preorder the branches of a split are the last that were finished.
+    finished: list[_Subtree] = []
+    for node in reversed(nodes):
+        if node.is_leaf:
+            finished.append(_Subtree(node.term, 0.0, 1, 0))
+            continue
+        branches = [finished.pop() for _ in node.branches]
+        own = _Subtree(
+            sum(branch.term for branch in branches),
+            sum(branch.cost for branch in branches) + costs[node.n_base],
+            sum(branch.n_leaves for branch in branches),
+            sum(branch.n_splits for branch in branches) + 1,
+        )
+        finished.append(own)
+        found.append(own)
+    return found[::-1]
+
+
+def _vanishing(splits: list[TreeNode], sizes: list[int]) -> dict[int, tuple[int, ...]]:
+    """Variables, increasing, that only the subtree at a split asks for, by its place.
+
+    Splits are in preorder; `sizes` counts the splits of each subtree.
+    """
+    first: dict[int, int] = {}
+    last: dict[int, int] = {}
+    for place, split in enumerate(splits):
+        first.setdefault(split.variable, place)
+        last[split.variable] = place
+    variables = sorted(first)
+    starts: NDArray[np.int64] = np.arange(len(splits))
+    ends = starts + np.array(sizes, dtype=np.int64)
+    firsts = np.array([first[v] for v in variables], dtype=np.int64)
+    lasts = np.array([last[v] for v in variables], dtype=np.int64)
+    inside = (firsts >= starts[:, None]) & (lasts < ends[:, None])
+    return {
+        place: tuple(variables[v] for v in np.flatnonzero(inside[place]).tolist())
+        for place in np.flatnonzero(inside.any(axis=1)).tolist()
+    }
+
+
+@dataclass(frozen=True)
+class ValueNodes:
+    """Value hierarchy whose nodes, in preorder, and states are numbers."""
+
+    children: tuple[tuple[int, ...], ...]  # of each node; none, or at least two
+    states: tuple[tuple[int, ...], ...]  # codes under each node, increasing
+
+    @cached_property
+    def groups(self) -> tuple[tuple[tuple[int, ...], ...], ...]:
+        """Codes of each branch of a split on each node."""
+        return tuple(
+            tuple(self.states[child] for child in children)
+            for children in self.children
+        )
+
+
+def value_nodes(hierarchy: ValueHierarchy, variable: Variable) -> ValueNodes:
+    """Translate a hierarchy over a variable's states into numbers.
+
+    A missing state that the hierarchy lacks becomes a branch of the root. ValueError if
+    the leaves are not the variable's states.
+    """
+    return _value_nodes(hierarchy, variable.name, variable.states)
+
+
+@lru_cache(maxsize=4096)
+def _value_nodes(
+    hierarchy: ValueHierarchy, name: str | int, states: tuple[Hashable, ...]
+) -> ValueNodes:
+    """Translate a hierarchy; searches ask for the same ones over and over."""
+    check_covers(hierarchy, name, states)
+    index = {state: code for code, state in enumerate(states)}
+    below: list[list[int]] = [[] for _ in hierarchy.nodes]
+    for node, parent in enumerate(hierarchy.parents):
+        if parent >= 0:
+            below[parent].append(node)
+    children: list[tuple[int, ...]] = []
+    groups: list[tuple[int, ...]] = []
+
+    def add(node: int, extra: Sequence[int] = ()) -> int:
+        """Number a node and all below it, extra states as its last branches."""
+        while len(below[node]) == 1 and not extra:
+            node = below[node][0]
+        own = len(children)
+        children.append(())
+        groups.append(())
+        if below[node]:
+            under = [add(child) for child in below[node]]
+        elif extra:
+            under = [add_state(index[hierarchy.nodes[node]])]
+        else:
+            groups[own] = (index[hierarchy.nodes[node]],)
+            return own
+        under += [add_state(code) for code in extra]
+        children[own] = tuple(under)
+        groups[own] = tuple(sorted(code for child in under for code in groups[child]))
+        return own
+
+    def add_state(code: int) -> int:
+        children.append(())
+        groups.append((code,))
+        return len(children) - 1
+
+    has_missing = bool(states) and states[-1] is None and None not in hierarchy
+    add(ROOT, [len(states) - 1] if has_missing else [])
+    return ValueNodes(tuple(children), tuple(groups))

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections import OrderedDict
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import pairwise
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bayleaf.cpds.distribution import group_of_states
+from bayleaf.cpds.local_structure import rows_by_leaf
 from bayleaf.data.codes import Codes
 from bayleaf.native.search import PackedRows, Rows, count_rows, partition_rows
-from bayleaf.search.trees.shape import LeafShape, SplitShape, TreeShape
+from bayleaf.search.trees.shape import TreeShape
 from bayleaf.wording import name_list
 
 Counts = NDArray[np.float64]
+T = TypeVar("T")
+# Kept scores take so small a part of the room for counts.
+_SHARE_OF_SCORES = 32
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,9 +107,7 @@ class RowTable:
         `groups` has the codes of each branch, together all that occur. Returns where
         each branch starts, and the number of rows.
         """
-        branch_of = np.zeros(self.cards[variable], dtype=np.int64)
-        for branch, group in enumerate(groups):
-            branch_of[list(group)] = branch
+        branch_of = group_of_states(groups, self.cards[variable]).astype(np.int64)
         starts = np.zeros(len(groups) + 1, dtype=np.int64)
         partition_rows(self._packed, rows, variable, branch_of, starts)
         result: list[int] = starts.tolist()
@@ -119,25 +122,100 @@ def row_counts(codes: Codes, shape: TreeShape) -> Counts:
     card = codes.cards[shape.child]
     counts = np.zeros((shape.n_rows, card))
     column = codes.column(shape.child)
-    present = np.flatnonzero((column < card) & (codes.weights > 0))
-    open_nodes: list[tuple[LeafShape | SplitShape, NDArray[np.intp]]] = [
-        (shape.root, present)
-    ]
-    while open_nodes:
-        node, rows = open_nodes.pop()
-        if isinstance(node, LeafShape):
-            counts[node.row] += np.bincount(column[rows], codes.weights[rows], card)
-            continue
-        n_branches = len(node.branches)
-        branch_of = np.full(codes.cards[node.variable] + 1, n_branches)
-        for branch, group in enumerate(node.groups):
-            branch_of[list(group)] = branch
-        branches = branch_of[codes.column(node.variable)[rows]]
-        rows = rows[np.argsort(branches, kind="stable")]
-        ends = np.cumsum(np.bincount(branches, minlength=n_branches + 1))
-        spans = pairwise([0, *ends[:-1].tolist()])
-        open_nodes += [
-            (branch, rows[first:last])
-            for branch, (first, last) in zip(node.branches, spans, strict=True)
-        ]
+    for leaf, rows in reversed(list(rows_by_leaf(shape.root, codes))):
+        states = np.bincount(column[rows], codes.weights[rows], card + 1)
+        counts[leaf.row] += states[:card]
     return counts
+
+
+@dataclass(eq=False, slots=True)
+class TreeNode:
+    """A leaf or a split of a tree that grows."""
+
+    first: int  # place of the first row in the tree's order
+    last: int  # place after the last row
+    context: dict[int, int]  # node of the hierarchy of each variable split on above
+    n_base: int  # how many of these are single states
+    share: float  # of all configurations of the variables
+    total: Counts  # (child card,), weight of each state
+    term: float  # score of data and parameters as a leaf
+    variable: int = -1  # of a split; -1 for a leaf
+    branches: list[TreeNode] = field(default_factory=list)
+    split_scores: SplitScores | None = None  # of a leaf; None until requested
+
+    @property
+    def is_leaf(self) -> bool:
+        """Whether nothing is split here."""
+        return self.variable < 0
+
+    def preorder(self) -> Iterator[TreeNode]:
+        """The node and all below it, left to right."""
+        open_nodes = [self]
+        while open_nodes:
+            node = open_nodes.pop()
+            yield node
+            open_nodes += reversed(node.branches)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class SplitScores:
+    """Changes of data and parameter scores when a leaf is split on each variable."""
+
+    gains: Counts  # (n_variables,), -inf where not possible
+    n_branches: NDArray[np.int64]  # (n_variables,)
+
+
+class RecentCells(Generic[T]):
+    """Cache of the values used last, of `max_cells` cells; `n_kept` stay anyhow."""
+
+    def __init__(self, max_cells: int, n_kept: int = 0) -> None:
+        self._max_cells, self._n_kept = max_cells, n_kept
+        self._n_cells = 0
+        self._values: OrderedDict[Hashable, tuple[T, int]] = OrderedDict()
+
+    def get(self, key: Hashable) -> T | None:
+        """The value of a key, None if it is not kept."""
+        if key not in self._values:
+            return None
+        self._values.move_to_end(key)
+        return self._values[key][0]
+
+    def keep(self, key: Hashable, value: T, n_cells: int) -> None:
+        """Keep a new value, and as many others as there is room for."""
+        self._values[key] = value, n_cells
+        self._n_cells += n_cells
+        while self._n_cells > self._max_cells and len(self._values) > self._n_kept:
+            self._n_cells -= self._values.popitem(last=False)[1][1]
+
+    def forget(self, key: Hashable) -> None:
+        """Drop a value."""
+        if key in self._values:
+            self._n_cells -= self._values.pop(key)[1]
+
+
+class LeafCounts:
+    """Cache of the counts of recent leaves.
+
+    At most `max_cells` counts are kept, in addition to those requested last; `scores`
+    caches what splits of leaves score by these counts, as regrown trees have many
+    leaves of earlier ones.
+    """
+
+    def __init__(self, rows: RowTable, max_cells: int) -> None:
+        self.rows = rows
+        self.scores = RecentCells[SplitScores](max_cells // _SHARE_OF_SCORES)
+        self._counts = RecentCells[Counts](max_cells, n_kept=1)
+
+    def of(self, node: TreeNode, child: int, order: Rows) -> Counts:
+        """Counts of all variables with the child at a leaf, see `RowTable.count`."""
+        # All trees of a variable have the same counts at their roots.
+        key = node if node.context else child
+        counts = self._counts.get(key)
+        if counts is None:
+            counts = self.rows.count(child, order[node.first : node.last])
+            self._counts.keep(key, counts, counts.size)
+        return counts
+
+    def forget(self, node: TreeNode) -> None:
+        """Drop the counts of a node that is a leaf no more."""
+        self._counts.forget(node)

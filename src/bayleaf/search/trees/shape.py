@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.cpds.tree import Context, Leaf, Split, TreeCPD
+from bayleaf.cpds.tree_cpd import Context, Leaf, Split, TreeCPD, preorder
 
 
 @dataclass(frozen=True)
@@ -48,12 +48,8 @@ class TreeShape:
 
     def splits(self) -> Iterator[SplitShape]:
         """Splits in preorder."""
-        open_nodes: list[LeafShape | SplitShape] = [self.root]
-        while open_nodes:
-            node = open_nodes.pop()
-            if isinstance(node, SplitShape):
-                yield node
-                open_nodes += reversed(node.branches)
+        nodes = preorder(self.root, {})
+        return (node for node, _ in nodes if isinstance(node, SplitShape))
 
     def leaves(self, cards: Sequence[int]) -> Iterator[tuple[int, Context]]:
         """Row of each leaf from left to right, and the parents' states that lead to it.
@@ -61,17 +57,8 @@ class TreeShape:
         If `cards` is empty, contexts contain only variables that splits narrowed.
         """
         states: Context = {p: tuple(range(cards[p])) for p in self.parents if cards}
-        open_nodes: list[tuple[LeafShape | SplitShape, Context]] = [(self.root, states)]
-        while open_nodes:
-            node, context = open_nodes.pop()
-            if isinstance(node, LeafShape):
-                yield node.row, context
-                continue
-            below = zip(node.branches, node.groups, strict=True)
-            open_nodes += [
-                (branch, {**context, node.variable: group})
-                for branch, group in reversed(list(below))
-            ]
+        nodes = preorder(self.root, states)
+        return ((node.row, at) for node, at in nodes if isinstance(node, LeafShape))
 
     def with_rows(self, rows: Sequence[int]) -> TreeShape:
         """The same paths, with a new number for each of the `n_rows` distributions."""

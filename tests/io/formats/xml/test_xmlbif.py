@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bayleaf.cpds.table import TableCPD
+from bayleaf.cpds.distribution import TableCPD
 from bayleaf.io.formats.source_file import NetworkFileError
 from bayleaf.io.formats.xml.reading import read_xml
 from bayleaf.io.formats.xml.xmlbif import read, write

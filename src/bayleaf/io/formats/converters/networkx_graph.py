@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from bayleaf.cpds.table import TableCPD
+from bayleaf.cpds.distribution import TableCPD
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.io.formats.converters.peers import peer
 from bayleaf.io.formats.full_tables import MAX_TABLE_CELLS, full_tables

@@ -1,1 +1,0 @@
-"""Trees whose leaves share distributions, made from finished trees."""

@@ -1,1 +1,0 @@
-"""Value hierarchies learned from counts."""

@@ -1,0 +1,489 @@
+"""Search for latent variables between the class and its children."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import islice
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayleaf.counts.source import CountSource
+from bayleaf.counts.table_counts import TableCounts
+from bayleaf.counts.threads import run_tasks, worthwhile
+from bayleaf.cpds.latent_tree import LatentTree
+from bayleaf.cpds.smoothing import Dirichlet, Smoothing
+from bayleaf.data.codes import Codes
+from bayleaf.data.shuffled_rows import merged_rows
+from bayleaf.native.latents import collapse, deal
+from bayleaf.progress import Work
+from bayleaf.search.latents.moves import JoinCandidate, LatentSearchResult, SearchStep
+from bayleaf.search.latents.pair_tests import (
+    PairScore,
+    pair_tests,
+    rank_features,
+    without,
+)
+from bayleaf.search.latents.wrapper_scores import (
+    Gains,
+    HeldOut,
+    NodeRows,
+    ScoreName,
+    WrapperScore,
+)
+from bayleaf.wording import counted
+
+SearchName = Literal["algorithm3", "top_pairs", "hill_climbing", "significance"]
+
+Counts = NDArray[np.float64]
+# A proposal and the score of the model that takes it.
+Trial = tuple["Proposal", WrapperScore | None]
+
+# Gains, by fold, cell and class, that one proposal and all may keep for later rounds.
+_KEPT_GAINS, _KEPT_IN_ALL = 4096, 16_000_000
+# Rows, about a millisecond's work, for which a thread is started.
+_LEAST_SCORED = 200_000
+# Pairs that a warning names.
+_NAMED_PAIRS = 3
+# Gains that differ by less are equal, and a merge must gain more.
+TOLERANCE = 1e-9
+
+
+@dataclass(frozen=True)
+class LatentSearchOptions:
+    """Options of the search for latent variables."""
+
+    search: SearchName = "top_pairs"
+    pair_score: PairScore = "expected_kl"  # see `pair_tests`
+    wrapper_score: ScoreName = "accuracy"  # of held-out rows
+    n_candidates: int = 10  # per round of "top_pairs"; subsets of "algorithm3"
+    score_folds: int = 5
+    significance_level: float = 0.05  # "significance" stops where p is not below
+    max_cells: int = 5000  # pairs with more joint states are not joined
+    merge_rows: bool = True  # equal rows share folds; the paper deals single rows
+    smoothing: Smoothing = field(default_factory=Dirichlet)  # of P(node | class)
+    prior: Smoothing | None = None  # of P(class); None: as `smoothing`
+    feature_selection: Literal["forward"] | None = None  # of class children, afterwards
+
+
+def search_latents(
+    counts: CountSource,
+    options: LatentSearchOptions,
+    rng: np.random.Generator,
+    names: Sequence[str],
+) -> LatentSearchResult:
+    """Join class children by latent variables.
+
+    `rng` draws the folds, then the subsets of "algorithm3". UserWarning if a pair has
+    more than `max_cells` joint states; ValueError if there are fewer rows than folds.
+    Langseth and Nielsen (2006), Machine Learning 63, 135-159, algorithms 1 and 3 and
+    section 4.2.3.
+    """
+    search = _LatentSearch(counts, options, rng, names)
+    work = Work()
+    while search.joins_two():
+        work.say(f"{counted(len(search.steps), 'latent variable')} found")
+    used = None
+    if options.feature_selection == "forward":
+        used = forward_selection(search.new_held_out(), search.tree.class_children)
+    return LatentSearchResult(search.tree, used, tuple(search.steps), search.baseline)
+
+
+class _LatentSearch:
+    """An unfinished search: the tree so far, and the statistics of its rows."""
+
+    def __init__(
+        self,
+        counts: CountSource,
+        options: LatentSearchOptions,
+        rng: np.random.Generator,
+        names: Sequence[str],
+    ) -> None:
+        self._options = options
+        self._uses_wrapper = options.search != "significance"
+        self._uses_folds = self._uses_wrapper or options.feature_selection is not None
+        self._threads = counts.n_jobs
+        codes = counts.rows()
+        if not codes.unit_weights and not codes.weights.all():
+            codes = codes.rows(codes.weights > 0)
+        # Where no rows are dealt, copies of a row are counted alike anyway.
+        if options.merge_rows and self._uses_folds:
+            codes, _ = merged_rows(codes)
+        self._rows = NodeRows(codes)
+        self.tree = LatentTree(codes.cards[:-1])
+        self.steps: list[SearchStep] = []
+        self.baseline: WrapperScore | None = None
+        self._kept: dict[tuple[int, int, bytes], Gains] = {}
+        self._n_kept = 0
+        if self._uses_folds:
+            self._folds = self._deal_folds(codes, rng)
+        if self._uses_wrapper:
+            self._held_out = self.new_held_out()
+            for node in self.tree.class_children:
+                self._held_out.accept(self._held_out.adding(node))
+            self.baseline = self._held_out.score()
+        self._score = self.baseline
+        n_parts = options.n_candidates if options.search == "algorithm3" else 1
+        alike = np.zeros(codes.n_rows, dtype=np.uint16)
+        self._proposals = LatentProposals(
+            codes,
+            self._rows,
+            self._deal(n_parts, alike, 1, rng) if n_parts > 1 else None,
+            n_parts,
+            options.pair_score,
+            matched=not self._uses_wrapper,
+            max_cells=options.max_cells,
+            names=names,
+            n_jobs=self._threads,
+        )
+
+    def _deal_folds(self, codes: Codes, rng: np.random.Generator) -> NDArray[np.int32]:
+        """Stratified folds of about equal weight."""
+        n_folds = self._options.score_folds
+        n_rows = max(codes.n_rows, math.floor(codes.weights.sum() + 1e-9))
+        if n_rows < n_folds:
+            raise ValueError(
+                f"score_folds={n_folds} needs at least {n_folds} rows, got n_samples = "
+                f"{n_rows}; use fewer folds or more rows"
+            )
+        return self._deal(n_folds, self._rows.classes, self._rows.n_classes, rng)
+
+    def _deal(
+        self,
+        n_parts: int,
+        strata: NDArray[np.uint16],
+        n_strata: int,
+        rng: np.random.Generator,
+    ) -> NDArray[np.int32]:
+        """Deal the rows, in random order, to parts of equal weight in each stratum."""
+        rows = self._rows
+        order = rng.permutation(rows.n_rows).astype(np.int64)
+        parts = np.empty(rows.n_rows, dtype=np.int32)
+        deal(order, strata, rows.weights, n_strata, n_parts, parts)
+        return parts
+
+    def new_held_out(self) -> HeldOut:
+        """Held-out scores of the class prior alone."""
+        options = self._options
+        prior = options.smoothing if options.prior is None else options.prior
+        return HeldOut(
+            self._rows,
+            self._folds,
+            options.score_folds,
+            options.smoothing,
+            prior,
+            options.wrapper_score,
+        )
+
+    # ---- rounds
+
+    def joins_two(self) -> bool:
+        """Make one more latent variable if one is worth it; tell whether."""
+        tried, chosen = self._try_round()
+        if tried:
+            candidates = [
+                proposal.candidate(score, accepted=place == chosen)
+                for place, (proposal, score) in enumerate(tried)
+            ]
+            self.steps.append(SearchStep(self._score, tuple(candidates)))
+        if chosen is None:
+            return False
+        proposal, self._score = tried[chosen]
+        left, right, states = proposal.left, proposal.right, proposal.partition.states
+        if self._uses_wrapper:
+            self._held_out.accept(self._gains(proposal))
+        self._rows.add_latent(left, right, states)
+        self.tree = self.tree.join(left, right, states)
+        self._proposals.add_latent(self.tree)
+        return True
+
+    def _try_round(self) -> tuple[list[Trial], int | None]:
+        """What one round tries, and which of it to take."""
+        options, proposals = self._options, self._proposals
+        if options.search == "algorithm3":
+            return self._best_of(list(proposals.best_of_parts(self.tree)))
+        ranked = proposals.ranked(self.tree)
+        if options.search == "top_pairs":
+            return self._best_of(list(islice(ranked, options.n_candidates)))
+        if options.search == "hill_climbing":
+            return self._first_better(ranked)
+        # Of "significance": the most dependent pair, if it is called dependent.
+        most = next(ranked, None)
+        if most is None:
+            return [], None
+        is_dependent = most.negative_log_p > -math.log(options.significance_level)
+        return [(most, None)], 0 if is_dependent else None
+
+    def _first_better(
+        self, proposals: Iterable[Proposal]
+    ) -> tuple[list[Trial], int | None]:
+        """Take the first proposal whose score is strictly better."""
+        tried: list[Trial] = []
+        for proposal in proposals:
+            score = self._held_out.score(self._gains(proposal))
+            tried.append((proposal, score))
+            if self._rank(score) > self._rank(self._score):
+                return tried, len(tried) - 1
+        return tried, None
+
+    def _best_of(self, proposals: list[Proposal]) -> tuple[list[Trial], int | None]:
+        """Take the best proposal, the first of equal ones, if it is strictly better."""
+        tasks = [
+            partial(self._held_out.score, self._gains(proposal))
+            for proposal in proposals
+        ]
+        work = self._rows.n_rows * len(tasks)
+        scores = run_tasks(tasks, worthwhile(self._threads, work, _LEAST_SCORED))
+        tried: list[Trial] = list(zip(proposals, scores))
+        ranks = [self._rank(score) for score in scores]
+        if not ranks or max(ranks) <= self._rank(self._score):
+            return tried, None
+        return tried, ranks.index(max(ranks))
+
+    def _rank(self, score: WrapperScore | None) -> tuple[float, ...]:
+        """What is compared of a score."""
+        return score.rank(self._options.wrapper_score) if score is not None else ()
+
+    def _gains(self, proposal: Proposal) -> Gains:
+        """What rows gain by a proposal: the same in every round, so worth keeping."""
+        partition = proposal.partition
+        key = proposal.left, proposal.right, partition.states.tobytes()
+        gains = self._kept.get(key)
+        if gains is None:
+            gains = self._held_out.joining(
+                proposal.left, proposal.right, partition.states
+            )
+            size = gains.table.size
+            if size <= _KEPT_GAINS and self._n_kept + size <= _KEPT_IN_ALL:
+                self._n_kept += size
+                self._kept[key] = gains
+        return gains
+
+
+def forward_selection(held_out: HeldOut, children: Sequence[int]) -> tuple[int, ...]:
+    """Choose class children, in increasing order, by the wrapper score.
+
+    Nodes are added best first, of equal ones the first, while the score gets strictly
+    better; `held_out` keeps the scores of the choice. Langseth and Nielsen (2006),
+    Machine Learning 63, 135-159, sections 6.2 and 7.
+    """
+    name = held_out.score_name
+    left, chosen = list(children), []
+    reached = held_out.score().rank(name)
+    while left:
+        ranks = [held_out.score(held_out.adding(node)).rank(name) for node in left]
+        best = max(range(len(left)), key=ranks.__getitem__)
+        if ranks[best] <= reached:
+            break
+        reached = ranks[best]
+        held_out.accept(held_out.adding(left[best]))
+        chosen.append(left.pop(best))
+    return tuple(sorted(chosen))
+
+
+@dataclass(frozen=True, eq=False)
+class Proposal:
+    """A latent variable that may be made to join two nodes; see `pair_tests`."""
+
+    left: int
+    right: int
+    statistic: float
+    degrees_of_freedom: float
+    negative_log_p: float
+    partition: Partition  # its states
+
+    def candidate(self, score: WrapperScore | None, *, accepted: bool) -> JoinCandidate:
+        """What the record of the search keeps of it."""
+        return JoinCandidate(
+            self.left,
+            self.right,
+            self.statistic,
+            self.degrees_of_freedom,
+            self.negative_log_p,
+            self.partition.states.size,
+            self.partition.n_states,
+            self.partition.deltas,
+            score,
+            accepted,
+        )
+
+
+class LatentProposals:
+    """Tests and collapsed states of pairs, on all rows or on overlapping subsets.
+
+    With `parts` (n_rows,), int32, each subset is all rows but those of its part. Latent
+    variables are added to `rows`. Pairs with more than `max_cells` joint states are
+    never proposed; warnings contain their `names`.
+    """
+
+    def __init__(
+        self,
+        codes: Codes,
+        rows: NodeRows,
+        parts: NDArray[np.int32] | None,
+        n_parts: int,
+        pair_score: PairScore,
+        *,
+        matched: bool,
+        max_cells: int,
+        names: Sequence[str],
+        n_jobs: int,
+    ) -> None:
+        self._rows, self._names = rows, list(names)
+        self._n_parts, self._max_cells = n_parts, max_cells
+        self._pair_score, self._matched = pair_score, matched
+        tables = [codes]
+        if parts is None:
+            parts = np.zeros(codes.n_rows, dtype=np.int32)
+        else:
+            tables = [codes.rows(parts == part) for part in range(n_parts)]
+        self._runs = rows.runs(parts, n_parts)
+        cards, n_nodes = codes.cards[:-1], 2 * codes.n_variables
+        self._rankings = rank_features(
+            [TableCounts(table, n_jobs) for table in tables],
+            cards,
+            n_nodes,
+            pair_score,
+            matched=matched,
+        )
+        self._allowed = np.zeros((n_nodes, n_nodes), dtype=bool)
+        self._partitions: dict[tuple[int, int, int], Partition] = {}
+        self._allow(LatentTree(cards), range(len(cards)))
+
+    def ranked(self, tree: LatentTree, part: int = 0) -> Iterator[Proposal]:
+        """Propose pairs of class children, the most dependent first."""
+        ranking = self._rankings[part]
+        for left, right in ranking.ranked(tree.class_children, self._allowed):
+            partition = self._partition(part, left, right)
+            yield Proposal(left, right, *ranking.test(left, right), partition)
+
+    def best_of_parts(self, tree: LatentTree) -> Iterator[Proposal]:
+        """Propose the best pair of each subset, identical latent variables once."""
+        seen = set()
+        for part in range(self._n_parts):
+            best = next(self.ranked(tree, part), None)
+            if best is None:
+                return
+            key = best.left, best.right, best.partition.states.tobytes()
+            if key not in seen:
+                seen.add(key)
+                yield best
+
+    def add_latent(self, tree: LatentTree) -> None:
+        """Test the tree's last latent variable, which `rows` holds, with the others."""
+        node = len(tree.cards) - 1
+        self._allow(tree, [node])
+        others = [v for v in tree.class_children if self._allowed[v, node]]
+        if not others:
+            return
+        counts = self._rows.pair_counts(node, others, self._runs)
+        n_classes = self._rows.n_classes
+        counts = counts.reshape(self._n_parts, n_classes, *counts.shape[1:])
+        total = counts.sum(axis=0)
+        for ranking, own in zip(self._rankings, counts):
+            rest = own if self._n_parts == 1 else without(total, own)
+            tests = pair_tests(
+                np.ascontiguousarray(rest.transpose(0, 2, 1)),
+                [tree.cards[other] for other in others],
+                [tree.cards[node]],
+                self._pair_score,
+                matched=self._matched,
+            )
+            ranking.add(others, [node], tests)
+
+    def _partition(self, part: int, left: int, right: int) -> Partition:
+        """Collapsed states of a pair on one subset."""
+        key = part, left, right
+        if key not in self._partitions:
+            cells = self._rows.cell_counts(left, right, self._runs)[:, :-1, :-1]
+            n_parts = self._n_parts
+            cells = cells.reshape(n_parts, self._rows.n_classes, *cells.shape[1:])
+            own = cells[part]
+            counts = own if n_parts == 1 else without(cells.sum(axis=0), own)
+            self._partitions[key] = collapse_states(counts)
+        return self._partitions[key]
+
+    def _allow(self, tree: LatentTree, nodes: Sequence[int]) -> None:
+        """Find out with which earlier class children some nodes may be joined."""
+        large = []
+        cards = np.array(tree.cards)
+        for node in nodes:
+            others = np.array([each for each in tree.class_children if each < node])
+            if cards[node] == 1 or not len(others):
+                continue
+            others = others[cards[others] > 1]
+            fits = cards[others] * cards[node] <= self._max_cells
+            self._allowed[others, node] = fits
+            large += [(other, node) for other in others[~fits].tolist()]
+        if large:
+            self._warn(tree, large)
+
+    def _warn(self, tree: LatentTree, pairs: Sequence[tuple[int, int]]) -> None:
+        """Warn of pairs with too many joint states."""
+        cards = tree.cards
+        parts = [
+            f"{self._name(tree, i)} and {self._name(tree, j)} ({cards[i] * cards[j]})"
+            for i, j in pairs[:_NAMED_PAIRS]
+        ]
+        if len(pairs) > _NAMED_PAIRS:
+            parts.append(f"{len(pairs) - _NAMED_PAIRS} more pairs")
+        warnings.warn(
+            f"pairs of more than max_cells={self._max_cells} joint states are not "
+            f"joined: {', '.join(parts)}; use fewer intervals or raise max_cells",
+            stacklevel=2,
+        )
+
+    def _name(self, tree: LatentTree, node: int) -> str:
+        """Name of a feature, or of a latent variable by its features."""
+        leaves = [repr(self._names[leaf]) for leaf in tree.leaves(node)]
+        if tree.latent(node) is None:
+            return leaves[0]
+        return f"the latent variable over {' and '.join(leaves)}"
+
+
+@dataclass(frozen=True, eq=False)
+class Partition:
+    """Groups of the joint states of two variables."""
+
+    states: NDArray[np.intp]  # (left card, right card), groups by first cell
+    deltas: tuple[float, ...]  # gain of each merge in turn, nats
+
+    @property
+    def n_states(self) -> int:
+        """Number of groups."""
+        return int(self.states.max()) + 1
+
+
+def collapse_states(counts: Counts) -> Partition:
+    """Merge joint states of two variables while the gain in description length lasts.
+
+    Merging states i and j of a latent variable changes the model's score by
+    ``(|C| / 2) ln N + h(n_i + n_j) - h(n_i) - h(n_j)``, where h(n) is the sum of
+    ``n_c ln(n_c / n)`` over the class counts of a state. The pair that gains most is
+    merged first; of gains within 1e-9 that of the first cells. Empty cells then join
+    the group whose class distribution is nearest to the prediction of naive Bayes.
+
+    `counts` is (n_classes, left card, right card); without any there is one group.
+    Langseth and Nielsen (2006), Machine Learning 63, 135-159, algorithm 2; their
+    equation 5 is printed upside down.
+
+    >>> import numpy as np
+    >>> equal = np.array([[[40.0, 0.0], [0.0, 40.0]], [[0.0, 40.0], [40.0, 0.0]]])
+    >>> collapse_states(equal).states.tolist()
+    [[0, 1], [1, 0]]
+    """
+    total = float(counts.sum())
+    if total <= 0.0:
+        return Partition(np.zeros(counts.shape[1:], dtype=np.intp), ())
+    penalty = 0.5 * len(counts) * math.log(total)
+    table = np.ascontiguousarray(counts, dtype=np.float64)
+    states = np.empty(counts.shape[1:], dtype=np.int64)
+    deltas = np.empty(states.size)
+    collapse(table, penalty, TOLERANCE, states, deltas)
+    gains = deltas[~np.isnan(deltas)]
+    return Partition(states.astype(np.intp, copy=False), tuple(gains.tolist()))

@@ -1,1 +1,0 @@
-"""Orders of features, and the parents that follow from them."""

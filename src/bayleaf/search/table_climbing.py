@@ -1,0 +1,571 @@
+"""Hill climbing over networks whose distributions are tables of grouped states."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from math import fsum, inf
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayleaf.counts.source import CountSource
+from bayleaf.counts.threads import run_tasks
+from bayleaf.data.domain import Domain
+from bayleaf.data.hierarchy import ValueHierarchy
+from bayleaf.scores.arc_prior import ArcPrior
+from bayleaf.scores.local_scores import LocalScore
+from bayleaf.search.constraints import Constraints
+from bayleaf.search.structure import (
+    LEAST_GAIN,
+    Deadline,
+    GroupedParents,
+    Move,
+    MoveKind,
+    ProgressCallback,
+    RestartProgress,
+    SearchResult,
+    best_result,
+    one_at_a_time,
+    restart_numbers,
+    sorted_parents,
+    warn_if_stopped,
+)
+from bayleaf.search.table_families import (
+    FamilyScores,
+    FamilyTables,
+    Grouping,
+    Groupings,
+    HierarchySource,
+    Neighbours,
+    Regrouping,
+    ScoreCache,
+    with_parent,
+    without,
+)
+
+# Kind, child and parent of a move.
+Step = tuple[MoveKind, int, int]
+Families = tuple[dict[int, Grouping], ...]
+
+# Restarts that begin with the best structure of those before; fewer would leave more
+# threads idle, more would learn less from each other.
+_WAVE = 4
+# How often such a restart strays from the best structure and climbs again, and by how
+# many random moves. By these it scores, with one more wandering, no less than greedy
+# searches that look further: see docs/results/structure-peers.md.
+_STRAYS, _STRAY_MOVES = 4, 12
+# Place of the groups' gains in those of `Climb.legal_gains`, after those of edges.
+_REGROUPING = 3
+# Moves for which an edge that was changed stays as it is, and moves without a new best
+# structure after which a walk ends. Twice as many of both gained no more in trials on
+# rows of alarm, insurance and child.
+_TABU_MOVES = 10
+_PATIENCE = 20
+# Most parents that a variable starts with, beside those that are required.
+_MAX_PARENTS = 2
+# In the order in which equal gains of one child and parent are taken.
+EDGE_MOVES: tuple[MoveKind, ...] = ("add_edge", "delete_edge", "reverse_edge")
+
+
+def climb_tables(
+    counts: CountSource,  # fastest without a class
+    domain: Domain,
+    score: LocalScore,
+    hierarchies: Sequence[ValueHierarchy],  # a parent comes in right below the root
+    *,
+    refine: bool,  # whether groups may change afterwards
+    constraints: Constraints | None = None,
+    arc_prior: ArcPrior | None = None,
+    n_restarts: int = 1,
+    skipped_restarts: int = 0,  # those after number 0
+    seed: int = 0,  # restart k draws from (seed, k)
+    n_jobs: int = 1,
+    progress: ProgressCallback | None = None,  # called by one thread at a time
+    hierarchy_source: HierarchySource | None = None,  # replaces `hierarchies`
+    refresh: bool = False,  # ask for hierarchies again when parents change
+    cache_size: int = 200_000,  # scores of families
+) -> SearchResult:
+    """Climb from several starts to networks that no single move makes better.
+
+    Steepest ascent over adding, deleting and reversing edges, refining and abstracting
+    groups (desJardins, Rathod and Getoor 2008, section 4), until no move gains more
+    than `LEAST_GAIN`. Among equal gains the least (child, parent) goes first. A move
+    changes the families of one or two children; only their moves are scored again.
+
+    Restart 0 starts from the required edges alone and only climbs. Others go on by tabu
+    search, see `Walk.wander`; even ones start from random orders with up to two parents
+    per variable, odd ones from the best structure of the waves of four before, which
+    they also change by random moves and another climb (iterated local search; Lourenço,
+    Martin and Stützle 2003).
+
+    With `refresh`, a hierarchy that changed with a child's parents is refined greedily
+    from its top, and taken if the score does not fall. ValueError if no structure
+    satisfies the constraints or `n_restarts` is below one; RuntimeWarning if the time
+    limit stops the search.
+    """
+    constraints = constraints or Constraints()
+    constraints.check(domain)
+    numbers = restart_numbers(n_restarts, skipped_restarts)
+    tables = FamilyTables(counts, len(domain))
+    scores = FamilyScores(
+        tables,
+        Groupings(domain),
+        score,
+        hierarchies,
+        hierarchy_source,
+        refine,
+        constraints.forbidden_edges,
+        constraints.max_parents,
+        ScoreCache(cache_size),
+        arc_prior,
+    )
+    search = _Restarts(
+        scores,
+        constraints,
+        seed,
+        Deadline.after(constraints.time_limit),
+        one_at_a_time(progress, n_restarts),
+        refresh,
+    )
+    result = search.run(numbers, n_jobs)
+    warn_if_stopped(result, constraints)
+    return result
+
+
+@dataclass(frozen=True, eq=False)
+class _Restarts:
+    """What all restarts of one search share."""
+
+    scores: FamilyScores
+    constraints: Constraints
+    seed: int
+    deadline: Deadline
+    report: ProgressCallback
+    refresh: bool
+
+    def run(self, numbers: Sequence[int], n_jobs: int) -> SearchResult:
+        """Run restarts in waves; each wave goes on from the best of those before."""
+        ends = {0: self._restart(0, None)}
+        while True:
+            best = best_result(
+                [
+                    None if end is None else end.result(number)
+                    for number, end in ends.items()
+                ]
+            )
+            if len(ends) == len(numbers):
+                return best
+            wave = numbers[len(ends) : len(ends) + _WAVE]
+            source = ends[best.restart]
+            found = run_tasks(
+                [partial(self._restart, number, source) for number in wave], n_jobs
+            )
+            ends.update(zip(wave, found, strict=True))
+
+    def _restart(self, number: int, best: Climbed | None) -> Climbed | None:
+        """One restart; None if time was up before it began."""
+        if number > 0 and self.deadline.has_passed:
+            return None
+        goes_on = best is not None and number % 2 == 1
+        climb = self._climb(best if goes_on else None, number)
+        walk = Walk(climb, number, self.deadline, self.report)
+        walk.ascend()
+        if goes_on:
+            self._stray_and_climb(walk, number)
+        return walk.wander() if number > 0 else walk.end
+
+    def _stray_and_climb(self, walk: Walk, number: int) -> None:
+        """Look for a better structure by chance, and move the walk to the best."""
+        rng = np.random.default_rng((self.seed, number))
+        best = walk.end
+        for _ in range(_STRAYS):
+            walk.stray(rng, _STRAY_MOVES)
+            walk.ascend()
+            if walk.end.score > best.score + LEAST_GAIN:
+                best = walk.end
+            walk.climb = self._climb(best, number)
+
+    def _climb(self, start: Climbed | None, number: int) -> Climb:
+        """A climb from some structure, or else from the one that a restart draws."""
+        scores, required = self.scores, self.constraints.required_edges
+        if not scores.tables.facts.has_whole_weights:
+            # Sums of other weights depend on the order of moves, so that climbs which
+            # share scores would depend on each other.
+            scores = replace(scores, cache=ScoreCache(scores.cache.size))
+        if start is not None:
+            return Climb(
+                scores, required, start.families, start.trace, refresh=self.refresh
+            )
+        n_variables = scores.tables.n_variables
+        parents = starting_parents(n_variables, self.constraints, number, self.seed)
+        families = starting_families(scores, required, parents)
+        return Climb(scores, required, families, refresh=self.refresh)
+
+
+class Walk:
+    """Walk that moves a climb until it is done or time is up.
+
+    `report` is called after every move.
+    """
+
+    def __init__(
+        self, climb: Climb, number: int, deadline: Deadline, report: ProgressCallback
+    ) -> None:
+        self.climb = climb
+        self.stopped = False
+        self._deadline = deadline
+        self._progress = RestartProgress(number, report)
+        self._n_moves = 0
+
+    @property
+    def end(self) -> Climbed:
+        """Where the walk is, and whether time was up."""
+        return replace(self.climb.here, stopped_early=self.stopped)
+
+    def ascend(self) -> None:
+        """Take the best move as long as it gains."""
+        while (best := self.climb.best_move()) is not None and self._make(best):
+            pass
+
+    def stray(self, rng: np.random.Generator, n_moves: int) -> None:
+        """Make random changes of edges, of each kind equally often.
+
+        Only the better half of a kind's moves are drawn from: the others join to a
+        variable parents that make its table very large.
+        """
+        for _ in range(n_moves):
+            gains = self.climb.legal_gains()[:_REGROUPING]
+            kinds = [kind for kind in range(len(gains)) if gains[kind].max() > -inf]
+            if not kinds:
+                return
+            kind = int(rng.choice(kinds))
+            legal = gains[kind] > -inf
+            places = np.argwhere(legal & (gains[kind] >= np.median(gains[kind][legal])))
+            child, parent = places[rng.integers(len(places))]
+            if not self._make(self.climb.step(kind, int(child), int(parent))):
+                return
+
+    def wander(self) -> Climbed:
+        """Walk on from an optimum by the least harmful moves, back to none just left.
+
+        Tabu search (Glover 1989, "Tabu search, part I"): for some moves an edge that
+        was changed, or a parent whose groups were, stays as it is, except where a move
+        leads to a better structure than the best. No move improves on the result,
+        unless time was up.
+        """
+        climb = self.climb
+        best, patience = climb.here, _PATIENCE
+        # Of edges and of groups, [child, parent].
+        shape = 2, len(climb.parents), len(climb.parents)
+        barred_until = np.zeros(shape, dtype=np.int64)
+        n_moves = 0
+        while patience and not self.stopped:
+            gains = climb.legal_gains()
+            is_past = climb.score - best.score + gains > LEAST_GAIN
+            if is_past.any():
+                gains[~is_past] = -inf
+            else:
+                gains[:_REGROUPING, barred_until[0] > n_moves] = -inf
+                gains[_REGROUPING, barred_until[1] > n_moves] = -inf
+            step = climb.best_of(gains)
+            if step is None or not self._make(step):
+                break
+            n_moves += 1
+            patience -= 1
+            kind, child, parent = step
+            until = n_moves + _TABU_MOVES
+            if kind in EDGE_MOVES:
+                barred_until[0, [child, parent], [parent, child]] = until
+            else:
+                barred_until[1, child, parent] = until
+            if climb.score > best.score + LEAST_GAIN / 2:
+                best, patience = climb.here, _PATIENCE
+        return replace(best, stopped_early=self.stopped)
+
+    def _make(self, step: Step) -> bool:
+        """Make a move and tell of it, unless time is up."""
+        self.stopped = self.stopped or self._deadline.has_passed
+        if self.stopped:
+            return False
+        self.climb.apply(*step)
+        self._n_moves += 1
+        self._progress.report(self._n_moves, self.climb.score)
+        return True
+
+
+def starting_parents(
+    n_variables: int, constraints: Constraints, restart: int, seed: int
+) -> list[tuple[int, ...]]:
+    """Choose the parents, increasing, that each variable starts with.
+
+    Restart 0 starts with the required edges alone; others put the variables into a
+    random order and give each up to two of those before it.
+    """
+    required = constraints.required_parents(n_variables)
+    if restart == 0:
+        return required
+    rng = np.random.default_rng((seed, restart))
+    # Every variable comes after its required parents.
+    after = Constraints(constraints.required_edges)
+    order = after.ordered(rng.permutation(n_variables)).tolist()
+    chosen: list[tuple[int, ...]] = [()] * n_variables
+    for place, child in enumerate(order):
+        parents = set(required[child])
+        before = [
+            v
+            for v in order[:place]
+            if v not in parents and (v, child) not in constraints.forbidden_edges
+        ]
+        number = min(int(rng.integers(0, _MAX_PARENTS + 1)), len(before))
+        if constraints.max_parents is not None:
+            number = min(number, constraints.max_parents - len(parents))
+        parents.update(before[int(k)] for k in rng.permutation(len(before))[:number])
+        chosen[child] = tuple(sorted(parents))
+    return chosen
+
+
+@dataclass(frozen=True, eq=False)
+class Climbed:
+    """State of a climb."""
+
+    families: Families  # grouped parents of each variable
+    trace: tuple[Move, ...]  # moves that led there
+    score: float
+    stopped_early: bool = False  # whether time was up
+
+    def result(self, restart: int) -> SearchResult:
+        """What a search answers that ends here."""
+        return SearchResult(
+            sorted_parents(self.families),
+            tuple(
+                GroupedParents(
+                    child,
+                    tuple(own),
+                    tuple(grouping.groups for grouping in own.values()),
+                    tuple(grouping.cut for grouping in own.values()),
+                )
+                for child, own in enumerate(self.families)
+            ),
+            self.score,
+            self.trace,
+            self.stopped_early,
+            restart,
+        )
+
+
+def starting_families(
+    scores: FamilyScores,
+    required: Iterable[tuple[int, int]],
+    start: Iterable[Iterable[int]],
+) -> Families:
+    """Group the parents that variables start with, as far as tables can be counted.
+
+    ValueError if the required parents of a variable have too many states together.
+    """
+    needed = frozenset(required)
+    families: list[dict[int, Grouping]] = []
+    for child, chosen in enumerate(start):
+        own: dict[int, Grouping] = {}
+        for parent in chosen:
+            larger = with_parent(own, parent, scores.entering(child, parent, own))
+            if scores.fits(child, larger):
+                own = larger
+            elif (parent, child) in needed:
+                raise ValueError(
+                    f"the required parents of variable {child} have too many states "
+                    "to be counted; require fewer of them or use coarser states"
+                )
+        families.append(own)
+    return tuple(families)
+
+
+class Climb:
+    """One climb: a structure, and what each of its families can become.
+
+    `required` edges stay; `start` has each variable's parents, increasing, to which the
+    moves in `trace` led; `refresh` is that of `climb_tables`.
+    """
+
+    def __init__(
+        self,
+        scores: FamilyScores,
+        required: Iterable[tuple[int, int]],
+        start: Sequence[Mapping[int, Grouping]],
+        trace: Iterable[Move] = (),
+        *,
+        refresh: bool = False,
+    ) -> None:
+        n_variables = len(start)
+        self.scores = scores
+        self.trace = list(trace)
+        self._refresh = refresh
+        self._required = np.zeros((n_variables, n_variables), dtype=np.bool_)
+        for parent, child in required:
+            self._required[child, parent] = True
+        self.parents = [dict(own) for own in start]
+        self.family_scores = [
+            scores.family(child, own) for child, own in enumerate(self.parents)
+        ]
+        # Gains, [child, parent].
+        shape = 4, n_variables, n_variables
+        self._gains = np.full(shape, -inf)
+        self._regroupings: dict[tuple[int, int], Regrouping] = {}
+        self._neighbours: list[Neighbours] = []
+        for child in range(n_variables):
+            self._neighbours.append(self._look_around(child))
+        self._descends = self._reachable()
+
+    @property
+    def score(self) -> float:
+        """Score of the structure as it is."""
+        return fsum(self.family_scores)
+
+    @property
+    def here(self) -> Climbed:
+        """The structure as it is."""
+        families = tuple(dict(own) for own in self.parents)
+        return Climbed(families, tuple(self.trace), self.score)
+
+    def best_move(self) -> Step | None:
+        """The move that gains most, if any gains."""
+        gains = self.legal_gains()
+        # What gains nothing never ends.
+        return self.best_of(np.where(gains > LEAST_GAIN, gains, -inf))
+
+    def best_of(self, gains: NDArray[np.float64]) -> Step | None:
+        """Find the move of the largest gain; the least (child, parent) among equals.
+
+        `gains` (4, n_variables, n_variables) are those of `legal_gains`, -inf for moves
+        that are excluded.
+        """
+        most = gains.max(initial=-inf)
+        if most == -inf:
+            return None
+        # Gains that differ by rounding are equal.
+        near = (gains >= most - LEAST_GAIN).transpose(1, 2, 0)
+        child, parent, kind = np.unravel_index(int(np.argmax(near)), near.shape)
+        return self.step(int(kind), int(child), int(parent))
+
+    def step(self, kind: int, child: int, parent: int) -> Step:
+        """The move whose gain stands at a place of `legal_gains`."""
+        if kind < len(EDGE_MOVES):
+            return EDGE_MOVES[kind], child, parent
+        return self._regroupings[child, parent].kind, child, parent
+
+    def legal_gains(self) -> NDArray[np.float64]:
+        """Gains of all legal moves, (4, n_variables, n_variables).
+
+        Adding, deleting and turning each edge and the best other groups of each parent,
+        at [child, parent]; -inf where a move is not possible.
+        """
+        gains = self._gains.copy()
+        added, deleted, turned = gains[:3]
+        added[self._descends] = -inf
+        deleted[self._required] = -inf
+        for child, own in enumerate(self.parents):
+            for parent in own:
+                # The edge may be turned if no other path leads to the child.
+                others = [p for p in own if p != parent]
+                if not self._descends[parent, others].any():
+                    gain = deleted[child, parent] + self._gains[0, parent, child]
+                    turned[child, parent] = gain
+        return gains
+
+    def apply(self, kind: MoveKind, child: int, parent: int) -> None:
+        """Make a move, and score what the changed families can become."""
+        before = self.score
+        detail = None
+        own = self.parents[child]
+        if kind == "add_edge":
+            grouping = self._neighbours[child].groupings[parent]
+            self._set(child, with_parent(own, parent, grouping))
+        elif kind == "delete_edge":
+            self._set(child, without(own, parent))
+        elif kind == "reverse_edge":
+            grouping = self._neighbours[parent].groupings[child]
+            self._set(child, without(own, parent))
+            self._set(parent, with_parent(self.parents[parent], child, grouping))
+        else:
+            regrouping = self._regroupings[child, parent]
+            detail = regrouping.node
+            self._set(child, with_parent(own, parent, regrouping.grouping))
+        self.trace.append(
+            Move(kind, child, parent, detail, self.score - before, self.score)
+        )
+        changed = [child, parent] if kind == "reverse_edge" else [child]
+        if kind == "add_edge":
+            self._descends[self._descends[:, parent]] |= self._descends[child]
+        elif kind in EDGE_MOVES:
+            self._descends = self._reachable()
+        if kind in EDGE_MOVES and self._refresh:
+            for variable in changed:
+                self._refresh_hierarchies(variable)
+        for variable in changed:
+            self._neighbours[variable] = self._look_around(variable)
+
+    def _set(self, child: int, parents: dict[int, Grouping]) -> None:
+        """Give a variable other parents."""
+        self.parents[child] = parents
+        self.family_scores[child] = self.scores.family(child, parents)
+
+    def _look_around(self, child: int) -> Neighbours:
+        """Score what a family can become, and note the gains."""
+        own, score = self.parents[child], self.family_scores[child]
+        found = self.scores.neighbours(child, own)
+        self._gains[0, child] = found.added - score
+        self._gains[1, child] = found.deleted - score
+        self._gains[3, child] = -inf
+        for parent in own:
+            self._regroupings.pop((child, parent), None)
+        for regrouping in found.regroupings:
+            gain = regrouping.score - score
+            if gain > self._gains[3, child, regrouping.parent] + LEAST_GAIN:
+                self._gains[3, child, regrouping.parent] = gain
+                self._regroupings[child, regrouping.parent] = regrouping
+        return found
+
+    def _reachable(self) -> NDArray[np.bool_]:
+        """Whether a directed path leads from one variable to another, or itself."""
+        reachable = np.eye(len(self.parents), dtype=np.bool_)
+        for child in sorted_parents(self.parents).order:
+            # Columns of the parents are complete: who reaches them reaches the child.
+            own = list(self.parents[child])
+            reachable[:, child] |= reachable[:, own].any(axis=1)
+        return reachable
+
+    def _refresh_hierarchies(self, child: int) -> None:
+        """Ask for the hierarchies of all parents anew; take those that do not harm."""
+        for parent in list(self.parents[child]):
+            own = self.parents[child]
+            fresh = self.scores.entering(child, parent, without(own, parent))
+            if fresh.hierarchy == own[parent].hierarchy:
+                continue
+            grouping, score = self._refined(child, own, parent, fresh)
+            gain = score - self.family_scores[child]
+            if gain > LEAST_GAIN:
+                self._set(child, with_parent(own, parent, grouping))
+                self.trace.append(
+                    Move("refresh", child, parent, None, gain, self.score)
+                )
+
+    def _refined(
+        self, child: int, parents: Mapping[int, Grouping], parent: int, top: Grouping
+    ) -> tuple[Grouping, float]:
+        """Refine one parent's groups greedily, and score the family."""
+        best = top
+        score = self.scores.family(child, with_parent(parents, parent, top))
+        improved = self.scores.refine
+        while improved:
+            improved = False
+            for kind, _, finer in self.scores.groupings.steps(parent, best):
+                if kind != "refine":
+                    continue
+                family = with_parent(parents, parent, finer)
+                found = self.scores.family(child, family)
+                if found > score + LEAST_GAIN:
+                    candidate, score, improved = finer, found, True
+            if improved:
+                best = candidate
+        return best, score

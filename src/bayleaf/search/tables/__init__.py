@@ -1,1 +1,0 @@
-"""Search for networks whose distributions are tables of grouped states."""
