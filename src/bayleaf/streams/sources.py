@@ -18,8 +18,7 @@ import pyarrow as pa
 import pyarrow.dataset as pa_dataset
 
 from bayleaf.streams.csv_files import CsvFiles, ReadTexts, inner_suffix
-from bayleaf.streams.parquet_files import ParquetFiles, after
-from bayleaf.streams.reading_errors import in_a_sentence
+from bayleaf.streams.parquet_files import ParquetFiles, after, in_a_sentence
 from bayleaf.streams.streamed import is_lazy_polars
 from bayleaf.wording import quoted
 

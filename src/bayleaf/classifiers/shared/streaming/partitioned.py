@@ -14,10 +14,9 @@ from bayleaf.classifiers.shared.streaming.storing import Reading
 from bayleaf.classifiers.shared.training import MEAN_ONE
 from bayleaf.data.encoder.learning import Discretizer
 from bayleaf.io.native.tables import TableReading
-from bayleaf.streams.partitions.counts import PartitionCounts
-from bayleaf.streams.partitions.learning import HowToLearn, learn_partitions
-from bayleaf.streams.partitions.sources import open_partitions
-from bayleaf.streams.partitions.tasks import Tasks
+from bayleaf.streams.partitions.dask_partitions import Tasks, open_partitions
+from bayleaf.streams.partitions.partition_counts import PartitionCounts
+from bayleaf.streams.partitions.partition_learning import HowToLearn, learn_partitions
 
 
 def fit_partitions(

@@ -26,10 +26,10 @@ from bayleaf.data.tables.columns import Name
 from bayleaf.files import locked
 from bayleaf.io.atomic import check_writable
 from bayleaf.io.native.tables import TableReading
-from bayleaf.streams.learning import learn_spooled
 from bayleaf.streams.sources import ArrowSource, open_source
 from bayleaf.streams.spooling import TableRoles, spool_table
 from bayleaf.streams.streamed import is_store
+from bayleaf.streams.table_learning import learn_spooled
 from bayleaf.wording import quoted, shown_name
 
 # What stands in a file of codes beside them.

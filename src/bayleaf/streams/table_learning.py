@@ -3,7 +3,15 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
+from collections.abc import (
+    Callable,
+    Collection,
+    Hashable,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -18,26 +26,29 @@ from bayleaf.counts.threads import run_tasks
 from bayleaf.data.code_store import CodeStore, StoreWriter
 from bayleaf.data.codes import NARROW_STATES
 from bayleaf.data.domain import Domain, Variable
-from bayleaf.data.encoder.learned import LearnedVariables, encoder_of
+from bayleaf.data.encoder.cells import missing_cells_error
+from bayleaf.data.encoder.learned import LearnedVariables, encoder_of, left_out
 from bayleaf.data.encoder.learning import (
+    IDENTIFIER_SHARE,
+    ColumnLearner,
     Discretizer,
+    Target,
 )
 from bayleaf.data.encoder.table_encoder import TableEncoder
 from bayleaf.data.hierarchies.encoding import with_value_hierarchies
 from bayleaf.data.hierarchy import ValueHierarchy
 from bayleaf.data.labels import encode_labels
+from bayleaf.data.reading.column_reading import ColumnReading
 from bayleaf.data.reading.rules import EncoderRules
 from bayleaf.data.tables.columns import Name
+from bayleaf.native.data import look_up
 from bayleaf.progress import Work
-from bayleaf.streams.column_files import CodedColumn, column_files
-from bayleaf.streams.column_learning import StandInLearner
-from bayleaf.streams.number_spool import NumberSpool
 from bayleaf.streams.spool import (
     MOST_VALUES,
+    NumberSpool,
     Spool,
     ValueSpool,
     blocks,
-    looked_up,
 )
 from bayleaf.streams.spooling import SpooledTable
 from bayleaf.streams.stand_ins import (
@@ -49,7 +60,77 @@ from bayleaf.streams.stand_ins import (
 )
 from bayleaf.wording import quoted
 
+
+@dataclass(frozen=True)
+class StandInLearner:
+    """Class and rules for learning a column from its short form."""
+
+    variable: Variable | None  # the class
+    discretizer: Discretizer
+    rules: EncoderRules
+    nominal: frozenset[Name] | None  # None where nothing is declared
+    n_rows: int
+    as_is: frozenset[Name] = frozenset()  # columns whose values stay what they are
+
+    def check_missing(self, name: str, n_missing: int, first: int) -> None:
+        """Raise ValueError if cells are missing and the rules refuse that."""
+        if self.rules.missing == "error" and n_missing:
+            raise missing_cells_error(name, n_missing, first)
+
+    def learn(
+        self, stand_in: StandIn, n_missing: int, n_values: int
+    ) -> LearnedVariables:
+        """The variables that a column becomes; `n_values` are listed of its values."""
+        target = None
+        if self.variable is not None:
+            target = Target(self.variable, stand_in.classes)
+        learner = ColumnLearner(
+            target,
+            stand_in.weights,
+            self.discretizer,
+            self.rules,
+            self.nominal,
+            allow_empty=False,
+        )
+        if _names_rows(stand_in, n_values) and self.rules.identifiers == "drop":
+            name = stand_in.column.name
+            return left_out(ColumnReading(name, "values", MOST_VALUES, n_missing))
+        own = learner.learn(stand_in.column, as_is=stand_in.column.name in self.as_is)
+        if stand_in.rank_error:
+            own = _with_error(own, stand_in.rank_error, self.n_rows)
+        return own
+
+
+def _names_rows(stand_in: StandIn, n_values: int) -> bool:
+    """Whether a column has so many values that they are not all told apart."""
+    if n_values < MOST_VALUES:
+        return False
+    repeats = stand_in.column.repeats
+    assert repeats is not None
+    listed = int(repeats.counts[stand_in.numbers > 0].sum())
+    return n_values > IDENTIFIER_SHARE * listed
+
+
+def _with_error(
+    learned: LearnedVariables, rank_error: int, n_rows: int
+) -> LearnedVariables:
+    """The same with a note on how exact cut points are."""
+    said = (
+        f"cut by a summary of its numbers, in which ranks are wrong by at most "
+        f"{100 * rank_error / n_rows:.2g} %"
+    )
+    notes = dict(learned.notes)
+    for variable, _ in learned.variables:
+        if variable.kind == "numeric":
+            before = notes.get(variable.name)
+            notes[variable.name] = f"{before}; {said}" if before else said
+    return learned._replace(notes=notes)
+
+
 _BLOCK_ROWS = 1 << 19
+
+# The codes of a variable, part by part, and the spool that only they are made of.
+_CodedColumn = tuple[Iterator[NDArray[Any]], Spool | None]
 
 
 class _Column(NamedTuple):
@@ -105,7 +186,10 @@ def _looked_up(
     """Codes of a column of numbered values."""
     kind = "u1" if lookup.max(initial=0) <= NARROW_STATES else "u2"
     for first, last in limits:
-        yield looked_up(lookup, spool.codes(first, last), kind)
+        places = spool.codes(first, last)
+        codes = np.empty(len(places), kind)
+        look_up(places, 0, lookup, codes)
+        yield codes
 
 
 def _encoded(
@@ -288,20 +372,20 @@ def _written(
     """Write the codes of a table; its folder goes when they are in a lasting file."""
     cards = list(learned.encoder.domain.cards)
     limits = list(blocks(table.n_rows, _BLOCK_ROWS))
-    every: list[CodedColumn] = []
+    every: list[_CodedColumn] = []
     for spool, column in zip(table.features.values(), columns, strict=True):
         own = column.pieces(spool, learned.encoder.rules, limits)
-        every += [CodedColumn(one, spool if len(own) == 1 else None) for one in own]
+        every += [(one, spool if len(own) == 1 else None) for one in own]
     if learned.target is not None:
         cards.append(learned.target.n_states)
         classes = (rows.classes(first, last) for first, last in limits)
-        every.append(CodedColumn(classes, None))
+        every.append((classes, None))
     if table.weights is not None:
         weights: Any = (rows.weights(first, last) for first, last in limits)
-        every.append(CodedColumn(weights, None))
+        every.append((weights, None))
     Work().say("writing codes")
     if not lasting:
-        return column_files(table.folder, cards, table.n_rows, every, n_jobs)
+        return _column_files(table.folder, cards, table.n_rows, every, n_jobs)
     writer = StoreWriter(
         table.folder / "codes.part",
         cards,
@@ -309,9 +393,81 @@ def _written(
         has_weights=table.weights is not None,
     )
     run_tasks(
-        [partial(writer.write, place, own.pieces) for place, own in enumerate(every)],
+        [
+            partial(writer.write, place, pieces)
+            for place, (pieces, _) in enumerate(every)
+        ],
         n_jobs,
     )
     store = writer.finish(path, about)
     shutil.rmtree(table.folder, ignore_errors=True)
     return store
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnFiles(CodeStore):
+    """A file of codes per column, as long as this process needs them."""
+
+    files: tuple[Path, ...] = ()  # by variable, then the weights', if any
+
+    def _place(self, column: int) -> tuple[Path, int]:
+        """The file of a column, and where it begins there."""
+        return self.files[column], 0
+
+    def _check_columns(self) -> None:
+        """Nothing: this process wrote them a moment ago."""
+
+
+def _column_files(
+    folder: Path,
+    cards: Sequence[int],
+    n_rows: int,
+    columns: Sequence[_CodedColumn],
+    n_jobs: int,
+) -> ColumnFiles:
+    """Write codes over the cells that they are made of, or into files next to them.
+
+    `columns` are those of the variables, then of the weights where there are any.
+    """
+    n_weights = len(columns) - len(cards)
+    names = ["u1" if card <= NARROW_STATES else "u2" for card in cards]
+    kinds: list[np.dtype[Any]] = [np.dtype(n) for n in [*names, *["f8"] * n_weights]]
+    most = [*cards, *[0] * n_weights]
+    found = run_tasks(
+        [
+            partial(_write_column, folder / f"{p}.codes", columns[p], kinds[p], most[p])
+            for p in range(len(columns))
+        ],
+        n_jobs,
+    )
+    return ColumnFiles(
+        folder,
+        tuple(cards),
+        n_rows,
+        (0,) * len(columns),
+        tuple(has_missing for _, has_missing in found[: len(cards)]),
+        not n_weights,
+        files=tuple(path for path, _ in found),
+    )
+
+
+def _write_column(
+    path: Path, column: _CodedColumn, kind: np.dtype[Any], card: int
+) -> tuple[Path, bool]:
+    """Write a column; its file, and whether one of its cells is missing."""
+    pieces, spool = column
+    if isinstance(spool, ValueSpool) and spool.width == kind.itemsize:
+        spool.close()
+        path, is_new = spool.cell_file, False
+    else:
+        path.touch()
+        is_new = True
+    has_missing = False
+    with path.open("r+b") as file:
+        for piece in pieces:
+            own: Any = np.ascontiguousarray(piece, kind)
+            has_missing = has_missing or bool(own.size and own.max() == card)
+            file.write(memoryview(own).cast("B"))
+    if is_new and spool is not None:
+        spool.discard()
+    return path, has_missing

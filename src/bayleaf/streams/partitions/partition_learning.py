@@ -21,15 +21,21 @@ from bayleaf.data.hierarchies.encoding import with_value_hierarchies
 from bayleaf.data.hierarchy import ValueHierarchy
 from bayleaf.data.reading.rules import EncoderRules
 from bayleaf.data.tables.columns import Name
-from bayleaf.streams.column_learning import StandInLearner
-from bayleaf.streams.learning import LearnedTable, check_no_groups, classes_of
-from bayleaf.streams.partitions.counts import CodePieces
-from bayleaf.streams.partitions.rows import PartitionRows
-from bayleaf.streams.partitions.sources import Partitions
-from bayleaf.streams.partitions.summaries import ValueSummary
-from bayleaf.streams.partitions.summarising import TableSummary, summarised
-from bayleaf.streams.partitions.tasks import Tasks
+from bayleaf.streams.partitions.dask_partitions import Partitions, Tasks
+from bayleaf.streams.partitions.partition_counts import CodePieces
+from bayleaf.streams.partitions.partition_summaries import (
+    PartitionRows,
+    TableSummary,
+    ValueSummary,
+    summarised,
+)
 from bayleaf.streams.spooling import TableRoles
+from bayleaf.streams.table_learning import (
+    LearnedTable,
+    StandInLearner,
+    check_no_groups,
+    classes_of,
+)
 
 # Small partitions that stand beside each other become one piece up to so many rows.
 PIECE_ROWS = 1 << 18

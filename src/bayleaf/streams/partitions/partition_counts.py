@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from bayleaf.counts.store_counts import BlockCounts, joined_rows
 from bayleaf.counts.table_counts import Layout, TableCounts
 from bayleaf.data.codes import Codes
-from bayleaf.streams.partitions.tasks import Tasks
+from bayleaf.streams.partitions.dask_partitions import Tasks
 
 T = TypeVar("T")
 

@@ -1,9 +1,9 @@
-"""The summary of one partition, and of several."""
+"""Summaries of partitions: what learning must know of them, in halves that add up."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Hashable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,18 +14,83 @@ from bayleaf.counts.planes import are_small_and_whole
 from bayleaf.data.codes import Codes
 from bayleaf.data.reading.dates import HOUR
 from bayleaf.data.reading.learning import COUNTED_ROWS
-from bayleaf.data.tables.columns import Column, NumberColumn, TimeColumn, ValueColumn
-from bayleaf.streams.number_summary import NumberSummary
-from bayleaf.streams.partitions.rows import PartitionRows
-from bayleaf.streams.partitions.summaries import (
-    ColumnSummary,
-    NumbersSummary,
-    ValueSummary,
-    columns_added,
+from bayleaf.data.tables.columns import (
+    Column,
+    Name,
+    NumberColumn,
+    TimeColumn,
+    ValueColumn,
 )
-from bayleaf.streams.spool import MISSING
-from bayleaf.streams.spooling import TableRoles
-from bayleaf.streams.stand_ins import Entries, counts_by_class, values_of
+from bayleaf.streams import spool
+from bayleaf.streams.spool import MISSING, values_of
+from bayleaf.streams.spooling import (
+    TableRoles,
+    batch_column,
+    checked_target,
+    checked_weights,
+)
+from bayleaf.streams.stand_ins import (
+    Entries,
+    NumberSummary,
+    StandIn,
+    counts_by_class,
+    stand_in_of_entries,
+    stand_in_of_summary,
+)
+from bayleaf.wording import quoted
+
+
+@dataclass(frozen=True)
+class PartitionRows:
+    """The rows of weight above zero of a partition."""
+
+    batch: pa.RecordBatch
+    labels: ValueColumn  # one for all rows if there is no target
+    weights: NDArray[np.float64] | None  # (n_rows,); None: each counts once
+    roles: TableRoles
+
+    @classmethod
+    def of(cls, partition: Any, roles: TableRoles, place: int) -> PartitionRows:
+        """Those of a data frame of pandas or a table of Arrow.
+
+        ValueError or TypeError names the partition if labels or weights cannot be used.
+        """
+        try:
+            batch, weights = _batch_of(partition), None
+            if roles.weight is not None:
+                weights = checked_weights(batch, roles.weight, 0)
+                kept = weights > 0
+                if not kept.all():
+                    batch, weights = batch.filter(pa.array(kept)), weights[kept]
+            labels = ValueColumn("", np.zeros(batch.num_rows, np.int32), ["all rows"])
+            if roles.target is not None:
+                labels = checked_target(batch, roles.target, 0)
+        except (ValueError, TypeError) as error:
+            kind = TypeError if isinstance(error, TypeError) else ValueError
+            raise kind(f"in partition {place}, {error}") from error
+        return cls(batch, labels, weights, roles)
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return int(self.batch.num_rows)
+
+    def features(self) -> Iterator[Column]:
+        """The columns to learn from."""
+        for name in self.roles.features_of(self.batch.schema.names):
+            yield batch_column(name, self.batch.column(name))
+
+
+def _batch_of(partition: Any) -> pa.RecordBatch:
+    """A partition as one batch of Arrow."""
+    table = partition
+    if not isinstance(table, pa.Table):
+        table = pa.Table.from_pandas(partition, preserve_index=False)
+    batches = table.unify_dictionaries().combine_chunks().to_batches()
+    if batches:
+        return batches[0]
+    return pa.RecordBatch.from_pylist([], schema=table.schema)
+
 
 # Whole numbers in a range of so many are counted in a table, others are sorted.
 _COUNTED_RANGE = 1 << 10
@@ -100,7 +165,8 @@ def summarised(
     `listed` limits the summary to these columns, and in each to these values.
     """
     rows = PartitionRows.of(partition, roles, place)
-    labels, classes = _used(rows.labels)
+    occurring = _numbered_values(rows.labels, None)
+    labels, classes = tuple(occurring.values), occurring.codes.astype(np.intp) - 1
     _check_classes(labels)
     columns = [c for c in rows.features() if listed is None or c.name in listed]
     wanted: Mapping[Any, Collection[Hashable] | None] = listed or {}
@@ -129,24 +195,18 @@ def summarised(
         else:
             found.append(_of_values(own, _many(own, classes, n_classes, rows.weights)))
     missing = {column.name: _first_missing(column) for column in columns}
-    weights = rows.weights
+    weights, target, label_type = rows.weights, rows.roles.target, None
+    if target is not None and rows.n_rows:
+        label_type = rows.batch.schema.field(target).type
     return TableSummary(
         (rows.n_rows,),
         labels,
-        _label_type(rows),
+        label_type,
         float(rows.n_rows if weights is None else weights.sum()),
         weights is None or are_small_and_whole(weights),
         {name: row for name, row in missing.items() if row is not None},
         tuple(found),
     )
-
-
-def _label_type(rows: PartitionRows) -> pa.DataType | None:
-    """The type of the labels, where there are any."""
-    target = rows.roles.target
-    if target is None or not rows.n_rows:
-        return None
-    return rows.batch.schema.field(target).type
 
 
 def _check_classes(labels: tuple[Hashable, ...]) -> None:
@@ -156,12 +216,6 @@ def _check_classes(labels: tuple[Hashable, ...]) -> None:
             f"the target has more than {Codes.MAX_STATES:,} values; cut it into "
             "classes first"
         )
-
-
-def _used(column: ValueColumn) -> tuple[tuple[Hashable, ...], NDArray[np.intp]]:
-    """Labels that occur, in the order in which they do, and the class of each row."""
-    own = _numbered_values(column, None)
-    return tuple(own.values), own.codes.astype(np.intp) - 1
 
 
 def _numbered(column: Column, wanted: Collection[Hashable] | None) -> _Numbered | None:
@@ -345,3 +399,210 @@ def _first_missing(column: Column) -> int | None:
     if missing is None or not missing.any():
         return None
     return int(np.argmax(missing))
+
+
+Places = NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class ValueSummary:
+    """A column of values."""
+
+    name: Name
+    values: list[Hashable]  # as they first occur, or as categories are ordered
+    ordered: bool  # the table declares the order
+    entries: Entries  # in increasing order of number and class
+    places: NDArray[np.int64]  # (n_values,), present cells before the first
+    n_present: int  # cells
+
+    @property
+    def n_missing(self) -> int:
+        """Number of missing cells."""
+        return int(self.entries.cells[self.entries.numbers == spool.MISSING].sum())
+
+    @property
+    def overflows(self) -> bool:
+        """Whether there may be values beyond those that are listed."""
+        return len(self.values) >= spool.MOST_VALUES
+
+    def plus(
+        self, other: ValueSummary, classes: Places, n_classes: int
+    ) -> ValueSummary:
+        """Both columns, one after the other; see `NumberSummary.plus`."""
+        index = dict.fromkeys([*self.values, *other.values])
+        values = list(index)[: spool.MOST_VALUES]
+        index = {value: number for number, value in enumerate(values, 1)}
+        moved = np.array([0, *(index.get(v, -1) for v in other.values)], np.int64)
+        own = other.entries
+        own = own._replace(numbers=moved[own.numbers], classes=classes[own.classes])
+        entries = _added(self.entries, own.chosen(own.numbers >= 0), n_classes)
+        places = np.full(len(values), COUNTED_ROWS, np.int64)
+        places[: len(self.places)] = self.places
+        at, listed = moved[1:] - 1, moved[1:] > 0
+        places[at[listed]] = np.minimum(
+            places[at[listed]], other.places[listed] + self.n_present
+        )
+        return ValueSummary(
+            self.name,
+            values,
+            self.ordered or other.ordered,
+            entries,
+            places,
+            self.n_present + other.n_present,
+        )
+
+    def stand_in(self, classes: Places, n_classes: int) -> StandIn:
+        """The short column for this one, whose classes get other numbers."""
+        early = np.concatenate([[False], self.places < COUNTED_ROWS])
+        entries = self.entries._replace(classes=classes[self.entries.classes])
+        return stand_in_of_entries(
+            self.name, self.values, entries, early, ordered=self.ordered
+        )
+
+
+@dataclass(frozen=True)
+class NumbersSummary:
+    """A column of numbers or times; `first` are among `COUNTED_ROWS` present cells."""
+
+    name: Name
+    times: str  # "" for numbers, "dates" or "durations"
+    numbers: NumberSummary  # or microseconds
+    hours: NumberSummary | None  # of dates, microseconds at the starts of hours
+    absent: NDArray[np.float64]  # (2, n_classes), missing cells and their weight
+    first: NDArray[Any]  # (n_first,), distinct numbers
+    places: NDArray[np.int64]  # (n_first,), present cells before the first of each
+    n_present: int  # cells
+
+    overflows = False
+
+    @property
+    def n_missing(self) -> int:
+        """Number of missing cells."""
+        return int(self.absent[0].sum())
+
+    def plus(
+        self, other: NumbersSummary, classes: Places, n_classes: int
+    ) -> NumbersSummary:
+        """Both columns, one after the other; see `NumberSummary.plus`."""
+        hours = None
+        if self.hours is not None and other.hours is not None:
+            hours = self.hours.plus(other.hours, classes, n_classes)
+        absent = np.zeros((2, n_classes))
+        absent[:, : self.absent.shape[1]] = self.absent
+        absent[:, classes] += other.absent
+        # Those of the left half come first, so that their places are kept.
+        first, at = np.unique(
+            np.concatenate([self.first, other.first]), return_index=True
+        )
+        places = np.concatenate([self.places, other.places + self.n_present])[at]
+        counted = places < COUNTED_ROWS
+        return NumbersSummary(
+            self.name,
+            self.times,
+            self.numbers.plus(other.numbers, classes, n_classes),
+            hours,
+            absent,
+            first[counted],
+            places[counted],
+            self.n_present + other.n_present,
+        )
+
+    def stand_in(self, classes: Places, n_classes: int) -> StandIn:
+        """The short column for this one, whose classes get other numbers."""
+        summary = self.numbers
+        if self.hours is not None and summary.rank_error:
+            # Whole hours are few, and tell all parts of a date but fractions of a day.
+            summary = self.hours
+        nothing = NumberSummary(summary.dtype, 0)
+        absent = np.zeros((2, n_classes))
+        absent[:, classes] = self.absent
+        placed = nothing.plus(summary, classes, n_classes)
+        return stand_in_of_summary(self.name, placed, absent, self.first, self.times)
+
+
+ColumnSummary = ValueSummary | NumbersSummary
+
+
+def columns_added(
+    left: ColumnSummary, right: ColumnSummary, classes: Places, n_classes: int
+) -> ColumnSummary:
+    """The summary of both, one after the other; TypeError for numbers and text."""
+    if _kind(left) != _kind(right):
+        if not left.n_present:
+            left = _as_empty(left, right)
+        elif not right.n_present:
+            right = _as_empty(right, left)
+    if isinstance(left, ValueSummary) and isinstance(right, ValueSummary):
+        return left.plus(right, classes, n_classes)
+    numbers = isinstance(left, NumbersSummary) and isinstance(right, NumbersSummary)
+    if not numbers or _sort(left) != _sort(right):
+        raise TypeError(
+            f"column {quoted(left.name)} holds {_sort(left)} in some partitions and "
+            f"{_sort(right)} in others; give it one type with astype"
+        )
+    assert isinstance(left, NumbersSummary)
+    assert isinstance(right, NumbersSummary)
+    return left.plus(right, classes, n_classes)
+
+
+def _kind(column: ColumnSummary) -> Any:
+    """What two columns without a value must share to be alike."""
+    if isinstance(column, ValueSummary):
+        return "values"
+    return column.times, column.numbers.dtype
+
+
+def _as_empty(column: ColumnSummary, like: ColumnSummary) -> ColumnSummary:
+    """A column without a value, as one of the same sort as another."""
+    absent = column.absent if isinstance(column, NumbersSummary) else None
+    n_classes = 0
+    if isinstance(column, ValueSummary):
+        entries = column.entries
+        n_classes = int(entries.classes.max(initial=-1)) + 1
+        absent = np.zeros((2, n_classes))
+        absent[:, entries.classes] = entries.cells, entries.weights
+    assert absent is not None
+    if isinstance(like, ValueSummary):
+        (lacking,) = np.nonzero(absent[0])
+        numbers = np.zeros(len(lacking), np.int64)
+        cells = absent[0][lacking].astype(np.int64)
+        entries = Entries(numbers, lacking, cells, absent[1][lacking])
+        return ValueSummary(
+            column.name, [], like.ordered, entries, np.zeros(0, np.int64), 0
+        )
+    n_classes = absent.shape[1]
+    return replace(
+        like,
+        numbers=NumberSummary(like.numbers.dtype, n_classes),
+        hours=like.hours and NumberSummary(like.hours.dtype, n_classes),
+        absent=absent,
+        first=like.first[:0],
+        places=like.places[:0],
+        n_present=0,
+    )
+
+
+def _sort(column: ColumnSummary) -> str:
+    """What a column holds."""
+    if isinstance(column, ValueSummary):
+        return "text or categories"
+    return column.times or "numbers"
+
+
+def _added(one: Entries, other: Entries, n_classes: int) -> Entries:
+    """The entries of both, each value and class once."""
+    numbers, classes, cells, weights = (
+        np.concatenate(pair) for pair in zip(one, other, strict=True)
+    )
+    keys = numbers * n_classes + classes
+    order = np.argsort(keys, kind="stable")
+    keys = keys[order]
+    if not len(keys):
+        return one
+    first = np.flatnonzero(np.concatenate(([True], keys[1:] != keys[:-1])))
+    return Entries(
+        numbers[order][first],
+        classes[order][first],
+        np.add.reduceat(cells[order], first),
+        np.add.reduceat(weights[order], first),
+    )
