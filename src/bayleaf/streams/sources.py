@@ -56,7 +56,7 @@ class ArrowSource:
         """The table from a row on, in batches of about `BATCH_ROWS` rows."""
         held: list[pa.RecordBatch] = []
         n_held = 0
-        for batch in _read_ahead(_told(self.read(first))):
+        for batch in _read_ahead(self.read(first)):
             for start in range(0, batch.num_rows, BATCH_ROWS):
                 piece = batch.slice(start, BATCH_ROWS)
                 held.append(piece)
@@ -85,10 +85,9 @@ def open_source(table: Any, read_csv: ReadTexts | None = None) -> ArrowSource:
 
 def _opened(table: Any, read_csv: ReadTexts | None) -> ArrowSource:
     """The batches of a table of whatever make."""
-    if isinstance(table, str | os.PathLike):
-        return _files(files_of(os.fspath(table)), os.fspath(table), read_csv)
-    if isinstance(table, list | tuple):
-        return _files([os.fspath(path) for path in table], "the list", read_csv)
+    if isinstance(table, str | os.PathLike | list | tuple):
+        called = table if isinstance(table, str | os.PathLike) else "the list"
+        return _files(files_of(table), str(called), read_csv)
     if isinstance(table, pa_dataset.Dataset):
         return _dataset(table)
     if isinstance(table, pa_dataset.Scanner):
@@ -105,14 +104,11 @@ def _opened(table: Any, read_csv: ReadTexts | None) -> ArrowSource:
     )
 
 
-def _told(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """The same batches; what fails in reading them is told in a sentence."""
-    with in_a_sentence():
-        yield from batches
-
-
 def _read_ahead(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """The same batches, the next ones read while one is worked on."""
+    """The same batches, the next ones read while one is worked on.
+
+    What fails in reading them is raised in a sentence.
+    """
     waiting: queue.Queue[Any] = queue.Queue(_AHEAD)
     ended = threading.Event()
 
@@ -127,10 +123,10 @@ def _read_ahead(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
     def run() -> None:
         try:
-            for batch in batches:
-                if not put(batch):
-                    return
-            put(None)
+            with in_a_sentence():
+                all_taken = all(put(batch) for batch in batches)
+            if all_taken:
+                put(None)
         except BaseException as error:
             # It is raised where the batches are taken.
             put(error)
@@ -175,8 +171,11 @@ def _lazy_polars(frame: Any) -> ArrowSource:
     return ArrowSource(empty.schema, read, ordered=ordered)
 
 
-def files_of(path: str) -> list[str]:
-    """The files that a path, a glob or a folder means, in the order of their names."""
+def files_of(table: Any) -> list[str]:
+    """The files of a path, glob or folder, by name, or those that are listed."""
+    if isinstance(table, list | tuple):
+        return [os.fspath(path) for path in table]
+    path = os.fspath(table)
     if any(sign in path for sign in "*?[") and not os.path.exists(path):
         files = [p for p in glob.glob(path, recursive=True) if os.path.isfile(p)]
         if not files:

@@ -11,7 +11,7 @@ from bayleaf.wording import counted
 
 if TYPE_CHECKING:
     from bayleaf.cli.file_format import FileFormat
-    from bayleaf.predictions.parts import Score
+    from bayleaf.predictions.prediction_files import Score
 
 
 def predict_files(
@@ -29,7 +29,7 @@ def predict_files(
     two files share a name.
     """
     from bayleaf.cli.tables import read_batches
-    from bayleaf.predictions.parts import parts_of, write_parts
+    from bayleaf.predictions.prediction_files import parts_of, write_parts
     from bayleaf.streams.sources import files_of
 
     parts = parts_of(files_of(data), data, partial(read_batches, form=form))

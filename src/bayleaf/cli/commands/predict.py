@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from bayleaf.io.native.regression import SavedRegression
     from bayleaf.models.predictor import Predictor
-    from bayleaf.predictions.parts import Score
+    from bayleaf.predictions.prediction_files import Score
 
 
 def predict(

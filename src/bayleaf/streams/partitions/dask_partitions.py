@@ -40,15 +40,12 @@ def open_partitions(table: Any, tasks: Tasks) -> Partitions:
                 f"{strange[0]!r}; rename them with df.rename(columns=str)"
             )
         return Partitions(list(table.columns), list(table.to_delayed()))
-    if isinstance(table, str | os.PathLike):
-        paths = files_of(os.fspath(table))
-    elif isinstance(table, list | tuple):
-        paths = [os.fspath(path) for path in table]
-    else:
+    if not isinstance(table, str | os.PathLike | list | tuple):
         raise TypeError(
             "workers read data frames of Dask and Parquet files, got "
             f"{quoted(type(table).__name__)}; leave out client="
         )
+    paths = files_of(table)
     others = [path for path in paths if file_kind(path) != "parquet"]
     if others:
         raise ValueError(

@@ -59,11 +59,9 @@ def parts_of(
     """
     names = _names_of(paths)
     keys = [os.path.normcase(name) for name in names]
-    twice = next(
-        (n for n, k in zip(names, keys, strict=True) if keys.count(k) > 1), None
-    )
-    if twice is not None:
-        raise ValueError(f"two files of the table would be predicted into {twice}")
+    for name, key in zip(names, keys, strict=True):
+        if keys.count(key) > 1:
+            raise ValueError(f"two files of the table would be predicted into {name}")
     if all(file_kind(path) == "parquet" for path in paths):
         files = ParquetFiles.of(paths, called, as_indices=False)
         return [
