@@ -14,7 +14,7 @@ from bayleaf.classifiers.shared.saving import (
     unfitted,
 )
 from bayleaf.cpds.smoothing import resolve_smoothing
-from bayleaf.data.hierarchies.files import resolve_hierarchies
+from bayleaf.data.fitted_hierarchies import resolve_hierarchies
 from bayleaf.density.bayesian_network_estimator import BayesianNetworkEstimator
 from bayleaf.io.errors import ModelFileError
 from bayleaf.io.native.density import SavedDensity, is_density, read_density

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.csv as pa_csv
 import pytest
 
-from bayleaf.data.hierarchies.files import read_hierarchies
+from bayleaf.data.fitted_hierarchies import read_hierarchies
 from bayleaf.models.bayesian_network import BayesianNetwork
 from offenders import check_each
 

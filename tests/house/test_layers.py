@@ -52,7 +52,7 @@ RANK = {name: rank for rank, names in enumerate(ORDER) for name in names}
 REST = "*"
 INSIDE: dict[str, list[tuple[str, ...]]] = {
     "data": [
-        ("interruptible", "hierarchy", "interval_labels", "interval_numbers", "memory"),
+        ("interruptible", "hierarchy", "interval_numbers", "memory"),
         ("domain",),
         ("codes",),
         ("tables",),
@@ -60,7 +60,6 @@ INSIDE: dict[str, list[tuple[str, ...]]] = {
         ("reading",),
         ("encoder",),
         ("cuts",),
-        ("hierarchies",),
         (REST,),
     ],
     "streams": [(REST,), ("partitions",)],

@@ -14,8 +14,7 @@ from bayleaf.counts.table_counts import TableCounts
 from bayleaf.cpds.smoothing import Lidstone
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain, Variable
-from bayleaf.data.hierarchies.cuts import flat_hierarchy
-from bayleaf.data.hierarchy import ValueHierarchy
+from bayleaf.data.hierarchy import ValueHierarchy, flat_hierarchy
 from bayleaf.data.partial_values import PartialValues
 from bayleaf.inference.row_densities import log_densities, log_densities_of_partial_rows
 from bayleaf.latent import structure_learning

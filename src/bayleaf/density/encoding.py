@@ -10,10 +10,9 @@ from bayleaf.classifiers.shared.training import COUNTS, WeightedRows
 from bayleaf.data.codes import Codes
 from bayleaf.data.encoder.learning import Discretizer, learn_encoder
 from bayleaf.data.encoder.table_encoder import EncodedTable, TableEncoder
-from bayleaf.data.group_cells import put_groups_back, take_groups_out
-from bayleaf.data.hierarchies.encoding import with_value_hierarchies
+from bayleaf.data.fitted_hierarchies import with_value_hierarchies
 from bayleaf.data.hierarchy import ValueHierarchy
-from bayleaf.data.partial_values import PartialValues
+from bayleaf.data.partial_values import PartialValues, put_groups_back, take_groups_out
 from bayleaf.data.reading.rules import EncoderRules
 from bayleaf.data.tables.columns import Column, Matrix
 

@@ -35,7 +35,7 @@ from bayleaf.data.encoder.learning import (
     Target,
 )
 from bayleaf.data.encoder.table_encoder import TableEncoder
-from bayleaf.data.hierarchies.encoding import with_value_hierarchies
+from bayleaf.data.fitted_hierarchies import with_value_hierarchies
 from bayleaf.data.hierarchy import ValueHierarchy
 from bayleaf.data.labels import encode_labels
 from bayleaf.data.reading.column_reading import ColumnReading

@@ -74,7 +74,7 @@ def learn(
     discretizer
         How columns of numbers are cut.
     """
-    from bayleaf.data.hierarchies.files import hierarchies_text
+    from bayleaf.data.fitted_hierarchies import hierarchies_text
     from bayleaf.io.atomic import check_writable, write_text
 
     if output != "-":
@@ -112,7 +112,7 @@ def check(
         Print JSON.
     """
     from bayleaf.cli.tables import read_table
-    from bayleaf.data.hierarchies.files import resolve_hierarchies
+    from bayleaf.data.fitted_hierarchies import resolve_hierarchies
     from bayleaf.data.tables.frames import plain_columns
 
     parts = plain_columns(read_table(data, form))
@@ -190,8 +190,8 @@ def _learned(
 
 def _report(column: PlainColumn, tree: ValueHierarchy) -> dict[str, Any]:
     """What there is to say of one column and its hierarchy."""
-    from bayleaf.data.hierarchies.cuts import n_cuts
-    from bayleaf.data.hierarchies.files import fit_hierarchy, leaf_states
+    from bayleaf.data.fitted_hierarchies import fit_hierarchy, leaf_states
+    from bayleaf.data.hierarchy import n_cuts
 
     groups = set(tree.inner_nodes)
     cells = _cells(column)
@@ -230,7 +230,7 @@ def _cells(column: PlainColumn) -> dict[Any, int]:
 def _variable(column: PlainColumn, values: list[Any], tree: ValueHierarchy) -> Variable:
     """The variable that a column becomes beside its hierarchy."""
     from bayleaf.data.domain import Variable, numeric_variable
-    from bayleaf.data.hierarchies.ranges import has_range_leaves, range_cut_points
+    from bayleaf.data.fitted_hierarchies import has_range_leaves, range_cut_points
     from bayleaf.data.labels import sorted_positions
 
     if not any(isinstance(value, str | bool) for value in values) and (

@@ -22,8 +22,8 @@ from bayleaf.data.cuts.cut_points import (
     mdlp_cut_points,
     standard_deviation_cut_points,
 )
+from bayleaf.data.domain import interval_labels
 from bayleaf.data.encoder.learning import Discretizer
-from bayleaf.data.interval_labels import interval_labels
 from bayleaf.data.labels import encode_labels
 from bayleaf.wording import quoted
 

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from bayleaf.counts.source import CountSource
 from bayleaf.data.domain import Domain, Variable
-from bayleaf.data.hierarchies.cuts import flat_hierarchy
-from bayleaf.data.hierarchy import MAX_DEPTH, ValueHierarchy
+from bayleaf.data.hierarchy import MAX_DEPTH, ValueHierarchy, flat_hierarchy
 from bayleaf.native.search import join_values
 from bayleaf.wording import quoted
 

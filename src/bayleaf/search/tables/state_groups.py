@@ -11,9 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.data.domain import Domain
-from bayleaf.data.hierarchies.cuts import (
+from bayleaf.data.hierarchy import (
     Cut,
     StateGroup,
+    ValueHierarchy,
     abstract,
     abstractable,
     cut_groups,
@@ -22,7 +23,6 @@ from bayleaf.data.hierarchies.cuts import (
     refine,
     top_cut,
 )
-from bayleaf.data.hierarchy import ValueHierarchy
 from bayleaf.search.structure import MoveKind
 
 

@@ -17,7 +17,7 @@ from bayleaf.data.cuts.random_cuts import RandomCuts
 from bayleaf.data.domain import Variable
 from bayleaf.data.encoder.learned import encoder_of
 from bayleaf.data.encoder.learning import Discretizer
-from bayleaf.data.hierarchies.encoding import with_value_hierarchies
+from bayleaf.data.fitted_hierarchies import with_value_hierarchies
 from bayleaf.data.hierarchy import ValueHierarchy
 from bayleaf.data.reading.rules import EncoderRules
 from bayleaf.data.tables.columns import Name

@@ -19,8 +19,7 @@ from bayleaf.counts.threads import thread_count
 from bayleaf.data.code_store import CodeStore
 from bayleaf.data.cuts.random_cuts import RandomCuts
 from bayleaf.data.encoder.learning import Discretizer
-from bayleaf.data.hierarchies.encoding import with_value_hierarchies
-from bayleaf.data.hierarchies.files import hierarchies_text
+from bayleaf.data.fitted_hierarchies import hierarchies_text, with_value_hierarchies
 from bayleaf.data.hierarchy import ValueHierarchy
 from bayleaf.data.tables.columns import Name
 from bayleaf.files import locked
