@@ -15,8 +15,7 @@ import pytest
 from numpy.typing import NDArray
 
 from bayleaf.data.domain import Domain, Variable, numeric_variable
-from bayleaf.data.encoder.learning import Target, learn_encoder
-from bayleaf.data.encoder.table_encoder import TableEncoder
+from bayleaf.data.encoder_learning import Target, learn_encoder
 from bayleaf.data.fitted_hierarchies import (
     fit_hierarchy,
     has_range_leaves,
@@ -31,6 +30,7 @@ from bayleaf.data.fitted_hierarchies import (
 )
 from bayleaf.data.hierarchy import ValueHierarchy
 from bayleaf.data.reading.rules import EncoderRules
+from bayleaf.data.table_encoder import TableEncoder
 from bayleaf.data.tables.frames import take_apart
 from offenders import check_each
 

@@ -11,8 +11,7 @@ import pytest
 
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Variable
-from bayleaf.data.encoder.learning import Target, learn_encoder
-from bayleaf.data.encoder.table_encoder import TableEncoder
+from bayleaf.data.encoder_learning import Target, learn_encoder
 from bayleaf.data.fitted_hierarchies import with_value_hierarchies
 from bayleaf.data.hierarchy import ValueHierarchy
 from bayleaf.data.partial_values import (
@@ -22,6 +21,7 @@ from bayleaf.data.partial_values import (
     take_groups_out,
 )
 from bayleaf.data.reading.rules import EncoderRules
+from bayleaf.data.table_encoder import TableEncoder
 from bayleaf.data.tables.frames import take_apart
 from offenders import check_each
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.data.tables.cells import is_missing_cell
+from bayleaf.data.tables.array_columns import is_missing_cell
 from bayleaf.data.tables.columns import Matrix, ValueColumn
 from bayleaf.data.tables.frames import value_column
 from bayleaf.data.tables.matrix import learn_matrix

@@ -22,7 +22,7 @@ from bayleaf.counts.source import MOST_ROWS, CountSource
 from bayleaf.counts.table_counts import TableCounts
 from bayleaf.cpds.smoothing import resolve_smoothing
 from bayleaf.data.codes import Codes
-from bayleaf.data.cuts.discretizers import resolve_discretizer
+from bayleaf.data.discretizers import resolve_discretizer
 from bayleaf.data.fitted_hierarchies import resolve_hierarchies
 from bayleaf.data.memory import size_in_bytes
 from bayleaf.data.partial_values import PartialValues

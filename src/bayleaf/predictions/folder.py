@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from bayleaf.classifiers.shared.base import BayesianClassifier
 from bayleaf.classifiers.shared.parameters import check_count
-from bayleaf.data.encoder.table_encoder import TableEncoder
+from bayleaf.data.table_encoder import TableEncoder
 from bayleaf.data.tables.columns import Column, Name, ValueColumn
 from bayleaf.data.tables.frames import take_apart
 from bayleaf.predictions.prediction_files import parts_of, write_parts, write_stretches

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from bayleaf.counts.occupied import MOST_WEIGHT
 from bayleaf.counts.threads import run_tasks
-from bayleaf.data.tables.cells import arrow_column, unsupported
+from bayleaf.data.tables.array_columns import arrow_column, unsupported
 from bayleaf.data.tables.columns import (
     Column,
     NumberColumn,

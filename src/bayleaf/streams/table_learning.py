@@ -26,20 +26,21 @@ from bayleaf.counts.threads import run_tasks
 from bayleaf.data.code_store import CodeStore, StoreWriter
 from bayleaf.data.codes import NARROW_STATES
 from bayleaf.data.domain import Domain, Variable
-from bayleaf.data.encoder.cells import missing_cells_error
-from bayleaf.data.encoder.learned import LearnedVariables, encoder_of, left_out
-from bayleaf.data.encoder.learning import (
+from bayleaf.data.encoder_learning import (
     IDENTIFIER_SHARE,
     ColumnLearner,
     Discretizer,
+    LearnedVariables,
     Target,
+    encoder_of,
+    left_out,
 )
-from bayleaf.data.encoder.table_encoder import TableEncoder
 from bayleaf.data.fitted_hierarchies import with_value_hierarchies
 from bayleaf.data.hierarchy import ValueHierarchy
 from bayleaf.data.labels import encode_labels
 from bayleaf.data.reading.column_reading import ColumnReading
 from bayleaf.data.reading.rules import EncoderRules
+from bayleaf.data.table_encoder import TableEncoder, missing_cells_error
 from bayleaf.data.tables.columns import Name
 from bayleaf.native.data import look_up
 from bayleaf.progress import Work

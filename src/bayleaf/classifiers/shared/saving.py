@@ -15,7 +15,7 @@ import numpy as np
 from bayleaf.counts.source import CountSource
 from bayleaf.counts.table_counts import TableCounts, rows_by_state
 from bayleaf.cpds import smoothing as smoothing_rules
-from bayleaf.data.cuts import discretizers
+from bayleaf.data import discretizers
 from bayleaf.data.fitted_hierarchies import resolve_hierarchies
 from bayleaf.data.hierarchy import ValueHierarchy
 from bayleaf.io.errors import ModelFileError

@@ -22,7 +22,7 @@ from bayleaf.classifiers.shared.parameters import (
 )
 from bayleaf.classifiers.shared.training import COUNTS, WEIGHT_SCALES
 from bayleaf.cpds.smoothing import Smoothing
-from bayleaf.data.encoder.column_table import ColumnTable
+from bayleaf.data.column_table import ColumnTable
 from bayleaf.data.reading.rules import (
     DATE_RULES,
     IDENTIFIER_RULES,

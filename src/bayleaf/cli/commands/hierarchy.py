@@ -163,8 +163,8 @@ def _learned(
 ) -> dict[str | int, ValueHierarchy]:
     """The hierarchies of the wanted columns."""
     from bayleaf.counts.table_counts import TableCounts
-    from bayleaf.data.cuts.discretizers import resolve_discretizer
-    from bayleaf.data.encoder.learning import learn_encoder
+    from bayleaf.data.discretizers import resolve_discretizer
+    from bayleaf.data.encoder_learning import learn_encoder
     from bayleaf.data.reading.rules import EncoderRules
     from bayleaf.search.hierarchies.clustering import learn_hierarchies
     from bayleaf.wording import near_names

@@ -1,15 +1,25 @@
-"""How one column of a table is read: what training saw in it, and what it became."""
+"""Find out what a training table's column holds."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from typing import Literal, NamedTuple
 
 import numpy as np
 
-from bayleaf.data.reading.dates import duration_numbers, part_columns, part_name
-from bayleaf.data.reading.texts import read_numbers, spelled_out
-from bayleaf.data.tables.cells import infinite
+from bayleaf.data.reading.dates import (
+    DAYS,
+    duration_numbers,
+    duration_unit,
+    first_day,
+    part_columns,
+    part_name,
+    varying_parts,
+)
+from bayleaf.data.reading.rules import EncoderRules
+from bayleaf.data.reading.text_parsing import MISSING_TEXTS, read_numbers, spelled_out
+from bayleaf.data.tables.array_columns import infinite
 from bayleaf.data.tables.columns import (
     Column,
     Name,
@@ -17,12 +27,19 @@ from bayleaf.data.tables.columns import (
     PlainColumn,
     TimeColumn,
     ValueColumn,
+    n_cells,
 )
-from bayleaf.wording import quoted
+from bayleaf.wording import counted, quoted
 
 Form = Literal[
     "as_is", "values", "truths", "numbers", "ordered", "date", "duration", "left_out"
 ]
+
+# A column of whole numbers with at most this many distinct values is nominal.
+MAX_NOMINAL_NUMBERS = 10
+# Rows in which distinct values are counted for the report.
+COUNTED_ROWS = 50_000
+_EXACT = 1 << 53
 
 
 @dataclass(frozen=True)
@@ -120,3 +137,173 @@ def _as_numbers(column: ValueColumn) -> PlainColumn:
     for place, number in zip(texts, found, strict=True):
         values[place] = number
     return ValueColumn(column.name, column.indices, values, column.ordered)
+
+
+class Read(NamedTuple):
+    """A column as training reads it."""
+
+    reading: ColumnReading  # how other tables' columns are read
+    columns: list[PlainColumn]  # what encoding takes in its place
+    numeric: Name | None = None  # the one that is not nominal, few as its values are
+    note: str = ""  # what a person should check
+
+
+def learn_reading(
+    column: Column, rules: EncoderRules, *, nominal: bool, as_is: bool
+) -> Read:
+    """Find out what a column contains; TypeError if it is dates that the rules refuse.
+
+    `as_is` texts have another meaning, as nodes of a value hierarchy.
+    """
+    order = rules.order_of(column.name)
+    if order is not None and not nominal:
+        column = with_order(column, order)
+    is_ordered = isinstance(column, ValueColumn) and column.ordered and not nominal
+    found: Column | None = None
+    if isinstance(column, ValueColumn) and not (as_is or column.ordered):
+        found = spelled_out(column)
+    changes: tuple[str, ...] = ()
+    note = ""
+    if found is not None:
+        if isinstance(found, NumberColumn):
+            changes = ("text that spells numbers, taken as numbers",)
+            is_numeric = len(found.distinct().values) > MAX_NOMINAL_NUMBERS
+            note = changes[0] if is_numeric else ""
+        column = found
+    if isinstance(column, TimeColumn):
+        return _read_times(column, rules)
+    if isinstance(column, NumberColumn):
+        column, n_distinct, n_missing = _numbers(column)
+        reading = ColumnReading(column.name, "numbers", n_distinct, n_missing, changes)
+        return Read(reading, [column], note=note)
+    form: Form = "values"
+    if is_ordered:
+        form = "ordered"
+    elif any(isinstance(value, bool) for value in column.values):
+        form = "truths"
+    else:
+        note = note or _missing_texts(column)
+    reading = ColumnReading(column.name, form, *_counts(column), changes)
+    return Read(reading, [column], note=note)
+
+
+def _read_times(column: TimeColumn, rules: EncoderRules) -> Read:
+    """Dates as their parts, durations as numbers."""
+    called = "durations" if column.is_duration else "dates"
+    if rules.dates == "error":
+        raise TypeError(
+            f"column {quoted(column.name)} holds {called}, which dates='error' "
+            "refuses; convert it to text or numbers, or allow dates='expand'"
+        )
+    present = column.microseconds[~column.missing]
+    n_missing = n_cells(column, column.missing)
+    n_distinct = len(np.unique(present[: _n_counted(column)]))
+    if column.is_duration:
+        unit = duration_unit(column)
+        reading = ColumnReading(
+            column.name,
+            "duration",
+            n_distinct,
+            n_missing,
+            (f"durations, taken as numbers of {unit}",),
+            unit=unit,
+        )
+        return Read(reading, reading.read(column))
+    parts, origin = varying_parts(column), first_day(column)
+    start = np.datetime64(origin, "us").astype("datetime64[D]")
+    reading = ColumnReading(
+        column.name,
+        "date",
+        n_distinct,
+        n_missing,
+        (f"dates, taken apart: {', '.join(parts)} (days since {start})",)
+        if DAYS in parts
+        else (f"dates, taken apart: {', '.join(parts)}",),
+        parts=parts,
+        origin=origin,
+    )
+    return Read(reading, reading.read(column), part_name(column.name, DAYS))
+
+
+def with_order(column: Column, order: Collection[object]) -> ValueColumn:
+    """A column as categories in a given order, or by value if the order is empty.
+
+    ValueError if it has a value that the order lacks; TypeError if it has dates.
+    """
+    if isinstance(column, TimeColumn):
+        raise TypeError(
+            f"ordered_features names column {quoted(column.name)}, which holds dates; "
+            "leave it out there"
+        )
+    values = column.distinct()
+    used = {values.values[i] for i in np.unique(values.indices) if i >= 0}
+    wanted = list(order) or sorted(used, key=lambda v: (isinstance(v, str), v))
+    place = {value: i for i, value in enumerate(wanted)}
+    absent = [value for value in used if value not in place]
+    if absent:
+        raise ValueError(
+            f"column {quoted(column.name)} holds {quoted(absent[0])}, which its order "
+            "in ordered_features lacks; add it"
+        )
+    table = np.array([*(place.get(v, -1) for v in values.values), -1], dtype=np.int32)
+    return replace(values, indices=table[values.indices], values=wanted, ordered=True)
+
+
+def _numbers(column: NumberColumn) -> tuple[NumberColumn, int, int]:
+    """A column of numbers, floats that are few whole numbers as integers.
+
+    With it the numbers of distinct values, in the rows that are counted, and of missing
+    cells.
+    """
+    present, n_missing = column.values, 0
+    if column.missing is not None:
+        present = present[~column.missing]
+        n_missing = n_cells(column, column.missing)
+    distinct = np.unique(present[: _n_counted(column)])
+    if column.is_integer or not 0 < len(distinct) <= MAX_NOMINAL_NUMBERS:
+        return column, len(distinct), n_missing
+    if len(present) > _n_counted(column):
+        distinct = np.unique(present)
+    whole = (distinct == np.floor(distinct)) & (np.abs(distinct) < _EXACT)
+    if whole.all() and len(distinct) <= MAX_NOMINAL_NUMBERS:
+        values = column.values
+        if column.missing is not None:
+            values = np.where(column.missing, 0.0, values)
+        column = replace(column, values=values.astype(np.int64))
+    return column, len(distinct), n_missing
+
+
+def _n_counted(column: NumberColumn | TimeColumn) -> int:
+    """Leading entries that are present in which distinct values are counted."""
+    return COUNTED_ROWS if column.repeats is None else column.repeats.n_first
+
+
+def many_distinct(column: NumberColumn) -> bool:
+    """Whether a few rows show already that a column is no nominal one."""
+    head = column.values[:1000]
+    if column.missing is not None:
+        head = head[~column.missing[:1000]]
+    return len(np.unique(head)) > MAX_NOMINAL_NUMBERS
+
+
+def _counts(column: ValueColumn) -> tuple[int, int]:
+    """Distinct values that occur, and missing cells."""
+    used = np.bincount(column.indices + 1, minlength=1)
+    return int(np.count_nonzero(used[1:])), n_cells(column, column.indices < 0)
+
+
+def _missing_texts(column: ValueColumn) -> str:
+    """A note on texts that elsewhere mean a missing cell."""
+    suspects = [
+        place
+        for place, value in enumerate(column.values)
+        if isinstance(value, str) and value.strip() in ("", *MISSING_TEXTS)
+    ]
+    cells = n_cells(column, np.isin(column.indices, suspects)) if suspects else 0
+    if not cells:
+        return ""
+    texts = " and ".join(quoted(column.values[place]) for place in suspects)
+    return (
+        f"holds the text {texts} in {counted(cells, 'cell')}, kept as a value; "
+        "make such cells missing if they are"
+    )

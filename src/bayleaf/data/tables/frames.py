@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from bayleaf.data.tables.cells import (
+from bayleaf.data.tables.array_columns import (
     NO_ARROW_TYPE,
     array_column,
     arrow_column,

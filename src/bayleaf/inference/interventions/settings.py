@@ -12,7 +12,7 @@ from bayleaf.cpds.distribution import CPD
 from bayleaf.cpds.given_tables import checked_table
 from bayleaf.cpds.table import TableCPD
 from bayleaf.data.domain import Domain, Variable
-from bayleaf.data.tables.cells import is_missing_cell
+from bayleaf.data.tables.array_columns import is_missing_cell
 from bayleaf.graph.dag import DAG
 from bayleaf.inference.factorisation import Factorisation
 from bayleaf.inference.states import find_variable, known_state

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from bayleaf.data.domain import Domain
-from bayleaf.data.encoder.table_encoder import TableEncoder
 from bayleaf.data.reading.column_reading import ColumnReading
 from bayleaf.data.reading.rules import EncoderRules
+from bayleaf.data.table_encoder import TableEncoder
 from bayleaf.data.tables.columns import Name
 from bayleaf.io.errors import ModelFileError
 from bayleaf.io.native.documents import (

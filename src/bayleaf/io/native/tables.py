@@ -8,9 +8,9 @@ from typing import Any
 from numpy.typing import NDArray
 
 from bayleaf.data.domain import Domain
-from bayleaf.data.encoder.table_encoder import TableEncoder
 from bayleaf.data.reading.column_reading import ColumnReading
 from bayleaf.data.reading.rules import EncoderRules
+from bayleaf.data.table_encoder import TableEncoder
 from bayleaf.data.tables.columns import Name
 from bayleaf.io.native.documents import content_of_text, document_text
 from bayleaf.io.native.model_file import label_type, labels_of_type

@@ -12,7 +12,7 @@ from bayleaf.classifiers.shared.parameters import encoder_rules
 from bayleaf.classifiers.shared.streaming.learning import learn_from_blocks
 from bayleaf.classifiers.shared.streaming.storing import Reading
 from bayleaf.classifiers.shared.training import MEAN_ONE
-from bayleaf.data.encoder.learning import Discretizer
+from bayleaf.data.encoder_learning import Discretizer
 from bayleaf.io.native.tables import TableReading
 from bayleaf.streams.partitions.dask_partitions import Tasks, open_partitions
 from bayleaf.streams.partitions.partition_counts import PartitionCounts

@@ -8,7 +8,7 @@ import pyarrow as pa
 from sklearn.utils.validation import validate_data
 
 from bayleaf.classifiers.shared.parameters import checked_class_prior, checked_loss
-from bayleaf.data.encoder.table_encoder import TableEncoder
+from bayleaf.data.table_encoder import TableEncoder
 from bayleaf.io.native.tables import TableReading
 
 

@@ -17,10 +17,10 @@ from bayleaf.classifiers.shared.parameters import check_count, encoder_rules
 from bayleaf.classifiers.shared.training import MEAN_ONE
 from bayleaf.counts.threads import thread_count
 from bayleaf.data.code_store import CodeStore
-from bayleaf.data.cuts.random_cuts import RandomCuts
-from bayleaf.data.encoder.learning import Discretizer
+from bayleaf.data.encoder_learning import Discretizer
 from bayleaf.data.fitted_hierarchies import hierarchies_text, with_value_hierarchies
 from bayleaf.data.hierarchy import ValueHierarchy
+from bayleaf.data.random_cuts import RandomCuts
 from bayleaf.data.tables.columns import Name
 from bayleaf.files import locked
 from bayleaf.io.atomic import check_writable

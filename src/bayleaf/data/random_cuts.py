@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.data.codes import NARROW_STATES
-from bayleaf.data.cuts.cut_points import distinct_values, midpoints
+from bayleaf.data.cut_points import distinct_values, midpoints
 from bayleaf.data.domain import Variable
 
 # A column with at most this many distinct values is cut between all of them.

@@ -9,9 +9,8 @@ from html import escape
 from typing import Any
 
 from bayleaf.data.domain import Variable
-from bayleaf.data.encoder.table_encoder import TableEncoder
-from bayleaf.data.reading.column_reading import ColumnReading
-from bayleaf.data.reading.learning import COUNTED_ROWS
+from bayleaf.data.reading.column_reading import COUNTED_ROWS, ColumnReading
+from bayleaf.data.table_encoder import TableEncoder
 from bayleaf.data.tables.columns import Name
 from bayleaf.wording import (
     brief,

@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.data.codes import Codes
-from bayleaf.data.domain import Variable, numeric_variable, ordered_variable
-from bayleaf.data.encoder.cells import (
+from bayleaf.data.domain import Domain, Variable, numeric_variable, ordered_variable
+from bayleaf.data.interval_numbers import IntervalNumbers
+from bayleaf.data.memory import check_memory
+from bayleaf.data.reading.column_reading import (
+    MAX_NOMINAL_NUMBERS,
+    ColumnReading,
+    Form,
+    Read,
+    learn_reading,
+    many_distinct,
+)
+from bayleaf.data.reading.rules import EncoderRules
+from bayleaf.data.table_encoder import (
     MOST_STATES,
+    TableEncoder,
     check_max_states,
     interval_codes,
     missing_error,
@@ -21,18 +33,6 @@ from bayleaf.data.encoder.cells import (
     state_codes,
     used_values,
 )
-from bayleaf.data.encoder.learned import LearnedVariables, encoder_of, left_out
-from bayleaf.data.encoder.table_encoder import TableEncoder
-from bayleaf.data.interval_numbers import IntervalNumbers
-from bayleaf.data.memory import check_memory
-from bayleaf.data.reading.column_reading import ColumnReading, Form
-from bayleaf.data.reading.learning import (
-    MAX_NOMINAL_NUMBERS,
-    Read,
-    learn_reading,
-    many_distinct,
-)
-from bayleaf.data.reading.rules import EncoderRules
 from bayleaf.data.tables.columns import (
     Column,
     Matrix,
@@ -43,7 +43,7 @@ from bayleaf.data.tables.columns import (
     iterate_names,
 )
 from bayleaf.data.tables.matrix import LearnedColumn, learn_matrix
-from bayleaf.wording import quoted
+from bayleaf.wording import name_list, quoted
 
 # A nominal column is an identifier where more than this share of its present values
 # are distinct, from some number of rows on.
@@ -312,3 +312,38 @@ def _note(variable: Variable, integer_as_nominal: bool) -> str:
     if integer_as_nominal and all(isinstance(s, int) for s in variable.known_states):
         return f"integers, {variable.n_known_states} values, taken as nominal"
     return ""
+
+
+class LearnedVariables(NamedTuple):
+    """A column's reading, the variables that came of it, and notes on these."""
+
+    reading: ColumnReading
+    variables: list[LearnedColumn]
+    notes: dict[Name, str]
+
+
+def left_out(reading: ColumnReading) -> LearnedVariables:
+    """What becomes of an identifier."""
+    why = (
+        f"left out: nearly every value is another one ({reading.n_distinct} distinct), "
+        "as in an identifier"
+    )
+    reading = replace(reading, form="left_out", changes=(*reading.changes, why))
+    return LearnedVariables(reading, [], {reading.name: why})
+
+
+def encoder_of(
+    learned: Sequence[LearnedVariables], rules: EncoderRules, names: Sequence[Name]
+) -> TableEncoder:
+    """The encoder of learned columns.
+
+    ValueError if no column is left, or two variables share a name.
+    """
+    if not any(one.variables for one in learned):
+        raise ValueError(
+            f"no column is left to learn from, since nearly every value is another one "
+            f"in {name_list(names)}; add features, or pass identifiers='keep'"
+        )
+    domain = Domain(tuple(v for one in learned for v, _ in one.variables))
+    notes = {name: note for one in learned for name, note in one.notes.items()}
+    return TableEncoder(domain, rules, notes, tuple(one.reading for one in learned))

@@ -15,20 +15,24 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from bayleaf.data.codes import Codes
-from bayleaf.data.cuts.cut_points import (
+from bayleaf.data.codes import NARROW_STATES, Codes
+from bayleaf.data.cut_points import (
+    distinct_values,
     equal_frequency_cut_points,
     equal_width_cut_points,
     mdlp_cut_points,
+    midpoints,
     standard_deviation_cut_points,
 )
 from bayleaf.data.domain import interval_labels
-from bayleaf.data.encoder.learning import Discretizer
+from bayleaf.data.encoder_learning import Discretizer
 from bayleaf.data.labels import encode_labels
 from bayleaf.wording import quoted
 
 # One state of a variable is kept for missing cells.
 _MAX_BINS = Codes.MAX_STATES - 1
+# As many fine intervals as one byte distinguishes, with a state for missing cells.
+_MAX_FINE_BINS = NARROW_STATES - 1
 
 
 class _CutPointTransformer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -183,7 +187,7 @@ class MDLPDiscretizer(_CutPointTransformer):
 
     Notes
     -----
-    See `bayleaf.data.cuts.cut_points.mdlp_cut_points` for the rule. Weights are numbers
+    See `bayleaf.data.cut_points.mdlp_cut_points` for the rule. Weights are numbers
     of rows; weights that sum to one describe a single row, so scale them to sum to the
     number of rows.
 
@@ -332,6 +336,29 @@ class EqualWidthDiscretizer(_BinTransformer):
         self, values: NDArray[np.float64], weights: NDArray[np.float64]
     ) -> tuple[float, ...]:
         return equal_width_cut_points(values, weights, self.n_bins)
+
+
+class FineCuts:
+    """A discretiser that cuts between all values, or into as many parts as fit a byte.
+
+    For models that take a number by its rank: the finer the intervals, the nearer.
+    """
+
+    def cut_points(
+        self,
+        values: NDArray[np.float64],
+        class_codes: NDArray[np.intp],
+        n_classes: int,
+        weights: NDArray[np.float64],
+    ) -> tuple[float, ...]:
+        """Cut points of one column; NaN marks missing cells, the classes say nothing.
+
+        Between all distinct values if there are at most 254, otherwise at quantiles.
+        """
+        distinct, _ = distinct_values(values, weights)
+        if len(distinct) <= _MAX_FINE_BINS:
+            return midpoints(distinct[:-1], distinct[1:])
+        return equal_frequency_cut_points(values, weights, _MAX_FINE_BINS)
 
 
 DISCRETIZERS: dict[str, type[_CutPointTransformer]] = {

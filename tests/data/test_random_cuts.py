@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from bayleaf.data.cuts.random_cuts import RandomCuts, interval_map
 from bayleaf.data.domain import numeric_variable
+from bayleaf.data.random_cuts import RandomCuts, interval_map
 from offenders import check_each
 
 

@@ -15,8 +15,8 @@ import pytest
 from numpy.typing import NDArray
 from sklearn.datasets import load_iris
 
-from bayleaf.data.cuts import cut_points
-from bayleaf.data.cuts.cut_points import (
+from bayleaf.data import cut_points
+from bayleaf.data.cut_points import (
     equal_frequency_cut_points,
     equal_width_cut_points,
     mdlp_cut_points,
@@ -376,7 +376,7 @@ def test_equal_width_cuts_divide_the_range_evenly() -> None:
 def test_a_column_is_cut_without_loading_scikit_learn() -> None:
     program = (
         "import sys, numpy as np\n"
-        "from bayleaf.data.cuts.cut_points import mdlp_cut_points\n"
+        "from bayleaf.data.cut_points import mdlp_cut_points\n"
         "values = np.random.default_rng(0).random(2000)\n"
         "classes = (values * 5).astype(np.intp)\n"
         "assert len(mdlp_cut_points(values, classes, 5, np.ones(2000))) == 4\n"

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from bayleaf import AveragedKDBClassifier, NaiveBayesClassifier
-from bayleaf.data.cuts.discretizers import EqualWidthDiscretizer
+from bayleaf.data.discretizers import EqualWidthDiscretizer
 from offenders import check_each
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from bayleaf.data.tables.cells import infinite
+from bayleaf.data.tables.array_columns import infinite
 from bayleaf.data.tables.columns import (
     Column,
     NumberColumn,
