@@ -106,15 +106,16 @@ class CodeStore:
     @property
     def n_bytes_a_row(self) -> int:
         """Bytes that a row takes."""
-        own = sum(1 if card <= NARROW_STATES else 2 for card in self.cards)
-        return own + (0 if self.unit_weights else 8)
+        return sum(self._sizes())
 
     def _start(self, column: int) -> int:
         """Where a column begins, counted from the end of the file's first line."""
+        return sum(self._sizes()[:column]) * self.n_rows
+
+    def _sizes(self) -> list[int]:
+        """Bytes per cell of each column."""
         sizes = [1 if card <= NARROW_STATES else 2 for card in self.cards]
-        if not self.unit_weights:
-            sizes.append(8)
-        return sum(sizes[:column]) * self.n_rows
+        return sizes if self.unit_weights else [*sizes, 8]
 
     def blocks(self, rows: int = BLOCK_ROWS) -> list[range]:
         """The stretches of rows that are read at a time."""

@@ -26,7 +26,10 @@ def encode_labels(target: Any) -> tuple[NDArray[Any], NDArray[np.intp]]:
     short = _whole_number_labels(target)
     if short is not None:
         return short
-    column = _label_column(target)
+    try:
+        column = value_column(target, "target")
+    except TypeError:
+        column = _hashed_labels(list(target))
     if column.indices.ndim != 1:
         raise ValueError("y should be a 1d array: one label a row, not a list of them")
     absent = np.flatnonzero(column.indices < 0)
@@ -68,14 +71,6 @@ def sorted_positions(values: Iterable[Hashable]) -> list[int]:
         return sorted(positions, key=lambda i: (type(items[i]).__name__, str(items[i])))
 
 
-def _label_column(target: Any) -> ValueColumn:
-    """The target as indices into distinct labels, of whatever type they are."""
-    try:
-        return value_column(target, "target")
-    except TypeError:
-        return _hashed_labels(list(target))
-
-
 def _hashed_labels(labels: list[Any]) -> ValueColumn:
     """Labels that are neither text nor numbers, told apart by their hash."""
     index: dict[Hashable, int] = {}
@@ -92,9 +87,7 @@ def _hashed_labels(labels: list[Any]) -> ValueColumn:
     return ValueColumn("target", np.array(indices, dtype=np.int32), list(index))
 
 
-def _whole_number_labels(
-    target: Any,
-) -> tuple[NDArray[Any], NDArray[np.intp]] | None:
+def _whole_number_labels(target: Any) -> tuple[NDArray[Any], NDArray[np.intp]] | None:
     """Labels and codes of an array of whole numbers, where their range is small."""
     signed = isinstance(target, np.ndarray) and target.dtype.kind == "i"
     if not signed or target.ndim != 1:

@@ -170,9 +170,7 @@ class GroupCells:
 
 
 def take_groups_out(
-    parts: Matrix | list[Column],
-    hierarchies: Hierarchies,
-    domain: Domain | None = None,
+    parts: Matrix | list[Column], hierarchies: Hierarchies, domain: Domain | None = None
 ) -> tuple[Matrix | list[Column], dict[Name, GroupCells]]:
     """Put states in the place of the cells that name groups, and remember these.
 

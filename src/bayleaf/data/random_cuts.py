@@ -65,7 +65,7 @@ class RandomCuts:
             every = midpoints(distinct[:-1], distinct[1:])
             self.drawn.append([every] * n_codings)
             return every
-        most = self.max_bins or _default_bins(total)
+        most = self.max_bins or int(np.clip(round(total ** (1 / 3)), 4, 32))
         grid = _Grid.of(distinct, counts)
         codings = []
         for _ in range(n_codings):
@@ -154,8 +154,3 @@ def value_maps(
         )
         for m in range(len(cuts.drawn[0]))
     ]
-
-
-def _default_bins(total: float) -> int:
-    """Cube root of the number of rows, between 4 and 32."""
-    return int(np.clip(round(total ** (1 / 3)), 4, 32))

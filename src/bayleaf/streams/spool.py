@@ -113,6 +113,14 @@ def values_of(column: Column) -> tuple[NDArray[Any], NDArray[np.bool_] | None]:
     return column.values, column.missing
 
 
+def first_missing(column: Column) -> int | None:
+    """The first row in which a column is missing; None if it never is."""
+    missing = column.indices < 0 if isinstance(column, ValueColumn) else column.missing
+    if missing is None or not missing.any():
+        return None
+    return int(np.argmax(missing))
+
+
 def read_items(path: Path, dtype: np.dtype[Any], first: int, last: int) -> NDArray[Any]:
     """Read some items of a file; ValueError if it does not contain all of them."""
     offset = first * dtype.itemsize

@@ -18,12 +18,7 @@ from numpy.typing import NDArray
 from bayleaf.counts.occupied import MOST_WEIGHT
 from bayleaf.counts.threads import run_tasks
 from bayleaf.data.tables.array_columns import arrow_column, unsupported
-from bayleaf.data.tables.columns import (
-    Column,
-    NumberColumn,
-    TimeColumn,
-    ValueColumn,
-)
+from bayleaf.data.tables.columns import Column, NumberColumn, TimeColumn, ValueColumn
 from bayleaf.files import replace_file
 from bayleaf.progress import Work, in_words
 from bayleaf.streams.sources import BATCH_ROWS, ArrowSource

@@ -6,7 +6,7 @@ would be learned of the long ones.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NamedTuple, Self
@@ -31,6 +31,7 @@ from bayleaf.streams.spool import (
     MISSING,
     SHORT_RANGE,
     NumberSpool,
+    Spool,
     ValueSpool,
     blocks,
     values_of,
@@ -341,14 +342,9 @@ def _in_order(entries: Entries, early: NDArray[np.bool_]) -> tuple[Entries, int]
 
 def _early_numbers(spool: ValueSpool) -> NDArray[np.bool_]:
     """Which numbers are met in the first cells in which distinct values are counted."""
-    n_seen, early = 0, np.zeros(spool.n_codes, dtype=bool)
-    for first, last in blocks(spool.n_rows, COUNTED_ROWS):
-        codes = spool.codes(first, last)
-        codes = codes[codes != MISSING][: COUNTED_ROWS - n_seen]
-        n_seen += len(codes)
+    early = np.zeros(spool.n_codes, dtype=bool)
+    for codes in _first_cells(spool):
         early[codes] = True
-        if n_seen == COUNTED_ROWS:
-            break
     return early
 
 
@@ -358,9 +354,9 @@ def stand_in_of_numbers(spool: NumberSpool, rows: RowClasses) -> StandIn:
     if spool.times == "dates" and summary.rank_error:
         # Whole hours are few, and tell all parts of a date but fractions of its day.
         summary, absent = _summarised(spool, rows, HOUR)
-    return stand_in_of_summary(
-        spool.name, summary, absent, _first_values(spool), spool.times
-    )
+    cells = [*_first_cells(spool)]
+    first_values = np.unique(np.concatenate(cells)) if cells else np.zeros(0)
+    return stand_in_of_summary(spool.name, summary, absent, first_values, spool.times)
 
 
 def stand_in_of_summary(
@@ -423,15 +419,17 @@ def _summarised(
     return summary, absent
 
 
-def _first_values(spool: NumberSpool) -> NDArray[Any]:
-    """The distinct numbers in the first cells that are counted for reports."""
-    found: list[NDArray[Any]] = []
-    n_seen = 0
+def _first_cells(spool: Spool) -> Iterator[NDArray[Any]]:
+    """The first present cells, numbered or as numbers, that are counted for reports."""
+    n_left = COUNTED_ROWS
     for first, last in blocks(spool.n_rows, COUNTED_ROWS):
-        values, missing = values_of(spool.cells(first, last))
-        present = values if missing is None else values[~missing]
-        found.append(present[: COUNTED_ROWS - n_seen])
-        n_seen += len(found[-1])
-        if n_seen == COUNTED_ROWS:
-            break
-    return np.unique(np.concatenate(found)) if found else np.zeros(0)
+        if isinstance(spool, ValueSpool):
+            cells = spool.codes(first, last)
+            cells = cells[cells != MISSING]
+        else:
+            cells, missing = values_of(spool.cells(first, last))
+            cells = cells if missing is None else cells[~missing]
+        yield cells[:n_left]
+        n_left -= len(cells[:n_left])
+        if not n_left:
+            return

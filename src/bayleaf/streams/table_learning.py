@@ -50,6 +50,8 @@ from bayleaf.streams.spool import (
     Spool,
     ValueSpool,
     blocks,
+    first_missing,
+    values_of,
 )
 from bayleaf.streams.spooling import SpooledTable
 from bayleaf.streams.stand_ins import (
@@ -194,10 +196,7 @@ def _looked_up(
 
 
 def _encoded(
-    spool: Spool,
-    encoder: TableEncoder,
-    place: int,
-    limits: list[tuple[int, int]],
+    spool: Spool, encoder: TableEncoder, place: int, limits: list[tuple[int, int]]
 ) -> Iterator[NDArray[Any]]:
     """Codes of one variable of a column that is encoded anew."""
     for first, last in limits:
@@ -269,8 +268,7 @@ def _mean_one(table: SpooledTable) -> float:
         return 1.0
     total = 0.0
     for first, last in blocks(table.n_rows, _BLOCK_ROWS):
-        column: Any = table.weights.cells(first, last)
-        total += float(column.values.sum())
+        total += float(values_of(table.weights.cells(first, last))[0].sum())
     return table.n_rows / total
 
 
@@ -335,10 +333,9 @@ def _learn_columns(
 def _first_missing(spool: Spool) -> int:
     """The first row in which a column is missing."""
     for first, last in blocks(spool.n_rows, _BLOCK_ROWS):
-        column: Any = spool.cells(first, last)
-        missing = column.indices < 0 if hasattr(column, "indices") else column.missing
-        if missing is not None and missing.any():
-            return first + int(np.argmax(missing))
+        row = first_missing(spool.cells(first, last))
+        if row is not None:
+            return first + row
     return 0
 
 

@@ -6,7 +6,6 @@ import datetime
 import re
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -59,20 +58,26 @@ def spelled_out(column: ValueColumn) -> Column | None:
     if not texts or not all(isinstance(text, str) for text in texts):
         return None
     words = [str(text).strip() for text in texts]
-    numbers, truths = read_numbers(words), _truths(words)
+    numbers = read_numbers(words)
     if numbers is not None:
         return _number_column(column, used, numbers)
-    if truths is not None:
-        return _truth_column(column, used, truths)
-    for pattern, parse in (
-        (_DATE, _moment),
-        (_MOMENT, _moment),
-        (_TIME, _time_of_day),
-    ):
+    if all(word in TRUTHS for word in words):
+        values: list[Hashable] = [False] * len(column.values)
+        for place, word in zip(used, words, strict=True):
+            values[place] = TRUTHS[word]
+        return merged_values(replace(column, values=values))
+    for pattern, parse in ((_DATE, _moment), (_MOMENT, _moment), (_TIME, _time_of_day)):
         times = _times(words, pattern, parse)
         if times is not None:
-            is_duration = parse is _time_of_day
-            return _time_column(column, used, times, is_duration=is_duration)
+            table = np.zeros(len(column.values) + 1, dtype=np.int64)
+            table[used] = times
+            return TimeColumn(
+                column.name,
+                table[column.indices],
+                column.indices < 0,
+                parse is _time_of_day,
+                column.repeats,
+            )
     return None
 
 
@@ -100,13 +105,6 @@ def read_numbers(texts: Sequence[str]) -> list[int | float] | None:
     except ValueError:
         pass
     return [float(text) for text in texts]
-
-
-def _truths(texts: Sequence[str]) -> list[bool] | None:
-    """The truth values that texts spell."""
-    if not all(text in TRUTHS for text in texts):
-        return None
-    return [TRUTHS[text] for text in texts]
 
 
 def _times(
@@ -152,34 +150,9 @@ def _number_column(
     )
 
 
-def _truth_column(
-    column: ValueColumn, used: list[int], truths: Sequence[bool]
-) -> PlainColumn:
-    """A column of truth values."""
-    values: list[Hashable] = [False] * len(column.values)
-    for place, truth in zip(used, truths, strict=True):
-        values[place] = truth
-    return merged_values(replace(column, values=values))
-
-
 def merged_values(column: ValueColumn) -> ValueColumn:
     """The same column with each value listed once."""
     index: dict[Hashable, int] = {}
     places = [index.setdefault(value, len(index)) for value in column.values]
     table = np.array([*places, -1], dtype=np.int32)
     return replace(column, indices=table[column.indices], values=list(index))
-
-
-def _time_column(
-    column: ValueColumn, used: list[int], times: list[int], *, is_duration: bool
-) -> TimeColumn:
-    """A column of times by the texts that spell them."""
-    table: Any = np.zeros(len(column.values) + 1, dtype=np.int64)
-    table[used] = times
-    return TimeColumn(
-        column.name,
-        table[column.indices],
-        column.indices < 0,
-        is_duration,
-        column.repeats,
-    )

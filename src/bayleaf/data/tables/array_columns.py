@@ -28,6 +28,13 @@ NO_ARROW_TYPE = (
     pa.ArrowNotImplementedError,
     OverflowError,
 )
+# Types whose columns are indices into their distinct values.
+_DICTIONARY_KINDS = (
+    pa.types.is_boolean,
+    pa.types.is_string,
+    pa.types.is_large_string,
+    pa.types.is_string_view,
+)
 
 
 def array_column(name: Name, values: NDArray[Any]) -> Column:
@@ -83,7 +90,7 @@ def arrow_column(
     if pa.types.is_floating(kind):
         floats = array.cast(pa.float64()).to_numpy(zero_copy_only=False)
         return _float_column(name, floats)
-    if pa.types.is_boolean(kind) or _is_text(kind):
+    if any(is_kind(kind) for is_kind in _DICTIONARY_KINDS):
         return _dictionary_column(name, array.dictionary_encode())
     if pa.types.is_temporal(kind) and not pa.types.is_interval(kind):
         return _time_column(name, array)
@@ -121,11 +128,9 @@ def _dictionary_column(
             raise unsupported(name, type(value).__name__)
     indices = array.indices
     if indices.null_count:
-        indices = (
-            indices.fill_null(-1)
-            if _is_signed(indices.type)
-            else (indices.cast(pa.int64()).fill_null(-1))
-        )
+        if not pa.types.is_signed_integer(indices.type):
+            indices = indices.cast(pa.int64())
+        indices = indices.fill_null(-1)
     codes = np.asarray(indices).astype(np.int32, copy=False)
     if any(isinstance(value, float) and math.isinf(value) for value in values):
         raise infinite(name)
@@ -173,20 +178,6 @@ def is_missing_cell(value: Any) -> bool:
     except (TypeError, ValueError):
         # pandas.NA refuses to be compared; it is the only scalar that does.
         return type(value).__name__ == "NAType"
-
-
-def _is_text(kind: pa.DataType) -> bool:
-    """Whether an Arrow type holds text."""
-    return bool(
-        pa.types.is_string(kind)
-        or pa.types.is_large_string(kind)
-        or pa.types.is_string_view(kind)
-    )
-
-
-def _is_signed(kind: pa.DataType) -> bool:
-    """Whether an Arrow integer type can hold -1."""
-    return bool(pa.types.is_signed_integer(kind))
 
 
 def infinite(name: Name) -> ValueError:

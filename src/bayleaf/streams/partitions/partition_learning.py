@@ -65,11 +65,6 @@ class LearnedPartitions:
     generator_state: Any  # after learning
     drawn: list[Any]  # cut points, where the discretiser draws
 
-    @property
-    def cards(self) -> tuple[int, ...]:
-        """Number of states of each variable, a class last."""
-        return self.table.domain.cards
-
 
 def learn_partitions(
     table: Partitions, roles: TableRoles, how: HowToLearn, tasks: Tasks
@@ -217,7 +212,11 @@ def _pieces(
             sizes.append(n_held)
             first, n_held = place + 1, 0
     return CodePieces(
-        tasks, tasks.kept(pieces), tuple(sizes), learned.cards, learned.layout
+        tasks,
+        tasks.kept(pieces),
+        tuple(sizes),
+        learned.table.domain.cards,
+        learned.layout,
     )
 
 
@@ -232,7 +231,9 @@ def _encoded(
     encoder = learned.table.encoder
     codes = encoder.transform(list(rows.features())).codes
     if roles.target is not None:
-        codes = codes.with_column(table[rows.labels.indices], learned.cards[-1])
+        codes = codes.with_column(
+            table[rows.labels.indices], learned.table.domain.cards[-1]
+        )
     return codes.narrow, codes.wide, weights
 
 

@@ -22,7 +22,7 @@ from bayleaf.data.tables.columns import (
     ValueColumn,
 )
 from bayleaf.streams import spool
-from bayleaf.streams.spool import MISSING, values_of
+from bayleaf.streams.spool import MISSING, first_missing, values_of
 from bayleaf.streams.spooling import (
     TableRoles,
     batch_column,
@@ -194,7 +194,7 @@ def summarised(
             found.append(_of_values(own, Entries.of_table(*next(counted))))
         else:
             found.append(_of_values(own, _many(own, classes, n_classes, rows.weights)))
-    missing = {column.name: _first_missing(column) for column in columns}
+    missing = {column.name: first_missing(column) for column in columns}
     weights, target, label_type = rows.weights, rows.roles.target, None
     if target is not None and rows.n_rows:
         label_type = rows.batch.schema.field(target).type
@@ -391,14 +391,6 @@ def _first_numbers(
         return np.unique(values[:COUNTED_ROWS], return_index=True)
     rows = np.flatnonzero(present)[:COUNTED_ROWS]
     return np.unique(values[rows], return_index=True)
-
-
-def _first_missing(column: Column) -> int | None:
-    """The first row in which a column is missing; None if it never is."""
-    missing = column.indices < 0 if isinstance(column, ValueColumn) else column.missing
-    if missing is None or not missing.any():
-        return None
-    return int(np.argmax(missing))
 
 
 Places = NDArray[np.intp]
