@@ -133,25 +133,14 @@ class CodeStore:
             If a column is not what was written.
         """
         self._check_columns()
-        n_narrow = sum(card <= NARROW_STATES for card in self.cards)
-        narrow = np.empty((n_narrow, len(rows)), np.uint8)
-        wide = np.empty((len(self.cards) - n_narrow, len(rows)), np.uint16)
-        slots: list[int] = []
         weights = None
-        i = j = 0
-        for column, card in enumerate(self.cards):
-            into: NDArray[Any]
-            if card <= NARROW_STATES:
-                slots.append(i)
-                into, i = narrow[i], i + 1
-            else:
-                into, j = wide[j], j + 1
-                slots.append(-j)
-            self._read_into(column, rows, into)
         if not self.unit_weights:
             weights = np.empty(len(rows))
             self._read_into(len(self.cards), rows, weights)
-        return Codes.from_blocks(narrow, wide, slots, self.cards, weights)
+        codes = Codes.empty(self.cards, len(rows), weights)
+        for column in range(len(self.cards)):
+            self._read_into(column, rows, codes.column(column))
+        return codes
 
     def _place(self, column: int) -> tuple[Path, int]:
         """The file of a column, and where it begins there."""

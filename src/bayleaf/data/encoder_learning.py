@@ -45,6 +45,8 @@ from bayleaf.data.tables.columns import (
 from bayleaf.data.tables.matrix import LearnedColumn, learn_matrix
 from bayleaf.wording import name_list, quoted
 
+Floats = NDArray[np.float64]
+Mask = NDArray[np.bool_]
 # A nominal column is an identifier where more than this share of its present values
 # are distinct, from some number of rows on.
 IDENTIFIER_SHARE, LEAST_ROWS = 0.9, 30
@@ -56,10 +58,10 @@ class Discretizer(Protocol):
 
     def cut_points(
         self,
-        values: NDArray[np.float64],
+        values: Floats,
         class_codes: NDArray[np.intp],
         n_classes: int,
-        weights: NDArray[np.float64],
+        weights: Floats,
     ) -> tuple[float, ...]:
         """Increasing thresholds for one column; NaN marks missing cells."""
         ...
@@ -76,7 +78,7 @@ class Target:
 def learn_encoder(
     parts: Matrix | list[Column],
     target: Target | None,
-    weights: NDArray[np.float64],
+    weights: Floats,
     discretizer: Discretizer,
     rules: EncoderRules,
     *,
@@ -117,7 +119,7 @@ class ColumnLearner:
     """Target, weights and rules for learning one column."""
 
     target: Target | None  # None where no variable is a class
-    weights: NDArray[np.float64]  # (n_rows,), positive
+    weights: Floats  # (n_rows,), positive
     discretizer: Discretizer
     rules: EncoderRules
     nominal: frozenset[Name] | None  # None where nothing is declared
@@ -233,7 +235,7 @@ class ColumnLearner:
             )
         return True
 
-    def _has_missing_state(self, name: Name, is_missing: NDArray[np.bool_]) -> bool:
+    def _has_missing_state(self, name: Name, is_missing: Mask) -> bool:
         """Whether missing cells become a state; refuses a wholly missing column."""
         as_state = self.rules.missing == "state"
         if is_missing.all() and not (as_state or self.allow_empty):
@@ -243,9 +245,7 @@ class ColumnLearner:
             )
         return as_state and bool(is_missing.any())
 
-    def _nominal_variable(
-        self, column: ValueColumn
-    ) -> tuple[Variable, NDArray[np.bool_]]:
+    def _nominal_variable(self, column: ValueColumn) -> tuple[Variable, Mask]:
         """A nominal variable over the values that occur."""
         is_missing = column.indices < 0
         states = used_values(column)
@@ -265,9 +265,7 @@ class ColumnLearner:
         variable = Variable(column.name, tuple(states), other_state=other)
         return variable, is_missing
 
-    def _ordered_variable(
-        self, column: ValueColumn
-    ) -> tuple[Variable, NDArray[np.bool_]]:
+    def _ordered_variable(self, column: ValueColumn) -> tuple[Variable, Mask]:
         """A variable of ordered categories, cut by their ranks."""
         ranks = column.indices.astype(np.float64)
         missing = column.indices < 0
@@ -280,9 +278,7 @@ class ColumnLearner:
             missing_state=cut.has_missing_state,
         ), is_missing
 
-    def _numeric_variable(
-        self, column: NumberColumn
-    ) -> tuple[Variable, NDArray[np.bool_]]:
+    def _numeric_variable(self, column: NumberColumn) -> tuple[Variable, Mask]:
         """A numeric variable over the intervals that the discretiser finds."""
         values = column.floats()
         is_missing = np.isnan(values)

@@ -316,15 +316,11 @@ def refinable(hierarchy: ValueHierarchy, cut: Cut) -> Cut:
 def abstractable(hierarchy: ValueHierarchy, cut: Cut) -> Cut:
     """The nodes, in preorder, whose children all stand in a cut; never the root."""
     here = set(cut)
-    parents = dict.fromkeys(hierarchy.parent_of(name) for name in cut)
-    above = [
+    return tuple(
         name
-        for name in parents
-        if name is not None
-        and name != hierarchy.root
-        and here.issuperset(hierarchy.children_of(name))
-    ]
-    return in_preorder(hierarchy, above)
+        for name in hierarchy.nodes[1:]
+        if (below := hierarchy.children_of(name)) and here.issuperset(below)
+    )
 
 
 def refine(hierarchy: ValueHierarchy, cut: Cut, name: Hashable) -> Cut:
@@ -351,12 +347,6 @@ def abstract(hierarchy: ValueHierarchy, cut: Cut, name: Hashable) -> Cut:
         )
     at = cut.index(children[0])
     return (*cut[:at], name, *cut[at + len(children) :])
-
-
-def in_preorder(hierarchy: ValueHierarchy, names: Sequence[Hashable]) -> Cut:
-    """Names of nodes in the hierarchy's order, the order in which cuts are kept."""
-    wanted = set(names)
-    return tuple(name for name in hierarchy.nodes if name in wanted)
 
 
 def n_cuts(hierarchy: ValueHierarchy) -> int:

@@ -50,9 +50,12 @@ class ParquetFiles:
             joined = _joined_schema(paths, bare)
             plain = opened(format="parquet", schema=pa.schema([*joined, *told]))
         elif as_indices:
-            kept = pa_dataset.ParquetReadOptions(
-                dictionary_columns=_texts(plain.schema)
-            )
+            texts = [
+                f.name
+                for f in plain.schema
+                if pa.types.is_string(f.type) or pa.types.is_large_string(f.type)
+            ]
+            kept = pa_dataset.ParquetReadOptions(dictionary_columns=texts)
             form = pa_dataset.ParquetFileFormat(read_options=kept)
             return cls(paths, opened(format=form), not in_folders, in_folders)
         return cls(paths, plain, False, in_folders)
@@ -98,15 +101,6 @@ def after(
         first -= skipped
         if skipped < batch.num_rows:
             yield batch.slice(skipped)
-
-
-def _texts(schema: pa.Schema) -> list[str]:
-    """Columns of text."""
-    return [
-        column.name
-        for column in schema
-        if pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
-    ]
 
 
 def _joined_schema(paths: Sequence[str], schemas: Sequence[pa.Schema]) -> pa.Schema:

@@ -37,6 +37,8 @@ from bayleaf.streams.spool import (
     values_of,
 )
 
+Floats = NDArray[np.float64]
+Indices = NDArray[np.intp]
 # Most numbers that are told apart, and counts that go with them.
 MOST_NUMBERS, _MOST_COUNTS = 1 << 20, 1 << 23
 
@@ -54,7 +56,7 @@ class NumberSummary:
     n_classes: int
     values: NDArray[Any] = field(init=False)
     n_cells: NDArray[np.int64] = field(init=False)
-    weights: NDArray[np.float64] = field(init=False)
+    weights: Floats = field(init=False)
     rank_error: int = 0
 
     def __post_init__(self) -> None:
@@ -69,10 +71,7 @@ class NumberSummary:
         return max(1 << 12, min(MOST_NUMBERS, _MOST_COUNTS // self.n_classes))
 
     def add(
-        self,
-        values: NDArray[Any],
-        classes: NDArray[np.intp],
-        weights: NDArray[np.float64] | None,
+        self, values: NDArray[Any], classes: Indices, weights: Floats | None
     ) -> None:
         """Add the cells of some rows, none of them missing."""
         if not len(values):
@@ -92,7 +91,7 @@ class NumberSummary:
         shape = n_values, self.n_classes
         self.merge(ordered[new] + 0, counts.reshape(shape), total.reshape(shape))
 
-    def plus(self, other: Self, classes: NDArray[np.intp], n_classes: int) -> Self:
+    def plus(self, other: Self, classes: Indices, n_classes: int) -> Self:
         """The summary of both columns, one after the other.
 
         `classes` are the places here of the other's classes; this one's classes come
@@ -109,10 +108,7 @@ class NumberSummary:
         return both
 
     def merge(
-        self,
-        values: NDArray[Any],
-        n_cells: NDArray[np.int64],
-        weights: NDArray[np.float64],
+        self, values: NDArray[Any], n_cells: NDArray[np.int64], weights: Floats
     ) -> None:
         """Take in numbers in increasing order, with their cells and weights."""
         if not len(values):
@@ -160,8 +156,8 @@ class StandIn(NamedTuple):
     """A short column for a long one."""
 
     column: Column  # entry per value and class, missing last
-    classes: NDArray[np.intp]  # (n_entries,)
-    weights: NDArray[np.float64]  # (n_entries,), of the cells
+    classes: Indices  # (n_entries,)
+    weights: Floats  # (n_entries,), of the cells
     numbers: NDArray[np.int64]  # (n_entries,), in the spool; () for numbers
     rank_error: int = 0  # cells; 0 where every number is there
 
@@ -176,7 +172,7 @@ class RowClasses:
     def __init__(
         self,
         target: ValueSpool | None,
-        table: NDArray[np.intp],
+        table: Indices,
         n_classes: int,
         weights: NumberSpool | None,
         scale: float = 1.0,
@@ -184,14 +180,14 @@ class RowClasses:
         self._target, self._table, self.n_classes = target, table, n_classes
         self._weights, self._scale = weights, scale
 
-    def classes(self, first: int, last: int) -> NDArray[np.intp]:
+    def classes(self, first: int, last: int) -> Indices:
         """Classes of some rows."""
         if self._target is None:
             return np.zeros(last - first, dtype=np.intp)
-        found: NDArray[np.intp] = self._table[self._target.codes(first, last)]
+        found: Indices = self._table[self._target.codes(first, last)]
         return found
 
-    def weights(self, first: int, last: int) -> NDArray[np.float64] | None:
+    def weights(self, first: int, last: int) -> Floats | None:
         """Weights of some rows; None where each counts once."""
         if self._weights is None:
             return None
@@ -202,7 +198,7 @@ class RowClasses:
 
 def count_values(
     spools: Sequence[ValueSpool], rows: RowClasses, n_rows: int, n_jobs: int
-) -> list[tuple[NDArray[np.float64], NDArray[np.float64]]]:
+) -> list[tuple[Floats, Floats]]:
     """Cells and weight of every value in every class, (n_codes, n_classes) each."""
     totals = [np.zeros((2, spool.n_codes, rows.n_classes)) for spool in spools]
     limits = list(blocks(n_rows, _BLOCK_ROWS))
@@ -220,7 +216,7 @@ def count_values(
 
 def _counted_block(
     spools: Sequence[ValueSpool], rows: RowClasses, first: int, last: int
-) -> list[NDArray[np.float64]]:
+) -> list[Floats]:
     """Cells and weight of every value in every class, in some rows."""
     classes, weights = rows.classes(first, last), rows.weights(first, last)
     columns = [spool.codes(first, last) for spool in spools]
@@ -246,10 +242,10 @@ def _counted_block(
 def counts_by_class(
     columns: Sequence[NDArray[Any]],
     n_codes: Sequence[int],
-    classes: NDArray[np.intp],
+    classes: Indices,
     n_classes: int,
-    weights: NDArray[np.float64] | None,
-) -> list[NDArray[np.float64]]:
+    weights: Floats | None,
+) -> list[Floats]:
     """Cells and weight of every code in every class, (2, n_codes, n_classes) each.
 
     No column may have more codes than `Codes` allows.
@@ -271,14 +267,12 @@ class Entries(NamedTuple):
     """The values of a column, each in every class that it is met in."""
 
     numbers: NDArray[np.int64]  # (n_entries,), of values, from 1 on; 0: missing
-    classes: NDArray[np.intp]  # (n_entries,)
+    classes: Indices  # (n_entries,)
     cells: NDArray[np.int64]  # (n_entries,), number of them
-    weights: NDArray[np.float64]  # (n_entries,), of the cells
+    weights: Floats  # (n_entries,), of the cells
 
     @classmethod
-    def of_table(
-        cls, cells: NDArray[np.float64], weights: NDArray[np.float64]
-    ) -> Entries:
+    def of_table(cls, cells: Floats, weights: Floats) -> Entries:
         """Those of tables of shape (n_codes, n_classes)."""
         places = np.nonzero(cells)
         numbers, classes = places
@@ -289,9 +283,7 @@ class Entries(NamedTuple):
         return Entries(*(own[places] for own in self))
 
 
-def stand_in_of_values(
-    spool: ValueSpool, cells: NDArray[np.float64], weights: NDArray[np.float64]
-) -> StandIn:
+def stand_in_of_values(spool: ValueSpool, cells: Floats, weights: Floats) -> StandIn:
     """The short column for one whose cells are numbered by their values."""
     n_listed = len(spool.values) + 1
     entries = Entries.of_table(cells[:n_listed], weights[:n_listed])
@@ -362,7 +354,7 @@ def stand_in_of_numbers(spool: NumberSpool, rows: RowClasses) -> StandIn:
 def stand_in_of_summary(
     name: Name,
     summary: NumberSummary,
-    absent: NDArray[np.float64],
+    absent: Floats,
     first_values: NDArray[Any],
     times: str,
 ) -> StandIn:
@@ -399,7 +391,7 @@ def stand_in_of_summary(
 
 def _summarised(
     spool: NumberSpool, rows: RowClasses, unit: int
-) -> tuple[NumberSummary, NDArray[np.float64]]:
+) -> tuple[NumberSummary, Floats]:
     """Numbers by class, rounded down to a unit; missing cells and weight by class."""
     summary = NumberSummary(spool.dtype, rows.n_classes)
     absent = np.zeros((2, rows.n_classes))

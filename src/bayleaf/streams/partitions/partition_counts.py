@@ -82,8 +82,8 @@ class PartitionCounts(BlockCounts):
 def codes_of(cards: tuple[int, ...], arrays: Any) -> Codes:
     """Codes of a piece."""
     narrow, wide, weights = arrays
-    empty = Codes.from_columns([np.zeros(0, np.uint8) for _ in cards], cards)
-    return Codes.from_blocks(narrow, wide, empty.slots, cards, weights)
+    slots = Codes.empty(cards, 0).slots
+    return Codes.from_blocks(narrow, wide, slots, cards, weights)
 
 
 def _answered(

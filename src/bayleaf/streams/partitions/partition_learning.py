@@ -6,6 +6,7 @@ import copy
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -80,7 +81,8 @@ def learn_partitions(
         for place, part in enumerate(table.parts)
     ]
     (whole,) = tasks.kept([tasks.added(summaries, TableSummary.plus)])
-    ((n_rows, overflowing),) = tasks.results([tasks.call(_facts, whole)])
+    facts = attrgetter("n_rows", "overflowing")
+    ((n_rows, overflowing),) = tasks.results([tasks.call(facts, whole)])
     if not sum(n_rows):
         raise ValueError(
             "the table has no rows" + (" of weight above zero" if roles.weight else "")
@@ -92,11 +94,6 @@ def learn_partitions(
     if isinstance(how.discretizer, RandomCuts):
         how.discretizer.drawn = learned.drawn
     return learned, _pieces(table, roles, learned, n_rows, tasks)
-
-
-def _facts(whole: TableSummary) -> tuple[tuple[int, ...], list[Any]]:
-    """Rows of each partition, and columns with more values than are listed."""
-    return whole.n_rows, whole.overflowing
 
 
 def _counted_again(

@@ -70,11 +70,6 @@ class PartitionRows:
             raise kind(f"in partition {place}, {error}") from error
         return cls(batch, labels, weights, roles)
 
-    @property
-    def n_rows(self) -> int:
-        """Number of rows."""
-        return int(self.batch.num_rows)
-
     def features(self) -> Iterator[Column]:
         """The columns to learn from."""
         for name in self.roles.features_of(self.batch.schema.names):
@@ -196,13 +191,13 @@ def summarised(
             found.append(_of_values(own, _many(own, classes, n_classes, rows.weights)))
     missing = {column.name: first_missing(column) for column in columns}
     weights, target, label_type = rows.weights, rows.roles.target, None
-    if target is not None and rows.n_rows:
+    if target is not None and rows.batch.num_rows:
         label_type = rows.batch.schema.field(target).type
     return TableSummary(
-        (rows.n_rows,),
+        (rows.batch.num_rows,),
         labels,
         label_type,
-        float(rows.n_rows if weights is None else weights.sum()),
+        float(rows.batch.num_rows if weights is None else weights.sum()),
         weights is None or are_small_and_whole(weights),
         {name: row for name, row in missing.items() if row is not None},
         tuple(found),
