@@ -22,7 +22,7 @@ import pyarrow.csv as pa_csv
 from bayleaf.counts.table_counts import TableCounts
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain, Variable
-from bayleaf.data.hierarchy import flat_hierarchy
+from bayleaf.data.value_hierarchy import flat_hierarchy
 from bayleaf.scores.mdl import MDL
 from bayleaf.search.hierarchies.local import LocalHierarchies
 from bayleaf.search.structure import SearchResult

@@ -44,7 +44,7 @@ _PUBLIC = {
     "AtMost": "bayleaf.inference.ranges",
     "Between": "bayleaf.inference.ranges",
     "Not": "bayleaf.inference.evidence",
-    "ValueHierarchy": "bayleaf.data.hierarchy",
+    "ValueHierarchy": "bayleaf.data.value_hierarchy",
     "Variable": "bayleaf.data.domain",
     "learn_parameters": "bayleaf.latent.em",
     "load": "bayleaf.opening",

@@ -125,7 +125,7 @@ def test_the_hierarchy_of_a_variable_is_shown(
     from dataclasses import replace
 
     from bayleaf.data.domain import Domain
-    from bayleaf.data.hierarchy import ValueHierarchy
+    from bayleaf.data.value_hierarchy import ValueHierarchy
     from bayleaf.io import read_network, write_network
 
     network = read_network(model)

@@ -14,6 +14,7 @@ import pyarrow as pa
 import pytest
 from numpy.typing import NDArray
 
+from bayleaf.data.column_reading import EncoderRules
 from bayleaf.data.domain import Domain, Variable, numeric_variable
 from bayleaf.data.encoder_learning import Target, learn_encoder
 from bayleaf.data.fitted_hierarchies import (
@@ -28,10 +29,9 @@ from bayleaf.data.fitted_hierarchies import (
     with_hierarchies,
     with_value_hierarchies,
 )
-from bayleaf.data.hierarchy import ValueHierarchy
-from bayleaf.data.reading.rules import EncoderRules
 from bayleaf.data.table_encoder import TableEncoder
 from bayleaf.data.tables.frames import take_apart
+from bayleaf.data.value_hierarchy import ValueHierarchy
 from offenders import check_each
 
 NESTED: dict[str, Any] = {

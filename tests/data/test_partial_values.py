@@ -10,19 +10,19 @@ import pandas as pd
 import pytest
 
 from bayleaf.data.codes import Codes
+from bayleaf.data.column_reading import EncoderRules
 from bayleaf.data.domain import Variable
 from bayleaf.data.encoder_learning import Target, learn_encoder
 from bayleaf.data.fitted_hierarchies import with_value_hierarchies
-from bayleaf.data.hierarchy import ValueHierarchy
 from bayleaf.data.partial_values import (
     PartialValues,
     complete,
     put_groups_back,
     take_groups_out,
 )
-from bayleaf.data.reading.rules import EncoderRules
 from bayleaf.data.table_encoder import TableEncoder
 from bayleaf.data.tables.frames import take_apart
+from bayleaf.data.value_hierarchy import ValueHierarchy
 from offenders import check_each
 
 CARDS = (4, 3, 300)

@@ -14,9 +14,9 @@ import pytest
 from numpy.typing import NDArray
 
 from bayleaf.data.codes import Codes
+from bayleaf.data.column_reading import EncoderRules
 from bayleaf.data.domain import Variable, numeric_variable
 from bayleaf.data.encoder_learning import Target, learn_encoder
-from bayleaf.data.reading.rules import EncoderRules
 from bayleaf.data.table_encoder import TableEncoder
 from bayleaf.data.tables.frames import take_apart
 from offenders import check_each

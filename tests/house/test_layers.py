@@ -52,12 +52,13 @@ RANK = {name: rank for rank, names in enumerate(ORDER) for name in names}
 REST = "*"
 INSIDE: dict[str, list[tuple[str, ...]]] = {
     "data": [
-        ("interruptible", "hierarchy", "interval_numbers", "memory"),
+        ("interruptible", "value_hierarchy", "interval_numbers", "memory"),
         ("domain",),
         ("codes",),
         ("tables",),
-        ("labels",),
-        ("reading",),
+        ("class_labels",),
+        ("dates", "text_parsing"),
+        ("column_reading",),
         ("table_encoder",),
         ("encoder_learning",),
         ("cut_points",),
@@ -315,7 +316,7 @@ def test_a_classifier_may_import_the_base(tmp_path: Path) -> None:
             "bayleaf.search.Selection",
         ),
         (
-            "data/hierarchy.py",
+            "data/value_hierarchy.py",
             "import bayleaf.data.interruptible",
             "bayleaf.data.interruptible",
         ),

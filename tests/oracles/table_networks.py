@@ -8,7 +8,7 @@ import numpy as np
 
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain, Variable
-from bayleaf.data.hierarchy import (
+from bayleaf.data.value_hierarchy import (
     ValueHierarchy,
     abstract,
     abstractable,

@@ -12,7 +12,7 @@ import pyarrow.parquet as pa_parquet
 import pytest
 
 from bayleaf.predictions import prediction_files
-from bayleaf.streams.sources import file_kind, files_of, open_source
+from bayleaf.streams.batch_sources import file_kind, files_of, open_source
 
 TABLE = pa.table({"x": ["a", "b", None], "n": [1, 2, 3]})
 

@@ -12,7 +12,7 @@ from typing import IO, Annotated, cast
 
 from cyclopts import Parameter
 
-from bayleaf.data.reading.text_parsing import MISSING_TEXTS
+from bayleaf.data.text_parsing import MISSING_TEXTS
 from bayleaf.wording import quoted
 
 SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}

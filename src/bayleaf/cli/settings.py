@@ -10,7 +10,7 @@ from typing import Any
 
 from cyclopts import Group, Parameter
 
-from bayleaf.data.reading.text_parsing import read_numbers
+from bayleaf.data.text_parsing import read_numbers
 from bayleaf.wording import quoted
 
 # Both learn networks without a class in their middle, by the same search.

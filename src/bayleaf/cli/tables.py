@@ -27,7 +27,7 @@ from bayleaf.cli.csv_errors import (
 )
 from bayleaf.cli.file_format import SAMPLE_BYTES, FileFormat, as_utf8, encoding_of
 from bayleaf.data.domain import Variable
-from bayleaf.data.reading.text_parsing import TRUTHS
+from bayleaf.data.text_parsing import TRUTHS
 from bayleaf.streams.csv_files import CODECS
 from bayleaf.wording import name_list, near_names, quoted, shown_name
 

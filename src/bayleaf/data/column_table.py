@@ -8,8 +8,8 @@ from dataclasses import asdict, dataclass
 from html import escape
 from typing import Any
 
+from bayleaf.data.column_reading import COUNTED_ROWS, ColumnReading
 from bayleaf.data.domain import Variable
-from bayleaf.data.reading.column_reading import COUNTED_ROWS, ColumnReading
 from bayleaf.data.table_encoder import TableEncoder
 from bayleaf.data.tables.columns import Name
 from bayleaf.wording import (

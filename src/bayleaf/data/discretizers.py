@@ -15,6 +15,7 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
+from bayleaf.data.class_labels import encode_labels
 from bayleaf.data.codes import NARROW_STATES, Codes
 from bayleaf.data.cut_points import (
     distinct_values,
@@ -26,7 +27,6 @@ from bayleaf.data.cut_points import (
 )
 from bayleaf.data.domain import interval_labels
 from bayleaf.data.encoder_learning import Discretizer
-from bayleaf.data.labels import encode_labels
 from bayleaf.wording import quoted
 
 # One state of a variable is kept for missing cells.

@@ -14,8 +14,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.data.hierarchy import ValueHierarchy, check_covers
 from bayleaf.data.interval_numbers import IntervalNumbers
+from bayleaf.data.value_hierarchy import ValueHierarchy, check_covers
 from bayleaf.wording import (
     brief,
     brief_names,

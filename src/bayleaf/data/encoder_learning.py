@@ -10,18 +10,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.data.codes import Codes
-from bayleaf.data.domain import Domain, Variable, numeric_variable, ordered_variable
-from bayleaf.data.interval_numbers import IntervalNumbers
-from bayleaf.data.memory import check_memory
-from bayleaf.data.reading.column_reading import (
+from bayleaf.data.column_reading import (
     MAX_NOMINAL_NUMBERS,
     ColumnReading,
+    EncoderRules,
     Form,
     Read,
     learn_reading,
     many_distinct,
 )
-from bayleaf.data.reading.rules import EncoderRules
+from bayleaf.data.domain import Domain, Variable, numeric_variable, ordered_variable
+from bayleaf.data.interval_numbers import IntervalNumbers
+from bayleaf.data.memory import check_memory
 from bayleaf.data.table_encoder import (
     MOST_STATES,
     TableEncoder,

@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from bayleaf.data.domain import Domain, Variable, numeric_variable
-from bayleaf.data.hierarchy import ValueHierarchy
 from bayleaf.data.table_encoder import TableEncoder
 from bayleaf.data.tables.columns import Name
+from bayleaf.data.value_hierarchy import ValueHierarchy
 from bayleaf.wording import format_number, name_list, near_names, quoted, visible_json
 
 PathLike = str | os.PathLike[str]

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.data.fitted_hierarchies import has_range_leaves, leaf_states
-from bayleaf.data.hierarchy import ValueHierarchy
 from bayleaf.data.tables.columns import Column, Matrix, Name, NumberColumn, ValueColumn
+from bayleaf.data.value_hierarchy import ValueHierarchy
 
 Floats = NDArray[np.float64]
 States = tuple[int, ...]

@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayleaf.data.class_labels import sorted_positions
 from bayleaf.data.codes import NARROW_STATES, Codes
+from bayleaf.data.column_reading import ColumnReading, EncoderRules
 from bayleaf.data.domain import Domain, Variable
-from bayleaf.data.labels import sorted_positions
-from bayleaf.data.reading.column_reading import ColumnReading
-from bayleaf.data.reading.rules import EncoderRules
 from bayleaf.data.tables.columns import (
     Column,
     Matrix,

@@ -24,7 +24,7 @@ from bayleaf.data.discretizers import resolve_discretizer
 from bayleaf.data.fitted_hierarchies import resolve_hierarchies
 from bayleaf.data.partial_values import PartialValues
 from bayleaf.data.random_state import random_generator
-from bayleaf.streams.sources import open_source
+from bayleaf.streams.batch_sources import open_source
 from bayleaf.streams.streamed import is_partitioned
 
 

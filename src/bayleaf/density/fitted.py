@@ -14,9 +14,9 @@ from bayleaf.classifiers.shared.constraints.edge_parameters import edge_remarks
 from bayleaf.classifiers.shared.parameters import check_count
 from bayleaf.classifiers.shared.structure_parameters import SETTINGS
 from bayleaf.classifiers.shared.table_estimator import TableEstimator
-from bayleaf.data.hierarchy import ValueHierarchy
 from bayleaf.data.random_state import random_generator
 from bayleaf.data.table_encoder import TableEncoder
+from bayleaf.data.value_hierarchy import ValueHierarchy
 from bayleaf.density.encoding import read_table
 from bayleaf.density.saving import saved_density
 from bayleaf.density.summary import DensitySummary

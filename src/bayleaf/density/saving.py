@@ -7,8 +7,8 @@ from typing import Any, Protocol
 
 from bayleaf.classifiers.shared.saving import check_readable, parameter_to
 from bayleaf.data.fitted_hierarchies import hierarchies_text
-from bayleaf.data.hierarchy import ValueHierarchy
 from bayleaf.data.table_encoder import TableEncoder
+from bayleaf.data.value_hierarchy import ValueHierarchy
 from bayleaf.io.native.density import SavedDensity
 from bayleaf.models.bayesian_network import BayesianNetwork
 

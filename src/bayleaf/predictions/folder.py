@@ -23,7 +23,7 @@ from bayleaf.data.tables.frames import take_apart
 from bayleaf.predictions.prediction_files import parts_of, write_parts, write_stretches
 from bayleaf.predictions.scored import with_classes, with_numbers
 from bayleaf.regression.averaged_kdb_regressor import AveragedKDBRegressor
-from bayleaf.streams.sources import files_of, open_source
+from bayleaf.streams.batch_sources import files_of, open_source
 from bayleaf.wording import near_names, quoted
 
 _ROWS_PER_FILE = 1_000_000

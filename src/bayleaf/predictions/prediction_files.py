@@ -17,8 +17,8 @@ import pyarrow as pa
 
 from bayleaf.io.atomic import replacing, write_text
 from bayleaf.progress import Work
+from bayleaf.streams.batch_sources import ArrowSource, file_kind
 from bayleaf.streams.parquet_files import ParquetFiles
-from bayleaf.streams.sources import ArrowSource, file_kind
 from bayleaf.wording import shown_name
 
 # What tells by which model, and how, the predictions of a folder were made.

@@ -13,7 +13,7 @@ from typing import Literal, get_args
 from bayleaf.counts.source import CountSource
 from bayleaf.counts.threads import run_tasks
 from bayleaf.data.domain import Domain
-from bayleaf.data.hierarchy import ValueHierarchy, flat_hierarchy
+from bayleaf.data.value_hierarchy import ValueHierarchy, flat_hierarchy
 from bayleaf.scores.arc_prior import ArcPrior
 from bayleaf.scores.local_score import LocalScore
 from bayleaf.search.constraints import Constraints

@@ -21,7 +21,7 @@ from bayleaf.data.tables.array_columns import arrow_column, unsupported
 from bayleaf.data.tables.columns import Column, NumberColumn, TimeColumn, ValueColumn
 from bayleaf.files import replace_file
 from bayleaf.progress import Work, in_words
-from bayleaf.streams.sources import BATCH_ROWS, ArrowSource
+from bayleaf.streams.batch_sources import BATCH_ROWS, ArrowSource
 from bayleaf.streams.spool import (
     NumberSpool,
     ValueSpool,

@@ -23,8 +23,10 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from bayleaf.counts.threads import run_tasks
+from bayleaf.data.class_labels import encode_labels
 from bayleaf.data.code_store import CodeStore, StoreWriter
 from bayleaf.data.codes import NARROW_STATES
+from bayleaf.data.column_reading import ColumnReading, EncoderRules
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.data.encoder_learning import (
     IDENTIFIER_SHARE,
@@ -36,12 +38,9 @@ from bayleaf.data.encoder_learning import (
     left_out,
 )
 from bayleaf.data.fitted_hierarchies import with_value_hierarchies
-from bayleaf.data.hierarchy import ValueHierarchy
-from bayleaf.data.labels import encode_labels
-from bayleaf.data.reading.column_reading import ColumnReading
-from bayleaf.data.reading.rules import EncoderRules
 from bayleaf.data.table_encoder import TableEncoder, missing_cells_error
 from bayleaf.data.tables.columns import Name
+from bayleaf.data.value_hierarchy import ValueHierarchy
 from bayleaf.native.data import look_up
 from bayleaf.progress import Work
 from bayleaf.streams.spool import (

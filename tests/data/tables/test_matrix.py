@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from bayleaf.data import encoder_learning
 from bayleaf.data import table_encoder as encoding
 from bayleaf.data.codes import Codes
+from bayleaf.data.column_reading import EncoderRules
 from bayleaf.data.domain import Variable
 from bayleaf.data.encoder_learning import Target, learn_encoder
-from bayleaf.data.reading.rules import EncoderRules
 from bayleaf.data.table_encoder import TableEncoder
 from bayleaf.data.tables.columns import Matrix
 from bayleaf.data.tables.frames import take_apart

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from bayleaf.counts.table_counts import TableCounts
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain, Variable, numeric_variable
-from bayleaf.data.hierarchy import MAX_DEPTH, ValueHierarchy
+from bayleaf.data.value_hierarchy import MAX_DEPTH, ValueHierarchy
 from bayleaf.search.hierarchies.clustering import (
     Linkage,
     LinkageArity,

@@ -9,7 +9,7 @@ from bayleaf.counts.table_counts import TableCounts
 from bayleaf.counts.threads import run_tasks
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain, Variable
-from bayleaf.data.hierarchy import flat_hierarchy
+from bayleaf.data.value_hierarchy import flat_hierarchy
 from bayleaf.search.hierarchies.clustering import build_hierarchy
 from bayleaf.search.hierarchies.local import LocalHierarchies
 

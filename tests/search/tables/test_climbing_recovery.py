@@ -8,7 +8,7 @@ import pytest
 
 from bayleaf import read_network
 from bayleaf.counts.table_counts import TableCounts
-from bayleaf.data.hierarchy import flat_hierarchy
+from bayleaf.data.value_hierarchy import flat_hierarchy
 from bayleaf.graph.equivalence import are_equivalent, structural_hamming_distance
 from bayleaf.scores import resolve_score
 from bayleaf.search.tables.climbing import climb_tables

@@ -10,7 +10,7 @@ import pytest
 
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain, Variable
-from bayleaf.data.hierarchy import ValueHierarchy, flat_hierarchy
+from bayleaf.data.value_hierarchy import ValueHierarchy, flat_hierarchy
 from bayleaf.graph.dag import DAG
 from bayleaf.scores.resolve import resolve_score
 from bayleaf.search.constraints import Constraints

@@ -7,7 +7,7 @@ import pytest
 
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Variable
-from bayleaf.data.hierarchy import ValueHierarchy, flat_hierarchy
+from bayleaf.data.value_hierarchy import ValueHierarchy, flat_hierarchy
 from bayleaf.search.trees.leaf_counts import RowTable, row_counts
 from bayleaf.search.trees.shape import LeafShape, SplitShape, TreeShape
 from bayleaf.search.trees.value_nodes import value_nodes

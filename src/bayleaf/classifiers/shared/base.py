@@ -611,7 +611,7 @@ class BayesianClassifier(
             families_of,
             reading_of,
         )
-        from bayleaf.streams.sources import open_source
+        from bayleaf.streams.batch_sources import open_source
 
         check_is_fitted(self, "model_")
         source, families = open_source(table), families_of(self.model_)

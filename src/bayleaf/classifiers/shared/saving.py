@@ -17,7 +17,7 @@ from bayleaf.counts.table_counts import TableCounts, rows_by_state
 from bayleaf.cpds import smoothing as smoothing_rules
 from bayleaf.data import discretizers
 from bayleaf.data.fitted_hierarchies import resolve_hierarchies
-from bayleaf.data.hierarchy import ValueHierarchy
+from bayleaf.data.value_hierarchy import ValueHierarchy
 from bayleaf.io.errors import ModelFileError
 from bayleaf.io.native.model_file import SavedModel
 from bayleaf.models.predictor import Predictor

@@ -30,7 +30,7 @@ def predict_files(
     """
     from bayleaf.cli.tables import read_batches
     from bayleaf.predictions.prediction_files import parts_of, write_parts
-    from bayleaf.streams.sources import files_of
+    from bayleaf.streams.batch_sources import files_of
 
     parts = parts_of(files_of(data), data, partial(read_batches, form=form))
     digest = hashlib.sha256(model.read_bytes()).hexdigest()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from bayleaf.cli.file_format import FileFormat
-    from bayleaf.streams.sources import ArrowSource
+    from bayleaf.streams.batch_sources import ArrowSource
 
 
 def is_many_files(data: str) -> bool:
@@ -27,7 +27,7 @@ def batches_of(
     OSError or ValueError if it cannot be read, or lacks a column to leave out.
     """
     from bayleaf.cli.tables import read_batches, select_columns
-    from bayleaf.streams.sources import open_source
+    from bayleaf.streams.batch_sources import open_source
 
     if data == "-":
         raise ValueError("standard input cannot be read in batches; name a file")

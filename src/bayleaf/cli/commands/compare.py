@@ -130,7 +130,7 @@ def compare_models(
     """
     from bayleaf.cli.showing.progress import progress
     from bayleaf.cli.training import training_table
-    from bayleaf.data.labels import encode_labels
+    from bayleaf.data.class_labels import encode_labels
     from bayleaf.evaluation.compare import compare as compare_classifiers
     from bayleaf.evaluation.folds import forward_folds
     from bayleaf.evaluation.operating_points import read_loss

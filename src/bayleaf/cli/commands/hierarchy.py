@@ -17,8 +17,8 @@ from bayleaf.wording import name_list, quoted, shown_name, visible
 
 if TYPE_CHECKING:
     from bayleaf.data.domain import Variable
-    from bayleaf.data.hierarchy import ValueHierarchy
     from bayleaf.data.tables.columns import Column, PlainColumn
+    from bayleaf.data.value_hierarchy import ValueHierarchy
 
 # Larger numbers of cuts are told as powers of two.
 _MANY_CUTS = 1_000_000
@@ -163,9 +163,9 @@ def _learned(
 ) -> dict[str | int, ValueHierarchy]:
     """The hierarchies of the wanted columns."""
     from bayleaf.counts.table_counts import TableCounts
+    from bayleaf.data.column_reading import EncoderRules
     from bayleaf.data.discretizers import resolve_discretizer
     from bayleaf.data.encoder_learning import learn_encoder
-    from bayleaf.data.reading.rules import EncoderRules
     from bayleaf.search.hierarchies.clustering import learn_hierarchies
     from bayleaf.wording import near_names
 
@@ -191,7 +191,7 @@ def _learned(
 def _report(column: PlainColumn, tree: ValueHierarchy) -> dict[str, Any]:
     """What there is to say of one column and its hierarchy."""
     from bayleaf.data.fitted_hierarchies import fit_hierarchy, leaf_states
-    from bayleaf.data.hierarchy import n_cuts
+    from bayleaf.data.value_hierarchy import n_cuts
 
     groups = set(tree.inner_nodes)
     cells = _cells(column)
@@ -229,9 +229,9 @@ def _cells(column: PlainColumn) -> dict[Any, int]:
 
 def _variable(column: PlainColumn, values: list[Any], tree: ValueHierarchy) -> Variable:
     """The variable that a column becomes beside its hierarchy."""
+    from bayleaf.data.class_labels import sorted_positions
     from bayleaf.data.domain import Variable, numeric_variable
     from bayleaf.data.fitted_hierarchies import has_range_leaves, range_cut_points
-    from bayleaf.data.labels import sorted_positions
 
     if not any(isinstance(value, str | bool) for value in values) and (
         has_range_leaves(tree)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from bayleaf.data.reading.text_parsing import read_numbers
+from bayleaf.data.text_parsing import read_numbers
 from bayleaf.wording import quoted
 
 if TYPE_CHECKING:

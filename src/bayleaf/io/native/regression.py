@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from bayleaf.data.column_reading import ColumnReading, EncoderRules
 from bayleaf.data.domain import Domain
-from bayleaf.data.reading.column_reading import ColumnReading
-from bayleaf.data.reading.rules import EncoderRules
 from bayleaf.data.table_encoder import TableEncoder
 from bayleaf.data.tables.columns import Name
 from bayleaf.io.errors import ModelFileError

@@ -7,9 +7,8 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from bayleaf.data.column_reading import ColumnReading, EncoderRules
 from bayleaf.data.domain import Domain
-from bayleaf.data.reading.column_reading import ColumnReading
-from bayleaf.data.reading.rules import EncoderRules
 from bayleaf.data.table_encoder import TableEncoder
 from bayleaf.data.tables.columns import Name
 from bayleaf.io.native.documents import content_of_text, document_text

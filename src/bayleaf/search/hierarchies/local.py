@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from bayleaf.counts.source import Counts, CountSource
 from bayleaf.data.domain import Domain
-from bayleaf.data.hierarchy import ValueHierarchy
+from bayleaf.data.value_hierarchy import ValueHierarchy
 from bayleaf.search.hierarchies.clustering import (
     Linkage,
     LinkageArity,

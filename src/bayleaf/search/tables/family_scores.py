@@ -11,7 +11,7 @@ from math import inf, prod
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.data.hierarchy import ValueHierarchy
+from bayleaf.data.value_hierarchy import ValueHierarchy
 from bayleaf.scores.arc_prior import ArcPrior
 from bayleaf.scores.local_score import LocalScore
 from bayleaf.search.structure import MoveKind

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.data.domain import Domain
-from bayleaf.data.hierarchy import (
+from bayleaf.data.value_hierarchy import (
     Cut,
     StateGroup,
     ValueHierarchy,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 from bayleaf.data.domain import Variable
-from bayleaf.data.hierarchy import ValueHierarchy, check_covers
+from bayleaf.data.value_hierarchy import ValueHierarchy, check_covers
 
 ROOT = 0
 

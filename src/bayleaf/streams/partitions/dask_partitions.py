@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
+from bayleaf.streams.batch_sources import file_kind, files_of
 from bayleaf.streams.parquet_files import ParquetFiles
-from bayleaf.streams.sources import file_kind, files_of
 from bayleaf.streams.streamed import is_partitioned
 from bayleaf.wording import quoted
 

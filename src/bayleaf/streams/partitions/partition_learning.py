@@ -14,13 +14,13 @@ from numpy.typing import NDArray
 
 from bayleaf.counts.planes import MOST_COUNTED
 from bayleaf.counts.table_counts import Layout
+from bayleaf.data.column_reading import EncoderRules
 from bayleaf.data.domain import Variable
 from bayleaf.data.encoder_learning import Discretizer, encoder_of
 from bayleaf.data.fitted_hierarchies import with_value_hierarchies
-from bayleaf.data.hierarchy import ValueHierarchy
 from bayleaf.data.random_cuts import RandomCuts
-from bayleaf.data.reading.rules import EncoderRules
 from bayleaf.data.tables.columns import Name
+from bayleaf.data.value_hierarchy import ValueHierarchy
 from bayleaf.streams.partitions.dask_partitions import Partitions, Tasks
 from bayleaf.streams.partitions.partition_counts import CodePieces
 from bayleaf.streams.partitions.partition_summaries import (

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from bayleaf.counts.planes import are_small_and_whole
 from bayleaf.data.codes import Codes
-from bayleaf.data.reading.column_reading import COUNTED_ROWS
-from bayleaf.data.reading.dates import HOUR
+from bayleaf.data.column_reading import COUNTED_ROWS
+from bayleaf.data.dates import HOUR
 from bayleaf.data.tables.columns import (
     Column,
     Name,

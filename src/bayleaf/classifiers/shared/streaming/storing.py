@@ -19,13 +19,13 @@ from bayleaf.counts.threads import thread_count
 from bayleaf.data.code_store import CodeStore
 from bayleaf.data.encoder_learning import Discretizer
 from bayleaf.data.fitted_hierarchies import hierarchies_text, with_value_hierarchies
-from bayleaf.data.hierarchy import ValueHierarchy
 from bayleaf.data.random_cuts import RandomCuts
 from bayleaf.data.tables.columns import Name
+from bayleaf.data.value_hierarchy import ValueHierarchy
 from bayleaf.files import locked
 from bayleaf.io.atomic import check_writable
 from bayleaf.io.native.tables import TableReading
-from bayleaf.streams.sources import ArrowSource, open_source
+from bayleaf.streams.batch_sources import ArrowSource, open_source
 from bayleaf.streams.spooling import TableRoles, spool_table
 from bayleaf.streams.streamed import is_store
 from bayleaf.streams.table_learning import learn_spooled

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Hashable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
 import numpy as np
 
-from bayleaf.data.reading.dates import (
+from bayleaf.data.dates import (
     DAYS,
     duration_numbers,
     duration_unit,
@@ -17,8 +17,6 @@ from bayleaf.data.reading.dates import (
     part_name,
     varying_parts,
 )
-from bayleaf.data.reading.rules import EncoderRules
-from bayleaf.data.reading.text_parsing import MISSING_TEXTS, read_numbers, spelled_out
 from bayleaf.data.tables.array_columns import infinite
 from bayleaf.data.tables.columns import (
     Column,
@@ -29,7 +27,8 @@ from bayleaf.data.tables.columns import (
     ValueColumn,
     n_cells,
 )
-from bayleaf.wording import counted, quoted
+from bayleaf.data.text_parsing import MISSING_TEXTS, read_numbers, spelled_out
+from bayleaf.wording import counted, name_list, quoted
 
 Form = Literal[
     "as_is", "values", "truths", "numbers", "ordered", "date", "duration", "left_out"
@@ -40,6 +39,66 @@ MAX_NOMINAL_NUMBERS = 10
 # Rows in which distinct values are counted for the report.
 COUNTED_ROWS = 50_000
 _EXACT = 1 << 53
+MISSING_RULES = ("marginalize", "state", "error")
+UNKNOWN_RULES = ("missing", "error")
+IDENTIFIER_RULES = ("drop", "keep", "error")
+RARE_RULES = ("group", "error")
+DATE_RULES = ("expand", "error")
+
+
+@dataclass(frozen=True)
+class EncoderRules:
+    """How columns are read.
+
+    `categorical_features` are names, positions or a mask of nominal columns of numbers;
+    by default integer columns of at most ten distinct values are nominal. "marginalize"
+    leaves missing cells open. An identifier is a nominal column of which more than 90 %
+    of at least 30 present values are distinct. An empty order is that of the values
+    themselves.
+    """
+
+    categorical_features: tuple[Name | bool, ...] | None = None
+    missing: Literal["marginalize", "state", "error"] = "marginalize"
+    unknown: Literal["missing", "error"] = "missing"  # of values that training lacks
+    max_states: int = 1000  # of a nominal column
+    identifiers: Literal["drop", "keep", "error"] = "drop"
+    rare: Literal["group", "error"] = "group"  # values beyond max_states share a state
+    dates: Literal["expand", "error"] = "expand"  # to parts; durations to numbers
+    ordered_features: tuple[tuple[Name, tuple[Hashable, ...]], ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.max_states < 1:
+            raise ValueError(f"max_states must be at least 1, got {self.max_states}")
+
+    def order_of(self, name: Name) -> tuple[Hashable, ...] | None:
+        """The order declared for a column's categories; None where there is none."""
+        return dict(self.ordered_features).get(name)
+
+    def nominal_names(self, names: Sequence[Name]) -> frozenset[Name] | None:
+        """Names of the columns declared nominal; None where nothing is declared."""
+        declared = self.categorical_features
+        if declared is None:
+            return None
+        if declared and all(isinstance(item, bool | np.bool_) for item in declared):
+            if len(declared) != len(names):
+                raise ValueError(
+                    f"categorical_features is a mask of {len(declared)} entries for "
+                    f"{len(names)} columns; give one entry a column"
+                )
+            return frozenset(n for n, flag in zip(names, declared, strict=True) if flag)
+        return frozenset(_named(item, names) for item in declared)
+
+
+def _named(item: Name, names: Sequence[Name]) -> Name:
+    """The column that an entry of `categorical_features` means."""
+    if item in names:
+        return item
+    if isinstance(item, int | np.integer) and 0 <= item < len(names):
+        return names[int(item)]
+    raise ValueError(
+        f"categorical_features names {quoted(item)}, but the columns are "
+        f"{name_list(names)}"
+    )
 
 
 @dataclass(frozen=True)

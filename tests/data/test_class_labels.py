@@ -13,7 +13,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from bayleaf.data.labels import encode_labels, label_codes, sorted_positions
+from bayleaf.data.class_labels import encode_labels, label_codes, sorted_positions
 from offenders import check_each
 
 WRAPPERS = [list, np.array, pd.Series, pl.Series, pa.array]

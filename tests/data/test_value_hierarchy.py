@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from bayleaf.data.domain import Variable
-from bayleaf.data.hierarchy import (
+from bayleaf.data.value_hierarchy import (
     Cut,
     ValueHierarchy,
     abstract,
