@@ -120,9 +120,8 @@ def fit_hierarchy(hierarchy: ValueHierarchy, variable: Variable) -> ValueHierarc
             f"a state of variable {quoted(variable.name)}; its states are "
             f"{name_list(variable.known_states)}"
         )
-    absent = [
-        state for state in variable.known_states if state not in set(meant.values())
-    ]
+    known = set(meant.values())
+    absent = [state for state in variable.known_states if state not in known]
     if absent:
         warnings.warn(
             f"the value hierarchy of variable {quoted(variable.name)} leaves out "
@@ -140,14 +139,12 @@ def with_hierarchies(
     domain: Domain, hierarchies: Mapping[Name, ValueHierarchy]
 ) -> Domain:
     """A domain whose variables have hierarchies; errors as in `fit_hierarchy`."""
-    return Domain(
-        tuple(
-            replace(variable, hierarchy=fit_hierarchy(given, variable))
-            if (given := hierarchies.get(variable.name)) is not None
-            else variable
-            for variable in domain
-        )
-    )
+    variables = []
+    for variable in domain:
+        if (tree := hierarchies.get(variable.name)) is not None:
+            variable = replace(variable, hierarchy=fit_hierarchy(tree, variable))
+        variables.append(variable)
+    return Domain(tuple(variables))
 
 
 def with_value_hierarchies(
@@ -363,8 +360,7 @@ def leaf_states(
     ranges do not fit the variable's intervals.
     """
     states = set(variable.known_states)
-    is_numeric = variable.kind == "numeric"
-    if is_numeric and not states.issuperset(hierarchy.states):
+    if variable.kind == "numeric" and not states.issuperset(hierarchy.states):
         if not has_range_leaves(hierarchy):
             strange = [leaf for leaf in hierarchy.states if leaf not in states]
             raise ValueError(
@@ -375,10 +371,11 @@ def leaf_states(
         return states_of_ranges(hierarchy, variable)
     # Names in files are text, whatever the type of the states.
     by_text = {str(state): state for state in variable.known_states}
-    meant: dict[Hashable, Hashable] = {}
-    for leaf in hierarchy.states:
-        if leaf in states or str(leaf) in by_text:
-            meant[leaf] = leaf if leaf in states else by_text[str(leaf)]
+    meant = {
+        leaf: leaf if leaf in states else by_text[str(leaf)]
+        for leaf in hierarchy.states
+        if leaf in states or str(leaf) in by_text
+    }
     _check_names(hierarchy, variable, meant)
     return meant
 
@@ -394,26 +391,26 @@ def _check_names(
             f"node {quoted(groups[0])} of the value hierarchy is a group, but variable "
             f"{quoted(variable.name)} has a state of this name; rename the group"
         )
-    first: dict[Hashable, Hashable] = {}
+    leaves: dict[Hashable, Hashable] = {}
     for leaf, state in meant.items():
-        if state in first:
+        first = leaves.setdefault(state, leaf)
+        if first != leaf:
             raise ValueError(
-                f"leaves {quoted(first[state])} below "
-                f"{quoted(hierarchy.parent_of(first[state]))} and {quoted(leaf)} below "
-                f"{quoted(hierarchy.parent_of(leaf))} are the same state of variable "
-                f"{quoted(variable.name)}; keep one of them"
+                f"leaves {quoted(first)} below {quoted(hierarchy.parent_of(first))} "
+                f"and {quoted(leaf)} below {quoted(hierarchy.parent_of(leaf))} are the "
+                f"same state of variable {quoted(variable.name)}; keep one of them"
             )
-        first[state] = leaf
 
 
 def _items_below(
     hierarchy: ValueHierarchy, name: Hashable, meant: Mapping[Hashable, Hashable]
 ) -> list[Any]:
     """What is left below a node: states, and mappings for nodes of several children."""
-    if not hierarchy.children_of(name):
+    children = hierarchy.children_of(name)
+    if not children:
         return [meant[name]] if name in meant else []
     items: list[Any] = []
-    for child in hierarchy.children_of(name):
+    for child in children:
         below = _items_below(hierarchy, child, meant)
         items += below if len(below) <= 1 else [{child: below}]
     return items

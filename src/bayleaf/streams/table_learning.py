@@ -62,6 +62,11 @@ from bayleaf.streams.stand_ins import (
 )
 from bayleaf.wording import quoted
 
+_BLOCK_ROWS = 1 << 19
+
+# The codes of a variable, part by part, and the spool that only they are made of.
+_CodedColumn = tuple[Iterator[NDArray[Any]], Spool | None]
+
 
 @dataclass(frozen=True)
 class StandInLearner:
@@ -74,16 +79,11 @@ class StandInLearner:
     n_rows: int
     as_is: frozenset[Name] = frozenset()  # columns whose values stay what they are
 
-    def check_missing(self, name: str, n_missing: int, first: int) -> None:
-        """Raise ValueError if cells are missing and the rules refuse that."""
-        if self.rules.missing == "error" and n_missing:
-            raise missing_cells_error(name, n_missing, first)
-
     def learn(
         self, stand_in: StandIn, n_missing: int, n_values: int
     ) -> LearnedVariables:
         """The variables that a column becomes; `n_values` are listed of its values."""
-        target = None
+        name, target = stand_in.column.name, None
         if self.variable is not None:
             target = Target(self.variable, stand_in.classes)
         learner = ColumnLearner(
@@ -94,45 +94,24 @@ class StandInLearner:
             self.nominal,
             allow_empty=False,
         )
-        if _names_rows(stand_in, n_values) and self.rules.identifiers == "drop":
-            name = stand_in.column.name
-            return left_out(ColumnReading(name, "values", MOST_VALUES, n_missing))
-        own = learner.learn(stand_in.column, as_is=stand_in.column.name in self.as_is)
+        if n_values >= MOST_VALUES and self.rules.identifiers == "drop":
+            # Values beyond the listed ones are not distinguished.
+            repeats = stand_in.column.repeats
+            assert repeats is not None
+            listed = int(repeats.counts[stand_in.numbers > 0].sum())
+            if n_values > IDENTIFIER_SHARE * listed:
+                return left_out(ColumnReading(name, "values", MOST_VALUES, n_missing))
+        learned = learner.learn(stand_in.column, as_is=name in self.as_is)
         if stand_in.rank_error:
-            own = _with_error(own, stand_in.rank_error, self.n_rows)
-        return own
-
-
-def _names_rows(stand_in: StandIn, n_values: int) -> bool:
-    """Whether a column has so many values that they are not all told apart."""
-    if n_values < MOST_VALUES:
-        return False
-    repeats = stand_in.column.repeats
-    assert repeats is not None
-    listed = int(repeats.counts[stand_in.numbers > 0].sum())
-    return n_values > IDENTIFIER_SHARE * listed
-
-
-def _with_error(
-    learned: LearnedVariables, rank_error: int, n_rows: int
-) -> LearnedVariables:
-    """The same with a note on how exact cut points are."""
-    said = (
-        f"cut by a summary of its numbers, in which ranks are wrong by at most "
-        f"{100 * rank_error / n_rows:.2g} %"
-    )
-    notes = dict(learned.notes)
-    for variable, _ in learned.variables:
-        if variable.kind == "numeric":
-            before = notes.get(variable.name)
-            notes[variable.name] = f"{before}; {said}" if before else said
-    return learned._replace(notes=notes)
-
-
-_BLOCK_ROWS = 1 << 19
-
-# The codes of a variable, part by part, and the spool that only they are made of.
-_CodedColumn = tuple[Iterator[NDArray[Any]], Spool | None]
+            error = (
+                f"cut by a summary of its numbers, in which ranks are wrong by at most "
+                f"{100 * stand_in.rank_error / self.n_rows:.2g} %"
+            )
+            for variable, _ in learned.variables:
+                if variable.kind == "numeric":
+                    notes = filter(None, (learned.notes.get(variable.name), error))
+                    learned.notes[variable.name] = "; ".join(notes)
+        return learned
 
 
 class _Column(NamedTuple):
@@ -316,7 +295,7 @@ def _learn_columns(
     for name, spool in table.features.items():
         work.say(f"learning column {name}")
         if rules.missing == "error" and spool.n_missing:
-            learner.check_missing(name, spool.n_missing, _first_missing(spool))
+            raise missing_cells_error(name, spool.n_missing, _first_missing(spool))
         n_values = 0
         if isinstance(spool, ValueSpool):
             stand_in = stand_in_of_values(spool, *counted.pop(name))

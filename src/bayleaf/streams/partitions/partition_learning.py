@@ -19,6 +19,7 @@ from bayleaf.data.domain import Variable
 from bayleaf.data.encoder_learning import Discretizer, encoder_of
 from bayleaf.data.fitted_hierarchies import with_value_hierarchies
 from bayleaf.data.random_cuts import RandomCuts
+from bayleaf.data.table_encoder import missing_cells_error
 from bayleaf.data.tables.columns import Name
 from bayleaf.data.value_hierarchy import ValueHierarchy
 from bayleaf.streams.partitions.dask_partitions import Partitions, Tasks
@@ -135,7 +136,10 @@ def _learned(
     how = copy.deepcopy(how)
     n_rows = sum(whole.n_rows)
     scale = n_rows / whole.weight if how.mean_one and roles.weight else 1.0
-    variable, labels, places = _target_of(roles, whole)
+    variable, labels, places = None, None, np.zeros(len(whole.labels), np.intp)
+    if roles.target is not None:
+        labels, places = classes_of(roles.target, list(whole.labels), whole.label_type)
+        variable = Variable(roles.target, tuple(labels.tolist()))
     n_classes = max(len(whole.labels), 1)
     names = tuple(column.name for column in whole.columns)
     learner = StandInLearner(
@@ -148,42 +152,31 @@ def _learned(
     )
     found, has_missing = [], []
     for column in whole.columns:
-        first = whole.first_missing.get(column.name, 0)
-        learner.check_missing(str(column.name), column.n_missing, first)
+        if how.rules.missing == "error" and column.n_missing:
+            first = whole.first_missing.get(column.name, 0)
+            raise missing_cells_error(str(column.name), column.n_missing, first)
         stand_in = column.stand_in(places, n_classes)
         stand_in = stand_in._replace(weights=stand_in.weights * scale)
         values = column.values if isinstance(column, ValueSummary) else []
         check_no_groups(column.name, values, how.hierarchies)
-        n_values = len(values)
-        own = learner.learn(stand_in, column.n_missing, n_values)
+        own = learner.learn(stand_in, column.n_missing, len(values))
         found.append(own)
         has_missing += [bool((codes == v.n_states).any()) for v, codes in own.variables]
     encoder = encoder_of(found, how.rules, names)
     if how.hierarchies:
         encoder = with_value_hierarchies(encoder, how.hierarchies)
-    whole_weights = whole.whole_weights and scale == 1.0
+    counts_fit = whole.whole_weights and scale == 1.0 and whole.weight < MOST_COUNTED
+    if variable is not None:
+        has_missing.append(False)
     return LearnedPartitions(
         LearnedTable(encoder, variable, labels),
         whole.labels,
         places,
         scale,
-        Layout(
-            (*has_missing, *([] if variable is None else [False])),
-            whole_weights and whole.weight < MOST_COUNTED,
-        ),
+        Layout(tuple(has_missing), counts_fit),
         how.rng.bit_generator.state,
         how.discretizer.drawn if isinstance(how.discretizer, RandomCuts) else [],
     )
-
-
-def _target_of(
-    roles: TableRoles, whole: TableSummary
-) -> tuple[Variable | None, NDArray[Any] | None, NDArray[np.intp]]:
-    """The class, its labels, and the class of each label that partitions have."""
-    if roles.target is None:
-        return None, None, np.zeros(len(whole.labels), np.intp)
-    labels, places = classes_of(roles.target, list(whole.labels), whole.label_type)
-    return Variable(roles.target, tuple(labels.tolist())), labels, places
 
 
 def _pieces(

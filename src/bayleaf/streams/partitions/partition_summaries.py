@@ -134,9 +134,7 @@ class TableSummary:
     def with_columns(self, other: TableSummary) -> TableSummary:
         """The same with some columns as another summary of the partitions has them."""
         own = {column.name: column for column in (*self.columns, *other.columns)}
-        names = [column.name for column in self.columns]
-        columns = tuple(own[name] for name in names)
-        return TableSummary(**{**self.__dict__, "columns": columns})
+        return replace(self, columns=tuple(own[c.name] for c in self.columns))
 
 
 class _Numbered(NamedTuple):
@@ -521,15 +519,16 @@ def columns_added(
             right = _as_empty(right, left)
     if isinstance(left, ValueSummary) and isinstance(right, ValueSummary):
         return left.plus(right, classes, n_classes)
-    numbers = isinstance(left, NumbersSummary) and isinstance(right, NumbersSummary)
-    if not numbers or _sort(left) != _sort(right):
-        raise TypeError(
-            f"column {quoted(left.name)} holds {_sort(left)} in some partitions and "
-            f"{_sort(right)} in others; give it one type with astype"
-        )
-    assert isinstance(left, NumbersSummary)
-    assert isinstance(right, NumbersSummary)
-    return left.plus(right, classes, n_classes)
+    if (
+        isinstance(left, NumbersSummary)
+        and isinstance(right, NumbersSummary)
+        and left.times == right.times
+    ):
+        return left.plus(right, classes, n_classes)
+    raise TypeError(
+        f"column {quoted(left.name)} holds {_sort(left)} in some partitions and "
+        f"{_sort(right)} in others; give it one type with astype"
+    )
 
 
 def _kind(column: ColumnSummary) -> Any:
