@@ -64,7 +64,11 @@ INSIDE: dict[str, list[tuple[str, ...]]] = {
         ("cut_points",),
         (REST,),
     ],
-    "streams": [(REST,), ("partitions",)],
+    "streams": [
+        (REST,),
+        ("dask_partitions", "partition_summaries"),
+        ("partition_learning",),
+    ],
     "search": [
         ("constraints",),
         ("structure",),

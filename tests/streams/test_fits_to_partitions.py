@@ -25,9 +25,8 @@ from bayleaf import (
     TANClassifier,
 )
 from bayleaf.data.random_state import random_generator
-from bayleaf.streams import spool, table_learning
-from bayleaf.streams.partitions import partition_learning
-from bayleaf.streams.partitions.dask_partitions import Tasks
+from bayleaf.streams import partition_learning, spool, table_learning
+from bayleaf.streams.dask_partitions import Tasks
 from bayleaf.streams.stand_ins import NumberSummary
 from offenders import check_each
 from oracles.batched_tables import (

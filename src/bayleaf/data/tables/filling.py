@@ -58,8 +58,8 @@ def with_cells(
 
         columns = table.get_columns()
         own = [_polars_series(columns[j].name, columns[j], f) for j, f in cells.items()]
-        more = [pl.Series(str(name), values) for name, values in added.items()]
-        return table.with_columns(*own, *more)
+        new = [pl.Series(str(name), values) for name, values in added.items()]
+        return table.with_columns(*own, *new)
     raise TypeError(
         f"cells of a {type(table).__module__}.{type(table).__name__} cannot be filled; "
         "convert it to pandas, polars or Arrow"

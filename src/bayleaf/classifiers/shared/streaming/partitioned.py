@@ -14,9 +14,12 @@ from bayleaf.classifiers.shared.streaming.storing import Reading
 from bayleaf.classifiers.shared.training import MEAN_ONE
 from bayleaf.data.encoder_learning import Discretizer
 from bayleaf.io.native.tables import TableReading
-from bayleaf.streams.partitions.dask_partitions import Tasks, open_partitions
-from bayleaf.streams.partitions.partition_counts import PartitionCounts
-from bayleaf.streams.partitions.partition_learning import HowToLearn, learn_partitions
+from bayleaf.streams.dask_partitions import Tasks, open_partitions
+from bayleaf.streams.partition_learning import (
+    HowToLearn,
+    PartitionCounts,
+    learn_partitions,
+)
 
 
 def fit_partitions(
