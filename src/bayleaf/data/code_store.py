@@ -209,21 +209,22 @@ class StoreWriter:
 
     def write(self, column: int, pieces: Iterator[NDArray[Any]]) -> None:
         """Write a column, piece by piece; threads may write several side by side."""
+        cards = self._store.cards
+        card = cards[column] if column < len(cards) else None
         kind: Any = np.float64
-        if column < len(self._store.cards):
-            narrow = self._store.cards[column] <= NARROW_STATES
-            kind = np.uint8 if narrow else np.uint16
+        if card is not None:
+            kind = np.uint8 if card <= NARROW_STATES else np.uint16
         found, has_missing = 0, False
         with self._path.open("r+b") as file:
             file.seek(len(_MAGIC) + self._store._start(column))
             for piece in pieces:
                 own: Any = np.ascontiguousarray(piece, kind)
-                if column < len(self._store.cards) and own.size:
-                    has_missing |= bool(own.max() == self._store.cards[column])
+                if card is not None and own.size:
+                    has_missing |= bool(own.max() == card)
                 found = zlib.crc32(memoryview(own).cast("B"), found)
                 file.write(memoryview(own).cast("B"))
         self._checksums[column] = found
-        if column < len(self._store.cards):
+        if card is not None:
             self._has_missing[column] = has_missing
 
     def finish(self, target: Path, about: dict[str, Any]) -> CodeStore:

@@ -218,17 +218,14 @@ def learn_reading(
     if order is not None and not nominal:
         column = with_order(column, order)
     is_ordered = isinstance(column, ValueColumn) and column.ordered and not nominal
-    found: Column | None = None
-    if isinstance(column, ValueColumn) and not (as_is or column.ordered):
-        found = spelled_out(column)
     changes: tuple[str, ...] = ()
     note = ""
-    if found is not None:
-        if isinstance(found, NumberColumn):
+    if isinstance(column, ValueColumn) and not (as_is or column.ordered):
+        column = spelled_out(column) or column
+        if isinstance(column, NumberColumn):
             changes = ("text that spells numbers, taken as numbers",)
-            is_numeric = len(found.distinct().values) > MAX_NOMINAL_NUMBERS
+            is_numeric = len(column.distinct().values) > MAX_NOMINAL_NUMBERS
             note = changes[0] if is_numeric else ""
-        column = found
     if isinstance(column, TimeColumn):
         return _read_times(column, rules)
     if isinstance(column, NumberColumn):
@@ -257,30 +254,18 @@ def _read_times(column: TimeColumn, rules: EncoderRules) -> Read:
     present = column.microseconds[~column.missing]
     n_missing = n_cells(column, column.missing)
     n_distinct = len(np.unique(present[: _n_counted(column)]))
+    reading = ColumnReading(column.name, "date", n_distinct, n_missing)
     if column.is_duration:
         unit = duration_unit(column)
-        reading = ColumnReading(
-            column.name,
-            "duration",
-            n_distinct,
-            n_missing,
-            (f"durations, taken as numbers of {unit}",),
-            unit=unit,
-        )
+        change = f"durations, taken as numbers of {unit}"
+        reading = replace(reading, form="duration", changes=(change,), unit=unit)
         return Read(reading, reading.read(column))
     parts, origin = varying_parts(column), first_day(column)
-    start = np.datetime64(origin, "us").astype("datetime64[D]")
-    reading = ColumnReading(
-        column.name,
-        "date",
-        n_distinct,
-        n_missing,
-        (f"dates, taken apart: {', '.join(parts)} (days since {start})",)
-        if DAYS in parts
-        else (f"dates, taken apart: {', '.join(parts)}",),
-        parts=parts,
-        origin=origin,
-    )
+    change = f"dates, taken apart: {', '.join(parts)}"
+    if DAYS in parts:
+        start = np.datetime64(origin, "us").astype("datetime64[D]")
+        change += f" (days since {start})"
+    reading = replace(reading, changes=(change,), parts=parts, origin=origin)
     return Read(reading, reading.read(column), part_name(column.name, DAYS))
 
 

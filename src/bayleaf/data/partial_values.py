@@ -185,19 +185,15 @@ def take_groups_out(
     cells: dict[Name, GroupCells] = {}
     for column in parts:
         tree = hierarchies.get(column.name)
-        variable = known.get(column.name)
-        if tree is None or not isinstance(column, ValueColumn):
-            columns.append(column)
-            continue
-        found = _named_groups(column, tree)
-        if (found.places >= 0).any():
-            cells[column.name] = found
-            plain = _with_stand_ins(column, found.places >= 0, variable)
-            # Beside names, a file holds numbers as text.
-            numbers = _as_numbers(plain) if has_range_leaves(tree) else None
-            columns.append(numbers or plain)
-        else:
-            columns.append(column)
+        if tree is not None and isinstance(column, ValueColumn):
+            groups = _named_groups(column, tree)
+            is_group = groups.places >= 0
+            if is_group.any():
+                cells[column.name] = groups
+                plain = _with_stand_ins(column, is_group, known.get(column.name))
+                # Next to names, a file contains numbers as text.
+                column = (has_range_leaves(tree) and _as_numbers(plain)) or plain
+        columns.append(column)
     return columns, cells
 
 
