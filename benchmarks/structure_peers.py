@@ -25,7 +25,7 @@ from typing import Any
 from bayleaf import BayesianNetwork, read_network
 from bayleaf.counts.table_counts import TableCounts
 from bayleaf.data.codes import Codes
-from bayleaf.data.hierarchies.cuts import flat_hierarchy
+from bayleaf.data.value_hierarchy import flat_hierarchy
 from bayleaf.graph.dag import DAG
 from bayleaf.graph.equivalence import structural_hamming_distance
 from bayleaf.scores import resolve_score

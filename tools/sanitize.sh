@@ -16,5 +16,5 @@ export UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
 export HOSTILE_CALLS=${HOSTILE_CALLS:-2000}
 # The interceptor of exceptions looks for the C++ library's when the program starts.
 LD_PRELOAD="$runtime $("${CXX:-c++}" -print-file-name=libstdc++.so)" "$python" -m pytest -p no:cacheprovider -p no:xdist -q --capture=sys \
-  tests/native tests/counts tests/data/cuts/test_cut_points.py tests/cpds/test_random_network.py \
+  tests/native tests/counts tests/data/test_cut_points.py tests/cpds/test_random_network.py \
   tests/search tests/models -m "not slow"

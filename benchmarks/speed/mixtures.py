@@ -20,7 +20,7 @@ import numpy as np
 import pyarrow.csv as pa_csv
 
 from bayleaf.data.codes import Codes
-from bayleaf.data.cuts.discretizers import StandardDeviationDiscretizer
+from bayleaf.data.discretizers import StandardDeviationDiscretizer
 from bayleaf.latent.online_mixture import OnlineOptions, learn_online
 
 sys.path.insert(0, str(Path(__file__).parent))

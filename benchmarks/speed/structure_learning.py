@@ -26,7 +26,7 @@ import numpy as np
 from bayleaf.counts.table_counts import TableCounts
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain, Variable
-from bayleaf.data.hierarchies.cuts import flat_hierarchy
+from bayleaf.data.value_hierarchy import flat_hierarchy
 from bayleaf.graph.dag import DAG
 from bayleaf.scores import resolve_score
 from bayleaf.search.structure import SearchResult

@@ -22,7 +22,7 @@ import pyarrow.csv as pa_csv
 from bayleaf.counts.table_counts import TableCounts
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain, Variable
-from bayleaf.data.hierarchies.cuts import flat_hierarchy
+from bayleaf.data.value_hierarchy import flat_hierarchy
 from bayleaf.scores.local_scores import MDL
 from bayleaf.search.hierarchy_learning import LocalHierarchies
 from bayleaf.search.structure import SearchResult

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.csv as pa_csv
 import pytest
 
-from bayleaf.data.hierarchies.files import read_hierarchies
+from bayleaf.data.fitted_hierarchies import read_hierarchies
 from bayleaf.models.bayesian_network import BayesianNetwork
 from offenders import check_each
 
@@ -125,7 +125,7 @@ def test_the_hierarchy_of_a_variable_is_shown(
     from dataclasses import replace
 
     from bayleaf.data.domain import Domain
-    from bayleaf.data.hierarchy import ValueHierarchy
+    from bayleaf.data.value_hierarchy import ValueHierarchy
     from bayleaf.io import read_network, write_network
 
     network = read_network(model)

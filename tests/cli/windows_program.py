@@ -536,9 +536,9 @@ def lessen_work() -> None:
 
     from bayleaf import evaluation
     from bayleaf.reproduction import sahami1996
-    from bayleaf.streams import sources, spooling
+    from bayleaf.streams import batch_sources, spooling
 
-    sources.BATCH_ROWS, spooling._NOTED_ROWS = 10, 10
+    batch_sources.BATCH_ROWS, spooling._NOTED_ROWS = 10, 10
     compare, cells = evaluation.compare, sahami1996.cells()[:2]
     evaluation.compare = lambda X, y, names, **more: compare(X, y, names[:2], **more)
     sahami1996.cells = lambda: cells

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bayleaf.data.domain import Domain, Variable, numeric_variable
-from bayleaf.data.interval_labels import interval_labels
+from bayleaf.data.domain import Domain, Variable, interval_labels, numeric_variable
 from offenders import check_each
 
 

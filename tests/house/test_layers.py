@@ -51,18 +51,23 @@ RANK = {name: rank for rank, names in enumerate(ORDER) for name in names}
 REST = "*"
 INSIDE: dict[str, list[tuple[str, ...]]] = {
     "data": [
-        ("interruptible", "hierarchy", "interval_labels", "interval_numbers", "memory"),
+        ("interruptible", "value_hierarchy", "interval_numbers", "memory"),
         ("domain",),
         ("codes",),
         ("tables",),
-        ("labels",),
-        ("reading",),
-        ("encoder",),
-        ("cuts",),
-        ("hierarchies",),
+        ("class_labels",),
+        ("dates", "text_parsing"),
+        ("column_reading",),
+        ("table_encoder",),
+        ("encoder_learning",),
+        ("cut_points",),
         (REST,),
     ],
-    "streams": [(REST,), ("partitions",)],
+    "streams": [
+        (REST,),
+        ("dask_partitions", "partition_summaries"),
+        ("partition_learning",),
+    ],
     "search": [
         ("constraints",),
         ("structure",),
@@ -311,7 +316,7 @@ def test_a_classifier_may_import_the_base(tmp_path: Path) -> None:
             "bayleaf.search.Selection",
         ),
         (
-            "data/hierarchy.py",
+            "data/value_hierarchy.py",
             "import bayleaf.data.interruptible",
             "bayleaf.data.interruptible",
         ),

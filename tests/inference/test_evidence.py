@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from bayleaf.data.domain import Domain, Variable, numeric_variable
-from bayleaf.data.hierarchy import ValueHierarchy
+from bayleaf.data.value_hierarchy import ValueHierarchy
 from bayleaf.inference.evidence import (
     Evidence,
     ImpossibleEvidenceError,

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from bayleaf.data.domain import Variable
-from bayleaf.data.hierarchy import ValueHierarchy
+from bayleaf.data.value_hierarchy import ValueHierarchy
 from bayleaf.inference.posteriors import Posterior, Posteriors
 
 

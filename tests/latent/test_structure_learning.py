@@ -14,9 +14,8 @@ from bayleaf.counts.table_counts import TableCounts
 from bayleaf.cpds.smoothing import Lidstone
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain, Variable
-from bayleaf.data.hierarchies.cuts import flat_hierarchy
-from bayleaf.data.hierarchy import ValueHierarchy
 from bayleaf.data.partial_values import PartialValues
+from bayleaf.data.value_hierarchy import ValueHierarchy, flat_hierarchy
 from bayleaf.inference.row_densities import log_densities, log_densities_of_partial_rows
 from bayleaf.latent import structure_learning
 from bayleaf.latent.completed_rows import CompletedRows

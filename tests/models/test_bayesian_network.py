@@ -9,7 +9,7 @@ import pytest
 
 from bayleaf.cpds import DeterministicCPD, Leaf, Split, TableCPD, TreeCPD
 from bayleaf.data.domain import Domain, Variable
-from bayleaf.data.hierarchy import ValueHierarchy
+from bayleaf.data.value_hierarchy import ValueHierarchy
 from bayleaf.graph.dag import DAG
 from bayleaf.models.bayesian_network import BayesianNetwork
 from offenders import check_each

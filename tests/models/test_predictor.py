@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from bayleaf.data.domain import Domain
-from bayleaf.data.encoder.table_encoder import TableEncoder
+from bayleaf.data.table_encoder import TableEncoder
 from bayleaf.data.tables.frames import take_apart
 from bayleaf.describe.summary import summarize
 from bayleaf.graph.dag import DAG

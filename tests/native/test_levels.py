@@ -25,7 +25,7 @@ from bayleaf.counts import table_counts
 from bayleaf.counts.information import conditional_mutual_information_matrix
 from bayleaf.counts.table_counts import TableCounts
 from bayleaf.data.codes import Codes
-from bayleaf.data.cuts.cut_points import mdlp_cut_points
+from bayleaf.data.cut_points import mdlp_cut_points
 
 rng = np.random.default_rng(0)
 cards = [2, 3, 9, 30, 300, 3]

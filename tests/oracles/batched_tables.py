@@ -44,9 +44,9 @@ CLASSIFIERS = [
 SLOW_FIT = """
 import sys, time
 from bayleaf import TANClassifier
-from bayleaf.streams import sources, spooling
+from bayleaf.streams import batch_sources, spooling
 spooling._NOTED_ROWS = 100
-sources.BATCH_ROWS = 50
+batch_sources.BATCH_ROWS = 50
 appended = spooling.SpooledTable.append
 def slowly(self, batch, ordered):
     appended(self, batch, ordered)

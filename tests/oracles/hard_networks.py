@@ -7,7 +7,7 @@ import numpy as np
 from bayleaf.cpds.distribution import CPD, DeterministicCPD, TableCPD
 from bayleaf.cpds.tree_cpd import Leaf, Split, TreeCPD
 from bayleaf.data.domain import Domain, Variable, numeric_variable
-from bayleaf.data.hierarchy import ValueHierarchy
+from bayleaf.data.value_hierarchy import ValueHierarchy
 from bayleaf.graph.dag import DAG
 from bayleaf.models.bayesian_network import BayesianNetwork
 

@@ -18,7 +18,7 @@ from bayleaf.cpds.smoothing import (
     MaximumLikelihood,
     MEstimate,
 )
-from bayleaf.data.cuts.discretizers import (
+from bayleaf.data.discretizers import (
     EqualFrequencyDiscretizer,
     EqualWidthDiscretizer,
     MDLPDiscretizer,

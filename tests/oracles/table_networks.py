@@ -8,7 +8,8 @@ import numpy as np
 
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain, Variable
-from bayleaf.data.hierarchies.cuts import (
+from bayleaf.data.value_hierarchy import (
+    ValueHierarchy,
     abstract,
     abstractable,
     cut_groups,
@@ -17,7 +18,6 @@ from bayleaf.data.hierarchies.cuts import (
     refine,
     top_cut,
 )
-from bayleaf.data.hierarchy import ValueHierarchy
 from bayleaf.graph.dag import DAG, CycleError
 from bayleaf.scores.local_scores import LocalScore
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain, Variable
-from bayleaf.data.hierarchy import ValueHierarchy
+from bayleaf.data.value_hierarchy import ValueHierarchy
 from bayleaf.search.trees.shape import LeafShape, SplitShape
 
 Node = LeafShape | SplitShape

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import bayleaf
 from bayleaf import BayesianNetwork, BayesianNetworkEstimator
 from bayleaf.classifiers import CLASSIFIERS
-from bayleaf.data.hierarchy import ValueHierarchy
+from bayleaf.data.value_hierarchy import ValueHierarchy
 from bayleaf.evaluation import compare
 from bayleaf.explain import counterfactuals
 from offenders import check_each

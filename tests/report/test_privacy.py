@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bayleaf.data.domain import Domain, Variable, numeric_variable
-from bayleaf.data.masked_states import masked_domain
+from bayleaf.data.domain import Domain, Variable, masked_domain, numeric_variable
 from bayleaf.evaluation.privacy import Privacy
 
 

@@ -13,8 +13,7 @@ from bayleaf.counts.table_counts import TableCounts
 from bayleaf.counts.threads import run_tasks
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain, Variable, numeric_variable
-from bayleaf.data.hierarchies.cuts import flat_hierarchy
-from bayleaf.data.hierarchy import MAX_DEPTH, ValueHierarchy
+from bayleaf.data.value_hierarchy import MAX_DEPTH, ValueHierarchy, flat_hierarchy
 from bayleaf.search.hierarchy_learning import (
     Linkage,
     LinkageArity,

@@ -15,7 +15,7 @@ from bayleaf import read_network
 from bayleaf.counts.table_counts import TableCounts
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
-from bayleaf.data.hierarchies.cuts import flat_hierarchy
+from bayleaf.data.value_hierarchy import flat_hierarchy
 from bayleaf.graph.dag import DAG
 from bayleaf.graph.equivalence import are_equivalent, structural_hamming_distance
 from bayleaf.scores import LOCAL_SCORES, resolve_score

@@ -8,7 +8,7 @@ import pytest
 from bayleaf.counts.table_counts import TableCounts
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain, Variable
-from bayleaf.data.hierarchies.cuts import flat_hierarchy
+from bayleaf.data.value_hierarchy import flat_hierarchy
 from bayleaf.scores import LOCAL_SCORES, resolve_score
 from bayleaf.search import table_families
 from bayleaf.search.table_families import (

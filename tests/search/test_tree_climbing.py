@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from bayleaf.counts.table_counts import TableCounts
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain, Variable
-from bayleaf.data.hierarchies.cuts import flat_hierarchy
-from bayleaf.data.hierarchy import ValueHierarchy
+from bayleaf.data.value_hierarchy import ValueHierarchy, flat_hierarchy
 from bayleaf.graph.dag import DAG, CycleError
 from bayleaf.scores.local_scores import LOCAL_SCORES, resolve_score
 from bayleaf.search.constraints import Constraints

@@ -30,7 +30,7 @@ from bayleaf.classifiers.shared.from_counts import (
 )
 from bayleaf.datasets import load_heart
 from bayleaf.io.errors import ModelFileError
-from bayleaf.streams.sources import open_source
+from bayleaf.streams.batch_sources import open_source
 from offenders import check_each
 from oracles.batched_tables import reader, same_file
 

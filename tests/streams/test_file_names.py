@@ -11,8 +11,8 @@ import pyarrow.csv as pa_csv
 import pyarrow.parquet as pa_parquet
 import pytest
 
-from bayleaf.predictions import parts
-from bayleaf.streams.sources import file_kind, files_of, open_source
+from bayleaf.predictions import prediction_files
+from bayleaf.streams.batch_sources import file_kind, files_of, open_source
 
 TABLE = pa.table({"x": ["a", "b", None], "n": [1, 2, 3]})
 
@@ -67,7 +67,7 @@ def test_predictions_of_files_on_windows_have_their_names(
     def names_of(*paths: str) -> list[str]:
         with monkeypatch.context() as patch:
             patch.setattr(os, "path", ntpath)
-            return parts._names_of(paths)
+            return prediction_files._names_of(paths)
 
     assert names_of(r"C:\t\a.csv", "c:/t/more/b.csv.gz", r"C:\t/c.v1.csv") == [
         "a.parquet",
@@ -83,12 +83,12 @@ def test_files_of_several_drives_need_names_of_their_own(
     with monkeypatch.context() as patch:
         patch.setattr(os, "path", ntpath)
         with pytest.raises(ValueError, match=r"would be predicted into [aA].parquet"):
-            parts.parts_of([r"C:\t\a.csv", r"D:\t\A.csv"], "the list")
+            prediction_files.parts_of([r"C:\t\a.csv", r"D:\t\A.csv"], "the list")
 
 
 def test_relative_and_absolute_names_have_a_common_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    names = parts._names_of(["a.csv", str(tmp_path / "more" / "b.csv")])
+    names = prediction_files._names_of(["a.csv", str(tmp_path / "more" / "b.csv")])
     assert names == ["a.parquet", os.path.join("more", "b.parquet")]

@@ -24,7 +24,7 @@ from bayleaf import (
     NaiveBayesClassifier,
     TANClassifier,
 )
-from bayleaf.streams.partitions import learning as partition_learning
+from bayleaf.streams import partition_learning
 from oracles.batched_tables import in_memory, same_file, the_table
 
 dd = pytest.importorskip("dask.dataframe")

@@ -25,10 +25,9 @@ from bayleaf import (
     TANClassifier,
 )
 from bayleaf.data.random_state import random_generator
-from bayleaf.streams import learning, number_summary, spool
-from bayleaf.streams.number_summary import NumberSummary
-from bayleaf.streams.partitions import learning as partition_learning
-from bayleaf.streams.partitions.tasks import Tasks
+from bayleaf.streams import partition_learning, spool, table_learning
+from bayleaf.streams.dask_partitions import Tasks
+from bayleaf.streams.stand_ins import NumberSummary
 from offenders import check_each
 from oracles.batched_tables import (
     CLASSIFIERS,
@@ -250,7 +249,7 @@ def long_column(n_distinct: int) -> pa.Table:
 def test_values_beyond_the_bound_are_those_of_the_stream(
     max_states: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    for module in (spool, learning):
+    for module in (spool, table_learning):
         monkeypatch.setattr(module, "MOST_VALUES", 60)
     table = long_column(200)
     estimator = NaiveBayesClassifier(max_states=max_states)
@@ -264,7 +263,7 @@ def test_values_beyond_the_bound_are_those_of_the_stream(
 def test_identifiers_beyond_the_bound_are_left_out(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    for module in (spool, learning):
+    for module in (spool, table_learning):
         monkeypatch.setattr(module, "MOST_VALUES", 60)
     table = the_table().select(["name", "few", "label"])
     found = NaiveBayesClassifier().fit(in_partitions(table), target="label")
@@ -313,7 +312,7 @@ def test_whole_numbers_of_a_short_range_are_always_told_apart(
     summary = NumberSummary(np.int64, 1)
     summary.add(np.arange(1000), np.zeros(1000, np.intp), None)
     assert (len(summary.values), summary.rank_error) == (1000, 0)
-    summary.add(np.array([number_summary.SHORT_RANGE]), np.zeros(1, np.intp), None)
+    summary.add(np.array([spool.SHORT_RANGE]), np.zeros(1, np.intp), None)
     assert len(summary.values) <= 10
 
 

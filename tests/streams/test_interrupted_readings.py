@@ -59,7 +59,7 @@ def test_a_reading_goes_on_in_one_process(
     path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(spooling, "_NOTED_ROWS", 60)
-    monkeypatch.setattr("bayleaf.streams.sources.BATCH_ROWS", 40)
+    monkeypatch.setattr("bayleaf.streams.batch_sources.BATCH_ROWS", 40)
     appended = spooling.SpooledTable.append
     begun: list[int] = []
 

@@ -23,7 +23,7 @@ from bayleaf import (
     TANClassifier,
     predict_to_folder,
 )
-from bayleaf.predictions import parts
+from bayleaf.predictions import prediction_files
 from offenders import check_each
 from oracles.batched_tables import reader, the_table
 
@@ -109,7 +109,7 @@ def test_an_interrupted_prediction_goes_on(
 ) -> None:
     folder, out = in_files(table, tmp_path / "in"), tmp_path / "out"
     source: Any = folder if in_parts else pl.scan_parquet(folder)
-    write, n_written = parts._write, 0
+    write, n_written = prediction_files._write, 0
 
     def interrupted(target: Path, batches: Any) -> int:
         nonlocal n_written
@@ -120,7 +120,7 @@ def test_an_interrupted_prediction_goes_on(
         return write(target, batches)
 
     with monkeypatch.context() as patch:
-        patch.setattr(parts, "_write", interrupted)
+        patch.setattr(prediction_files, "_write", interrupted)
         with pytest.raises(KeyboardInterrupt):
             predict_to_folder(model, source, out, rows_per_file=150)
     assert sorted(p.suffix for p in out.iterdir()) == [".json", ".parquet", ".parquet"]

@@ -36,10 +36,10 @@ from bayleaf.counts.threads import one_thread_of_linear_algebra, run_tasks
 from bayleaf.cpds.linear_gaussian import LinearGaussianFamilies
 from bayleaf.cpds.random_network import FamilyBank, PseudoCounts, RandomNetwork
 from bayleaf.cpds.smoothing import Smoothing, resolve_smoothing
-from bayleaf.data.cuts.discretizers import resolve_discretizer
-from bayleaf.data.cuts.random_cuts import RandomCuts, default_n_codings, value_maps
+from bayleaf.data.discretizers import resolve_discretizer
 from bayleaf.data.domain import Domain
-from bayleaf.data.encoder.learning import Discretizer
+from bayleaf.data.encoder_learning import Discretizer
+from bayleaf.data.random_cuts import RandomCuts, default_n_codings, value_maps
 from bayleaf.models.averaged_kdb import AveragedKDBModel
 from bayleaf.models.rules.tree_rules import TreeRule, tree_rules
 from bayleaf.models.support.class_trees import ClassTrees

@@ -19,7 +19,7 @@ from bayleaf.classifiers.shared.training import Learned
 from bayleaf.counts.source import CountSource
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
-from bayleaf.data.hierarchies.files import resolve_hierarchies, with_hierarchies
+from bayleaf.data.fitted_hierarchies import resolve_hierarchies, with_hierarchies
 from bayleaf.data.partial_values import PartialValues
 from bayleaf.data.shuffled_rows import merged_rows
 from bayleaf.describe.local_structure_text import describe_distribution

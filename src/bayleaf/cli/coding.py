@@ -13,7 +13,7 @@ from bayleaf.cli.arrow_arrays import as_number, dictionary_codes
 from bayleaf.cli.options import labels_by_text
 from bayleaf.cli.tables import select_columns
 from bayleaf.data.domain import Variable
-from bayleaf.data.encoder.table_encoder import EncodedTable, TableEncoder
+from bayleaf.data.table_encoder import EncodedTable, TableEncoder
 from bayleaf.data.tables.columns import Column, Name, NumberColumn, ValueColumn
 from bayleaf.data.tables.frames import take_apart
 from bayleaf.wording import quoted

@@ -57,7 +57,7 @@ class FileFormat:
     @property
     def missing_texts(self) -> list[str]:
         """The texts of cells that count as empty."""
-        from bayleaf.data.reading.texts import MISSING_TEXTS
+        from bayleaf.data.text_parsing import MISSING_TEXTS
 
         usual = () if self.keep_na else MISSING_TEXTS
         return list(dict.fromkeys(["", *usual, *self.na]))

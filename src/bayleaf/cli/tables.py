@@ -29,12 +29,12 @@ from bayleaf.cli.csv_errors import (
 )
 from bayleaf.cli.file_format import SAMPLE_BYTES, FileFormat, as_utf8, encoding_of
 from bayleaf.data.domain import Variable
-from bayleaf.data.reading.texts import TRUTHS
+from bayleaf.data.text_parsing import TRUTHS
 from bayleaf.streams.csv_files import CODECS
 from bayleaf.wording import name_list, near_names, quoted, shown_name
 
 if TYPE_CHECKING:
-    from bayleaf.streams.sources import ArrowSource
+    from bayleaf.streams.batch_sources import ArrowSource
 
 # Rows of a Parquet batch, held in memory at once.
 BATCH_ROWS = 1 << 16
@@ -76,7 +76,7 @@ def batches_of(
 
     OSError or ValueError if it cannot be read, or lacks a column to leave out.
     """
-    from bayleaf.streams.sources import open_source
+    from bayleaf.streams.batch_sources import open_source
 
     if data == "-":
         raise ValueError("standard input cannot be read in batches; name a file")

@@ -106,15 +106,16 @@ class CodeStore:
     @property
     def n_bytes_a_row(self) -> int:
         """Bytes that a row takes."""
-        own = sum(1 if card <= NARROW_STATES else 2 for card in self.cards)
-        return own + (0 if self.unit_weights else 8)
+        return sum(self._sizes())
 
     def _start(self, column: int) -> int:
         """Where a column begins, counted from the end of the file's first line."""
+        return sum(self._sizes()[:column]) * self.n_rows
+
+    def _sizes(self) -> list[int]:
+        """Bytes per cell of each column."""
         sizes = [1 if card <= NARROW_STATES else 2 for card in self.cards]
-        if not self.unit_weights:
-            sizes.append(8)
-        return sum(sizes[:column]) * self.n_rows
+        return sizes if self.unit_weights else [*sizes, 8]
 
     def blocks(self, rows: int = BLOCK_ROWS) -> list[range]:
         """The stretches of rows that are read at a time."""
@@ -132,25 +133,14 @@ class CodeStore:
             If a column is not what was written.
         """
         self._check_columns()
-        n_narrow = sum(card <= NARROW_STATES for card in self.cards)
-        narrow = np.empty((n_narrow, len(rows)), np.uint8)
-        wide = np.empty((len(self.cards) - n_narrow, len(rows)), np.uint16)
-        slots: list[int] = []
         weights = None
-        i = j = 0
-        for column, card in enumerate(self.cards):
-            into: NDArray[Any]
-            if card <= NARROW_STATES:
-                slots.append(i)
-                into, i = narrow[i], i + 1
-            else:
-                into, j = wide[j], j + 1
-                slots.append(-j)
-            self._read_into(column, rows, into)
         if not self.unit_weights:
             weights = np.empty(len(rows))
             self._read_into(len(self.cards), rows, weights)
-        return Codes.from_blocks(narrow, wide, slots, self.cards, weights)
+        codes = Codes.empty(self.cards, len(rows), weights)
+        for column in range(len(self.cards)):
+            self._read_into(column, rows, codes.column(column))
+        return codes
 
     def _place(self, column: int) -> tuple[Path, int]:
         """The file of a column, and where it begins there."""
@@ -219,21 +209,22 @@ class StoreWriter:
 
     def write(self, column: int, pieces: Iterator[NDArray[Any]]) -> None:
         """Write a column, piece by piece; threads may write several side by side."""
+        cards = self._store.cards
+        card = cards[column] if column < len(cards) else None
         kind: Any = np.float64
-        if column < len(self._store.cards):
-            narrow = self._store.cards[column] <= NARROW_STATES
-            kind = np.uint8 if narrow else np.uint16
+        if card is not None:
+            kind = np.uint8 if card <= NARROW_STATES else np.uint16
         found, has_missing = 0, False
         with self._path.open("r+b") as file:
             file.seek(len(_MAGIC) + self._store._start(column))
             for piece in pieces:
                 own: Any = np.ascontiguousarray(piece, kind)
-                if column < len(self._store.cards) and own.size:
-                    has_missing |= bool(own.max() == self._store.cards[column])
+                if card is not None and own.size:
+                    has_missing |= bool(own.max() == card)
                 found = zlib.crc32(memoryview(own).cast("B"), found)
                 file.write(memoryview(own).cast("B"))
         self._checksums[column] = found
-        if column < len(self._store.cards):
+        if card is not None:
             self._has_missing[column] = has_missing
 
     def finish(self, target: Path, about: dict[str, Any]) -> CodeStore:

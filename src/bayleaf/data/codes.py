@@ -56,21 +56,27 @@ class Codes:
             no_wide = np.empty((0, room.shape[1]), dtype=np.uint16)
             return cls.from_blocks(room[: len(columns)], no_wide, slots, cards, weights)
         n_rows = len(columns[0]) if columns else len(() if weights is None else weights)
-        is_wide = [card > NARROW_STATES for card in cards]
-        narrow = np.empty((len(cards) - sum(is_wide), n_rows), dtype=np.uint8)
-        wide = np.empty((sum(is_wide), n_rows), dtype=np.uint16)
-        own: list[int] = []
-        n_narrow = n_wide = 0
-        for column, in_wide in zip(columns, is_wide):
-            if in_wide:
-                wide[n_wide] = column
-                n_wide += 1
-                own.append(-n_wide)
-            else:
-                narrow[n_narrow] = column
-                own.append(n_narrow)
-                n_narrow += 1
-        return cls.from_blocks(narrow, wide, own, cards, weights)
+        codes = cls.empty(cards, n_rows, weights)
+        for index, column in zip(range(len(cards)), columns):
+            codes.column(index)[:] = column
+        return codes
+
+    @classmethod
+    def empty(
+        cls,
+        cards: Sequence[int],
+        n_rows: int,
+        weights: NDArray[np.float64] | None = None,
+    ) -> Codes:
+        """Codes whose columns are still to be written."""
+        slots: list[int] = []
+        n_wide = 0
+        for index, card in enumerate(cards):
+            n_wide += card > NARROW_STATES
+            slots.append(-n_wide if card > NARROW_STATES else index - n_wide)
+        narrow = np.empty((len(cards) - n_wide, n_rows), dtype=np.uint8)
+        wide = np.empty((n_wide, n_rows), dtype=np.uint16)
+        return cls.from_blocks(narrow, wide, slots, cards, weights)
 
     @classmethod
     def from_blocks(

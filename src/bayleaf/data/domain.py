@@ -14,9 +14,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.data.hierarchy import ValueHierarchy, check_covers
-from bayleaf.data.interval_labels import cut_texts, interval_labels, labels_between
 from bayleaf.data.interval_numbers import IntervalNumbers
+from bayleaf.data.value_hierarchy import ValueHierarchy, check_covers
 from bayleaf.wording import (
     brief,
     brief_names,
@@ -271,7 +270,7 @@ class Variable:
     def bounds(self) -> list[str]:
         """Texts of what lies between the states: cut points, or last categories."""
         if self.categories is None:
-            return cut_texts(self.cut_points)
+            return _cut_texts(self.cut_points)
         return [str(self.categories[int(cut)]) for cut in self.cut_points]
 
     def state_of_category(self, value: Hashable) -> int | None:
@@ -334,7 +333,7 @@ def ordered_variable(
     cuts = tuple(sorted({math.floor(cut) + 0.5 for cut in cut_points}))
     states: tuple[Hashable, ...] = interval_labels(())
     if cuts:
-        states = labels_between([str(categories[int(cut)]) for cut in cuts])
+        states = _labels_between([str(categories[int(cut)]) for cut in cuts])
     return Variable(
         name,
         (*states, None) if missing_state else states,
@@ -391,3 +390,46 @@ class Domain:
     def __repr__(self) -> str:
         n_variables = counted(len(self), "variable")
         return brief(self, f"{n_variables} ({brief_names(self.names)})")
+
+
+def masked_domain(domain: Domain, rare: Sequence[NDArray[np.bool_]]) -> Domain:
+    """A domain in which the states of few rows have no names.
+
+    `rare` has a mask (>= n_states,) per variable.
+    """
+    pairs = zip(domain, rare, strict=True)
+    return Domain(tuple(_masked(v, own[: v.n_states]) for v, own in pairs))
+
+
+def _masked(variable: Variable, rare: NDArray[np.bool_]) -> Variable:
+    """A variable whose rare states are numbered instead of named."""
+    if not rare.any():
+        return replace(variable, numbers=None)
+    numbers = np.cumsum(rare)
+    taken = {str(state) for state in variable.states}
+    states: list[Any] = []
+    for code, state in enumerate(variable.states):
+        name = f"rare value {numbers[code]}" if rare[code] else state
+        while rare[code] and name in taken:
+            name = f"{name}'"
+        states.append(name)
+    return Variable(variable.name, tuple(states))
+
+
+def interval_labels(cut_points: Sequence[float]) -> tuple[str, ...]:
+    """Name the intervals between increasing cut points, closed on the right."""
+    return _labels_between(_cut_texts(cut_points)) if cut_points else ("any value",)
+
+
+def _cut_texts(cut_points: Sequence[float]) -> list[str]:
+    """Cut points as texts that differ."""
+    texts = [format_number(cut) for cut in cut_points]
+    if len(set(texts)) < len(texts):
+        texts = [repr(float(cut)) for cut in cut_points]
+    return texts
+
+
+def _labels_between(bounds: Sequence[str]) -> tuple[str, ...]:
+    """Names of the intervals between some bounds, at least one."""
+    inner = [f"({low}, {high}]" for low, high in itertools.pairwise(bounds)]
+    return (f"<= {bounds[0]}", *inner, f"> {bounds[-1]}")

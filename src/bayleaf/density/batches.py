@@ -19,11 +19,11 @@ from bayleaf.counts.store_counts import BlockCounts, StoreCounts
 from bayleaf.counts.table_counts import RowFacts, TableCounts
 from bayleaf.data.code_store import CodeStore
 from bayleaf.data.codes import Codes
-from bayleaf.data.cuts.discretizers import resolve_discretizer
-from bayleaf.data.hierarchies.files import resolve_hierarchies
+from bayleaf.data.discretizers import resolve_discretizer
+from bayleaf.data.fitted_hierarchies import resolve_hierarchies
 from bayleaf.data.partial_values import PartialValues
 from bayleaf.data.random_state import random_generator
-from bayleaf.streams.sources import open_source
+from bayleaf.streams.batch_sources import open_source
 from bayleaf.streams.streamed import is_partitioned
 
 

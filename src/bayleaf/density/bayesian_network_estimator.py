@@ -21,11 +21,11 @@ from bayleaf.counts.source import MOST_ROWS, CountSource
 from bayleaf.counts.table_counts import RowFacts, TableCounts
 from bayleaf.cpds.smoothing import resolve_smoothing
 from bayleaf.data.codes import Codes
-from bayleaf.data.cuts.discretizers import resolve_discretizer
-from bayleaf.data.hierarchies.files import resolve_hierarchies
+from bayleaf.data.column_reading import MISSING_RULES
+from bayleaf.data.discretizers import resolve_discretizer
+from bayleaf.data.fitted_hierarchies import resolve_hierarchies
 from bayleaf.data.memory import size_in_bytes
 from bayleaf.data.partial_values import PartialValues
-from bayleaf.data.reading.rules import MISSING_RULES
 from bayleaf.data.tables.columns import iterate_names
 from bayleaf.data.tables.frames import take_apart
 from bayleaf.density.arc_strength import ArcStrength, bootstrapped_arcs

@@ -8,14 +8,13 @@ from typing import Any
 
 from bayleaf.classifiers.shared.training import COUNTS, WeightedRows
 from bayleaf.data.codes import Codes
-from bayleaf.data.encoder.learning import Discretizer, learn_encoder
-from bayleaf.data.encoder.table_encoder import EncodedTable, TableEncoder
-from bayleaf.data.group_cells import put_groups_back, take_groups_out
-from bayleaf.data.hierarchies.encoding import with_value_hierarchies
-from bayleaf.data.hierarchy import ValueHierarchy
-from bayleaf.data.partial_values import PartialValues
-from bayleaf.data.reading.rules import EncoderRules
+from bayleaf.data.column_reading import EncoderRules
+from bayleaf.data.encoder_learning import Discretizer, learn_encoder
+from bayleaf.data.fitted_hierarchies import with_value_hierarchies
+from bayleaf.data.partial_values import PartialValues, put_groups_back, take_groups_out
+from bayleaf.data.table_encoder import EncodedTable, TableEncoder
 from bayleaf.data.tables.columns import Column, Matrix
+from bayleaf.data.value_hierarchy import ValueHierarchy
 
 Name = str | int
 

@@ -13,10 +13,10 @@ from bayleaf.classifiers.shared.edge_parameters import edge_remarks
 from bayleaf.classifiers.shared.parameters import check_count
 from bayleaf.classifiers.shared.structure_parameters import SETTINGS
 from bayleaf.classifiers.shared.table_estimator import TableEstimator
-from bayleaf.data.encoder.table_encoder import TableEncoder
-from bayleaf.data.hierarchies.files import resolve_hierarchies
-from bayleaf.data.hierarchy import ValueHierarchy
+from bayleaf.data.fitted_hierarchies import resolve_hierarchies
 from bayleaf.data.random_state import random_generator
+from bayleaf.data.table_encoder import TableEncoder
+from bayleaf.data.value_hierarchy import ValueHierarchy
 from bayleaf.density.encoding import read_table
 from bayleaf.density.summary import DensitySummary
 from bayleaf.describe.local_structure_text import describe_distribution

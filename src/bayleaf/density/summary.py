@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from bayleaf.data.encoder.column_table import ColumnTable
+from bayleaf.data.column_table import ColumnTable
 from bayleaf.describe.summary import (
     Name,
     column_lists,

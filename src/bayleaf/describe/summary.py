@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from bayleaf.data.encoder.column_table import ColumnTable
+from bayleaf.data.column_table import ColumnTable
 from bayleaf.models.fit_stamp import FitStamp
 from bayleaf.models.predictor import Predictor
 from bayleaf.models.texts.html_summary import arc_text, facts_html

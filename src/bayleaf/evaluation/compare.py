@@ -11,7 +11,7 @@ from rich.table import Table
 
 from bayleaf.classifiers import CLASSIFIERS
 from bayleaf.classifiers.shared.parameters import checked_loss
-from bayleaf.data.labels import encode_labels
+from bayleaf.data.class_labels import encode_labels
 from bayleaf.evaluation import result_table
 from bayleaf.evaluation.compared_scores import BEST, ComparedScores
 from bayleaf.evaluation.cross_validation import cross_validate

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from bayleaf.data.labels import encode_labels
+from bayleaf.data.class_labels import encode_labels
 from bayleaf.data.tables.frames import take_rows
 from bayleaf.evaluation.folds import check_classes, check_folds, deal_folds
 from bayleaf.evaluation.held_out import CrossValidation, HeldOut

@@ -12,9 +12,9 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
-from bayleaf.data.reading.texts import spelled_out
 from bayleaf.data.tables.columns import Column, TimeColumn, ValueColumn
 from bayleaf.data.tables.frames import take_apart, value_column
+from bayleaf.data.text_parsing import spelled_out
 
 Rows = NDArray[np.intp]
 Split = tuple[Rows, Rows]

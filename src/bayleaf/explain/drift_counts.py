@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 
 from bayleaf.counts.source import Family
 from bayleaf.counts.table_counts import TableCounts
+from bayleaf.data.class_labels import encode_labels
 from bayleaf.data.codes import Codes
-from bayleaf.data.encoder.table_encoder import EncodedTable, TableEncoder
-from bayleaf.data.labels import encode_labels
+from bayleaf.data.table_encoder import EncodedTable, TableEncoder
 from bayleaf.data.tables.frames import take_apart
 from bayleaf.models.bayesian_network import BayesianNetwork
-from bayleaf.streams.sources import ArrowSource, open_source
+from bayleaf.streams.batch_sources import ArrowSource, open_source
 from bayleaf.streams.spooling import TableRoles, checked_weights
 from bayleaf.streams.streamed import is_streamed
 from bayleaf.wording import name_list, quoted

@@ -10,8 +10,8 @@ import pyarrow as pa
 
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
-from bayleaf.data.encoder.table_encoder import TableEncoder
-from bayleaf.data.tables.cells import is_missing_cell
+from bayleaf.data.table_encoder import TableEncoder
+from bayleaf.data.tables.array_columns import is_missing_cell
 from bayleaf.data.tables.columns import PlainColumn
 from bayleaf.data.tables.frames import take_apart
 from bayleaf.inference.states import StateReader

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bayleaf.data.domain import Domain
-from bayleaf.data.encoder.table_encoder import TableEncoder
+from bayleaf.data.table_encoder import TableEncoder
 from bayleaf.explorer.content import network_content, target_content
 from bayleaf.explorer.editing import editing_content, rule_of
 from bayleaf.explorer.published import published_content

@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.counts.rounding import LEAST_BASE, RoundedCounts, SeenCounts
-from bayleaf.data.domain import Domain, Variable
-from bayleaf.data.masked_states import masked_domain
+from bayleaf.data.domain import Domain, Variable, masked_domain
 from bayleaf.explorer.content import predictor_content, variable_content
 from bayleaf.models.class_model import ClassModel
 from bayleaf.models.predictor import Predictor

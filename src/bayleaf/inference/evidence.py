@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.data.domain import Domain, Variable
-from bayleaf.data.tables.cells import is_missing_cell
+from bayleaf.data.tables.array_columns import is_missing_cell
 from bayleaf.inference.ranges import (
     Range,
     is_pair_of_numbers,

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from bayleaf.counts.threads import thread_count
 from bayleaf.data.codes import Codes
+from bayleaf.data.column_reading import EncoderRules
 from bayleaf.data.domain import Domain, Variable
-from bayleaf.data.encoder.table_encoder import TableEncoder
-from bayleaf.data.reading.rules import EncoderRules
+from bayleaf.data.table_encoder import TableEncoder
 from bayleaf.data.tables.columns import NumberColumn, PlainColumn, ValueColumn
 from bayleaf.data.tables.frames import column_names, plain_columns, value_column
 from bayleaf.inference.evidence import Evidence, EvidenceItem, ImpossibleEvidenceError

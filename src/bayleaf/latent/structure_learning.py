@@ -20,9 +20,8 @@ from bayleaf.cpds.distribution import TableCPD
 from bayleaf.cpds.smoothing import Smoothing, dirichlet_rows
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
-from bayleaf.data.hierarchies.cuts import flat_hierarchy
-from bayleaf.data.hierarchy import ValueHierarchy
 from bayleaf.data.partial_values import PartialValues
+from bayleaf.data.value_hierarchy import ValueHierarchy, flat_hierarchy
 from bayleaf.latent.completed_rows import CompletedRows
 from bayleaf.latent.expectation_maximisation import EMOptions, climb
 from bayleaf.latent.network_parameters import learn_parameters

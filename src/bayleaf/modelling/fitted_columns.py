@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.data.codes import Codes
-from bayleaf.data.cuts.discretizers import resolve_discretizer
+from bayleaf.data.column_reading import EncoderRules
+from bayleaf.data.discretizers import resolve_discretizer
 from bayleaf.data.domain import Domain, Variable
-from bayleaf.data.encoder.cells import missing_error
-from bayleaf.data.encoder.learning import learn_encoder
+from bayleaf.data.encoder_learning import learn_encoder
 from bayleaf.data.interval_numbers import IntervalNumbers
-from bayleaf.data.reading.rules import EncoderRules
-from bayleaf.data.tables.cells import unsupported
+from bayleaf.data.table_encoder import missing_error
+from bayleaf.data.tables.array_columns import unsupported
 from bayleaf.data.tables.columns import (
     Column,
     Matrix,

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from bayleaf.counts.threads import run_tasks, stretches, worthwhile
 from bayleaf.data.codes import Codes
-from bayleaf.data.encoder.table_encoder import TableEncoder
+from bayleaf.data.table_encoder import TableEncoder
 from bayleaf.data.tables.frames import take_apart
 from bayleaf.models.class_model import ClassModel, LogScores, calibrated_log_proba
 from bayleaf.models.explanation import Explanation, explain_rows

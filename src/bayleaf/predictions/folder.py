@@ -6,7 +6,7 @@ import hashlib
 import os
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -17,17 +17,16 @@ import pyarrow as pa
 
 from bayleaf.classifiers.shared.base import BayesianClassifier
 from bayleaf.classifiers.shared.parameters import check_count
-from bayleaf.data.encoder.table_encoder import TableEncoder
+from bayleaf.data.table_encoder import TableEncoder
 from bayleaf.data.tables.columns import Column, Name, ValueColumn
 from bayleaf.data.tables.frames import take_apart
-from bayleaf.predictions.parts import parts_of, write_parts, write_stretches
+from bayleaf.predictions.prediction_files import parts_of, write_parts, write_stretches
 from bayleaf.predictions.scored import with_classes, with_numbers
 from bayleaf.regression.averaged_kdb_regressor import AveragedKDBRegressor
-from bayleaf.streams.sources import files_of, open_source
+from bayleaf.streams.batch_sources import files_of, open_source
 from bayleaf.wording import near_names, quoted
 
 _ROWS_PER_FILE = 1_000_000
-Scored = Callable[[Any, pa.RecordBatch], pa.RecordBatch]
 
 
 @dataclass(frozen=True)
@@ -125,20 +124,19 @@ def predict_to_folder(
         return scored(found.codes, batch)
 
     target = Path(folder)
-    if isinstance(table, str | os.PathLike):
-        paths = files_of(os.fspath(table))
-    elif isinstance(table, list | tuple):
-        paths = [os.fspath(path) for path in table]
+    if isinstance(table, str | os.PathLike | list | tuple):
+        paths = files_of(table)
+        parts = parts_of(paths, str(table), lambda path: open_source(path).batches())
+        written = write_parts(parts, target, how, score)
     else:
         source = open_source(table)
         written = write_stretches(source, rows_per_file, target, how, score)
-        return FolderPredictions(target, **vars(written), unknown=dict(unknown))
-    parts = parts_of(paths, str(table), _csv_batches)
-    written = write_parts(parts, target, how, score)
     return FolderPredictions(target, **vars(written), unknown=dict(unknown))
 
 
-def _scored_by(model: Any, probabilities: bool) -> Scored:
+def _scored_by(
+    model: Any, probabilities: bool
+) -> Callable[[Any, pa.RecordBatch], pa.RecordBatch]:
     """What adds predictions to a batch, by its codes."""
     if isinstance(model, BayesianClassifier):
         predictor = model._predictor()
@@ -158,11 +156,6 @@ def _digest(model: Any) -> str:
         path = Path(folder) / "model.json"
         model.save(path)
         return hashlib.sha256(path.read_bytes()).hexdigest()
-
-
-def _csv_batches(path: str) -> Iterator[pa.RecordBatch]:
-    """Rows of a CSV file, each column of its type."""
-    return open_source(path).batches()
 
 
 def _features(

@@ -2,15 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from bayleaf.models.predictor import Predictor
-from bayleaf.predictions.arrays import number_array, text_array
 from bayleaf.wording import quoted
+
+
+def number_array(values: NDArray[np.int64] | NDArray[np.float64]) -> pa.Array:
+    """Numbers as an Arrow array of the same type, without nulls."""
+    kind = pa.int64() if values.dtype == np.int64 else pa.float64()
+    buffer = pa.py_buffer(np.ascontiguousarray(values))
+    return pa.Array.from_buffers(kind, len(values), [None, buffer])
+
+
+def text_array(texts: Sequence[str], codes: NDArray[np.integer]) -> pa.Array:
+    """The text of each row, by code, as an Arrow array; ValueError from 2 GiB on."""
+    encoded = [text.encode() for text in texts]
+    sizes = np.array([len(text) for text in encoded], dtype=np.int64)
+    ends = np.cumsum(sizes[codes])
+    if len(ends) and ends[-1] > np.iinfo(np.int32).max:
+        raise ValueError(
+            "labels are too long to be written; shorten those of the model"
+        )
+    offsets = np.zeros(len(codes) + 1, dtype=np.int32)
+    offsets[1:] = ends
+    content = b"".join([encoded[code] for code in codes.tolist()])
+    return pa.StringArray.from_buffers(
+        len(codes), pa.py_buffer(offsets), pa.py_buffer(content)
+    )
+
 
 # Quantiles of a numeric target that are written.
 _LEVELS = (0.05, 0.5, 0.95)

@@ -16,9 +16,9 @@ from bayleaf.classifiers.shared.table_estimator import TableEstimator
 from bayleaf.classifiers.shared.training import WeightedRows, n_rows
 from bayleaf.counts.threads import thread_count
 from bayleaf.cpds.smoothing import Smoothing
-from bayleaf.data.encoder.learning import Discretizer
-from bayleaf.data.encoder.table_encoder import TableEncoder
+from bayleaf.data.encoder_learning import Discretizer
 from bayleaf.data.random_state import random_generator
+from bayleaf.data.table_encoder import TableEncoder
 from bayleaf.data.tables.frames import take_apart
 from bayleaf.io.native.model_file import SavedModel
 from bayleaf.models.fit_stamp import FitStamp

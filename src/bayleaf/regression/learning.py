@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from bayleaf.classifiers.averaged_kdb import AveragedKDBClassifier
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain, Variable
-from bayleaf.data.encoder.table_encoder import TableEncoder
 from bayleaf.data.shuffled_rows import shuffled_distinct_rows
+from bayleaf.data.table_encoder import TableEncoder
 from bayleaf.models.interval_target import Head, IntervalTargetModel
 from bayleaf.regression.learned_head import LeftOut, learn_head, left_out_scores
 from bayleaf.regression.learned_trees import LearnedTrees, learn_trees

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from bayleaf.data.encoder.column_table import ColumnTable
-from bayleaf.data.encoder.table_encoder import TableEncoder
+from bayleaf.data.column_table import ColumnTable
+from bayleaf.data.table_encoder import TableEncoder
 from bayleaf.describe.summary import (
     Name,
     column_lists,

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from bayleaf.data.codes import Codes
+from bayleaf.data.column_table import ColumnTable
 from bayleaf.data.domain import Domain, Variable
-from bayleaf.data.encoder.column_table import ColumnTable
-from bayleaf.data.encoder.table_encoder import TableEncoder
+from bayleaf.data.table_encoder import TableEncoder
 from bayleaf.evaluation.privacy import Counts, Privacy, column_partition
 
 Values = dict[str, Any]

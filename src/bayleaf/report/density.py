@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.data.codes import Codes
-from bayleaf.data.domain import Domain
-from bayleaf.data.masked_states import masked_domain
+from bayleaf.data.domain import Domain, masked_domain
 from bayleaf.data.tables.frames import take_apart
 from bayleaf.density.bayesian_network_estimator import BayesianNetworkEstimator
 from bayleaf.density.encoding import read_table

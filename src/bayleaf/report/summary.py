@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 from bayleaf.classifiers.shared.base import BayesianClassifier
 from bayleaf.classifiers.shared.parameters import checked_loss
 from bayleaf.data.codes import Codes
-from bayleaf.data.domain import Domain, Variable
-from bayleaf.data.masked_states import masked_domain
+from bayleaf.data.domain import Domain, Variable, masked_domain
 from bayleaf.evaluation.audits.group_columns import GroupColumn, group_columns
 from bayleaf.evaluation.operating_points import LossMatrix, class_names
 from bayleaf.evaluation.privacy import BY_CLASS, Privacy

@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from bayleaf.data.cuts.discretizers import StandardDeviationDiscretizer
+from bayleaf.data.discretizers import StandardDeviationDiscretizer
 from bayleaf.reproduction.cells import Cell, Results
 from bayleaf.reproduction.protocols import Paper
 from bayleaf.reproduction.sources import TARGET, Sources

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from bayleaf.counts.source import Counts, CountSource
 from bayleaf.data.domain import Domain, Variable
-from bayleaf.data.hierarchies.cuts import flat_hierarchy
-from bayleaf.data.hierarchy import MAX_DEPTH, ValueHierarchy
+from bayleaf.data.value_hierarchy import MAX_DEPTH, ValueHierarchy, flat_hierarchy
 from bayleaf.native.search import join_values
 from bayleaf.wording import quoted
 

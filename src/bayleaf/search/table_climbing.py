@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from bayleaf.counts.source import CountSource
 from bayleaf.counts.threads import run_tasks
 from bayleaf.data.domain import Domain
-from bayleaf.data.hierarchy import ValueHierarchy
+from bayleaf.data.value_hierarchy import ValueHierarchy
 from bayleaf.scores.arc_prior import ArcPrior
 from bayleaf.scores.local_scores import LocalScore
 from bayleaf.search.constraints import Constraints

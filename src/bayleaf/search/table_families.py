@@ -21,9 +21,10 @@ from bayleaf.counts.threads import worthwhile
 from bayleaf.cpds.distribution import group_of_states
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
-from bayleaf.data.hierarchies.cuts import (
+from bayleaf.data.value_hierarchy import (
     Cut,
     StateGroup,
+    ValueHierarchy,
     abstract,
     abstractable,
     cut_groups,
@@ -32,7 +33,6 @@ from bayleaf.data.hierarchies.cuts import (
     refine,
     top_cut,
 )
-from bayleaf.data.hierarchy import ValueHierarchy
 from bayleaf.native.counts import extend_keys
 from bayleaf.scores.arc_prior import ArcPrior
 from bayleaf.scores.local_scores import LocalScore

@@ -16,8 +16,7 @@ import numpy as np
 from bayleaf.counts.source import CountSource
 from bayleaf.counts.threads import run_tasks
 from bayleaf.data.domain import Domain
-from bayleaf.data.hierarchies.cuts import flat_hierarchy
-from bayleaf.data.hierarchy import ValueHierarchy
+from bayleaf.data.value_hierarchy import ValueHierarchy, flat_hierarchy
 from bayleaf.scores.arc_prior import ArcPrior
 from bayleaf.scores.local_scores import LocalScore
 from bayleaf.search.constraints import Constraints

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pa_csv
 
-from bayleaf.data.reading.texts import MISSING_TEXTS, TRUTHS
+from bayleaf.data.text_parsing import MISSING_TEXTS, TRUTHS
 from bayleaf.wording import quoted
 
 _BLOCK_BYTES = 1 << 24

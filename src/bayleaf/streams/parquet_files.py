@@ -11,7 +11,6 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.dataset as pa_dataset
 
-from bayleaf.streams.reading_errors import in_a_sentence, in_one_line
 from bayleaf.wording import quoted
 
 # Rows of a batch of a file.
@@ -51,9 +50,12 @@ class ParquetFiles:
             joined = _joined_schema(paths, bare)
             plain = opened(format="parquet", schema=pa.schema([*joined, *told]))
         elif as_indices:
-            kept = pa_dataset.ParquetReadOptions(
-                dictionary_columns=_texts(plain.schema)
-            )
+            texts = [
+                f.name
+                for f in plain.schema
+                if pa.types.is_string(f.type) or pa.types.is_large_string(f.type)
+            ]
+            kept = pa_dataset.ParquetReadOptions(dictionary_columns=texts)
             form = pa_dataset.ParquetFileFormat(read_options=kept)
             return cls(paths, opened(format=form), not in_folders, in_folders)
         return cls(paths, plain, False, in_folders)
@@ -99,15 +101,6 @@ def after(
         first -= skipped
         if skipped < batch.num_rows:
             yield batch.slice(skipped)
-
-
-def _texts(schema: pa.Schema) -> list[str]:
-    """Columns of text."""
-    return [
-        column.name
-        for column in schema
-        if pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
-    ]
 
 
 def _joined_schema(paths: Sequence[str], schemas: Sequence[pa.Schema]) -> pa.Schema:
@@ -161,3 +154,25 @@ def _row_groups(file: Any, schema: pa.Schema, first: int) -> Iterator[pa.RecordB
             for batch in after(batches, first):
                 yield batch if batch.schema == schema else batch.cast(schema)
         first = max(0, first - n_rows)
+
+
+# Libraries whose errors tell of their own insides, on several lines.
+_LIBRARIES = ("pyarrow", "polars", "duckdb", "_duckdb")
+_MOST_LETTERS = 300
+
+
+@contextlib.contextmanager
+def in_a_sentence(what: str = "the table") -> Iterator[None]:
+    """Raise ValueError in a sentence for an error of a library that yields batches."""
+    try:
+        yield
+    except Exception as error:
+        if type(error).__module__.partition(".")[0] not in _LIBRARIES:
+            raise
+        raise ValueError(f"cannot read {what}: {in_one_line(error)}") from error
+
+
+def in_one_line(error: BaseException) -> str:
+    """The first paragraph of what an error says, in one line and not too long."""
+    told = " ".join(str(error).strip().partition("\n\n")[0].split())
+    return told if len(told) <= _MOST_LETTERS else f"{told[:_MOST_LETTERS]} ..."

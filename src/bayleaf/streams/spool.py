@@ -19,16 +19,136 @@ from bayleaf.data.tables.columns import (
     Name,
     NumberColumn,
     PlainColumn,
+    TimeColumn,
     ValueColumn,
 )
 from bayleaf.native.data import look_up
-from bayleaf.streams.number_spool import NumberSpool, read_items, truncate
-from bayleaf.streams.number_summary import SHORT_RANGE
+from bayleaf.wording import shown_name
+
+
+class NumberSpool:
+    """A column of numbers, or of times in microseconds, as they are.
+
+    `path` has no ending; `times` is "" for numbers, or "dates" or "durations".
+    """
+
+    kind = "numbers"
+
+    def __init__(self, name: Name, path: Path, dtype: str, times: str = "") -> None:
+        self.name = name
+        self.dtype = np.dtype(dtype)
+        self.times = times
+        self.n_rows = 0
+        self.n_missing = 0
+        self._path = path
+        self._file: Any = None
+        self._missing: Any = None
+
+    def append(self, column: Column) -> bool:
+        """Write the cells of a batch."""
+        values, missing = values_of(column)
+        if self._file is None:
+            self._file = self._path.with_suffix(".numbers").open("ab")
+            self._missing = self._path.with_suffix(".missing").open("ab")
+        if missing is None:
+            missing = np.zeros(len(values), dtype=bool)
+        self._file.write(np.ascontiguousarray(values, self.dtype).data)
+        # Floats tell by themselves which are missing.
+        if self.dtype.kind != "f":
+            self._missing.write(np.ascontiguousarray(missing).data)
+        self.n_missing += int(np.count_nonzero(missing))
+        self.n_rows += len(values)
+        return True
+
+    def cells(self, first: int, last: int) -> Column:
+        """Some rows as a column."""
+        path = self._path.with_suffix(".numbers")
+        values = read_items(path, self.dtype, first, last)
+        if self.dtype.kind == "f":
+            missing = np.isnan(values)
+        else:
+            path = self._path.with_suffix(".missing")
+            missing = read_items(path, np.dtype(bool), first, last)
+        if self.times:
+            return TimeColumn(self.name, values, missing, self.times == "durations")
+        return NumberColumn(self.name, values, missing if missing.any() else None)
+
+    def close(self) -> None:
+        """Let go of the files."""
+        if self._file is not None:
+            self._file.close()
+            self._missing.close()
+            self._file = None
+
+    def discard(self) -> None:
+        """Remove what was written."""
+        self.close()
+        for suffix in (".numbers", ".missing"):
+            self._path.with_suffix(suffix).unlink(missing_ok=True)
+
+    def state(self) -> dict[str, Any]:
+        """What is needed to go on after the rows so far."""
+        self.close()
+        return {
+            "kind": self.kind,
+            "dtype": self.dtype.str,
+            "times": self.times,
+            "n_rows": self.n_rows,
+            "n_missing": self.n_missing,
+        }
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Go on from a state, leaving out what was written after it."""
+        self.n_rows, self.n_missing = state["n_rows"], state["n_missing"]
+        truncate(self._path.with_suffix(".numbers"), self.n_rows * self.dtype.itemsize)
+        if self.dtype.kind != "f":
+            truncate(self._path.with_suffix(".missing"), self.n_rows)
+
+
+def values_of(column: Column) -> tuple[NDArray[Any], NDArray[np.bool_] | None]:
+    """Numbers or microseconds, and which cells are missing."""
+    if isinstance(column, TimeColumn):
+        return column.microseconds, column.missing
+    assert isinstance(column, NumberColumn)
+    return column.values, column.missing
+
+
+def first_missing(column: Column) -> int | None:
+    """The first row in which a column is missing; None if it never is."""
+    missing = column.indices < 0 if isinstance(column, ValueColumn) else column.missing
+    if missing is None or not missing.any():
+        return None
+    return int(np.argmax(missing))
+
+
+def read_items(path: Path, dtype: np.dtype[Any], first: int, last: int) -> NDArray[Any]:
+    """Read some items of a file; ValueError if it does not contain all of them."""
+    offset = first * dtype.itemsize
+    items: NDArray[Any] = np.fromfile(path, dtype, last - first, offset=offset)
+    if len(items) < last - first:
+        raise ValueError(
+            f"the temporary file {shown_name(str(path))} is incomplete: another "
+            "program changed it, or the disk lost part of it; read the table again"
+        )
+    return items
+
+
+def truncate(path: Path, size: int) -> None:
+    """Cut a file that grew after it was noted how long it was."""
+    if size == 0 and not path.exists():
+        return
+    if path.stat().st_size < size:
+        raise ValueError(f"{path.name} is shorter than it was")
+    with path.open("r+b") as file:
+        file.truncate(size)
+
 
 # The number of a cell that is missing, and of values beyond those that are listed.
 MISSING = 0
 # Most values of a column that are told apart.
 MOST_VALUES = 1 << 20
+# Whole numbers in a range of so many are all told apart.
+SHORT_RANGE = 1 << 16
 _BYTE = 256
 
 
@@ -49,21 +169,12 @@ class ValueSpool:
         self.values: list[Hashable] = []
         self._index: dict[Hashable, int] = {}
         self._path = path
-        self._width = 1
+        self.width = 1  # bytes per cell
+        self.cell_file = path.with_suffix(".values")  # the numbers of cells
         self._file: Any = None
         self._n_kept = 0
         self._low = 0
         self._lookup: NDArray[np.uint32] = np.zeros(0, np.uint32)
-
-    @property
-    def width(self) -> int:
-        """Bytes that a cell takes."""
-        return self._width
-
-    @property
-    def cell_file(self) -> Path:
-        """Where the numbers of cells stand, one after the other."""
-        return self._path.with_suffix(".values")
 
     @property
     def n_codes(self) -> int:
@@ -83,7 +194,14 @@ class ValueSpool:
                 return False
         else:
             codes = self._value_codes(column)
-        self._write(codes)
+        # As many bytes as the largest number takes.
+        width = _bytes_of(self.n_codes)
+        if width > self.width:
+            self._rewrite(width)
+        if self._file is None:
+            self._file = self.cell_file.open("ab")
+        self._file.write(codes.astype(f"u{self.width}", copy=False).data)
+        self.n_rows += len(codes)
         return True
 
     def _value_codes(self, column: ValueColumn) -> NDArray[Any]:
@@ -170,27 +288,17 @@ class ValueSpool:
                 self.values.append(value)
                 self._index[value] = len(self.values)
 
-    def _write(self, codes: NDArray[Any]) -> None:
-        """Append cells, in as many bytes as the largest number takes."""
-        width = _bytes_of(self.n_codes)
-        if width > self._width:
-            self._rewrite(width)
-        if self._file is None:
-            self._file = self.cell_file.open("ab")
-        self._file.write(codes.astype(f"u{self._width}", copy=False).data)
-        self.n_rows += len(codes)
-
     def _rewrite(self, width: int) -> None:
         """Give the cells that are written already more bytes."""
         if self.n_rows:
             self.close()
             old = self.codes(0, self.n_rows)
             old.astype(f"u{width}").tofile(self.cell_file)
-        self._width = width
+        self.width = width
 
     def codes(self, first: int, last: int) -> NDArray[Any]:
         """Numbers of the cells of some rows."""
-        return read_items(self.cell_file, np.dtype(f"u{self._width}"), first, last)
+        return read_items(self.cell_file, np.dtype(f"u{self.width}"), first, last)
 
     def cells(self, first: int, last: int) -> PlainColumn:
         """Some rows as a column."""
@@ -228,7 +336,7 @@ class ValueSpool:
             "n_rows": self.n_rows,
             "n_missing": self.n_missing,
             "n_values": len(self.values),
-            "width": self._width,
+            "width": self.width,
         }
 
     def restore(self, state: dict[str, Any]) -> None:
@@ -244,13 +352,13 @@ class ValueSpool:
         lines = "".join(json.dumps(value) + "\n" for value in values)
         path.write_text(lines, "utf-8", newline="\n")
         self._n_kept = len(values)
-        self.ordered, self._width = state["ordered"], state["width"]
+        self.ordered, self.width = state["ordered"], state["width"]
         self.n_rows, self.n_missing = state["n_rows"], state["n_missing"]
         if self.numbers and values:
             whole = [int(value) for value in values]
             self._widen(min(whole), max(whole))
             self._lookup[np.array(whole) - min(whole)] = range(1, len(whole) + 1)
-        truncate(self.cell_file, self.n_rows * self._width)
+        truncate(self.cell_file, self.n_rows * self.width)
 
 
 Spool = ValueSpool | NumberSpool
@@ -260,13 +368,13 @@ def spool_for(column: Column, path: Path) -> Spool:
     """An empty spool for columns like this one."""
     if isinstance(column, ValueColumn):
         return ValueSpool(column.name, path)
-    if (
-        isinstance(column, NumberColumn)
-        and column.is_integer
-        and (column.values.dtype != np.uint64)
-    ):
+    if isinstance(column, TimeColumn):
+        times = "durations" if column.is_duration else "dates"
+        return NumberSpool(column.name, path, "i8", times)
+    if column.is_integer and column.values.dtype != np.uint64:
         return ValueSpool(column.name, path, numbers=True)
-    return NumberSpool.of_column(column, path)
+    dtype = column.values.dtype
+    return NumberSpool(column.name, path, "<i8" if dtype.kind == "i" else dtype.str)
 
 
 def as_numbers(spool: ValueSpool, path: Path, block_rows: int) -> NumberSpool:
@@ -300,12 +408,3 @@ def blocks(n_rows: int, size: int) -> Iterator[tuple[int, int]]:
 def _bytes_of(n_codes: int) -> int:
     """Bytes that a number takes."""
     return 1 if n_codes <= _BYTE else 2 if n_codes <= SHORT_RANGE else 4
-
-
-def looked_up(
-    table: NDArray[np.uint32], places: NDArray[Any], kind: str
-) -> NDArray[Any]:
-    """Entries of a table, as codes of a type."""
-    codes = np.empty(len(places), kind)
-    look_up(places, 0, table, codes)
-    return codes

@@ -17,18 +17,13 @@ from numpy.typing import NDArray
 
 from bayleaf.counts.occupied import MOST_WEIGHT
 from bayleaf.counts.threads import run_tasks
-from bayleaf.data.tables.cells import arrow_column, unsupported
-from bayleaf.data.tables.columns import (
-    Column,
-    NumberColumn,
-    TimeColumn,
-    ValueColumn,
-)
+from bayleaf.data.tables.array_columns import arrow_column, unsupported
+from bayleaf.data.tables.columns import Column, NumberColumn, TimeColumn, ValueColumn
 from bayleaf.files import replace_file
 from bayleaf.progress import Work, in_words
-from bayleaf.streams.number_spool import NumberSpool
-from bayleaf.streams.sources import BATCH_ROWS, ArrowSource
+from bayleaf.streams.batch_sources import BATCH_ROWS, ArrowSource
 from bayleaf.streams.spool import (
+    NumberSpool,
     ValueSpool,
     as_numbers,
     restored,
@@ -107,7 +102,10 @@ class SpooledTable:
             self.n_jobs,
         )
         if self.roles.target is not None:
-            self._append_target(kept)
+            values = checked_target(kept, self.roles.target, self.n_read)
+            if self.target is None:
+                self.target = ValueSpool(self.roles.target, self.folder / "target")
+            self.target.append(values)
         self.n_read += batch.num_rows
 
     def _append_column(
@@ -136,14 +134,6 @@ class SpooledTable:
             self.weights = NumberSpool("weights", self.folder / "weights", "<f8")
         self.weights.append(NumberColumn("weights", weights[kept], None))
         return batch if kept.all() else batch.filter(pa.array(kept))
-
-    def _append_target(self, batch: pa.RecordBatch) -> None:
-        """Write down the classes."""
-        name = str(self.roles.target)
-        values = checked_target(batch, name, self.n_read)
-        if self.target is None:
-            self.target = ValueSpool(name, self.folder / "target")
-        self.target.append(values)
 
     def note(self, what: str) -> None:
         """Note how far reading has come."""

@@ -6,9 +6,10 @@ would be learned of the long ones.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,8 +17,8 @@ from numpy.typing import NDArray
 from bayleaf.counts.table_counts import TableCounts
 from bayleaf.counts.threads import run_tasks
 from bayleaf.data.codes import Codes
-from bayleaf.data.reading.dates import HOUR
-from bayleaf.data.reading.learning import COUNTED_ROWS
+from bayleaf.data.column_reading import COUNTED_ROWS
+from bayleaf.data.dates import HOUR
 from bayleaf.data.tables.columns import (
     Column,
     Name,
@@ -26,9 +27,125 @@ from bayleaf.data.tables.columns import (
     TimeColumn,
     ValueColumn,
 )
-from bayleaf.streams.number_spool import NumberSpool
-from bayleaf.streams.number_summary import NumberSummary
-from bayleaf.streams.spool import MISSING, ValueSpool, blocks
+from bayleaf.streams.spool import (
+    MISSING,
+    SHORT_RANGE,
+    NumberSpool,
+    Spool,
+    ValueSpool,
+    blocks,
+    values_of,
+)
+
+Floats = NDArray[np.float64]
+Indices = NDArray[np.intp]
+# Most numbers that are told apart, and counts that go with them.
+MOST_NUMBERS, _MOST_COUNTS = 1 << 20, 1 << 23
+
+
+@dataclass
+class NumberSummary:
+    """Distinct numbers with their cells and weight in each class.
+
+    Exact up to `most` distinct numbers. Beyond, neighbours are joined into at most half
+    as many intervals of about equal weight, each represented by its greatest number; a
+    rank is then wrong by at most `rank_error` cells.
+    """
+
+    dtype: Any
+    n_classes: int
+    values: NDArray[Any] = field(init=False)
+    n_cells: NDArray[np.int64] = field(init=False)
+    weights: Floats = field(init=False)
+    rank_error: int = 0
+
+    def __post_init__(self) -> None:
+        self.dtype = np.dtype(self.dtype)
+        self.values = np.zeros(0, self.dtype)
+        self.n_cells = np.zeros((0, self.n_classes), np.int64)
+        self.weights = np.zeros((0, self.n_classes))
+
+    @property
+    def most(self) -> int:
+        """How many numbers are told apart."""
+        return max(1 << 12, min(MOST_NUMBERS, _MOST_COUNTS // self.n_classes))
+
+    def add(
+        self, values: NDArray[Any], classes: Indices, weights: Floats | None
+    ) -> None:
+        """Add the cells of some rows, none of them missing."""
+        if not len(values):
+            return
+        order = np.argsort(values, kind="stable")
+        ordered = values[order]
+        # Adding zero turns -0.0 into 0.0, which it equals but does not look like.
+        new = np.concatenate(([True], ordered[1:] != ordered[:-1]))
+        place = np.cumsum(new) - 1
+        n_values = int(place[-1]) + 1
+        cells = place * self.n_classes + classes[order]
+        size = n_values * self.n_classes
+        counts = np.bincount(cells, minlength=size).astype(np.int64)
+        total = counts.astype(np.float64)
+        if weights is not None:
+            total = np.bincount(cells, weights[order], size).astype(np.float64)
+        shape = n_values, self.n_classes
+        self.merge(ordered[new] + 0, counts.reshape(shape), total.reshape(shape))
+
+    def plus(self, other: Self, classes: Indices, n_classes: int) -> Self:
+        """The summary of both columns, one after the other.
+
+        `classes` are the places here of the other's classes; this one's classes come
+        first among `n_classes`.
+        """
+        dtype = np.result_type(self.dtype, other.dtype)
+        both = type(self)(dtype, n_classes)
+        both.rank_error = self.rank_error + other.rank_error
+        for one, places in ((self, np.arange(self.n_classes)), (other, classes)):
+            n_cells = np.zeros((len(one.values), n_classes), np.int64)
+            weights = np.zeros((len(one.values), n_classes))
+            n_cells[:, places], weights[:, places] = one.n_cells, one.weights
+            both.merge(one.values.astype(dtype), n_cells, weights)
+        return both
+
+    def merge(
+        self, values: NDArray[Any], n_cells: NDArray[np.int64], weights: Floats
+    ) -> None:
+        """Take in numbers in increasing order, with their cells and weights."""
+        if not len(values):
+            return
+        every = np.concatenate([self.values, values])
+        order = np.argsort(every, kind="stable")
+        every = every[order]
+        first = np.flatnonzero(np.concatenate(([True], every[1:] != every[:-1])))
+        self.values = every[first]
+        self.n_cells = np.add.reduceat(
+            np.concatenate([self.n_cells, n_cells])[order], first
+        )
+        self.weights = np.add.reduceat(
+            np.concatenate([self.weights, weights])[order], first
+        )
+        if len(self.values) <= self.most:
+            return
+        # Whole numbers in a short range cannot become too many.
+        is_whole = self.dtype.kind in "iu"
+        if not (is_whole and int(self.values[-1]) - int(self.values[0]) < SHORT_RANGE):
+            self._join_neighbours()
+
+    def _join_neighbours(self) -> None:
+        """Join neighbours into intervals of about equal weight."""
+        per_value = self.n_cells.sum(axis=1)
+        below = np.cumsum(per_value)
+        interval = (below - 1) * (self.most // 2) // below[-1]
+        first = np.flatnonzero(np.concatenate(([True], interval[1:] != interval[:-1])))
+        last = np.append(first[1:], len(interval)) - 1
+        joined = np.add.reduceat(per_value, first)
+        # What lies below the greatest number of an interval may lie above a number in
+        # it; numbers that stand alone are told exactly.
+        self.rank_error += int((joined - per_value[last]).max())
+        self.values = self.values[last]
+        self.n_cells = np.add.reduceat(self.n_cells, first)
+        self.weights = np.add.reduceat(self.weights, first)
+
 
 _BLOCK_ROWS = 1 << 18
 # Cells that are sorted at a time.
@@ -39,8 +156,8 @@ class StandIn(NamedTuple):
     """A short column for a long one."""
 
     column: Column  # entry per value and class, missing last
-    classes: NDArray[np.intp]  # (n_entries,)
-    weights: NDArray[np.float64]  # (n_entries,), of the cells
+    classes: Indices  # (n_entries,)
+    weights: Floats  # (n_entries,), of the cells
     numbers: NDArray[np.int64]  # (n_entries,), in the spool; () for numbers
     rank_error: int = 0  # cells; 0 where every number is there
 
@@ -55,7 +172,7 @@ class RowClasses:
     def __init__(
         self,
         target: ValueSpool | None,
-        table: NDArray[np.intp],
+        table: Indices,
         n_classes: int,
         weights: NumberSpool | None,
         scale: float = 1.0,
@@ -63,14 +180,14 @@ class RowClasses:
         self._target, self._table, self.n_classes = target, table, n_classes
         self._weights, self._scale = weights, scale
 
-    def classes(self, first: int, last: int) -> NDArray[np.intp]:
+    def classes(self, first: int, last: int) -> Indices:
         """Classes of some rows."""
         if self._target is None:
             return np.zeros(last - first, dtype=np.intp)
-        found: NDArray[np.intp] = self._table[self._target.codes(first, last)]
+        found: Indices = self._table[self._target.codes(first, last)]
         return found
 
-    def weights(self, first: int, last: int) -> NDArray[np.float64] | None:
+    def weights(self, first: int, last: int) -> Floats | None:
         """Weights of some rows; None where each counts once."""
         if self._weights is None:
             return None
@@ -81,7 +198,7 @@ class RowClasses:
 
 def count_values(
     spools: Sequence[ValueSpool], rows: RowClasses, n_rows: int, n_jobs: int
-) -> list[tuple[NDArray[np.float64], NDArray[np.float64]]]:
+) -> list[tuple[Floats, Floats]]:
     """Cells and weight of every value in every class, (n_codes, n_classes) each."""
     totals = [np.zeros((2, spool.n_codes, rows.n_classes)) for spool in spools]
     limits = list(blocks(n_rows, _BLOCK_ROWS))
@@ -99,7 +216,7 @@ def count_values(
 
 def _counted_block(
     spools: Sequence[ValueSpool], rows: RowClasses, first: int, last: int
-) -> list[NDArray[np.float64]]:
+) -> list[Floats]:
     """Cells and weight of every value in every class, in some rows."""
     classes, weights = rows.classes(first, last), rows.weights(first, last)
     columns = [spool.codes(first, last) for spool in spools]
@@ -125,10 +242,10 @@ def _counted_block(
 def counts_by_class(
     columns: Sequence[NDArray[Any]],
     n_codes: Sequence[int],
-    classes: NDArray[np.intp],
+    classes: Indices,
     n_classes: int,
-    weights: NDArray[np.float64] | None,
-) -> list[NDArray[np.float64]]:
+    weights: Floats | None,
+) -> list[Floats]:
     """Cells and weight of every code in every class, (2, n_codes, n_classes) each.
 
     No column may have more codes than `Codes` allows.
@@ -150,14 +267,12 @@ class Entries(NamedTuple):
     """The values of a column, each in every class that it is met in."""
 
     numbers: NDArray[np.int64]  # (n_entries,), of values, from 1 on; 0: missing
-    classes: NDArray[np.intp]  # (n_entries,)
+    classes: Indices  # (n_entries,)
     cells: NDArray[np.int64]  # (n_entries,), number of them
-    weights: NDArray[np.float64]  # (n_entries,), of the cells
+    weights: Floats  # (n_entries,), of the cells
 
     @classmethod
-    def of_table(
-        cls, cells: NDArray[np.float64], weights: NDArray[np.float64]
-    ) -> Entries:
+    def of_table(cls, cells: Floats, weights: Floats) -> Entries:
         """Those of tables of shape (n_codes, n_classes)."""
         places = np.nonzero(cells)
         numbers, classes = places
@@ -168,9 +283,7 @@ class Entries(NamedTuple):
         return Entries(*(own[places] for own in self))
 
 
-def stand_in_of_values(
-    spool: ValueSpool, cells: NDArray[np.float64], weights: NDArray[np.float64]
-) -> StandIn:
+def stand_in_of_values(spool: ValueSpool, cells: Floats, weights: Floats) -> StandIn:
     """The short column for one whose cells are numbered by their values."""
     n_listed = len(spool.values) + 1
     entries = Entries.of_table(cells[:n_listed], weights[:n_listed])
@@ -221,14 +334,9 @@ def _in_order(entries: Entries, early: NDArray[np.bool_]) -> tuple[Entries, int]
 
 def _early_numbers(spool: ValueSpool) -> NDArray[np.bool_]:
     """Which numbers are met in the first cells in which distinct values are counted."""
-    n_seen, early = 0, np.zeros(spool.n_codes, dtype=bool)
-    for first, last in blocks(spool.n_rows, COUNTED_ROWS):
-        codes = spool.codes(first, last)
-        codes = codes[codes != MISSING][: COUNTED_ROWS - n_seen]
-        n_seen += len(codes)
+    early = np.zeros(spool.n_codes, dtype=bool)
+    for codes in _first_cells(spool):
         early[codes] = True
-        if n_seen == COUNTED_ROWS:
-            break
     return early
 
 
@@ -238,15 +346,15 @@ def stand_in_of_numbers(spool: NumberSpool, rows: RowClasses) -> StandIn:
     if spool.times == "dates" and summary.rank_error:
         # Whole hours are few, and tell all parts of a date but fractions of its day.
         summary, absent = _summarised(spool, rows, HOUR)
-    return stand_in_of_summary(
-        spool.name, summary, absent, _first_values(spool), spool.times
-    )
+    cells = [*_first_cells(spool)]
+    first_values = np.unique(np.concatenate(cells)) if cells else np.zeros(0)
+    return stand_in_of_summary(spool.name, summary, absent, first_values, spool.times)
 
 
 def stand_in_of_summary(
     name: Name,
     summary: NumberSummary,
-    absent: NDArray[np.float64],
+    absent: Floats,
     first_values: NDArray[Any],
     times: str,
 ) -> StandIn:
@@ -268,30 +376,22 @@ def stand_in_of_summary(
     )
     weights = np.append(summary.weights[places, classes], absent[1][lacking])
     repeats = Repeats(counts, int(np.count_nonzero(early)))
-    column = _column_of(name, values, missing, times, repeats)
+    column: Column
+    if times:
+        column = TimeColumn(name, values, missing, times == "durations", repeats)
+    else:
+        if values.dtype.kind == "f":
+            values = np.where(missing, np.nan, values)
+        lacks = missing if missing.any() else None
+        column = NumberColumn(name, values, lacks, repeats)
     every = np.append(classes, lacking)
     nothing = np.zeros(0, np.int64)
     return StandIn(column, every, weights, nothing, summary.rank_error)
 
 
-def _column_of(
-    name: Name,
-    values: NDArray[Any],
-    missing: NDArray[np.bool_],
-    times: str,
-    repeats: Repeats,
-) -> Column:
-    """Numbers or times as a column."""
-    if times:
-        return TimeColumn(name, values, missing, times == "durations", repeats)
-    if values.dtype.kind == "f":
-        values = np.where(missing, np.nan, values)
-    return NumberColumn(name, values, missing if missing.any() else None, repeats)
-
-
 def _summarised(
     spool: NumberSpool, rows: RowClasses, unit: int
-) -> tuple[NumberSummary, NDArray[np.float64]]:
+) -> tuple[NumberSummary, Floats]:
     """Numbers by class, rounded down to a unit; missing cells and weight by class."""
     summary = NumberSummary(spool.dtype, rows.n_classes)
     absent = np.zeros((2, rows.n_classes))
@@ -311,23 +411,17 @@ def _summarised(
     return summary, absent
 
 
-def values_of(column: Column) -> tuple[NDArray[Any], NDArray[np.bool_] | None]:
-    """Numbers or microseconds, and which cells are missing."""
-    if isinstance(column, TimeColumn):
-        return column.microseconds, column.missing
-    assert isinstance(column, NumberColumn)
-    return column.values, column.missing
-
-
-def _first_values(spool: NumberSpool) -> NDArray[Any]:
-    """The distinct numbers in the first cells that are counted for reports."""
-    found: list[NDArray[Any]] = []
-    n_seen = 0
+def _first_cells(spool: Spool) -> Iterator[NDArray[Any]]:
+    """The first present cells, numbered or as numbers, that are counted for reports."""
+    n_left = COUNTED_ROWS
     for first, last in blocks(spool.n_rows, COUNTED_ROWS):
-        values, missing = values_of(spool.cells(first, last))
-        present = values if missing is None else values[~missing]
-        found.append(present[: COUNTED_ROWS - n_seen])
-        n_seen += len(found[-1])
-        if n_seen == COUNTED_ROWS:
-            break
-    return np.unique(np.concatenate(found)) if found else np.zeros(0)
+        if isinstance(spool, ValueSpool):
+            cells = spool.codes(first, last)
+            cells = cells[cells != MISSING]
+        else:
+            cells, missing = values_of(spool.cells(first, last))
+            cells = cells if missing is None else cells[~missing]
+        yield cells[:n_left]
+        n_left -= len(cells[:n_left])
+        if not n_left:
+            return

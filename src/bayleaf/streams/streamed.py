@@ -6,7 +6,7 @@ import os
 from typing import Any
 
 # Where classes are defined whose objects yield batches but look like no stream.
-_MODULES = ("pyarrow._dataset", "pyarrow.dataset", "bayleaf.streams.sources")
+_MODULES = ("pyarrow._dataset", "pyarrow.dataset", "bayleaf.streams.batch_sources")
 _STORES = "bayleaf.data.code_store"
 
 

@@ -14,13 +14,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from bayleaf.data import encoder_learning
+from bayleaf.data import table_encoder as encoding
 from bayleaf.data.codes import Codes
+from bayleaf.data.column_reading import EncoderRules
 from bayleaf.data.domain import Variable
-from bayleaf.data.encoder import learning
-from bayleaf.data.encoder import table_encoder as encoding
-from bayleaf.data.encoder.learning import Target, learn_encoder
-from bayleaf.data.encoder.table_encoder import TableEncoder
-from bayleaf.data.reading.rules import EncoderRules
+from bayleaf.data.encoder_learning import Target, learn_encoder
+from bayleaf.data.table_encoder import TableEncoder
 from bayleaf.data.tables.columns import Matrix
 from bayleaf.data.tables.frames import take_apart
 from offenders import check_each
@@ -44,7 +44,10 @@ def _nothing(matrix: Matrix, *_: Any) -> tuple[list[None], NDArray[np.uint8]]:
 def column_by_column() -> Iterator[None]:
     """Keep matrices from going the short way."""
     with pytest.MonkeyPatch.context() as patch:
-        for module, name in ((learning, "learn_matrix"), (encoding, "encode_matrix")):
+        for module, name in (
+            (encoder_learning, "learn_matrix"),
+            (encoding, "encode_matrix"),
+        ):
             patch.setattr(module, name, _nothing)
         yield
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from bayleaf.data.domain import Domain, Variable, numeric_variable, ordered_variable
-from bayleaf.data.hierarchy import ValueHierarchy
 from bayleaf.data.interval_numbers import IntervalNumbers
+from bayleaf.data.value_hierarchy import ValueHierarchy
 from bayleaf.inference.events.binding import read_event
 from bayleaf.inference.events.events import ALWAYS, AllOf, AnyOf, OneOf
 from bayleaf.inference.events.known import read_known

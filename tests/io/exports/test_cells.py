@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 from bayleaf import NaiveBayesClassifier
-from bayleaf.data.reading.dates import part_values
+from bayleaf.data.dates import part_values
 from bayleaf.data.tables.frames import take_apart
 from bayleaf.io.exports.cells import FeatureCells, feature_cells
 from oracles.batched_tables import the_table

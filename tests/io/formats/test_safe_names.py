@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from bayleaf.data.domain import Domain, Variable, numeric_variable
-from bayleaf.data.hierarchy import ValueHierarchy
+from bayleaf.data.value_hierarchy import ValueHierarchy
 from bayleaf.io.formats.safe_names import MAX_LENGTH, SafeNames, restored_variable
 from offenders import check_each
 

@@ -9,7 +9,7 @@ import pytest
 
 from bayleaf.cpds.tree_cpd import Leaf, Split, TreeCPD
 from bayleaf.data.domain import Domain, Variable
-from bayleaf.data.hierarchy import ValueHierarchy
+from bayleaf.data.value_hierarchy import ValueHierarchy
 from bayleaf.io.native.archive import ArrayReader
 from bayleaf.io.native.codec import Decoder, encoded
 from bayleaf.io.native.trees import FlatSplit, FlatTree

@@ -19,9 +19,9 @@ from hypothesis import strategies as st
 
 import bayleaf
 from bayleaf import AODEClassifier, KDBClassifier, NaiveBayesClassifier, TANClassifier
+from bayleaf.data.column_reading import EncoderRules
 from bayleaf.data.domain import Domain, Variable, numeric_variable
-from bayleaf.data.encoder.table_encoder import TableEncoder
-from bayleaf.data.reading.rules import EncoderRules
+from bayleaf.data.table_encoder import TableEncoder
 from bayleaf.graph.dag import DAG
 from bayleaf.io import ModelFileError, SavedModel, read_model, write_model
 from bayleaf.io.native import archive

@@ -13,7 +13,7 @@ import pytest
 from bayleaf import AODEClassifier, TANClassifier
 from bayleaf.cpds import DeterministicCPD, Leaf, Split, TableCPD, TreeCPD
 from bayleaf.data.domain import Domain, Variable, numeric_variable
-from bayleaf.data.hierarchy import ValueHierarchy
+from bayleaf.data.value_hierarchy import ValueHierarchy
 from bayleaf.graph.dag import DAG
 from bayleaf.io.errors import ModelFileError
 from bayleaf.io.native.network_json import read, write

@@ -10,8 +10,7 @@ import pytest
 
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain, Variable
-from bayleaf.data.hierarchies.cuts import flat_hierarchy
-from bayleaf.data.hierarchy import ValueHierarchy
+from bayleaf.data.value_hierarchy import ValueHierarchy, flat_hierarchy
 from bayleaf.graph.dag import DAG
 from bayleaf.scores.local_scores import resolve_score
 from bayleaf.search.constraints import Constraints

@@ -12,7 +12,7 @@ import pytest
 from bayleaf.counts.table_counts import TableCounts
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain, Variable
-from bayleaf.data.hierarchy import ValueHierarchy
+from bayleaf.data.value_hierarchy import ValueHierarchy
 from bayleaf.scores.local_scores import resolve_score
 from bayleaf.search.constraints import Constraints
 from bayleaf.search.structure import SearchResult

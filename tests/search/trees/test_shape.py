@@ -7,8 +7,7 @@ import pytest
 
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Variable
-from bayleaf.data.hierarchies.cuts import flat_hierarchy
-from bayleaf.data.hierarchy import ValueHierarchy
+from bayleaf.data.value_hierarchy import ValueHierarchy, flat_hierarchy
 from bayleaf.search.trees.growing import value_nodes
 from bayleaf.search.trees.leaf_counts import RowTable, row_counts
 from bayleaf.search.trees.shape import LeafShape, SplitShape, TreeShape

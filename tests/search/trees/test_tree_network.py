@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain, Variable
-from bayleaf.data.hierarchies.cuts import flat_hierarchy
-from bayleaf.data.hierarchy import ValueHierarchy
+from bayleaf.data.value_hierarchy import ValueHierarchy, flat_hierarchy
 from bayleaf.scores.local_scores import LOCAL_SCORES, resolve_score
 from bayleaf.search.constraints import Constraints
 from bayleaf.search.structure import Deadline

@@ -62,12 +62,12 @@ from bayleaf.counts.table_counts import TableCounts
 from bayleaf.counts.threads import thread_count
 from bayleaf.cpds.smoothing import Smoothing, resolve_smoothing
 from bayleaf.data.codes import Codes
-from bayleaf.data.cuts.discretizers import resolve_discretizer
+from bayleaf.data.discretizers import resolve_discretizer
 from bayleaf.data.domain import Domain, Variable
-from bayleaf.data.encoder.learning import Discretizer, Target, learn_encoder
-from bayleaf.data.encoder.table_encoder import EncodedTable, TableEncoder
+from bayleaf.data.encoder_learning import Discretizer, Target, learn_encoder
 from bayleaf.data.memory import size_in_bytes
 from bayleaf.data.random_state import random_generator
+from bayleaf.data.table_encoder import EncodedTable, TableEncoder
 from bayleaf.data.tables.frames import row_labels, take_apart
 from bayleaf.describe.summary import Summary, summarize
 from bayleaf.io.native.model_file import SavedModel
@@ -634,7 +634,7 @@ class BayesianClassifier(
             families_of,
             reading_of,
         )
-        from bayleaf.streams.sources import open_source
+        from bayleaf.streams.batch_sources import open_source
 
         check_is_fitted(self, "model_")
         source, families = open_source(table), families_of(self.model_)

@@ -26,13 +26,15 @@ from bayleaf.classifiers.shared.stored_tables import (
 from bayleaf.classifiers.shared.training import MEAN_ONE
 from bayleaf.counts.store_counts import BlockCounts, StoreCounts
 from bayleaf.cpds.smoothing import resolve_smoothing
-from bayleaf.data.encoder.learning import Discretizer
+from bayleaf.data.encoder_learning import Discretizer
 from bayleaf.data.random_state import random_generator
 from bayleaf.io.native.tables import TableReading
-from bayleaf.streams.partitions.counts import PartitionCounts
-from bayleaf.streams.partitions.learning import HowToLearn, learn_partitions
-from bayleaf.streams.partitions.sources import open_partitions
-from bayleaf.streams.partitions.tasks import Tasks
+from bayleaf.streams.dask_partitions import Tasks, open_partitions
+from bayleaf.streams.partition_learning import (
+    HowToLearn,
+    PartitionCounts,
+    learn_partitions,
+)
 from bayleaf.streams.streamed import is_partitioned, is_store
 
 

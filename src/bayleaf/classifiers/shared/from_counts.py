@@ -15,13 +15,13 @@ from bayleaf.classifiers.shared.stored_tables import adopt_table
 from bayleaf.counts.count_tables import CountTables
 from bayleaf.counts.source import CountSource, Family
 from bayleaf.counts.table_counts import TableCounts
+from bayleaf.data.class_labels import encode_labels, sorted_positions
 from bayleaf.data.domain import Domain, Variable
-from bayleaf.data.labels import encode_labels, sorted_positions
 from bayleaf.data.random_state import random_generator
 from bayleaf.data.tables.frames import take_apart
 from bayleaf.io.native.count_store import CountStore
 from bayleaf.io.native.tables import TableReading
-from bayleaf.streams.sources import ArrowSource
+from bayleaf.streams.batch_sources import ArrowSource
 from bayleaf.streams.spooling import TableRoles, checked_weights
 from bayleaf.wording import quoted
 

@@ -32,10 +32,10 @@ from bayleaf.cpds.distribution import TableCPD
 from bayleaf.cpds.linear_gaussian import LinearGaussianFamilies
 from bayleaf.cpds.smoothing import Lidstone, Smoothing
 from bayleaf.data.codes import Codes
-from bayleaf.data.cuts.fine_cuts import FineCuts
-from bayleaf.data.cuts.random_cuts import FEW_VALUES
+from bayleaf.data.discretizers import FineCuts
 from bayleaf.data.domain import Domain
-from bayleaf.data.encoder.learning import Discretizer
+from bayleaf.data.encoder_learning import Discretizer
+from bayleaf.data.random_cuts import FEW_VALUES
 from bayleaf.data.shuffled_rows import shuffled_distinct_rows
 from bayleaf.graph.dag import DAG
 from bayleaf.models.bayesian_network import BayesianNetwork

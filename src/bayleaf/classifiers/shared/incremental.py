@@ -12,7 +12,7 @@ from bayleaf.counts.count_tables import StoredCounts
 from bayleaf.counts.source import CountSource
 from bayleaf.counts.table_counts import rows_by_state
 from bayleaf.data.domain import Domain
-from bayleaf.data.encoder.learning import Target, learn_encoder
+from bayleaf.data.encoder_learning import Target, learn_encoder
 from bayleaf.data.random_state import random_generator
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.data.reading.rules import EncoderRules
+from bayleaf.data.column_reading import EncoderRules
 from bayleaf.data.tables.columns import Name
 from bayleaf.wording import name_list, quoted, size_text
 

@@ -15,9 +15,9 @@ from sklearn.utils.validation import check_is_fitted
 from bayleaf.counts.source import CountSource
 from bayleaf.counts.table_counts import TableCounts, rows_by_state
 from bayleaf.cpds import smoothing as smoothing_rules
-from bayleaf.data.cuts import discretizers
-from bayleaf.data.hierarchies.files import resolve_hierarchies
-from bayleaf.data.hierarchy import ValueHierarchy
+from bayleaf.data import discretizers
+from bayleaf.data.fitted_hierarchies import resolve_hierarchies
+from bayleaf.data.value_hierarchy import ValueHierarchy
 from bayleaf.io.errors import ModelFileError
 from bayleaf.io.native.model_file import SavedModel
 from bayleaf.models.support.support_counts import SupportCounts

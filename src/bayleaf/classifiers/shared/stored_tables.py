@@ -25,20 +25,19 @@ from bayleaf.classifiers.shared.parameters import (
 from bayleaf.classifiers.shared.training import MEAN_ONE
 from bayleaf.counts.threads import thread_count
 from bayleaf.data.code_store import CodeStore
-from bayleaf.data.cuts.random_cuts import RandomCuts
-from bayleaf.data.encoder.learning import Discretizer
-from bayleaf.data.encoder.table_encoder import TableEncoder
-from bayleaf.data.hierarchies.encoding import with_value_hierarchies
-from bayleaf.data.hierarchies.files import hierarchies_text
-from bayleaf.data.hierarchy import ValueHierarchy
+from bayleaf.data.encoder_learning import Discretizer
+from bayleaf.data.fitted_hierarchies import hierarchies_text, with_value_hierarchies
+from bayleaf.data.random_cuts import RandomCuts
+from bayleaf.data.table_encoder import TableEncoder
 from bayleaf.data.tables.columns import Name
+from bayleaf.data.value_hierarchy import ValueHierarchy
 from bayleaf.files import locked
 from bayleaf.io.atomic import check_writable
 from bayleaf.io.native.tables import TableReading
-from bayleaf.streams.learning import learn_spooled
-from bayleaf.streams.sources import ArrowSource, open_source
+from bayleaf.streams.batch_sources import ArrowSource, open_source
 from bayleaf.streams.spooling import TableRoles, spool_table
 from bayleaf.streams.streamed import is_store
+from bayleaf.streams.table_learning import learn_spooled
 from bayleaf.wording import quoted, shown_name
 
 # What stands in a file of codes beside them.

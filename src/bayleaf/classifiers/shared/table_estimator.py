@@ -25,14 +25,14 @@ from bayleaf.classifiers.shared.parameters import (
 from bayleaf.classifiers.shared.saving import saved_model
 from bayleaf.classifiers.shared.training import COUNTS, WEIGHT_SCALES
 from bayleaf.cpds.smoothing import Smoothing
-from bayleaf.data.encoder.column_table import ColumnTable
-from bayleaf.data.reading.rules import (
+from bayleaf.data.column_reading import (
     DATE_RULES,
     IDENTIFIER_RULES,
     MISSING_RULES,
     RARE_RULES,
     UNKNOWN_RULES,
 )
+from bayleaf.data.column_table import ColumnTable
 from bayleaf.data.tables.columns import Column, Matrix, Name
 from bayleaf.data.tables.frames import take_apart
 from bayleaf.io.native.model_file import SavedModel, write_model

@@ -12,8 +12,8 @@ from sklearn.exceptions import DataConversionWarning
 
 from bayleaf.classifiers.shared.parameters import numbers_of
 from bayleaf.counts.occupied import MOST_WEIGHT
+from bayleaf.data.class_labels import encode_labels, label_codes
 from bayleaf.data.domain import Variable
-from bayleaf.data.labels import encode_labels, label_codes
 from bayleaf.data.tables.columns import Column, Matrix, select_rows
 from bayleaf.data.tables.frames import column_names
 from bayleaf.models.class_model import ClassModel

@@ -47,9 +47,9 @@ def check(
         class_variable,
     )
     from bayleaf.cli.training import training_table
-    from bayleaf.data.cuts.discretizers import resolve_discretizer
-    from bayleaf.data.encoder.column_table import ColumnTable
-    from bayleaf.data.encoder.learning import Target, learn_encoder
+    from bayleaf.data.column_table import ColumnTable
+    from bayleaf.data.discretizers import resolve_discretizer
+    from bayleaf.data.encoder_learning import Target, learn_encoder
     from bayleaf.data.tables.frames import take_apart
 
     options = options or ModelOptions()

@@ -139,7 +139,7 @@ def compare_models(
     does not fit, before models learn.
     """
     from bayleaf.cli.training import training_table
-    from bayleaf.data.labels import encode_labels
+    from bayleaf.data.class_labels import encode_labels
     from bayleaf.evaluation.compare import compare as compare_classifiers
     from bayleaf.evaluation.folds import forward_folds
     from bayleaf.evaluation.operating_points import read_loss

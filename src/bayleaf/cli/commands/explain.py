@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from bayleaf.data.codes import Codes
-    from bayleaf.data.encoder.table_encoder import TableEncoder
+    from bayleaf.data.table_encoder import TableEncoder
     from bayleaf.explain import Robustness
     from bayleaf.io import SavedModel
     from bayleaf.models.predictor import Predictor
@@ -342,7 +342,7 @@ class _Recourse(NamedTuple):
 
     def settings(self) -> dict[str, Any]:
         """Parameters of `bayleaf.explain.counterfactuals`."""
-        from bayleaf.data.reading.texts import read_numbers
+        from bayleaf.data.text_parsing import read_numbers
 
         costs = {}
         for name, text in _pairs("--cost", "feature=number", self.cost).items():

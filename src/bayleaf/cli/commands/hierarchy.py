@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     import numpy as np
 
     from bayleaf.data.domain import Variable
-    from bayleaf.data.hierarchy import ValueHierarchy
     from bayleaf.data.tables.columns import Column, PlainColumn
+    from bayleaf.data.value_hierarchy import ValueHierarchy
 
 # Larger numbers of cuts are told as powers of two.
 _MANY_CUTS = 1_000_000
@@ -73,7 +73,7 @@ def learn(
     discretizer
         How columns of numbers are cut.
     """
-    from bayleaf.data.hierarchies.files import hierarchies_text
+    from bayleaf.data.fitted_hierarchies import hierarchies_text
     from bayleaf.io.atomic import check_writable, write_text
 
     if output != "-":
@@ -111,7 +111,7 @@ def check(
         Print JSON.
     """
     from bayleaf.cli.tables import read_table
-    from bayleaf.data.hierarchies.files import resolve_hierarchies
+    from bayleaf.data.fitted_hierarchies import resolve_hierarchies
     from bayleaf.data.tables.frames import plain_columns
 
     parts = plain_columns(read_table(data, form))
@@ -158,9 +158,9 @@ def _learned(
 ) -> dict[str | int, ValueHierarchy]:
     """The hierarchies of the wanted columns."""
     from bayleaf.counts.table_counts import TableCounts
-    from bayleaf.data.cuts.discretizers import resolve_discretizer
-    from bayleaf.data.encoder.learning import learn_encoder
-    from bayleaf.data.reading.rules import EncoderRules
+    from bayleaf.data.column_reading import EncoderRules
+    from bayleaf.data.discretizers import resolve_discretizer
+    from bayleaf.data.encoder_learning import learn_encoder
     from bayleaf.search.hierarchy_learning import learn_hierarchies
     from bayleaf.wording import near_names
 
@@ -185,8 +185,8 @@ def _learned(
 
 def _report(column: PlainColumn, tree: ValueHierarchy) -> dict[str, Any]:
     """What there is to say of one column and its hierarchy."""
-    from bayleaf.data.hierarchies.cuts import n_cuts
-    from bayleaf.data.hierarchies.files import fit_hierarchy, leaf_states
+    from bayleaf.data.fitted_hierarchies import fit_hierarchy, leaf_states
+    from bayleaf.data.value_hierarchy import n_cuts
 
     groups = set(tree.inner_nodes)
     cells = _cells(column)
@@ -226,9 +226,9 @@ def _cells(column: PlainColumn) -> dict[Any, int]:
 
 def _variable(column: PlainColumn, values: list[Any], tree: ValueHierarchy) -> Variable:
     """The variable that a column becomes beside its hierarchy."""
+    from bayleaf.data.class_labels import sorted_positions
     from bayleaf.data.domain import Variable, numeric_variable
-    from bayleaf.data.hierarchies.ranges import has_range_leaves, range_cut_points
-    from bayleaf.data.labels import sorted_positions
+    from bayleaf.data.fitted_hierarchies import has_range_leaves, range_cut_points
 
     if not any(isinstance(value, str | bool) for value in values) and (
         has_range_leaves(tree)

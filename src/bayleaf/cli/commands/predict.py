@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from bayleaf.io import SavedModel
     from bayleaf.models.predictor import Predictor
-    from bayleaf.predictions.parts import Score
+    from bayleaf.predictions.prediction_files import Score
 
 
 def predict(
@@ -93,8 +93,8 @@ def _predict_files(
     two files share a name.
     """
     from bayleaf.cli.tables import read_batches
-    from bayleaf.predictions.parts import parts_of, write_parts
-    from bayleaf.streams.sources import files_of
+    from bayleaf.predictions.prediction_files import parts_of, write_parts
+    from bayleaf.streams.batch_sources import files_of
 
     parts = parts_of(files_of(data), data, partial(read_batches, form=form))
     digest = hashlib.sha256(model.read_bytes()).hexdigest()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -190,15 +190,12 @@ def select_rows(
         return Matrix(parts.values[keep], parts.names)
     selected: list[Column] = []
     for column in parts:
-        if isinstance(column, NumberColumn):
-            missing = None if column.missing is None else column.missing[keep]
-            selected.append(NumberColumn(column.name, column.values[keep], missing))
+        if isinstance(column, ValueColumn):
+            selected.append(replace(column, indices=column.indices[keep]))
         elif isinstance(column, TimeColumn):
             times, missing = column.microseconds[keep], column.missing[keep]
-            selected.append(TimeColumn(column.name, times, missing, column.is_duration))
+            selected.append(replace(column, microseconds=times, missing=missing))
         else:
-            indices = column.indices[keep]
-            selected.append(
-                ValueColumn(column.name, indices, column.values, column.ordered)
-            )
+            lacks = None if column.missing is None else column.missing[keep]
+            selected.append(replace(column, values=column.values[keep], missing=lacks))
     return selected

@@ -26,65 +26,44 @@ def with_cells(
 ) -> Any:
     """A copy of a table, of the same kind, with other cells and with more columns.
 
-    `cells` are by the column's place; `added` columns come at the end, in tables whose
-    columns have names. Types of columns and names of rows stay. TypeError if the kind
-    of table cannot be copied so, or a column's type has no place for a value.
+    `cells` are by the column's place; `added` columns come last, in tables with names.
+    TypeError if the kind of table cannot be copied so, or a column's type does not fit.
     """
     if isinstance(table, Mapping):
         names = list(table)
-        own = {
+        changed = {
             names[j]: _column(names[j], table[names[j]], f) for j, f in cells.items()
         }
-        return {name: own.get(name, table[name]) for name in names} | dict(added)
+        return {name: changed.get(name, table[name]) for name in names} | dict(added)
     if column_names(table) is None:
         return _array(table, cells)
     if isinstance(table, pa.Table | pa.RecordBatch):
-        return _arrow_table(table, cells, added)
+        for place, filled in cells.items():
+            field = table.schema.field(place)
+            column = _arrow_column(field.name, table.column(place), filled)
+            table = table.set_column(place, field.with_type(column.type), column)
+        for name, values in added.items():
+            table = table.append_column(str(name), pa.array(values))
+        return table
     if hasattr(table, "isetitem"):
-        return _pandas_frame(table, cells, added)
+        frame = table.copy()
+        for place, filled in cells.items():
+            series = _pandas_series(frame.columns[place], frame.iloc[:, place], filled)
+            frame.isetitem(place, series)
+        for name, values in added.items():
+            frame[name] = values
+        return frame
     if hasattr(table, "with_columns") and hasattr(table, "get_columns"):
-        return _polars_frame(table, cells, added)
+        import polars as pl
+
+        columns = table.get_columns()
+        own = [_polars_series(columns[j].name, columns[j], f) for j, f in cells.items()]
+        new = [pl.Series(str(name), values) for name, values in added.items()]
+        return table.with_columns(*own, *new)
     raise TypeError(
         f"cells of a {type(table).__module__}.{type(table).__name__} cannot be filled; "
         "convert it to pandas, polars or Arrow"
     )
-
-
-def _pandas_frame(
-    table: Any, cells: Mapping[int, Filled], added: Mapping[Name, list[Any]]
-) -> Any:
-    """A frame of pandas; its rows keep their names."""
-    frame = table.copy()
-    for place, filled in cells.items():
-        name = frame.columns[place]
-        frame.isetitem(place, _pandas_series(name, frame.iloc[:, place], filled))
-    for name, values in added.items():
-        frame[name] = values
-    return frame
-
-
-def _polars_frame(
-    table: Any, cells: Mapping[int, Filled], added: Mapping[Name, list[Any]]
-) -> Any:
-    """A frame of polars."""
-    import polars as pl
-
-    columns = table.get_columns()
-    own = [_polars_series(columns[j].name, columns[j], f) for j, f in cells.items()]
-    return table.with_columns(*own, *(pl.Series(str(n), v) for n, v in added.items()))
-
-
-def _arrow_table(
-    table: Any, cells: Mapping[int, Filled], added: Mapping[Name, list[Any]]
-) -> Any:
-    """A table or a batch of Arrow."""
-    for place, filled in cells.items():
-        field = table.schema.field(place)
-        column = _arrow_column(field.name, table.column(place), filled)
-        table = table.set_column(place, field.with_type(column.type), column)
-    for name, values in added.items():
-        table = table.append_column(str(name), pa.array(values))
-    return table
 
 
 def _array(table: Any, cells: Mapping[int, Filled]) -> Any:

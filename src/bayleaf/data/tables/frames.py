@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from bayleaf.data.tables.cells import (
+from bayleaf.data.tables.array_columns import (
     NO_ARROW_TYPE,
     array_column,
     arrow_column,
@@ -64,7 +64,12 @@ def take_apart(table: Any) -> Matrix | list[Column]:
     if isinstance(frame, nw.DataFrame):
         _check_shape(frame.shape)
         return _frame_columns(frame)
-    return _take_array_apart(table)
+    array = _as_array(table)
+    _check_shape(array.shape)
+    names = tuple(f"x{j}" for j in range(array.shape[1]))
+    if array.dtype.kind in "iub" and array.dtype != np.uint64:
+        return Matrix(array, names)
+    return [array_column(name, array[:, j]) for j, name in enumerate(names)]
 
 
 def plain_columns(table: Any) -> list[PlainColumn]:
@@ -184,16 +189,6 @@ def _as_array(values: Any) -> NDArray[Any]:
             "the rows of the table differ in length; give every row the same columns"
         ) from error
     return np.array(values, dtype=object) if array.dtype.kind in "USO" else array
-
-
-def _take_array_apart(table: Any) -> Matrix | list[Column]:
-    """Columns of an array or a list of rows."""
-    array = _as_array(table)
-    _check_shape(array.shape)
-    names = tuple(f"x{j}" for j in range(array.shape[1]))
-    if array.dtype.kind in "iub" and array.dtype != np.uint64:
-        return Matrix(array, names)
-    return [array_column(name, array[:, j]) for j, name in enumerate(names)]
 
 
 def _frame_columns(frame: nw.DataFrame[Any]) -> list[Column]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -41,10 +41,27 @@ def learn_matrix(
         return [None] * n_columns, room
     learned: list[LearnedColumn | None] = []
     for own, values in _blocks(matrix):
-        names = matrix.names[own]
-        learned += _learn_block(values, names, room, own.start, nominal, max_nominal)
-    if matrix.is_truth:
-        learned = [one and (_of_truths(one[0]), one[1]) for one in learned]
+        # The lowest number of a sample: a column where it is not the lowest of all does
+        # not fit and takes the long way.
+        low = values[:: max(1, n_rows // 4096)].min(axis=0)
+        fits = low < _FAR
+        low = np.where(fits, low, 0)
+        seen = np.zeros((values.shape[1], _TABLE), dtype=np.bool_)
+        offset_codes(values, low, room[own], seen, fits)
+        for j, name in enumerate(matrix.names[own]):
+            used = np.flatnonzero(seen[j])
+            declared = len(used) <= max_nominal if nominal is None else name in nominal
+            if not (fits[j] and declared):
+                learned.append(None)
+                continue
+            column = room[own.start + j]
+            if used[-1] >= len(used):
+                rank = (np.cumsum(seen[j]) - 1).astype(np.uint8)
+                column[:] = rank[column]
+            states = (used + low[j]).tolist()
+            if matrix.is_truth:
+                states = [bool(state) for state in states]
+            learned.append((Variable(name, tuple(states)), column))
     return learned, room
 
 
@@ -58,43 +75,6 @@ def _blocks(matrix: Matrix) -> Iterator[tuple[slice, NDArray[np.int64]]]:
         yield own, matrix.values[:, own].astype(np.int64, copy=False)
 
 
-def _of_truths(variable: Variable) -> Variable:
-    """A variable of zeros and ones as one of truth values."""
-    return Variable(variable.name, tuple(bool(state) for state in variable.states))
-
-
-def _learn_block(
-    values: NDArray[np.int64],
-    names: tuple[Name, ...],
-    room: NDArray[np.uint8],
-    first: int,
-    nominal: frozenset[Name] | None,
-    max_nominal: int,
-) -> list[LearnedColumn | None]:
-    """As `learn_matrix`, of the columns from one on, with codes in the room."""
-    n_rows, n_columns = values.shape
-    # The lowest number of a sample: a column where it is not the lowest of all does
-    # not fit and takes the long way.
-    low = values[:: max(1, n_rows // 4096)].min(axis=0)
-    seen = np.zeros((n_columns, _TABLE), dtype=np.bool_)
-    fits = low < _FAR
-    low = np.where(fits, low, 0)
-    offset_codes(values, low, room[first : first + n_columns], seen, fits)
-    learned: list[LearnedColumn | None] = []
-    for j, name in enumerate(names):
-        used = np.flatnonzero(seen[j])
-        declared = len(used) <= max_nominal if nominal is None else name in nominal
-        if not (fits[j] and declared):
-            learned.append(None)
-            continue
-        column = room[first + j]
-        if used[-1] >= len(used):
-            rank = (np.cumsum(seen[j]) - 1).astype(np.uint8)
-            column[:] = rank[column]
-        learned.append((Variable(name, tuple((used + low[j]).tolist())), column))
-    return learned
-
-
 def encode_matrix(
     matrix: Matrix, domain: Domain
 ) -> tuple[list[EncodedColumn | None], NDArray[np.uint8]]:
@@ -106,29 +86,18 @@ def encode_matrix(
     room = np.empty(matrix.values.shape[::-1], dtype=np.uint8)
     encoded: list[EncodedColumn | None] = []
     for own, values in _blocks(matrix):
-        encoded += _encode_block(values, domain.variables[own], room[own])
-    # Rows of a part of the room are views of the part, not of the room.
-    return [done and (room[place], done[1]) for place, done in enumerate(encoded)], room
-
-
-def _encode_block(
-    values: NDArray[np.int64], variables: Sequence[Variable], codes: NDArray[np.uint8]
-) -> list[EncodedColumn | None]:
-    """As `encode_matrix`, of some columns."""
-    n_columns = len(variables)
-    low = np.zeros(n_columns, dtype=np.int64)
-    table = np.zeros((n_columns, _TABLE), dtype=np.uint8)
-    short = [_lookup(variable) for variable in variables]
-    for j, lookup in enumerate(short):
-        if lookup is not None:
-            low[j], table[j] = lookup
-    table_codes(values, low, table, codes)
-    return [
-        None
-        if lookup is None
-        else (own, int(np.count_nonzero(own == variable.n_known_states)))
-        for lookup, own, variable in zip(short, codes, variables, strict=True)
-    ]
+        variables = domain.variables[own]
+        low = np.zeros(len(variables), dtype=np.int64)
+        table = np.zeros((len(variables), _TABLE), dtype=np.uint8)
+        lookups = [_lookup(variable) for variable in variables]
+        for j, lookup in enumerate(lookups):
+            if lookup is not None:
+                low[j], table[j] = lookup
+        table_codes(values, low, table, room[own])
+        for j, lookup in enumerate(lookups):
+            codes, unknown = room[own.start + j], variables[j].n_known_states
+            encoded.append(lookup and (codes, int(np.count_nonzero(codes == unknown))))
+    return encoded, room
 
 
 def _lookup(variable: Variable) -> tuple[int, NDArray[np.uint8]] | None:

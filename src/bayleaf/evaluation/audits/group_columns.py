@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain, Variable
-from bayleaf.data.encoder.table_encoder import TableEncoder
+from bayleaf.data.table_encoder import TableEncoder
 from bayleaf.data.tables.columns import NumberColumn
 from bayleaf.data.tables.frames import single_column
 from bayleaf.evaluation.groups.labels import Groups

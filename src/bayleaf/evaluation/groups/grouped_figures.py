@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.classifiers.shared.parameters import checked_loss
-from bayleaf.data.labels import encode_labels
+from bayleaf.data.class_labels import encode_labels
 from bayleaf.evaluation.groups.estimates import LEAST_ROUNDINGS
 from bayleaf.evaluation.groups.figures import GroupFigures, GroupRows, Task
 from bayleaf.evaluation.groups.labels import Groups

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.data.labels import sorted_positions
+from bayleaf.data.class_labels import sorted_positions
 from bayleaf.data.tables.frames import value_column
 from bayleaf.evaluation.operating_points import class_names
 from bayleaf.wording import brief_fields

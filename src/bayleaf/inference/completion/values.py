@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.data.domain import Variable
-from bayleaf.data.reading.texts import TRUTHS
 from bayleaf.data.state_numbers import expected_cells, numbers_of_states
 from bayleaf.data.tables.columns import NumberColumn, PlainColumn
+from bayleaf.data.text_parsing import TRUTHS
 from bayleaf.wording import quoted
 
 Floats = NDArray[np.float64]

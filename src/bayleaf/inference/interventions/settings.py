@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from bayleaf.cpds.distribution import CPD, TableCPD
 from bayleaf.cpds.given_tables import checked_table
 from bayleaf.data.domain import Domain, Variable
-from bayleaf.data.tables.cells import is_missing_cell
+from bayleaf.data.tables.array_columns import is_missing_cell
 from bayleaf.graph.dag import DAG
 from bayleaf.inference.factorisation import Factorisation
 from bayleaf.inference.states import find_variable, known_state

@@ -7,10 +7,10 @@ from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from bayleaf.data.column_reading import ColumnReading
+from bayleaf.data.dates import MONTHS, WEEKDAYS
 from bayleaf.data.domain import Variable
-from bayleaf.data.encoder.table_encoder import TableEncoder
-from bayleaf.data.reading.column_reading import ColumnReading
-from bayleaf.data.reading.dates import MONTHS, WEEKDAYS
+from bayleaf.data.table_encoder import TableEncoder
 from bayleaf.data.tables.columns import Name
 
 Kind = Literal["values", "intervals"]

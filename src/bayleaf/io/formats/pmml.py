@@ -15,8 +15,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from bayleaf.data.column_reading import EncoderRules
 from bayleaf.data.domain import Domain, Variable
-from bayleaf.data.reading.rules import EncoderRules
 from bayleaf.io.atomic import write_export
 from bayleaf.io.formats.xml.writing import xml_attributes, xml_holds
 from bayleaf.io.native.model_file import SavedModel

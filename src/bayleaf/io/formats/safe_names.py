@@ -17,7 +17,7 @@ from typing import Any
 from urllib.parse import quote, unquote
 
 from bayleaf.data.domain import Domain, Variable
-from bayleaf.data.hierarchy import ValueHierarchy
+from bayleaf.data.value_hierarchy import ValueHierarchy
 
 # What the names of notes start with in a file.
 NOTE_PREFIX = "bayleaf_"

@@ -11,10 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.counts.count_tables import CountTables, shapes_of
+from bayleaf.data.class_labels import sorted_positions
+from bayleaf.data.column_reading import ColumnReading, EncoderRules
 from bayleaf.data.domain import Domain, Variable
-from bayleaf.data.labels import sorted_positions
-from bayleaf.data.reading.column_reading import ColumnReading
-from bayleaf.data.reading.rules import EncoderRules
 from bayleaf.data.tables.columns import Name
 from bayleaf.io.native.documents import (
     MAX_BYTES,

@@ -9,10 +9,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from bayleaf.data.column_reading import ColumnReading, EncoderRules
 from bayleaf.data.domain import Domain
-from bayleaf.data.encoder.table_encoder import TableEncoder
-from bayleaf.data.reading.column_reading import ColumnReading
-from bayleaf.data.reading.rules import EncoderRules
+from bayleaf.data.table_encoder import TableEncoder
 from bayleaf.data.tables.columns import Name
 from bayleaf.io.errors import ModelFileError
 from bayleaf.io.native.documents import MAX_BYTES, content_of_bytes, document_bytes

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.data.domain import Variable
-from bayleaf.data.hierarchy import ValueHierarchy, check_covers
+from bayleaf.data.value_hierarchy import ValueHierarchy, check_covers
 from bayleaf.search.trees.leaf_counts import Counts, LeafCounts, SplitScores, TreeNode
 from bayleaf.search.trees.shape import LeafShape, SplitShape, TreeShape
 from bayleaf.search.trees.tree_terms import TreeTerms

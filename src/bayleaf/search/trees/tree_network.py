@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bayleaf.data.domain import Domain
-from bayleaf.data.hierarchy import ValueHierarchy
+from bayleaf.data.value_hierarchy import ValueHierarchy
 from bayleaf.search.constraints import Constraints
 from bayleaf.search.structure import (
     LEAST_GAIN,

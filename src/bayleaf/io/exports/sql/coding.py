@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from bayleaf.data.reading.dates import UNITS
+from bayleaf.data.dates import UNITS
 from bayleaf.io.exports.cells import FeatureCells
 from bayleaf.io.exports.characters import check_characters, check_integers
 from bayleaf.io.exports.sql.naming import free_name

@@ -1,0 +1,353 @@
+"""Find out what a training table's column holds."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Hashable, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from bayleaf.data.dates import (
+    DAYS,
+    duration_numbers,
+    duration_unit,
+    first_day,
+    part_columns,
+    part_name,
+    varying_parts,
+)
+from bayleaf.data.tables.array_columns import infinite
+from bayleaf.data.tables.columns import (
+    Column,
+    Name,
+    NumberColumn,
+    PlainColumn,
+    TimeColumn,
+    ValueColumn,
+    n_cells,
+)
+from bayleaf.data.text_parsing import MISSING_TEXTS, read_numbers, spelled_out
+from bayleaf.wording import counted, name_list, quoted
+
+Form = Literal[
+    "as_is", "values", "truths", "numbers", "ordered", "date", "duration", "left_out"
+]
+
+# A column of whole numbers with at most this many distinct values is nominal.
+MAX_NOMINAL_NUMBERS = 10
+# Rows in which distinct values are counted for the report.
+COUNTED_ROWS = 50_000
+_EXACT = 1 << 53
+MISSING_RULES = ("marginalize", "state", "error")
+UNKNOWN_RULES = ("missing", "error")
+IDENTIFIER_RULES = ("drop", "keep", "error")
+RARE_RULES = ("group", "error")
+DATE_RULES = ("expand", "error")
+
+
+@dataclass(frozen=True)
+class EncoderRules:
+    """How columns are read.
+
+    `categorical_features` are names, positions or a mask of nominal columns of numbers;
+    by default integer columns of at most ten distinct values are nominal. "marginalize"
+    leaves missing cells open. An identifier is a nominal column of which more than 90 %
+    of at least 30 present values are distinct. An empty order is that of the values
+    themselves.
+    """
+
+    categorical_features: tuple[Name | bool, ...] | None = None
+    missing: Literal["marginalize", "state", "error"] = "marginalize"
+    unknown: Literal["missing", "error"] = "missing"  # of values that training lacks
+    max_states: int = 1000  # of a nominal column
+    identifiers: Literal["drop", "keep", "error"] = "drop"
+    rare: Literal["group", "error"] = "group"  # values beyond max_states share a state
+    dates: Literal["expand", "error"] = "expand"  # to parts; durations to numbers
+    ordered_features: tuple[tuple[Name, tuple[Hashable, ...]], ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.max_states < 1:
+            raise ValueError(f"max_states must be at least 1, got {self.max_states}")
+
+    def order_of(self, name: Name) -> tuple[Hashable, ...] | None:
+        """The order declared for a column's categories; None where there is none."""
+        return dict(self.ordered_features).get(name)
+
+    def nominal_names(self, names: Sequence[Name]) -> frozenset[Name] | None:
+        """Names of the columns declared nominal; None where nothing is declared."""
+        declared = self.categorical_features
+        if declared is None:
+            return None
+        if declared and all(isinstance(item, bool | np.bool_) for item in declared):
+            if len(declared) != len(names):
+                raise ValueError(
+                    f"categorical_features is a mask of {len(declared)} entries for "
+                    f"{len(names)} columns; give one entry a column"
+                )
+            return frozenset(n for n, flag in zip(names, declared, strict=True) if flag)
+        return frozenset(_named(item, names) for item in declared)
+
+
+def _named(item: Name, names: Sequence[Name]) -> Name:
+    """The column that an entry of `categorical_features` means."""
+    if item in names:
+        return item
+    if isinstance(item, int | np.integer) and 0 <= item < len(names):
+        return names[int(item)]
+    raise ValueError(
+        f"categorical_features names {quoted(item)}, but the columns are "
+        f"{name_list(names)}"
+    )
+
+
+@dataclass(frozen=True)
+class ColumnReading:
+    """How one column of the training table was read, and what it became."""
+
+    name: Name
+    form: Form = "as_is"  # "left_out": no variable; "as_is": nothing is known
+    n_distinct: int = 0  # present values in the first `COUNTED_ROWS` rows
+    n_missing: int = 0
+    changes: tuple[str, ...] = ()  # what was changed, and why
+    parts: tuple[str, ...] | None = None  # of a date, each a variable
+    origin: int | None = None  # day 0 in microseconds since 1970
+    unit: str | None = None  # of a duration
+
+    def check_content(self) -> None:
+        """Raise ValueError if a date lacks its parts, or a duration its unit."""
+        if (self.parts is None or self.origin is None) and self.form == "date":
+            raise ValueError(f"the date {quoted(self.name)} lacks its parts or origin")
+        if self.unit is None and self.form == "duration":
+            raise ValueError(f"the duration {quoted(self.name)} lacks its unit")
+
+    @property
+    def changes_nothing(self) -> bool:
+        """Whether a column of numbers becomes the one variable of its name."""
+        return self.form in ("as_is", "numbers", "values", "truths")
+
+    @property
+    def part_names(self) -> tuple[str, ...]:
+        """Names of the variables that a date becomes."""
+        return tuple(part_name(self.name, part) for part in self.parts or ())
+
+    def read(self, column: Column) -> list[PlainColumn]:
+        """The columns that encoding takes in the place of a column of this name.
+
+        ValueError if dates were read in training and the column has none, or the other
+        way round.
+        """
+        if self.form == "left_out":
+            return []
+        if self.form in ("date", "duration"):
+            times = self._times(column)
+            if self.form == "duration":
+                return [duration_numbers(times, str(self.unit))]
+            return part_columns(times, self.parts or (), self.origin or 0)
+        if isinstance(column, TimeColumn):
+            raise self._differs("dates or times")
+        if isinstance(column, ValueColumn):
+            if self.form == "numbers":
+                return [_as_numbers(column)]
+            if self.form == "truths":
+                found = spelled_out(column)
+                return [found if isinstance(found, ValueColumn) else column]
+        return [column]
+
+    def _times(self, column: Column) -> TimeColumn:
+        """The column as dates or durations, whichever training saw."""
+        wants_duration = self.form == "duration"
+        found: Column | None = column
+        if isinstance(column, ValueColumn):
+            if (column.indices < 0).all():
+                nothing = np.zeros(len(column.indices), dtype=np.int64)
+                return TimeColumn(
+                    column.name, nothing, column.indices < 0, wants_duration
+                )
+            found = spelled_out(column)
+        if not isinstance(found, TimeColumn):
+            held = "numbers" if isinstance(column, NumberColumn) else "text"
+            raise self._differs(held)
+        if found.is_duration != wants_duration:
+            raise self._differs("durations" if found.is_duration else "dates")
+        return found
+
+    def _differs(self, held: str) -> ValueError:
+        """The error for a column that holds something else than in training."""
+        was = {"date": "dates", "duration": "durations"}.get(self.form, "none")
+        if was == "none":
+            was = "numbers" if self.form == "numbers" else "text"
+        return ValueError(
+            f"column {quoted(self.name)} held {was} in training but holds {held} now; "
+            f"convert it to {was}"
+        )
+
+
+def _as_numbers(column: ValueColumn) -> PlainColumn:
+    """A column whose texts may spell numbers, as such where all do."""
+    used = np.unique(column.indices[column.indices >= 0]).tolist()
+    texts = {p: column.values[p] for p in used if isinstance(column.values[p], str)}
+    found = read_numbers([str(text).strip() for text in texts.values()])
+    if not texts or found is None:
+        return column
+    if not np.isfinite(found).all():
+        raise infinite(column.name)
+    values = list(column.values)
+    for place, number in zip(texts, found, strict=True):
+        values[place] = number
+    return ValueColumn(column.name, column.indices, values, column.ordered)
+
+
+class Read(NamedTuple):
+    """A column as training reads it."""
+
+    reading: ColumnReading  # how other tables' columns are read
+    columns: list[PlainColumn]  # what encoding takes in its place
+    numeric: Name | None = None  # the one that is not nominal, few as its values are
+    note: str = ""  # what a person should check
+
+
+def learn_reading(
+    column: Column, rules: EncoderRules, *, nominal: bool, as_is: bool
+) -> Read:
+    """Find out what a column contains; TypeError if it is dates that the rules refuse.
+
+    `as_is` texts have another meaning, as nodes of a value hierarchy.
+    """
+    order = rules.order_of(column.name)
+    if order is not None and not nominal:
+        column = with_order(column, order)
+    is_ordered = isinstance(column, ValueColumn) and column.ordered and not nominal
+    changes: tuple[str, ...] = ()
+    note = ""
+    if isinstance(column, ValueColumn) and not (as_is or column.ordered):
+        column = spelled_out(column) or column
+        if isinstance(column, NumberColumn):
+            changes = ("text that spells numbers, taken as numbers",)
+            is_numeric = len(column.distinct().values) > MAX_NOMINAL_NUMBERS
+            note = changes[0] if is_numeric else ""
+    if isinstance(column, TimeColumn):
+        return _read_times(column, rules)
+    if isinstance(column, NumberColumn):
+        column, n_distinct, n_missing = _numbers(column)
+        reading = ColumnReading(column.name, "numbers", n_distinct, n_missing, changes)
+        return Read(reading, [column], note=note)
+    form: Form = "values"
+    if is_ordered:
+        form = "ordered"
+    elif any(isinstance(value, bool) for value in column.values):
+        form = "truths"
+    else:
+        note = note or _missing_texts(column)
+    reading = ColumnReading(column.name, form, *_counts(column), changes)
+    return Read(reading, [column], note=note)
+
+
+def _read_times(column: TimeColumn, rules: EncoderRules) -> Read:
+    """Dates as their parts, durations as numbers."""
+    called = "durations" if column.is_duration else "dates"
+    if rules.dates == "error":
+        raise TypeError(
+            f"column {quoted(column.name)} holds {called}, which dates='error' "
+            "refuses; convert it to text or numbers, or allow dates='expand'"
+        )
+    present = column.microseconds[~column.missing]
+    n_missing = n_cells(column, column.missing)
+    n_distinct = len(np.unique(present[: _n_counted(column)]))
+    reading = ColumnReading(column.name, "date", n_distinct, n_missing)
+    if column.is_duration:
+        unit = duration_unit(column)
+        change = f"durations, taken as numbers of {unit}"
+        reading = replace(reading, form="duration", changes=(change,), unit=unit)
+        return Read(reading, reading.read(column))
+    parts, origin = varying_parts(column), first_day(column)
+    change = f"dates, taken apart: {', '.join(parts)}"
+    if DAYS in parts:
+        start = np.datetime64(origin, "us").astype("datetime64[D]")
+        change += f" (days since {start})"
+    reading = replace(reading, changes=(change,), parts=parts, origin=origin)
+    return Read(reading, reading.read(column), part_name(column.name, DAYS))
+
+
+def with_order(column: Column, order: Collection[object]) -> ValueColumn:
+    """A column as categories in a given order, or by value if the order is empty.
+
+    ValueError if it has a value that the order lacks; TypeError if it has dates.
+    """
+    if isinstance(column, TimeColumn):
+        raise TypeError(
+            f"ordered_features names column {quoted(column.name)}, which holds dates; "
+            "leave it out there"
+        )
+    values = column.distinct()
+    used = {values.values[i] for i in np.unique(values.indices) if i >= 0}
+    wanted = list(order) or sorted(used, key=lambda v: (isinstance(v, str), v))
+    place = {value: i for i, value in enumerate(wanted)}
+    absent = [value for value in used if value not in place]
+    if absent:
+        raise ValueError(
+            f"column {quoted(column.name)} holds {quoted(absent[0])}, which its order "
+            "in ordered_features lacks; add it"
+        )
+    table = np.array([*(place.get(v, -1) for v in values.values), -1], dtype=np.int32)
+    return replace(values, indices=table[values.indices], values=wanted, ordered=True)
+
+
+def _numbers(column: NumberColumn) -> tuple[NumberColumn, int, int]:
+    """A column of numbers, floats that are few whole numbers as integers.
+
+    With it the numbers of distinct values, in the rows that are counted, and of missing
+    cells.
+    """
+    present, n_missing = column.values, 0
+    if column.missing is not None:
+        present = present[~column.missing]
+        n_missing = n_cells(column, column.missing)
+    distinct = np.unique(present[: _n_counted(column)])
+    if column.is_integer or not 0 < len(distinct) <= MAX_NOMINAL_NUMBERS:
+        return column, len(distinct), n_missing
+    if len(present) > _n_counted(column):
+        distinct = np.unique(present)
+    whole = (distinct == np.floor(distinct)) & (np.abs(distinct) < _EXACT)
+    if whole.all() and len(distinct) <= MAX_NOMINAL_NUMBERS:
+        values = column.values
+        if column.missing is not None:
+            values = np.where(column.missing, 0.0, values)
+        column = replace(column, values=values.astype(np.int64))
+    return column, len(distinct), n_missing
+
+
+def _n_counted(column: NumberColumn | TimeColumn) -> int:
+    """Leading entries that are present in which distinct values are counted."""
+    return COUNTED_ROWS if column.repeats is None else column.repeats.n_first
+
+
+def many_distinct(column: NumberColumn) -> bool:
+    """Whether a few rows show already that a column is no nominal one."""
+    head = column.values[:1000]
+    if column.missing is not None:
+        head = head[~column.missing[:1000]]
+    return len(np.unique(head)) > MAX_NOMINAL_NUMBERS
+
+
+def _counts(column: ValueColumn) -> tuple[int, int]:
+    """Distinct values that occur, and missing cells."""
+    used = np.bincount(column.indices + 1, minlength=1)
+    return int(np.count_nonzero(used[1:])), n_cells(column, column.indices < 0)
+
+
+def _missing_texts(column: ValueColumn) -> str:
+    """A note on texts that elsewhere mean a missing cell."""
+    suspects = [
+        place
+        for place, value in enumerate(column.values)
+        if isinstance(value, str) and value.strip() in ("", *MISSING_TEXTS)
+    ]
+    cells = n_cells(column, np.isin(column.indices, suspects)) if suspects else 0
+    if not cells:
+        return ""
+    texts = " and ".join(quoted(column.values[place]) for place in suspects)
+    return (
+        f"holds the text {texts} in {counted(cells, 'cell')}, kept as a value; "
+        "make such cells missing if they are"
+    )

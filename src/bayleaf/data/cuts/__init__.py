@@ -1,1 +1,0 @@
-"""Where numeric columns are cut into intervals."""

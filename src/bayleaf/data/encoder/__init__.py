@@ -1,1 +1,0 @@
-"""What a table's columns mean, learned from training rows, and tables as codes."""

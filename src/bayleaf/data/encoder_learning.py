@@ -1,0 +1,345 @@
+"""Learn what a table's columns mean."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayleaf.data.codes import Codes
+from bayleaf.data.column_reading import (
+    MAX_NOMINAL_NUMBERS,
+    ColumnReading,
+    EncoderRules,
+    Form,
+    Read,
+    learn_reading,
+    many_distinct,
+)
+from bayleaf.data.domain import Domain, Variable, numeric_variable, ordered_variable
+from bayleaf.data.interval_numbers import IntervalNumbers
+from bayleaf.data.memory import check_memory
+from bayleaf.data.table_encoder import (
+    MOST_STATES,
+    TableEncoder,
+    check_max_states,
+    interval_codes,
+    missing_error,
+    most_frequent,
+    ordered_values,
+    state_codes,
+    used_values,
+)
+from bayleaf.data.tables.columns import (
+    Column,
+    Matrix,
+    Name,
+    NumberColumn,
+    PlainColumn,
+    ValueColumn,
+    iterate_names,
+)
+from bayleaf.data.tables.matrix import LearnedColumn, learn_matrix
+from bayleaf.wording import name_list, quoted
+
+Floats = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+# A nominal column is an identifier where more than this share of its present values
+# are distinct, from some number of rows on.
+IDENTIFIER_SHARE, LEAST_ROWS = 0.9, 30
+OTHER_VALUES = "other values"
+
+
+class Discretizer(Protocol):
+    """What the encoder asks of a discretiser."""
+
+    def cut_points(
+        self,
+        values: Floats,
+        class_codes: NDArray[np.intp],
+        n_classes: int,
+        weights: Floats,
+    ) -> tuple[float, ...]:
+        """Increasing thresholds for one column; NaN marks missing cells."""
+        ...
+
+
+@dataclass(frozen=True)
+class Target:
+    """The class variable of a training table."""
+
+    variable: Variable
+    codes: NDArray[np.intp]  # (n_rows,), never missing
+
+
+def learn_encoder(
+    parts: Matrix | list[Column],
+    target: Target | None,
+    weights: Floats,
+    discretizer: Discretizer,
+    rules: EncoderRules,
+    *,
+    allow_empty: bool = False,
+    as_is: Collection[Name] = (),
+) -> tuple[TableEncoder, Codes]:
+    """Learn the domain of a training table and encode it; a class is the last variable.
+
+    Rows of weight zero must have been removed. `allow_empty` permits wholly missing
+    columns, as in a first batch; texts of `as_is` columns are not parsed, as those that
+    name groups. ValueError if a column is wholly missing, or has too many states, is an
+    identifier or misses cells where the rules refuse that; or if none is left.
+    """
+    names = tuple(iterate_names(parts))
+    check_memory(
+        float(len(names) + 1) * len(weights),
+        f"the codes of {len(weights):,} rows and {len(names):,} columns",
+        "learn from fewer rows or columns",
+    )
+    nominal = rules.nominal_names(names)
+    learner = ColumnLearner(target, weights, discretizer, rules, nominal, allow_empty)
+    room = None
+    if isinstance(parts, Matrix):
+        learned, room = learner.learn_whole(parts)
+    else:
+        learned = [learner.learn(one, as_is=one.name in as_is) for one in parts]
+    encoder = encoder_of(learned, rules, names)
+    columns = [codes for one in learned for _, codes in one.variables]
+    cards = list(encoder.domain.cards)
+    if target is not None:
+        columns.append(target.codes)
+        cards.append(target.variable.n_states)
+    return encoder, Codes.from_columns(columns, cards, weights, room=room)
+
+
+@dataclass(frozen=True)
+class ColumnLearner:
+    """Target, weights and rules for learning one column."""
+
+    target: Target | None  # None where no variable is a class
+    weights: Floats  # (n_rows,), positive
+    discretizer: Discretizer
+    rules: EncoderRules
+    nominal: frozenset[Name] | None  # None where nothing is declared
+    allow_empty: bool  # a column may be wholly missing
+
+    def learn_whole(
+        self, matrix: Matrix
+    ) -> tuple[list[LearnedVariables], NDArray[np.uint8]]:
+        """The columns of a matrix of whole numbers, most of them in one pass."""
+        short, room = learn_matrix(matrix, self.nominal, MAX_NOMINAL_NUMBERS)
+        columns = matrix.columns() if any(one is None for one in short) else []
+        learned = []
+        for place, done in enumerate(short):
+            if done is None:
+                learned.append(self.learn(columns[place]))
+                continue
+            variable, codes = done
+            form: Form = "truths" if matrix.is_truth else "numbers"
+            if self.nominal is not None or variable.n_states > self.rules.max_states:
+                states = list(variable.states)
+                own = ValueColumn(variable.name, codes.astype(np.int32), states)
+                learned.append(self.learn(own, form=form))
+                continue
+            reading = ColumnReading(variable.name, form, variable.n_states)
+            note = _note(variable, integer_as_nominal=not matrix.is_truth)
+            notes = {variable.name: note} if note else {}
+            learned.append(LearnedVariables(reading, [done], notes))
+        return learned, room
+
+    def learn(
+        self, column: Column, *, as_is: bool = False, form: Form | None = None
+    ) -> LearnedVariables:
+        """The variables that a column becomes, and their codes."""
+        declared = self.nominal is not None and column.name in self.nominal
+        read = learn_reading(column, self.rules, nominal=declared, as_is=as_is)
+        found, notes = [], {}
+        reading = read.reading if form is None else replace(read.reading, form=form)
+        for plain in read.columns:
+            own = self._nominal(plain, read)
+            if own is not None and len(read.columns) == 1 and self._is_identifier(own):
+                return left_out(reading)
+            variable, codes = self._variable(plain, own, read)
+            numbers = isinstance(plain, NumberColumn) and self.nominal is None
+            note = _note(variable, integer_as_nominal=numbers)
+            note = "; ".join(filter(None, (read.note, note)))
+            if variable.other_state is not None and own is not None:
+                grouped = (
+                    f"{len(used_values(own))} values, the rarest of which share the "
+                    f"state {quoted(variable.other_state)}"
+                )
+                reading = replace(reading, changes=(*reading.changes, grouped))
+                note = grouped
+            if note:
+                notes[variable.name] = note
+            found.append((variable, codes))
+        return LearnedVariables(reading, found, notes)
+
+    def _variable(
+        self, plain: PlainColumn, own: ValueColumn | None, read: Read
+    ) -> LearnedColumn:
+        """The variable that a plain column becomes, and its codes."""
+        if read.reading.form == "ordered":
+            assert isinstance(plain, ValueColumn)
+            variable, is_missing = self._ordered_variable(plain)
+            codes = state_codes(variable, plain)[0]
+        elif own is not None:
+            variable, is_missing = self._nominal_variable(own)
+            codes = state_codes(variable, own)[0]
+        else:
+            assert isinstance(plain, NumberColumn)
+            variable, is_missing = self._numeric_variable(plain)
+            codes = interval_codes(variable, plain)[0]
+        if self.rules.missing == "error" and is_missing.any():
+            raise missing_error(plain.name, is_missing)
+        return variable, codes
+
+    def _nominal(self, column: PlainColumn, read: Read) -> ValueColumn | None:
+        """The column as distinct values if it is nominal, else None."""
+        if read.reading.form == "ordered" or column.name == read.numeric:
+            return None
+        if isinstance(column, ValueColumn):
+            return column
+        if read.reading.n_distinct == 0 and not self.allow_empty:
+            # Whatever it holds later is unknown, as nothing of it was ever seen.
+            return column.distinct()
+        if self.nominal is not None and read.reading.form == "numbers":
+            return column.distinct() if column.name in self.nominal else None
+        is_part = read.reading.form != "numbers"
+        if not column.is_integer or (
+            many_distinct(column)
+            if is_part
+            else read.reading.n_distinct > MAX_NOMINAL_NUMBERS
+        ):
+            return None
+        distinct = column.distinct()
+        return distinct if len(distinct.values) <= MAX_NOMINAL_NUMBERS else None
+
+    def _is_identifier(self, column: ValueColumn) -> bool:
+        """Whether nearly every row of a nominal column has a value of its own."""
+        # With fewer values there cannot be as many rows as it takes.
+        few = len(column.values) < IDENTIFIER_SHARE * LEAST_ROWS
+        if few or self.rules.identifiers == "keep":
+            return False
+        n_present = float(self.weights[column.indices >= 0].sum())
+        n_distinct = len(used_values(column))
+        if n_present < LEAST_ROWS or n_distinct <= IDENTIFIER_SHARE * n_present:
+            return False
+        if self.rules.identifiers == "error":
+            raise ValueError(
+                f"column {quoted(column.name)} looks like an identifier "
+                f"({n_distinct} distinct values in {n_present:.6g} rows); leave it "
+                "out, or keep it with identifiers='keep'"
+            )
+        return True
+
+    def _has_missing_state(self, name: Name, is_missing: Mask) -> bool:
+        """Whether missing cells become a state; refuses a wholly missing column."""
+        as_state = self.rules.missing == "state"
+        if is_missing.all() and not (as_state or self.allow_empty):
+            raise ValueError(
+                f"column {quoted(name)} has no value in any training row; drop it, "
+                "or count missing cells as a state with missing='state'"
+            )
+        return as_state and bool(is_missing.any())
+
+    def _nominal_variable(self, column: ValueColumn) -> tuple[Variable, Mask]:
+        """A nominal variable over the values that occur."""
+        is_missing = column.indices < 0
+        states = used_values(column)
+        other = None
+        limit = min(self.rules.max_states, MOST_STATES)
+        if len(states) > limit and self.rules.rare == "group":
+            states = most_frequent(column, self.weights, limit - 1)
+            other = OTHER_VALUES
+            states = [value for value in states if value != other]
+        check_max_states(column.name, len(states), self.rules.max_states)
+        if not column.ordered:
+            states = ordered_values(states)
+        if other is not None:
+            states = [*states, other]
+        if self._has_missing_state(column.name, is_missing):
+            states = [*states, None]
+        variable = Variable(column.name, tuple(states), other_state=other)
+        return variable, is_missing
+
+    def _ordered_variable(self, column: ValueColumn) -> tuple[Variable, Mask]:
+        """A variable of ordered categories, cut by their ranks."""
+        ranks = column.indices.astype(np.float64)
+        missing = column.indices < 0
+        numbers = NumberColumn(column.name, ranks, missing if missing.any() else None)
+        cut, is_missing = self._numeric_variable(numbers)
+        return ordered_variable(
+            column.name,
+            column.values,
+            cut.cut_points,
+            missing_state=cut.has_missing_state,
+        ), is_missing
+
+    def _numeric_variable(self, column: NumberColumn) -> tuple[Variable, Mask]:
+        """A numeric variable over the intervals that the discretiser finds."""
+        values = column.floats()
+        is_missing = np.isnan(values)
+        missing_state = self._has_missing_state(column.name, is_missing)
+        classes, n_classes = np.zeros(len(values), dtype=np.intp), 1
+        if self.target is not None:
+            classes, n_classes = self.target.codes, self.target.variable.n_states
+        cuts = self.discretizer.cut_points(values, classes, n_classes, self.weights)
+        if len(cuts) >= MOST_STATES:
+            raise ValueError(
+                f"the discretizer cuts column {quoted(column.name)} at {len(cuts)} "
+                f"points; at most {MOST_STATES - 1} are possible, so choose fewer bins"
+            )
+        variable = numeric_variable(column.name, cuts, missing_state=missing_state)
+        numbers = IntervalNumbers.of_column(values, self.weights, variable.cut_points)
+        return replace(variable, numbers=numbers), is_missing
+
+
+def _note(variable: Variable, integer_as_nominal: bool) -> str:
+    """What a reader should know of a column, or nothing."""
+    if variable.kind == "numeric" and not variable.cut_points:
+        if variable.has_missing_state:
+            return "numeric, no cut point found; only missingness carries information"
+        return "no cut point found, so it carries no information"
+    if variable.n_states == 1:
+        return f"constant ({variable.label(0)}), so it carries no information"
+    if integer_as_nominal and all(isinstance(s, int) for s in variable.known_states):
+        return f"integers, {variable.n_known_states} values, taken as nominal"
+    return ""
+
+
+class LearnedVariables(NamedTuple):
+    """A column's reading, the variables that came of it, and notes on these."""
+
+    reading: ColumnReading
+    variables: list[LearnedColumn]
+    notes: dict[Name, str]
+
+
+def left_out(reading: ColumnReading) -> LearnedVariables:
+    """What becomes of an identifier."""
+    why = (
+        f"left out: nearly every value is another one ({reading.n_distinct} distinct), "
+        "as in an identifier"
+    )
+    reading = replace(reading, form="left_out", changes=(*reading.changes, why))
+    return LearnedVariables(reading, [], {reading.name: why})
+
+
+def encoder_of(
+    learned: Sequence[LearnedVariables], rules: EncoderRules, names: Sequence[Name]
+) -> TableEncoder:
+    """The encoder of learned columns.
+
+    ValueError if no column is left, or two variables share a name.
+    """
+    if not any(one.variables for one in learned):
+        raise ValueError(
+            f"no column is left to learn from, since nearly every value is another one "
+            f"in {name_list(names)}; add features, or pass identifiers='keep'"
+        )
+    domain = Domain(tuple(v for one in learned for v, _ in one.variables))
+    notes = {name: note for one in learned for name, note in one.notes.items()}
+    return TableEncoder(domain, rules, notes, tuple(one.reading for one in learned))

@@ -1,1 +1,0 @@
-"""Value hierarchies from files and ranges, cut and fitted to columns."""

@@ -1,0 +1,156 @@
+"""Random quantile cut points: a coding of the numeric columns for every network."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayleaf.data.codes import NARROW_STATES
+from bayleaf.data.cut_points import distinct_values, midpoints
+from bayleaf.data.domain import Variable
+
+# A column with at most this many distinct values is cut between all of them.
+FEW_VALUES = 10
+# Quantiles that tell how large a number is.
+_FINEST = 160
+# Most cut points of a column: a byte holds its intervals, missing cells and a reserved
+# code.
+_MOST_CUTS = NARROW_STATES - 3
+# Codings, and rows up to which there are most of them: beyond, they differ less and the
+# networks that they are for cost more.
+_LEAST_CODINGS, _MOST_CODINGS, _FEW_ROWS = 16, 64, 10_000
+
+Floats = NDArray[np.float64]
+
+
+@dataclass
+class RandomCuts:
+    """A discretiser that draws several codings of a column and returns their union.
+
+    A state of the union lies in one interval of every coding, so that a table is
+    encoded once and each coding is a map of states (`interval_map`). Cut points are
+    drawn from as many as one byte can distinguish. Finer quantiles fill the union up,
+    so that its states still show how large a number is. `drawn` has an entry per column
+    so far: the cut points of each coding.
+    """
+
+    generator: np.random.Generator  # asked once per column, in their order
+    n_codings: int | None = None  # None: 64 up to 10 000 rows, then fewer; at least 16
+    max_bins: int | None = None  # None: cube root of the total weight, in 4 .. 32
+    drawn: list[list[tuple[float, ...]]] = field(default_factory=list)
+
+    def cut_points(
+        self,
+        values: NDArray[np.float64],
+        class_codes: NDArray[np.intp],
+        n_classes: int,
+        weights: NDArray[np.float64],
+    ) -> tuple[float, ...]:
+        """Draw the codings of one column; NaN marks missing cells.
+
+        Coding m cuts at the quantiles (k + u) / b, k = 0 to b - 1, with b uniform on 2
+        to the largest number of quantiles and u uniform on 0 to 1; equal cut points
+        count once. They are quantiles of the observed weight or, with probability one
+        half, of the distinct values, which tell apart the tail of a column that is
+        mostly zero.
+        """
+        distinct, counts = distinct_values(values, weights)
+        total = float(weights.sum())
+        n_codings = self.n_codings or default_n_codings(total)
+        if len(distinct) <= FEW_VALUES:
+            every = midpoints(distinct[:-1], distinct[1:])
+            self.drawn.append([every] * n_codings)
+            return every
+        most = self.max_bins or int(np.clip(round(total ** (1 / 3)), 4, 32))
+        grid = _Grid.of(distinct, counts)
+        codings = []
+        for _ in range(n_codings):
+            n_quantiles = int(self.generator.integers(2, most + 1))
+            shares = (np.arange(n_quantiles) + self.generator.random()) / n_quantiles
+            passed = grid.below if self.generator.random() < 0.5 else grid.each_once
+            codings.append(grid.cuts(passed, shares))
+        self.drawn.append(codings)
+        union = set().union(*codings)
+        n_finer = min(_FINEST, _MOST_CUTS + 1 - len(union))
+        if n_finer > 1:
+            union.update(grid.cuts(grid.below, np.arange(1, n_finer) / n_finer))
+        return tuple(sorted(union))
+
+
+class _Grid(NamedTuple):
+    """Where a column may be cut, each after a distinct value."""
+
+    distinct: Floats  # (n_values,)
+    below: Floats  # (n_cuts + 1,), weight up to each cut, and in all
+    each_once: Floats  # (n_cuts + 1,), number of values likewise
+    after: NDArray[np.int64]  # (n_cuts,), index of the value before each cut
+
+    @classmethod
+    def of(cls, distinct: Floats, counts: Floats) -> _Grid:
+        """Every cut, or as many as a byte allows: quantiles of weight and of values."""
+        below = np.cumsum(counts)
+        each_once = np.arange(1.0, len(distinct) + 1.0)
+        after = np.arange(len(distinct) - 1)
+        if len(after) > _MOST_CUTS:
+            n_quantiles = _MOST_CUTS // 2 + 1
+            shares = np.arange(1, n_quantiles) / n_quantiles
+            of_weight, of_values = (
+                np.searchsorted(passed, shares * passed[-1])
+                for passed in (below, each_once)
+            )
+            after = np.union1d(of_weight, of_values)
+            after = after[after < len(distinct) - 1]
+        ends = np.append(after, len(distinct) - 1)
+        return cls(distinct, below[ends], each_once[ends], after)
+
+    def cuts(self, passed: Floats, shares: Floats) -> tuple[float, ...]:
+        """Cut points where shares of what has passed are reached."""
+        reached = np.unique(np.searchsorted(passed, shares * passed[-1]))
+        last = self.after[reached[reached < len(self.after)]]
+        return midpoints(self.distinct[last], self.distinct[last + 1])
+
+
+def default_n_codings(n_rows: float) -> int:
+    """Number of codings, and so of networks, for a weight of rows."""
+    share = _FEW_ROWS / max(n_rows, _FEW_ROWS)
+    return max(_LEAST_CODINGS, int(_MOST_CODINGS * share))
+
+
+def interval_map(variable: Variable, cuts: tuple[float, ...]) -> NDArray[np.uint16]:
+    """Code under a coarser coding of each code of a numeric variable, (n_states + 1,).
+
+    `cuts` are among the variable's own. A missing state keeps a state of its own; the
+    reserved code past the last state maps to the reserved code.
+    """
+    lower = np.array([-np.inf, *variable.cut_points])
+    intervals = np.searchsorted(np.array(cuts), lower, side="right")
+    n_states = len(cuts) + 1
+    states = [*intervals.tolist(), *([n_states] if variable.has_missing_state else [])]
+    n_states += variable.has_missing_state
+    return np.array([*states, n_states], dtype=np.uint16)
+
+
+def value_maps(
+    features: Sequence[Variable], cuts: RandomCuts | None
+) -> list[tuple[NDArray[np.uint16], ...]]:
+    """For each coding, the state that each code of each feature stands for.
+
+    Numeric features come in the order in which they were cut. Without `cuts` there is
+    one coding, the features' own.
+    """
+    as_is = tuple(np.arange(v.n_states + 1, dtype=np.uint16) for v in features)
+    if cuts is None or not cuts.drawn:
+        return [as_is]
+    drawn = iter(cuts.drawn)
+    codings = [next(drawn) if v.kind == "numeric" else None for v in features]
+    return [
+        tuple(
+            as_is[i] if coding is None else interval_map(features[i], coding[m])
+            for i, coding in enumerate(codings)
+        )
+        for m in range(len(cuts.drawn[0]))
+    ]

@@ -1,1 +1,0 @@
-"""What the columns of a table hold, whatever type they came with."""

@@ -1,0 +1,322 @@
+"""Turn tables into codes as training learned to read them."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayleaf.data.class_labels import sorted_positions
+from bayleaf.data.codes import NARROW_STATES, Codes
+from bayleaf.data.column_reading import ColumnReading, EncoderRules
+from bayleaf.data.domain import Domain, Variable
+from bayleaf.data.tables.columns import (
+    Column,
+    Matrix,
+    Name,
+    PlainColumn,
+    ValueColumn,
+    iterate_names,
+)
+from bayleaf.data.tables.matrix import ColumnCodes, EncodedColumn, encode_matrix
+from bayleaf.wording import brief, brief_names, name_list, quoted
+
+# One state is left for missing cells.
+MOST_STATES = Codes.MAX_STATES - 1
+
+
+@dataclass(frozen=True, eq=False)
+class EncodedTable:
+    """A table as codes of its features, and what was unknown in it."""
+
+    codes: Codes
+    unknown: Mapping[Name, int]  # columns' cells not seen in training, where any
+
+
+@dataclass(frozen=True)
+class TableEncoder:
+    """The learned reading of a table: a domain, and the rules for cells outside it.
+
+    `notes` are remarks for a reader on columns taken as nominal or without information;
+    `readings` has an entry per column; by default it is the one variable of its name.
+    """
+
+    domain: Domain
+    rules: EncoderRules = field(default_factory=EncoderRules)
+    notes: dict[Name, str] = field(default_factory=dict, compare=False)
+    readings: tuple[ColumnReading, ...] = field(default=(), compare=False)
+
+    def __post_init__(self) -> None:
+        if not self.readings:
+            plain = tuple(ColumnReading(name) for name in self.domain.names)
+            object.__setattr__(self, "readings", plain)
+
+    @property
+    def column_names(self) -> tuple[Name, ...]:
+        """Names of the table's columns, of which the variables came."""
+        return tuple(reading.name for reading in self.readings)
+
+    def transform(self, parts: Matrix | list[Column]) -> EncodedTable:
+        """Encode the features of a table.
+
+        ValueError if the columns are not those of training, or cells are missing or
+        unknown where the rules refuse them.
+        """
+        read = self._read(parts)
+        encoded: list[EncodedColumn | None] = [None] * len(self.domain)
+        columns, room = ([], None) if isinstance(read, Matrix) else (read, None)
+        if isinstance(read, Matrix):
+            encoded, room = encode_matrix(read, self.domain)
+            if self.rules.unknown == "error":
+                # The long way raises, and names the values.
+                encoded = [done if done and not done[1] else None for done in encoded]
+            if any(done is None for done in encoded):
+                columns = read.columns()
+        own = [
+            self._encode(self.domain[j], columns[j]) if done is None else done
+            for j, done in enumerate(encoded)
+        ]
+        counts = zip(self.domain.names, (n for _, n in own), strict=True)
+        unknown = {name: count for name, count in counts if count}
+        stacked = [codes for codes, _ in own]
+        codes = Codes.from_columns(stacked, self.domain.cards, room=room)
+        return EncodedTable(codes, unknown)
+
+    def _read(self, parts: Matrix | list[Column]) -> Matrix | list[PlainColumn]:
+        """What the readings make of a table: a column for each variable."""
+        self._check_names(tuple(iterate_names(parts)))
+        plain = all(reading.changes_nothing for reading in self.readings)
+        if isinstance(parts, Matrix) and plain:
+            return parts
+        columns = parts.columns() if isinstance(parts, Matrix) else parts
+        return [
+            own
+            for reading, column in zip(self.readings, columns, strict=True)
+            for own in reading.read(column)
+        ]
+
+    def _check_names(self, names: tuple[Name, ...]) -> None:
+        """Raise unless the columns are those of training, in the same order."""
+        expected = self.column_names
+        if names == expected:
+            return
+        absent = [name for name in expected if name not in set(names)]
+        extra = [name for name in names if name not in set(expected)]
+        if absent or extra:
+            lacking = f"lacks {name_list(absent)}" if absent else ""
+            adding = f"has {name_list(extra)}, unknown in training" if extra else ""
+            raise ValueError(
+                f"the table {' and '.join(filter(None, (lacking, adding)))}; "
+                "pass the columns of training"
+            )
+        raise ValueError(
+            "the columns stand in another order than in training; "
+            f"select them as {name_list(expected)}"
+        )
+
+    def _encode(self, variable: Variable, column: PlainColumn) -> EncodedColumn:
+        """Codes of one column, and its number of unknown cells."""
+        n_unknown = 0
+        if variable.kind == "numeric" and variable.categories is None:
+            codes, is_missing = interval_codes(variable, column)
+        else:
+            values = column.distinct()
+            check_same_sort(variable, values)
+            codes, n_unknown, strangers = state_codes(variable, values)
+            if n_unknown and self.rules.unknown == "error":
+                raise ValueError(
+                    f"column {quoted(variable.name)} holds values "
+                    f"({name_list(strangers, limit=3)}) that training did not contain; "
+                    "correct them or allow them with unknown='missing'"
+                )
+            is_missing = values.indices < 0
+        if self.rules.missing == "error" and is_missing.any():
+            raise missing_error(variable.name, is_missing)
+        return codes, n_unknown
+
+    def extended(self, parts: Matrix | list[Column]) -> TableEncoder:
+        """The same encoder with the states that another table adds.
+
+        Nominal variables gain states, kept in order; numeric ones keep their cut
+        points.
+        """
+        read = self._read(parts)
+        columns = read.columns() if isinstance(read, Matrix) else read
+        variables = tuple(
+            self._extended_variable(variable, column)
+            for variable, column in zip(self.domain, columns, strict=True)
+        )
+        if variables == self.domain.variables:
+            return self
+        return replace(self, domain=Domain(variables))
+
+    def _extended_variable(self, variable: Variable, column: PlainColumn) -> Variable:
+        """One variable with the states that a column adds."""
+        values = column.distinct()
+        may_gain_missing = (
+            self.rules.missing == "state" and not variable.has_missing_state
+        )
+        gains_missing = may_gain_missing and bool((values.indices < 0).any())
+        states = variable.states
+        if variable.kind == "nominal":
+            check_same_sort(variable, values)
+            known = list(variable.known_states)
+            added = [value for value in used_values(values) if value not in set(known)]
+            if variable.other_state is not None:
+                added = []
+            states = tuple(ordered_values(known + added))
+            check_max_states(variable.name, len(states), self.rules.max_states)
+            if variable.has_missing_state:
+                states = (*states, None)
+        if gains_missing:
+            states = (*states, None)
+        return replace(variable, states=states)
+
+    def __repr__(self) -> str:
+        n_numeric = sum(variable.kind == "numeric" for variable in self.domain)
+        kinds = f"{n_numeric} numeric, {len(self.domain) - n_numeric} nominal"
+        return brief(self, kinds, brief_names(self.domain.names))
+
+
+def used_values(column: ValueColumn) -> list[Hashable]:
+    """The values that occur in at least one row, in the column's order."""
+    used = np.flatnonzero(_cell_counts(column))
+    # A table may list one value twice; a dict keeps the first.
+    return list(dict.fromkeys(column.values[i] for i in used))
+
+
+def _cell_counts(column: ValueColumn) -> NDArray[np.intp]:
+    """Number of cells with each value."""
+    # The first place counts the missing cells, whose index is -1.
+    return np.bincount(column.indices + 1, minlength=len(column.values) + 1)[1:]
+
+
+def ordered_values(values: list[Hashable]) -> list[Hashable]:
+    """Values in the order of states."""
+    return [values[i] for i in sorted_positions(values)]
+
+
+def check_max_states(name: Name, n_states: int, limit: int) -> None:
+    """Raise if a nominal column has more states than are allowed or possible."""
+    if n_states > limit:
+        raise ValueError(
+            f"column {quoted(name)} has {n_states} distinct values, more than "
+            f"max_states={limit}; drop it, group its values, or let rare='group' do so"
+        )
+    if n_states > MOST_STATES:
+        raise ValueError(
+            f"column {quoted(name)} has {n_states} distinct values, but at most "
+            f"{MOST_STATES} are possible; drop it or group its values"
+        )
+
+
+def most_frequent(
+    column: ValueColumn, weights: NDArray[np.float64], number: int
+) -> list[Hashable]:
+    """The values that most rows have, in the column's order.
+
+    Of equally frequent ones those that come first among sorted values stay.
+    """
+    totals: dict[Hashable, float] = dict.fromkeys(
+        ordered_values(used_values(column)), 0.0
+    )
+    counts = np.bincount(column.indices + 1, weights, len(column.values) + 1)[1:]
+    for value, count in zip(column.values, counts.tolist(), strict=True):
+        if count:
+            totals[value] += count
+    kept = set(sorted(totals, key=lambda value: -totals[value])[:number])
+    return [value for value in totals if value in kept]
+
+
+def check_same_sort(variable: Variable, column: ValueColumn) -> None:
+    """Raise if a nominal column turned from text into numbers or back."""
+    known = variable.categories or variable.known_states
+    was = _sort(state for state in known if state != variable.other_state)
+    now = _sort(used_values(column))
+    if was and now and was != now:
+        raise ValueError(
+            f"column {quoted(variable.name)} held {was} in training but holds {now} "
+            f"now; convert it to {was}"
+        )
+
+
+def _sort(values: Iterable[Hashable]) -> str:
+    """Whether values are text or numbers; empty if they are both or none."""
+    sorts = {"text" if isinstance(value, str) else "numbers" for value in values}
+    return sorts.pop() if len(sorts) == 1 else ""
+
+
+def state_codes(
+    variable: Variable, column: ValueColumn
+) -> tuple[ColumnCodes, int, list[Hashable]]:
+    """Codes of a nominal column, number of unknown cells, and the unknown values."""
+    index, missing = variable.state_index, variable.n_known_states
+    if variable.categories is not None:
+        places = range(len(variable.categories))
+        codes_of = np.searchsorted(variable.cut_points, places).tolist()
+        index = dict(zip(variable.categories, codes_of, strict=True))
+    other = -1 if variable.other_state is None else index[variable.other_state]
+    found = [
+        -1 if value is None else index.get(value, other) for value in column.values
+    ]
+    # One entry more for the index -1 of a missing cell.
+    table = np.array([*found, missing], dtype=np.int64)
+    strange = np.flatnonzero(table < 0)
+    unknown, strangers = 0, []
+    if len(strange):
+        counts = _cell_counts(column)
+        strangers = [column.values[i] for i in strange if counts[i]]
+        unknown = int(counts[strange].sum())
+        table[strange] = missing
+    codes = table.astype(_code_type(variable)).take(column.indices)
+    return codes, unknown, strangers
+
+
+def _code_type(variable: Variable) -> np.dtype[np.unsignedinteger[Any]]:
+    """The type that holds all codes of a variable."""
+    return np.dtype(np.uint8 if variable.n_states <= NARROW_STATES else np.uint16)
+
+
+def interval_codes(
+    variable: Variable, column: PlainColumn
+) -> tuple[ColumnCodes, NDArray[np.bool_]]:
+    """Codes of a numeric column, and which cells are missing."""
+    cuts, code_type = variable.cut_array, _code_type(variable)
+    places = None
+    if isinstance(column, ValueColumn):
+        text = [value for value in used_values(column) if isinstance(value, str)]
+        if text:
+            raise ValueError(
+                f"column {quoted(variable.name)} held numbers in training but holds "
+                f"text now, such as {quoted(text[0])}; convert it to numbers"
+            )
+        numbers = [v if isinstance(v, int | float) else np.nan for v in column.values]
+        values = np.array([*numbers, np.nan], dtype=np.float64)[column.indices]
+    else:
+        values, places = column.floats(), column.places_in_range()
+    is_missing = np.isnan(values)
+    if places is not None:
+        every, offsets = places
+        intervals = np.searchsorted(cuts, every.astype(np.float64))
+        codes = intervals.astype(code_type).take(offsets)
+    else:
+        codes = np.searchsorted(cuts, values).astype(code_type)
+    codes[is_missing] = variable.n_known_states
+    return codes, is_missing
+
+
+def missing_error(name: Name, is_missing: NDArray[np.bool_]) -> ValueError:
+    """The error for missing cells where the rules refuse them."""
+    first = int(np.argmax(is_missing))
+    return missing_cells_error(name, int(np.count_nonzero(is_missing)), first)
+
+
+def missing_cells_error(name: Name, number: int, first: int) -> ValueError:
+    """The error for so many missing cells, the first of them in some row."""
+    return ValueError(
+        f"column {quoted(name)} has {number} missing cells (the first in row {first}), "
+        "such as NaN; fill them or allow them with missing='marginalize'"
+    )

@@ -1,0 +1,250 @@
+"""Predictions in a folder of Parquet files, going on where they ended."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import itertools
+import json
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+
+from bayleaf.io.atomic import replacing, write_text
+from bayleaf.progress import Work
+from bayleaf.streams.batch_sources import ArrowSource, file_kind
+from bayleaf.streams.parquet_files import ParquetFiles
+from bayleaf.wording import shown_name
+
+# What tells by which model, and how, the predictions of a folder were made.
+_NOTE = "_bayleaf.json"
+_BATCH_ROWS = 1 << 16
+_FULL = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
+
+Batches = Iterator[pa.RecordBatch]
+# Gives a batch with its predictions, by the name of its file and its first row.
+Score = Callable[[pa.RecordBatch, str, int], pa.RecordBatch]
+
+
+class Part(NamedTuple):
+    """One file of a table."""
+
+    path: str  # of its rows
+    name: str  # of its predictions' file
+    batches: Callable[[], Batches]  # reads its rows
+    in_folders: tuple[str, ...] = ()  # columns in its folders' names only
+
+
+@dataclass
+class Written:
+    """What was written to a folder."""
+
+    n_files: int = 0  # written now
+    n_rows: int = 0  # in these files
+    n_kept: int = 0  # files that were there already
+
+
+def parts_of(
+    paths: Sequence[str], called: str, read_csv: Callable[[str], Batches] | None = None
+) -> list[Part]:
+    """The files of a table, each with the file for its predictions.
+
+    `called` names them in messages; `read_csv` gives the rows of files that are not
+    Parquet. ValueError if two would be predicted into one, or differ in their columns.
+    """
+    names = _names_of(paths)
+    keys = [os.path.normcase(name) for name in names]
+    for name, key in zip(names, keys, strict=True):
+        if keys.count(key) > 1:
+            raise ValueError(f"two files of the table would be predicted into {name}")
+    if all(file_kind(path) == "parquet" for path in paths):
+        files = ParquetFiles.of(paths, called, as_indices=False)
+        return [
+            Part(path, name, partial(files.rows_of, place), files.in_folders)
+            for place, (path, name) in enumerate(zip(paths, names, strict=True))
+        ]
+    assert read_csv is not None
+    return [
+        Part(path, name, partial(read_csv, path))
+        for path, name in zip(paths, names, strict=True)
+    ]
+
+
+def write_parts(
+    parts: Sequence[Part], folder: Path, how: Mapping[str, Any], score: Score
+) -> Written:
+    """Predict file after file; those that are there already are left as they are.
+
+    Predictions are Parquet files in the same folders as the table's; `how`
+    distinguishes them from others of the table; `score` adds predictions to a batch.
+    ValueError if the folder has others, or a file no rows; OSError if files cannot be
+    read or written.
+    """
+    _check_note(folder, how)
+    written = Written()
+    work = Work(len(parts))
+    for part in parts:
+        work.step(f"predicting {part.path}")
+        target = folder / part.name
+        changed = os.stat(part.path).st_mtime_ns
+        if target.exists() and target.stat().st_mtime_ns >= changed:
+            written.n_kept += 1
+            continue
+        target.parent.mkdir(parents=True, exist_ok=True)
+        scored = _scored(part.batches(), part.path, score)
+        n_rows = _write(target, (b.drop_columns([*part.in_folders]) for b in scored))
+        written.n_files += 1
+        written.n_rows += n_rows
+    return written
+
+
+def write_stretches(
+    source: ArrowSource, size: int, folder: Path, how: Mapping[str, Any], score: Score
+) -> Written:
+    """Predict `size` rows per file, after those that are there already.
+
+    `source` gives the same rows in the same order as before; see `write_parts`.
+    """
+    _check_note(folder, {**how, "rows_per_file": size})
+    lengths = _lengths(folder)
+    written = Written(n_kept=len(lengths))
+    if lengths and lengths[-1] < size:
+        # Only the last file of a table is shorter.
+        return written
+    cut = _cut(source.batches(sum(lengths)), size)
+    scored = _scored(cut, "the table", score)
+    work = Work()
+    for first in scored:
+        name = f"part-{len(lengths) + written.n_files:05d}.parquet"
+        left = size - first.num_rows
+        n_rows = _write(folder / name, itertools.chain([first], _first(scored, left)))
+        written.n_files += 1
+        written.n_rows += n_rows
+        work.say(f"{written.n_rows:,} rows predicted")
+    if not lengths and not written.n_rows:
+        raise ValueError("the table has no rows")
+    return written
+
+
+def _lengths(folder: Path) -> list[int]:
+    """Rows of the files that are there, up to the first that is not."""
+    import pyarrow.parquet as pa_parquet
+
+    found: list[int] = []
+    while (path := folder / f"part-{len(found):05d}.parquet").exists():
+        found.append(int(pa_parquet.read_metadata(path).num_rows))
+    return found
+
+
+def _cut(batches: Batches, size: int) -> Batches:
+    """The same rows, in batches that end where files end."""
+    room = size
+    for batch in batches:
+        start = 0
+        while start < batch.num_rows:
+            piece = batch.slice(start, min(room, _BATCH_ROWS))
+            yield piece
+            start += piece.num_rows
+            room = room - piece.num_rows or size
+
+
+def _first(batches: Batches, n_rows: int) -> Batches:
+    """The next batches, which have so many rows, or fewer if there are no more."""
+    while n_rows > 0 and (batch := next(batches, None)) is not None:
+        n_rows -= batch.num_rows
+        yield batch
+
+
+def _scored(batches: Batches, called: str, score: Score) -> Batches:
+    """Batches with their predictions."""
+    n_rows = 0
+    for batch in batches:
+        if batch.num_rows:
+            yield score(batch, called, n_rows)
+            n_rows += batch.num_rows
+    if n_rows == 0 and called != "the table":
+        raise ValueError(f"{called} has no rows")
+
+
+def _write(target: Path, batches: Batches) -> int:
+    """Write a file that appears when it is whole; its number of rows."""
+    import pyarrow.parquet as pa_parquet
+
+    n_rows = 0
+    with replacing(target) as path, _room_for(target), open(path, "wb") as file:
+        first = next(batches)
+        writer = pa_parquet.ParquetWriter(file, first.schema)
+        try:
+            for batch in itertools.chain([first], batches):
+                writer.write_batch(batch)
+                n_rows += batch.num_rows
+            writer.close()
+        except BaseException:
+            # Otherwise it would try once more when it is forgotten.
+            with contextlib.suppress(OSError, pa.ArrowException):
+                writer.close()
+            writer.is_open = False
+            raise
+    return n_rows
+
+
+@contextlib.contextmanager
+def _room_for(target: Path) -> Iterator[None]:
+    """Say in a sentence that a disk is full."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in _FULL:
+            raise
+        raise OSError(
+            error.errno,
+            f"cannot write {target}: the disk has no room; make room and run it again, "
+            "and it goes on where it was",
+        ) from error
+
+
+def _names_of(paths: Sequence[str]) -> list[str]:
+    """Files below their common folder, with the ending of Parquet."""
+    whole = [os.path.abspath(path) for path in paths]
+    try:
+        base = os.path.commonpath([os.path.dirname(path) for path in whole])
+    except ValueError:
+        # Windows has no common folder of several drives.
+        inner = [os.path.basename(path) for path in whole]
+    else:
+        inner = [os.path.relpath(path, base) for path in whole]
+    return [
+        os.path.join(folder, f"{name.split('.')[0]}.parquet")
+        for folder, name in map(os.path.split, inner)
+    ]
+
+
+def _check_note(folder: Path, how: Mapping[str, Any]) -> None:
+    """Note how a folder's predictions are made; refuse those made otherwise."""
+    if folder.exists() and not folder.is_dir():
+        raise ValueError(
+            f"{shown_name(str(folder))} is a file; several files are predicted into "
+            "a folder, so name a folder"
+        )
+    note = folder / _NOTE
+    if note.exists():
+        known = None
+        with contextlib.suppress(ValueError):
+            known = json.loads(note.read_text("utf-8"))
+        if known != dict(how):
+            raise ValueError(
+                f"the folder {shown_name(str(folder))} holds predictions of another "
+                "model, or others of this one; name another folder"
+            )
+        return
+    if folder.is_dir() and any(folder.iterdir()):
+        raise ValueError(
+            f"the folder {shown_name(str(folder))} holds other files; name a new one"
+        )
+    folder.mkdir(parents=True, exist_ok=True)
+    write_text(note, json.dumps(dict(how)))

@@ -1,0 +1,281 @@
+"""What yields the batches of a table: files, folders, readers, lazy frames, relations.
+
+Nothing here holds more than a few batches of the table at a time.
+"""
+
+from __future__ import annotations
+
+import glob
+import os
+import queue
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.dataset as pa_dataset
+
+from bayleaf.streams.csv_files import CsvFiles, ReadTexts, inner_suffix
+from bayleaf.streams.parquet_files import ParquetFiles, after, in_a_sentence
+from bayleaf.streams.streamed import is_lazy_polars
+from bayleaf.wording import quoted
+
+# Rows of the batches that are worked on.
+BATCH_ROWS = 1 << 17
+# Batches that are read while another is worked on.
+_AHEAD = 2
+_PARQUET = (".parquet", ".pq")
+
+
+@dataclass(frozen=True)
+class ArrowSource:
+    """A table as batches of Arrow, in order.
+
+    `ordered` names columns of ordered categories whose types lack the order.
+    """
+
+    schema: pa.Schema
+    read: Callable[[int], Iterator[pa.RecordBatch]]  # the batches after so many rows
+    n_rows: int | None = None  # if known before they are read
+    identity: list[Any] | None = None  # if it can be read again: files, sizes, times
+    ordered: frozenset[str] = field(default=frozenset())
+
+    def without(self, names: Sequence[str]) -> ArrowSource:
+        """The same table without some columns."""
+        kept = [name for name in self.schema.names if name not in names]
+
+        def read(first: int) -> Iterator[pa.RecordBatch]:
+            return (batch.select(kept) for batch in self.read(first))
+
+        schema = pa.schema([self.schema.field(name) for name in kept])
+        return replace(self, schema=schema, read=read)
+
+    def batches(self, first: int = 0) -> Iterator[pa.RecordBatch]:
+        """The table from a row on, in batches of about `BATCH_ROWS` rows."""
+        held: list[pa.RecordBatch] = []
+        n_held = 0
+        for batch in _read_ahead(self.read(first)):
+            for start in range(0, batch.num_rows, BATCH_ROWS):
+                piece = batch.slice(start, BATCH_ROWS)
+                held.append(piece)
+                n_held += piece.num_rows
+                if 2 * n_held > BATCH_ROWS:
+                    yield _joined(held)
+                    held, n_held = [], 0
+        if held:
+            yield _joined(held)
+
+
+def open_source(table: Any, read_csv: ReadTexts | None = None) -> ArrowSource:
+    """The batches of a table.
+
+    It is the path, glob or folder (with partitions as in Hive) of Parquet and CSV
+    files, or a list of paths; a dataset, scanner or RecordBatchReader of pyarrow; a
+    LazyFrame of polars; a relation of DuckDB; or has ``__arrow_c_stream__``. `read_csv`
+    gives the rows of a CSV file as batches of text. OSError without such a file,
+    TypeError for others.
+    """
+    if isinstance(table, ArrowSource):
+        return table
+    with in_a_sentence():
+        return _opened(table, read_csv)
+
+
+def _opened(table: Any, read_csv: ReadTexts | None) -> ArrowSource:
+    """The batches of a table of whatever make."""
+    if isinstance(table, str | os.PathLike | list | tuple):
+        called = table if isinstance(table, str | os.PathLike) else "the list"
+        return _files(files_of(table), str(called), read_csv)
+    if isinstance(table, pa_dataset.Dataset):
+        return _dataset(table)
+    if isinstance(table, pa_dataset.Scanner):
+        return _once(table.to_reader())
+    if isinstance(table, pa.RecordBatchReader):
+        return _once(table)
+    if is_lazy_polars(table):
+        return _lazy_polars(table)
+    if hasattr(table, "__arrow_c_stream__"):
+        return _once(pa.RecordBatchReader.from_stream(table))
+    raise TypeError(
+        f"cannot read batches from {quoted(table)}; pass a path, a dataset, a "
+        "RecordBatchReader, a LazyFrame or a relation"
+    )
+
+
+def _read_ahead(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """The same batches, the next ones read while one is worked on.
+
+    What fails in reading them is raised in a sentence.
+    """
+    waiting: queue.Queue[Any] = queue.Queue(_AHEAD)
+    ended = threading.Event()
+
+    def put(item: Any) -> bool:
+        while not ended.is_set():
+            try:
+                waiting.put(item, timeout=0.1)
+            except queue.Full:
+                continue
+            return True
+        return False
+
+    def run() -> None:
+        try:
+            with in_a_sentence():
+                all_taken = all(put(batch) for batch in batches)
+            if all_taken:
+                put(None)
+        except BaseException as error:
+            # It is raised where the batches are taken.
+            put(error)
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    try:
+        while (item := waiting.get()) is not None:
+            if isinstance(item, BaseException):
+                raise item
+            yield item
+    finally:
+        ended.set()
+        thread.join()
+
+
+def _joined(batches: Sequence[pa.RecordBatch]) -> pa.RecordBatch:
+    """One batch of several."""
+    if len(batches) == 1:
+        return batches[0]
+    table = pa.Table.from_batches(batches).unify_dictionaries().combine_chunks()
+    return table.to_batches()[0]
+
+
+def _once(reader: pa.RecordBatchReader) -> ArrowSource:
+    """A reader, which can be read only once."""
+    return ArrowSource(reader.schema, lambda first: after(reader, first))
+
+
+def _lazy_polars(frame: Any) -> ArrowSource:
+    """A lazy frame, worked out batch by batch."""
+    import polars as pl
+
+    columns = frame.collect_schema()
+    empty = pl.DataFrame(schema=columns).to_arrow()
+    ordered = frozenset(n for n, kind in columns.items() if isinstance(kind, pl.Enum))
+
+    def read(first: int) -> Iterator[pa.RecordBatch]:
+        parts = frame.collect_batches(chunk_size=BATCH_ROWS, maintain_order=True)
+        return after((b for part in parts for b in part.to_arrow().to_batches()), first)
+
+    return ArrowSource(empty.schema, read, ordered=ordered)
+
+
+def files_of(table: Any) -> list[str]:
+    """The files of a path, glob or folder, by name, or those that are listed."""
+    if isinstance(table, list | tuple):
+        return [os.fspath(path) for path in table]
+    path = os.fspath(table)
+    if any(sign in path for sign in "*?[") and not os.path.exists(path):
+        files = [p for p in glob.glob(path, recursive=True) if os.path.isfile(p)]
+        if not files:
+            raise FileNotFoundError(f"cannot read {path}: no file has such a name")
+        return sorted(files, key=_parts)
+    if os.path.isdir(path):
+        files = [
+            os.path.join(folder, name)
+            for folder, _, names in os.walk(path)
+            for name in names
+            if not name.startswith((".", "_")) and file_kind(name) in ("parquet", "csv")
+        ]
+        if not files:
+            raise FileNotFoundError(
+                f"cannot read {path}: the folder holds no Parquet or CSV file"
+            )
+        return sorted(files, key=_parts)
+    if not os.path.exists(path):
+        raise FileNotFoundError(f"cannot read {path}: there is no such file")
+    return [path]
+
+
+def _parts(path: str) -> tuple[str, ...]:
+    """Folders and name: as texts, paths would be sorted by the system's separator."""
+    return Path(path).parts
+
+
+def file_kind(path: str) -> str:
+    """What a file's name says that it is: "parquet", "csv" or "other"."""
+    suffix = inner_suffix(path)
+    if suffix in _PARQUET:
+        return "parquet"
+    return "csv" if suffix in (".csv", ".tsv", ".txt") else "other"
+
+
+def _files(paths: list[str], called: str, read_csv: ReadTexts | None) -> ArrowSource:
+    """Files of one kind as one table."""
+    kinds = {file_kind(path) for path in paths}
+    identity = [_state_of(path) for path in paths]
+    if kinds == {"parquet"}:
+        files = ParquetFiles.of(paths, called)
+        source = _dataset(files.dataset, identity)
+        if not files.are_alike:
+            # The dataset adds what folders tell, and casts columns.
+            return source
+        return replace(source, read=files.rows)
+    if "parquet" in kinds:
+        raise ValueError(
+            f"{called} holds Parquet files and others; pass those of one kind"
+        )
+    table = CsvFiles(tuple(paths), read_csv)
+    return ArrowSource(
+        table.schema, lambda first: after(table.batches(), first), identity=identity
+    )
+
+
+def _state_of(path: str) -> list[Any]:
+    """A file's name, size and time of change."""
+    try:
+        found = os.stat(path)
+    except OSError as error:
+        raise type(error)(f"cannot read {path}: {error.strerror}") from error
+    return [os.path.abspath(path), found.st_size, found.st_mtime_ns]
+
+
+def _dataset(dataset: Any, identity: list[Any] | None = None) -> ArrowSource:
+    """A dataset, of which row groups that are not wanted are not read."""
+    try:
+        n_rows = dataset.count_rows()
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OSError):
+        n_rows = None
+
+    def read(first: int) -> Iterator[pa.RecordBatch]:
+        rest, skipped = dataset, 0
+        if first and isinstance(dataset, pa_dataset.FileSystemDataset):
+            rest, skipped = _without(dataset, first)
+        # Reading further ahead takes hundreds of megabytes, and no less time.
+        batches = rest.to_batches(
+            batch_size=BATCH_ROWS,
+            batch_readahead=2,
+            fragment_readahead=1,
+            memory_pool=pa.system_memory_pool(),
+        )
+        return after(batches, first - skipped)
+
+    return ArrowSource(dataset.schema, read, n_rows, identity)
+
+
+def _without(dataset: Any, first: int) -> tuple[Any, int]:
+    """A dataset without the leading row groups that lie before a row; their rows."""
+    kept: list[Any] = []
+    skipped = 0
+    for fragment in dataset.get_fragments():
+        for piece in getattr(fragment, "split_by_row_group", lambda f=fragment: [f])():
+            n_rows = piece.count_rows() if not kept else 0
+            if not kept and skipped + n_rows <= first:
+                skipped += n_rows
+            else:
+                kept.append(piece)
+    rest = pa_dataset.FileSystemDataset(
+        kept, dataset.schema, dataset.format, dataset.filesystem
+    )
+    return rest, skipped

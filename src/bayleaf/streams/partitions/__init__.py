@@ -1,1 +1,0 @@
-"""Tables in partitions, which are read, summarised and counted where they lie."""

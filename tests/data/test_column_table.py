@@ -1,0 +1,34 @@
+"""How a person sees what each column was taken for."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from bayleaf import AveragedKDBClassifier, NaiveBayesClassifier
+from bayleaf.data.discretizers import EqualWidthDiscretizer
+from offenders import check_each
+
+
+def test_many_cut_points_are_counted_and_few_are_listed() -> None:
+    def check(case: tuple[int, bool]) -> None:
+        n_bins, is_short = case
+        size = np.random.default_rng(0).normal(size=500)
+        table = pd.DataFrame({"size": size})
+        model = NaiveBayesClassifier(discretizer=EqualWidthDiscretizer(n_bins=n_bins))
+        text = str(model.fit(table, size > 0).columns_)
+        cuts = model.encoder_.domain[0].cut_points
+        listed = all(f"{cut:.6g}" in text for cut in cuts)
+        assert listed is not is_short
+        assert (f"cut at {len(cuts)} points from" in text) is is_short
+
+    check_each([(5, False), (24, False), (40, True)], check)
+
+
+def test_a_fine_coding_takes_a_line_a_column() -> None:
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(rng.normal(size=(400, 6)), columns=list("abcdef"))
+    model = AveragedKDBClassifier(n_networks=16, random_state=0)
+    lines = str(model.fit(table, table["a"] > 0).columns_).splitlines()
+    assert len(lines) <= 1 + 2 * 6
+    assert all(len(line) <= 80 for line in lines)
