@@ -16,7 +16,7 @@ from bayleaf.io.exports.cells import FeatureCells, feature_cells
 from bayleaf.io.exports.registry import predictor_of
 from bayleaf.io.formats import pmml
 from bayleaf.io.formats.pmml import state_text, xml_lines
-from bayleaf.io.formats.xml.writing import xml_text
+from bayleaf.io.formats.xml_elements import xml_text
 from bayleaf.models.predictor import Predictor
 from bayleaf.scoring.fusing import fused, tables_of
 from bayleaf.scoring.terms import (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
@@ -10,10 +11,10 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
+from bayleaf.cpds.given_tables import SUM_TOLERANCE
 from bayleaf.cpds.table import TableCPD
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.graph.dag import DAG
-from bayleaf.io.formats.row_sums import RowSums
 from bayleaf.io.formats.safe_names import NOTE_PREFIX, restored_variable
 from bayleaf.io.formats.source_file import NetworkFileError, counted, quoted
 from bayleaf.models.bayesian_network import BayesianNetwork
@@ -21,6 +22,9 @@ from bayleaf.wording import near_names
 
 # NumPy's arrays have no more.
 MAX_AXES = 64
+# Published files round their numbers: up to this far a sum is a slip, not a question.
+ROUNDING = 0.01
+_LOGGER = logging.getLogger("bayleaf")
 
 
 @dataclass(frozen=True)
@@ -74,28 +78,23 @@ class Variables:
                     "variable a name of its own",
                 )
             self._index[variable.name] = i
-        self.domain = self._restored_domain()
-
-    def _restored_domain(self) -> Domain:
-        """The domain with the names that the notes tell."""
         restored: dict[str | int, Variable] = {}
-        for declared in self.declared:
-            self._check_states(declared)
+        for own in declared:
+            self._check_states(own)
             try:
-                variable = restored_variable(
-                    declared.name, declared.states, declared.notes
-                )
+                known = restored_variable(own.name, own.states, own.notes)
             except ValueError as error:
-                raise NetworkFileError(self.file, declared.line, str(error)) from error
-            if variable.name in restored:
+                raise NetworkFileError(file, own.line, str(error)) from error
+            if known.name in restored:
                 raise NetworkFileError(
-                    self.file,
-                    declared.line,
-                    f"two variables have the name {quoted(variable.name)}; give each "
+                    file,
+                    own.line,
+                    f"two variables have the name {quoted(known.name)}; give each "
                     "a name of its own",
                 )
-            restored[variable.name] = variable
-        return Domain(tuple(restored.values()))
+            restored[known.name] = known
+        # With the names of the notes.
+        self.domain = Domain(tuple(restored.values()))
 
     def _check_states(self, variable: DeclaredVariable) -> None:
         """Raise unless a variable has states, each listed once."""
@@ -122,17 +121,15 @@ class Variables:
         `role` is its part for the error, such as ``'a parent of "x"'``.
         """
         if name not in self._index:
+            # Hostile files hold more names, and longer ones.
+            some = [known[:100] for known in itertools.islice(self._index, 1000)]
             raise NetworkFileError(
                 self.file,
                 line,
                 f"{quoted(name)}, {role}, is no declared variable; "
-                f"{near_names(name[:100], self._some_names())}",
+                f"{near_names(name[:100], some)}",
             )
         return self._index[name]
-
-    def _some_names(self) -> list[str]:
-        """Names to suggest; hostile files hold more, and longer ones."""
-        return [name[:100] for name in itertools.islice(self._index, 1000)]
 
     def codes(self, index: int) -> dict[str, int]:
         """Code of each state of a variable by its name in the file."""
@@ -170,10 +167,6 @@ class Variables:
     def cards(self, family: Sequence[int]) -> tuple[int, ...]:
         """Number of states that the file lists for each member of a family."""
         return tuple(len(self.declared[member].states) for member in family)
-
-    def kept(self, family: Sequence[int]) -> tuple[slice, ...]:
-        """Part of a family's table that is left without impossible states."""
-        return tuple(slice(self.domain.cards[member]) for member in family)
 
 
 def assembled_network(
@@ -237,8 +230,10 @@ def _checked_cpd(
         )
     rows = table.values.reshape(-1, cards[-1])
     rows = sums.distributions(rows, table.child, table.row_lines or [table.line])
-    cells, kept = rows.reshape(cards), variables.kept(family)
-    if (cells[kept[:-1]][..., variables.domain.cards[family[-1]] :] > 0).any():
+    # Without impossible states.
+    kept = tuple(slice(variables.domain.cards[member]) for member in family)
+    cells = rows.reshape(cards)
+    if (cells[kept[:-1]][..., kept[-1].stop :] > 0).any():
         raise NetworkFileError(
             file,
             table.line,
@@ -280,3 +275,132 @@ def _a_cycle(parents: Sequence[Sequence[int]]) -> list[int]:
         node = next(parent for parent in parents[node] if n_open[parent] > 0)
     start = path.index(node)
     return [node, *reversed(path[start:])]
+
+
+@dataclass
+class RowSums:
+    """What to do with rows of a file whose sum is not one, and what was done.
+
+    Rows off by up to `SUM_TOLERANCE` stay as they are, to the bit; those off by up to
+    `ROUNDING` are divided by their sum, which `tell` reports in one line. `normalize`
+    divides rows of any other positive sum, such as counts and percent, as well.
+    """
+
+    file: str
+    normalize: bool = False
+    _n_rows: int = 0
+    _first: str = ""
+    _tables: set[str] = field(default_factory=set)
+
+    def distributions(
+        self,
+        rows: NDArray[np.float64],
+        child: str,
+        lines: Sequence[int | None],
+    ) -> NDArray[np.float64]:
+        """Normalize the `rows` (configurations, states) of a child's table.
+
+        `lines` has one line per row, or one for all. NetworkFileError if a number is
+        negative or not finite, or a sum is too far from one for rounding.
+        """
+        with np.errstate(over="ignore", invalid="ignore"):
+            sums = rows.sum(axis=1)
+            off = np.abs(sums - 1.0)
+            taken = (
+                (sums > 0) & np.isfinite(sums) if self.normalize else off <= ROUNDING
+            )
+        wrong = np.flatnonzero(~taken | (rows < 0).any(axis=1))
+        if wrong.size:
+            first = int(wrong[0])
+            line = lines[first if len(lines) > 1 else 0]
+            raise self._refusal(rows[first], float(sums[first]), child, line)
+        rounded = np.flatnonzero(off > SUM_TOLERANCE)
+        if not rounded.size:
+            return rows
+        first = int(rounded[0])
+        if not self._first:
+            line = lines[min(first, len(lines) - 1)]
+            where = "" if line is None else f" in line {line}"
+            self._first = f"of {quoted(child)}{where}, with a sum of {sums[first]:.9g}"
+        self._n_rows += rounded.size
+        self._tables.add(child)
+        scaled = rows.copy()
+        scaled[rounded] /= sums[rounded, None]
+        return scaled
+
+    def tell(self) -> None:
+        """Log what was divided by its sum, if anything was."""
+        if self._n_rows:
+            _LOGGER.warning(
+                "%s: %s of %s did not sum to 1; each was divided by its sum; the "
+                "first is %s",
+                self.file,
+                f"{self._n_rows:,} distribution{'s' if self._n_rows > 1 else ''}",
+                f"{len(self._tables):,} variable{'s' if len(self._tables) > 1 else ''}",
+                self._first,
+            )
+
+    def _refusal(
+        self, row: NDArray[np.float64], total: float, child: str, line: int | None
+    ) -> NetworkFileError:
+        """The error about a row that is no distribution."""
+        if not np.isfinite(row).all():
+            problem = "a number that is not finite; give probabilities from 0 to 1"
+        elif (row < 0).any():
+            problem = (
+                f"the negative probability {row.min():.6g}; give numbers from 0 to 1"
+            )
+        elif self.normalize:
+            problem = (
+                f"numbers that sum to {total:.9g}, which none can be divided by; give "
+                "a row at least one positive number"
+            )
+        else:
+            problem = (
+                f"probabilities that sum to {total:.9g}; they should sum to 1, or read "
+                "the file with normalize=True (convert --normalize), which divides "
+                "counts or percent by their sum"
+            )
+        what = f"the table of variable {quoted(child)}"
+        return NetworkFileError(self.file, line, f"{what} holds {problem}")
+
+
+def off_one(rows: NDArray[np.float64]) -> float:
+    """How far the worst row is from summing to one."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        worst = np.abs(rows.sum(axis=1) - 1.0).max(initial=0.0)
+    return float("inf") if np.isnan(worst) else float(worst)
+
+
+def one_hot_table(
+    results: Sequence[str],
+    variables: Variables,
+    index: int,
+    line: int | None,
+    max_table_cells: int,
+) -> NDArray[np.float64]:
+    """The table of a deterministic node, shape (parent configurations, states).
+
+    `results` has the state that each configuration brings about. NetworkFileError if
+    the node has no such state, or the table exceeds `max_table_cells`.
+    """
+    codes = variables.codes(index)
+    name = quoted(variables.declared[index].name)
+    if (cells := len(results) * len(codes)) > max_table_cells:
+        raise NetworkFileError(
+            variables.file,
+            line,
+            f"the table of node {name} would have {cells:,} cells; give it fewer "
+            f"parents, or raise max_table_cells, which is {max_table_cells:,}",
+        )
+    unknown = [state for state in results if state not in codes]
+    if unknown:
+        raise NetworkFileError(
+            variables.file,
+            line,
+            f"node {name} should result in {quoted(unknown[0])}, which is none of its "
+            "states; name one of them",
+        )
+    values = np.zeros((len(results), len(codes)))
+    values[np.arange(len(results)), [codes[state] for state in results]] = 1.0
+    return values

@@ -117,7 +117,7 @@ class _Reader:
             elif start.text == "net" and start.kind == "word" and not in_class:
                 lexer.take()
                 lexer.expect("{", 'after "net"')
-                self._skip_attributes()
+                self._attributes({})
             elif start.text == "class" and start.kind == "word" and not in_class:
                 lexer.take()
                 lexer.name("the name of the class")
@@ -166,10 +166,6 @@ class _Reader:
                 continue
             readers[name.text]()
             lexer.expect(";", f"after the value of {quoted(name.text)}")
-
-    def _skip_attributes(self) -> None:
-        """Skip the attributes of the whole network."""
-        self._attributes({})
 
     def _node(self, start: Token) -> None:
         """Read a node."""
@@ -295,7 +291,7 @@ def _node_lines(names: SafeNames, index: int) -> Iterator[str]:
     """The block of a node."""
     variable = names.domain[index]
     notes = names.notes(index)
-    yield f"node {names.variable(index)}\n{{\n"
+    yield f"node {names.variables[index]}\n{{\n"
     if "name" in notes:
         yield f'    label = "{_label(str(variable.name))}";\n'
     states = " ".join(f'"{state}"' for state in names.states[index])
@@ -319,8 +315,8 @@ def _potential_lines(
     names: SafeNames, table: FullTable, cards: Sequence[int]
 ) -> Iterator[str]:
     """The block of a potential."""
-    child = names.variable(table.child)
-    parents = " ".join(names.variable(parent) for parent in table.parents)
+    child = names.variables[table.child]
+    parents = " ".join(names.variables[parent] for parent in table.parents)
     yield (
         f"potential ({child} | {parents})\n{{\n"
         if parents

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.data.reading.rules import EncoderRules
 from bayleaf.io.atomic import write_export
-from bayleaf.io.formats.xml.writing import xml_attributes, xml_holds
+from bayleaf.io.formats.xml_elements import xml_attributes, xml_holds
 from bayleaf.io.native.model_file import SavedModel
 from bayleaf.models.class_model import ClassModel
 from bayleaf.models.predictor import Predictor
@@ -232,7 +232,8 @@ def _model(predictor: Predictor, model: ClassModel) -> Iterator[str]:
         yield from xml_lines("LocalTransformations", {}, _transformations(domain))
     yield from xml_lines("BayesInputs", {}, _inputs(model, prior))
     output = {"fieldName": str(domain[-1].name)}
-    yield from xml_lines("BayesOutput", output, _class_counts(domain[-1], prior))
+    counts = xml_lines("TargetValueCounts", {}, _counts(domain[-1], prior))
+    yield from xml_lines("BayesOutput", output, counts)
 
 
 def _mining_fields(domain: Domain, rules: EncoderRules) -> Iterator[str]:
@@ -347,11 +348,6 @@ def interval_bins(cut_points: Sequence[float], texts: Sequence[str]) -> Iterator
             interval["rightMargin"] = cuts[i]
         margins = xml_lines("Interval", interval)
         yield from xml_lines("DiscretizeBin", {"binValue": label}, margins)
-
-
-def _class_counts(target: Variable, prior: NDArray[np.float64]) -> Iterator[str]:
-    """Lines with the share of each class."""
-    yield from xml_lines("TargetValueCounts", {}, _counts(target, prior))
 
 
 def _counts(target: Variable, shares: NDArray[np.float64]) -> Iterator[str]:

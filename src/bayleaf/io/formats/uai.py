@@ -23,19 +23,19 @@ from bayleaf.data.domain import MAX_STATES
 from bayleaf.io.atomic import text_file
 from bayleaf.io.formats.assemble import (
     MAX_AXES,
+    ROUNDING,
     DeclaredTable,
     DeclaredVariable,
     Variables,
     assembled_network,
+    off_one,
 )
 from bayleaf.io.formats.full_tables import (
     MAX_TABLE_CELLS,
-    FullTable,
     number_texts,
     padded_tables,
 )
 from bayleaf.io.formats.lexer import Lexer, Token, number_array, token_patterns
-from bayleaf.io.formats.row_sums import ROUNDING, off_one
 from bayleaf.io.formats.safe_names import NOTE_PREFIX, NOTES, SafeNames
 from bayleaf.io.formats.source_file import (
     AGRUM_TURNS_PARENTS,
@@ -112,7 +112,8 @@ def write(
         for family in network.dag.families:
             out.write(" ".join(map(str, (len(family), *family))) + "\n")
         for table in tables:
-            out.writelines(_table_lines(table))
+            out.write(f"\n{table.rows.size}\n")
+            out.writelines(f"{' '.join(number_texts(row))}\n" for row in table.rows)
         out.write("\n")
         for index in range(len(network.domain)):
             out.writelines(_note_lines(names, index))
@@ -126,7 +127,16 @@ class _Numbers:
         self._lexer = Lexer(text, file, _TOKENS)
         kind = self._lexer.ahead
         if kind.text != "BAYES":
-            raise self._lexer.error(kind.start, _not_bayes(kind.text))
+            problem = (
+                f'a UAI file starts with "BAYES", but this one with {quoted(kind.text)}'
+            )
+            if kind.text == "MARKOV":
+                problem = (
+                    "the file holds a Markov network, whose functions are no "
+                    "probabilities; only Bayesian networks, of the kind BAYES, can be "
+                    "read"
+                )
+            raise self._lexer.error(kind.start, problem)
         self._lexer.take()
         self._runs: list[Token] = []
         while self._lexer.ahead.kind != "end":
@@ -189,16 +199,6 @@ class _Numbers:
     def error(self, problem: str) -> NetworkFileError:
         """An error that names the line of the next number."""
         return NetworkFileError(self.file, self.line(), problem)
-
-
-def _not_bayes(kind: str) -> str:
-    """What is wrong with a file of another kind."""
-    if kind == "MARKOV":
-        return (
-            "the file holds a Markov network, whose functions are no probabilities; "
-            "only Bayesian networks, of the kind BAYES, can be read"
-        )
-    return f'a UAI file starts with "BAYES", but this one with {quoted(kind)}'
 
 
 def _families(numbers: _Numbers, n_variables: int) -> list[tuple[list[int], int]]:
@@ -282,15 +282,9 @@ def _declared(
     return declared
 
 
-def _table_lines(table: FullTable) -> Iterator[str]:
-    """The numbers of one table."""
-    yield f"\n{table.rows.size}\n"
-    yield from (f"{' '.join(number_texts(row))}\n" for row in table.rows)
-
-
 def _note_lines(names: SafeNames, index: int) -> Iterator[str]:
     """Comments that keep the names of a variable and of its states."""
-    words = " ".join((names.variable(index), *names.states[index]))
+    words = " ".join((names.variables[index], *names.states[index]))
     yield f"# {NOTE_PREFIX}{_IDENTIFIERS} {index} {words}\n"
     for key, note in names.notes(index).items():
         yield f"# {NOTE_PREFIX}{key} {index} {note}\n"

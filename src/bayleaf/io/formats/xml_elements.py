@@ -2,6 +2,7 @@
 
 Entities, which can grow without bound or reach for other files, are refused. A document
 type that only lists elements, as XMLBIF files show one, is harmless and passed over.
+Text is written so that a parser returns the same text.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from xml.parsers.expat import ErrorString, errors
+from xml.sax.saxutils import escape, quoteattr
 
 import numpy as np
 from defusedxml import (  # type: ignore[import-untyped]
@@ -41,6 +43,8 @@ MAX_CHILDREN = 2 * MAX_STATES
 _BLANK = b" \t\r\n"
 _ENCODING = re.compile(rb"<\?xml[^>]{0,200}?encoding\s{0,9}=\s{0,9}[\"']([\w.-]{1,40})")
 _LIKE_UTF_8 = (b"utf-8", b"utf8", b"ascii", b"us-ascii")
+# What XML 1.0 (fifth edition, production 2) has no place for, even as a reference.
+_NO_PLACE = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 @dataclass(slots=True)
@@ -172,7 +176,16 @@ class _Builder:
         except ParseError as error:
             raise self._malformed(error) from None
         except DefusedXmlException as error:
-            raise self._hostile(error) from None
+            problem = (
+                "the file refers to another file, which is refused for safety; remove "
+                "the reference"
+            )
+            if isinstance(error, EntitiesForbidden):
+                problem = (
+                    f"the file defines the entity {quoted(error.name)}, which is "
+                    "refused for safety; remove the definition and write out its text"
+                )
+            raise self._error(problem) from None
         except NetworkFileError:
             raise
         except (LookupError, ValueError):
@@ -247,18 +260,6 @@ class _Builder:
             problem = f"the XML is malformed here ({reason}); correct the tags"
         return NetworkFileError(self.file, line, problem)
 
-    def _hostile(self, error: Any) -> NetworkFileError:
-        """The refusal of an entity."""
-        if isinstance(error, EntitiesForbidden):
-            return self._error(
-                f"the file defines the entity {quoted(error.name)}, which is refused "
-                "for safety; remove the definition and write out its text"
-            )
-        return self._error(
-            "the file refers to another file, which is refused for safety; remove the "
-            "reference"
-        )
-
 
 def notes_of(pairs: Sequence[tuple[str, str]], prefix: str) -> dict[str, str]:
     """The properties that start with a prefix, without it."""
@@ -267,3 +268,19 @@ def notes_of(pairs: Sequence[tuple[str, str]], prefix: str) -> dict[str, str]:
         for name, text in pairs
         if name.startswith(prefix)
     }
+
+
+def xml_holds(text: str) -> bool:
+    """Whether every character of a text may stand in XML 1.0."""
+    return _NO_PLACE.search(text) is None
+
+
+def xml_text(text: str) -> str:
+    """A text as the content of an element."""
+    # A bare carriage return would be read as a line feed.
+    return escape(text, {"\r": "&#13;"})
+
+
+def xml_attributes(values: dict[str, str]) -> str:
+    """Attributes as they stand in a tag, each after a blank."""
+    return "".join(f" {name}={quoteattr(value)}" for name, value in values.items())

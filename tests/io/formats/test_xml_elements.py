@@ -11,7 +11,7 @@ import pytest
 
 from bayleaf.io import NetworkFileError, read_network
 from bayleaf.io.formats.source_file import decoded
-from bayleaf.io.formats.xml.reading import read_xml
+from bayleaf.io.formats.xml_elements import read_xml
 from offenders import check_each
 
 TEXT = "<BIF>\n<NAME>café</NAME>\n</BIF>"

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from bayleaf.io.formats.source_file import NetworkFileError
-from bayleaf.io.formats.xml.xdsl import read, write
+from bayleaf.io.formats.xdsl import read, write
 from offenders import check_each
 from oracles.hard_networks import assert_same_network, hard_network, mixed_network
 from oracles.malformed_networks import check_refused

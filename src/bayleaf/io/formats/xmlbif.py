@@ -27,8 +27,13 @@ from bayleaf.io.formats.full_tables import (
 )
 from bayleaf.io.formats.safe_names import NOTE_PREFIX, NOTES, SafeNames
 from bayleaf.io.formats.source_file import MAX_BYTES, quoted
-from bayleaf.io.formats.xml.reading import XmlElement, notes_of, read_xml
-from bayleaf.io.formats.xml.writing import xml_holds, xml_text
+from bayleaf.io.formats.xml_elements import (
+    XmlElement,
+    notes_of,
+    read_xml,
+    xml_holds,
+    xml_text,
+)
 from bayleaf.models.bayesian_network import BayesianNetwork
 
 _EXPERIENCE = "experience"
@@ -112,7 +117,7 @@ def _names(domain: Domain, safe: SafeNames) -> list[str]:
         # A column 7 and a column "7": only the text is written as it is.
         names = [name if isinstance(name, str) else "" for name in domain.names]
     return [
-        name if _readable(name) else safe.variable(index)
+        name if _readable(name) else safe.variables[index]
         for index, name in enumerate(names)
     ]
 

@@ -20,6 +20,7 @@ from bayleaf.io.formats.assemble import (
     DeclaredVariable,
     Variables,
     assembled_network,
+    one_hot_table,
 )
 from bayleaf.io.formats.full_tables import (
     MAX_TABLE_CELLS,
@@ -27,11 +28,16 @@ from bayleaf.io.formats.full_tables import (
     full_tables,
     number_texts,
 )
-from bayleaf.io.formats.one_hot import one_hot_table
 from bayleaf.io.formats.safe_names import NOTE_PREFIX, NOTES, SafeNames
 from bayleaf.io.formats.source_file import AGRUM_TURNS_PARENTS, MAX_BYTES, quoted
-from bayleaf.io.formats.xml.reading import XmlElement, notes_of, read_xml
-from bayleaf.io.formats.xml.writing import xml_attributes, xml_holds, xml_text
+from bayleaf.io.formats.xml_elements import (
+    XmlElement,
+    notes_of,
+    read_xml,
+    xml_attributes,
+    xml_holds,
+    xml_text,
+)
 from bayleaf.models.bayesian_network import BayesianNetwork
 
 _EXPERIENCE = "experience"
@@ -78,7 +84,13 @@ def read(
         _table(node, variables, index, max_table_cells)
         for index, node in enumerate(nodes)
     ]
-    if _is_of_agrum(root) and any(len(table.parents) > 1 for table in tables):
+    apps = (
+        genie.attributes.get("app", "")
+        for extensions in root.all("extensions")
+        for genie in extensions.all("genie")
+    )
+    is_of_agrum = any(app.startswith("aGrUM") for app in apps)
+    if is_of_agrum and any(len(table.parents) > 1 for table in tables):
         _LOGGER.warning(AGRUM_TURNS_PARENTS, Path(path).name)
     return assembled_network(variables, tables, normalize=normalize)
 
@@ -99,15 +111,6 @@ def write(
     safe = SafeNames.for_network(network.domain)
     with text_file(path) as file:
         file.writelines(f"{line}\n" for line in _lines(safe, tables, network.dag))
-
-
-def _is_of_agrum(root: XmlElement) -> bool:
-    """Whether pyAgrum says that it wrote the file."""
-    return any(
-        genie.attributes.get("app", "").startswith("aGrUM")
-        for extensions in root.all("extensions")
-        for genie in extensions.all("genie")
-    )
 
 
 def _variable(node: XmlElement) -> DeclaredVariable:
@@ -156,11 +159,11 @@ def _lines(safe: SafeNames, tables: Iterator[FullTable], dag: DAG) -> Iterator[s
     yield '<smile version="1.0" id="network" numsamples="1000" discsamples="10000">'
     yield "  <nodes>"
     for table in tables:
-        yield f'    <cpt id="{safe.variable(table.child)}">'
+        yield f'    <cpt id="{safe.variables[table.child]}">'
         for state in safe.states[table.child]:
             yield f'      <state id="{state}" />'
         if table.parents:
-            parents = " ".join(safe.variable(parent) for parent in table.parents)
+            parents = " ".join(safe.variables[parent] for parent in table.parents)
             yield f"      <parents>{parents}</parents>"
         numbers = " ".join(number_texts(table.rows))
         yield f"      <probabilities>{numbers}</probabilities>"
@@ -186,8 +189,8 @@ def _drawing(safe: SafeNames, dag: DAG) -> Iterator[str]:
     positions = _positions(dag)
     for index, (left, top) in enumerate(positions):
         name = str(safe.domain[index].name)
-        shown = name if name and xml_holds(name) else safe.variable(index)
-        yield f'<node id="{safe.variable(index)}">'
+        shown = name if name and xml_holds(name) else safe.variables[index]
+        yield f'<node id="{safe.variables[index]}">'
         yield f"  <name>{xml_text(shown)}</name>"
         yield '  <interior color="e5f6f7" />'
         yield '  <outline color="000080" />'

@@ -10,8 +10,8 @@ import pytest
 
 from bayleaf.cpds.table import TableCPD
 from bayleaf.io.formats.source_file import NetworkFileError
-from bayleaf.io.formats.xml.reading import read_xml
-from bayleaf.io.formats.xml.xmlbif import read, write
+from bayleaf.io.formats.xml_elements import read_xml
+from bayleaf.io.formats.xmlbif import read, write
 from offenders import check_each
 from oracles.hard_networks import assert_same_network, hard_network, mixed_network
 from oracles.malformed_networks import check_refused
@@ -206,7 +206,7 @@ def test_a_file_above_the_limit_is_refused(tmp_path: Path) -> None:
 def test_a_flood_of_elements_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("bayleaf.io.formats.xml.reading.MAX_ELEMENTS", 20)
+    monkeypatch.setattr("bayleaf.io.formats.xml_elements.MAX_ELEMENTS", 20)
     path = written(tmp_path, "<BIF>\n" + "<a/>\n" * 30 + "</BIF>")
     with pytest.raises(NetworkFileError, match=r"line 21: .* more than 20 elements"):
         read(path)
