@@ -12,10 +12,13 @@ from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Variable
 from bayleaf.explain.row_probability import row_log_probabilities
 from bayleaf.explorer.map import informed_arcs, map_content
-from bayleaf.io.exports.runtime.networks import compiled_tree, tree_content
-from bayleaf.io.exports.runtime.packing import packed
-from bayleaf.io.exports.scorers.content import calibration_content
-from bayleaf.io.exports.scorers.program_content import program_content
+from bayleaf.io.exports.packing import packed
+from bayleaf.io.exports.scorers.classifier_content import (
+    calibration_content,
+    compiled_tree,
+    program_content,
+    tree_content,
+)
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.class_model import ClassModel
 from bayleaf.models.interval_target import INTEGRATION, IntervalTargetModel

@@ -18,8 +18,8 @@ from bayleaf.explorer.editing import editing_content, rule_of
 from bayleaf.explorer.published import published_content
 from bayleaf.explorer.rows import rows_content
 from bayleaf.io.atomic import write_export
-from bayleaf.io.exports.runtime.packing import script_json
-from bayleaf.io.exports.runtime.scripts import runtime_scripts
+from bayleaf.io.exports.packing import script_json
+from bayleaf.io.exports.runtime import runtime_scripts
 from bayleaf.io.native.model_file import SavedModel
 from bayleaf.io.native.regression import SavedRegression
 from bayleaf.models.bayesian_network import BayesianNetwork

@@ -12,7 +12,7 @@ from bayleaf.data.domain import Domain, Variable
 from bayleaf.data.encoder.table_encoder import TableEncoder
 from bayleaf.data.tables.frames import take_apart
 from bayleaf.inference.rows import read_rows
-from bayleaf.io.exports.runtime.packing import packed_codes
+from bayleaf.io.exports.packing import packed_codes
 from bayleaf.wording import quoted
 
 # Rows beyond these are left out.

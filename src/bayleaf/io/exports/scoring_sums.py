@@ -12,8 +12,8 @@ import numpy as np
 
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.io.atomic import write_export
-from bayleaf.io.exports.cells import FeatureCells, feature_cells
-from bayleaf.io.exports.registry import predictor_of
+from bayleaf.io.exports.feature_cells import FeatureCells, feature_cells
+from bayleaf.io.exports.writers import predictor_of
 from bayleaf.io.formats import pmml
 from bayleaf.io.formats.pmml import state_text, xml_lines
 from bayleaf.io.formats.xml_elements import xml_text
@@ -137,9 +137,11 @@ def _score_sum(predictor: Predictor) -> _ScoreSum:
         )
     program = program_of(predictor.model)
     intercept, tables = program.base, list(tables_of(program.terms))
-    inner: set[int] = set()
+    inner, n_variables = set[int](), len(program.cards) + 1
     for term in program.terms:
-        if isinstance(term, SumOut) and _is_sum(term, program):
+        # A network that is the only term and has no latent variables is a sum.
+        is_alone = len(program.terms) == 1
+        if isinstance(term, SumOut) and is_alone and len(term.cards) == n_variables:
             constant, tables, inner = _tables_of_network(term)
             intercept = intercept + constant
         elif not isinstance(term, Look | Counts):
@@ -158,11 +160,6 @@ def _score_sum(predictor: Predictor) -> _ScoreSum:
             f"{_MAX_COEFFICIENTS:,}; fit with fewer parents or networks"
         )
     return _ScoreSum(intercept, tables, inner)
-
-
-def _is_sum(term: SumOut, program: ScoringProgram) -> bool:
-    """Whether a network is the only term and has no latent variables."""
-    return len(program.terms) == 1 and len(term.cards) == len(program.cards) + 1
 
 
 def _tables_of_network(term: SumOut) -> tuple[Floats, list[Look], set[int]]:
@@ -280,16 +277,22 @@ def _is_text(cells: FeatureCells) -> bool:
 def _data_fields(columns: Sequence[FeatureCells], target: Variable) -> Iterator[str]:
     """Lines that describe the columns; values are listed where others are refused."""
     for cells in columns:
-        kind = "double"
-        if _is_text(cells):
+        kind, is_text = "double", _is_text(cells)
+        if is_text:
             has_text = any(isinstance(value, str) for value in cells.codes)
             kind = "string" if has_text else "boolean"
         attributes = {
             "name": str(cells.column),
-            "optype": "categorical" if _is_text(cells) else "continuous",
+            "optype": "categorical" if is_text else "continuous",
             "dataType": kind,
         }
-        listed = _known_values(cells) if cells.kind == "values" else None
+        listed = None
+        if cells.kind == "values":
+            # Values of training; numbers as intervals of one number each.
+            listed = chain.from_iterable(
+                xml_lines("Value", {"value": text}) if is_text else _single_number(text)
+                for text in map(state_text, cells.codes)
+            )
         yield from xml_lines("DataField", attributes, listed)
     attributes = {
         "name": str(target.name),
@@ -299,15 +302,6 @@ def _data_fields(columns: Sequence[FeatureCells], target: Variable) -> Iterator[
     texts = pmml.state_texts(target)
     values = chain(*(xml_lines("Value", {"value": text}) for text in texts))
     yield from xml_lines("DataField", attributes, values)
-
-
-def _known_values(cells: FeatureCells) -> Iterator[str]:
-    """Lines with the values of training; numbers as intervals of one number each."""
-    for text in map(state_text, cells.codes):
-        if _is_text(cells):
-            yield from xml_lines("Value", {"value": text})
-        else:
-            yield from _single_number(text)
 
 
 def _single_number(text: str) -> Iterator[str]:
@@ -379,18 +373,18 @@ def _coded(cells: FeatureCells) -> Iterator[str]:
         return
     attributes |= {"field": str(cells.column), "dataType": "string"}
     if cells.kind == "values":
-        bins = _value_bins(cells)
+        bins: Iterator[str] = chain.from_iterable(
+            xml_lines(
+                "DiscretizeBin",
+                {"binValue": str(code)},
+                _single_number(repr(float(value))),  # type: ignore[arg-type]
+            )
+            for value, code in cells.codes.items()
+        )
     else:
         names = [str(code) for code in range(len(cells.cut_points) + 1)]
         bins = pmml.interval_bins(cells.cut_points, names)
     yield from xml_lines("Discretize", attributes, bins)
-
-
-def _value_bins(cells: FeatureCells) -> Iterator[str]:
-    """Lines with the codes of single numbers."""
-    for value, code in cells.codes.items():
-        number = _single_number(repr(float(value)))  # type: ignore[arg-type]
-        yield from xml_lines("DiscretizeBin", {"binValue": str(code)}, number)
 
 
 def _regression_tables(predictor: Predictor, total: _ScoreSum) -> Iterator[str]:

@@ -12,7 +12,7 @@ import numpy as np
 
 from bayleaf.cpds.table import TableCPD
 from bayleaf.data.domain import Domain, Variable
-from bayleaf.io.formats.converters.peers import peer
+from bayleaf.io.formats.converters import peer
 from bayleaf.io.formats.full_tables import MAX_TABLE_CELLS, full_tables
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.network_parts import Name

@@ -14,7 +14,7 @@ import pytest
 from bayleaf import NaiveBayesClassifier
 from bayleaf.data.reading.dates import part_values
 from bayleaf.data.tables.frames import take_apart
-from bayleaf.io.exports.cells import FeatureCells, feature_cells
+from bayleaf.io.exports.feature_cells import FeatureCells, feature_cells
 from oracles.batched_tables import the_table
 
 EPOCH = datetime.datetime(1970, 1, 1)

@@ -153,7 +153,7 @@ def test_inputs_of_the_same_name_are_refused() -> None:
 
 
 def test_the_checker_finds_no_fault_in_a_graph_that_was_saved(tmp_path: Any) -> None:
-    from bayleaf.io.exports.registry import export_model
+    from bayleaf.io.exports.writers import export_model
 
     frame, y = hostile_columns(100, 4)
     classifier = AODEClassifier().fit(frame, y)

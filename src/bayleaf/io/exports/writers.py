@@ -15,7 +15,7 @@ from bayleaf.wording import name_list
 # by name. Modules are loaded when a file asks for them.
 _WRITERS: dict[str, tuple[str, str]] = {
     ".sql": ("bayleaf.io.exports.sql.statement", "write_sql"),
-    ".onnx": ("bayleaf.io.exports.operators.classifier", "write_onnx"),
+    ".onnx": ("bayleaf.io.exports.onnx_classifier", "write_onnx"),
     ".pmml": ("bayleaf.io.exports.scoring_sums", "write_pmml"),
     ".py": ("bayleaf.io.exports.scorers.scorer", "write_scorer"),
     ".js": ("bayleaf.io.exports.scorers.scorer", "write_scorer"),

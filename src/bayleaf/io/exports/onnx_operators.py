@@ -1,15 +1,22 @@
-"""A scoring program as operators."""
+"""A scoring program as a graph of operators, which grows node by node."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Sequence
+from functools import cached_property
+from itertools import count
 from math import prod
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from bayleaf.io.exports.operators.case_weights import CaseWeights
-from bayleaf.io.exports.operators.graph import ML_DOMAIN, Graph
 from bayleaf.scoring.fusing import fused, tables_by_weight, tables_of
+from bayleaf.scoring.partial_cases import (
+    NETWORKS_WITHOUT_CHANGE,
+    Sharing,
+    deeper_weights,
+)
 from bayleaf.scoring.terms import (
     MAX_LOG_DENSITY,
     Bank,
@@ -25,13 +32,94 @@ from bayleaf.scoring.terms import (
 )
 from bayleaf.wording import quoted
 
+# Widely supported: runtimes of 2022 and later.
+OPSET = 17
+ML_OPSET = 3
+ML_DOMAIN = "ai.onnx.ml"
+
 # Bytes of an entry where joint states without an entry are left out.
 _SPARSE_BYTES = 6
 # Cells of the largest table that a row may need while missing cells are summed out.
 _MAX_ROW_CELLS = 4_000_000
-
 # Variables in increasing order, and logarithms of shape (n_rows or 1, *cards).
 Table = tuple[tuple[int, ...], str]
+
+
+def onnx_library() -> Any:
+    """The library onnx, or one sentence that names it."""
+    try:
+        import onnx
+    except ImportError:
+        raise ImportError(
+            "graphs of operators need the library onnx; install it with "
+            'pip install "bayleaf[onnx]"'
+        ) from None
+    return onnx
+
+
+class Graph:
+    """Nodes and constants by the names of their results, which differ from those taken.
+
+    Operators take names; other inputs become constants.
+    """
+
+    def __init__(self, taken: Collection[str]) -> None:
+        self._onnx = onnx_library()
+        names = map("bayleaf_{}".format, count())
+        self._names = (name for name in names if name not in taken)
+        self._known: dict[tuple[str, tuple[int, ...], bytes], str] = {}
+        self.nodes: list[Any] = []
+        self.constants: list[Any] = []
+
+    def constant(self, value: ArrayLike) -> str:
+        """A tensor of numbers, booleans or texts; equal ones occur once."""
+        array = np.asarray(value)
+        if array.dtype.kind == "i":
+            array = array.astype(np.int64)
+        is_text = array.dtype.kind == "O"
+        content = repr(array.tolist()).encode() if is_text else array.tobytes()
+        key = array.dtype.str, array.shape, content
+        if key not in self._known:
+            self._known[key] = next(self._names)
+            make = self._onnx.numpy_helper.from_array
+            self.constants.append(make(array, self._known[key]))
+        return self._known[key]
+
+    def add(
+        self,
+        operator: str,
+        *inputs: str | ArrayLike,
+        output: str = "",
+        **attributes: Any,
+    ) -> str:
+        """Add a node and return the name of its result."""
+        name = output or next(self._names)
+        names = [
+            each if isinstance(each, str) else self.constant(each) for each in inputs
+        ]
+        make = self._onnx.helper.make_node
+        self.nodes.append(make(operator, names, [name], **attributes))
+        return name
+
+    def cast(self, value: str, kind: str) -> str:
+        """A tensor as "DOUBLE" or "INT64"."""
+        return self.add("Cast", value, to=getattr(self._onnx.TensorProto, kind))
+
+    def joined(self, operator: str, values: Sequence[str]) -> str:
+        """The sum ("Add") or disjunction ("Or") of tensors, of at least one."""
+        total, *rest = values
+        for value in rest:
+            total = self.add(operator, total, value)
+        return total
+
+    def log_sum_exp(self, values: str, axis: int) -> str:
+        """Logarithm of the sum of exponentials along an axis, which is kept."""
+        highest = self.add("ReduceMax", values, axes=[axis], keepdims=1)
+        # Without it minus infinity less itself is no number.
+        finite = self.add("Max", highest, np.array(-1e300))
+        powers = self.add("Exp", self.add("Sub", values, finite))
+        total = self.add("ReduceSum", powers, [axis], keepdims=1)
+        return self.add("Add", self.add("Log", total), finite)
 
 
 class TermOperators:
@@ -60,7 +148,8 @@ class TermOperators:
             weights = CaseWeights(graph, sharing, self._known(program.cards))
         if weights is None:
             parts = [graph.constant(program.base[None])]
-            parts += self._looks(tables_of(program.terms))
+            tables = fused(tables_of(program.terms), by_owner=False)
+            parts += map(self._look, tables)
         else:
             parts = [weights.base(program.base)]
             for key, group in tables_by_weight(program.terms).items():
@@ -109,10 +198,6 @@ class TermOperators:
             larger = self._graph.add("Mul", index, np.array(radix))
             index = self._graph.add("Add", larger, digit)
         return index
-
-    def _looks(self, looks: Iterable[Look]) -> list[str]:
-        """The entries of tables, those over the same features added up."""
-        return [self._look(look) for look in fused(looks, by_owner=False)]
 
     def _look(self, look: Look) -> str:
         """The entries of a table, (n_rows, n_outputs)."""
@@ -296,8 +381,11 @@ class TermOperators:
             # The variable whose sum makes the smallest table goes first.
             v = min(dense, key=lambda v: (sizes[v], v))
             if sizes[v] > _MAX_ROW_CELLS:
+                name = f"latent variable {v - len(codes) + 1}"
+                if v < len(codes):
+                    name = quoted(self._names[v])
                 raise ValueError(
-                    f"summing out {self._name(v)} needs a table of {sizes[v]:,} cells "
+                    f"summing out {name} needs a table of {sizes[v]:,} cells "
                     f"for each row, more than {_MAX_ROW_CELLS:,}; fit with fewer "
                     "parents or missing='state'"
                 )
@@ -310,12 +398,6 @@ class TermOperators:
             tables.append((tuple(u for u in scope if u != v), total))
             dense.remove(v)
         return self._product(tables, [label], cards)
-
-    def _name(self, variable: int) -> str:
-        """A feature by its name, or a latent variable by its number."""
-        if variable < len(self._names):
-            return quoted(self._names[variable])
-        return f"latent variable {variable - len(self._names) + 1}"
 
     def _product(
         self, tables: Sequence[Table], scope: Sequence[int], cards: Sequence[int]
@@ -367,14 +449,16 @@ class TermOperators:
             return scores
         highest = graph.add("ReduceMax", scores, axes=[1], keepdims=1)
         counts = graph.add("Greater", highest, np.array(-np.inf))
-        alone = graph.joined("Add", self._looks(term.fallback))
+        tables = fused(term.fallback, by_owner=False)
+        alone = graph.joined("Add", list(map(self._look, tables)))
         return graph.add("Where", counts, scores, alone)
 
     def _weighted(self, bank: Bank, weights: str, is_posterior: bool) -> str:
         """Outputs of a bank by row, node and output, its nodes weighted."""
         graph, shape = self._graph, bank.base.shape
         base = graph.constant(bank.base.reshape(1, -1))
-        flat = graph.joined("Add", [base, *self._looks(bank.looks)])
+        tables = fused(bank.looks, by_owner=False)
+        flat = graph.joined("Add", [base, *map(self._look, tables)])
         scores = graph.add("Reshape", flat, [0, *shape])
         if is_posterior:
             scores = graph.add("Sub", scores, graph.log_sum_exp(scores, 2))
@@ -397,3 +481,111 @@ def _depth(features: Whole, children: Whole, roots: Whole) -> int:
         below = np.concatenate([children[level], children[level] + 1])
         level = below[features[below] >= 0]
     return depth
+
+
+class CaseWeights:
+    """Weights of the terms of each row; `known` has shape (n_rows, n_features)."""
+
+    def __init__(self, graph: Graph, sharing: Sharing, known: str) -> None:
+        self._graph, self._sharing, self._known = graph, sharing, known
+        # Networks in which all parents of a feature up to a depth are known.
+        self._depths: list[str] = []
+        self._mixed: dict[int, str] = {}
+
+    @cached_property
+    def _whole(self) -> str:
+        """Whether all features are known, (n_rows, 1)."""
+        graph, n_features = self._graph, len(self._sharing.weights)
+        flags = graph.cast(self._known, "INT64")
+        number = graph.add("ReduceSum", flags, [1], keepdims=1)
+        return graph.add("Equal", number, np.array(n_features))
+
+    @cached_property
+    def _shares(self) -> tuple[str, str]:
+        """How far features are as if alone, and the base as learned, by row."""
+        graph, rule = self._graph, self._sharing.rule
+        strengths, total = rule.strengths, rule.strengths.sum()
+        held = graph.add("Where", self._known, strengths[None], np.array(0.0))
+        summed = graph.add("ReduceSum", held, [1], keepdims=1)
+        if len(strengths) < 2:
+            others = graph.constant(np.ones((1, 1)))
+            beyond = graph.cast(self._whole, "DOUBLE")
+        else:
+            rest = graph.add("Sub", summed, strengths[None])
+            others = self._share(rest, (total - strengths)[None])
+            top = graph.add("ReduceMax", held, axes=[1], keepdims=1)
+            beyond = graph.add("Sub", summed, top)
+            beyond = self._share(beyond, np.array([[total - strengths.max()]]))
+        alone = graph.add("Sub", np.array(1.0), self._bent(others, rule.rate))
+        return alone, self._bent(beyond, rule.base_rate)
+
+    def _share(self, part: str, total: Floats) -> str:
+        """Part of a total; one where all features are known."""
+        share = self._graph.add("Div", part, total)
+        share = self._graph.add("Clip", share, np.array(0.0), np.array(1.0))
+        return self._graph.add("Where", self._whole, np.array(1.0), share)
+
+    def _bent(self, share: str, rate: float) -> str:
+        """Zero at zero, one at one; above the share for rates above one."""
+        graph = self._graph
+        part = graph.add("Mul", share, np.array(rate))
+        rest = graph.add("Sub", np.array(1.0), share)
+        return graph.add("Div", part, graph.add("Add", rest, part))
+
+    def base(self, learned: Floats) -> str:
+        """The log prior, and as learned where all is known, (n_rows, n_classes)."""
+        prior = self._sharing.prior
+        is_same = np.isinf(prior)
+        with np.errstate(invalid="ignore"):
+            step = np.where(is_same, 0.0, learned - prior)
+        moved = self._graph.add("Mul", self._shares[1], step[None])
+        return self._graph.add("Add", moved, np.where(is_same, learned, prior)[None])
+
+    @cached_property
+    def others(self) -> str:
+        """Weights of all terms but tables of counts; zero for a feature more."""
+        graph, sharing = self._graph, self._sharing
+        rates = np.full(len(sharing.weights) + 1, -1.0)
+        for feature in sharing.rule.monotone:
+            if total := sharing.weights[feature].sum():
+                rates[feature] += 1.0 / total
+        alone = graph.add("Pad", self._shares[0], np.array([0, 0, 0, 1]), np.array(1.0))
+        return graph.add("Add", graph.add("Mul", alone, rates[None]), np.array(1.0))
+
+    def of(self, feature: int, n_parents: int = -1) -> str:
+        """Weight of what parents of a feature change, or of its other terms (-1)."""
+        weights = self.others if n_parents < 0 else self._depth(n_parents)
+        return self._graph.add("Gather", weights, np.array([feature]), axis=1)
+
+    def _depth(self, n_parents: int) -> str:
+        """Weights of what the last of so many parents changes, of all features."""
+        if n_parents not in self._mixed:
+            graph, sharing = self._graph, self._sharing
+            whole = deeper_weights(sharing.weights)[:, n_parents]
+            single = sharing.rule.alone_weights(sharing.weights)[:, n_parents]
+            alone = graph.add("Mul", self._shares[0], (single - whole)[None])
+            mixed = graph.add("Add", alone, whole[None])
+            divisor = self._divisor(n_parents)
+            self._mixed[n_parents] = graph.add("Div", mixed, divisor)
+        return self._mixed[n_parents]
+
+    def _divisor(self, n_parents: int) -> str:
+        """Networks that a mean is over; those without a parent change nothing."""
+        graph, parents = self._graph, self._sharing.parents
+        n_networks, n_features, _ = parents.shape
+        if not n_parents:
+            return graph.constant(np.array(float(n_networks)))
+        while len(self._depths) < n_parents:
+            # A feature more is known where there is no parent.
+            depth = parents[:, :, len(self._depths)]
+            indices = np.where(depth < 0, n_features, depth).ravel()
+            flags = graph.add("Pad", graph.cast(self._known, "INT64"), [0, 0, 0, 1], 1)
+            own = graph.add("Gather", flags, indices, axis=1)
+            before = self._depths[-1:]
+            self._depths.append(graph.add("Mul", *before, own) if before else own)
+        shaped = graph.add(
+            "Reshape", self._depths[n_parents - 1], [0, *parents.shape[:2]]
+        )
+        counted = graph.add("ReduceSum", shaped, [1], keepdims=0)
+        some = graph.add("Add", graph.cast(counted, "DOUBLE"), NETWORKS_WITHOUT_CHANGE)
+        return graph.add("Min", some, np.array(float(n_networks)))

@@ -10,21 +10,21 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bayleaf.io.atomic import replacing, report_size
-from bayleaf.io.exports.cells import FeatureCells, feature_cells
 from bayleaf.io.exports.characters import (
     check_characters,
     check_integers,
     equal_pair,
 )
-from bayleaf.io.exports.operators.graph import (
+from bayleaf.io.exports.feature_cells import FeatureCells, feature_cells
+from bayleaf.io.exports.onnx_operators import (
     ML_DOMAIN,
     ML_OPSET,
     OPSET,
     Graph,
+    TermOperators,
     onnx_library,
 )
-from bayleaf.io.exports.operators.terms import TermOperators
-from bayleaf.io.exports.registry import predictor_of
+from bayleaf.io.exports.writers import predictor_of
 from bayleaf.models.predictor import Predictor
 from bayleaf.scoring.terms import Floats, program_of
 from bayleaf.version import __version__
