@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 from bayleaf.data.domain import Domain
 from bayleaf.data.encoder.table_encoder import TableEncoder
-from bayleaf.explorer.content import network_content, target_content
-from bayleaf.explorer.editing import editing_content, rule_of
-from bayleaf.explorer.published import published_content
-from bayleaf.explorer.rows import rows_content
+from bayleaf.explorer.editing import editing_content, rows_content, rule_of
+from bayleaf.explorer.page_content import (
+    network_content,
+    published_content,
+    target_content,
+)
 from bayleaf.io.atomic import write_export
 from bayleaf.io.exports.packing import script_json
 from bayleaf.io.exports.runtime import runtime_scripts
@@ -152,9 +154,13 @@ def explorer_html(
         + "\n".join([*runtime_scripts(), *(_resource(f"web/{n}") for n in SCRIPTS)])
         + "})();"
     )
+    digest = hashlib.sha256(script.encode("utf-8")).digest()
+    # Halves of characters, which no file can hold, are replaced.
+    heading = content["title"].encode("utf-8", "replace").decode("utf-8")
     parts = {
-        "{{script_hash}}": _hash(script),
-        "{{title}}": html.escape(_without_surrogates(content["title"])),
+        # What a content security policy calls the script by.
+        "{{script_hash}}": "sha256-" + base64.b64encode(digest).decode("ascii"),
+        "{{title}}": html.escape(heading),
         "{{style}}": _resource("web/page.css"),
         "{{model}}": model_text,
         "{{script}}": script,
@@ -270,14 +276,3 @@ def _predictor_of(model: Any) -> tuple[Predictor | None, str]:
 def _resource(name: str) -> str:
     """A text file that stands beside this one."""
     return files("bayleaf.explorer").joinpath(name).read_text(encoding="utf-8")
-
-
-def _hash(script: str) -> str:
-    """What a content security policy calls a script by."""
-    digest = hashlib.sha256(script.encode("utf-8")).digest()
-    return "sha256-" + base64.b64encode(digest).decode("ascii")
-
-
-def _without_surrogates(text: str) -> str:
-    """Text in which halves of characters, which no file can hold, are replaced."""
-    return text.encode("utf-8", "replace").decode("utf-8")

@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import Protocol
 
-from bayleaf.pictures.networks import network_svg
-from bayleaf.pictures.svg import image
+from bayleaf.pictures.svg import image, network_svg
 from bayleaf.wording import plain, shown_name, stated
 
 _STYLE = (

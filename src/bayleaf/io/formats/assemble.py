@@ -79,16 +79,16 @@ class Variables:
                 )
             self._index[variable.name] = i
         restored: dict[str | int, Variable] = {}
-        for own in declared:
-            self._check_states(own)
+        for each in declared:
+            self._check_states(each)
             try:
-                known = restored_variable(own.name, own.states, own.notes)
+                known = restored_variable(each.name, each.states, each.notes)
             except ValueError as error:
-                raise NetworkFileError(file, own.line, str(error)) from error
+                raise NetworkFileError(file, each.line, str(error)) from error
             if known.name in restored:
                 raise NetworkFileError(
                     file,
-                    own.line,
+                    each.line,
                     f"two variables have the name {quoted(known.name)}; give each "
                     "a name of its own",
                 )

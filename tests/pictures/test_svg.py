@@ -1,11 +1,12 @@
-"""Networks as SVG."""
+"""Networks and intervals as SVG."""
 
 from __future__ import annotations
 
 import re
 from typing import Any
+from xml.etree import ElementTree
 
-from bayleaf.pictures.networks import network_svg
+from bayleaf.pictures.svg import Interval, intervals_svg, network_svg
 
 
 def structure(
@@ -67,3 +68,32 @@ def test_names_are_escaped_and_cut_on_the_node_but_whole_in_its_title() -> None:
     assert "<b>" not in svg
     assert "<title>&lt;b&gt;a very long name of a column&lt;/b&gt; &amp; more" in svg
     assert max(map(len, re.findall(r">([^<]*)</text>", svg))) < 40
+
+
+SERIES = [
+    ("found", [Interval(0.5, 0.25, 0.75), Interval(None, None, None)]),
+    ("selected", [Interval(0.0, 0.0, 0.1), Interval(1.0, None, None)]),
+]
+
+
+def drawn(names: list[str]) -> ElementTree.Element:
+    """The image as a tree."""
+    return ElementTree.fromstring(
+        re.sub(r"^<p>.*?</p>", "", intervals_svg("t", names, SERIES))
+    )
+
+
+def test_points_stand_where_their_shares_are() -> None:
+    centres = [float(c.get("cx")) for c in drawn(["a", "b"]).iter("circle")]
+    start, end = sorted(centres)[0], sorted(centres)[-1]
+    assert sorted((c - start) / (end - start) for c in centres) == [0.0, 0.5, 1.0]
+
+
+def test_a_share_that_is_not_known_has_no_point() -> None:
+    assert len(list(drawn(["a", "b"]).iter("circle"))) == 3
+
+
+def test_names_are_text() -> None:
+    texts = [t.text for t in drawn(["<script>", "b"]).iter("text")]
+    assert "<script>" in texts
+    assert "<script>" not in intervals_svg("<script>", ["<script>", "b"], SERIES)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.layout.layered import Drawing, with_tops
+from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.texts.picture import (
     CLASS,
     FEATURE,
@@ -17,10 +18,10 @@ from bayleaf.models.texts.picture import (
     WeightedArc,
 )
 from bayleaf.plot import style
-from bayleaf.plot.pictured_graph import MAX_NODES, pictured_graph
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
 
 # Width of a node, its height by lines of its name, and the gaps beside and below it, in
 # points.
@@ -40,6 +41,9 @@ _LOOKS: dict[str, dict[str, Any]] = {
         "linestyle": (0, (3, 2)),
     },
 }
+
+# More variables than this leave no room for names.
+MAX_NODES = 150
 
 
 def network(
@@ -244,3 +248,23 @@ def _draw_notes(ax: Axes, notes: list[str], y: float) -> None:
             fontsize=style.FONT_SIZE - 1,
             color="#555555",
         )
+
+
+def pictured_graph(source: Any) -> PicturedGraph:
+    """Nodes and arcs of a network, a model or a fitted estimator, else TypeError."""
+    picture: PicturedGraph | None = getattr(
+        getattr(source, "model_", source), "picture", None
+    )
+    if picture is not None:
+        return picture
+    network = getattr(source, "network_", source)
+    if isinstance(network, BayesianNetwork):
+        return PicturedGraph(
+            network.domain.names,
+            (FEATURE,) * len(network.domain),
+            tuple((parent, child, None) for parent, child in network.dag.arcs),
+        )
+    raise TypeError(
+        "network must be a Bayesian network, a model or a fitted estimator, got a "
+        f"{type(source).__name__}{' that is not fitted' * hasattr(source, 'fit')}"
+    )

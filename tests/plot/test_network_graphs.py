@@ -22,7 +22,7 @@ from bayleaf import (
 from bayleaf.datasets import load_heart
 from bayleaf.models.texts.picture import LATENT
 from bayleaf.plot import network
-from bayleaf.plot.pictured_graph import pictured_graph
+from bayleaf.plot.network_graphs import pictured_graph
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
