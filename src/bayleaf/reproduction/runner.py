@@ -14,9 +14,9 @@ from pathlib import Path
 from threadpoolctl import threadpool_limits
 
 from bayleaf.progress import Work
-from bayleaf.reproduction.cells import Cell, CellStore, Result, Results
+from bayleaf.reproduction.paper_tables import Sources
 from bayleaf.reproduction.protocols import Protocol, protocol_of
-from bayleaf.reproduction.sources import Sources
+from bayleaf.reproduction.results import Cell, CellStore, Result, Results
 
 
 class Reproduction:

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from bayleaf.datasets import load_heart, make_corral
-from bayleaf.reproduction import sources as module
-from bayleaf.reproduction.sources import Sources, missing_lines, origins
+from bayleaf.reproduction import paper_tables as module
+from bayleaf.reproduction.paper_tables import Sources, missing_lines, origins
 
 
 @pytest.fixture(autouse=True)

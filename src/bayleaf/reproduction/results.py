@@ -118,7 +118,7 @@ class CellStore:
     def write(self, result: Result) -> None:
         """Keep a finished cell; its file appears whole or not at all."""
         self.folder.mkdir(parents=True, exist_ok=True)
-        figures = {k: _rounded(v) for k, v in result.figures.items()}
+        figures = {k: float(f"{v:.{_DIGITS}g}") for k, v in result.figures.items()}
         record = {
             "cell": dict(result.cell.values),
             "figures": figures,
@@ -208,10 +208,6 @@ def _figure(value: str | float) -> float:
     if not math.isfinite(figure):
         raise ValueError(f"a figure is {figure}")
     return figure
-
-
-def _rounded(figure: float) -> float:
-    return float(f"{figure:.{_DIGITS}g}")
 
 
 def _result_of(

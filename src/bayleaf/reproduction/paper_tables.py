@@ -1,4 +1,4 @@
-"""Data tables of the papers: where they are taken from, and which are not there."""
+"""Tables of the papers: those printed, and where data are from or not there."""
 
 from __future__ import annotations
 
@@ -246,3 +246,12 @@ def _from_keel(name: str) -> pa.Table:
         for column in columns
     ]
     return pa.table(cleared, names=names)
+
+
+def read_printed(name: str) -> list[dict[str, str]]:
+    """Rows of a paper's printed table, by column name.
+
+    `name` is the file's in the folder ``tables``, without its suffix.
+    """
+    path = files(__package__) / "tables" / f"{name}.csv"
+    return list(csv.DictReader(path.read_text(encoding="utf-8").splitlines()))

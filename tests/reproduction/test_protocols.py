@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from bayleaf.reproduction.verdicts import (
+from bayleaf.reproduction.protocols import (
     Comparison,
     Verdict,
     count_verdicts,
