@@ -7,7 +7,6 @@ import pytest
 from bayleaf.reproduction.protocols import (
     Comparison,
     Verdict,
-    count_verdicts,
     verdict_sentence,
 )
 from offenders import check_each
@@ -70,7 +69,7 @@ def test_a_reason_makes_a_figure_not_identifiable() -> None:
 
 def test_verdicts_are_counted_in_a_sentence() -> None:
     found = [Comparison((), 80.0, 1.0, [figure]) for figure in (80.0, 70.0, 90.0, 81.0)]
-    assert count_verdicts(found)[Verdict.AGREES] == 2
+    assert [one.verdict for one in found].count(Verdict.AGREES) == 2
     assert verdict_sentence(found) == (
         "4 printed figures: 2 within 2 sd, 1 better, 1 worse"
     )

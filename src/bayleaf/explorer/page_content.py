@@ -484,14 +484,10 @@ def published_content(predictor: Predictor, min_count: int) -> Content:
     """Page content of a classifier that does not reveal counts below `min_count`.
 
     1 hides nothing; errors are those of `published_predictor` and `predictor_content`.
-
-    Numbers can be entered: a cut point lies midway between two training numbers, or was
-    given, and a single one betrays neither. Many close cut points would, as all of them
-    that lie between single rows give the numbers themselves away. So a cut point is
-    shown if it is an end of a named interval, or if at least `min_count` rows lie
-    between it and the next one; a number between two such cut points that has several
-    states gets the middle one. Numbers that are states themselves stay if they have
-    names.
+    Many cut points between single rows would reveal the numbers themselves. So a cut
+    point is shown if it is an end of a named interval, or if at least `min_count` rows
+    lie between it and the next one; a number between two such cut points that has
+    several states gets the middle one. Numbers that are states stay if they have names.
     """
     if min_count == 1:
         return predictor_content(predictor)

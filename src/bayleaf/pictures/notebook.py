@@ -190,10 +190,7 @@ def terms_html(
 
 
 def states_html(
-    title: object,
-    states: Sequence[str],
-    values: Sequence[float],
-    rows: Sequence[float],
+    title: object, states: Sequence[str], values: Sequence[float], rows: Sequence[float]
 ) -> str:
     """What each state says, with the training rows in it: bars, or steps for many."""
     if len(states) > _STATES:

@@ -176,9 +176,7 @@ class Interval(NamedTuple):
 
 
 def intervals_svg(
-    title: str,
-    names: Sequence[str],
-    series: Sequence[tuple[str, Sequence[Interval]]],
+    title: str, names: Sequence[str], series: Sequence[tuple[str, Sequence[Interval]]]
 ) -> str:
     """Draw shares between 0 and 1 with their intervals, a block of lines per group.
 

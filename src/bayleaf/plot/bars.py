@@ -112,6 +112,18 @@ def _listed(posteriors: Any) -> list[Posterior]:
     return list(found)
 
 
+def _check_arguments(result: object, kind: type, limit: int) -> None:
+    """Raise unless a result is of its kind, and at least one bar is shown."""
+    if not isinstance(result, kind):
+        name = kind.__name__.lower()
+        raise TypeError(
+            f"{name} must be what bayleaf.explain.{name} returns, got "
+            f"{type(result).__name__}"
+        )
+    if limit < 1:
+        raise ValueError(f"limit must be at least 1, got {limit}")
+
+
 def importance(found: Importance, *, limit: int = 20, ax: Axes | None = None) -> Axes:
     """Draw what each feature is worth to a model.
 
@@ -139,13 +151,7 @@ def importance(found: Importance, *, limit: int = 20, ax: Axes | None = None) ->
     ImportError
         If matplotlib is not installed.
     """
-    if not isinstance(found, Importance):
-        raise TypeError(
-            "importance must be what bayleaf.explain.importance returns, got "
-            f"{type(found).__name__}"
-        )
-    if limit < 1:
-        raise ValueError(f"limit must be at least 1, got {limit}")
+    _check_arguments(found, Importance, limit)
     shown = found.ranked()[:limit]
     ax = style.axes_for(ax, 5.4, 1.2 + 0.27 * len(shown))
     places = np.arange(len(shown))
@@ -205,13 +211,7 @@ def drift(found: Drift, *, limit: int = 20, ax: Axes | None = None) -> Axes:
     ImportError
         If matplotlib is not installed.
     """
-    if not isinstance(found, Drift):
-        raise TypeError(
-            "drift must be what bayleaf.explain.drift returns, got "
-            f"{type(found).__name__}"
-        )
-    if limit < 1:
-        raise ValueError(f"limit must be at least 1, got {limit}")
+    _check_arguments(found, Drift, limit)
     bars = [(one.child, one.deviation) for one in found.ranked_families()]
     given = " given its parents" if bars else ""
     bars = bars or [(one.name, one.deviation) for one in found.ranked_variables()]

@@ -298,7 +298,7 @@ def critical_difference(
     span = (high - low) / (1 - 2 * _MARGIN)
     ax.set_xlim(low - _MARGIN * span, high + _MARGIN * span)
     ax.set_ylim(top + n_left - 0.4, -2.6)
-    style.no_frame(ax)
+    ax.set_axis_off()
     _draw_axis(ax, low, high, least, f"critical difference {least:.2f}")
     for tier, group in zip(tiers, test.groups(level), strict=True):
         ends = [test.mean_ranks[group[0]], test.mean_ranks[group[-1]]]

@@ -121,9 +121,7 @@ def cpt(
     rows = _row_names(domain, cpd, codes)
     longest = max(map(style.text_width, rows)) / 72
     ax = style.axes_for(
-        ax,
-        0.7 + longest + max(2.0, 0.5 * table.shape[1]),
-        1.1 + 0.24 * len(table),
+        ax, 0.7 + longest + max(2.0, 0.5 * table.shape[1]), 1.1 + 0.24 * len(table)
     )
     ax.imshow(table, cmap="Blues", vmin=0.0, vmax=1.0, aspect="auto")
     child = domain[cpd.child]
@@ -271,7 +269,7 @@ def tree_cpd(network: Any, variable: Name, *, ax: Axes | None = None) -> Axes:
     )
     ax.set_xlim(-0.02, depth + _BAR + 0.12)
     ax.set_ylim(len(leaves) - 0.4, -0.6)
-    style.no_frame(ax)
+    ax.set_axis_off()
     _draw_question(ax, found.domain, root, depth)
     child = found.domain[cpd.child]
     _draw_leaves(ax, child, leaves, depth)

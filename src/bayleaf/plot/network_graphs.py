@@ -22,7 +22,6 @@ from bayleaf.plot import style
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-
 # Width of a node, its height by lines of its name, and the gaps beside and below it, in
 # points.
 _WIDTH, _HEIGHTS, _GAP = 73.0, (25.0, 25.0, 34.0), (14.0, 22.0)
@@ -41,7 +40,6 @@ _LOOKS: dict[str, dict[str, Any]] = {
         "linestyle": (0, (3, 2)),
     },
 }
-
 # More variables than this leave no room for names.
 MAX_NODES = 150
 
@@ -111,7 +109,7 @@ def network(
     half = max(width, 3.6 * 72) / 2
     ax.set_xlim(drawing.width / 2 - half, drawing.width / 2 + half)
     ax.set_ylim(height - _MARGIN, -_MARGIN)
-    style.no_frame(ax)
+    ax.set_axis_off()
     heaviest = max((arc[2] or 0.0 for arc in arcs), default=0.0)
     for (_, _, weight), curve in zip(
         reversed(by_weight), reversed(drawing.curves), strict=True

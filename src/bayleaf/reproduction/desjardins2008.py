@@ -11,6 +11,7 @@ with several seeds of the restarts.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -346,65 +347,45 @@ def arcs(results: Results, name: str, method: str, n_folds: int) -> float:
 
 def comparisons(results: Results) -> list[Comparison]:
     """Every printed figure beside ours."""
-    return [
-        *(one for name in SETS for one in _of_set(results, name)),
-        *_of_sizes(results),
-    ]
-
-
-def _of_set(results: Results, name: str) -> list[Comparison]:
-    """Figures of tables 1 and 2 on one set."""
-    found = []
-    for row in read_printed("desjardins_2008_tables1_2"):
-        method = _method(row["algorithm"])
-        for figure, (column, more_is_better) in _FIGURES.items():
-            is_likelihood = figure == "log_likelihood"
-            sd = row[f"{name}_{column}_sd"] if is_likelihood else ""
-            found.append(
-                Comparison(
-                    (name, method, SPELLED[figure]),
-                    float(row[f"{name}_{column}"]),
-                    float(sd) if sd else None,
-                    of_folds(results, name, method, figure, FULL[name]),
-                    _reason(name) if is_likelihood else "",
-                    more_is_better,
-                )
-            )
-    return found
-
-
-def _of_sizes(results: Results) -> list[Comparison]:
-    """Figures of tables 3 and 4."""
-    found = []
+    compared: list[Comparison] = []
+    for name in SETS:
+        for row in read_printed("desjardins_2008_tables1_2"):
+            method = _method(row["algorithm"])
+            compared += _of_row(results, row, name, name, method)
     columns = {"tcpt": "TCPT", "tabs_e": "TABS-E"}
     columns |= {"tabs_g": _method("TABS-G"), "tabs_l": _method("TABS-L")}
     for row in read_printed("desjardins_2008_tables3_4"):
         size = int(row["train_rows"])
         for prefix, method in columns.items():
-            for figure, (column, more_is_better) in _FIGURES.items():
-                ours = of_folds(results, "adult", method, figure, CURVE_FOLDS, size)
-                found.append(
-                    Comparison(
-                        (f"adult, {size} rows", method, SPELLED[figure]),
-                        float(row[f"{prefix}_{column}"]),
-                        None,
-                        ours,
-                        _reason("adult") if figure == "log_likelihood" else "",
-                        more_is_better,
-                    )
-                )
-    return found
+            compared += _of_row(results, row, prefix, "adult", method, size)
+    return compared
+
+
+def _of_row(
+    results: Results,
+    row: dict[str, str],
+    prefix: str,
+    name: str,
+    method: str,
+    size: int | None = None,
+) -> Iterator[Comparison]:
+    """Figures of a method in a row of a table, in columns that start with a prefix."""
+    n_folds = FULL[name] if size is None else CURVE_FOLDS
+    for figure, (column, more_is_better) in _FIGURES.items():
+        is_likelihood = figure == "log_likelihood"
+        sd = row.get(f"{prefix}_{column}_sd") if is_likelihood else None
+        yield Comparison(
+            (name if size is None else f"{name}, {size} rows", method, SPELLED[figure]),
+            float(row[f"{prefix}_{column}"]),
+            float(sd) if sd else None,
+            of_folds(results, name, method, figure, n_folds, size),
+            # Why a log-likelihood cannot come out as printed.
+            f"above {HIGHEST[name]:.0f}, see the derivation" if is_likelihood else "",
+            more_is_better,
+        )
 
 
 def _method(printed: str) -> str:
     """Our name of a method; the paper's learned hierarchies join by Hamming."""
-    return (
-        printed
-        if printed in ("FLAT", "TCPT") or printed[-1] == "E"
-        else (f"{printed} hamming")
-    )
-
-
-def _reason(name: str) -> str:
-    """Why a log-likelihood cannot come out as printed."""
-    return f"above {HIGHEST[name]:.0f}, see the derivation"
+    is_learned = printed not in ("FLAT", "TCPT") and printed[-1] != "E"
+    return f"{printed} hamming" if is_learned else printed

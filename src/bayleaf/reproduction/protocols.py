@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import typing
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from importlib import import_module
@@ -128,14 +128,8 @@ class Comparison:
         )
 
 
-def count_verdicts(comparisons: Iterable[Comparison]) -> dict[Verdict, int]:
-    """How often each verdict was come to, in the order of `Verdict`."""
-    counts = Counter(comparison.verdict for comparison in comparisons)
-    return {verdict: counts[verdict] for verdict in Verdict if counts[verdict]}
-
-
 def verdict_sentence(comparisons: Sequence[Comparison]) -> str:
     """Verdicts and how often each was come to, as a part of a sentence."""
-    counts = count_verdicts(comparisons)
-    parts = ", ".join(f"{n} {verdict}" for verdict, n in counts.items())
+    counts = Counter(comparison.verdict for comparison in comparisons)
+    parts = ", ".join(f"{counts[one]} {one}" for one in Verdict if counts[one])
     return f"{len(comparisons)} printed figures: {parts}"

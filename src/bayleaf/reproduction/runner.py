@@ -88,8 +88,7 @@ class Reproduction:
             return
         # A forked process would inherit the threads of Arrow and Numba half alive.
         executor = ProcessPoolExecutor(
-            min(n_jobs, len(todo)),
-            mp_context=multiprocessing.get_context("spawn"),
+            min(n_jobs, len(todo)), mp_context=multiprocessing.get_context("spawn")
         )
         try:
             with _ignoring_interruption():

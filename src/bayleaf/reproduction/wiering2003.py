@@ -20,10 +20,7 @@ from numpy.typing import NDArray
 from scipy.stats import norm
 
 from bayleaf.data.cuts.discretizers import StandardDeviationDiscretizer
-from bayleaf.reproduction.paper_statistics import (
-    error_reduction,
-    wins_and_losses,
-)
+from bayleaf.reproduction.paper_statistics import error_reduction, wins_and_losses
 from bayleaf.reproduction.paper_tables import TARGET, Sources, read_printed
 from bayleaf.reproduction.protocols import Comparison, Paper
 from bayleaf.reproduction.results import Cell, Results

@@ -38,6 +38,14 @@ def test_safe_names_are_kept_and_need_no_note() -> None:
     assert not names.notes(0)
 
 
+def test_identifiers_remind_of_names_and_notes_keep_them() -> None:
+    variables = Variable("age", ("<=2", "> 2")), Variable(7, ("été", 1))
+    names = SafeNames.for_network(Domain(variables))
+    assert names.variables == ("age", "v_7")
+    assert names.states == (("le_2", "gt_2"), ("ete", "s_1"))
+    assert names.notes(1) == {"name": "7", "states": "['%C3%A9t%C3%A9',1]"}
+
+
 def test_an_odd_name_gets_an_identifier_and_comes_back() -> None:
     def check(name: Any) -> None:
         variable = Variable(name, ("a", "b"))

@@ -10,11 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bayleaf.io.atomic import replacing, report_size
-from bayleaf.io.exports.characters import (
-    check_characters,
-    check_integers,
-    equal_pair,
-)
+from bayleaf.io.exports.characters import check_characters, check_integers, equal_pair
 from bayleaf.io.exports.feature_cells import FeatureCells, feature_cells
 from bayleaf.io.exports.onnx_operators import (
     ML_DOMAIN,

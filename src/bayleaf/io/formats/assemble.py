@@ -66,13 +66,10 @@ class Variables:
         self._index: dict[str, int] = {}
         self._codes: dict[int, dict[str, int]] = {}
         if not declared:
-            raise NetworkFileError(
-                file, None, "the file declares no variable; give one that does"
-            )
+            raise self.error(None, "the file declares no variable; give one that does")
         for i, variable in enumerate(declared):
             if variable.name in self._index:
-                raise NetworkFileError(
-                    file,
+                raise self.error(
                     variable.line,
                     f"variable {quoted(variable.name)} is declared twice; give each "
                     "variable a name of its own",
@@ -84,10 +81,9 @@ class Variables:
             try:
                 known = restored_variable(each.name, each.states, each.notes)
             except ValueError as error:
-                raise NetworkFileError(file, each.line, str(error)) from error
+                raise self.error(each.line, str(error)) from error
             if known.name in restored:
-                raise NetworkFileError(
-                    file,
+                raise self.error(
                     each.line,
                     f"two variables have the name {quoted(known.name)}; give each "
                     "a name of its own",
@@ -101,19 +97,21 @@ class Variables:
         known: set[str] = set()
         for state in variable.states:
             if state in known:
-                raise NetworkFileError(
-                    self.file,
+                raise self.error(
                     variable.line,
                     f"variable {quoted(variable.name)} lists state {quoted(state)} "
                     "twice; give each state a name of its own",
                 )
             known.add(state)
         if not known:
-            raise NetworkFileError(
-                self.file,
+            raise self.error(
                 variable.line,
                 f"variable {quoted(variable.name)} has no states; list at least one",
             )
+
+    def error(self, line: int | None, problem: str) -> NetworkFileError:
+        """An error that names the file and a line."""
+        return NetworkFileError(self.file, line, problem)
 
     def index(self, name: str, line: int | None, role: str) -> int:
         """Position of a variable by its name in the file, else NetworkFileError.
@@ -123,8 +121,7 @@ class Variables:
         if name not in self._index:
             # Hostile files hold more names, and longer ones.
             some = [known[:100] for known in itertools.islice(self._index, 1000)]
-            raise NetworkFileError(
-                self.file,
+            raise self.error(
                 line,
                 f"{quoted(name)}, {role}, is no declared variable; "
                 f"{near_names(name[:100], some)}",
@@ -149,15 +146,13 @@ class Variables:
         role = f"a parent of {quoted(child)}"
         family = (*(self.index(name, line, role) for name in parents), node)
         if len(family) > MAX_AXES:
-            raise NetworkFileError(
-                self.file,
+            raise self.error(
                 line,
                 f"variable {quoted(child)} has {len(parents)} parents; a table can "
                 f"have at most {MAX_AXES - 1}",
             )
         if len(set(family)) < len(family):
-            raise NetworkFileError(
-                self.file,
+            raise self.error(
                 line,
                 f"the table of variable {quoted(child)} names a variable twice; each "
                 "parent occurs once, and the child is none of them",
@@ -183,16 +178,14 @@ def assembled_network(
     for table in tables:
         family = variables.family(table.child, table.parents, table.line)
         if family[-1] in by_child:
-            raise NetworkFileError(
-                variables.file,
+            raise variables.error(
                 table.line,
                 f"variable {quoted(table.child)} has a second table here; leave one",
             )
         by_child[family[-1]] = table, _checked_cpd(variables, table, family, sums)
     for node, variable in enumerate(variables.declared):
         if node not in by_child:
-            raise NetworkFileError(
-                variables.file,
+            raise variables.error(
                 variable.line,
                 f"variable {quoted(variable.name)} has no table; add its probabilities",
             )
@@ -203,8 +196,7 @@ def assembled_network(
     except ValueError:
         cycle = _a_cycle(parents)
         names = " -> ".join(quoted(variables.declared[node].name) for node in cycle)
-        raise NetworkFileError(
-            variables.file,
+        raise variables.error(
             by_child[cycle[-1]][0].line,
             f"the arcs {names} close a cycle; remove one of them",
         ) from None
@@ -213,17 +205,13 @@ def assembled_network(
 
 
 def _checked_cpd(
-    variables: Variables,
-    table: DeclaredTable,
-    family: tuple[int, ...],
-    sums: RowSums,
+    variables: Variables, table: DeclaredTable, family: tuple[int, ...], sums: RowSums
 ) -> TableCPD:
     """The table once its size and its distributions have been checked."""
-    file, cards = variables.file, variables.cards(family)
+    cards = variables.cards(family)
     what = f"the table of variable {quoted(table.child)}"
     if table.values.size != prod(cards):
-        raise NetworkFileError(
-            file,
+        raise variables.error(
             table.line,
             f"{what} holds {table.values.size} numbers, but its states and those of "
             f"its parents ask for {counted(prod(cards))}",
@@ -234,8 +222,7 @@ def _checked_cpd(
     kept = tuple(slice(variables.domain.cards[member]) for member in family)
     cells = rows.reshape(cards)
     if (cells[kept[:-1]][..., kept[-1].stop :] > 0).any():
-        raise NetworkFileError(
-            file,
+        raise variables.error(
             table.line,
             f"{what} gives probability to a state that a note calls impossible; remove "
             f'the line with "{NOTE_PREFIX}impossible"',
@@ -245,8 +232,7 @@ def _checked_cpd(
         return TableCPD(family, cells[kept])
     fits = experience.size == len(rows) and np.isfinite(experience).all()
     if not fits or (experience < 0).any():
-        raise NetworkFileError(
-            file,
+        raise variables.error(
             table.line,
             f"the experience of variable {quoted(table.child)} should be one count of "
             f"at least 0 for each of {len(rows)} configurations of its parents",
@@ -293,10 +279,7 @@ class RowSums:
     _tables: set[str] = field(default_factory=set)
 
     def distributions(
-        self,
-        rows: NDArray[np.float64],
-        child: str,
-        lines: Sequence[int | None],
+        self, rows: NDArray[np.float64], child: str, lines: Sequence[int | None]
     ) -> NDArray[np.float64]:
         """Normalize the `rows` (configurations, states) of a child's table.
 
@@ -387,16 +370,14 @@ def one_hot_table(
     codes = variables.codes(index)
     name = quoted(variables.declared[index].name)
     if (cells := len(results) * len(codes)) > max_table_cells:
-        raise NetworkFileError(
-            variables.file,
+        raise variables.error(
             line,
             f"the table of node {name} would have {cells:,} cells; give it fewer "
             f"parents, or raise max_table_cells, which is {max_table_cells:,}",
         )
     unknown = [state for state in results if state not in codes]
     if unknown:
-        raise NetworkFileError(
-            variables.file,
+        raise variables.error(
             line,
             f"node {name} should result in {quoted(unknown[0])}, which is none of its "
             "states; name one of them",

@@ -84,11 +84,10 @@ def write(
     *,
     max_table_cells: int = MAX_TABLE_CELLS,
 ) -> None:
-    """Write a network to a BIF file.
+    """Write a network to a BIF file, without experience; properties keep all names.
 
-    Names that are not identifiers are replaced; properties keep them, and `read` brings
-    them back. Experience is left out: the format has no place for it. ValueError names
-    a variable whose table exceeds `max_table_cells` or whose states do not fit a file.
+    ValueError names a variable whose table exceeds `max_table_cells` or whose states do
+    not fit a file.
     """
     names = SafeNames.for_network(network.domain, at_least_two=True)
     cards = [len(states) for states in names.states]
@@ -361,7 +360,7 @@ class TableFiller:
             self._check_length(family, row, cards[-1], line)
             if given[at]:
                 problem = f"the row for ({_listed(key)}) is given twice; leave one"
-                raise NetworkFileError(self.variables.file, line, problem)
+                raise self.variables.error(line, problem)
             values[at], lines[at], given[at] = row, line, True
         if block.default is not None:
             self._check_length(family, block.default, cards[-1], block.line)
@@ -384,8 +383,7 @@ class TableFiller:
         if self.n_cells_from_defaults > MAX_TABLE_CELLS or (
             lacks_rows and n_cells > MAX_TABLE_CELLS
         ):
-            raise NetworkFileError(
-                self.variables.file,
+            raise self.variables.error(
                 block.line,
                 f"the table of {self._shown(family[-1])} has "
                 f"{counted(n_rows)} rows, but only {len(block.rows)} are given; give "
@@ -404,8 +402,7 @@ class TableFiller:
         if len(codes) == 1 and (together := " ".join(key)) in codes[0]:
             key = [together]
         if len(key) != len(codes):
-            raise NetworkFileError(
-                self.variables.file,
+            raise self.variables.error(
                 line,
                 f"the row names {len(key)} states, but {self._shown(family[-1])} "
                 f"has {len(codes)} parents",
@@ -416,8 +413,7 @@ class TableFiller:
         ):
             if state not in known:
                 listed = _listed(itertools.islice(known, 8))
-                raise NetworkFileError(
-                    self.variables.file,
+                raise self.variables.error(
                     line,
                     f"{quoted(state)} is no state of {self._shown(parent)}; its "
                     f"states are {listed}",
@@ -430,8 +426,7 @@ class TableFiller:
     ) -> None:
         """Raise unless a row has one number a state of the child."""
         if len(row) != card:
-            raise NetworkFileError(
-                self.variables.file,
+            raise self.variables.error(
                 line,
                 f"the row holds {len(row)} numbers, but {self._shown(family[-1])} has "
                 f"{card} states",
@@ -451,8 +446,7 @@ class TableFiller:
             for parent, code in zip(family[:-1], codes, strict=True)
         ]
         row = f"a row for ({_listed(states)})" if states else "a table"
-        return NetworkFileError(
-            self.variables.file,
+        return self.variables.error(
             block.line,
             f"the probabilities of {self._shown(family[-1])} lack {row}; add it or a "
             "default",

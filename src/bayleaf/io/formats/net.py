@@ -56,11 +56,9 @@ def read(
 ) -> BayesianNetwork:
     """Read a network from a file in HUGIN's net language; `normalize` as in `RowSums`.
 
-    A class is read if it has no instances. NetworkFileError names file and line; files
-    larger than `max_bytes` are refused.
-
-    A node without names of states gets them from its `state_values`. Intervals of other
-    programs stay names, for those are closed on the left and ours on the right.
+    A class is read if it has no instances. A node without names of states gets them
+    from its `state_values`. Intervals of other programs stay names, for those are
+    closed on the left and ours on the right. NetworkFileError names file and line.
     """
     file = Path(path).name
     text = decoded(read_content(path, max_bytes), file)
@@ -81,11 +79,10 @@ def write(
     *,
     max_table_cells: int = MAX_TABLE_CELLS,
 ) -> None:
-    """Write a network to a file in HUGIN's net language.
+    """Write a network in HUGIN's net language; attributes keep all names.
 
-    Names that are not identifiers are replaced; attributes keep them, and `read` brings
-    them back. ValueError names a variable whose table exceeds `max_table_cells` or
-    whose states do not fit a file.
+    ValueError names a variable whose table exceeds `max_table_cells` or whose states do
+    not fit a file.
     """
     names = SafeNames.for_network(network.domain, at_least_two=True)
     cards = [len(states) for states in names.states]

@@ -61,16 +61,6 @@ class SafeNames:
         """Choose identifiers for all names of a domain.
 
         With `at_least_two`, a variable with one state gets a second, impossible one.
-
-        Examples
-        --------
-        >>> names = SafeNames.for_network(
-        ...     Domain((Variable("age", ("<=2", "> 2")), Variable(7, ("été", 1))))
-        ... )
-        >>> names.variables, names.states
-        (('age', 'v_7'), (('le_2', 'gt_2'), ('ete', 's_1')))
-        >>> names.notes(1)
-        {'name': '7', 'states': "['%C3%A9t%C3%A9',1]"}
         """
         return cls(
             domain,

@@ -30,11 +30,7 @@ from bayleaf.io.formats.assemble import (
     assembled_network,
     off_one,
 )
-from bayleaf.io.formats.full_tables import (
-    MAX_TABLE_CELLS,
-    number_texts,
-    padded_tables,
-)
+from bayleaf.io.formats.full_tables import MAX_TABLE_CELLS, number_texts, padded_tables
 from bayleaf.io.formats.lexer import Lexer, Token, number_array, token_patterns
 from bayleaf.io.formats.safe_names import NOTE_PREFIX, NOTES, SafeNames
 from bayleaf.io.formats.source_file import (
@@ -65,14 +61,11 @@ def read(
 ) -> BayesianNetwork:
     """Read a network from a UAI file of the kind BAYES; `normalize` as in `RowSums`.
 
-    NetworkFileError names file and line; files larger than `max_bytes` are refused.
-
-    Variables of other programs are called ``v0``, ``v1``, ..., their states ``s0``,
-    ``s1``, ... Where only the order of pgmpy 1.1.2 gives distributions, which lists the
-    parents backwards and has the child slowest, that one is taken for the whole file.
-    pyAgrum 3.3.1 has the first parent fastest, against the format; the logger
-    ``bayleaf`` reports a file that looks like one of its own, with two parents
-    somewhere.
+    Variables of other programs are called ``v0``, ``v1``, ..., their states ``s0``, ...
+    Where only the order of pgmpy 1.1.2 gives distributions, parents backwards and the
+    child slowest, that one is taken for the whole file. A file that looks like one of
+    pyAgrum 3.3.1, which has the first parent fastest, is logged. NetworkFileError names
+    file and line.
     """
     file = Path(path).name
     text = decoded(read_content(path, max_bytes), file)
@@ -96,12 +89,11 @@ def write(
     *,
     max_table_cells: int = MAX_TABLE_CELLS,
 ) -> None:
-    """Write a network to a UAI file, with the names in comments.
+    """Write a network to a UAI file, without experience, with the names in comments.
 
-    Experience is left out: the format has no place for it. A variable with one state,
-    which some readers refuse, is written with a second state of probability 0.
-    ValueError names a variable whose table exceeds `max_table_cells` or whose states do
-    not fit a file.
+    A variable with one state, which some readers refuse, gets a second of probability
+    0. ValueError names a variable whose table exceeds `max_table_cells` or whose states
+    do not fit a file.
     """
     names = SafeNames.for_network(network.domain, at_least_two=True)
     cards = [len(states) for states in names.states]
@@ -226,8 +218,7 @@ def _table(
     line = numbers.line()
     size = numbers.whole("the size of a table", 0, MAX_TABLE_CELLS)
     if size != prod(cards):
-        raise NetworkFileError(
-            variables.file,
+        raise variables.error(
             line,
             f"the table of variable {quoted(names[-1])} should hold {size:,} numbers, "
             f"but its states and those of its parents ask for {counted(prod(cards))}",

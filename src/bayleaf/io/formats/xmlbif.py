@@ -63,9 +63,8 @@ def write(
 ) -> None:
     """Write an XMLBIF file; an older file is replaced only when all is written.
 
-    Trees and value maps become full tables. ValueError names a variable whose table
-    exceeds `max_table_cells`, is not of distributions, or whose states do not fit a
-    file.
+    ValueError names a variable whose table exceeds `max_table_cells`, is not of
+    distributions, or whose states do not fit a file.
     """
     tables = full_tables(network, max_table_cells)
     safe = SafeNames.for_network(network.domain)

@@ -15,12 +15,7 @@ from math import prod
 import numpy as np
 
 from bayleaf.inference.log_sums import log_sum_exp
-from bayleaf.io.exports.sql.look_ups import (
-    Table,
-    add_terms,
-    add_up,
-    check_size,
-)
+from bayleaf.io.exports.sql.look_ups import Table, add_terms, add_up, check_size
 from bayleaf.io.exports.sql.stages import Columns, Rows, kept
 from bayleaf.io.exports.sql.words import ZERO, both, case, either, highest, nats
 from bayleaf.scoring.terms import Floats, SumOut
