@@ -129,7 +129,18 @@ def explorer_html(
     AttributeError
         If it is not fitted.
     """
-    content, kind = _content(model, min_count)
+    explored, kind = _explored(model)
+    if isinstance(explored, Predictor):
+        content = published_content(explored, min_count)
+    elif min_count != 1:
+        raise ValueError(
+            f"min_count needs a classifier, which knows the rows behind its "
+            f"distributions; this is a {kind}"
+        )
+    elif isinstance(explored, IntervalTargetModel):
+        content = target_content(explored)
+    else:
+        content = network_content(explored)
     if min_count != 1 and not (rows is None and edit is None):
         raise ValueError("rows would show what min_count hides; give one of the two")
     if rows is not None:
@@ -196,35 +207,46 @@ def write_explorer(
     write_export(path, page, errors="replace")
 
 
-def _content(model: Any, min_count: int) -> tuple[dict[str, Any], str]:
-    """What the page holds of a model, and what kind of model that is."""
-    target, kind = _target_of(model)
-    if target is None:
-        predictor, kind = _predictor_of(model)
-        if predictor is not None:
-            return published_content(predictor, min_count), kind
-    if min_count != 1:
-        raise ValueError(
-            f"min_count needs a classifier, which knows the rows behind its "
-            f"distributions; this is a {kind}"
-        )
-    if target is not None:
-        return target_content(target), kind
-    network = model if isinstance(model, BayesianNetwork) else model.network_
-    return network_content(network), kind
+Explored = IntervalTargetModel | Predictor | BayesianNetwork
+
+
+def _explored(model: Any) -> tuple[Explored, str]:
+    """What a page shows of a model, fitted or from its file, and what it is called."""
+    if isinstance(model, BayesianNetwork):
+        return model, "Bayesian network"
+    if isinstance(model, Predictor):
+        return model, "Classifier"
+    if isinstance(model, SavedModel):
+        return model.predictor, model.classifier
+    if isinstance(model, SavedRegression):
+        return model.model, model.estimator
+    fitted, kind = getattr(model, "model_", None), type(model).__name__
+    if isinstance(fitted, IntervalTargetModel):
+        return fitted, kind
+    # Loaded for estimators alone, which have brought scikit-learn with them.
+    from bayleaf.classifiers.shared.base import BayesianClassifier
+    from bayleaf.classifiers.shared.saving import kept_support
+    from bayleaf.density.bayesian_network_estimator import BayesianNetworkEstimator
+
+    if isinstance(model, BayesianClassifier):
+        # With the rows behind it.
+        return replace(model._predictor(), support=kept_support(model)), kind
+    if isinstance(model, BayesianNetworkEstimator):
+        return model.network_, kind
+    raise TypeError(
+        f"the explorer shows fitted models and networks, but was given a {kind}"
+    )
 
 
 def columns_of(model: Any) -> tuple[TableEncoder | None, Domain]:
     """How a model reads tables, and its variables that are columns."""
-    target, _ = _target_of(model)
-    if target is not None:
+    explored, _ = _explored(model)
+    if isinstance(explored, IntervalTargetModel):
         encoder = getattr(model, "encoder_", None) or model.encoder
-        return encoder, target.intervals.domain
-    predictor, _ = _predictor_of(model)
-    if predictor is not None:
-        return predictor.encoder, predictor.model.domain
-    network = model if isinstance(model, BayesianNetwork) else model.network_
-    return None, network.domain
+        return encoder, explored.intervals.domain
+    if isinstance(explored, Predictor):
+        return explored.encoder, explored.model.domain
+    return None, explored.domain
 
 
 def _saved(model: Any) -> SavedModel:
@@ -239,38 +261,6 @@ def _saved(model: Any) -> SavedModel:
             f"a page can edit classifiers and their files, not a {type(model).__name__}"
         )
     return readable_model(model)
-
-
-def _target_of(model: Any) -> tuple[IntervalTargetModel | None, str]:
-    """The model of a regressor, fitted or from its file, and what it is called."""
-    if isinstance(model, SavedRegression):
-        return model.model, model.estimator
-    fitted = getattr(model, "model_", None)
-    kind = type(model).__name__
-    return (fitted if isinstance(fitted, IntervalTargetModel) else None), kind
-
-
-def _predictor_of(model: Any) -> tuple[Predictor | None, str]:
-    """The predictor of a classifier with the rows behind it, and what it is called."""
-    if isinstance(model, BayesianNetwork):
-        return None, "Bayesian network"
-    if isinstance(model, SavedModel):
-        return model.predictor, model.classifier
-    if isinstance(model, Predictor):
-        return model, "Classifier"
-    # Loaded for estimators alone, which have brought scikit-learn with them.
-    from bayleaf.classifiers.shared.base import BayesianClassifier
-    from bayleaf.classifiers.shared.saving import kept_support
-    from bayleaf.density.bayesian_network_estimator import BayesianNetworkEstimator
-
-    kind = type(model).__name__
-    if isinstance(model, BayesianClassifier):
-        return replace(model._predictor(), support=kept_support(model)), kind
-    if isinstance(model, BayesianNetworkEstimator):
-        return None, kind
-    raise TypeError(
-        f"the explorer shows fitted models and networks, but was given a {kind}"
-    )
 
 
 def _resource(name: str) -> str:

@@ -29,8 +29,8 @@ from bayleaf.io.formats.assemble import (
 from bayleaf.io.formats.full_tables import (
     MAX_TABLE_CELLS,
     FullTable,
+    full_tables,
     number_texts,
-    padded_tables,
 )
 from bayleaf.io.formats.lexer import Lexer, Token, split_numbers, token_patterns
 from bayleaf.io.formats.safe_names import NOTE_PREFIX, NOTES, SafeNames
@@ -91,7 +91,7 @@ def write(
     """
     names = SafeNames.for_network(network.domain, at_least_two=True)
     cards = [len(states) for states in names.states]
-    tables = padded_tables(network, cards, max_table_cells)
+    tables = full_tables(network, max_table_cells, cards)
     with text_file(path, "ascii") as out:
         out.write("network unknown {\n}\n")
         for index in range(len(network.domain)):

@@ -24,8 +24,8 @@ from bayleaf.io.formats.assemble import (
 from bayleaf.io.formats.full_tables import (
     MAX_TABLE_CELLS,
     FullTable,
+    full_tables,
     number_texts,
-    padded_tables,
 )
 from bayleaf.io.formats.lexer import (
     Lexer,
@@ -86,7 +86,7 @@ def write(
     """
     names = SafeNames.for_network(network.domain, at_least_two=True)
     cards = [len(states) for states in names.states]
-    tables = padded_tables(network, cards, max_table_cells)
+    tables = full_tables(network, max_table_cells, cards)
     with text_file(path) as out:
         out.write("net\n{\n}\n")
         for index in range(len(network.domain)):

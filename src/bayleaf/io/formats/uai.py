@@ -30,7 +30,7 @@ from bayleaf.io.formats.assemble import (
     assembled_network,
     off_one,
 )
-from bayleaf.io.formats.full_tables import MAX_TABLE_CELLS, number_texts, padded_tables
+from bayleaf.io.formats.full_tables import MAX_TABLE_CELLS, full_tables, number_texts
 from bayleaf.io.formats.lexer import Lexer, Token, number_array, token_patterns
 from bayleaf.io.formats.safe_names import NOTE_PREFIX, NOTES, SafeNames
 from bayleaf.io.formats.source_file import (
@@ -97,7 +97,7 @@ def write(
     """
     names = SafeNames.for_network(network.domain, at_least_two=True)
     cards = [len(states) for states in names.states]
-    tables = padded_tables(network, cards, max_table_cells)
+    tables = full_tables(network, max_table_cells, cards)
     with text_file(path, "ascii") as out:
         out.write(f"BAYES\n{len(network.domain)}\n")
         out.write(" ".join(map(str, cards)) + f"\n{len(network.cpds)}\n")
