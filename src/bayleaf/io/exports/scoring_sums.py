@@ -15,7 +15,7 @@ from bayleaf.io.atomic import write_export
 from bayleaf.io.exports.feature_cells import FeatureCells, feature_cells
 from bayleaf.io.exports.writers import predictor_of
 from bayleaf.io.formats import pmml
-from bayleaf.io.formats.pmml import state_text, xml_lines
+from bayleaf.io.formats.pmml import derived_field, state_text, xml_lines
 from bayleaf.io.formats.xml_elements import xml_text
 from bayleaf.models.predictor import Predictor
 from bayleaf.scoring.fusing import fused, tables_of
@@ -94,9 +94,6 @@ def _document(predictor: Predictor) -> Iterator[str]:
     target = predictor.model.domain[-1]
     fields = _Fields(columns, total.tables)
     _check_names(predictor.model.domain, columns, fields)
-    yield '<?xml version="1.0" encoding="UTF-8"?>'
-    application = xml_lines("Application", {"name": "bayleaf"})
-    size = {"numberOfFields": str(len(columns) + 1)}
     attributes = {
         "modelName": "sum of terms",
         "functionName": "classification",
@@ -108,12 +105,12 @@ def _document(predictor: Predictor) -> Iterator[str]:
         xml_lines("LocalTransformations", {}, _derived_fields(columns, fields)),
         _regression_tables(predictor, total),
     )
-    content = chain(
-        xml_lines("Header", {"description": "sum of terms"}, application),
-        xml_lines("DataDictionary", size, _data_fields(columns, target)),
+    yield from pmml.document(
+        "sum of terms",
+        len(columns) + 1,
+        _data_fields(columns, target),
         xml_lines("RegressionModel", attributes, inside),
     )
-    yield from xml_lines("PMML", {"xmlns": pmml.NAMESPACE, "version": "4.4"}, content)
 
 
 # ---- the sum
@@ -234,14 +231,14 @@ class _Fields:
         """Lines of the fields of codings, then of those of tables."""
         for (feature, _), (name, rows) in self.made.items():
             source = _code_name(self._columns[feature].column)
-            yield from _derived(name, _mapped(source, rows, {}))
+            yield from derived_field(name, _mapped(source, rows, {}))
         for number, names in enumerate(self.of_tables):
             references = [[*xml_lines("FieldRef", {"field": name})] for name in names]
             comma = ['<Constant dataType="string">,</Constant>']
             inside = iter(sum((comma + own for own in references[1:]), references[0]))
             if len(names) > 1:
                 inside = xml_lines("Apply", {"function": "concat"}, inside)
-            yield from _derived(f"term {number}", inside)
+            yield from derived_field(f"term {number}", inside)
 
 
 def _check_names(
@@ -294,14 +291,7 @@ def _data_fields(columns: Sequence[FeatureCells], target: Variable) -> Iterator[
                 for text in map(state_text, cells.codes)
             )
         yield from xml_lines("DataField", attributes, listed)
-    attributes = {
-        "name": str(target.name),
-        "optype": "categorical",
-        "dataType": pmml.data_type(target),
-    }
-    texts = pmml.state_texts(target)
-    values = chain(*(xml_lines("Value", {"value": text}) for text in texts))
-    yield from xml_lines("DataField", attributes, values)
+    yield from pmml.data_field(target)
 
 
 def _single_number(text: str) -> Iterator[str]:
@@ -332,18 +322,12 @@ def _derived_fields(columns: Sequence[FeatureCells], fields: _Fields) -> Iterato
     for cells in columns:
         name = _code_name(cells.column)
         known = f"{name} if known"
-        yield from _derived(known, _coded(cells))
+        yield from derived_field(known, _coded(cells))
         reference = {"field": known}
         if cells.missing is not None and cells.missing != cells.variable.n_states:
             reference["mapMissingTo"] = str(cells.missing)
-        yield from _derived(name, xml_lines("FieldRef", reference))
+        yield from derived_field(name, xml_lines("FieldRef", reference))
     yield from fields.lines()
-
-
-def _derived(name: str, inside: Iterator[str]) -> Iterator[str]:
-    """Lines of a field that is made of others."""
-    attributes = {"name": name, "optype": "categorical", "dataType": "string"}
-    yield from xml_lines("DerivedField", attributes, inside)
 
 
 def _mapped(
