@@ -20,7 +20,7 @@ import bayleaf
 from bayleaf.cpds.table import TableCPD
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.explorer import explorer_html, write_explorer
-from bayleaf.explorer.page import SCRIPTS
+from bayleaf.explorer.explorer_page import SCRIPTS
 from bayleaf.graph.dag import DAG
 from bayleaf.io.exports.packing import packed, packed_codes, script_json
 from bayleaf.models.bayesian_network import BayesianNetwork
@@ -200,7 +200,7 @@ def test_a_network_with_too_large_cliques_gives_one_sentence(
 def test_a_page_that_would_be_too_large_gives_one_sentence(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("bayleaf.explorer.page.MOST_CHARACTERS", 100)
+    monkeypatch.setattr("bayleaf.explorer.explorer_page.MOST_CHARACTERS", 100)
     with pytest.raises(ValueError, match="more than 100; train on fewer rows"):
         explorer_html(small_network())
 

@@ -87,9 +87,15 @@ def editing_content(saved: SavedModel, table: Any, smoothing: Smoothing) -> Cont
         columns, cuts = plain, []
     _check_rows(saved.predictor.model, plain, smoothing)
     rows, counts = np.unique(np.column_stack(columns), axis=0, return_counts=True)
+    # What is added to each cell, and what all cells of a distribution share.
+    pseudo_counts = {"each": 0.0, "together": 0.0}
+    if isinstance(smoothing, Lidstone):
+        pseudo_counts["each"] = smoothing.alpha
+    elif isinstance(smoothing, Dirichlet):
+        pseudo_counts["together"] = smoothing.equivalent_sample_size
     return {
         "document": document,
-        **_pseudo_counts(smoothing),
+        **pseudo_counts,
         "cuts": [packed(own) for own in cuts],
         "codes": [
             packed_codes(rows[:, k].astype(np.uint16)) for k in range(len(domain))
@@ -191,14 +197,6 @@ def rule_of(model: Any, document_rule: Any) -> Smoothing:
             "edit the fitted classifier, or train with smoothing='laplace'"
         )
     return resolve_smoothing(document_rule)
-
-
-def _pseudo_counts(smoothing: Smoothing) -> Content:
-    """What is added to each cell, and what all cells of a distribution share."""
-    if isinstance(smoothing, Lidstone):
-        return {"each": smoothing.alpha, "together": 0.0}
-    assert isinstance(smoothing, Dirichlet)
-    return {"each": 0.0, "together": smoothing.equivalent_sample_size}
 
 
 def _fine(

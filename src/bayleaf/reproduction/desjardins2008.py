@@ -13,7 +13,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from functools import lru_cache
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -244,9 +243,12 @@ def run(cell: Cell, sources: Sources) -> dict[str, float]:
     the methods that use them.
     """
     name, method = cell.text("set"), cell.text("method")
-    given = _hierarchies(sources, name) if "-E" in method else {}
-    if given is None:
-        return {}
+    given = {}
+    if "-E" in method:
+        place = sources.file(f"avh/{name}.json")
+        if place is None:
+            return {}
+        given = {"hierarchies": place}
     table = load(sources, name)
     rows, test_rows = deal(table.num_rows, cell.number("fold"))
     if cell["rows"] is not None:
@@ -265,12 +267,6 @@ def run(cell: Cell, sources: Sources) -> dict[str, float]:
         "edges": float(len(model.edges_)),
         "bits": round(float(model.mdl_), 1),
     }
-
-
-def _hierarchies(sources: Sources, name: str) -> dict[str, Path] | None:
-    """The given hierarchies as a parameter of the estimator; None without them."""
-    place = sources.file(f"avh/{name}.json")
-    return None if place is None else {"hierarchies": place}
 
 
 class Figures(NamedTuple):

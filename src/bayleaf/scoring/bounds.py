@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.data.codes import Codes
+from bayleaf.scoring.term_values import parts, product, sliced, summed_out
 from bayleaf.scoring.terms import (
     Counts,
     Density,
@@ -22,7 +23,6 @@ from bayleaf.scoring.terms import (
     SumOut,
     Tree,
 )
-from bayleaf.scoring.values import parts, product, sliced, summed_out
 
 Indices = NDArray[np.intp]
 

@@ -17,6 +17,7 @@ from bayleaf.io.exports.scorers.program.engine import Program
 from bayleaf.io.exports.scorers.program.members import LogSum as LogSumInFile
 from bayleaf.io.exports.scorers.program.nested_counts import Counts as CountsInFile
 from bayleaf.io.exports.scorers.program.sums_out import SumOut as SumOutInFile
+from bayleaf.scoring.term_values import contributions, scores
 from bayleaf.scoring.terms import (
     PRIOR,
     Bank,
@@ -29,7 +30,6 @@ from bayleaf.scoring.terms import (
     Term,
     Tree,
 )
-from bayleaf.scoring.values import contributions, scores
 from oracles.summed_products import sum_out_of
 
 CARDS, N_CLASSES, N_ROWS = (2, 3, 4), 3, 40

@@ -12,7 +12,7 @@ from bayleaf.cli.options import Source
 from bayleaf.wording import visible
 
 if TYPE_CHECKING:
-    from bayleaf.explorer.page import Explorable
+    from bayleaf.explorer.explorer_page import Explorable
 
 
 def explore(
@@ -48,7 +48,7 @@ def explore(
     """
     from bayleaf.cli.tables import as_learned, read_table
     from bayleaf.explorer import explorer_html
-    from bayleaf.explorer.page import columns_of
+    from bayleaf.explorer.explorer_page import columns_of
     from bayleaf.io.atomic import check_writable, write_text
 
     if output is not None:

@@ -6,7 +6,7 @@ the order of the <GIVEN> elements, the first slowest; the child's states are fas
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -123,17 +123,13 @@ def _names(domain: Domain, safe: SafeNames) -> list[str]:
 
 def _states(variable: Variable, index: int, safe: SafeNames) -> Sequence[str]:
     """How the file calls the states of a variable."""
-    states = [_state_text(state) for state in variable.states]
+    states = [
+        repr(float(state)) if isinstance(state, float) else str(state)
+        for state in ("missing" if s is None else s for s in variable.states)
+    ]
     if len(set(states)) < len(states) or not all(map(_readable, states)):
         return safe.states[index]
     return states
-
-
-def _state_text(state: Hashable) -> str:
-    """A state as text that tells a reader what it is."""
-    if state is None:
-        return "missing"
-    return repr(float(state)) if isinstance(state, float) else str(state)
 
 
 def _readable(text: str) -> bool:
