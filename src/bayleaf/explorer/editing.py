@@ -39,13 +39,10 @@ def editing_content(saved: SavedModel, table: Any, smoothing: Smoothing) -> Cont
     """Training rows as codes of fine intervals, and the model file to be changed.
 
     For naive Bayes, TAN, KDB and HNB whose tables are counts smoothed by `smoothing`;
-    `table` includes the class. ValueError if the model cannot be edited, or is not of
-    this table.
-
-    ``each`` and ``together`` are what smoothing adds to each cell, and to all cells of
-    a distribution; ``cuts`` the possible cut points per feature, none unless it is a
-    number; ``codes`` the intervals between them, or states, per feature and for the
-    class; ``weights`` the numbers of equal rows.
+    `table` includes the class. ``each`` and ``together`` are what smoothing adds,
+    ``cuts`` the possible cut points per feature, none unless it is a number, ``codes``
+    the intervals between them, or states, per variable, ``weights`` the numbers of
+    equal rows. ValueError if the model cannot be edited, or is not of this table.
     """
     document = _document(saved)
     _check_editable(document, smoothing)

@@ -340,12 +340,11 @@ def map_content(
 ) -> Content:
     """Places of all variables, computed ahead for the page; the class `top` is above.
 
-    `variables` have name, state and role; "cells" are not drawn, arcs pass through
-    them. `arcs` are (parent, child, what the width shows or None); the result's weights
-    are from 0 to 1. ``marked`` are children of the class whose arcs from it are marks,
-    ``left_out`` is the number of light arcs, and ``drawings`` has "bars" and "names",
-    with "bars+class" and "names+class" where the arcs of the class can be drawn as
-    well.
+    `variables` have name, states and role; arcs pass through "cells". `arcs` are
+    (parent, child, weight or None), from 0 to 1 in the result. ``marked`` are children
+    of the class whose arcs from it are marks, ``left_out`` is the number of light arcs;
+    ``drawings`` are of "bars" and "names", and of "bars+class" and "names+class" where
+    the arcs of the class can be drawn as well.
     """
     drawn = _without_cells(variables, arcs)
     shown, left_out = _heaviest(drawn, len(variables), top)

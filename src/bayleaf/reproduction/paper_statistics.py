@@ -54,12 +54,11 @@ def lambda_test(
 ) -> TestResult:
     """Test over data sets whether `first` is more accurate than `second`.
 
-    If there is no difference, the mean over t data sets of the difference of accuracies
-    is normal with mean 0 and variance ``sum(s1^2 + s2^2) / t^2``, where s1 and s2 are
-    the standard deviations of the two accuracies on each data set (Langseth & Nielsen
-    2006, section 5, their Lambda). All four are (n_datasets,) in one unit; the
-    one-sided p-value is small where `first` is better. ValueError if the lists do not
-    pair, a deviation is negative, or all are zero.
+    Without a difference, the mean over t data sets of the difference of accuracies is
+    normal with mean 0 and variance ``sum(s1^2 + s2^2) / t^2``, s1 and s2 the standard
+    deviations on each data set (Langseth & Nielsen 2006, section 5). All four are
+    (n_datasets,) in one unit; the one-sided p-value is small where `first` is better.
+    ValueError if the lists do not pair, a deviation is negative, or all are zero.
     """
     a, b = paired_scores(first, second)
     deviations = paired_scores(first_sd, second_sd, ("first_sd", "second_sd"))

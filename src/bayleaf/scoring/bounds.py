@@ -54,7 +54,6 @@ def worst_changes(
     `start` (n_classes,) and `gains` (n_changes, n_classes), nats: log-odds against each
     class after a set of changes are at least `start` minus the sum of its gains. Exact
     where each term looks at one feature. None for logs of sums, zeros, large tables.
-
     Each table charges a change with the largest fall that a set of its members can
     cause, divided by their number; so the charges of a set are never below its fall.
     """

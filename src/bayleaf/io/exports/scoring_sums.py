@@ -45,17 +45,13 @@ _WORDS = {Density: "numbers as regressions", Tree: "class trees"}
 def write_pmml(model: Any, path: str | Path) -> None:
     """Write a classifier as PMML 4.4, which scoring engines read.
 
-    ValueError if the model is not a sum of look-ups, predicts under a loss
-    matrix, or has names that PMML cannot hold; TypeError if `model` is not a
-    classifier; OSError if the file cannot be written.
-
     Naive Bayes is a NaiveBayesModel; under a temperature or with ordered categories,
     and for all other models, the document is a RegressionModel with a term for each
-    joint state of a feature and its parents. Missing cells of features without children
-    are left out, which is exact; where other cells are missing and would have to be
-    summed out, the engine gives no result. Under a temperature, and for averaged KDB,
-    it gives none for any partial case: a row with a missing cell in a column that had
-    none in training, or with a value not seen in training.
+    joint state of a feature and its parents. Rows whose missing cells would have to be
+    summed out have no result; under a temperature, and for averaged KDB, neither has
+    any partial case: a row with a missing cell in a column that had none in training,
+    or with a value not seen in training. ValueError if the model is not a sum of
+    look-ups, has a loss matrix, or names that PMML cannot hold.
     """
     predictor = predictor_of(model)
     if _is_naive_bayes(predictor):
