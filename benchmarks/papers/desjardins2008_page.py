@@ -8,14 +8,14 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from bayleaf.reproduction.cells import Results
-from bayleaf.reproduction.desjardins2008 import METHODS, PAPER
-from bayleaf.reproduction.desjardins2008_figures import (
+from bayleaf.reproduction.desjardins2008 import (
     BY_SEED,
     CURVE_FOLDS,
     CURVE_METHODS,
     EXPECTED,
     FULL,
+    METHODS,
+    PAPER,
     REGROWN,
     SETS,
     SHORT,
@@ -24,7 +24,7 @@ from bayleaf.reproduction.desjardins2008_figures import (
     TOLERANCE,
     Figures,
     arcs,
-    compare,
+    comparisons,
     compression,
     expected,
     mean,
@@ -32,6 +32,7 @@ from bayleaf.reproduction.desjardins2008_figures import (
     ratios_by_seed,
     shortfall,
 )
+from bayleaf.reproduction.results import Results
 from bayleaf.reproduction.verdict_page import (
     comparison_table,
     markdown_table,
@@ -59,7 +60,7 @@ def page(results: Results) -> str:
         DERIVATION,
         "## Verdicts",
         ABOUT_VERDICTS,
-        comparison_table(compare(results), PAPER.labels),
+        comparison_table(comparisons(results), PAPER.labels),
         "## Our figures beside those expected",
         ABOUT_TARGETS,
     ]

@@ -7,18 +7,19 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.reproduction.cells import Results
-from bayleaf.reproduction.langseth2006 import MODELS, PAPER
-from bayleaf.reproduction.langseth2006_figures import (
+from bayleaf.reproduction.langseth2006 import (
     AVERAGE,
+    MODELS,
+    PAPER,
     PRINTED_AVERAGES,
     ROWS,
     SETS,
     averages,
-    compare,
+    comparisons,
     printed_accuracy,
 )
 from bayleaf.reproduction.paper_statistics import accuracy_sd, lambda_test
+from bayleaf.reproduction.results import Results
 from bayleaf.reproduction.verdict_page import comparison_table, markdown_table
 
 # How the paper calls the columns, and the p-value it prints for HNB against each.
@@ -50,7 +51,7 @@ def page(results: Results) -> str:
         "simplified variant; searches without a further word rank pairs by mutual "
         "information.",
         "## Verdicts\n\n"
-        + comparison_table(compare(results), PAPER.labels, digits=PAPER.digits),
+        + comparison_table(comparisons(results), PAPER.labels, digits=PAPER.digits),
         f"The paper prints one run. {_NOTES}",
         _printed_tests(),
         _our_tests(results),

@@ -7,7 +7,8 @@ import math
 import numpy as np
 from scipy import stats
 
-from bayleaf.reproduction.cells import Results
+from bayleaf.reproduction.paper_tables import read_printed
+from bayleaf.reproduction.results import Results
 from bayleaf.reproduction.sahami1996 import (
     COLUMNS,
     DEGREES,
@@ -21,7 +22,6 @@ from bayleaf.reproduction.sahami1996 import (
     comparisons,
     setting,
 )
-from bayleaf.reproduction.tables import read_printed
 from bayleaf.reproduction.verdict_page import comparison_table, markdown_table
 
 # Where the paper finds the improvement over naive Bayes significant, at p < 0.10.

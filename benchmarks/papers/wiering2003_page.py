@@ -8,27 +8,29 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.stats import ttest_ind_from_stats
 
-from bayleaf.reproduction.cells import Results
 from bayleaf.reproduction.paper_statistics import unpaired_t_test
+from bayleaf.reproduction.results import Results
 from bayleaf.reproduction.verdict_page import (
     comparison_table,
     markdown_table,
     number,
 )
-from bayleaf.reproduction.wiering2003 import METHODS, PAPER, READINGS
-from bayleaf.reproduction.wiering2003_figures import (
+from bayleaf.reproduction.wiering2003 import (
     AVERAGE,
     BESIDE,
     COLUMNS,
     CUTS,
+    METHODS,
     N_HALVES,
+    PAPER,
     PRINTED_TOTALS,
+    READINGS,
     REDUCTION,
     TABLES,
     UNLIKE,
     Floats,
     averages,
-    compare,
+    comparisons,
     printed,
     reductions,
     sample,
@@ -55,7 +57,7 @@ def page(results: Results) -> str:
             _differences(results, cuts),
         ]
     parts += [_four_sets(results, list(READINGS)), "## Verdicts", ABOUT_VERDICTS]
-    parts.append(comparison_table(compare(results), PAPER.labels))
+    parts.append(comparison_table(comparisons(results), PAPER.labels))
     if averages(results, CUTS[0], "NBC"):
         parts.append(NOTES)
     return "\n\n".join(parts)

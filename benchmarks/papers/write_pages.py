@@ -14,8 +14,8 @@ import desjardins2008_page
 import langseth2006_page
 import sahami1996_page
 import wiering2003_page
+from bayleaf.reproduction.paper_tables import Sources
 from bayleaf.reproduction.runner import Reproduction
-from bayleaf.reproduction.sources import Sources
 from bayleaf.reproduction.verdict_page import write
 
 PAGES = {

@@ -48,7 +48,7 @@ _PUBLIC = {
     "Variable": "bayleaf.data.domain",
     "learn_parameters": "bayleaf.latent.network_parameters",
     "load": "bayleaf.loading",
-    "to_onnx": "bayleaf.io.exports.operators.classifier",
+    "to_onnx": "bayleaf.io.exports.onnx_classifier",
     "predict_to_folder": "bayleaf.predictions.folder",
     "read_network": "bayleaf.io.registry",
     "to_sql": "bayleaf.io.exports.sql.statement",

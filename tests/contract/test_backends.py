@@ -16,7 +16,7 @@ import pytest
 
 from bayleaf import NaiveBayesClassifier
 from bayleaf.explain import robustness
-from bayleaf.io.exports.registry import export_model
+from bayleaf.io.exports.writers import export_model
 from contract.kinds import COSTLY, KINDS
 from oracles import backends
 from oracles.changed_rows import by_all_sets

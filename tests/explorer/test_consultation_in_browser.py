@@ -16,7 +16,7 @@ from bayleaf.classifiers import CLASSIFIERS
 from bayleaf.classifiers.shared.saving import kept_support
 from bayleaf.data.codes import Codes
 from bayleaf.explorer import explorer_html
-from bayleaf.explorer.published import published_predictor
+from bayleaf.explorer.page_content import published_predictor
 from bayleaf.inference.evidence import ImpossibleEvidenceError
 from bayleaf.models.bayesian_network import BayesianNetwork
 from explorer.cases import Case, classifier_case, file_case, table

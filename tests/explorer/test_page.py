@@ -20,9 +20,9 @@ import bayleaf
 from bayleaf.cpds.distribution import TableCPD
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.explorer import explorer_html, write_explorer
-from bayleaf.explorer.page import SCRIPTS
+from bayleaf.explorer.explorer_page import SCRIPTS
 from bayleaf.graph.dag import DAG
-from bayleaf.io.exports.runtime.packing import packed, packed_codes, script_json
+from bayleaf.io.exports.packing import packed, packed_codes, script_json
 from bayleaf.models.bayesian_network import BayesianNetwork
 from explorer.cases import classifier_case, classifiers, table
 from offenders import check_each
@@ -180,7 +180,9 @@ def test_parameters_stand_in_the_page_with_all_digits() -> None:
 def test_a_network_with_too_large_cliques_gives_one_sentence(
     most: int, told: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("bayleaf.io.exports.runtime.networks.MOST_CELLS", most)
+    monkeypatch.setattr(
+        "bayleaf.io.exports.scorers.classifier_content.MOST_CELLS", most
+    )
     network = BayesianNetwork.from_tables(
         {name: ["a", "b"] for name in ("rain", "wet", "slippery")},
         {
@@ -198,7 +200,7 @@ def test_a_network_with_too_large_cliques_gives_one_sentence(
 def test_a_page_that_would_be_too_large_gives_one_sentence(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("bayleaf.explorer.page.MOST_CHARACTERS", 100)
+    monkeypatch.setattr("bayleaf.explorer.explorer_page.MOST_CHARACTERS", 100)
     with pytest.raises(ValueError, match="more than 100; train on fewer rows"):
         explorer_html(small_network())
 
@@ -209,7 +211,7 @@ def test_cells_that_javascript_could_not_number_are_refused(
     X, y = table()
     fitted = bayleaf.AveragedKDBClassifier(n_networks=1, random_state=0).fit(X, y)
     monkeypatch.setattr(
-        "bayleaf.io.exports.scorers.program_content._MAX_KEYS_OF_SCRIPTS", 5
+        "bayleaf.io.exports.scorers.classifier_content._MAX_KEYS_OF_SCRIPTS", 5
     )
     with pytest.raises(ValueError, match="train with a smaller max_parents"):
         explorer_html(fitted)

@@ -16,7 +16,7 @@ from bayleaf.classifiers import CLASSIFIERS
 from bayleaf.classifiers.shared.saving import kept_support
 from bayleaf.counts.rounding import SeenCounts
 from bayleaf.explorer import explorer_html
-from bayleaf.explorer.published import published_predictor
+from bayleaf.explorer.page_content import published_predictor
 from oracles.small_tables import classifier
 
 

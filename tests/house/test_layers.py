@@ -110,7 +110,6 @@ INSIDE: dict[str, list[tuple[str, ...]]] = {
         ("certificates",),
         (REST,),
     ],
-    "reproduction": [("tables",), (REST,)],
     "io": [
         ("atomic", "bounded", "errors"),
         ("packed",),

@@ -11,7 +11,7 @@ import pandas as pd
 from bayleaf import HNBClassifier, KDBClassifier, TANClassifier
 from bayleaf.io import read_network
 from bayleaf.models.texts.picture import CLASS
-from bayleaf.plot.pictured_graph import pictured_graph
+from bayleaf.plot.network_graphs import pictured_graph
 
 Graph = tuple[int, list[tuple[int, int]]]
 SIZE = (86.0, 29.0)

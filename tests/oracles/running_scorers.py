@@ -13,8 +13,8 @@ import numpy as np
 import pyarrow as pa
 
 from bayleaf import write_scorer
-from bayleaf.io.exports.registry import predictor_of
 from bayleaf.io.exports.scorers.scorer import python_scorer
+from bayleaf.io.exports.writers import predictor_of
 from bayleaf.models.explanation import Explanation
 from conftest import give_up
 

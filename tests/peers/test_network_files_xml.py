@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.graph.dag import DAG
+from bayleaf.io.formats import xdsl, xmlbif
 from bayleaf.io.formats.bif import read as read_bif
-from bayleaf.io.formats.xml import xdsl, xmlbif
 from bayleaf.models.bayesian_network import BayesianNetwork
 from oracles.hard_networks import (
     PRINTABLE_NAMES,

@@ -15,8 +15,7 @@ from bayleaf.cpds.distribution import TableCPD
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.graph.dag import DAG
 from bayleaf.io import NetworkFileError, read_network
-from bayleaf.io.formats import lexer
-from bayleaf.io.formats.xml import reading
+from bayleaf.io.formats import lexer, xml_elements
 from bayleaf.models.bayesian_network import BayesianNetwork
 
 MOST_BYTES = 200 << 20
@@ -127,7 +126,7 @@ def test_a_file_with_more_states_than_the_limit_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suffix: str
 ) -> None:
     monkeypatch.setattr(lexer, "MAX_STATES", 500)
-    monkeypatch.setattr(reading, "MAX_CHILDREN", 1000)
+    monkeypatch.setattr(xml_elements, "MAX_CHILDREN", 1000)
     sentence = "more than 500 names|more than 1,000 elem"
     check_many_states(tmp_path / f"big{suffix}", FORMATS[suffix](1001), sentence)
 

@@ -16,11 +16,11 @@ import pytest
 
 import desjardins2008_page
 from bayleaf import BayesianNetworkEstimator
-from bayleaf.reproduction import desjardins2008, desjardins2008_figures
-from bayleaf.reproduction.cells import Cell, CellStore, Results, Value
-from bayleaf.reproduction.desjardins2008_figures import BY_SEED, FULL, SHORT, SIZES
-from bayleaf.reproduction.sources import Sources
-from bayleaf.reproduction.verdicts import Verdict
+from bayleaf.reproduction import desjardins2008
+from bayleaf.reproduction.desjardins2008 import BY_SEED, FULL, SHORT, SIZES
+from bayleaf.reproduction.paper_tables import Sources
+from bayleaf.reproduction.protocols import Verdict
+from bayleaf.reproduction.results import Cell, CellStore, Results, Value
 from offenders import check_each
 
 RESULTS = Path(__file__).parents[2] / "docs" / "results" / "desjardins2008.csv"
@@ -35,9 +35,9 @@ LIKELIHOODS_OF_7200 = {
     "TABS-L information": -116029,
 }
 ROWS = {"nursery": (12960, 9), "mushroom": (5644, 23), "adult": (45222, 13)}
-TREES = [m for m in desjardins2008_figures.EXPECTED if m.startswith(("TCPT", "TABS"))]
+TREES = [m for m in desjardins2008.EXPECTED if m.startswith(("TCPT", "TABS"))]
 
-mean = desjardins2008_figures.mean
+mean = desjardins2008.mean
 
 
 @pytest.fixture(scope="module")
@@ -59,7 +59,7 @@ def curve(results: Results, method: str, figure: str) -> list[float]:
     found = [
         results.figures(figure, set="adult", rows=size, method=method) for size in SIZES
     ]
-    assert {len(one) for one in found} == {desjardins2008_figures.CURVE_FOLDS}
+    assert {len(one) for one in found} == {desjardins2008.CURVE_FOLDS}
     return [float(one.mean()) for one in found]
 
 
@@ -81,9 +81,9 @@ def test_log_likelihoods_are_as_expected(
     below = [
         (name, method)
         for name in SETS
-        for method in desjardins2008_figures.EXPECTED
-        if not desjardins2008_figures.shortfall(results, name, method, protocol[name])
-        >= -desjardins2008_figures.TOLERANCE
+        for method in desjardins2008.EXPECTED
+        if not desjardins2008.shortfall(results, name, method, protocol[name])
+        >= -desjardins2008.TOLERANCE
     ]
     assert below == []
 
@@ -118,8 +118,8 @@ def test_orderings_hold_with_every_seed(results: Results) -> None:
         ("log_likelihood", "TCPT", "FLAT"),
     ]
     for figure, less, more in smaller:
-        by_seed = desjardins2008_figures.ratios_by_seed(results, figure, more, less)
-        assert len(by_seed) == desjardins2008_figures.N_SEEDS
+        by_seed = desjardins2008.ratios_by_seed(results, figure, more, less)
+        assert len(by_seed) == desjardins2008.N_SEEDS
         assert min(by_seed) > 1
 
 
@@ -151,10 +151,10 @@ def test_trees_have_more_arcs_than_tables(results: Results) -> None:
     def check(case: tuple[str, tuple[str, str]]) -> None:
         which, (name, method) = case
         n_folds = {"short": SHORT, "full": FULL}[which][name]
-        found = desjardins2008_figures.arcs(results, name, method, n_folds)
+        found = desjardins2008.arcs(results, name, method, n_folds)
         least, most = (
-            desjardins2008_figures.LEAST_ARCS,
-            desjardins2008_figures.MOST_ARCS,
+            desjardins2008.LEAST_ARCS,
+            desjardins2008.MOST_ARCS,
         )
         assert least <= found <= most
 
@@ -162,13 +162,13 @@ def test_trees_have_more_arcs_than_tables(results: Results) -> None:
 
 
 def test_trees_have_more_arcs_than_tables_with_most_seeds(results: Results) -> None:
-    by_seed = desjardins2008_figures.ratios_by_seed(results, "edges", "TCPT", "FLAT")
-    check_ratios(by_seed, desjardins2008_figures.LEAST_ARCS)
+    by_seed = desjardins2008.ratios_by_seed(results, "edges", "TCPT", "FLAT")
+    check_ratios(by_seed, desjardins2008.LEAST_ARCS)
 
 
 def check_ratios(by_seed: list[float], least: float) -> None:
     """The mean over seeds, and most of them, are large enough."""
-    assert len(by_seed) == desjardins2008_figures.N_SEEDS
+    assert len(by_seed) == desjardins2008.N_SEEDS
     assert np.mean(by_seed) >= least
     assert np.mean(np.array(by_seed) >= least) >= 0.8
 
@@ -177,8 +177,8 @@ def test_local_hierarchies_save_parameters_of_trees(results: Results) -> None:
     def check(case: tuple[str, str, str]) -> None:
         which, name, linkage = case
         n_folds = {"short": SHORT, "full": FULL}[which][name]
-        found = desjardins2008_figures.compression(results, name, linkage, n_folds)
-        assert found >= desjardins2008_figures.LEAST_COMPRESSION
+        found = desjardins2008.compression(results, name, linkage, n_folds)
+        assert found >= desjardins2008.LEAST_COMPRESSION
 
     check_each(
         product(["short", "full"], WITHOUT_SEEDS, ["hamming", "information"]), check
@@ -189,10 +189,10 @@ def test_local_hierarchies_save_parameters_of_trees(results: Results) -> None:
 def test_local_hierarchies_save_parameters_with_most_seeds(
     results: Results, linkage: str
 ) -> None:
-    by_seed = desjardins2008_figures.ratios_by_seed(
+    by_seed = desjardins2008.ratios_by_seed(
         results, "parameters", "TCPT", f"TABS-L {linkage}"
     )
-    check_ratios(by_seed, desjardins2008_figures.LEAST_COMPRESSION)
+    check_ratios(by_seed, desjardins2008.LEAST_COMPRESSION)
 
 
 @pytest.mark.parametrize("linkage", ["hamming", "information"])
@@ -224,13 +224,13 @@ def test_whole_trees_grown_anew_shorten_the_description(
     def check(case: tuple[str, tuple[str, str]]) -> None:
         name, (method, base) = case
         bits, before = (
-            desjardins2008_figures.of_folds(results, name, one, "bits", protocol[name])
+            desjardins2008.of_folds(results, name, one, "bits", protocol[name])
             for one in (method, base)
         )
         assert len(bits) == len(before) == protocol[name]
         assert np.mean(bits) < np.mean(before)
 
-    check_each(product(SETS, list(desjardins2008_figures.REGROWN.items())[:3]), check)
+    check_each(product(SETS, list(desjardins2008.REGROWN.items())[:3]), check)
 
 
 def test_regrown_trees_are_as_likely_as_expected_but_for_a_twentieth_of_a_percent(
@@ -239,7 +239,7 @@ def test_regrown_trees_are_as_likely_as_expected_but_for_a_twentieth_of_a_percen
     def check(case: tuple[str, str]) -> None:
         name, method = case
         found = mean(results, name, f"{method} regrown", protocol[name]).log_likelihood
-        wanted = desjardins2008_figures.expected(name, method).log_likelihood
+        wanted = desjardins2008.expected(name, method).log_likelihood
         assert found > wanted * 1.0005
 
     check_each(product(SETS, ["TCPT", "TABS-E", "TABS-L information"]), check)
@@ -249,7 +249,7 @@ def test_no_fold_is_more_likely_than_a_fair_model_can_make_it(results: Results) 
     def check(name: str) -> None:
         found = results.figures("log_likelihood", set=name)
         assert len(found) >= 60
-        assert found.max() <= desjardins2008_figures.HIGHEST[name]
+        assert found.max() <= desjardins2008.HIGHEST[name]
 
     check_each(SETS, check)
 
@@ -316,7 +316,7 @@ def test_bounds_are_those_of_the_rows(data_folder: Path, name: str) -> None:
     counts, n_rows = counts_of_rows(table), table.num_rows
     # Minus the entropy of the rows, times the rows of the smallest fold.
     mean_of_rows = float(np.sum(counts * np.log(counts / n_rows))) / n_rows
-    bound = desjardins2008_figures.HIGHEST[name]
+    bound = desjardins2008.HIGHEST[name]
     assert bound == pytest.approx(mean_of_rows * (n_rows // 5), abs=0.5)
 
 

@@ -17,10 +17,10 @@ import pytest
 from numpy.typing import NDArray
 
 import wiering2003_page
-from bayleaf.reproduction import wiering2003, wiering2003_ensembles, wiering2003_figures
-from bayleaf.reproduction.cells import CellStore, Results
-from bayleaf.reproduction.sources import Sources
-from bayleaf.reproduction.verdicts import Verdict
+from bayleaf.reproduction import wiering2003, wiering2003_ensembles
+from bayleaf.reproduction.paper_tables import Sources
+from bayleaf.reproduction.protocols import Verdict
+from bayleaf.reproduction.results import CellStore, Results
 from offenders import check_each
 
 RESULTS = Path(__file__).parents[2] / "docs" / "results" / "wiering2003.csv"
@@ -49,8 +49,8 @@ def results() -> Results:
 
 def difference(results: Results, cuts: str, name: str, method: str) -> float:
     """Mean accuracy less the paper's, in percentage points."""
-    found = wiering2003_figures.sample(results, cuts, name, method)
-    return float(found.mean()) - wiering2003_figures.printed(name, method)[0]
+    found = wiering2003.sample(results, cuts, name, method)
+    return float(found.mean()) - wiering2003.printed(name, method)[0]
 
 
 # ---- committed figures
@@ -59,7 +59,7 @@ def difference(results: Results, cuts: str, name: str, method: str) -> float:
 def test_averages_over_the_sets_are_those_expected(results: Results) -> None:
     def check(case: tuple[str, str]) -> None:
         cuts, method = case
-        found = wiering2003_figures.averages(results, cuts, method)
+        found = wiering2003.averages(results, cuts, method)
         assert len(found) == 50
         assert np.mean(found) == pytest.approx(AVERAGES[method], abs=0.6)
 
@@ -71,7 +71,7 @@ def test_averages_over_the_sets_are_those_expected(results: Results) -> None:
 def test_mixtures_win_and_lose_as_often_as_expected(
     results: Results, method: str, cuts: str
 ) -> None:
-    found = wiering2003_figures.signs(results, cuts, method)
+    found = wiering2003.signs(results, cuts, method)
     assert found == pytest.approx(WINS_AND_LOSSES[method], abs=2)
 
 
@@ -91,7 +91,7 @@ def test_sets_outside_the_bounds_are_those_the_page_names(results: Results) -> N
     outside = [
         (cuts, method, name)
         for cuts in CUTS
-        for name in set(wiering2003_figures.TABLES) - set(wiering2003_figures.UNLIKE)
+        for name in set(wiering2003.TABLES) - set(wiering2003.UNLIKE)
         for method in AVERAGES
         if abs(difference(results, cuts, name, method))
         > (NBC_TOLERANCE if method == "NBC" else OTHER_TOLERANCE)
@@ -107,7 +107,7 @@ def test_methods_are_near_the_paper_on_the_mean_of_the_sets_known(
 ) -> None:
     def check(case: tuple[str, str]) -> None:
         cuts, method = case
-        known = set(wiering2003_figures.TABLES) - set(wiering2003_figures.UNLIKE)
+        known = set(wiering2003.TABLES) - set(wiering2003.UNLIKE)
         distances = [abs(difference(results, cuts, name, method)) for name in known]
         assert len(distances) == 15
         assert np.mean(distances) <= 0.8
@@ -115,7 +115,7 @@ def test_methods_are_near_the_paper_on_the_mean_of_the_sets_known(
     check_each(product(CUTS, AVERAGES), check)
 
 
-@pytest.mark.parametrize("name", wiering2003_figures.UNLIKE)
+@pytest.mark.parametrize("name", wiering2003.UNLIKE)
 def test_no_reading_of_the_coding_gives_the_printed_figures(
     results: Results, name: str
 ) -> None:
@@ -180,19 +180,19 @@ def test_halves_of_an_error_reduction_have_it_as_their_mean(results: Results) ->
     cuts = CUTS[0]
     errors = {
         method: [
-            100.0 - wiering2003_figures.sample(results, cuts, name, method).mean()
-            for name in wiering2003_figures.TABLES
+            100.0 - wiering2003.sample(results, cuts, name, method).mean()
+            for name in wiering2003.TABLES
         ]
         for method in ("NBC", "boosting")
     }
     shares = 1.0 - np.array(errors["boosting"]) / np.array(errors["NBC"])
-    found = wiering2003_figures.reductions(results, cuts, "boosting")
+    found = wiering2003.reductions(results, cuts, "boosting")
     assert len(found) == 50
     assert np.mean(found) == pytest.approx(100.0 * shares.mean(), rel=1e-9)
 
 
 def test_the_printed_signs_follow_from_the_printed_deviations() -> None:
-    t = wiering2003_figures.printed_test("pima", "mixture 1-4")
+    t = wiering2003.printed_test("pima", "mixture 1-4")
     # (74.2 - 75.0) / sqrt((2.3^2 + 1.4^2) / 50)
     assert t == pytest.approx(-2.101, abs=1e-3)
 

@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 
 import desjardins2008_page
-from bayleaf.reproduction import desjardins2008, desjardins2008_figures
-from bayleaf.reproduction.cells import Cell, Result, Results
-from bayleaf.reproduction.sources import Sources
-from bayleaf.reproduction.verdicts import Verdict
+from bayleaf.reproduction import desjardins2008
+from bayleaf.reproduction.paper_tables import Sources
+from bayleaf.reproduction.protocols import Verdict
+from bayleaf.reproduction.results import Cell, Result, Results
 
 
 def finished(cell: Cell) -> Result:
@@ -49,7 +49,7 @@ def test_every_printed_likelihood_is_above_its_bound(results: Results) -> None:
     assert len(found) == 9 * 3 + 4 * 5
     for one in found:
         name = one.labels[0].split(",")[0]
-        assert one.printed > desjardins2008_figures.HIGHEST[name] + 1000.0
+        assert one.printed > desjardins2008.HIGHEST[name] + 1000.0
 
 
 def test_fewer_parameters_are_better(results: Results) -> None:
@@ -63,8 +63,8 @@ def test_fewer_parameters_are_better(results: Results) -> None:
 
 
 def test_protocols_are_not_mixed(results: Results) -> None:
-    short = desjardins2008_figures.mean(results, "adult", "FLAT", 2)
-    full = desjardins2008_figures.mean(results, "adult", "FLAT", 5)
+    short = desjardins2008.mean(results, "adult", "FLAT", 2)
+    full = desjardins2008.mean(results, "adult", "FLAT", 5)
     assert (short.parameters, full.parameters) == (200.5, 202.0)
 
 
@@ -119,5 +119,5 @@ def test_more_rows_hold_those_of_fewer() -> None:
 
 def test_short_runs_have_one_fold_of_every_set() -> None:
     quick = [cell for cell in desjardins2008.cells() if cell.quick]
-    assert {cell["set"] for cell in quick} == set(desjardins2008_figures.SETS)
+    assert {cell["set"] for cell in quick} == set(desjardins2008.SETS)
     assert {cell["fold"] for cell in quick} == {0}

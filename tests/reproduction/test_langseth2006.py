@@ -5,11 +5,10 @@ import pytest
 from scipy.stats import norm
 
 import langseth2006_page
-from bayleaf.reproduction import langseth2006, langseth2006_figures
-from bayleaf.reproduction.cells import Result, Results
-from bayleaf.reproduction.sources import Sources
-from bayleaf.reproduction.tables import read_printed
-from bayleaf.reproduction.verdicts import Verdict
+from bayleaf.reproduction import langseth2006
+from bayleaf.reproduction.paper_tables import Sources, read_printed
+from bayleaf.reproduction.protocols import Verdict
+from bayleaf.reproduction.results import Result, Results
 
 
 def results() -> Results:
@@ -28,14 +27,14 @@ def test_every_printed_figure_has_a_verdict() -> None:
 
 
 def test_averages_are_over_seeds_that_all_sets_have() -> None:
-    found = langseth2006_figures.averages(results(), "NB")
+    found = langseth2006.averages(results(), "NB")
     assert found == [80.0, 81.0, 82.0, 83.0, 84.0]
     some = Results(r for r in results() if r.cell["set"] != "chess")
-    assert langseth2006_figures.averages(some, "NB") == []
+    assert langseth2006.averages(some, "NB") == []
 
 
 def test_printed_averages_are_those_of_the_printed_rows() -> None:
-    for column, printed in langseth2006_figures.PRINTED_AVERAGES.items():
+    for column, printed in langseth2006.PRINTED_AVERAGES.items():
         rows = read_printed("langseth_nielsen_2006_table2")
         mean = np.mean([float(row[column]) for row in rows])
         assert mean == pytest.approx(printed, abs=0.015)

@@ -27,6 +27,7 @@ def test_sd_of_an_accuracy_is_that_of_a_binomial_share() -> None:
     share = stats.binom(270, 0.85).std() / 270
     assert accuracy_sd(0.85, 270) == pytest.approx(share, rel=1e-14)
     assert accuracy_sd(1.0, 10) == 0.0
+    assert accuracy_sd(0.8, 100) == 0.04
 
 
 def test_the_unpaired_test_is_scipy_s() -> None:
@@ -59,6 +60,7 @@ def test_lambda_is_one_sided() -> None:
 
 def test_error_reduction_is_a_mean_of_shares_not_a_share_of_means() -> None:
     assert error_reduction([10, 40], [5, 50]) == pytest.approx((0.5 - 0.25) / 2)
+    assert error_reduction([0.2, 0.4], [0.1, 0.4]) == 0.25
 
 
 def test_wins_and_losses_count_what_the_level_lets_through() -> None:

@@ -8,8 +8,8 @@ import pytest
 
 from bayleaf.progress import listening
 from bayleaf.reproduction import verdict_page
+from bayleaf.reproduction.paper_tables import Sources
 from bayleaf.reproduction.runner import Reproduction
-from bayleaf.reproduction.sources import Sources
 
 
 def reproduction(folder: Path, *, quick: bool = False) -> Reproduction:

@@ -4,9 +4,9 @@ import math
 
 import pytest
 
-from bayleaf.reproduction.tables import read_printed
+from bayleaf.reproduction.paper_tables import read_printed
+from bayleaf.reproduction.protocols import Comparison
 from bayleaf.reproduction.verdict_page import comparison_table, number
-from bayleaf.reproduction.verdicts import Comparison
 
 
 def test_a_row_has_the_paper_s_figure_ours_and_the_verdict() -> None:

@@ -11,7 +11,7 @@ import bayleaf
 from bayleaf.data.codes import Codes
 from bayleaf.datasets import load_heart
 from bayleaf.scoring.fusing import fused, tables_of
-from bayleaf.scoring.reference import scores
+from bayleaf.scoring.term_values import scores
 from bayleaf.scoring.terms import Counts, ScoringProgram, program_of
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from bayleaf.data.codes import Codes
-from bayleaf.scoring.reference import contributions, scores
+from bayleaf.scoring.term_values import contributions, scores
 from bayleaf.scoring.terms import Counts, ScoringProgram, program_of
 from contract.kinds import COSTLY, KINDS
 from oracles.three_tables import holed, tables

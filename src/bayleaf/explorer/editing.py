@@ -1,9 +1,10 @@
-"""What a page holds so that its model can be edited: rows, cut points, the file."""
+"""Rows of tables that a page holds: to pick cases from, or to edit its model with."""
 
 from __future__ import annotations
 
 import json
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +14,10 @@ from numpy.typing import NDArray
 
 from bayleaf.cpds.smoothing import Dirichlet, Lidstone, Smoothing, resolve_smoothing
 from bayleaf.data.domain import Domain, Variable
+from bayleaf.data.table_encoder import TableEncoder
 from bayleaf.data.tables.frames import take_apart
 from bayleaf.inference.rows import read_rows
-from bayleaf.io.exports.runtime.packing import packed, packed_codes
+from bayleaf.io.exports.packing import packed, packed_codes
 from bayleaf.io.native.model_file import SavedModel, write_model
 from bayleaf.models.hierarchical_naive_bayes import HierarchicalNaiveBayesModel
 from bayleaf.wording import quoted
@@ -28,28 +30,27 @@ _CUTS = 40
 # What a missing cell is written as.
 _MISSING = 0xFFFF
 # Rows that a page can hold and score at once.
-_MOST_ROWS = 100_000
+_MAX_EDITED = 100_000
+# Rows beyond these are left out.
+MOST_ROWS = 1000
 
 
 def editing_content(saved: SavedModel, table: Any, smoothing: Smoothing) -> Content:
     """Training rows as codes of fine intervals, and the model file to be changed.
 
     For naive Bayes, TAN, KDB and HNB whose tables are counts smoothed by `smoothing`;
-    `table` includes the class. ValueError if the model cannot be edited, or is not of
-    this table.
-
-    ``each`` and ``together`` are what smoothing adds to each cell, and to all cells of
-    a distribution; ``cuts`` the possible cut points per feature, none unless it is a
-    number; ``codes`` the intervals between them, or states, per feature and for the
-    class; ``weights`` the numbers of equal rows.
+    `table` includes the class. ``each`` and ``together`` are what smoothing adds,
+    ``cuts`` the possible cut points per feature, none unless it is a number, ``codes``
+    the intervals between them, or states, per variable, ``weights`` the numbers of
+    equal rows. ValueError if the model cannot be edited, or is not of this table.
     """
     document = _document(saved)
     _check_editable(document, smoothing)
     domain = saved.predictor.model.domain
     frame = nw.from_native(table, eager_only=True)
-    if len(frame) > _MOST_ROWS:
+    if len(frame) > _MAX_EDITED:
         raise ValueError(
-            f"a page can edit over {_MOST_ROWS} rows, but the table has {len(frame)}; "
+            f"a page can edit over {_MAX_EDITED} rows, but the table has {len(frame)}; "
             "give a sample of them"
         )
     named = {str(name): name for name in frame.columns}
@@ -69,7 +70,13 @@ def editing_content(saved: SavedModel, table: Any, smoothing: Smoothing) -> Cont
         possible, fine = _fine(variable, frame, named, own)
         cuts.append(possible)
         columns.append(fine)
-    columns.append(_class_codes(frame[named[str(target.name)]].to_list(), target))
+    classes = _state_codes(frame, named, target)
+    if (classes < 0).any():
+        raise ValueError(
+            f"to edit the model, column {quoted(target.name)} must hold one of its "
+            "classes in every row"
+        )
+    columns.append(classes)
     plain = [codes.column(v).astype(np.int64) for v in range(codes.n_variables)]
     plain.append(columns[-1])
     if document["model"]["type"] != "network":
@@ -77,9 +84,15 @@ def editing_content(saved: SavedModel, table: Any, smoothing: Smoothing) -> Cont
         columns, cuts = plain, []
     _check_rows(saved.predictor.model, plain, smoothing)
     rows, counts = np.unique(np.column_stack(columns), axis=0, return_counts=True)
+    # What is added to each cell, and what all cells of a distribution share.
+    pseudo_counts = {"each": 0.0, "together": 0.0}
+    if isinstance(smoothing, Lidstone):
+        pseudo_counts["each"] = smoothing.alpha
+    elif isinstance(smoothing, Dirichlet):
+        pseudo_counts["together"] = smoothing.equivalent_sample_size
     return {
         "document": document,
-        **_pseudo_counts(smoothing),
+        **pseudo_counts,
         "cuts": [packed(own) for own in cuts],
         "codes": [
             packed_codes(rows[:, k].astype(np.uint16)) for k in range(len(domain))
@@ -183,14 +196,6 @@ def rule_of(model: Any, document_rule: Any) -> Smoothing:
     return resolve_smoothing(document_rule)
 
 
-def _pseudo_counts(smoothing: Smoothing) -> Content:
-    """What is added to each cell, and what all cells of a distribution share."""
-    if isinstance(smoothing, Lidstone):
-        return {"each": smoothing.alpha, "together": 0.0}
-    assert isinstance(smoothing, Dirichlet)
-    return {"each": 0.0, "together": smoothing.equivalent_sample_size}
-
-
 def _fine(
     variable: Variable, frame: Any, named: dict[str, Any], own: NDArray[np.int64]
 ) -> tuple[Floats, NDArray[np.int64]]:
@@ -221,13 +226,59 @@ def _fine(
     return possible, np.where(np.isfinite(values), fine, _MISSING)
 
 
-def _class_codes(labels: list[Any], target: Variable) -> NDArray[np.int64]:
-    """Codes of the classes, every one of them known."""
-    domain = Domain((target,))
-    codes = read_rows(domain, {target.name: labels}, unknown="missing").column(0)
-    if (codes >= target.n_states).any():
+def rows_content(
+    table: Any, encoder: TableEncoder | None, domain: Domain
+) -> dict[str, Any]:
+    """The first rows of a table as codes of the variables that it has, the class last.
+
+    ``n`` rows, ``variables`` with codes, and packed ``codes``, 65535 for missing cells.
+    Without an encoder, as for a network, states are the values. ValueError if a column
+    of training is missing, or the table is not a data frame.
+    """
+    try:
+        frame = nw.from_native(table, eager_only=True).head(MOST_ROWS)
+    except TypeError:
         raise ValueError(
-            f"to edit the model, column {quoted(target.name)} must hold one of its "
-            "classes in every row"
+            f"rows must be a data frame, got a {type(table).__name__}"
+        ) from None
+    named = {str(name): name for name in frame.columns}
+    if encoder is None:
+        known = [v for v in range(len(domain)) if str(domain[v].name) in named]
+        return _packed(known, [_state_codes(frame, named, domain[v]) for v in known])
+    wanted = [str(name) for name in encoder.column_names]
+    missing = [name for name in wanted if name not in named]
+    if missing:
+        raise ValueError(
+            f"the rows to show have no column {quoted(missing[0])}, which the model "
+            "was trained on; add it"
         )
-    return codes.astype(np.int64)
+    features = frame.select([named[name] for name in wanted]).to_native()
+    codes = encoder.transform(take_apart(features)).codes
+    columns = [codes.column(feature) for feature in range(codes.n_variables)]
+    places = list(range(codes.n_variables))
+    target = domain[-1]
+    if str(target.name) in named and target.kind == "nominal":
+        columns.append(_state_codes(frame, named, target))
+        places.append(len(domain) - 1)
+    cards = [domain[place].n_states for place in places]
+    return _packed(
+        places,
+        [np.where(own >= k, -1, own) for own, k in zip(columns, cards, strict=True)],
+    )
+
+
+def _state_codes(frame: Any, named: dict[str, Any], variable: Variable) -> Any:
+    """Codes of a column's values, -1 for what is missing or no state."""
+    column = {variable.name: frame[named[str(variable.name)]].to_list()}
+    codes = read_rows(Domain((variable,)), column, unknown="missing").column(0)
+    return np.where(codes >= variable.n_states, -1, codes.astype(np.int64))
+
+
+def _packed(variables: Sequence[int], columns: Sequence[Any]) -> dict[str, Any]:
+    """Codes as the page unpacks them."""
+    codes = [np.where(own < 0, _MISSING, own).astype(np.uint16) for own in columns]
+    return {
+        "n": len(codes[0]) if codes else 0,
+        "variables": list(variables),
+        "codes": [packed_codes(own) for own in codes],
+    }

@@ -17,10 +17,10 @@ FORMATS = {
     ".net": "bayleaf.io.formats.net",
     ".dsl": "bayleaf.io.formats.dsl",
     ".uai": "bayleaf.io.formats.uai",
-    ".xdsl": "bayleaf.io.formats.xml.xdsl",
-    ".xml": "bayleaf.io.formats.xml.xmlbif",
-    ".bifxml": "bayleaf.io.formats.xml.xmlbif",
-    ".xmlbif": "bayleaf.io.formats.xml.xmlbif",
+    ".xdsl": "bayleaf.io.formats.xdsl",
+    ".xml": "bayleaf.io.formats.xmlbif",
+    ".bifxml": "bayleaf.io.formats.xmlbif",
+    ".xmlbif": "bayleaf.io.formats.xmlbif",
 }
 
 # Modules whose `write` leaves every distribution in its form.

@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import Protocol
 
-from bayleaf.pictures.networks import network_svg
-from bayleaf.pictures.svg import image
+from bayleaf.pictures.svg import image, network_svg
 from bayleaf.wording import plain, shown_name, stated
 
 _STYLE = (
@@ -191,10 +190,7 @@ def terms_html(
 
 
 def states_html(
-    title: object,
-    states: Sequence[str],
-    values: Sequence[float],
-    rows: Sequence[float],
+    title: object, states: Sequence[str], values: Sequence[float], rows: Sequence[float]
 ) -> str:
     """What each state says, with the training rows in it: bars, or steps for many."""
     if len(states) > _STATES:

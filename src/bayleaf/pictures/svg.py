@@ -1,9 +1,34 @@
-"""Images made of shapes."""
+"""Drawings as SVG: networks in layers, and figures by group with their intervals."""
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 from html import escape
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayleaf.wording import plain
+
+Values = dict[str, Any]
+Place = tuple[float, float]
+# Half a node's width and height, gaps beside and below it, and room around the network.
+_HALF_WIDTH, _HALF_HEIGHT = 56.0, 19.0
+_GAP, _EDGE = (14.0, 36.0), 4.0
+_LETTERS, _LETTER_WIDTH = 16, 6.4
+_NARROW, _WIDE = frozenset(" fijlrt.,:;'|!()[]-"), frozenset("mwMW@%")
+# A picture of more nodes has no room for names, one of more arcs shows nothing.
+_MOST_NODES, _MOST_ARCS = 150, 220
+# Of arcs with weights, three are drawn for two nodes, or this many.
+_LEAST_ARCS = 12
+# A class above more features than this stands over them without arcs.
+_MOST_CLASS_ARCS, _FEW_CLASS_ARCS = 16, 6
+# Width of the names and of the scale, and height of a line, in pixels.
+_NAMES, _SCALE, _LINE = 190.0, 380.0, 14.0
+_COLOURS = ("#0072b2", "#e69f00", "#009e73", "#c2540a")
+_LONGEST = 28
 
 
 def image(
@@ -18,3 +43,197 @@ def image(
         f'viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" '
         f'height="{height:.0f}">{"".join(parts)}</svg>'
     )
+
+
+def network_svg(structure: Values) -> tuple[str, str]:
+    """Draw nodes and arcs, parents above their children; return picture and note.
+
+    ``nodes`` have name and kind ("feature", "latent" or "class"), ``arcs`` parent,
+    child and weight (or None), the heaviest first, ``n_arcs_left_out`` counts others.
+    The picture is empty for too many nodes; the note names what it does not show.
+    """
+    from bayleaf.layout.layered import with_tops
+
+    nodes, arcs = structure["nodes"], structure["arcs"]
+    if not 0 < len(nodes) <= _MOST_NODES:
+        return "", f"A picture of {len(nodes)} variables could not be read."
+    n_arcs = len(arcs) + structure["n_arcs_left_out"]
+    kept, note = _kept_arcs(nodes, arcs, n_arcs)
+    children = {arc["child"] for arc in arcs}
+    tops = [
+        place
+        for place, node in enumerate(nodes)
+        if node["kind"] == "class" and place not in children
+    ]
+    pairs = [(arc["parent"], arc["child"]) for arc in kept]
+    sizes = [(2 * _HALF_WIDTH, 2 * _HALF_HEIGHT)] * len(nodes)
+    drawing = with_tops(sizes, pairs, tops if len(nodes) > 1 else [], gap=_GAP)
+    places = [(x + _EDGE, y + _EDGE) for x, y in drawing.centres.tolist()]
+    width, height = drawing.width + 2 * _EDGE, drawing.height + 2 * _EDGE
+    above = set(tops)
+    heaviest = max((arc["weight"] or 0.0 for arc in kept), default=0.0) or 1.0
+    body = [
+        _arc(curve + _EDGE, arc, arc["parent"] in above, heaviest)
+        for arc, curve in zip(kept, drawing.curves, strict=True)
+    ]
+    body += [_node(node, place) for node, place in zip(nodes, places, strict=True)]
+    head = (
+        '<defs><marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" '
+        'markerHeight="7" markerUnits="userSpaceOnUse" orient="auto">'
+        '<path d="M0 0 8 4 0 8z"/></marker></defs>'
+    )
+    label = f"Network of {len(nodes)} variables and {n_arcs} arcs"
+    return image("network", width, height, label, [head, *body]), note
+
+
+def _kept_arcs(
+    nodes: Sequence[Values], arcs: Sequence[Values], n_arcs: int
+) -> tuple[list[Values], str]:
+    """The arcs to draw, and what is left out."""
+    heavy = list(arcs)
+    classes = {i for i, node in enumerate(nodes) if node["kind"] == "class"}
+    from_class = [arc for arc in heavy if arc["parent"] in classes]
+    notes = []
+    # Where features depend on one another too, arcs from the class hide theirs.
+    hides = len(heavy) > len(from_class) and not any(
+        node["kind"] == "latent" for node in nodes
+    )
+    if len(from_class) > (_FEW_CLASS_ARCS if hides else _MOST_CLASS_ARCS):
+        heavy = [arc for arc in heavy if arc["parent"] not in classes]
+        n_arcs -= len(from_class)
+        notes.append(
+            f"The filled box is a parent of {len(from_class)} of the variables below "
+            "it; these arcs are not drawn."
+        )
+    has_weights = any(arc["weight"] is not None for arc in heavy)
+    most = max(_LEAST_ARCS, 3 * len(nodes) // 2) if has_weights else _MOST_ARCS
+    if len(heavy) > most:
+        what = "heaviest" if has_weights else "first"
+        among = " other" if notes else ""
+        notes.append(f"The {what} {most} of {n_arcs}{among} arcs are drawn.")
+    return heavy[:most], " ".join(notes)
+
+
+def _arc(curve: NDArray[np.float64], arc: Values, light: bool, heaviest: float) -> str:
+    """An arrow along a curve; the class's are light."""
+    first, *others = [f"{x:.1f} {y:.1f}" for x, y in curve.tolist()]
+    weight = arc["weight"]
+    width = None if weight is None else f"{0.5 + 3 * weight / heaviest:.2f}"
+    look = "" if width is None else f' stroke-width="{width}"'
+    return (
+        f'<path class="arc{" light" * light}" d="M{first}C{" ".join(others)}"{look} '
+        'marker-end="url(#tip)"/>'
+    )
+
+
+def _node(node: Values, place: Place) -> str:
+    """A box with a name on one or two lines; the whole name as its title."""
+    x, y = place
+    lines = _lines(node["name"])
+    first = y + 4 - 6.5 * (len(lines) - 1)
+    texts = "".join(
+        f'<text x="{x:.1f}" y="{first + 13 * i:.1f}"{_squeezed(line)}>'
+        f"{escape(line)}</text>"
+        for i, line in enumerate(lines)
+    )
+    return (
+        f'<g class="node {node["kind"]}"><title>{escape(plain(node["name"]))}</title>'
+        f'<rect x="{x - _HALF_WIDTH:.1f}" y="{y - _HALF_HEIGHT:.1f}" '
+        f'width="{2 * _HALF_WIDTH}" height="{2 * _HALF_HEIGHT}" rx="4"/>{texts}</g>'
+    )
+
+
+def _lines(name: Any) -> list[str]:
+    """A name broken into at most two short lines."""
+    text = plain(name, 200).replace("_", " ")
+    lines = textwrap.wrap(text, _LETTERS) or [text]
+    if len(lines) > 2:
+        lines = [lines[0], f"{lines[1][: _LETTERS - 1]}…"]
+    return lines
+
+
+def _squeezed(line: str) -> str:
+    """What keeps a line of wide letters inside its box; no line is stretched."""
+    room = 2 * _HALF_WIDTH - 8
+    if sum(map(_width, line)) < room and line.isascii():
+        return ""
+    return f' textLength="{room:.0f}" lengthAdjust="spacingAndGlyphs"'
+
+
+def _width(letter: str) -> float:
+    """About the width of a letter in pixels, rather more than less."""
+    if letter in _NARROW:
+        return 0.6 * _LETTER_WIDTH
+    return 1.5 * _LETTER_WIDTH if letter in _WIDE or letter.isupper() else _LETTER_WIDTH
+
+
+class Interval(NamedTuple):
+    """A share with the ends of its interval; None where there is none."""
+
+    value: float | None
+    low: float | None
+    high: float | None
+
+
+def intervals_svg(
+    title: str, names: Sequence[str], series: Sequence[tuple[str, Sequence[Interval]]]
+) -> str:
+    """Draw shares between 0 and 1 with their intervals, a block of lines per group.
+
+    `title` describes the picture to those who do not see it; each of the `series` is a
+    name and one interval per group of `names`.
+    """
+    block = _LINE * len(series) + 8
+    height = block * len(names) + 20
+    parts = [_scale(block * len(names))]
+    for place, name in enumerate(names):
+        top = place * block
+        parts.append(
+            f'<text x="{_NAMES - 8}" y="{top + block / 2 + 2:.1f}" '
+            f'text-anchor="end">{escape(plain(name, _LONGEST))}</text>'
+        )
+        for number, (_, found) in enumerate(series):
+            middle = top + 4 + _LINE * (number + 0.5)
+            parts.append(_mark(found[place], middle, number))
+    keys = " ".join(
+        f'<span style="color:{_colour(number)}">&#9679;</span> {escape(label)}'
+        for number, (label, _) in enumerate(series)
+    )
+    style = (
+        "<style>.intervals text{font-size:12px;fill:currentColor}"
+        ".intervals .grid{stroke:currentColor;opacity:.15}</style>"
+    )
+    drawn = image("intervals", _NAMES + _SCALE + 20, height, title, [style, *parts])
+    return f"<p>{keys}</p>{drawn}"
+
+
+def _scale(height: float) -> str:
+    """Lines and numbers of the scale from 0 to 1."""
+    parts = []
+    for fifth in range(6):
+        x = _NAMES + _SCALE * fifth / 5
+        parts.append(
+            f'<path class="grid" d="M{x:.1f} 0V{height:.1f}"/>'
+            f'<text x="{x:.1f}" y="{height + 14:.1f}" text-anchor="middle">'
+            f"{20 * fifth}%</text>"
+        )
+    return "".join(parts)
+
+
+def _mark(found: Interval, middle: float, number: int) -> str:
+    """A point and the line of its interval."""
+    if found.value is None:
+        return ""
+    low = found.value if found.low is None else found.low
+    high = found.value if found.high is None else found.high
+    ends = (f"{_NAMES + _SCALE * end:.1f}" for end in (low, high))
+    return (
+        f'<path d="M{next(ends)} {middle:.1f}H{next(ends)}" stroke-width="2" '
+        f'stroke="{_colour(number)}"/><circle cx="{_NAMES + _SCALE * found.value:.1f}" '
+        f'cy="{middle:.1f}" r="4" fill="{_colour(number)}"/>'
+    )
+
+
+def _colour(number: int) -> str:
+    """The colour of a series."""
+    return _COLOURS[number % len(_COLOURS)]

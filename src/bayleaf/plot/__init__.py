@@ -4,17 +4,17 @@ Every function draws on the axes that it gets, or on a new figure that pyplot do
 manage, and returns the axes: ``network(model).figure.savefig("network.svg")``.
 """
 
-from bayleaf.plot.bars import drift, importance, posterior_bars
-from bayleaf.plot.comparisons import error_scatter, learning_curve, rank_bars
-from bayleaf.plot.contribution_bars import contributions
-from bayleaf.plot.critical import critical_difference
-from bayleaf.plot.distributions import cpt
-from bayleaf.plot.group_rates import group_rates
-from bayleaf.plot.held_out import calibration, roc
-from bayleaf.plot.latents import latent_partition
-from bayleaf.plot.networks import network
-from bayleaf.plot.shapes import shape
-from bayleaf.plot.trees import tree_cpd
+from bayleaf.plot.bars import contributions, drift, importance, posterior_bars
+from bayleaf.plot.comparisons import (
+    critical_difference,
+    error_scatter,
+    learning_curve,
+    rank_bars,
+)
+from bayleaf.plot.distributions import cpt, tree_cpd
+from bayleaf.plot.evaluations import calibration, group_rates, roc
+from bayleaf.plot.network_graphs import network
+from bayleaf.plot.shapes import latent_partition, shape
 
 __all__ = [
     "calibration",

@@ -16,15 +16,7 @@ if TYPE_CHECKING:
 
 # Okabe and Ito's colours, which people who confuse red and green can tell apart,
 # ordered so that neighbours differ in brightness and survive a greyscale print.
-COLOURS = (
-    "#0072B2",
-    "#E69F00",
-    "#009E73",
-    "#56B4E9",
-    "#D55E00",
-    "#CC79A7",
-    "#222222",
-)
+COLOURS = ("#0072B2", "#E69F00", "#009E73", "#56B4E9", "#D55E00", "#CC79A7", "#222222")
 DASHES = ("-", "--", "-.", ":", (0, (6, 1, 1, 1, 1, 1)), (0, (1, 1)), (0, (8, 3)))
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 FOR, AGAINST = "#0072B2", "#E69F00"
@@ -210,11 +202,6 @@ def plain_frame(ax: Axes) -> None:
     """Leave only the left and the bottom line of the frame."""
     for side in ("top", "right"):
         ax.spines[side].set_visible(False)
-
-
-def no_frame(ax: Axes) -> None:
-    """Leave out frame, ticks and numbers."""
-    ax.set_axis_off()
 
 
 def _legend_columns(n_names: int) -> int:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from bayleaf.io.atomic import text_file
-from bayleaf.pictures.networks import network_svg
+from bayleaf.pictures.svg import network_svg
 from bayleaf.report.card import About, card_parts, model_card
 from bayleaf.report.card.texts import MOST_WORDS
 from bayleaf.report.pictures import calibration_svg, observed_svg, roc_svg

@@ -22,6 +22,6 @@ A protocol is a module of this package, named in `protocols.PAPERS`, that offers
     Its `verdict` follows. `results.figures("accuracy", set="iris", model="NB")` are the
     finished figures of the cells with these values, in the order of `cells()`.
 
-The papers' printed tables are ``tables/*.csv``, read by `tables.read_printed`;
+The papers' printed tables are ``tables/*.csv``, read by `paper_tables.read_printed`;
 ``tables/sources.csv`` says where each data table comes from.
 """

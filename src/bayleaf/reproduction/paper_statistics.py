@@ -23,11 +23,6 @@ def accuracy_sd(accuracy: float, n_rows: int) -> float:
 
     That of a binomial share, ``sqrt(a (1 - a) / N)`` (Kohavi 1995, section 2).
     ValueError if the accuracy is not a share or there is no row.
-
-    Examples
-    --------
-    >>> accuracy_sd(0.8, 100)
-    0.04
     """
     if not 0 <= accuracy <= 1:
         raise ValueError(f"accuracy must lie between 0 and 1, got {accuracy!r}")
@@ -59,12 +54,11 @@ def lambda_test(
 ) -> TestResult:
     """Test over data sets whether `first` is more accurate than `second`.
 
-    If there is no difference, the mean over t data sets of the difference of accuracies
-    is normal with mean 0 and variance ``sum(s1^2 + s2^2) / t^2``, where s1 and s2 are
-    the standard deviations of the two accuracies on each data set (Langseth & Nielsen
-    2006, section 5, their Lambda). All four are (n_datasets,) in one unit; the
-    one-sided p-value is small where `first` is better. ValueError if the lists do not
-    pair, a deviation is negative, or all are zero.
+    Without a difference, the mean over t data sets of the difference of accuracies is
+    normal with mean 0 and variance ``sum(s1^2 + s2^2) / t^2``, s1 and s2 the standard
+    deviations on each data set (Langseth & Nielsen 2006, section 5). All four are
+    (n_datasets,) in one unit; the one-sided p-value is small where `first` is better.
+    ValueError if the lists do not pair, a deviation is negative, or all are zero.
     """
     a, b = paired_scores(first, second)
     deviations = paired_scores(first_sd, second_sd, ("first_sd", "second_sd"))
@@ -90,11 +84,6 @@ def error_reduction(base_errors: ArrayLike, errors: ArrayLike) -> float:
     Wiering 2003 uses it in table 2): 1 where no error is left, negative where errors
     were added. Rates are (n_datasets,) in one unit. ValueError if they do not pair or
     the base makes no error on a data set.
-
-    Examples
-    --------
-    >>> error_reduction([0.2, 0.4], [0.1, 0.4])
-    0.25
     """
     base, other = paired_scores(base_errors, errors, ("base_errors", "errors"))
     if (base <= 0).any():
@@ -107,10 +96,7 @@ def error_reduction(base_errors: ArrayLike, errors: ArrayLike) -> float:
 
 
 def wins_and_losses(
-    first: Sequence[ArrayLike],
-    second: Sequence[ArrayLike],
-    *,
-    level: float = 0.05,
+    first: Sequence[ArrayLike], second: Sequence[ArrayLike], *, level: float = 0.05
 ) -> tuple[int, int]:
     """Number of data sets where `first` is significantly better, and worse.
 

@@ -14,9 +14,9 @@ from pathlib import Path
 from threadpoolctl import threadpool_limits
 
 from bayleaf.progress import Work
-from bayleaf.reproduction.cells import Cell, CellStore, Result, Results
+from bayleaf.reproduction.paper_tables import Sources
 from bayleaf.reproduction.protocols import Protocol, protocol_of
-from bayleaf.reproduction.sources import Sources
+from bayleaf.reproduction.results import Cell, CellStore, Result, Results
 
 
 class Reproduction:
@@ -88,8 +88,7 @@ class Reproduction:
             return
         # A forked process would inherit the threads of Arrow and Numba half alive.
         executor = ProcessPoolExecutor(
-            min(n_jobs, len(todo)),
-            mp_context=multiprocessing.get_context("spawn"),
+            min(n_jobs, len(todo)), mp_context=multiprocessing.get_context("spawn")
         )
         try:
             with _ignoring_interruption():

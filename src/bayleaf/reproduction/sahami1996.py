@@ -19,11 +19,9 @@ from sklearn.model_selection import StratifiedKFold
 
 from bayleaf.classifiers.kdb import KDBClassifier
 from bayleaf.cpds.smoothing import Lidstone, MaximumLikelihood, MEstimate
-from bayleaf.reproduction.cells import Cell, Results, Value
-from bayleaf.reproduction.protocols import Paper
-from bayleaf.reproduction.sources import TARGET, Sources
-from bayleaf.reproduction.tables import read_printed
-from bayleaf.reproduction.verdicts import Comparison
+from bayleaf.reproduction.paper_tables import TARGET, Sources, read_printed
+from bayleaf.reproduction.protocols import Comparison, Paper
+from bayleaf.reproduction.results import Cell, Results, Value
 
 PAPER = Paper(
     "sahami1996",
@@ -161,13 +159,19 @@ def comparisons(results: Results) -> list[Comparison]:
             wanted = setting(name, k, threshold if k else None)
             sd = row[f"{column}_sd"]
             impossible = (name, k, threshold) == ("Corral", 3, None)
+            # Of the seeds that every table has.
+            ours = [
+                result.figures["accuracy"]
+                for result in results.where(**wanted)
+                if result.cell.number("seed") < N_SEEDS
+            ]
             found.append(
                 Comparison(
                     (name, str(k), "-" if threshold is None else f"{threshold}"),
                     float(row[column]),
                     # The mean over ten folds has a smaller one than a single fold.
                     float(sd) / math.sqrt(N_FOLDS) if sd else None,
-                    _of_seeds(results, wanted),
+                    ours,
                     _TEXT_REASON if name == TEXT else _CORRAL_REASON * impossible,
                 )
             )
@@ -179,12 +183,3 @@ def setting(
 ) -> dict[str, Value]:
     """Values of the cells of one setting, whatever their seed."""
     return {"set": name, "k": k, "threshold": threshold, "smoothing": smoothing}
-
-
-def _of_seeds(results: Results, wanted: dict[str, Value]) -> list[float]:
-    """Accuracies of the seeds that every table has."""
-    return [
-        result.figures["accuracy"]
-        for result in results.where(**wanted)
-        if result.cell.number("seed") < N_SEEDS
-    ]

@@ -7,10 +7,10 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 
 from bayleaf.io.atomic import write_text
-from bayleaf.reproduction.cells import Results
+from bayleaf.reproduction.paper_tables import missing_lines
+from bayleaf.reproduction.protocols import Comparison, verdict_sentence
+from bayleaf.reproduction.results import Results
 from bayleaf.reproduction.runner import Reproduction
-from bayleaf.reproduction.sources import missing_lines
-from bayleaf.reproduction.verdicts import Comparison, verdict_sentence
 
 
 def markdown_table(heading: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

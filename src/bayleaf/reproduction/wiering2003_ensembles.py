@@ -163,11 +163,7 @@ def bagging(
 
 
 def boosting(
-    learn: Learn,
-    codes: Integers,
-    y: Integers,
-    n_classes: int,
-    rng: np.random.Generator,
+    learn: Learn, codes: Integers, y: Integers, n_classes: int, rng: np.random.Generator
 ) -> Vote:
     """AdaBoost.M1 on weights that sum to the number of rows.
 

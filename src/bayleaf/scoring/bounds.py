@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.data.codes import Codes
+from bayleaf.scoring.term_values import parts, product, sliced, summed_out
 from bayleaf.scoring.terms import (
     Counts,
     Density,
@@ -22,7 +23,6 @@ from bayleaf.scoring.terms import (
     SumOut,
     Tree,
 )
-from bayleaf.scoring.values import parts, product, sliced, summed_out
 
 Indices = NDArray[np.intp]
 
@@ -54,7 +54,6 @@ def worst_changes(
     `start` (n_classes,) and `gains` (n_changes, n_classes), nats: log-odds against each
     class after a set of changes are at least `start` minus the sum of its gains. Exact
     where each term looks at one feature. None for logs of sums, zeros, large tables.
-
     Each table charges a change with the largest fall that a set of its members can
     cause, divided by their number; so the charges of a set are never below its fall.
     """

@@ -7,15 +7,7 @@ from math import prod
 
 import numpy as np
 
-from bayleaf.scoring.terms import (
-    PRIOR,
-    Counts,
-    Floats,
-    Look,
-    Term,
-    Whole,
-    joint_states,
-)
+from bayleaf.scoring.terms import PRIOR, Counts, Floats, Look, Term, Whole, joint_states
 
 # Cells of a table over the codes themselves that terms of several codings may share.
 _MAX_CELLS = 2_000_000

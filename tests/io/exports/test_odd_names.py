@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from bayleaf import to_onnx, to_sql
-from bayleaf.io.exports.registry import export_model
+from bayleaf.io.exports.writers import export_model
 from oracles.databases import Postgres, cells, postgres, run_duckdb, run_sqlite
 from oracles.odd_tables import CASES, TABLES, fitted
 from oracles.onnx_runs import run_onnx

@@ -18,8 +18,8 @@ import pytest
 
 from bayleaf import AveragedKDBClassifier, NaiveBayesClassifier, write_scorer
 from bayleaf.datasets import load_heart
-from bayleaf.io.exports.registry import predictor_of
 from bayleaf.io.exports.scorers.scorer import python_scorer
+from bayleaf.io.exports.writers import predictor_of
 from explorer.cases import table
 
 

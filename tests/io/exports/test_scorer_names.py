@@ -13,8 +13,8 @@ import pyarrow as pa
 import pytest
 
 from bayleaf import NaiveBayesClassifier, TANClassifier, write_scorer
-from bayleaf.io.exports.registry import predictor_of
 from bayleaf.io.exports.scorers.scorer import python_scorer, script_scorer
+from bayleaf.io.exports.writers import predictor_of
 from explorer.cases import classifiers, table
 from oracles.running_scorers import check_answers, node_answers, python_answers
 

@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 
 from bayleaf.data.codes import Codes
+from bayleaf.io.exports.scorers.classifier_content import program_content
 from bayleaf.io.exports.scorers.program.additive import Density as DensityInFile
 from bayleaf.io.exports.scorers.program.additive import Look as LookInFile
 from bayleaf.io.exports.scorers.program.additive import Tree as TreeInFile
-from bayleaf.io.exports.scorers.program.counts import Counts as CountsInFile
 from bayleaf.io.exports.scorers.program.engine import Program
 from bayleaf.io.exports.scorers.program.members import LogSum as LogSumInFile
+from bayleaf.io.exports.scorers.program.nested_counts import Counts as CountsInFile
 from bayleaf.io.exports.scorers.program.sums_out import SumOut as SumOutInFile
-from bayleaf.io.exports.scorers.program_content import program_content
-from bayleaf.scoring.reference import contributions, scores
+from bayleaf.scoring.term_values import contributions, scores
 from bayleaf.scoring.terms import (
     PRIOR,
     Bank,

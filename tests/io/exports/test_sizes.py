@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from bayleaf import NaiveBayesClassifier
-from bayleaf.io.exports.registry import export_model
+from bayleaf.io.exports.writers import export_model
 from bayleaf.progress import listening
 
 

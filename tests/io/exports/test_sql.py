@@ -17,7 +17,7 @@ from bayleaf import to_sql
 from bayleaf.classifiers.shared.base import BayesianClassifier
 from bayleaf.datasets import load_heart, load_mushroom
 from bayleaf.io.exports.sql.words import DIALECTS
-from bayleaf.scoring.reference import scores
+from bayleaf.scoring.term_values import scores
 from bayleaf.scoring.terms import Bank, LogSum, Look, ScoringProgram, Term
 from offenders import check_each
 from oracles.databases import postgres, run_duckdb, run_sqlite
@@ -337,8 +337,8 @@ def test_wide_averages_weigh_partial_cases_in_several_stages(
     model = bayleaf.AveragedKDBClassifier(n_networks=3, random_state=0).fit(
         X, X["a"] + X["b"] > 0
     )
-    monkeypatch.setattr("bayleaf.io.exports.sql.case_weights._FLAGS_PER_KEY", 2)
-    monkeypatch.setattr("bayleaf.io.exports.sql.case_weights._WEIGHTS_PER_STAGE", 3)
+    monkeypatch.setattr("bayleaf.io.exports.sql.term_scores._FLAGS_PER_KEY", 2)
+    monkeypatch.setattr("bayleaf.io.exports.sql.term_scores._WEIGHTS_PER_STAGE", 3)
     monkeypatch.setattr("bayleaf.io.exports.sql.term_scores._FEW_ENTRIES", 0)
     rows = X[:20].mask(rng.random((20, 5)) < 0.4)
     check(model, rows, run_duckdb, "duckdb", explain=explain)

@@ -11,8 +11,7 @@ import pytest
 
 import bayleaf
 from bayleaf import to_sql
-from bayleaf.io.exports.sql.naming import probability_names
-from bayleaf.io.exports.sql.words import DIALECTS
+from bayleaf.io.exports.sql.words import DIALECTS, probability_names
 from offenders import check_each
 from oracles.databases import Postgres, postgres, quoted, run_duckdb, run_sqlite
 

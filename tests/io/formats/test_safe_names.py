@@ -26,22 +26,30 @@ def restored(variable: Variable, *others: Variable) -> Variable:
     names = SafeNames.for_network(Domain((*others, variable)))
     index = len(others)
     return restored_variable(
-        names.variable(index), names.states[index], names.notes(index)
+        names.variables[index], names.states[index], names.notes(index)
     )
 
 
 def test_safe_names_are_kept_and_need_no_note() -> None:
     variable = Variable("HRBP", ("LOW", "NORMAL", "HIGH_2"))
     names = SafeNames.for_network(Domain((variable,)))
-    assert names.variable(0) == "HRBP"
+    assert names.variables[0] == "HRBP"
     assert names.states[0] == variable.states
-    assert not names.needs_note(0)
+    assert not names.notes(0)
+
+
+def test_identifiers_remind_of_names_and_notes_keep_them() -> None:
+    variables = Variable("age", ("<=2", "> 2")), Variable(7, ("été", 1))
+    names = SafeNames.for_network(Domain(variables))
+    assert names.variables == ("age", "v_7")
+    assert names.states == (("le_2", "gt_2"), ("ete", "s_1"))
+    assert names.notes(1) == {"name": "7", "states": "['%C3%A9t%C3%A9',1]"}
 
 
 def test_an_odd_name_gets_an_identifier_and_comes_back() -> None:
     def check(name: Any) -> None:
         variable = Variable(name, ("a", "b"))
-        identifier = SafeNames.for_network(Domain((variable,))).variable(0)
+        identifier = SafeNames.for_network(Domain((variable,))).variables[0]
         assert re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", identifier)
         assert len(identifier) <= MAX_LENGTH
         back = restored(variable)
@@ -84,10 +92,10 @@ def test_names_that_differ_only_where_they_are_unsafe_stay_apart() -> None:
     names = ("a b", "a.b", "a_b", "a_b_2", "A_B", "a,b")
     domain = Domain(tuple(Variable(name, names) for name in names))
     safe = SafeNames.for_network(domain)
-    assert safe.variable(2) == "a_b"
+    assert safe.variables[2] == "a_b"
     assert len({name.lower() for name in safe.variables}) == len(names)
     assert len(set(safe.states[0])) == len(names)
-    assert safe.state(0, 4) == "A_B"
+    assert safe.states[0][4] == "A_B"
 
 
 def test_many_equal_stems_are_told_apart_quickly() -> None:
@@ -115,7 +123,7 @@ def test_identifiers_remind_of_the_names() -> None:
     def check(case: tuple[Hashable, str]) -> None:
         state, identifier = case
         names = SafeNames.for_network(Domain((Variable("x", (state,)),)))
-        assert names.state(0, 0) == identifier
+        assert names.states[0][0] == identifier
 
     check_each(REMINDERS, check)
 

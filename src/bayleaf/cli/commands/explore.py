@@ -10,7 +10,7 @@ from bayleaf.cli.options import OptionalOutput, Source
 from bayleaf.wording import visible
 
 if TYPE_CHECKING:
-    from bayleaf.explorer.page import Explorable
+    from bayleaf.explorer.explorer_page import Explorable
 
 
 def explore(
@@ -46,7 +46,7 @@ def explore(
     """
     from bayleaf.cli.tables import as_learned, read_table
     from bayleaf.explorer import explorer_html
-    from bayleaf.explorer.page import columns_of
+    from bayleaf.explorer.explorer_page import columns_of
     from bayleaf.io.atomic import check_writable, write_text
 
     if output is not None:

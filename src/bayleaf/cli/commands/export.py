@@ -50,7 +50,7 @@ def export(
         by size (auto, the default).
     """
     from bayleaf.io.atomic import check_writable
-    from bayleaf.io.exports.registry import export_model
+    from bayleaf.io.exports.writers import export_model
 
     check_writable(output)
     options = {

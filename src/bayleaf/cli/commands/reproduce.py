@@ -47,9 +47,9 @@ def reproduce(
     """
     from pathlib import Path
 
+    from bayleaf.reproduction.paper_tables import Sources
     from bayleaf.reproduction.protocols import PAPERS
     from bayleaf.reproduction.runner import Reproduction
-    from bayleaf.reproduction.sources import Sources
     from bayleaf.wording import near_names
 
     keys = PAPERS if paper == "all" else (paper,)
@@ -81,8 +81,8 @@ def reproduce(
 
 def _carry_out(run: Reproduction, jobs: int) -> None:
     """Run a paper's open cells, then write its files and print the verdicts."""
+    from bayleaf.reproduction.protocols import verdict_sentence
     from bayleaf.reproduction.verdict_page import write
-    from bayleaf.reproduction.verdicts import verdict_sentence
 
     n_open = len(run.open_cells())
     kept = len(run.wanted) - n_open
@@ -99,7 +99,7 @@ def _carry_out(run: Reproduction, jobs: int) -> None:
 
 def _list_missing(runs: list[Reproduction]) -> None:
     """Print which tables were not there and where they come from."""
-    from bayleaf.reproduction.sources import missing_lines
+    from bayleaf.reproduction.paper_tables import missing_lines
 
     missing = sorted({name for run in runs for name in run.missing})
     if missing:

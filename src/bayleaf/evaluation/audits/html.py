@@ -11,8 +11,8 @@ from bayleaf.evaluation.audits.tables import audit_tables
 from bayleaf.evaluation.audits.text import changed_lines, headline, routes_lines
 from bayleaf.evaluation.groups.estimates import Estimate
 from bayleaf.evaluation.groups.grouped_figures import GroupedFigures
-from bayleaf.pictures.intervals import Interval, intervals_svg
 from bayleaf.pictures.notebook import picture_html, table_html
+from bayleaf.pictures.svg import Interval, intervals_svg
 from bayleaf.wording import plain
 
 _DRAWN = {

@@ -12,11 +12,11 @@ import numpy as np
 
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.io.atomic import write_export
-from bayleaf.io.exports.cells import FeatureCells, feature_cells
-from bayleaf.io.exports.registry import predictor_of
+from bayleaf.io.exports.feature_cells import FeatureCells, feature_cells
+from bayleaf.io.exports.writers import predictor_of
 from bayleaf.io.formats import pmml
-from bayleaf.io.formats.pmml import state_text, xml_lines
-from bayleaf.io.formats.xml.writing import xml_text
+from bayleaf.io.formats.pmml import derived_field, state_text, xml_lines
+from bayleaf.io.formats.xml_elements import xml_text
 from bayleaf.models.predictor import Predictor
 from bayleaf.scoring.fusing import fused, tables_of
 from bayleaf.scoring.terms import (
@@ -45,17 +45,13 @@ _WORDS = {Density: "numbers as regressions", Tree: "class trees"}
 def write_pmml(model: Any, path: str | Path) -> None:
     """Write a classifier as PMML 4.4, which scoring engines read.
 
-    ValueError if the model is not a sum of look-ups, predicts under a loss
-    matrix, or has names that PMML cannot hold; TypeError if `model` is not a
-    classifier; OSError if the file cannot be written.
-
     Naive Bayes is a NaiveBayesModel; under a temperature or with ordered categories,
     and for all other models, the document is a RegressionModel with a term for each
-    joint state of a feature and its parents. Missing cells of features without children
-    are left out, which is exact; where other cells are missing and would have to be
-    summed out, the engine gives no result. Under a temperature, and for averaged KDB,
-    it gives none for any partial case: a row with a missing cell in a column that had
-    none in training, or with a value not seen in training.
+    joint state of a feature and its parents. Rows whose missing cells would have to be
+    summed out have no result; under a temperature, and for averaged KDB, neither has
+    any partial case: a row with a missing cell in a column that had none in training,
+    or with a value not seen in training. ValueError if the model is not a sum of
+    look-ups, has a loss matrix, or names that PMML cannot hold.
     """
     predictor = predictor_of(model)
     if _is_naive_bayes(predictor):
@@ -94,9 +90,6 @@ def _document(predictor: Predictor) -> Iterator[str]:
     target = predictor.model.domain[-1]
     fields = _Fields(columns, total.tables)
     _check_names(predictor.model.domain, columns, fields)
-    yield '<?xml version="1.0" encoding="UTF-8"?>'
-    application = xml_lines("Application", {"name": "bayleaf"})
-    size = {"numberOfFields": str(len(columns) + 1)}
     attributes = {
         "modelName": "sum of terms",
         "functionName": "classification",
@@ -108,12 +101,12 @@ def _document(predictor: Predictor) -> Iterator[str]:
         xml_lines("LocalTransformations", {}, _derived_fields(columns, fields)),
         _regression_tables(predictor, total),
     )
-    content = chain(
-        xml_lines("Header", {"description": "sum of terms"}, application),
-        xml_lines("DataDictionary", size, _data_fields(columns, target)),
+    yield from pmml.document(
+        "sum of terms",
+        len(columns) + 1,
+        _data_fields(columns, target),
         xml_lines("RegressionModel", attributes, inside),
     )
-    yield from xml_lines("PMML", {"xmlns": pmml.NAMESPACE, "version": "4.4"}, content)
 
 
 # ---- the sum
@@ -137,9 +130,11 @@ def _score_sum(predictor: Predictor) -> _ScoreSum:
         )
     program = program_of(predictor.model)
     intercept, tables = program.base, list(tables_of(program.terms))
-    inner: set[int] = set()
+    inner, n_variables = set[int](), len(program.cards) + 1
     for term in program.terms:
-        if isinstance(term, SumOut) and _is_sum(term, program):
+        # A network that is the only term and has no latent variables is a sum.
+        is_alone = len(program.terms) == 1
+        if isinstance(term, SumOut) and is_alone and len(term.cards) == n_variables:
             constant, tables, inner = _tables_of_network(term)
             intercept = intercept + constant
         elif not isinstance(term, Look | Counts):
@@ -158,11 +153,6 @@ def _score_sum(predictor: Predictor) -> _ScoreSum:
             f"{_MAX_COEFFICIENTS:,}; fit with fewer parents or networks"
         )
     return _ScoreSum(intercept, tables, inner)
-
-
-def _is_sum(term: SumOut, program: ScoringProgram) -> bool:
-    """Whether a network is the only term and has no latent variables."""
-    return len(program.terms) == 1 and len(term.cards) == len(program.cards) + 1
 
 
 def _tables_of_network(term: SumOut) -> tuple[Floats, list[Look], set[int]]:
@@ -237,14 +227,14 @@ class _Fields:
         """Lines of the fields of codings, then of those of tables."""
         for (feature, _), (name, rows) in self.made.items():
             source = _code_name(self._columns[feature].column)
-            yield from _derived(name, _mapped(source, rows, {}))
+            yield from derived_field(name, _mapped(source, rows, {}))
         for number, names in enumerate(self.of_tables):
             references = [[*xml_lines("FieldRef", {"field": name})] for name in names]
             comma = ['<Constant dataType="string">,</Constant>']
             inside = iter(sum((comma + own for own in references[1:]), references[0]))
             if len(names) > 1:
                 inside = xml_lines("Apply", {"function": "concat"}, inside)
-            yield from _derived(f"term {number}", inside)
+            yield from derived_field(f"term {number}", inside)
 
 
 def _check_names(
@@ -280,34 +270,24 @@ def _is_text(cells: FeatureCells) -> bool:
 def _data_fields(columns: Sequence[FeatureCells], target: Variable) -> Iterator[str]:
     """Lines that describe the columns; values are listed where others are refused."""
     for cells in columns:
-        kind = "double"
-        if _is_text(cells):
+        kind, is_text = "double", _is_text(cells)
+        if is_text:
             has_text = any(isinstance(value, str) for value in cells.codes)
             kind = "string" if has_text else "boolean"
         attributes = {
             "name": str(cells.column),
-            "optype": "categorical" if _is_text(cells) else "continuous",
+            "optype": "categorical" if is_text else "continuous",
             "dataType": kind,
         }
-        listed = _known_values(cells) if cells.kind == "values" else None
+        listed = None
+        if cells.kind == "values":
+            # Values of training; numbers as intervals of one number each.
+            listed = chain.from_iterable(
+                xml_lines("Value", {"value": text}) if is_text else _single_number(text)
+                for text in map(state_text, cells.codes)
+            )
         yield from xml_lines("DataField", attributes, listed)
-    attributes = {
-        "name": str(target.name),
-        "optype": "categorical",
-        "dataType": pmml.data_type(target),
-    }
-    texts = pmml.state_texts(target)
-    values = chain(*(xml_lines("Value", {"value": text}) for text in texts))
-    yield from xml_lines("DataField", attributes, values)
-
-
-def _known_values(cells: FeatureCells) -> Iterator[str]:
-    """Lines with the values of training; numbers as intervals of one number each."""
-    for text in map(state_text, cells.codes):
-        if _is_text(cells):
-            yield from xml_lines("Value", {"value": text})
-        else:
-            yield from _single_number(text)
+    yield from pmml.data_field(target)
 
 
 def _single_number(text: str) -> Iterator[str]:
@@ -338,18 +318,12 @@ def _derived_fields(columns: Sequence[FeatureCells], fields: _Fields) -> Iterato
     for cells in columns:
         name = _code_name(cells.column)
         known = f"{name} if known"
-        yield from _derived(known, _coded(cells))
+        yield from derived_field(known, _coded(cells))
         reference = {"field": known}
         if cells.missing is not None and cells.missing != cells.variable.n_states:
             reference["mapMissingTo"] = str(cells.missing)
-        yield from _derived(name, xml_lines("FieldRef", reference))
+        yield from derived_field(name, xml_lines("FieldRef", reference))
     yield from fields.lines()
-
-
-def _derived(name: str, inside: Iterator[str]) -> Iterator[str]:
-    """Lines of a field that is made of others."""
-    attributes = {"name": name, "optype": "categorical", "dataType": "string"}
-    yield from xml_lines("DerivedField", attributes, inside)
 
 
 def _mapped(
@@ -379,18 +353,18 @@ def _coded(cells: FeatureCells) -> Iterator[str]:
         return
     attributes |= {"field": str(cells.column), "dataType": "string"}
     if cells.kind == "values":
-        bins = _value_bins(cells)
+        bins: Iterator[str] = chain.from_iterable(
+            xml_lines(
+                "DiscretizeBin",
+                {"binValue": str(code)},
+                _single_number(repr(float(value))),  # type: ignore[arg-type]
+            )
+            for value, code in cells.codes.items()
+        )
     else:
         names = [str(code) for code in range(len(cells.cut_points) + 1)]
         bins = pmml.interval_bins(cells.cut_points, names)
     yield from xml_lines("Discretize", attributes, bins)
-
-
-def _value_bins(cells: FeatureCells) -> Iterator[str]:
-    """Lines with the codes of single numbers."""
-    for value, code in cells.codes.items():
-        number = _single_number(repr(float(value)))  # type: ignore[arg-type]
-        yield from xml_lines("DiscretizeBin", {"binValue": str(code)}, number)
 
 
 def _regression_tables(predictor: Predictor, total: _ScoreSum) -> Iterator[str]:

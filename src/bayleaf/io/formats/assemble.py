@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
@@ -11,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.cpds.distribution import TableCPD
+from bayleaf.cpds.given_tables import SUM_TOLERANCE
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.graph.dag import DAG
-from bayleaf.io.formats.row_sums import RowSums
 from bayleaf.io.formats.safe_names import NOTE_PREFIX, restored_variable
 from bayleaf.io.formats.source_file import NetworkFileError, counted, quoted
 from bayleaf.models.bayesian_network import BayesianNetwork
@@ -21,6 +22,9 @@ from bayleaf.wording import near_names
 
 # NumPy's arrays have no more.
 MAX_AXES = 64
+# Published files round their numbers: up to this far a sum is a slip, not a question.
+ROUNDING = 0.01
+_LOGGER = logging.getLogger("bayleaf")
 
 
 @dataclass(frozen=True)
@@ -62,59 +66,52 @@ class Variables:
         self._index: dict[str, int] = {}
         self._codes: dict[int, dict[str, int]] = {}
         if not declared:
-            raise NetworkFileError(
-                file, None, "the file declares no variable; give one that does"
-            )
+            raise self.error(None, "the file declares no variable; give one that does")
         for i, variable in enumerate(declared):
             if variable.name in self._index:
-                raise NetworkFileError(
-                    file,
+                raise self.error(
                     variable.line,
                     f"variable {quoted(variable.name)} is declared twice; give each "
                     "variable a name of its own",
                 )
             self._index[variable.name] = i
-        self.domain = self._restored_domain()
-
-    def _restored_domain(self) -> Domain:
-        """The domain with the names that the notes tell."""
         restored: dict[str | int, Variable] = {}
-        for declared in self.declared:
-            self._check_states(declared)
+        for each in declared:
+            self._check_states(each)
             try:
-                variable = restored_variable(
-                    declared.name, declared.states, declared.notes
-                )
+                known = restored_variable(each.name, each.states, each.notes)
             except ValueError as error:
-                raise NetworkFileError(self.file, declared.line, str(error)) from error
-            if variable.name in restored:
-                raise NetworkFileError(
-                    self.file,
-                    declared.line,
-                    f"two variables have the name {quoted(variable.name)}; give each "
+                raise self.error(each.line, str(error)) from error
+            if known.name in restored:
+                raise self.error(
+                    each.line,
+                    f"two variables have the name {quoted(known.name)}; give each "
                     "a name of its own",
                 )
-            restored[variable.name] = variable
-        return Domain(tuple(restored.values()))
+            restored[known.name] = known
+        # With the names of the notes.
+        self.domain = Domain(tuple(restored.values()))
 
     def _check_states(self, variable: DeclaredVariable) -> None:
         """Raise unless a variable has states, each listed once."""
         known: set[str] = set()
         for state in variable.states:
             if state in known:
-                raise NetworkFileError(
-                    self.file,
+                raise self.error(
                     variable.line,
                     f"variable {quoted(variable.name)} lists state {quoted(state)} "
                     "twice; give each state a name of its own",
                 )
             known.add(state)
         if not known:
-            raise NetworkFileError(
-                self.file,
+            raise self.error(
                 variable.line,
                 f"variable {quoted(variable.name)} has no states; list at least one",
             )
+
+    def error(self, line: int | None, problem: str) -> NetworkFileError:
+        """An error that names the file and a line."""
+        return NetworkFileError(self.file, line, problem)
 
     def index(self, name: str, line: int | None, role: str) -> int:
         """Position of a variable by its name in the file, else NetworkFileError.
@@ -122,17 +119,14 @@ class Variables:
         `role` is its part for the error, such as ``'a parent of "x"'``.
         """
         if name not in self._index:
-            raise NetworkFileError(
-                self.file,
+            # Hostile files hold more names, and longer ones.
+            some = [known[:100] for known in itertools.islice(self._index, 1000)]
+            raise self.error(
                 line,
                 f"{quoted(name)}, {role}, is no declared variable; "
-                f"{near_names(name[:100], self._some_names())}",
+                f"{near_names(name[:100], some)}",
             )
         return self._index[name]
-
-    def _some_names(self) -> list[str]:
-        """Names to suggest; hostile files hold more, and longer ones."""
-        return [name[:100] for name in itertools.islice(self._index, 1000)]
 
     def codes(self, index: int) -> dict[str, int]:
         """Code of each state of a variable by its name in the file."""
@@ -152,15 +146,13 @@ class Variables:
         role = f"a parent of {quoted(child)}"
         family = (*(self.index(name, line, role) for name in parents), node)
         if len(family) > MAX_AXES:
-            raise NetworkFileError(
-                self.file,
+            raise self.error(
                 line,
                 f"variable {quoted(child)} has {len(parents)} parents; a table can "
                 f"have at most {MAX_AXES - 1}",
             )
         if len(set(family)) < len(family):
-            raise NetworkFileError(
-                self.file,
+            raise self.error(
                 line,
                 f"the table of variable {quoted(child)} names a variable twice; each "
                 "parent occurs once, and the child is none of them",
@@ -170,10 +162,6 @@ class Variables:
     def cards(self, family: Sequence[int]) -> tuple[int, ...]:
         """Number of states that the file lists for each member of a family."""
         return tuple(len(self.declared[member].states) for member in family)
-
-    def kept(self, family: Sequence[int]) -> tuple[slice, ...]:
-        """Part of a family's table that is left without impossible states."""
-        return tuple(slice(self.domain.cards[member]) for member in family)
 
 
 def assembled_network(
@@ -190,16 +178,14 @@ def assembled_network(
     for table in tables:
         family = variables.family(table.child, table.parents, table.line)
         if family[-1] in by_child:
-            raise NetworkFileError(
-                variables.file,
+            raise variables.error(
                 table.line,
                 f"variable {quoted(table.child)} has a second table here; leave one",
             )
         by_child[family[-1]] = table, _checked_cpd(variables, table, family, sums)
     for node, variable in enumerate(variables.declared):
         if node not in by_child:
-            raise NetworkFileError(
-                variables.file,
+            raise variables.error(
                 variable.line,
                 f"variable {quoted(variable.name)} has no table; add its probabilities",
             )
@@ -210,8 +196,7 @@ def assembled_network(
     except ValueError:
         cycle = _a_cycle(parents)
         names = " -> ".join(quoted(variables.declared[node].name) for node in cycle)
-        raise NetworkFileError(
-            variables.file,
+        raise variables.error(
             by_child[cycle[-1]][0].line,
             f"the arcs {names} close a cycle; remove one of them",
         ) from None
@@ -220,27 +205,24 @@ def assembled_network(
 
 
 def _checked_cpd(
-    variables: Variables,
-    table: DeclaredTable,
-    family: tuple[int, ...],
-    sums: RowSums,
+    variables: Variables, table: DeclaredTable, family: tuple[int, ...], sums: RowSums
 ) -> TableCPD:
     """The table once its size and its distributions have been checked."""
-    file, cards = variables.file, variables.cards(family)
+    cards = variables.cards(family)
     what = f"the table of variable {quoted(table.child)}"
     if table.values.size != prod(cards):
-        raise NetworkFileError(
-            file,
+        raise variables.error(
             table.line,
             f"{what} holds {table.values.size} numbers, but its states and those of "
             f"its parents ask for {counted(prod(cards))}",
         )
     rows = table.values.reshape(-1, cards[-1])
     rows = sums.distributions(rows, table.child, table.row_lines or [table.line])
-    cells, kept = rows.reshape(cards), variables.kept(family)
-    if (cells[kept[:-1]][..., variables.domain.cards[family[-1]] :] > 0).any():
-        raise NetworkFileError(
-            file,
+    # Without impossible states.
+    kept = tuple(slice(variables.domain.cards[member]) for member in family)
+    cells = rows.reshape(cards)
+    if (cells[kept[:-1]][..., kept[-1].stop :] > 0).any():
+        raise variables.error(
             table.line,
             f"{what} gives probability to a state that a note calls impossible; remove "
             f'the line with "{NOTE_PREFIX}impossible"',
@@ -250,8 +232,7 @@ def _checked_cpd(
         return TableCPD(family, cells[kept])
     fits = experience.size == len(rows) and np.isfinite(experience).all()
     if not fits or (experience < 0).any():
-        raise NetworkFileError(
-            file,
+        raise variables.error(
             table.line,
             f"the experience of variable {quoted(table.child)} should be one count of "
             f"at least 0 for each of {len(rows)} configurations of its parents",
@@ -280,3 +261,127 @@ def _a_cycle(parents: Sequence[Sequence[int]]) -> list[int]:
         node = next(parent for parent in parents[node] if n_open[parent] > 0)
     start = path.index(node)
     return [node, *reversed(path[start:])]
+
+
+@dataclass
+class RowSums:
+    """What to do with rows of a file whose sum is not one, and what was done.
+
+    Rows off by up to `SUM_TOLERANCE` stay as they are, to the bit; those off by up to
+    `ROUNDING` are divided by their sum, which `tell` reports in one line. `normalize`
+    divides rows of any other positive sum, such as counts and percent, as well.
+    """
+
+    file: str
+    normalize: bool = False
+    _n_rows: int = 0
+    _first: str = ""
+    _tables: set[str] = field(default_factory=set)
+
+    def distributions(
+        self, rows: NDArray[np.float64], child: str, lines: Sequence[int | None]
+    ) -> NDArray[np.float64]:
+        """Normalize the `rows` (configurations, states) of a child's table.
+
+        `lines` has one line per row, or one for all. NetworkFileError if a number is
+        negative or not finite, or a sum is too far from one for rounding.
+        """
+        with np.errstate(over="ignore", invalid="ignore"):
+            sums = rows.sum(axis=1)
+            off = np.abs(sums - 1.0)
+            taken = (
+                (sums > 0) & np.isfinite(sums) if self.normalize else off <= ROUNDING
+            )
+        wrong = np.flatnonzero(~taken | (rows < 0).any(axis=1))
+        if wrong.size:
+            first = int(wrong[0])
+            line = lines[first if len(lines) > 1 else 0]
+            raise self._refusal(rows[first], float(sums[first]), child, line)
+        rounded = np.flatnonzero(off > SUM_TOLERANCE)
+        if not rounded.size:
+            return rows
+        first = int(rounded[0])
+        if not self._first:
+            line = lines[min(first, len(lines) - 1)]
+            where = "" if line is None else f" in line {line}"
+            self._first = f"of {quoted(child)}{where}, with a sum of {sums[first]:.9g}"
+        self._n_rows += rounded.size
+        self._tables.add(child)
+        scaled = rows.copy()
+        scaled[rounded] /= sums[rounded, None]
+        return scaled
+
+    def tell(self) -> None:
+        """Log what was divided by its sum, if anything was."""
+        if self._n_rows:
+            _LOGGER.warning(
+                "%s: %s of %s did not sum to 1; each was divided by its sum; the "
+                "first is %s",
+                self.file,
+                f"{self._n_rows:,} distribution{'s' if self._n_rows > 1 else ''}",
+                f"{len(self._tables):,} variable{'s' if len(self._tables) > 1 else ''}",
+                self._first,
+            )
+
+    def _refusal(
+        self, row: NDArray[np.float64], total: float, child: str, line: int | None
+    ) -> NetworkFileError:
+        """The error about a row that is no distribution."""
+        if not np.isfinite(row).all():
+            problem = "a number that is not finite; give probabilities from 0 to 1"
+        elif (row < 0).any():
+            problem = (
+                f"the negative probability {row.min():.6g}; give numbers from 0 to 1"
+            )
+        elif self.normalize:
+            problem = (
+                f"numbers that sum to {total:.9g}, which none can be divided by; give "
+                "a row at least one positive number"
+            )
+        else:
+            problem = (
+                f"probabilities that sum to {total:.9g}; they should sum to 1, or read "
+                "the file with normalize=True (convert --normalize), which divides "
+                "counts or percent by their sum"
+            )
+        what = f"the table of variable {quoted(child)}"
+        return NetworkFileError(self.file, line, f"{what} holds {problem}")
+
+
+def off_one(rows: NDArray[np.float64]) -> float:
+    """How far the worst row is from summing to one."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        worst = np.abs(rows.sum(axis=1) - 1.0).max(initial=0.0)
+    return float("inf") if np.isnan(worst) else float(worst)
+
+
+def one_hot_table(
+    results: Sequence[str],
+    variables: Variables,
+    index: int,
+    line: int | None,
+    max_table_cells: int,
+) -> NDArray[np.float64]:
+    """The table of a deterministic node, shape (parent configurations, states).
+
+    `results` has the state that each configuration brings about. NetworkFileError if
+    the node has no such state, or the table exceeds `max_table_cells`.
+    """
+    codes = variables.codes(index)
+    name = quoted(variables.declared[index].name)
+    if (cells := len(results) * len(codes)) > max_table_cells:
+        raise variables.error(
+            line,
+            f"the table of node {name} would have {cells:,} cells; give it fewer "
+            f"parents, or raise max_table_cells, which is {max_table_cells:,}",
+        )
+    unknown = [state for state in results if state not in codes]
+    if unknown:
+        raise variables.error(
+            line,
+            f"node {name} should result in {quoted(unknown[0])}, which is none of its "
+            "states; name one of them",
+        )
+    values = np.zeros((len(results), len(codes)))
+    values[np.arange(len(results)), [codes[state] for state in results]] = 1.0
+    return values

@@ -6,29 +6,38 @@ Cozman (1998), "The interchange format for Bayesian networks", version 0.15.
 from __future__ import annotations
 
 import itertools
+import operator
 import re
-from collections.abc import Iterator
+from collections.abc import Container, Iterable, Iterator
+from dataclasses import dataclass, field
+from math import prod
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
+from bayleaf.cpds.given_tables import SUM_TOLERANCE
 from bayleaf.io.atomic import text_file
 from bayleaf.io.formats.assemble import (
+    ROUNDING,
+    DeclaredTable,
     DeclaredVariable,
     Variables,
     assembled_network,
+    off_one,
 )
-from bayleaf.io.formats.bif_tables import ProbabilityBlock, TableFiller
 from bayleaf.io.formats.full_tables import (
     MAX_TABLE_CELLS,
     FullTable,
+    full_tables,
     number_texts,
-    padded_tables,
 )
 from bayleaf.io.formats.lexer import Lexer, Token, split_numbers, token_patterns
 from bayleaf.io.formats.safe_names import NOTE_PREFIX, NOTES, SafeNames
 from bayleaf.io.formats.source_file import (
     MAX_BYTES,
+    NetworkFileError,
+    counted,
     decoded,
     quoted,
     read_content,
@@ -75,15 +84,14 @@ def write(
     *,
     max_table_cells: int = MAX_TABLE_CELLS,
 ) -> None:
-    """Write a network to a BIF file.
+    """Write a network to a BIF file, without experience; properties keep all names.
 
-    Names that are not identifiers are replaced; properties keep them, and `read` brings
-    them back. Experience is left out: the format has no place for it. ValueError names
-    a variable whose table exceeds `max_table_cells` or whose states do not fit a file.
+    ValueError names a variable whose table exceeds `max_table_cells` or whose states do
+    not fit a file.
     """
     names = SafeNames.for_network(network.domain, at_least_two=True)
     cards = [len(states) for states in names.states]
-    tables = padded_tables(network, cards, max_table_cells)
+    tables = full_tables(network, max_table_cells, cards)
     with text_file(path, "ascii") as out:
         out.write("network unknown {\n}\n")
         for index in range(len(network.domain)):
@@ -127,7 +135,10 @@ class _Reader:
     def _variable(self, start: Token) -> None:
         """Read a variable block."""
         lexer = self.lexer
-        name = self._one_item("{", "the name of a variable")
+        words = self._items("{", single=True)
+        if not words:
+            raise lexer.unexpected(lexer.ahead, "the name of a variable")
+        name = words[0]
         lexer.expect("{", f"after the name of variable {quoted(name)}")
         states: list[str] | None = None
         notes: dict[str, str] = {}
@@ -225,13 +236,6 @@ class _Reader:
         note = _NOTE.fullmatch(lexer.text, start.end, end)
         return {note[1]: note[2]} if note else {}
 
-    def _one_item(self, closers: str, what: str) -> str:
-        """Read one name, which may be several words, up to one of some signs."""
-        items = self._items(closers, single=True)
-        if not items:
-            raise self.lexer.unexpected(self.lexer.ahead, what)
-        return items[0]
-
     def _items(self, closers: str, *, single: bool = False) -> list[str]:
         """Read names up to one of some signs, which is left.
 
@@ -272,7 +276,7 @@ def _pieces(token: Token) -> Iterator[tuple[str, int, int]]:
 def _variable_lines(names: SafeNames, index: int) -> Iterator[str]:
     """The block of a variable."""
     states = names.states[index]
-    yield f"variable {names.variable(index)} {{\n"
+    yield f"variable {names.variables[index]} {{\n"
     yield f"  type discrete [ {len(states)} ] {{ {', '.join(states)} }};\n"
     for key, note in names.notes(index).items():
         yield f'  property {NOTE_PREFIX}{key} = "{note}" ;\n'
@@ -281,14 +285,193 @@ def _variable_lines(names: SafeNames, index: int) -> Iterator[str]:
 
 def _table_lines(names: SafeNames, table: FullTable) -> Iterator[str]:
     """The probability block of a variable."""
-    child = names.variable(table.child)
+    child = names.variables[table.child]
     if not table.parents:
         yield f"probability ( {child} ) {{\n"
         yield f"  table {', '.join(number_texts(table.rows))};\n}}\n"
         return
-    parents = ", ".join(names.variable(parent) for parent in table.parents)
+    parents = ", ".join(names.variables[parent] for parent in table.parents)
     yield f"probability ( {child} | {parents} ) {{\n"
     keys = itertools.product(*(names.states[parent] for parent in table.parents))
     for key, row in zip(keys, table.rows, strict=True):
         yield f"  ({', '.join(key)}) {', '.join(number_texts(row))};\n"
     yield "}\n"
+
+
+@dataclass
+class ProbabilityBlock:
+    """One probability block of a file."""
+
+    names: list[str]  # before the bar; without a bar, child and parents
+    given: list[str] | None  # after the bar; None without a bar
+    line: int  # where the block starts
+    table: NDArray[np.float64] | None = None
+    default: list[float] | None = None
+    rows: list[tuple[list[str], list[float], int]] = field(default_factory=list)
+
+    def family_names(self, known: Container[str]) -> tuple[str, list[str]]:
+        """The child and its parents, some of whose names may be several words."""
+        together = " ".join(self.names)
+        if self.given is None:
+            return (
+                (together, []) if together in known else (self.names[0], self.names[1:])
+            )
+        one_parent = " ".join(self.given)
+        return together, [one_parent] if one_parent in known else self.given
+
+
+class TableFiller:
+    """Turns probability blocks into full tables."""
+
+    def __init__(self, variables: Variables) -> None:
+        self.variables = variables
+        self.known = {variable.name for variable in variables.declared}
+        self.n_cells_from_defaults = 0
+
+    def declared_table(self, block: ProbabilityBlock) -> DeclaredTable:
+        """The table of a block, the child fastest."""
+        child, parents = block.family_names(self.known)
+        family = self.variables.family(child, parents, block.line)
+        cards = self.variables.cards(family)
+        whole = block.table
+        if whole is None and not block.rows and len(block.default or ()) > cards[-1]:
+            # Some files call a whole table the default.
+            whole = np.array(block.default)
+        if whole is not None:
+            values = _child_fastest(whole, cards)
+            return DeclaredTable(child, parents, values, block.line)
+        values, lines = self._filled(block, family, cards)
+        return DeclaredTable(child, parents, values, block.line, lines)
+
+    def _filled(
+        self, block: ProbabilityBlock, family: tuple[int, ...], cards: tuple[int, ...]
+    ) -> tuple[NDArray[np.float64], list[int]]:
+        """The rows of a block in the order of the parents' states, and their lines."""
+        n_rows = prod(cards[:-1])
+        self._check_room(block, family, n_rows * cards[-1], n_rows)
+        values = np.empty((n_rows, cards[-1]))
+        lines = [block.line] * n_rows
+        given = np.zeros(n_rows, dtype=bool)
+        codes = [self.variables.codes(parent) for parent in family[:-1]]
+        backwards = itertools.accumulate(cards[-2:0:-1], operator.mul, initial=1)
+        strides = list(backwards)[::-1]
+        for key, row, line in block.rows:
+            at = self._row_index(family, key, line, codes, strides)
+            self._check_length(family, row, cards[-1], line)
+            if given[at]:
+                problem = f"the row for ({_listed(key)}) is given twice; leave one"
+                raise self.variables.error(line, problem)
+            values[at], lines[at], given[at] = row, line, True
+        if block.default is not None:
+            self._check_length(family, block.default, cards[-1], block.line)
+            values[~given] = block.default
+        elif not given.all():
+            raise self._lacking(block, family, cards, int(np.argmin(given)))
+        return values, lines
+
+    def _check_room(
+        self,
+        block: ProbabilityBlock,
+        family: tuple[int, ...],
+        n_cells: int,
+        n_rows: int,
+    ) -> None:
+        """Raise if a small block stands for a table that no memory would hold."""
+        if block.default is not None:
+            self.n_cells_from_defaults += n_cells
+        lacks_rows = block.default is None and n_rows > len(block.rows)
+        if self.n_cells_from_defaults > MAX_TABLE_CELLS or (
+            lacks_rows and n_cells > MAX_TABLE_CELLS
+        ):
+            raise self.variables.error(
+                block.line,
+                f"the table of {self._shown(family[-1])} has "
+                f"{counted(n_rows)} rows, but only {len(block.rows)} are given; give "
+                "it fewer parents",
+            )
+
+    def _row_index(
+        self,
+        family: tuple[int, ...],
+        key: list[str],
+        line: int,
+        codes: list[dict[str, int]],
+        strides: list[int],
+    ) -> int:
+        """Position of the row for some states of the parents."""
+        if len(codes) == 1 and (together := " ".join(key)) in codes[0]:
+            key = [together]
+        if len(key) != len(codes):
+            raise self.variables.error(
+                line,
+                f"the row names {len(key)} states, but {self._shown(family[-1])} "
+                f"has {len(codes)} parents",
+            )
+        position = 0
+        for state, known, stride, parent in zip(
+            key, codes, strides, family[:-1], strict=True
+        ):
+            if state not in known:
+                listed = _listed(itertools.islice(known, 8))
+                raise self.variables.error(
+                    line,
+                    f"{quoted(state)} is no state of {self._shown(parent)}; its "
+                    f"states are {listed}",
+                )
+            position += known[state] * stride
+        return position
+
+    def _check_length(
+        self, family: tuple[int, ...], row: list[float], card: int, line: int
+    ) -> None:
+        """Raise unless a row has one number a state of the child."""
+        if len(row) != card:
+            raise self.variables.error(
+                line,
+                f"the row holds {len(row)} numbers, but {self._shown(family[-1])} has "
+                f"{card} states",
+            )
+
+    def _lacking(
+        self,
+        block: ProbabilityBlock,
+        family: tuple[int, ...],
+        cards: tuple[int, ...],
+        at: int,
+    ) -> NetworkFileError:
+        """The error about a row that is not given."""
+        codes = np.unravel_index(at, cards[:-1]) if len(cards) > 1 else ()
+        states = [
+            self.variables.declared[parent].states[int(code)]
+            for parent, code in zip(family[:-1], codes, strict=True)
+        ]
+        row = f"a row for ({_listed(states)})" if states else "a table"
+        return self.variables.error(
+            block.line,
+            f"the probabilities of {self._shown(family[-1])} lack {row}; add it or a "
+            "default",
+        )
+
+    def _shown(self, index: int) -> str:
+        """A variable in an error."""
+        return f"variable {quoted(self.variables.declared[index].name)}"
+
+
+def _listed(names: Iterable[str]) -> str:
+    """Names from a file in an error."""
+    return ", ".join(quoted(name) for name in names)
+
+
+def _child_fastest(
+    table: NDArray[np.float64], cards: tuple[int, ...]
+) -> NDArray[np.float64]:
+    """A `table` entry with the child's axis last; see `read` for the order in files."""
+    if len(cards) == 1 or table.size != prod(cards):
+        return table
+    slowest = table.reshape(cards[-1], -1).T
+    fastest = table.reshape(-1, cards[-1])
+    # Where rounding leaves both orders possible, the better one is meant.
+    wrong, other = off_one(slowest), off_one(fastest)
+    return (
+        fastest if wrong > SUM_TOLERANCE and other < min(wrong, ROUNDING) else slowest
+    )

@@ -41,24 +41,17 @@ def to_dot(network: BayesianNetwork, *, states: bool = False) -> str:
       n0 -> n1;
     }
     """
-    label = _table_label if states else _name_label
     shape = "plain" if states else "ellipse"
     lines = ["digraph network {", f"  node [shape={shape}];"]
     for index, variable in enumerate(network.domain):
-        lines.append(f"  n{index} [label={label(variable)}];")
+        label = dot_string(variable.name)
+        if states:
+            # A box with the name above the states.
+            rows = "".join(_rows(variable))
+            label = f'<<table border="0" cellborder="1" cellspacing="0">{rows}</table>>'
+        lines.append(f"  n{index} [label={label}];")
     lines += [f"  n{parent} -> n{child};" for parent, child in network.dag.arcs]
     return "\n".join([*lines, "}"])
-
-
-def _name_label(variable: Variable) -> str:
-    """A name in quotes."""
-    return dot_string(variable.name)
-
-
-def _table_label(variable: Variable) -> str:
-    """A box with the name above the states."""
-    rows = "".join(_rows(variable))
-    return f'<<table border="0" cellborder="1" cellspacing="0">{rows}</table>>'
 
 
 def _rows(variable: Variable) -> Iterator[str]:

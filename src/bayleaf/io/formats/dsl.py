@@ -17,6 +17,7 @@ from bayleaf.io.formats.assemble import (
     DeclaredVariable,
     Variables,
     assembled_network,
+    one_hot_table,
 )
 from bayleaf.io.formats.full_tables import MAX_TABLE_CELLS
 from bayleaf.io.formats.lexer import (
@@ -26,7 +27,6 @@ from bayleaf.io.formats.lexer import (
     split_numbers,
     token_patterns,
 )
-from bayleaf.io.formats.one_hot import one_hot_table
 from bayleaf.io.formats.source_file import (
     MAX_BYTES,
     NetworkFileError,

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.cpds.given_tables import check_distributions
-from bayleaf.data.domain import Variable
 from bayleaf.models.bayesian_network import BayesianNetwork
 
 MAX_TABLE_CELLS = 10_000_000
@@ -26,37 +25,28 @@ class FullTable(NamedTuple):
 
 
 def full_tables(
-    network: BayesianNetwork, max_table_cells: int = MAX_TABLE_CELLS
+    network: BayesianNetwork,
+    max_table_cells: int = MAX_TABLE_CELLS,
+    n_listed: Sequence[int] | None = None,
 ) -> Iterator[FullTable]:
     """Expand the distributions of a network, one at a time, in the variables' order.
 
+    If more states of variables are listed than there are, those added come last. They
+    never occur: their own probability is 0, and children have under them what they have
+    under the parent's last state, so that no posterior of another variable changes.
     ValueError names the variable whose table exceeds `max_table_cells`, before any is
     made, or has rows that are not distributions.
     """
-    for variable, cpd in zip(network.domain, network.cpds, strict=True):
-        _check_size(variable, cpd.cards, max_table_cells)
-    return _expanded(network)
-
-
-def padded_tables(
-    network: BayesianNetwork,
-    n_listed: Sequence[int],
-    max_table_cells: int = MAX_TABLE_CELLS,
-) -> Iterator[FullTable]:
-    """Expand the distributions of a network to the `n_listed` states of each variable.
-
-    Added states come last. They never occur: their own probability is 0, and children
-    have under them what they have under the parent's last state, so that no posterior
-    of another variable changes. ValueError as in `full_tables`; added states count.
-    """
-    for variable, cpd in zip(network.domain, network.cpds, strict=True):
-        listed = [n_listed[member] for member in cpd.family]
-        _check_size(variable, listed, max_table_cells)
     cards = network.domain.cards
-    return (
-        _padded(table, cards, n_listed)
-        for table in full_tables(network, max_table_cells)
-    )
+    listed = cards if n_listed is None else n_listed
+    for variable, cpd in zip(network.domain, network.cpds, strict=True):
+        if (cells := prod(listed[member] for member in cpd.family)) > max_table_cells:
+            raise ValueError(
+                f"the table of variable {variable.name!r} would have {cells:,} cells "
+                f"with its {len(cpd.parents)} parents; give it fewer parents, or "
+                f"raise max_table_cells, which is {max_table_cells:,}"
+            )
+    return (_padded(table, cards, listed) for table in _expanded(network))
 
 
 def _padded(
@@ -75,16 +65,6 @@ def _padded(
         counts = np.pad(counts, added[:-1], mode="edge")
     rows = cells.reshape(-1, cells.shape[-1])
     return FullTable(table.child, table.parents, rows, counts)
-
-
-def _check_size(variable: Variable, cards: Sequence[int], limit: int) -> None:
-    """Raise ValueError if the table of a family has more cells than a limit."""
-    if (cells := prod(cards)) > limit:
-        raise ValueError(
-            f"the table of variable {variable.name!r} would have {cells:,} cells "
-            f"with its {len(cards) - 1} parents; give it fewer parents, or "
-            f"raise max_table_cells, which is {limit:,}"
-        )
 
 
 def _expanded(network: BayesianNetwork) -> Iterator[FullTable]:

@@ -24,8 +24,8 @@ from bayleaf.io.formats.assemble import (
 from bayleaf.io.formats.full_tables import (
     MAX_TABLE_CELLS,
     FullTable,
+    full_tables,
     number_texts,
-    padded_tables,
 )
 from bayleaf.io.formats.lexer import (
     Lexer,
@@ -56,11 +56,9 @@ def read(
 ) -> BayesianNetwork:
     """Read a network from a file in HUGIN's net language; `normalize` as in `RowSums`.
 
-    A class is read if it has no instances. NetworkFileError names file and line; files
-    larger than `max_bytes` are refused.
-
-    A node without names of states gets them from its `state_values`. Intervals of other
-    programs stay names, for those are closed on the left and ours on the right.
+    A class is read if it has no instances. A node without names of states gets them
+    from its `state_values`. Intervals of other programs stay names, for those are
+    closed on the left and ours on the right. NetworkFileError names file and line.
     """
     file = Path(path).name
     text = decoded(read_content(path, max_bytes), file)
@@ -81,15 +79,14 @@ def write(
     *,
     max_table_cells: int = MAX_TABLE_CELLS,
 ) -> None:
-    """Write a network to a file in HUGIN's net language.
+    """Write a network in HUGIN's net language; attributes keep all names.
 
-    Names that are not identifiers are replaced; attributes keep them, and `read` brings
-    them back. ValueError names a variable whose table exceeds `max_table_cells` or
-    whose states do not fit a file.
+    ValueError names a variable whose table exceeds `max_table_cells` or whose states do
+    not fit a file.
     """
     names = SafeNames.for_network(network.domain, at_least_two=True)
     cards = [len(states) for states in names.states]
-    tables = padded_tables(network, cards, max_table_cells)
+    tables = full_tables(network, max_table_cells, cards)
     with text_file(path) as out:
         out.write("net\n{\n}\n")
         for index in range(len(network.domain)):
@@ -117,7 +114,7 @@ class _Reader:
             elif start.text == "net" and start.kind == "word" and not in_class:
                 lexer.take()
                 lexer.expect("{", 'after "net"')
-                self._skip_attributes()
+                self._attributes({})
             elif start.text == "class" and start.kind == "word" and not in_class:
                 lexer.take()
                 lexer.name("the name of the class")
@@ -166,10 +163,6 @@ class _Reader:
                 continue
             readers[name.text]()
             lexer.expect(";", f"after the value of {quoted(name.text)}")
-
-    def _skip_attributes(self) -> None:
-        """Skip the attributes of the whole network."""
-        self._attributes({})
 
     def _node(self, start: Token) -> None:
         """Read a node."""
@@ -295,7 +288,7 @@ def _node_lines(names: SafeNames, index: int) -> Iterator[str]:
     """The block of a node."""
     variable = names.domain[index]
     notes = names.notes(index)
-    yield f"node {names.variable(index)}\n{{\n"
+    yield f"node {names.variables[index]}\n{{\n"
     if "name" in notes:
         yield f'    label = "{_label(str(variable.name))}";\n'
     states = " ".join(f'"{state}"' for state in names.states[index])
@@ -319,8 +312,8 @@ def _potential_lines(
     names: SafeNames, table: FullTable, cards: Sequence[int]
 ) -> Iterator[str]:
     """The block of a potential."""
-    child = names.variable(table.child)
-    parents = " ".join(names.variable(parent) for parent in table.parents)
+    child = names.variables[table.child]
+    parents = " ".join(names.variables[parent] for parent in table.parents)
     yield (
         f"potential ({child} | {parents})\n{{\n"
         if parents

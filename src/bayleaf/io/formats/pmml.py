@@ -10,6 +10,7 @@ the class and those that divide by the sum of the pairs find the same probabilit
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +19,7 @@ from numpy.typing import NDArray
 from bayleaf.data.column_reading import EncoderRules
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.io.atomic import write_export
-from bayleaf.io.formats.xml.writing import xml_attributes, xml_holds
+from bayleaf.io.formats.xml_elements import xml_attributes, xml_holds
 from bayleaf.io.native.model_file import SavedModel
 from bayleaf.models.class_model import ClassModel
 from bayleaf.models.predictor import Predictor
@@ -55,7 +56,19 @@ def write_pmml(model: Predictor | SavedModel, path: str | Path) -> None:
     """
     predictor = model.predictor if isinstance(model, SavedModel) else model
     network_model = _naive_bayes(predictor)
-    write_export(path, "\n".join(_document(predictor, network_model)) + "\n")
+    attributes = {
+        "modelName": "naive Bayes",
+        "functionName": "classification",
+        "threshold": "0",
+    }
+    domain = network_model.domain
+    lines = document(
+        "naive Bayes",
+        len(domain),
+        chain.from_iterable(map(data_field, domain)),
+        xml_lines("NaiveBayesModel", attributes, _model(predictor, network_model)),
+    )
+    write_export(path, "\n".join(lines) + "\n")
 
 
 def _naive_bayes(predictor: Predictor) -> ClassModel:
@@ -183,40 +196,37 @@ def xml_lines(
     yield f"</{name}>"
 
 
-def _document(predictor: Predictor, model: ClassModel) -> Iterator[str]:
-    """Lines of the whole file."""
+def document(
+    description: str, n_fields: int, fields: Iterator[str], model: Iterator[str]
+) -> Iterator[str]:
+    """Lines of a whole file, of those of its columns and of its model."""
     yield '<?xml version="1.0" encoding="UTF-8"?>'
-
-    def content() -> Iterator[str]:
-        application = {"name": "bayleaf"}
-        header = {"description": "naive Bayes"}
-        yield from xml_lines("Header", header, xml_lines("Application", application))
-        fields = {"numberOfFields": str(len(model.domain))}
-        yield from xml_lines("DataDictionary", fields, _data_fields(model.domain))
-        attributes = {
-            "modelName": "naive Bayes",
-            "functionName": "classification",
-            "threshold": "0",
-        }
-        yield from xml_lines("NaiveBayesModel", attributes, _model(predictor, model))
-
-    yield from xml_lines("PMML", {"xmlns": NAMESPACE, "version": "4.4"}, content())
+    application = xml_lines("Application", {"name": "bayleaf"})
+    content = chain(
+        xml_lines("Header", {"description": description}, application),
+        xml_lines("DataDictionary", {"numberOfFields": str(n_fields)}, fields),
+        model,
+    )
+    yield from xml_lines("PMML", {"xmlns": NAMESPACE, "version": "4.4"}, content)
 
 
-def _data_fields(domain: Domain) -> Iterator[str]:
-    """Lines that describe the columns."""
-    for variable in domain:
-        numeric = variable.kind == "numeric"
-        attributes = {
-            "name": str(variable.name),
-            "optype": "continuous" if numeric else "categorical",
-            "dataType": data_type(variable),
-        }
-        labels = [] if numeric else state_texts(variable)
-        values = (
-            line for label in labels for line in xml_lines("Value", {"value": label})
-        )
-        yield from xml_lines("DataField", attributes, values if labels else None)
+def data_field(variable: Variable) -> Iterator[str]:
+    """Lines that describe the column of a variable."""
+    numeric = variable.kind == "numeric"
+    attributes = {
+        "name": str(variable.name),
+        "optype": "continuous" if numeric else "categorical",
+        "dataType": data_type(variable),
+    }
+    labels = [] if numeric else state_texts(variable)
+    values = (line for label in labels for line in xml_lines("Value", {"value": label}))
+    yield from xml_lines("DataField", attributes, values if labels else None)
+
+
+def derived_field(name: str, inside: Iterator[str]) -> Iterator[str]:
+    """Lines of a field that is made of others."""
+    attributes = {"name": name, "optype": "categorical", "dataType": "string"}
+    yield from xml_lines("DerivedField", attributes, inside)
 
 
 def _model(predictor: Predictor, model: ClassModel) -> Iterator[str]:
@@ -232,7 +242,8 @@ def _model(predictor: Predictor, model: ClassModel) -> Iterator[str]:
         yield from xml_lines("LocalTransformations", {}, _transformations(domain))
     yield from xml_lines("BayesInputs", {}, _inputs(model, prior))
     output = {"fieldName": str(domain[-1].name)}
-    yield from xml_lines("BayesOutput", output, _class_counts(domain[-1], prior))
+    counts = xml_lines("TargetValueCounts", {}, _counts(domain[-1], prior))
+    yield from xml_lines("BayesOutput", output, counts)
 
 
 def _mining_fields(domain: Domain, rules: EncoderRules) -> Iterator[str]:
@@ -308,18 +319,12 @@ def _transformations(domain: Domain) -> Iterator[str]:
         if variable.kind != "numeric":
             continue
         interval = _interval_name(variable)
-        intervals = _intervals(variable)
-        yield from xml_lines("DerivedField", _derived(interval), intervals)
+        yield from derived_field(interval, _intervals(variable))
         if variable.has_missing_state:
             # Discretize can map missing cells too, but not every scorer heeds that.
             reference = {"field": interval, "mapMissingTo": _MISSING}
-            name = _derived(_input_name(variable))
-            yield from xml_lines("DerivedField", name, xml_lines("FieldRef", reference))
-
-
-def _derived(name: str) -> dict[str, str]:
-    """Attributes of a field that is made from another."""
-    return {"name": name, "optype": "categorical", "dataType": "string"}
+            missing = xml_lines("FieldRef", reference)
+            yield from derived_field(_input_name(variable), missing)
 
 
 def _intervals(variable: Variable) -> Iterator[str]:
@@ -347,11 +352,6 @@ def interval_bins(cut_points: Sequence[float], texts: Sequence[str]) -> Iterator
             interval["rightMargin"] = cuts[i]
         margins = xml_lines("Interval", interval)
         yield from xml_lines("DiscretizeBin", {"binValue": label}, margins)
-
-
-def _class_counts(target: Variable, prior: NDArray[np.float64]) -> Iterator[str]:
-    """Lines with the share of each class."""
-    yield from xml_lines("TargetValueCounts", {}, _counts(target, prior))
 
 
 def _counts(target: Variable, shares: NDArray[np.float64]) -> Iterator[str]:

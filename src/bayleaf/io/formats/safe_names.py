@@ -61,38 +61,22 @@ class SafeNames:
         """Choose identifiers for all names of a domain.
 
         With `at_least_two`, a variable with one state gets a second, impossible one.
-
-        Examples
-        --------
-        >>> names = SafeNames.for_network(
-        ...     Domain((Variable("age", ("<=2", "> 2")), Variable(7, ("été", 1))))
-        ... )
-        >>> names.variables, names.states
-        (('age', 'v_7'), (('le_2', 'gt_2'), ('ete', 's_1')))
-        >>> names.notes(1)
-        {'name': '7', 'states': "['%C3%A9t%C3%A9',1]"}
         """
         return cls(
             domain,
             # One reader looks variables up without regard to capitals.
             _identifiers(domain.names, "v", _VARIABLE_KEYWORDS, ignore_case=True),
             tuple(
-                _identifiers(_listed_states(v, at_least_two), "s", _STATE_KEYWORDS)
+                _identifiers(
+                    (*v.states, _IMPOSSIBLE)
+                    if at_least_two and v.n_states == 1
+                    else v.states,
+                    "s",
+                    _STATE_KEYWORDS,
+                )
                 for v in domain
             ),
         )
-
-    def variable(self, index: int) -> str:
-        """Identifier of a variable."""
-        return self.variables[index]
-
-    def state(self, index: int, code: int) -> str:
-        """Identifier of a state of a variable."""
-        return self.states[index][code]
-
-    def needs_note(self, index: int) -> bool:
-        """Whether identifiers alone do not say all there is about a variable."""
-        return bool(self.notes(index))
 
     def notes(self, index: int) -> dict[str, str]:
         """Texts to keep with a variable, by name; see `NOTES`.
@@ -152,12 +136,6 @@ def restored_variable(
         tuple(cuts),
         None if tree is None else _hierarchy(tree, identifier),
     )
-
-
-def _listed_states(variable: Variable, at_least_two: bool) -> tuple[Hashable, ...]:
-    """The states that a file lists."""
-    lacks_one = at_least_two and variable.n_states == 1
-    return (*variable.states, _IMPOSSIBLE) if lacks_one else variable.states
 
 
 def _identifiers(

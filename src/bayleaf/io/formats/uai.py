@@ -23,19 +23,15 @@ from bayleaf.data.domain import MAX_STATES
 from bayleaf.io.atomic import text_file
 from bayleaf.io.formats.assemble import (
     MAX_AXES,
+    ROUNDING,
     DeclaredTable,
     DeclaredVariable,
     Variables,
     assembled_network,
+    off_one,
 )
-from bayleaf.io.formats.full_tables import (
-    MAX_TABLE_CELLS,
-    FullTable,
-    number_texts,
-    padded_tables,
-)
+from bayleaf.io.formats.full_tables import MAX_TABLE_CELLS, full_tables, number_texts
 from bayleaf.io.formats.lexer import Lexer, Token, number_array, token_patterns
-from bayleaf.io.formats.row_sums import ROUNDING, off_one
 from bayleaf.io.formats.safe_names import NOTE_PREFIX, NOTES, SafeNames
 from bayleaf.io.formats.source_file import (
     AGRUM_TURNS_PARENTS,
@@ -65,14 +61,11 @@ def read(
 ) -> BayesianNetwork:
     """Read a network from a UAI file of the kind BAYES; `normalize` as in `RowSums`.
 
-    NetworkFileError names file and line; files larger than `max_bytes` are refused.
-
-    Variables of other programs are called ``v0``, ``v1``, ..., their states ``s0``,
-    ``s1``, ... Where only the order of pgmpy 1.1.2 gives distributions, which lists the
-    parents backwards and has the child slowest, that one is taken for the whole file.
-    pyAgrum 3.3.1 has the first parent fastest, against the format; the logger
-    ``bayleaf`` reports a file that looks like one of its own, with two parents
-    somewhere.
+    Variables of other programs are called ``v0``, ``v1``, ..., their states ``s0``, ...
+    Where only the order of pgmpy 1.1.2 gives distributions, parents backwards and the
+    child slowest, that one is taken for the whole file. A file that looks like one of
+    pyAgrum 3.3.1, which has the first parent fastest, is logged. NetworkFileError names
+    file and line.
     """
     file = Path(path).name
     text = decoded(read_content(path, max_bytes), file)
@@ -96,23 +89,23 @@ def write(
     *,
     max_table_cells: int = MAX_TABLE_CELLS,
 ) -> None:
-    """Write a network to a UAI file, with the names in comments.
+    """Write a network to a UAI file, without experience, with the names in comments.
 
-    Experience is left out: the format has no place for it. A variable with one state,
-    which some readers refuse, is written with a second state of probability 0.
-    ValueError names a variable whose table exceeds `max_table_cells` or whose states do
-    not fit a file.
+    A variable with one state, which some readers refuse, gets a second of probability
+    0. ValueError names a variable whose table exceeds `max_table_cells` or whose states
+    do not fit a file.
     """
     names = SafeNames.for_network(network.domain, at_least_two=True)
     cards = [len(states) for states in names.states]
-    tables = padded_tables(network, cards, max_table_cells)
+    tables = full_tables(network, max_table_cells, cards)
     with text_file(path, "ascii") as out:
         out.write(f"BAYES\n{len(network.domain)}\n")
         out.write(" ".join(map(str, cards)) + f"\n{len(network.cpds)}\n")
         for family in network.dag.families:
             out.write(" ".join(map(str, (len(family), *family))) + "\n")
         for table in tables:
-            out.writelines(_table_lines(table))
+            out.write(f"\n{table.rows.size}\n")
+            out.writelines(f"{' '.join(number_texts(row))}\n" for row in table.rows)
         out.write("\n")
         for index in range(len(network.domain)):
             out.writelines(_note_lines(names, index))
@@ -126,7 +119,16 @@ class _Numbers:
         self._lexer = Lexer(text, file, _TOKENS)
         kind = self._lexer.ahead
         if kind.text != "BAYES":
-            raise self._lexer.error(kind.start, _not_bayes(kind.text))
+            problem = (
+                f'a UAI file starts with "BAYES", but this one with {quoted(kind.text)}'
+            )
+            if kind.text == "MARKOV":
+                problem = (
+                    "the file holds a Markov network, whose functions are no "
+                    "probabilities; only Bayesian networks, of the kind BAYES, can be "
+                    "read"
+                )
+            raise self._lexer.error(kind.start, problem)
         self._lexer.take()
         self._runs: list[Token] = []
         while self._lexer.ahead.kind != "end":
@@ -191,16 +193,6 @@ class _Numbers:
         return NetworkFileError(self.file, self.line(), problem)
 
 
-def _not_bayes(kind: str) -> str:
-    """What is wrong with a file of another kind."""
-    if kind == "MARKOV":
-        return (
-            "the file holds a Markov network, whose functions are no probabilities; "
-            "only Bayesian networks, of the kind BAYES, can be read"
-        )
-    return f'a UAI file starts with "BAYES", but this one with {quoted(kind)}'
-
-
 def _families(numbers: _Numbers, n_variables: int) -> list[tuple[list[int], int]]:
     """The variables of each function, the child last, and the line they stand on."""
     n_functions = numbers.whole("the number of functions", 0, max(n_variables, 1))
@@ -226,8 +218,7 @@ def _table(
     line = numbers.line()
     size = numbers.whole("the size of a table", 0, MAX_TABLE_CELLS)
     if size != prod(cards):
-        raise NetworkFileError(
-            variables.file,
+        raise variables.error(
             line,
             f"the table of variable {quoted(names[-1])} should hold {size:,} numbers, "
             f"but its states and those of its parents ask for {counted(prod(cards))}",
@@ -282,15 +273,9 @@ def _declared(
     return declared
 
 
-def _table_lines(table: FullTable) -> Iterator[str]:
-    """The numbers of one table."""
-    yield f"\n{table.rows.size}\n"
-    yield from (f"{' '.join(number_texts(row))}\n" for row in table.rows)
-
-
 def _note_lines(names: SafeNames, index: int) -> Iterator[str]:
     """Comments that keep the names of a variable and of its states."""
-    words = " ".join((names.variable(index), *names.states[index]))
+    words = " ".join((names.variables[index], *names.states[index]))
     yield f"# {NOTE_PREFIX}{_IDENTIFIERS} {index} {words}\n"
     for key, note in names.notes(index).items():
         yield f"# {NOTE_PREFIX}{key} {index} {note}\n"

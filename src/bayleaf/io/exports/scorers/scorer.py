@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from bayleaf.io.atomic import write_export
-from bayleaf.io.exports.registry import predictor_of
-from bayleaf.io.exports.runtime.packing import script_json
-from bayleaf.io.exports.runtime.scripts import runtime_scripts
-from bayleaf.io.exports.scorers.content import scorer_content
+from bayleaf.io.exports.packing import script_json
+from bayleaf.io.exports.runtime import runtime_scripts
+from bayleaf.io.exports.scorers.classifier_content import scorer_content
+from bayleaf.io.exports.writers import predictor_of
 from bayleaf.models.predictor import Predictor
 
 # Modules that run each kind of term.
@@ -19,7 +19,7 @@ _MODULES = {
     "Look": "additive",
     "Tree": "additive",
     "Density": "additive",
-    "Counts": "counts",
+    "Counts": "nested_counts",
     "Sharing": "sharing",
     "SumOut": "sums_out",
     "LogSum": "members",
@@ -173,7 +173,7 @@ def python_scorer(predictor: Predictor, name: str = "scorer.py") -> str:
     imports: set[str] = set()
     bodies = [
         _body(module, imports)
-        for module in ("engine", "cells", *parts, "scoring", "command")
+        for module in ("engine", "row_cells", *parts, "scoring", "command")
     ]
     text = script_json(content, plain_characters=_PLAIN_CHARACTERS, ascii_only=True)
     file = name if name.isascii() and name.isprintable() else "scorer.py"
@@ -181,7 +181,10 @@ def python_scorer(predictor: Predictor, name: str = "scorer.py") -> str:
     module = Path(file).stem
     module = module if module.isidentifier() else "scorer"
     lines = ["from __future__ import annotations", "", *sorted(imports)]
-    tail = _PYTHON_TAIL.format(model=_literal(text), kinds=", ".join(kinds))
+    # String literals, one a line, that together are the text.
+    pieces = [text[k : k + _WIDTH] for k in range(0, len(text), _WIDTH)]
+    literals = "\n".join(f"    {piece!r}" for piece in pieces)
+    tail = _PYTHON_TAIL.format(model=literals, kinds=", ".join(kinds))
     head = _PYTHON_HEAD.format(file=file, module=module)
     return "\n".join([head, *lines, "", "", "\n\n\n".join([*bodies, tail])])
 
@@ -219,9 +222,3 @@ def _body(module: str, imports: set[str]) -> str:
         if is_import and not own:
             imports.add(ast.unparse(node))
     return "\n".join([*kept, "", "", rest]).strip()
-
-
-def _literal(text: str) -> str:
-    """ASCII text as string literals, one a line, that together are the text."""
-    pieces = [text[k : k + _WIDTH] for k in range(0, len(text), _WIDTH)]
-    return "\n".join(f"    {piece!r}" for piece in pieces)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from bayleaf.io.exports.cells import FeatureCells
+from bayleaf.io.exports.feature_cells import FeatureCells
 from bayleaf.io.exports.sql.stages import Columns, Rows
 from bayleaf.io.exports.sql.words import (
     NEVER,

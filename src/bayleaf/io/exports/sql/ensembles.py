@@ -26,8 +26,8 @@ from bayleaf.io.exports.sql.words import (
     nats,
     plus,
 )
+from bayleaf.scoring.term_values import product, sliced
 from bayleaf.scoring.terms import Bank, Floats, LogSum, Look, SumOut, Whole
-from bayleaf.scoring.values import product, sliced
 from bayleaf.wording import quoted
 
 # Differences of logarithms below which a series is exact.

@@ -15,16 +15,11 @@ from math import prod
 import numpy as np
 
 from bayleaf.inference.log_sums import log_sum_exp
-from bayleaf.io.exports.sql.look_ups import (
-    Table,
-    add_terms,
-    add_up,
-    check_size,
-)
+from bayleaf.io.exports.sql.look_ups import Table, add_terms, add_up, check_size
 from bayleaf.io.exports.sql.stages import Columns, Rows, kept
 from bayleaf.io.exports.sql.words import ZERO, both, case, either, highest, nats
+from bayleaf.scoring.term_values import product, summed_out
 from bayleaf.scoring.terms import Floats, SumOut
-from bayleaf.scoring.values import product, summed_out
 from bayleaf.wording import quoted
 
 # Cells of a table with the class as one axis.

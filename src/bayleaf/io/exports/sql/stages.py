@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from copy import copy
 
-from bayleaf.io.exports.sql.naming import folded, free_name
 from bayleaf.io.exports.sql.words import (
     exponential,
+    folded,
+    free_name,
     name,
     nats,
     plain,

@@ -12,7 +12,7 @@ import numpy as np
 
 from bayleaf.cpds.distribution import TableCPD
 from bayleaf.data.domain import Domain, Variable
-from bayleaf.io.formats.converters.peers import peer
+from bayleaf.io.formats.converters import peer
 from bayleaf.io.formats.full_tables import MAX_TABLE_CELLS, full_tables
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.network_parts import Name
@@ -47,8 +47,7 @@ def to_networkx(
         If a table would be larger than `max_table_cells`; the variable is named.
     """
     graph = _networkx().DiGraph()
-    domain = network.domain
-    cards = domain.cards
+    domain, cards = network.domain, network.domain.cards
     for variable, table in zip(domain, full_tables(network, max_table_cells)):
         shape = tuple(cards[member] for member in (*table.parents, table.child))
         attributes: dict[str, Any] = {
@@ -109,10 +108,11 @@ def from_networkx(graph: Any) -> BayesianNetwork:
         parents={name: _parents(graph, name) for name in graph},
         tables={name: _attribute(graph, name, "cpd") for name in graph},
     )
-    cpds = [
-        TableCPD(cpd.family, cpd.probabilities, _experience(graph.nodes[name]))
-        for name, cpd in zip(graph, network.cpds, strict=True)
-    ]
+    cpds = []
+    for values, cpd in zip(graph.nodes.values(), network.cpds, strict=True):
+        counts = values.get("experience")
+        rows = None if counts is None else np.asarray(counts, dtype=np.float64)
+        cpds.append(TableCPD(cpd.family, cpd.probabilities, rows))
     return replace(network, domain=Domain(tuple(variables)), cpds=tuple(cpds))
 
 
@@ -164,9 +164,3 @@ def _attribute(graph: Any, name: Name, attribute: str) -> Any:
 def _lacking(name: Name, attribute: str) -> ValueError:
     """The error for a node without an attribute."""
     return ValueError(f'node {name!r} lacks the attribute "{attribute}"; set it')
-
-
-def _experience(values: dict[str, Any]) -> np.ndarray[Any, np.dtype[np.float64]] | None:
-    """Experience counts of a node, if it has any."""
-    counts = values.get("experience")
-    return None if counts is None else np.asarray(counts, dtype=np.float64)

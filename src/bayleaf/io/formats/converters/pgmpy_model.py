@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from bayleaf.io.formats.converters.peers import peer
+from bayleaf.io.formats.converters import peer
 from bayleaf.io.formats.full_tables import MAX_TABLE_CELLS, full_tables
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.wording import quoted

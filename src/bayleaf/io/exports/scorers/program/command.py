@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from bayleaf.io.exports.scorers.program.cells import NUMBER
+from bayleaf.io.exports.scorers.program.row_cells import NUMBER
 from bayleaf.io.exports.scorers.program.scoring import Scorer
 
 _MISSING = ("", "NA", "N/A", "NaN", "nan", "NULL", "None", "#N/A", "n/a", "?")

@@ -6,13 +6,13 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from bayleaf.io.exports.scorers.program.cells import Cell
 from bayleaf.io.exports.scorers.program.engine import (
     Program,
     known_shares,
     log_sum_exp,
     unpacked,
 )
+from bayleaf.io.exports.scorers.program.row_cells import Cell
 
 # Features that a text names beside the one that a term is of.
 _MOST_GIVEN = 3

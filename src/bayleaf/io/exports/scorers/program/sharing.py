@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
-from bayleaf.io.exports.scorers.program.counts import Counts
 from bayleaf.io.exports.scorers.program.engine import Program, known_shares
+from bayleaf.io.exports.scorers.program.nested_counts import Counts
 
 # Networks' worth of no change in the mean of what a parent changes.
 _WITHOUT_CHANGE = 0.5

@@ -1,0 +1,266 @@
+"""The page itself: a template, a style, scripts, and the model, all in one file."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html
+import zlib
+from dataclasses import replace
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bayleaf.data.domain import Domain
+from bayleaf.data.table_encoder import TableEncoder
+from bayleaf.explorer.editing import editing_content, rows_content, rule_of
+from bayleaf.explorer.page_content import (
+    network_content,
+    published_content,
+    target_content,
+)
+from bayleaf.io.atomic import write_export
+from bayleaf.io.exports.packing import script_json
+from bayleaf.io.exports.runtime import runtime_scripts
+from bayleaf.io.native.model_file import SavedModel
+from bayleaf.models.bayesian_network import BayesianNetwork
+from bayleaf.models.interval_target import IntervalTargetModel
+from bayleaf.models.predictor import Predictor
+
+if TYPE_CHECKING:
+    from bayleaf.classifiers.shared.base import BayesianClassifier
+    from bayleaf.density.bayesian_network_estimator import BayesianNetworkEstimator
+    from bayleaf.regression.averaged_kdb_regressor import AveragedKDBRegressor
+
+    Explorable = (
+        BayesianClassifier
+        | AveragedKDBRegressor
+        | BayesianNetworkEstimator
+        | BayesianNetwork
+        | Predictor
+        | SavedModel
+    )
+
+# Larger pages take a browser too long to open.
+MOST_CHARACTERS = 30_000_000
+# In the order in which they build on one another.
+SCRIPTS = (
+    "engines/most_probable.js",
+    "engines/network_engine.js",
+    "engines/program_engine.js",
+    "engines/target_engine.js",
+    "engines/engines.js",
+    "questions/session.js",
+    "questions/links.js",
+    "questions/ranges.js",
+    "questions/cases.js",
+    "questions/slices.js",
+    "questions/counterfactuals.js",
+    "questions/information.js",
+    "questions/conflicts.js",
+    "questions/sensitivity.js",
+    "questions/editing.js",
+    "questions/latent_editing.js",
+    "views/elements.js",
+    "views/words.js",
+    "views/variable_card.js",
+    "views/graph.js",
+    "views/arcs.js",
+    "views/minimap.js",
+    "views/map_pointers.js",
+    "views/map.js",
+    "views/find.js",
+    "views/answer.js",
+    "views/why.js",
+    "views/what_if.js",
+    "views/consultation.js",
+    "views/chosen_variable.js",
+    "views/case_panel.js",
+    "views/edit_panel.js",
+    "views/page.js",
+)
+
+
+def explorer_html(
+    model: Explorable,
+    title: str | None = None,
+    *,
+    min_count: int = 1,
+    rows: Any = None,
+    edit: Any = None,
+) -> str:
+    """One self-contained page on which a model can be explored.
+
+    The page holds the model and computes exactly, in JavaScript, what the package
+    does: posteriors of all variables under evidence, contributions to the class, and
+    the changes that would flip it. It refers to nothing outside itself.
+
+    Parameters
+    ----------
+    model : classifier, regressor, density estimator, BayesianNetwork or Predictor
+        A fitted model, one read from its file, or a network.
+    title : str, optional
+        Heading of the page; by default what the model is.
+    min_count : int, default=1
+        Above 1, numbers of training rows below it cannot be found out from the page:
+        it holds a classifier of rounded counts, and values of few rows have no names.
+    rows : data frame, optional
+        Rows that the page holds, the first 1 000 of them, to pick cases from.
+    edit : data frame, optional
+        The training rows of a naive Bayes, TAN or KDB model, the class among them, all
+        of which the page then holds: cut points and arcs can be edited in it, with
+        exact leave-one-out log-loss, and the edited model be saved.
+
+    Returns
+    -------
+    str
+        HTML.
+
+    Raises
+    ------
+    ValueError
+        If the model is too large for a page, a variable has no states, or `min_count`
+        is below 1 or asked for a model that does not know the rows behind it, or with
+        rows; the rows lack a column of training; or the model cannot be edited.
+    TypeError
+        If it is no model.
+    AttributeError
+        If it is not fitted.
+    """
+    explored, kind = _explored(model)
+    if isinstance(explored, Predictor):
+        content = published_content(explored, min_count)
+    elif min_count != 1:
+        raise ValueError(
+            f"min_count needs a classifier, which knows the rows behind its "
+            f"distributions; this is a {kind}"
+        )
+    elif isinstance(explored, IntervalTargetModel):
+        content = target_content(explored)
+    else:
+        content = network_content(explored)
+    if min_count != 1 and not (rows is None and edit is None):
+        raise ValueError("rows would show what min_count hides; give one of the two")
+    if rows is not None:
+        content["rows"] = rows_content(rows, *columns_of(model))
+    if edit is not None:
+        saved = _saved(model)
+        rule = rule_of(model, saved.parameters.get("smoothing"))
+        content["editing"] = editing_content(saved, edit, rule)
+    content["title"] = kind if title is None else title
+    # Links hold evidence by number, which means nothing to another model.
+    about = [[v["name"], v["states"]] for v in content["variables"]]
+    content["fingerprint"] = f"{zlib.crc32(repr(about).encode('utf-8', 'replace')):08x}"
+    model_text = script_json(content)
+    if len(model_text) > MOST_CHARACTERS:
+        raise ValueError(
+            f"the page would hold {len(model_text)} characters of numbers, more than "
+            f"{MOST_CHARACTERS}; train on fewer rows, or with fewer networks, parents "
+            "or states"
+        )
+    script = (
+        '"use strict";\n(() => {\n'
+        + "\n".join([*runtime_scripts(), *(_resource(f"web/{n}") for n in SCRIPTS)])
+        + "})();"
+    )
+    digest = hashlib.sha256(script.encode("utf-8")).digest()
+    # Halves of characters, which no file can hold, are replaced.
+    heading = content["title"].encode("utf-8", "replace").decode("utf-8")
+    parts = {
+        # What a content security policy calls the script by.
+        "{{script_hash}}": "sha256-" + base64.b64encode(digest).decode("ascii"),
+        "{{title}}": html.escape(heading),
+        "{{style}}": _resource("web/page.css"),
+        "{{model}}": model_text,
+        "{{script}}": script,
+    }
+    page = _resource("web/page.html")
+    pieces = []
+    # Each piece is put in once, so that a name such as {{script}} stays a name.
+    for mark, text in parts.items():
+        before, _, page = page.partition(mark)
+        pieces += [before, text]
+    return "".join([*pieces, page])
+
+
+def write_explorer(
+    model: Explorable,
+    path: str | Path,
+    title: str | None = None,
+    *,
+    min_count: int = 1,
+    rows: Any = None,
+    edit: Any = None,
+) -> None:
+    """Write the page of `explorer_html` to a file.
+
+    Raises
+    ------
+    ValueError, TypeError, AttributeError
+        As `explorer_html` does.
+    OSError
+        If the file cannot be written.
+    """
+    page = explorer_html(model, title, min_count=min_count, rows=rows, edit=edit)
+    write_export(path, page, errors="replace")
+
+
+Explored = IntervalTargetModel | Predictor | BayesianNetwork
+
+
+def _explored(model: Any) -> tuple[Explored, str]:
+    """What a page shows of a model, fitted or from its file, and what it is called."""
+    if isinstance(model, BayesianNetwork):
+        return model, "Bayesian network"
+    if isinstance(model, Predictor):
+        return model, "Classifier"
+    if isinstance(model, SavedModel):
+        is_classifier = model.kind == "classifier"
+        content: Any = model.predictor if is_classifier else model.model
+        return content, model.estimator
+    fitted, kind = getattr(model, "model_", None), type(model).__name__
+    if isinstance(fitted, IntervalTargetModel):
+        return fitted, kind
+    # Loaded for estimators alone, which have brought scikit-learn with them.
+    from bayleaf.classifiers.shared.base import BayesianClassifier
+    from bayleaf.classifiers.shared.saving import kept_support
+    from bayleaf.density.bayesian_network_estimator import BayesianNetworkEstimator
+
+    if isinstance(model, BayesianClassifier):
+        # With the rows behind it.
+        return replace(model._predictor(), support=kept_support(model)), kind
+    if isinstance(model, BayesianNetworkEstimator):
+        return model.network_, kind
+    raise TypeError(
+        f"the explorer shows fitted models and networks, but was given a {kind}"
+    )
+
+
+def columns_of(model: Any) -> tuple[TableEncoder | None, Domain]:
+    """How a model reads tables, and its variables that are columns."""
+    explored, _ = _explored(model)
+    if isinstance(explored, IntervalTargetModel):
+        encoder = getattr(model, "encoder_", None) or model.encoder
+        return encoder, explored.intervals.domain
+    if isinstance(explored, Predictor):
+        return explored.encoder, explored.model.domain
+    return None, explored.domain
+
+
+def _saved(model: Any) -> SavedModel:
+    """A classifier as its file holds it."""
+    if isinstance(model, SavedModel):
+        return model
+    from bayleaf.classifiers.shared.base import BayesianClassifier
+    from bayleaf.classifiers.shared.saving import saved_model
+
+    if not isinstance(model, BayesianClassifier):
+        raise ValueError(
+            f"a page can edit classifiers and their files, not a {type(model).__name__}"
+        )
+    return saved_model(model)
+
+
+def _resource(name: str) -> str:
+    """A text file that stands beside this one."""
+    return files("bayleaf.explorer").joinpath(name).read_text(encoding="utf-8")

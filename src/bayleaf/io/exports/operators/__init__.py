@@ -1,1 +1,0 @@
-"""Models as graphs of operators, in the Open Neural Network Exchange's format."""

@@ -1,1 +1,0 @@
-"""Formats that are XML, and how XML is read without harm."""

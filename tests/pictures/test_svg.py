@@ -1,0 +1,99 @@
+"""Networks and intervals as SVG."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+from xml.etree import ElementTree
+
+from bayleaf.pictures.svg import Interval, intervals_svg, network_svg
+
+
+def structure(
+    kinds: str, arcs: list[tuple[int, int, float | None]], **others: Any
+) -> dict[str, Any]:
+    """A structure with a node for each letter: f, l, or c."""
+    names = {"f": "feature", "l": "latent", "c": "class"}
+    return {
+        "nodes": [
+            {"name": f"node_{place}", "kind": names[kind]}
+            for place, kind in enumerate(kinds)
+        ],
+        "arcs": [{"parent": p, "child": c, "weight": w} for p, c, w in arcs],
+        "n_arcs_left_out": 0,
+        **others,
+    }
+
+
+def test_parents_stand_above_their_children() -> None:
+    svg, note = network_svg(structure("fff", [(0, 1, None), (1, 2, None)]))
+    heights = [float(y) for y in re.findall(r'<rect x="[\d.]+" y="([\d.]+)"', svg)]
+    assert heights == sorted(heights)
+    assert len(set(heights)) == 3
+    assert svg.count('class="arc"') == 2
+    assert note == ""
+
+
+def test_arcs_of_a_class_over_many_features_are_told_instead() -> None:
+    arcs: list[tuple[int, int, float | None]] = [(9, child, None) for child in range(9)]
+    alone, note = network_svg(structure("fffffffffc", arcs))
+    assert alone.count('class="arc light"') == 9
+    assert note == ""
+    among, note = network_svg(structure("fffffffffc", [*arcs, (0, 1, None)]))
+    assert among.count("marker-end") == 1
+    assert "parent of 9 of the variables" in note
+
+
+def test_the_heaviest_arcs_of_averages_are_drawn() -> None:
+    arcs: list[tuple[int, int, float | None]] = [
+        (p, c, 1.0 / (1 + p + c)) for p in range(8) for c in range(8) if p < c
+    ]
+    ranked = sorted(arcs, key=lambda arc: -(arc[2] or 0))
+    svg, note = network_svg(structure("ffffffff", ranked, n_arcs_left_out=5))
+    assert svg.count("marker-end") == 12
+    assert note == "The heaviest 12 of 33 arcs are drawn."
+
+
+def test_too_many_nodes_are_not_drawn() -> None:
+    assert network_svg(structure("f" * 151, [])) == (
+        "",
+        "A picture of 151 variables could not be read.",
+    )
+
+
+def test_names_are_escaped_and_cut_on_the_node_but_whole_in_its_title() -> None:
+    found = structure("f", [])
+    found["nodes"][0]["name"] = "<b>a very long name of a column</b> & more"
+    svg, _ = network_svg(found)
+    assert "<b>" not in svg
+    assert "<title>&lt;b&gt;a very long name of a column&lt;/b&gt; &amp; more" in svg
+    assert max(map(len, re.findall(r">([^<]*)</text>", svg))) < 40
+
+
+SERIES = [
+    ("found", [Interval(0.5, 0.25, 0.75), Interval(None, None, None)]),
+    ("selected", [Interval(0.0, 0.0, 0.1), Interval(1.0, None, None)]),
+]
+
+
+def drawn(names: list[str]) -> ElementTree.Element:
+    """The image as a tree."""
+    return ElementTree.fromstring(
+        re.sub(r"^<p>.*?</p>", "", intervals_svg("t", names, SERIES))
+    )
+
+
+def test_points_stand_where_their_shares_are() -> None:
+    centres = [float(c.get("cx")) for c in drawn(["a", "b"]).iter("circle")]
+    start, end = sorted(centres)[0], sorted(centres)[-1]
+    assert sorted((c - start) / (end - start) for c in centres) == [0.0, 0.5, 1.0]
+
+
+def test_a_share_that_is_not_known_has_no_point() -> None:
+    assert len(list(drawn(["a", "b"]).iter("circle"))) == 3
+
+
+def test_names_are_text() -> None:
+    texts = [t.text for t in drawn(["<script>", "b"]).iter("text")]
+    assert "<script>" in texts
+    assert "<script>" not in intervals_svg("<script>", ["<script>", "b"], SERIES)
