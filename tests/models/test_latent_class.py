@@ -14,8 +14,8 @@ import pytest
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.describe.drawing import table_rows
-from bayleaf.inference.junction_tree.rows import posterior_rows
-from bayleaf.inference.junction_tree.tree import JunctionTree
+from bayleaf.inference.junction_tree import JunctionTree
+from bayleaf.inference.row_propagation import posterior_rows
 from bayleaf.models.explanation import explain_rows
 from bayleaf.models.latent_class import LatentClassModel, component_name
 from bayleaf.models.mixtures.latent_class_explanation import LatentClassExplanation

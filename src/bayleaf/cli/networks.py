@@ -60,8 +60,8 @@ def conditions_from(
 
 def _is_plain(network: BayesianNetwork, text: str) -> bool:
     """Whether a text is one item of evidence, and no expression."""
-    from bayleaf.inference.events.binding import read_event
-    from bayleaf.inference.events.parsing import has_keywords
+    from bayleaf.inference.events.events import read_event
+    from bayleaf.inference.events.expressions import has_keywords
     from bayleaf.inference.states import StateReader
 
     joins = has_keywords(text)

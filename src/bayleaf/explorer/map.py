@@ -12,7 +12,7 @@ from bayleaf.counts.information import (
     conditional_mutual_information,
     mutual_information_of_table,
 )
-from bayleaf.inference.junction_tree.tree import JunctionTree
+from bayleaf.inference.junction_tree import JunctionTree
 from bayleaf.layout.layered import Drawing, with_tops
 from bayleaf.models.texts.picture import WeightedArc
 

@@ -16,9 +16,12 @@ from bayleaf.data.codes import Codes
 from bayleaf.graph.separation import ancestors
 from bayleaf.inference.evidence import Evidence, ImpossibleEvidenceError
 from bayleaf.inference.factorisation import Factorisation, cut_network
-from bayleaf.inference.junction_tree.bounded_forest import TooWideError
-from bayleaf.inference.junction_tree.findings import Findings
-from bayleaf.inference.junction_tree.tree import JunctionTree, Propagation
+from bayleaf.inference.junction_tree import (
+    Findings,
+    JunctionTree,
+    Propagation,
+    TooWideError,
+)
 from bayleaf.wording import quoted
 
 # Parts of a network that are kept for the next question.

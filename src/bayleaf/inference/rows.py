@@ -17,8 +17,8 @@ from bayleaf.data.reading.rules import EncoderRules
 from bayleaf.data.tables.columns import NumberColumn, PlainColumn, ValueColumn
 from bayleaf.data.tables.frames import column_names, plain_columns, value_column
 from bayleaf.inference.evidence import Evidence, EvidenceItem, ImpossibleEvidenceError
-from bayleaf.inference.junction_tree import rows as tree_rows
 from bayleaf.inference.parts import NetworkTrees
+from bayleaf.inference.row_propagation import log_evidence_rows, posterior_rows
 from bayleaf.inference.states import StateReader, find_variable
 from bayleaf.wording import name_list, near_names, quoted
 
@@ -111,7 +111,7 @@ def posterior_table(
     """
     given = [variable for variable in observed(rows) if variable != target]
     part = trees.part(Evidence(trees.domain, ()), [target, *given])
-    posteriors, log_evidence = tree_rows.posterior_rows(
+    posteriors, log_evidence = posterior_rows(
         part.tree, part.codes(rows), part.positions[target], thread_count(n_jobs)
     )
     impossible = np.flatnonzero(np.isneginf(log_evidence))
@@ -128,9 +128,7 @@ def log_likelihood_rows(
     Minus infinity for rows of probability zero, 0 for rows without any value.
     """
     part = trees.part(Evidence(trees.domain, ()), observed(rows))
-    return tree_rows.log_evidence_rows(
-        part.tree, part.codes(rows), thread_count(n_jobs)
-    )
+    return log_evidence_rows(part.tree, part.codes(rows), thread_count(n_jobs))
 
 
 def _check_unknown(unknown: str) -> None:

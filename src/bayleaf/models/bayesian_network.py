@@ -19,7 +19,7 @@ from bayleaf.cpds.given_tables import (
 from bayleaf.cpds.table import TableCPD
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.inference.factorisation import Factorisation
-from bayleaf.inference.interventions.questions import Interventions
+from bayleaf.inference.interventions.causal_questions import Interventions
 from bayleaf.inference.parts import NetworkTrees
 from bayleaf.inference.queries import Inference
 from bayleaf.models.handed_over import HandedOver

@@ -95,7 +95,7 @@ def query(
         names_from,
         open_network,
     )
-    from bayleaf.inference.interventions.adjustment_sets import ASSUMPTION
+    from bayleaf.inference.interventions.identification import ASSUMPTION
 
     several = {
         "--most-probable": most_probable,

@@ -1,13 +1,35 @@
-"""Events as sets of states of single variables, joined by and and or."""
+"""Events as sets of states, joined by and and or, and read from words."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import warnings
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from bayleaf.data.domain import Domain, Variable
+from bayleaf.inference.events.expressions import (
+    Comparison,
+    Conjunction,
+    Disjunction,
+    Expression,
+    Membership,
+    Negation,
+    Within,
+    Word,
+    misread,
+    parsed,
+)
+from bayleaf.inference.evidence import read_evidence
+from bayleaf.inference.ranges import Range, cuts_an_interval, range_codes, range_text
+from bayleaf.inference.states import StateReader, find_variable
+from bayleaf.wording import name_list, quoted
+
+_TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 
 @dataclass(frozen=True)
@@ -108,3 +130,199 @@ def _flat(parts: Iterable[Event], kind: type[AllOf] | type[AnyOf]) -> list[Event
         own = not is_constant and isinstance(part, kind)
         found += part.parts if own and isinstance(part, AllOf | AnyOf) else (part,)
     return found
+
+
+def read_event(domain: Domain, event: Any) -> Event:
+    """The event that an expression or a mapping means, simplified.
+
+    Likelihoods are not allowed. ValueError if the text is not an expression, or a
+    variable or state does not exist; TypeError if it is neither text nor a mapping.
+    """
+    if isinstance(event, str):
+        return simplified(Binder(domain, event).event(parsed(event)), domain.cards)
+    if not isinstance(event, Mapping):
+        raise TypeError(
+            "an event must be a text such as 'disease = present and age > 50', or a "
+            f"mapping from names to states, got {type(event).__name__}"
+        )
+    parts = []
+    for item in read_evidence(domain, event).items:
+        weights = item.likelihood
+        if not np.isin(weights, (0.0, 1.0)).all():
+            raise ValueError(
+                f"an event must be a set of states, but variable "
+                f"{quoted(item.about.name)} is given likelihoods; give these as "
+                "evidence instead"
+            )
+        parts.append(OneOf(item.variable, frozenset(np.flatnonzero(weights).tolist())))
+    return simplified(AllOf(tuple(parts)), domain.cards)
+
+
+class Binder:
+    """Finds the variables and states that the words of one text mean.
+
+    A bound inside an interval counts the whole interval, with a warning, as in
+    evidence.
+    """
+
+    def __init__(self, domain: Domain, text: str) -> None:
+        self._domain = domain
+        self._text = text
+        self._names = {str(name) for name in domain.names}
+
+    def event(self, expression: Expression) -> Event:
+        """The event that an expression means."""
+        if isinstance(expression, Conjunction):
+            return AllOf(tuple(map(self.event, expression.parts)))
+        if isinstance(expression, Disjunction):
+            return AnyOf(tuple(map(self.event, expression.parts)))
+        if isinstance(expression, Negation):
+            return opposite(self.event(expression.part), self._domain.cards)
+        if isinstance(expression, Comparison):
+            return self._comparison(expression)
+        if isinstance(expression, Within):
+            return self._within(expression)
+        return self._membership(expression)
+
+    def _membership(self, said: Membership) -> Event:
+        """One of several states, or none of them."""
+        position = self._variable(said.name)
+        codes = [self._states(position, value) for value in said.values]
+        return self._set(position, frozenset().union(*codes), said.is_negated)
+
+    def _within(self, said: Within) -> Event:
+        """States between two bounds."""
+        position = self._variable(said.name)
+        low, high = (self._bound(position, word) for word in (said.low, said.high))
+        codes = self._in_range(position, Range(low, high), said.low)
+        return self._set(position, codes, said.is_negated)
+
+    def _comparison(self, said: Comparison) -> Event:
+        """What a sign, or two, say of the variable beside it or between them."""
+        if len(said.signs) == 2:
+            return self._between_signs(said)
+        name, value, sign = *said.operands, said.signs[0]
+        if not self._is_variable(name) and self._is_variable(value):
+            name, value, sign = value, name, _TURNED.get(sign, sign)
+        position = self._variable(name)
+        if sign in _TURNED:
+            bound = self._bound(position, value)
+            codes = self._in_range(position, _one_sided(sign, bound), value)
+            return self._set(position, codes)
+        return self._set(position, self._equal(position, value), sign == "!=")
+
+    def _between_signs(self, said: Comparison) -> Event:
+        """States between bounds such as those of ``30 < age <= 50``."""
+        low, name, high = said.operands
+        if {sign[0] for sign in said.signs} not in ({"<"}, {">"}):
+            raise misread(
+                self._text,
+                low.place,
+                "two signs must both be < or <=, or both > or >=; join other "
+                "conditions by 'and'",
+            )
+        position = self._variable(name)
+        signs = said.signs
+        if signs[0].startswith(">"):
+            low, high, signs = high, low, signs[::-1]
+        bounds = Range(
+            self._bound(position, low),
+            self._bound(position, high),
+            open_low="=" not in signs[0],
+            open_high="=" not in signs[1],
+        )
+        return self._set(position, self._in_range(position, bounds, name))
+
+    def _set(
+        self, position: int, codes: frozenset[int], is_negated: bool = False
+    ) -> Event:
+        """A variable has one of some states, or none of them."""
+        event = OneOf(position, codes)
+        return opposite(event, self._domain.cards) if is_negated else event
+
+    def _is_variable(self, word: Word) -> bool:
+        """Whether a word names a variable."""
+        return word.text in self._names
+
+    def _variable(self, word: Word) -> int:
+        """The variable that a word names."""
+        try:
+            return find_variable(self._domain, word.text)
+        except ValueError as error:
+            raise misread(self._text, word.place, str(error)) from None
+
+    def _equal(self, position: int, word: Word) -> frozenset[int]:
+        """States that follow an equals sign; two dots may stand between bounds."""
+        reader = StateReader(self._domain[position])
+        low, dots, high = word.text.partition("..")
+        is_state = reader.codes(word.text) is not None
+        if is_state or word.is_quoted or not (low and dots and high):
+            return self._states(position, word)
+        ends = Word(low, word.place), Word(high, word.place + len(low) + 2)
+        bounds = Range(*(self._bound(position, end) for end in ends))
+        return self._in_range(position, bounds, word)
+
+    def _states(self, position: int, word: Word) -> frozenset[int]:
+        """States that a word means: one, or those under a node of the hierarchy."""
+        reader = StateReader(self._domain[position])
+        codes = reader.codes(word.text)
+        number = _number(word.text)
+        if codes is None and number is not None:
+            codes = reader.codes(number)
+        if codes is not None:
+            return frozenset(codes)
+        error = reader.unknown(word.text)
+        problem = str(error)
+        if word.text == "missing":
+            name = quoted(reader.variable.name)
+            problem = f"missing cells are no state of variable {name}; leave it out"
+        raise misread(self._text, word.place, problem) from None
+
+    def _bound(self, position: int, word: Word) -> Any:
+        """A category or a number."""
+        variable = self._domain[position]
+        number = _number(word.text)
+        if variable.categories is not None or number is None:
+            return word.text
+        return number
+
+    def _in_range(self, position: int, bounds: Range, word: Word) -> frozenset[int]:
+        """States within bounds, with a warning where these cut an interval."""
+        variable = self._domain[position]
+        try:
+            codes = range_codes(variable, bounds)
+        except ValueError as error:
+            raise misread(self._text, word.place, str(error)) from None
+        if cuts_an_interval(variable, bounds):
+            warnings.warn(_taken_whole(variable, bounds, codes), stacklevel=2)
+        return frozenset(codes)
+
+
+def _taken_whole(variable: Variable, bounds: Range, codes: tuple[int, ...]) -> str:
+    """What is counted where a bound lies inside an interval."""
+    said = range_text(variable, bounds, codes)
+    if variable.categories is not None:
+        states = [variable.label(code) for code in codes]
+        said = f"{said} (taken as {' or '.join(states)})"
+    cuts = name_list(variable.bounds, limit=12)
+    return (
+        f"{said}: intervals count as a whole; the cut points of variable "
+        f"{quoted(variable.name)} are {cuts}"
+    )
+
+
+def _one_sided(sign: str, bound: Any) -> Range:
+    """The range that one sign gives."""
+    is_open = "=" not in sign
+    if sign.startswith("<"):
+        return Range(None, bound, open_high=is_open)
+    return Range(bound, None, open_low=is_open)
+
+
+def _number(text: str) -> float | None:
+    """The number that a text spells; None for all else."""
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    return None if np.isnan(number) else number

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from bayleaf.data.domain import Domain, Variable
-from bayleaf.inference.events.binding import read_event
 from bayleaf.inference.events.events import (
     ALWAYS,
     NEVER,
@@ -18,6 +17,7 @@ from bayleaf.inference.events.events import (
     Event,
     OneOf,
     mentioned,
+    read_event,
 )
 from bayleaf.inference.evidence import (
     Evidence,

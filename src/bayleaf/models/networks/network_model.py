@@ -12,8 +12,7 @@ from bayleaf.counts.source import Family
 from bayleaf.cpds.distribution import CPD
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
-from bayleaf.inference.elimination import Eliminator
-from bayleaf.inference.factors import Factor, FusedTables
+from bayleaf.inference.factors import Eliminator, Factor, FusedTables
 from bayleaf.models.class_model import LogScores
 from bayleaf.models.networks.class_network import ClassNetwork
 from bayleaf.wording import name_list, quoted

@@ -8,7 +8,7 @@ from typing import Any
 
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.graph.dag import DAG
-from bayleaf.inference.interventions.questions import CausalQuestions
+from bayleaf.inference.interventions.causal_questions import CausalQuestions
 from bayleaf.models.handed_over import HandedOverStructure
 from bayleaf.models.network_parts import Name, dag_of, position_of, variable_of
 from bayleaf.models.structures.edges import read_edges

@@ -17,8 +17,7 @@ from bayleaf.cpds.tree import Leaf, Split, TreeCPD
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
 from bayleaf.graph.dag import DAG
-from bayleaf.inference.elimination import Eliminator
-from bayleaf.inference.factors import Factor
+from bayleaf.inference.factors import Eliminator, Factor
 from bayleaf.models.support.family_rows import distribution_places, distributions
 from bayleaf.models.support.support_counts import SupportCounts
 

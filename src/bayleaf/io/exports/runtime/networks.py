@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from bayleaf.inference.factorisation import Factorisation
-from bayleaf.inference.junction_tree.decomposition import Form
-from bayleaf.inference.junction_tree.tree import JunctionTree
+from bayleaf.inference.family_decomposition import Form
+from bayleaf.inference.junction_tree import JunctionTree
 from bayleaf.io.exports.runtime.packing import packed
 from bayleaf.scoring.terms import Floats
 
