@@ -33,7 +33,7 @@ _PUBLIC = {
     "MEstimate": "bayleaf.cpds.smoothing",
     "MaximumLikelihood": "bayleaf.cpds.smoothing",
     "NaiveBayesClassifier": "bayleaf.classifiers.naive_bayes",
-    "NetworkStructure": "bayleaf.models.structures.network_structure",
+    "NetworkStructure": "bayleaf.models.network_structure",
     "StandardDeviationDiscretizer": "bayleaf.data.cuts.discretizers",
     "TANClassifier": "bayleaf.classifiers.tan",
     "ApproximationWarning": "bayleaf.inference.approximate.estimated_posteriors",

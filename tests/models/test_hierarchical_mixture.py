@@ -10,8 +10,8 @@ import pytest
 from bayleaf.cpds.naive_bayes_bank import NaiveBayesBank
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain, Variable
+from bayleaf.models import mixture_banks
 from bayleaf.models.hierarchical_mixture import HierarchicalMixtureModel
-from bayleaf.models.mixtures import tables
 from offenders import check_each
 
 CARDS = (2, 3, 4)
@@ -197,5 +197,5 @@ def test_free_parameters_of_all_gates_and_experts_are_counted() -> None:
 def test_blocks_of_rows_change_no_bit(monkeypatch: pytest.MonkeyPatch) -> None:
     model, codes = random_model((2, 2), n_starts=2), random_codes(50)
     expected = model.class_log_scores(codes)
-    monkeypatch.setattr(tables, "_BLOCK_CELLS", 3 * 8 * 7)
+    monkeypatch.setattr(mixture_banks, "_BLOCK_CELLS", 3 * 8 * 7)
     np.testing.assert_array_equal(model.class_log_scores(codes), expected)

@@ -17,8 +17,11 @@ from bayleaf.describe.drawing import table_rows
 from bayleaf.inference.junction_tree import JunctionTree
 from bayleaf.inference.row_propagation import posterior_rows
 from bayleaf.models.explanation import explain_rows
-from bayleaf.models.latent_class import LatentClassModel, component_name
-from bayleaf.models.mixtures.latent_class_explanation import LatentClassExplanation
+from bayleaf.models.latent_class import (
+    LatentClassExplanation,
+    LatentClassModel,
+    component_name,
+)
 
 CARDS = (3, 2, 4)
 N_CLASSES = 3

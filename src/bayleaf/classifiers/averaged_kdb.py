@@ -40,8 +40,7 @@ from bayleaf.data.cuts.random_cuts import RandomCuts, default_n_codings, value_m
 from bayleaf.data.domain import Domain
 from bayleaf.data.encoder.learning import Discretizer
 from bayleaf.models.averaged_kdb import AveragedKDBModel
-from bayleaf.models.rules.tree_rules import TreeRule, tree_rules
-from bayleaf.models.support.class_trees import ClassTrees
+from bayleaf.models.support.class_trees import ClassTrees, TreeRule, tree_rules
 from bayleaf.models.support.number_terms import Curves, WeightedLinearFamilies
 from bayleaf.progress import Work
 from bayleaf.search.constraints import Constraints

@@ -15,7 +15,7 @@ from bayleaf.data.codes import Codes
 from bayleaf.data.shuffled_rows import merged_rows
 from bayleaf.latent.hierarchical_parameters import cell_counts, class_children_codes
 from bayleaf.models.hierarchical_naive_bayes import HierarchicalNaiveBayesModel
-from bayleaf.models.latents.messages import LatentMessages, SharedMessages
+from bayleaf.models.latents.latent_messages import LatentMessages, SharedMessages
 from bayleaf.progress import Work
 
 Table = NDArray[np.float64]

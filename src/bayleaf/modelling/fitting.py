@@ -17,7 +17,7 @@ from bayleaf.modelling.fitted_tables import (
 )
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.network_parts import Name, position_of
-from bayleaf.models.structures.network_structure import NetworkStructure
+from bayleaf.models.network_structure import NetworkStructure
 from bayleaf.wording import quoted
 
 MISSING = ("marginalize", "em", "state", "error")

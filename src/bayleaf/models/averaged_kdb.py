@@ -17,22 +17,18 @@ from bayleaf.cpds.random_network import FamilyBank, RandomNetwork
 from bayleaf.cpds.smoothing import Smoothing
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
-from bayleaf.models.class_model import LogScores
-from bayleaf.models.model_kind import ModelKind
-from bayleaf.models.support.cells import RowFacts, UsedCells
+from bayleaf.models.class_model import LogScores, ModelKind
 from bayleaf.models.support.class_trees import ClassTrees
-from bayleaf.models.support.nested_levels import AverageLevels
-from bayleaf.models.support.network_terms import nested_terms
+from bayleaf.models.support.nested_distributions import AverageLevels, nested_terms
 from bayleaf.models.support.number_terms import (
     Curves,
     WeightedLinearFamilies,
     odds_between,
     parent_weights,
 )
-from bayleaf.models.support.support_counts import SupportCounts
-from bayleaf.models.texts.average_remarks import average_remarks
+from bayleaf.models.support.support_counts import RowFacts, SupportCounts, UsedCells
 from bayleaf.models.texts.feature_shape import FeatureShape, feature_shape
-from bayleaf.models.texts.weighted_edge import WeightedEdge
+from bayleaf.models.texts.picture import WeightedEdge
 from bayleaf.scoring.partial_cases import (
     CaseWeights,
     PartialCases,
@@ -42,7 +38,7 @@ from bayleaf.scoring.partial_cases import (
     parents_of,
 )
 from bayleaf.scoring.terms import Look, Term
-from bayleaf.wording import counted
+from bayleaf.wording import counted, size_text
 
 # Log-probabilities held at a time while rows are explained.
 _BLOCK_VALUES = 1 << 23
@@ -168,9 +164,25 @@ class AveragedKDBModel(ModelKind):
     @property
     def remarks(self) -> tuple[str, ...]:
         """What a summary tells beside counts and arcs."""
-        n_trees = 0 if self.trees is None else len(self.trees.classes)
-        least = self.min_rows or 1
-        return average_remarks(len(self.networks), least, self.n_bytes, n_trees)
+        n_networks, least = len(self.networks), self.min_rows or 1
+        average = f"an average of {n_networks} networks"
+        lines = [f"{average}, terms weighted by what is new in it"]
+        if least > 1:
+            few = f"parents' states of less than {least} rows"
+            lines.append(f"{few} count as one parent fewer")
+        lines.append(f"its tables take {size_text(self.n_bytes)} of memory")
+        if self.trees is not None and len(self.trees.classes):
+            trees = f"{len(self.trees.classes)} trees"
+            lines.append(
+                f"{trees} add what conjunctions of states say: rules() lists them"
+            )
+        return (
+            *lines,
+            'one drawing instead: KDBClassifier(k="auto", smoothing="auto", '
+            'calibration="leave_one_out"),',
+            # Mean held-out log-loss, see docs/results/accuracy.md.
+            "  at a mean log-loss of 0.406 against 0.305 on 46 tables",
+        )
 
     @property
     def n_bytes(self) -> int:

@@ -17,17 +17,20 @@ from bayleaf.data.domain import Domain
 from bayleaf.graph.dag import DAG
 from bayleaf.inference.log_sums import log_sum_exp, logarithmic_mean_weights
 from bayleaf.models.bayesian_network import BayesianNetwork
-from bayleaf.models.class_model import LogScores
-from bayleaf.models.model_kind import ModelKind
+from bayleaf.models.class_model import LogScores, ModelKind, sum_out
 from bayleaf.models.networks.network_model import NetworkModel
-from bayleaf.models.support.cells import Fact, RowFacts, UsedCells
 from bayleaf.models.support.drawn_networks import DrawnRow, drawn_cpds, touched
-from bayleaf.models.support.network_terms import sum_out
 from bayleaf.models.support.shared_information import averaged_arcs, turned
-from bayleaf.models.support.support_counts import SupportCounts, TableSize
-from bayleaf.models.texts.average_remarks import size_remark
+from bayleaf.models.support.support_counts import (
+    Fact,
+    RowFacts,
+    SupportCounts,
+    TableSize,
+    UsedCells,
+)
 from bayleaf.models.texts.picture import PicturedGraph, WeightedArc, class_over_features
 from bayleaf.scoring.terms import LogSum, Term
+from bayleaf.wording import size_text
 
 Floats = NDArray[np.float64]
 
@@ -144,7 +147,10 @@ class AveragedNetworksModel(ModelKind):
     def remarks(self) -> tuple[str, ...]:
         """How many networks there are, and what their tables take."""
         n_bytes = sum(table.probabilities.nbytes for table in self.tables)
-        return f"an average of {len(self.members)} networks", size_remark(n_bytes)
+        return (
+            f"an average of {len(self.members)} networks",
+            f"its tables take {size_text(n_bytes)} of memory",
+        )
 
     @property
     def log_likelihood_scope(self) -> str:

@@ -24,8 +24,7 @@ from bayleaf.inference.parts import NetworkTrees
 from bayleaf.inference.queries import Inference
 from bayleaf.models.handed_over import HandedOver
 from bayleaf.models.network_parts import Name, dag_of, position_of, variable_of
-from bayleaf.models.structures.named_graph import NamedGraph
-from bayleaf.models.structures.network_structure import NetworkStructure
+from bayleaf.models.network_structure import NamedGraph, NetworkStructure
 from bayleaf.models.texts.html_summary import arc_text, drawing_of, facts_html
 from bayleaf.models.texts.network_text import distribution_text, network_text
 from bayleaf.wording import (

@@ -14,13 +14,12 @@ from numpy.typing import NDArray
 from bayleaf.data.codes import Codes
 from bayleaf.inference.factors import Factor, FusedTables
 from bayleaf.models.bayesian_network import BayesianNetwork
-from bayleaf.models.class_model import LogScores
-from bayleaf.models.latents.messages import LatentMessages
-from bayleaf.models.latents.network import latent_network
-from bayleaf.models.latents.reports import features_given_class, latent_reports
-from bayleaf.models.latents.tables import HierarchicalTables
-from bayleaf.models.rules.latent_rules import LatentReport, latent_names
-from bayleaf.models.support.network_terms import sum_out
+from bayleaf.models.class_model import LogScores, sum_out
+from bayleaf.models.latent_rules import LatentReport, latent_names
+from bayleaf.models.latents.hierarchical_tables import HierarchicalTables
+from bayleaf.models.latents.latent_messages import LatentMessages
+from bayleaf.models.latents.latent_network import latent_network
+from bayleaf.models.latents.latent_reports import features_given_class, latent_reports
 from bayleaf.scoring.terms import Term
 from bayleaf.wording import brief_fields, name_list
 

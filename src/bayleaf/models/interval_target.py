@@ -16,9 +16,9 @@ from bayleaf.models.support.target_distributions import TargetDistributions
 from bayleaf.models.support.tree_sum import TreeSum
 from bayleaf.models.texts.expectation import (
     ExpectationExplanation,
+    ExpectationShape,
     ExpectationTerm,
 )
-from bayleaf.models.texts.expectation_shape import ExpectationShape
 from bayleaf.wording import brief_fields
 
 Floats = NDArray[np.float64]

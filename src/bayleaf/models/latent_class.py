@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,19 +20,27 @@ from bayleaf.graph.dag import DAG
 from bayleaf.inference.factors import Factor, FusedTables
 from bayleaf.inference.log_sums import log_sum_exp
 from bayleaf.models.bayesian_network import BayesianNetwork
-from bayleaf.models.class_model import LogScores
-from bayleaf.models.explanation import Explanation
-from bayleaf.models.mixtures.latent_class_explanation import explain_components
-from bayleaf.models.mixtures.latent_class_text import component_remarks
-from bayleaf.models.model_kind import ModelKind
-from bayleaf.models.support.cells import Fact, RowFacts, UsedCells
-from bayleaf.models.support.network_terms import sum_out
-from bayleaf.models.support.support_counts import SupportCounts, TableSize
+from bayleaf.models.class_model import LogScores, ModelKind, sum_out
+from bayleaf.models.explanation import Explanation, base_fields, wrapped
+from bayleaf.models.support.support_counts import (
+    Fact,
+    RowFacts,
+    SupportCounts,
+    TableSize,
+    UsedCells,
+)
 from bayleaf.scoring.terms import Term
-from bayleaf.wording import counted, quoted
+from bayleaf.wording import counted, quoted, shown_name, stated
 
 # Log joints of components and classes that are computed together.
 _BLOCK_CELLS = 1 << 22
+# Components of a class that are written.
+_SHOWN = 4
+# Components are written until they hold this share of their class.
+_SHARE_SHOWN = 0.9
+# Lines that are written, and states of each component.
+_LINES_SHOWN = 40
+_STATES_SHOWN = 3
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -354,3 +362,130 @@ def _log_odds(
     """
     with np.errstate(invalid="ignore"):
         return log_sum_exp(for_target, axis=1) - log_sum_exp(for_against, axis=1)
+
+
+@dataclass(frozen=True, repr=False)
+class LatentClassExplanation(Explanation):
+    """The log-odds of a class in terms that add up, and the components behind.
+
+    A term takes the features before it as known: what they tell of the components is
+    part of it.
+
+    Parameters
+    ----------
+    components : tuple of float
+        P(component | the class explained, row).
+    against_components : tuple of float
+        The same for the class it is compared with.
+    """
+
+    components: tuple[float, ...] = ()
+    against_components: tuple[float, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """The explanation as plain values, ready for JSON."""
+        return {
+            **super().to_dict(),
+            "components": list(self.components),
+            "against_components": list(self.against_components),
+        }
+
+    def __str__(self) -> str:
+        return self.to_text()
+
+    def to_text(self, limit: int = 10, called: str | None = None) -> str:
+        """Write the terms, the largest `limit` in full, and the best components."""
+        lines = [super().to_text(limit, called)]
+        if len(self.components) > 1:
+            lines += _told(self.target, self.components)
+            if self.against != self.target:
+                lines += _told(self.against, self.against_components)
+        return "\n".join(lines)
+
+
+def _told(label: Any, shares: tuple[float, ...]) -> list[str]:
+    """The likeliest components of a class."""
+    ranked = sorted(range(len(shares)), key=lambda place: -shares[place])
+    parts = [f"{place + 1} with {shares[place]:.3f}" for place in ranked[:_SHOWN]]
+    return wrapped(f"component if {shown_name(label)}: {', '.join(parts)}", "  ")
+
+
+def explain_components(
+    shares: NDArray[np.float64],
+    explanations: Sequence[Explanation],
+    target: NDArray[np.intp],
+    against: NDArray[np.intp],
+) -> list[LatentClassExplanation]:
+    """Add to each row's explanation to which components the row belongs.
+
+    `shares` (n_rows, n_classes, n_components) are P(component | class, row); `target`
+    and `against` (n_rows,) are the classes explained.
+    """
+    return [
+        LatentClassExplanation(
+            **base_fields(explanation),
+            components=tuple(shares[row, target[row]].tolist()),
+            against_components=tuple(shares[row, against[row]].tolist()),
+        )
+        for row, explanation in enumerate(explanations)
+    ]
+
+
+def component_remarks(
+    domain: Domain,
+    weights: NDArray[np.float64],
+    tables: Sequence[NDArray[np.float64]],
+) -> tuple[str, ...]:
+    """One line for each heavy component: its weight and the states that mark it most.
+
+    A state marks a component by how much it adds to the divergence of the component
+    from its class, P(state | class, component) ln(P(state | class, component) / P(state
+    | class)). `weights` (n_classes, n_components), `tables` (n_classes, n_components,
+    card). Empty with a single component.
+    """
+    n_classes, n_components = weights.shape
+    if n_components == 1:
+        return ()
+    told = []
+    for code in range(n_classes):
+        class_variable = domain[len(domain) - 1]
+        label = stated(class_variable.name, class_variable.label(code))
+        own_tables = [table[code] for table in tables]
+        before = np.concatenate([[0.0], np.cumsum(weights[code])[:-1]])
+        n_shown = int(np.count_nonzero(before < _SHARE_SHOWN))
+        for number in range(n_shown):
+            marks = _marks(domain, weights[code], own_tables, number)
+            told.append(
+                f"component {number + 1} of {label}: "
+                f"{weights[code, number]:.3f} of its rows"
+                + (f"; {', '.join(marks)}" if marks else "")
+            )
+        if n_shown < n_components:
+            told.append(
+                f"{n_components - n_shown} more of {label}: "
+                f"{weights[code, n_shown:].sum():.3f} of its rows"
+            )
+    hidden = len(told) - _LINES_SHOWN
+    if hidden > 0:
+        return (*told[:_LINES_SHOWN], f"and {hidden} more lines on other components")
+    return tuple(told)
+
+
+def _marks(
+    domain: Domain,
+    weights: NDArray[np.float64],
+    tables: Sequence[NDArray[np.float64]],
+    number: int,
+) -> list[str]:
+    """The states that mark one component of one class, the most telling first."""
+    found = []
+    for feature, table in enumerate(tables):
+        own, overall = table[number], weights @ table
+        possible = (own > 0) & (overall > 0)
+        gains = np.zeros(len(own))
+        gains[possible] = own[possible] * np.log(own[possible] / overall[possible])
+        for state in np.flatnonzero(gains > 0):
+            fact = stated(domain[feature].name, domain[feature].label(int(state)))
+            text = f"{fact} ({own[state]:.2f}, overall {overall[state]:.2f})"
+            found.append((-float(gains[state]), feature, text))
+    return [text for _, _, text in sorted(found)[:_STATES_SHOWN]]

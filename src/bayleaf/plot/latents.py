@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.data.domain import Variable
-from bayleaf.models.rules.latent_rules import LatentReport
+from bayleaf.models.latent_rules import LatentReport
 from bayleaf.plot import style
 from bayleaf.wording import counted, near_names, quoted
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.models.texts.expectation_shape import ExpectationShape
+from bayleaf.models.texts.expectation import ExpectationShape
 from bayleaf.models.texts.feature_shape import FeatureShape
 from bayleaf.plot import style
 from bayleaf.wording import name_list, quoted

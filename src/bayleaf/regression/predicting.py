@@ -19,8 +19,7 @@ from bayleaf.models.support.target_distributions import (
     checked_coverage,
     checked_levels,
 )
-from bayleaf.models.texts.expectation import ExpectationExplanation
-from bayleaf.models.texts.expectation_shape import ExpectationShape
+from bayleaf.models.texts.expectation import ExpectationExplanation, ExpectationShape
 from bayleaf.wording import name_list, quoted
 
 Floats = NDArray[np.float64]

@@ -16,10 +16,8 @@ from bayleaf.cpds.given_tables import check_shape
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
 from bayleaf.models.bayesian_network import BayesianNetwork
-from bayleaf.models.class_model import LogScores
-from bayleaf.models.model_kind import ModelKind
+from bayleaf.models.class_model import LogScores, ModelKind, sum_out
 from bayleaf.models.networks.network_model import NetworkModel
-from bayleaf.models.support.network_terms import sum_out
 from bayleaf.models.support.number_terms import WeightedLinearFamilies, odds_between
 from bayleaf.models.support.support_counts import SupportCounts
 from bayleaf.models.texts.feature_shape import FeatureShape, feature_shape

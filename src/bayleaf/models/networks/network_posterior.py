@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 from bayleaf.cpds.given_tables import check_distributions, check_shape
 from bayleaf.data.codes import Codes
 from bayleaf.inference.row_densities import log_densities
-from bayleaf.models.class_model import LogScores
-from bayleaf.models.model_kind import ModelKind
-from bayleaf.models.networks.class_network import ClassNetwork
+from bayleaf.models.class_model import LogScores, ModelKind
+from bayleaf.models.networks.network_model import ClassNetwork
 from bayleaf.models.support.support_counts import SupportCounts
 from bayleaf.scoring.terms import Look, Term
 

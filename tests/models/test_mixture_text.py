@@ -9,8 +9,11 @@ import pytest
 
 from bayleaf.cpds.naive_bayes_bank import NaiveBayesBank
 from bayleaf.data.domain import Domain, Variable
-from bayleaf.models.hierarchical_mixture import HierarchicalMixtureModel
-from bayleaf.models.mixtures.text import deciding_attributes, mixture_text
+from bayleaf.models.hierarchical_mixture import (
+    HierarchicalMixtureModel,
+    deciding_attributes,
+    mixture_text,
+)
 
 DOMAIN = Domain(
     (

@@ -12,9 +12,11 @@ from bayleaf.cpds.naive_bayes_bank import NaiveBayesBank
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.models.explanation import explain_rows
-from bayleaf.models.hierarchical_mixture import HierarchicalMixtureModel
-from bayleaf.models.mixtures.explanation import MixtureExplanation
-from bayleaf.models.mixtures.tables import node_path, path_name
+from bayleaf.models.hierarchical_mixture import (
+    HierarchicalMixtureModel,
+    MixtureExplanation,
+)
+from bayleaf.models.mixture_banks import node_path, path_name
 from oracles.coded_tables import random_codes
 
 CARDS = (2, 3, 4)

@@ -17,11 +17,16 @@ from bayleaf.cpds.given_tables import check_distributions, check_shape
 from bayleaf.cpds.latent_tree import LatentTree
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
-from bayleaf.models.latents.messages import cell_probabilities
-from bayleaf.models.model_kind import ModelKind
-from bayleaf.models.rules.latent_rules import latent_names
-from bayleaf.models.support.cells import Fact, RowFacts, UsedCells
-from bayleaf.models.support.support_counts import SupportCounts, TableSize
+from bayleaf.models.class_model import ModelKind
+from bayleaf.models.latent_rules import latent_names
+from bayleaf.models.latents.latent_messages import cell_probabilities
+from bayleaf.models.support.support_counts import (
+    Fact,
+    RowFacts,
+    SupportCounts,
+    TableSize,
+    UsedCells,
+)
 from bayleaf.models.texts.picture import (
     CLASS,
     FEATURE,

@@ -20,8 +20,8 @@ from bayleaf.data.domain import Domain, Variable, numeric_variable
 from bayleaf.data.tables.frames import take_apart
 from bayleaf.datasets import load_heart
 from bayleaf.models.hierarchical_naive_bayes import HierarchicalNaiveBayesModel
-from bayleaf.models.latents.reports import rules_text as rules_of_reports
-from bayleaf.models.rules.latent_rules import condition_text, state_rules
+from bayleaf.models.latent_rules import condition_text, state_rules
+from bayleaf.models.latents.latent_reports import rules_text as rules_of_reports
 from offenders import check_each
 from oracles.random_latent_models import random_model, random_partition, random_tree
 from oracles.spoken_rules import rule_holds

@@ -14,14 +14,14 @@ from bayleaf.cpds.table import TableCPD
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.graph.dag import DAG
 from bayleaf.models.bayesian_network import BayesianNetwork
-from bayleaf.models.latents.tables import HierarchicalTables
-from bayleaf.models.rules.latent_rules import (
+from bayleaf.models.latent_rules import (
     Rule,
     cells_name,
     latent_names,
     name_of_state,
     state_rules,
 )
+from bayleaf.models.latents.hierarchical_tables import HierarchicalTables
 from bayleaf.wording import quoted
 
 __all__ = ["cells_name", "latent_names", "latent_network", "shown_nodes"]

@@ -10,7 +10,7 @@ import pytest
 
 from bayleaf import BayesianNetwork, NetworkStructure, Variable
 from bayleaf.graph.dag import DAG
-from bayleaf.models.structures.edges import read_edges
+from bayleaf.models.network_structure import read_edges
 from offenders import check_each
 
 PAIRS = [("rain", "wet"), ("hose", "wet"), ("wet", "slips")]

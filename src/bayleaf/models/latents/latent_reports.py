@@ -9,14 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.data.domain import Variable
-from bayleaf.models.latents.tables import HierarchicalTables
-from bayleaf.models.rules.latent_rules import (
+from bayleaf.models.latent_rules import (
     MAX_RULES,
     LatentReport,
     LatentState,
     latent_names,
     state_rules,
 )
+from bayleaf.models.latents.hierarchical_tables import HierarchicalTables
 from bayleaf.wording import shown_name
 
 # Classes above which their probabilities are not written.

@@ -1,4 +1,4 @@
-"""The Dirichlet distributions behind nested families, depth by depth."""
+"""Nested families as terms, and the Dirichlet distributions behind them by depth."""
 
 from __future__ import annotations
 
@@ -8,13 +8,54 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.cpds.nested import NestedFamilies, PseudoCounts, joint_cells
+from bayleaf.cpds.nested import (
+    NestedFamilies,
+    PseudoCounts,
+    joint_cells,
+    pseudo_weights,
+)
 from bayleaf.cpds.random_network import RandomNetwork
 from bayleaf.cpds.smoothing import Smoothing
 from bayleaf.data.codes import Codes
+from bayleaf.scoring.terms import Counts
 
 Floats = NDArray[np.float64]
 States = NDArray[np.uint16]
+
+
+def nested_terms(
+    networks: Sequence[RandomNetwork],
+    weights: Floats,
+    smoothing: Smoothing,
+    n_classes: int,
+) -> Iterator[Counts]:
+    """The mean over networks of their families at all depths, by weight.
+
+    `weights` (n_features, n_depths) are those of each feature at each depth; a family
+    of fewer parents repeats its deepest evidence.
+    """
+    rule = pseudo_weights(smoothing)
+    for network in networks:
+        maps = [states.astype(np.int64) for states in network.maps]
+        for feature, by_depth in enumerate(weights / len(networks)):
+            family = network.counts.variables(feature)
+            depths = by_depth[: len(family)].copy()
+            depths[-1] += by_depth[len(family) :].sum()
+            # Parents without weight are summed out. A feature without any counts in
+            # partial cases.
+            used = np.flatnonzero(depths)
+            family = family[: 1 + int(used.max(initial=0))]
+            counts = network.counts[feature]
+            yield Counts(
+                tuple(family),
+                tuple(maps[member] for member in family),
+                counts.states[: len(family)].T.astype(np.int64),
+                counts.classes.astype(np.int64),
+                counts.weights.astype(np.float64),
+                depths[: len(family)],
+                rule,
+                n_classes,
+            )
 
 
 class FamilyLevel(NamedTuple):
