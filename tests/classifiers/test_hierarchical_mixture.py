@@ -14,7 +14,7 @@ from bayleaf import HierarchicalMixtureNBClassifier
 from bayleaf.classifiers.shared.callbacks import HAS_CALLBACKS
 from bayleaf.data.shuffled_rows import merged_rows
 from bayleaf.latent.online_mixture import OnlineOptions, learn_online
-from bayleaf.models.hierarchical_mixture import (
+from bayleaf.models.hierarchical_mixture_model import (
     HierarchicalMixtureModel,
     MixtureExplanation,
 )

@@ -12,7 +12,7 @@ from bayleaf.cpds.naive_bayes_bank import NaiveBayesBank
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.models.explanation import explain_rows
-from bayleaf.models.hierarchical_mixture import (
+from bayleaf.models.hierarchical_mixture_model import (
     HierarchicalMixtureModel,
     MixtureExplanation,
 )

@@ -9,7 +9,7 @@ import pytest
 
 from bayleaf.cpds.naive_bayes_bank import NaiveBayesBank
 from bayleaf.data.domain import Domain, Variable
-from bayleaf.models.hierarchical_mixture import (
+from bayleaf.models.hierarchical_mixture_model import (
     HierarchicalMixtureModel,
     deciding_attributes,
     mixture_text,

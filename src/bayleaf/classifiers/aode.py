@@ -23,7 +23,7 @@ from bayleaf.counts.source import CountSource
 from bayleaf.cpds.smoothing import Smoothing
 from bayleaf.cpds.table import TableCPD
 from bayleaf.data.domain import Domain
-from bayleaf.models.one_dependence import AveragedOneDependenceModel
+from bayleaf.models.one_dependence_model import AveragedOneDependenceModel
 from bayleaf.search.left_out.leave_one_out import LeaveOneOut
 from bayleaf.search.left_out.one_dependence import one_dependence_log_scores
 

@@ -39,7 +39,7 @@ from bayleaf.data.cuts.discretizers import resolve_discretizer
 from bayleaf.data.cuts.random_cuts import RandomCuts, default_n_codings, value_maps
 from bayleaf.data.domain import Domain
 from bayleaf.data.encoder.learning import Discretizer
-from bayleaf.models.averaged_kdb import AveragedKDBModel
+from bayleaf.models.averaged_kdb_model import AveragedKDBModel
 from bayleaf.models.support.class_trees import ClassTrees, TreeRule, tree_rules
 from bayleaf.models.support.number_terms import Curves, WeightedLinearFamilies
 from bayleaf.progress import Work

@@ -30,7 +30,7 @@ from bayleaf.latent.latent_class_size import (
     choose_size,
     held_out_scores,
 )
-from bayleaf.models.latent_class import LatentClassModel
+from bayleaf.models.latent_class_model import LatentClassModel
 from bayleaf.search.left_out.temperature import best_temperature
 from bayleaf.wording import quoted
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from bayleaf.wording import quoted
 
 if TYPE_CHECKING:
-    from bayleaf.inference.ranges import Range
+    from bayleaf.inference.evidence_ranges import Range
     from bayleaf.models.bayesian_network import BayesianNetwork
 
 
@@ -136,7 +136,7 @@ def two_variables(network: BayesianNetwork, text: str) -> tuple[str | int, str |
 
 def _bounded(network: BayesianNetwork, text: str) -> tuple[str | int, Range] | None:
     """A variable and the bound that follows <, <=, > or >=; None for other texts."""
-    from bayleaf.inference.ranges import Range
+    from bayleaf.inference.evidence_ranges import Range
 
     names = {str(name): name for name in network.domain.names}
     for place, sign in enumerate(text):
@@ -185,7 +185,7 @@ def _one_or_several(
 ) -> Any:
     """A state, several of them, or all but one."""
     from bayleaf.inference.evidence import Not
-    from bayleaf.inference.ranges import Range, parsed_range
+    from bayleaf.inference.evidence_ranges import Range, parsed_range
     from bayleaf.inference.states import StateReader
 
     if isinstance(value, Range):

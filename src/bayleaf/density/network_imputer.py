@@ -25,7 +25,7 @@ from bayleaf.inference.imputation import (
     filled_tables,
     missing_cells,
 )
-from bayleaf.inference.parts import NetworkTrees
+from bayleaf.inference.network_trees import NetworkTrees
 from bayleaf.models.bayesian_network import BayesianNetwork
 
 # What a reading makes of a column where cells of it can be filled.

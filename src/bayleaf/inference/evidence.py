@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.data.tables.cells import is_missing_cell
-from bayleaf.inference.ranges import (
+from bayleaf.inference.evidence_ranges import (
     Range,
     is_pair_of_numbers,
     range_codes,

@@ -15,8 +15,11 @@ from numpy.typing import NDArray
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
 from bayleaf.inference.log_sums import log_sum_exp
+from bayleaf.inference.table_algebra import aligned, elimination_order
 from bayleaf.native.inference import add_looked_up
 from bayleaf.wording import brief_fields, name_list
+
+Floats = NDArray[np.float64]
 
 # A fused table should stay in the second cache: cells times classes.
 _FUSED_CELLS = 8192
@@ -30,11 +33,11 @@ class Factor:
 
     child: int  # the number of features for the class
     variables: tuple[int, ...]  # the further axes, a feature `child` last
-    log_values: NDArray[np.float64]  # (n_classes, *cards), nats
+    log_values: Floats  # (n_classes, *cards), nats
 
     __repr__ = brief_fields
 
-    def padded(self) -> NDArray[np.float64]:
+    def padded(self) -> Floats:
         """The table with one more code on each axis, "missing", that counts zero."""
         n_classes, *cards = self.log_values.shape
         padded = np.zeros((n_classes, *(card + 1 for card in cards)))
@@ -52,7 +55,7 @@ class FusedTables:
 
     variables: tuple[tuple[int, ...], ...]  # features of each table
     strides: tuple[tuple[int, ...], ...]  # per code, in the index
-    values: NDArray[np.float64]  # (n_values,), table after table, nats
+    values: Floats  # (n_values,), table after table, nats
     starts: NDArray[np.int64]  # (n_tables + 1,)
     n_classes: int
 
@@ -63,7 +66,7 @@ class FusedTables:
         cls, factors: Sequence[Factor], cards: Sequence[int]
     ) -> FusedTables:
         """Add neighbouring factors up while the tables stay small."""
-        groups: list[tuple[tuple[int, ...], NDArray[np.float64]]] = []
+        groups: list[tuple[tuple[int, ...], Floats]] = []
         for factor in factors:
             table = factor.padded()
             n_classes = table.shape[0]
@@ -75,8 +78,8 @@ class FusedTables:
                 )
                 cells = prod(cards[v] + 1 for v in union)
                 if cells * n_classes <= _FUSED_CELLS:
-                    left = _spread(fused, variables, union)
-                    right = _spread(table, factor.variables, union)
+                    left = aligned(fused, variables, union, 1)
+                    right = aligned(table, factor.variables, union, 1)
                     groups[-1] = union, left + right
                     continue
             groups.append((factor.variables, table))
@@ -89,7 +92,7 @@ class FusedTables:
         )
 
     @property
-    def tables(self) -> tuple[NDArray[np.float64], ...]:
+    def tables(self) -> tuple[Floats, ...]:
         """Each table, shape (n_classes, n_cells), a view."""
         return tuple(
             self.values[first:last].reshape(self.n_classes, -1)
@@ -106,7 +109,7 @@ class FusedTables:
             np.cumsum([0, *sizes], dtype=np.int64),
         )
 
-    def look_up(self, codes: Codes) -> NDArray[np.float64]:
+    def look_up(self, codes: Codes) -> Floats:
         """Sum of all tables for every row, shape (n_classes, n_rows)."""
         scores = np.zeros((self.n_classes, codes.n_rows))
         features, strides, bounds = self._places
@@ -131,18 +134,6 @@ def _strides(variables: Sequence[int], cards: Sequence[int]) -> tuple[int, ...]:
         strides.append(step)
         step *= cards[variable] + 1
     return tuple(reversed(strides))
-
-
-def _spread(
-    table: NDArray[np.float64], variables: tuple[int, ...], union: tuple[int, ...]
-) -> NDArray[np.float64]:
-    """A padded table with its axes in the order of `union` and ones between."""
-    present = [v for v in union if v in variables]
-    order = [0, *(1 + variables.index(v) for v in present)]
-    moved = np.transpose(table, order)
-    sizes = iter(moved.shape[1:])
-    shape = [next(sizes) if v in variables else 1 for v in union]
-    return moved.reshape(table.shape[0], *shape)
 
 
 @dataclass(frozen=True)
@@ -188,7 +179,7 @@ class Eliminator:
             flagged |= codes.missing(variable)
         return np.flatnonzero(flagged)
 
-    def add_missing(self, codes: Codes, scores: NDArray[np.float64]) -> None:
+    def add_missing(self, codes: Codes, scores: Floats) -> None:
         """Add the factors with missing features to `scores` (n_classes, n_rows).
 
         ValueError names the row where a table would exceed `max_table_cells`.
@@ -256,7 +247,7 @@ class Eliminator:
 
     def _sum_out(
         self, component: Component, codes: Codes, rows: NDArray[np.intp]
-    ) -> NDArray[np.float64]:
+    ) -> Floats:
         """Log sums of a component for some rows, shape (n_classes, n_rows)."""
         order, cells = self._plan(component)
         n_classes = self._factors[0].log_values.shape[0]
@@ -278,22 +269,10 @@ class Eliminator:
     def _plan(self, component: Component) -> tuple[list[int], int]:
         """Greedy elimination order by smallest table, and the largest table's cells."""
         missing = set(component.missing)
-        cards = self._domain.cards
         scopes = [
             frozenset(self._factors[p].variables) & missing for p in component.factors
         ]
-        largest = max((prod(cards[v] for v in scope) for scope in scopes), default=1)
-        order: list[int] = []
-        while missing:
-            unions = {
-                v: frozenset().union(*(s for s in scopes if v in s)) for v in missing
-            }
-            best = min(missing, key=lambda v: (prod(cards[u] for u in unions[v]), v))
-            largest = max(largest, prod(cards[u] for u in unions[best]))
-            scopes = [s for s in scopes if best not in s] + [unions[best] - {best}]
-            missing.remove(best)
-            order.append(best)
-        return order, largest
+        return elimination_order(scopes, missing, self._domain.cards)
 
     def _sum_out_block(
         self,
@@ -301,24 +280,24 @@ class Eliminator:
         order: list[int],
         codes: Codes,
         rows: NDArray[np.intp],
-    ) -> NDArray[np.float64]:
+    ) -> Floats:
         """Log sums of a component for one block of rows."""
         missing = set(component.missing)
         n_classes = self._factors[0].log_values.shape[0]
         log_scale = np.zeros((n_classes, len(rows)))
-        tables: list[tuple[tuple[int, ...], NDArray[np.float64]]] = []
+        tables: list[tuple[tuple[int, ...], Floats]] = []
         for position in component.factors:
             factor = self._factors[position]
             open_axes = tuple(v for v in factor.variables if v in missing)
             tables.append((open_axes, _sliced(factor, missing, codes, rows)))
         for variable in order:
-            product: NDArray[np.float64] | None = None
+            product: Floats | None = None
             mentioning = [item for item in tables if variable in item[0]]
             tables = [item for item in tables if variable not in item[0]]
             scope = tuple(sorted({v for axes, _ in mentioning for v in axes}))
             for axes, table in mentioning:
-                aligned = _aligned(table, axes, scope)
-                product = aligned if product is None else product + aligned
+                part = aligned(table, axes, scope, 2)
+                product = part if product is None else product + part
             assert product is not None
             axis = 2 + scope.index(variable)
             rest = tuple(v for v in scope if v != variable)
@@ -330,7 +309,7 @@ class Eliminator:
 
 def _sliced(
     factor: Factor, missing: set[int], codes: Codes, rows: NDArray[np.intp]
-) -> NDArray[np.float64]:
+) -> Floats:
     """A factor at the rows' observed codes, shape (n_classes, n_rows, *open cards)."""
     observed = [i for i, v in enumerate(factor.variables) if v not in missing]
     left_open = [i for i, v in enumerate(factor.variables) if v in missing]
@@ -345,14 +324,3 @@ def _sliced(
         return np.broadcast_to(moved[:, None], shape)
     where: tuple[Any, ...] = (slice(None), *index)
     return np.asarray(moved[where])
-
-
-def _aligned(
-    table: NDArray[np.float64], axes: tuple[int, ...], scope: tuple[int, ...]
-) -> NDArray[np.float64]:
-    """A table with its open axes in the order of `scope` and ones between."""
-    order = sorted(range(len(axes)), key=lambda i: axes[i])
-    moved = np.transpose(table, [0, 1, *(2 + i for i in order)])
-    sizes = iter(moved.shape[2:])
-    shape = [next(sizes) if v in axes else 1 for v in scope]
-    return moved.reshape(*moved.shape[:2], *shape)

@@ -106,10 +106,7 @@ def bounded_forest(
 
 
 def _check_sizes(
-    network: Factorisation,
-    product: Product,
-    cliques: Iterable[Family],
-    limit: int,
+    network: Factorisation, product: Product, cliques: Iterable[Family], limit: int
 ) -> None:
     """Raise if a clique exceeds the limit, naming its variables."""
     for clique in cliques:

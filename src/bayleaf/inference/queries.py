@@ -27,15 +27,8 @@ from bayleaf.inference.imputation import (
     read_table,
 )
 from bayleaf.inference.junction_tree import Propagation, TooWideError
-from bayleaf.inference.parts import NetworkTrees, Part
+from bayleaf.inference.network_trees import NetworkTrees, Part
 from bayleaf.inference.posteriors import Answers, Posteriors
-from bayleaf.inference.rows import (
-    Unknown,
-    log_likelihood_rows,
-    posterior_table,
-    read_rows,
-    read_weights,
-)
 from bayleaf.inference.sampling import decode, sample
 from bayleaf.inference.sensitivity import (
     Sensitivity,
@@ -44,7 +37,16 @@ from bayleaf.inference.sensitivity import (
     sensitivity,
 )
 from bayleaf.inference.states import find_variable
+from bayleaf.inference.table_rows import (
+    Unknown,
+    log_likelihood_rows,
+    posterior_table,
+    read_rows,
+    read_weights,
+)
 from bayleaf.wording import brief
+
+Floats = NDArray[np.float64]
 
 Name = str | int
 # A mapping, or an expression that says something of each variable by itself.
@@ -333,7 +335,7 @@ class Inference(Questions):
         unknown: Unknown = "error",
         ignore: Collection[Any] = (),
         n_jobs: int | None = None,
-    ) -> NDArray[np.float64]:
+    ) -> Floats:
         """Posterior of a variable in every row of a table.
 
         Parameters
@@ -373,7 +375,7 @@ class Inference(Questions):
         unknown: Unknown = "error",
         ignore: Collection[Any] = (),
         n_jobs: int | None = None,
-    ) -> NDArray[np.float64]:
+    ) -> Floats:
         """Natural logarithm of each row's probability, missing values summed out."""
         rows = read_rows(self._trees.domain, table, unknown=unknown, ignore=ignore)
         return log_likelihood_rows(self._trees, rows, n_jobs)
@@ -532,7 +534,7 @@ class Inference(Questions):
         return brief(self, repr(self._trees.network))
 
 
-def _marginal(found: Sequence[_Answer], variable: int) -> NDArray[np.float64]:
+def _marginal(found: Sequence[_Answer], variable: int) -> Floats:
     """The marginal of a variable that some part was asked for."""
     part, propagation = next(
         (part, propagation) for group, part, propagation in found if variable in group
@@ -590,9 +592,7 @@ def _information_values(
     return {v: max(value, 0.0) for v, value in values.items()}
 
 
-def _divergence(
-    conditional: NDArray[np.float64], marginal: NDArray[np.float64]
-) -> float:
+def _divergence(conditional: Floats, marginal: Floats) -> float:
     """Kullback-Leibler divergence in nats of a conditional from its marginal."""
     seen = conditional > 0
     ratios = conditional[seen] / marginal[seen]

@@ -26,7 +26,7 @@ from bayleaf.graph.triangulation import JunctionForest
 from bayleaf.inference.evidence import Evidence
 from bayleaf.inference.factorisation import Factorisation, cut_network
 from bayleaf.inference.junction_tree import JunctionTree
-from bayleaf.inference.parts import NetworkTrees
+from bayleaf.inference.network_trees import NetworkTrees
 from bayleaf.wording import quoted
 
 # Rows drawn at a time: their indices and uniforms stay in the second cache. Part of
@@ -148,9 +148,7 @@ class DistributionDraw:
     cards: tuple[int, ...]  # of the parents, then of the variable
     cpd: CPD  # family numbered from 0
 
-    def joint_states(
-        self, columns: Columns, uniforms: NDArray[np.float64]
-    ) -> NDArray[np.int64]:
+    def joint_states(self, columns: Columns, uniforms: Floats) -> NDArray[np.int64]:
         """State drawn in each row: the first whose cumulative exceeds its uniform."""
         unknown = np.full(len(uniforms), self.cards[-1])
         family = [*(columns[parent] for parent in self.given), unknown]
@@ -195,7 +193,7 @@ def _block(
     return columns
 
 
-def _drawn(cpd: CPD, given: Codes, uniforms: NDArray[np.float64]) -> NDArray[np.intp]:
+def _drawn(cpd: CPD, given: Codes, uniforms: Floats) -> NDArray[np.intp]:
     """The first state whose cumulative probability exceeds the row's uniform."""
     drawn = np.empty(len(uniforms), dtype=np.intp)
     for probabilities, rows in distributions_of_rows(cpd, given):
@@ -242,7 +240,7 @@ def evidence_draws(
 
 def _clique_draws(
     forest: JunctionForest,
-    tables: Sequence[NDArray[np.float64]],
+    tables: Sequence[Floats],
     numbers: Sequence[int],
     hard: Mapping[int, int],
 ) -> Iterator[Draw]:

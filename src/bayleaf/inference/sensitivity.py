@@ -16,7 +16,7 @@ from bayleaf.cpds.table import TableCPD
 from bayleaf.data.domain import Domain
 from bayleaf.inference.evidence import Evidence, Likelihood
 from bayleaf.inference.factorisation import Factorisation
-from bayleaf.inference.parts import NetworkTrees, Part
+from bayleaf.inference.network_trees import NetworkTrees, Part
 from bayleaf.inference.states import find_variable, known_state
 from bayleaf.wording import brief, format_number, name_list, quoted
 

@@ -133,6 +133,15 @@ def known_state(variable: Variable, value: Any) -> int:
     return code
 
 
+def known_states(variable: Variable, value: Any) -> tuple[int, ...]:
+    """Codes of a state, or of all under a node; ValueError if there is none."""
+    reader = StateReader(variable)
+    codes = reader.codes(value)
+    if codes is None:
+        raise reader.unknown(value)
+    return codes
+
+
 def distinct_labels(variable: Variable) -> Sequence[str]:
     """Texts for all states, in order, no two alike."""
     labels = [variable.label(code) for code in range(variable.n_states)]

@@ -16,7 +16,7 @@ from bayleaf.data.domain import Domain
 from bayleaf.data.shuffled_rows import merged_rows
 from bayleaf.inference.log_sums import log_sum_exp
 from bayleaf.latent.latent_class_em import EMOptions, learn_latent_class
-from bayleaf.models.latent_class import LatentClassModel
+from bayleaf.models.latent_class_model import LatentClassModel
 from bayleaf.progress import Work
 from bayleaf.wording import counted
 

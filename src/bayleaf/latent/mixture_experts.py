@@ -15,7 +15,7 @@ from bayleaf.latent.ascent import Progress, climb
 from bayleaf.latent.batch_mixture import BatchOptions, learn_batch
 from bayleaf.latent.mixture_likelihood import MixtureLikelihood
 from bayleaf.models.explanation import Explanation
-from bayleaf.models.hierarchical_mixture import HierarchicalMixtureModel
+from bayleaf.models.hierarchical_mixture_model import HierarchicalMixtureModel
 from bayleaf.models.mixture_banks import Banks, log_gate_weights
 from bayleaf.progress import Work
 from bayleaf.wording import quoted

@@ -20,21 +20,14 @@ from bayleaf.cpds.table import TableCPD
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.inference.factorisation import Factorisation
 from bayleaf.inference.interventions.causal_questions import Interventions
-from bayleaf.inference.parts import NetworkTrees
+from bayleaf.inference.network_trees import NetworkTrees
 from bayleaf.inference.queries import Inference
 from bayleaf.models.handed_over import HandedOver
 from bayleaf.models.network_parts import Name, dag_of, position_of, variable_of
 from bayleaf.models.network_structure import NamedGraph, NetworkStructure
 from bayleaf.models.texts.html_summary import arc_text, drawing_of, facts_html
 from bayleaf.models.texts.network_text import distribution_text, network_text
-from bayleaf.wording import (
-    brief,
-    brief_names,
-    counted,
-    name_list,
-    plain,
-    quoted,
-)
+from bayleaf.wording import brief, brief_names, counted, name_list, plain, quoted
 
 
 @dataclass(frozen=True, eq=False)

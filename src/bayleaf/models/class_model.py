@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any, ClassVar, Protocol, Self, runtime_checkable
 
 import numpy as np
@@ -16,11 +16,7 @@ from bayleaf.data.domain import Domain
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.latent_rules import LatentReport
 from bayleaf.models.support.support_counts import SupportCounts, TableSize, UsedCells
-from bayleaf.models.texts.feature_shape import (
-    FeatureShape,
-    feature_shape,
-    states_alone,
-)
+from bayleaf.models.texts.feature_shape import FeatureShape, feature_shape, states_alone
 from bayleaf.models.texts.html_summary import (
     ITEMS,
     NAME,
@@ -57,77 +53,63 @@ class ClassModel(Protocol):
     @property
     def domain(self) -> Domain:
         """Features in the order of the codes, then the class."""
-        ...
 
     @property
     def n_parameters(self) -> int:
         """Number of free parameters."""
-        ...
 
     @property
-    def class_prior(self) -> NDArray[np.float64]:
+    def class_prior(self) -> Floats:
         """Prior probability of each class, shape (n_classes,)."""
-        ...
 
     @property
     def log_likelihood_scope(self) -> str:
         """What the training log-likelihood sums over, for a reader."""
-        ...
 
     @property
     def arcs(self) -> list[tuple[int, int]]:
         """All (parent, child) pairs of indices, arcs from the class included."""
-        ...
 
     @property
     def arc_weights(self) -> Mapping[tuple[int, int], float]:
         """Weight of each arc where arcs have weights, by indices; else empty."""
-        ...
 
     @property
     def remarks(self) -> Sequence[str]:
         """Lines that a summary shows beside counts and arcs."""
-        ...
 
     @property
     def cpds(self) -> Sequence[CPD]:
         """Distribution of each variable of the domain; empty for no single network."""
-        ...
 
     @property
     def left_out_families(self) -> Sequence[Family] | None:
         """Families of the features, if left-out rows are scored by them alone."""
-        ...
 
     @property
-    def feature_marginals(self) -> Sequence[NDArray[np.float64]] | None:
+    def feature_marginals(self) -> Sequence[Floats] | None:
         """Distribution of each feature by itself, shape (n_states,).
 
         None for a model whose class scores are joint probabilities, which tell it.
         """
-        ...
 
     @property
     def latent_reports(self) -> Sequence[LatentReport] | None:
         """What latent variables mean; None for a kind without latent variables."""
-        ...
 
     @property
     def picture(self) -> PicturedGraph:
         """Nodes and arcs that a drawing of the model shows."""
-        ...
 
     @property
     def terms(self) -> Sequence[Term]:
         """What class scores are sums of, constants first."""
-        ...
 
     @property
     def sharing(self) -> Sharing | None:
         """How terms share evidence in partial cases, where they do."""
-        ...
 
-    def table(self, variable: int) -> tuple[Sequence[int], NDArray[np.float64]]:
+    def table(self, variable: int) -> tuple[Sequence[int], Floats]:
         """Indices of the parents of a variable, and its table, parents first.
 
         Raises
@@ -135,7 +117,6 @@ class ClassModel(Protocol):
         ValueError
             If the variable has no table of its own.
         """
-        ...
 
     def feature_shape(self, feature: int, classes: tuple[Any, ...]) -> FeatureShape:
         """What the states of a feature say where nothing else is known.
@@ -147,7 +128,6 @@ class ClassModel(Protocol):
         classes : tuple
             Class labels in the model's order.
         """
-        ...
 
     # ---- what it predicts, and why
 
@@ -163,11 +143,10 @@ class ClassModel(Protocol):
         -------
         ndarray of shape (n_rows, n_classes)
         """
-        ...
 
     def contributions(
         self, codes: Codes, target: NDArray[np.intp], against: NDArray[np.intp]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    ) -> tuple[Floats, Floats]:
         """Split the log-odds of one class against another into additive terms.
 
         Parameters
@@ -184,24 +163,20 @@ class ClassModel(Protocol):
         terms : ndarray of shape (n_rows, n_features)
             Contribution of each feature, nats; zero for missing ones.
         """
-        ...
 
     def feature_parents(self, feature: int) -> Sequence[int]:
         """Features that a feature's contribution is conditioned on, class excluded."""
-        ...
 
-    def with_class_prior(self, class_prior: NDArray[np.float64]) -> Self:
+    def with_class_prior(self, class_prior: Floats) -> Self:
         """Return the same model under another class prior."""
-        ...
 
     # ---- what stands behind it
 
     @property
     def table_sizes(self) -> Sequence[TableSize]:
         """The tables whose distributions training rows stand behind."""
-        ...
 
-    def count_rows(self, source: CountSource) -> Iterable[NDArray[np.float64]]:
+    def count_rows(self, source: CountSource) -> Iterable[Floats]:
         """Count the training rows behind each distribution.
 
         Parameters
@@ -215,15 +190,12 @@ class ClassModel(Protocol):
         iterable of ndarray
             One array a table, shaped as `table_sizes` tell.
         """
-        ...
 
     def n_training_rows(self, support: SupportCounts) -> float:
         """About the weight of the training rows, rather less than more."""
-        ...
 
     def drawn(self, support: SupportCounts, rng: np.random.Generator) -> Self:
         """Return the same model with tables drawn from their Dirichlet posteriors."""
-        ...
 
     def drawn_log_scores(
         self,
@@ -231,9 +203,8 @@ class ClassModel(Protocol):
         support: SupportCounts,
         n_draws: int,
         rng: np.random.Generator,
-    ) -> NDArray[np.float64]:
+    ) -> Floats:
         """Class log scores under draws, shape (n_draws, n_rows, n_classes)."""
-        ...
 
     def used_cells(self, codes: Codes, support: SupportCounts) -> Iterator[UsedCells]:
         """Distributions that rows use, and the training rows behind them.
@@ -242,7 +213,6 @@ class ClassModel(Protocol):
         rows, for mixtures that of the component or expert to which the row most likely
         belongs.
         """
-        ...
 
 
 class ModelKind:
@@ -265,6 +235,12 @@ class ModelKind:
         return {field.name: getattr(model, field.name) for field in fields(model)}
 
     # ---- what it is
+
+    @property
+    def class_prior(self) -> Floats:
+        """The field ``prior``."""
+        model: Any = self
+        return np.asarray(model.prior)
 
     @property
     def arc_weights(self) -> Mapping[tuple[int, int], float]:
@@ -342,6 +318,15 @@ class ModelKind:
         """What the states say where nothing else is known."""
         alone = states_alone(self.class_log_scores, self.domain, feature)
         return feature_shape(self.domain[feature], alone, np.array([]), classes)
+
+    def feature_parents(self, feature: int) -> Sequence[int]:
+        """None: contributions are conditioned on no single feature."""
+        return ()
+
+    def with_class_prior(self, class_prior: Floats) -> Self:
+        """Replace the field ``prior``."""
+        prior = np.asarray(class_prior, dtype=np.float64)
+        return replace(self, prior=prior)  # type: ignore[type-var]
 
     # ---- what stands behind it
 
@@ -452,14 +437,13 @@ class IncrementalContributions(Protocol):
 
     def increments(
         self, codes: Codes, target: NDArray[np.intp], against: NDArray[np.intp]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    ) -> tuple[Floats, Floats]:
         """Split the log-odds (nats) into contributions alone, and what others change.
 
         Returns the prior's part (n_rows,) and (n_rows, n_features, 2 + most parents):
         where no other is known, what each further parent adds, and what else others
         change. The last axis sums to the feature's contribution.
         """
-        ...
 
 
 def log_normalize(log_scores: LogScores) -> LogScores:

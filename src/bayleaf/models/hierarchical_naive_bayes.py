@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from math import prod
 
@@ -23,6 +23,8 @@ from bayleaf.models.latents.latent_reports import features_given_class, latent_r
 from bayleaf.scoring.terms import Term
 from bayleaf.wording import brief_fields, name_list
 
+Floats = NDArray[np.float64]
+
 # A class child whose features have more joint codes than this has no look-up table.
 _LOOK_UP_CELLS = 1 << 16
 
@@ -33,7 +35,7 @@ class _PaddedFactor(Factor):
 
     __repr__ = brief_fields
 
-    def padded(self) -> NDArray[np.float64]:
+    def padded(self) -> Floats:
         """The table itself: its last code on each axis means missing."""
         return self.log_values
 
@@ -131,7 +133,7 @@ class HierarchicalNaiveBayesModel(HierarchicalTables):
         """The Bayesian network that the tree expands to: `latent_network`."""
         return latent_network(self)
 
-    def table(self, variable: int) -> tuple[Sequence[int], NDArray[np.float64]]:
+    def table(self, variable: int) -> tuple[Sequence[int], Floats]:
         """P(feature | class), latent variables summed out; the class prior."""
         class_index = len(self.domain) - 1
         if variable == class_index:
@@ -153,7 +155,7 @@ class HierarchicalNaiveBayesModel(HierarchicalTables):
         return tuple(self.tree.cards[leaf] + 1 for leaf in self.tree.leaves(node))
 
     @cached_property
-    def _look_up(self) -> dict[int, NDArray[np.float64]]:
+    def _look_up(self) -> dict[int, Floats]:
         """Log P(features below | class) over all codes, unless there are too many.
 
         Shape (n_classes, *number of codes).
@@ -203,7 +205,7 @@ class HierarchicalNaiveBayesModel(HierarchicalTables):
 
     def contributions(
         self, codes: Codes, target: NDArray[np.intp], against: NDArray[np.intp]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    ) -> tuple[Floats, Floats]:
         """Split the log-odds of `target` against `against` over features.
 
         The log-odds of a class child are split by the chain rule over its observed
@@ -271,7 +273,7 @@ class HierarchicalNaiveBayesModel(HierarchicalTables):
         columns: dict[int, NDArray[np.intp]],
         target: NDArray[np.intp],
         against: NDArray[np.intp],
-    ) -> NDArray[np.float64]:
+    ) -> Floats:
         """Log-odds of two classes by the features below one class child."""
         if node in self._look_up:
             table = self._look_up[node]
@@ -293,9 +295,3 @@ class HierarchicalNaiveBayesModel(HierarchicalTables):
             if feature in leaves:
                 return [leaf for leaf in leaves if leaf < feature]
         return []
-
-    def with_class_prior(
-        self, class_prior: NDArray[np.float64]
-    ) -> HierarchicalNaiveBayesModel:
-        """Return the same model under another class prior, shape (n_classes,)."""
-        return replace(self, prior=np.asarray(class_prior, dtype=np.float64))

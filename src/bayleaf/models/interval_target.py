@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from bayleaf.data.codes import Codes
 from bayleaf.data.interval_numbers import IntervalNumbers
-from bayleaf.models.averaged_kdb import AveragedKDBModel
+from bayleaf.models.averaged_kdb_model import AveragedKDBModel
 from bayleaf.models.support.target_distributions import TargetDistributions
 from bayleaf.models.support.tree_sum import TreeSum
 from bayleaf.models.texts.expectation import (

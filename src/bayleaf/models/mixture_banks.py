@@ -130,10 +130,7 @@ def output_rows(
 
 
 def drawn_bank(
-    bank: NaiveBayesBank,
-    of_nodes: Floats,
-    of_outputs: Floats,
-    rng: np.random.Generator,
+    bank: NaiveBayesBank, of_nodes: Floats, of_outputs: Floats, rng: np.random.Generator
 ) -> NaiveBayesBank:
     """A bank with drawn priors and tables around its own.
 
@@ -151,7 +148,5 @@ def drawn_bank(
     prior = np.exp(bank.log_prior)
     prior /= prior.sum(axis=1, keepdims=True)
     return replace(
-        bank,
-        log_prior=log_dirichlet(prior, of_nodes, 1, rng)[0],
-        log_table=entries,
+        bank, log_prior=log_dirichlet(prior, of_nodes, 1, rng)[0], log_table=entries
     )

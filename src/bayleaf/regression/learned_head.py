@@ -12,7 +12,7 @@ from bayleaf.classifiers.averaged_kdb import AveragedKDBClassifier
 from bayleaf.counts.table_counts import TableCounts
 from bayleaf.cpds.random_network import FamilyBank
 from bayleaf.data.codes import Codes
-from bayleaf.models.averaged_kdb import AveragedKDBModel
+from bayleaf.models.averaged_kdb_model import AveragedKDBModel
 from bayleaf.models.interval_target import (
     Head,
     IntervalTargetModel,

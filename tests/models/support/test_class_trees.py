@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 import bayleaf
 from bayleaf.data.codes import Codes
 from bayleaf.data.tables.frames import take_apart
-from bayleaf.models.averaged_kdb import AveragedKDBModel
+from bayleaf.models.averaged_kdb_model import AveragedKDBModel
 from bayleaf.models.support.class_trees import ClassTrees
 from offenders import check_each
 

@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.inference.posteriors import Posterior, Posteriors
-from bayleaf.pictures.notebook import Bar, bars_html
 from bayleaf.wording import (
     brief,
     counted,
@@ -24,7 +23,6 @@ from bayleaf.wording import (
 )
 
 Method = Literal["exact", "auto", "approximate"]
-_BAR = 30
 
 
 class ApproximationWarning(UserWarning):
@@ -84,21 +82,9 @@ class EstimatedPosterior(Posterior):
         super().__post_init__()
         self.standard_errors.setflags(write=False)
 
-    def _table_html(self) -> str:
-        rows = zip(self.to_dict().items(), self.standard_errors, strict=True)
-        bars = [Bar(label, p, f"{p:.4f} ± {error:.4f}") for (label, p), error in rows]
-        return bars_html(self.variable.name, bars, whole=1.0)
-
-    def __str__(self) -> str:
-        labels = [visible(label) for label in self.to_dict()]
-        width = max(map(len, labels))
-        lines = [shown_name(self.variable.name)]
-        for label, p, error in zip(
-            labels, self.probabilities, self.standard_errors, strict=True
-        ):
-            bar = "#" * round(_BAR * p)
-            lines.append(f"  {label:<{width}}  {p:.4f} ± {error:.4f}  {bar}".rstrip())
-        return "\n".join(lines)
+    def _written(self, digits: int) -> list[str]:
+        pairs = zip(self.probabilities, self.standard_errors, strict=True)
+        return [f"{p:.4f} ± {error:.4f}" for p, error in pairs]
 
     def __repr__(self) -> str:
         best = int(np.argmax(self.probabilities))

@@ -18,7 +18,6 @@ from bayleaf.inference.approximate.estimated_posteriors import (
     EstimatedPosteriors,
     Sampling,
 )
-from bayleaf.inference.approximate.estimates import Estimates
 from bayleaf.inference.approximate.mini_buckets import (
     Floats,
     JoinGraph,
@@ -27,9 +26,10 @@ from bayleaf.inference.approximate.mini_buckets import (
     mini_buckets,
     potentials,
 )
+from bayleaf.inference.approximate.weighted_estimates import Estimates
 from bayleaf.inference.evidence import Evidence
 from bayleaf.inference.factorisation import Factorisation
-from bayleaf.inference.parts import NetworkTrees
+from bayleaf.inference.network_trees import NetworkTrees
 from bayleaf.inference.sampling import Draw, Drawing, forward_draw
 
 OFFER = 'or use method="auto" to estimate the answer from samples'

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from bayleaf.graph.triangulation import bits
 from bayleaf.inference.evidence import Evidence
 from bayleaf.inference.factorisation import Factorisation, cut_network
-from bayleaf.inference.family_decomposition import Product, small_product
+from bayleaf.inference.family_decomposition import small_product
+from bayleaf.inference.table_algebra import aligned
 
 Floats = NDArray[np.float64]
 Scope = tuple[int, ...]
@@ -45,7 +46,9 @@ def potentials(
     part = cut_network(network, members, evidence.hard)
     product = small_product(part.domain.cards, part.cpds, most_cells)
     own_cards = network.domain.cards
-    numbers = _numbers(members, product, len(own_cards))
+    # Auxiliary variables come after all of the network's own.
+    n_extra = len(product.cards) - len(members)
+    numbers = [*members, *range(len(own_cards), len(own_cards) + n_extra)]
     place = {member: i for i, member in enumerate(members)}
     known = {place[v]: finding for v, finding in evidence.findings.items()}
     likelihoods = product.auxiliary_likelihoods(known)
@@ -85,12 +88,6 @@ def potentials(
         tuple(tables[i] for i in chosen),
         log_constant,
     )
-
-
-def _numbers(members: Sequence[int], product: Product, n_own: int) -> list[int]:
-    """Number of each of a product's variables, auxiliary ones after all own ones."""
-    n_extra = len(product.cards) - len(members)
-    return [*members, *range(n_own, n_own + n_extra)]
 
 
 @dataclass(eq=False)
@@ -266,7 +263,6 @@ class JoinGraph:
         self.log_scales: list[float] = []
         self.is_impossible = False
         n = len(self.buckets)
-        self._rank = {v: i for i, v in enumerate(reversed(mini.order))}
         self._below: list[Floats | None] = [None] * n
         self._beliefs: list[Floats] = [
             np.ones(factors.cards[bucket.variable]) for bucket in self.buckets
@@ -280,9 +276,8 @@ class JoinGraph:
             table = self._own[place]
             for child in bucket.children:
                 part = self.messages[child]
-                table = table * _spread(
-                    part, self.buckets[child].scope[:-1], bucket.scope
-                )
+                scope = self.buckets[child].scope[:-1]
+                table = table * aligned(part, scope, bucket.scope)
             self.tables.append(np.ascontiguousarray(table))
             self.messages.append(np.empty(0))
             self.log_scales.append(0.0)
@@ -368,14 +363,5 @@ class JoinGraph:
         table = np.ones([self._factors.cards[v] for v in bucket.scope])
         for i in bucket.factors:
             scope = self._factors.scopes[i]
-            axes = sorted(range(len(scope)), key=lambda a: self._rank[scope[a]])
-            part = np.transpose(self._factors.tables[i], axes)
-            table *= _spread(part, [scope[a] for a in axes], bucket.scope)
+            table *= aligned(self._factors.tables[i], scope, bucket.scope)
         return table
-
-
-def _spread(part: Floats, scope: Sequence[int], union: Scope) -> Floats:
-    """A table with ones in the place of variables that it lacks."""
-    held = set(scope)
-    sizes = iter(part.shape)
-    return part.reshape([next(sizes) if v in held else 1 for v in union])

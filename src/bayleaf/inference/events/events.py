@@ -25,7 +25,12 @@ from bayleaf.inference.events.expressions import (
     parsed,
 )
 from bayleaf.inference.evidence import read_evidence
-from bayleaf.inference.ranges import Range, cuts_an_interval, range_codes, range_text
+from bayleaf.inference.evidence_ranges import (
+    Range,
+    cuts_an_interval,
+    range_codes,
+    range_text,
+)
 from bayleaf.inference.states import StateReader, find_variable
 from bayleaf.wording import name_list, quoted
 

@@ -49,7 +49,7 @@ class ExpectedNumber:
         deviation = number_deviation(posterior.variable, posterior.probabilities)
         return cls(posterior, posterior.mean(), deviation)
 
-    def quantiles(self, shares: Any = (0.05, 0.5, 0.95)) -> NDArray[np.float64]:
+    def quantiles(self, shares: Any = (0.05, 0.5, 0.95)) -> Floats:
         """Numbers below which some shares of the distribution lie."""
         return self.posterior.quantiles(shares)
 

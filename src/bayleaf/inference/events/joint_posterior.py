@@ -15,7 +15,7 @@ from bayleaf.data.domain import Domain, Variable
 from bayleaf.inference.events.events import Event, read_event, truth_table
 from bayleaf.inference.evidence import ImpossibleEvidenceError, read_evidence
 from bayleaf.inference.posteriors import Posterior
-from bayleaf.inference.states import StateReader, distinct_labels, find_variable
+from bayleaf.inference.states import distinct_labels, find_variable, known_states
 from bayleaf.pictures.notebook import Bar, bars_html, picture_html
 from bayleaf.wording import counted, name_list, shown_name, visible
 
@@ -91,13 +91,7 @@ class JointPosterior:
                 f"give one state for each of {name_list(self.names)}, got "
                 f"{counted(len(several), 'state')}"
             )
-        codes = []
-        for variable, state in zip(self.variables, several, strict=True):
-            reader = StateReader(variable)
-            found = reader.codes(state)
-            if found is None:
-                raise reader.unknown(state)
-            codes.append(found)
+        codes = map(known_states, self.variables, several)
         return float(self.probabilities[np.ix_(*codes)].sum())
 
     def __len__(self) -> int:

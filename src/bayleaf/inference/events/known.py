@@ -25,7 +25,7 @@ from bayleaf.inference.evidence import (
     ImpossibleEvidenceError,
     read_evidence,
 )
-from bayleaf.inference.parts import NetworkTrees
+from bayleaf.inference.network_trees import NetworkTrees
 from bayleaf.wording import plain, stated
 
 

@@ -20,7 +20,7 @@ from bayleaf.inference.events.joint_posterior import JointPosterior
 from bayleaf.inference.events.known import Known, read_known
 from bayleaf.inference.events.table_products import Floats, RelevantPart
 from bayleaf.inference.evidence import ImpossibleEvidenceError
-from bayleaf.inference.parts import NetworkTrees
+from bayleaf.inference.network_trees import NetworkTrees
 from bayleaf.inference.posteriors import Posterior
 from bayleaf.inference.states import find_variable
 

@@ -18,7 +18,8 @@ from bayleaf.inference.events.events import AllOf, Event, OneOf
 from bayleaf.inference.events.known import Known
 from bayleaf.inference.factorisation import cut_network
 from bayleaf.inference.family_decomposition import small_product
-from bayleaf.inference.parts import NetworkTrees
+from bayleaf.inference.network_trees import NetworkTrees
+from bayleaf.inference.table_algebra import aligned
 from bayleaf.wording import name_list
 
 Floats = NDArray[np.float64]
@@ -129,10 +130,8 @@ def _joined(tables: Sequence[Table]) -> tuple[Table, float]:
     values, log_scale = np.ones([1] * len(scope)), 0.0
     # Small tables first, so that few multiplications run over all cells.
     for table in sorted(tables, key=lambda table: table.values.size):
-        sizes = iter(table.values.shape)
-        shape = [next(sizes) if v in table.scope else 1 for v in scope]
         # Thousands of factors would leave the range of numbers without a new scale.
-        values, log_peak = _scaled(values * table.values.reshape(shape))
+        values, log_peak = _scaled(values * aligned(table.values, table.scope, scope))
         log_scale += log_peak
     return Table(scope, values), log_scale
 
@@ -198,7 +197,7 @@ class RelevantPart:
 
     Arcs that leave variables with a known state are cut, and whatever is not an
     ancestor of the variables in question or of what is known is left out, as in
-    `bayleaf.inference.parts.NetworkTrees`.
+    `bayleaf.inference.network_trees.NetworkTrees`.
     """
 
     product: TableProduct  # without known variables

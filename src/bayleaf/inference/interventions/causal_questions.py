@@ -32,7 +32,7 @@ from bayleaf.inference.interventions.identification import (
     named_path,
     read_kind,
 )
-from bayleaf.inference.parts import NetworkTrees
+from bayleaf.inference.network_trees import NetworkTrees
 from bayleaf.inference.queries import KnownOf
 from bayleaf.wording import quoted
 

@@ -13,6 +13,7 @@ from bayleaf.cpds.dirichlet import log_dirichlet
 from bayleaf.cpds.distribution import CPD
 from bayleaf.cpds.table import TableCPD
 from bayleaf.inference.factorisation import Factorisation
+from bayleaf.inference.table_algebra import aligned, elimination_order
 
 Floats = NDArray[np.float64]
 # Cells that are held at a time, in all drawn versions together.
@@ -40,28 +41,14 @@ class Elimination:
 
     @classmethod
     def planned(
-        cls,
-        scopes: Iterable[Sequence[int]],
-        kept: Sequence[int],
-        cards: Sequence[int],
+        cls, scopes: Iterable[Sequence[int]], kept: Sequence[int], cards: Sequence[int]
     ) -> Elimination:
         """The greedy order by the smallest table, ties going to the lower variable."""
         open_scopes = [frozenset(scope) for scope in scopes]
         left = frozenset().union(*open_scopes) - set(kept)
-        order: list[int] = []
-        largest = prod(cards[v] for v in kept)
-        while left:
-            unions = {
-                v: frozenset().union(*(s for s in open_scopes if v in s)) for v in left
-            }
-            sizes = {v: prod(cards[u] for u in union) for v, union in unions.items()}
-            best = min(left, key=lambda v: (sizes[v], v))
-            largest = max(largest, sizes[best])
-            open_scopes = [s for s in open_scopes if best not in s]
-            open_scopes.append(unions[best] - {best})
-            left -= {best}
-            order.append(best)
-        return cls(tuple(kept), tuple(order), largest)
+        order, largest = elimination_order(open_scopes, left, cards)
+        cells = max(largest, prod(cards[v] for v in kept))
+        return cls(tuple(kept), tuple(order), cells)
 
     def run(self, stacks: Iterable[Stack]) -> Floats:
         """The product summed to the kept variables, shape (n_versions, *cards of kept).
@@ -83,13 +70,7 @@ def _product(stacks: Sequence[Stack], axes: tuple[int, ...]) -> Floats:
     """The product of tables, with axes in an order."""
     whole: Floats = np.ones((1,) * (len(axes) + 1))
     for stack in stacks:
-        order = sorted(
-            range(len(stack.variables)), key=lambda i: axes.index(stack.variables[i])
-        )
-        moved = stack.values.transpose([0, *(1 + i for i in order)])
-        sizes = iter(moved.shape[1:])
-        shape = [next(sizes) if v in stack.variables else 1 for v in axes]
-        whole = whole * moved.reshape(moved.shape[0], *shape)
+        whole = whole * aligned(stack.values, stack.variables, axes, 1)
     return whole
 
 

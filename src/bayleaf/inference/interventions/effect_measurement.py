@@ -30,7 +30,7 @@ from bayleaf.inference.interventions.identification import (
     given_formula,
     identified,
 )
-from bayleaf.inference.parts import NetworkTrees
+from bayleaf.inference.network_trees import NetworkTrees
 from bayleaf.inference.queries import Inference, KnownOf
 from bayleaf.inference.states import find_variable, known_state
 from bayleaf.wording import name_list, quoted, stated

@@ -50,9 +50,9 @@ class HierarchicalTables(ModelKind):
 
     domain: Domain
     tree: LatentTree
-    prior: NDArray[np.float64]
-    tables: tuple[NDArray[np.float64], ...]
-    cell_counts: tuple[NDArray[np.float64], ...]
+    prior: Floats
+    tables: tuple[Floats, ...]
+    cell_counts: tuple[Floats, ...]
     used: tuple[int, ...] | None = None
     max_table_cells: int = 20_000_000
     cell_smoothing: float = 0.01
@@ -126,11 +126,6 @@ class HierarchicalTables(ModelKind):
         return n_classes - 1 + n_classes * states
 
     @property
-    def class_prior(self) -> NDArray[np.float64]:
-        """Prior probability of each class, shape (n_classes,)."""
-        return self.prior
-
-    @property
     def log_likelihood_scope(self) -> str:
         """What the training log-likelihood sums over."""
         return "class children of the training rows"
@@ -143,7 +138,7 @@ class HierarchicalTables(ModelKind):
         return [(class_index, leaf) for leaf in sorted(sum(leaves, ()))]
 
     @cached_property
-    def class_tables(self) -> dict[int, NDArray[np.float64]]:
+    def class_tables(self) -> dict[int, Floats]:
         """P(node | class) by class child, shape (n_classes, card).
 
         A node that is not used has its marginal distribution in every class.
@@ -156,7 +151,7 @@ class HierarchicalTables(ModelKind):
         return found
 
     @cached_property
-    def cell_distributions(self) -> tuple[NDArray[np.float64], ...]:
+    def cell_distributions(self) -> tuple[Floats, ...]:
         """P(cell | state) of each latent variable, shape (left card, right card)."""
         pairs = zip(self.tree.latents, self.cell_counts, strict=True)
         return tuple(

@@ -12,15 +12,15 @@ from numpy.typing import NDArray
 
 from bayleaf.cpds.latent_tree import LatentTree, LatentVariable
 
+Floats = NDArray[np.float64]
+
 Columns = Mapping[int, NDArray[np.integer[Any]]]
 
 # Rows are taken in blocks, so that no array has more cells than this.
 _BLOCK_CELLS = 1 << 21
 
 
-def cell_probabilities(
-    latent: LatentVariable, counts: NDArray[np.float64], extra: float
-) -> NDArray[np.float64]:
+def cell_probabilities(latent: LatentVariable, counts: Floats, extra: float) -> Floats:
     """P(cell | state): counts + `extra`, scaled to sum to one over each state's cells.
 
     Counts and result are (left card, right card); `extra` is positive, so that no cell
@@ -43,8 +43,8 @@ class SharedMessages:
     """
 
     kinds: NDArray[np.intp]  # (n_rows,)
-    unknown: NDArray[np.float64]  # (n_unknown, card), maximum one
-    log_scales: NDArray[np.float64]  # (n_rows,), nats scaled down by
+    unknown: Floats  # (n_unknown, card), maximum one
+    log_scales: Floats  # (n_rows,), nats scaled down by
 
     @classmethod
     def of_feature(cls, column: NDArray[np.integer[Any]], card: int) -> SharedMessages:
@@ -56,7 +56,7 @@ class SharedMessages:
         """Number of kinds that rows may have."""
         return sum(self.unknown.shape)
 
-    def of_kinds(self, kinds: NDArray[np.intp]) -> NDArray[np.float64]:
+    def of_kinds(self, kinds: NDArray[np.intp]) -> Floats:
         """The messages of some kinds, shape (n, card)."""
         card = self.unknown.shape[1]
         found = np.zeros((len(kinds), card))
@@ -71,7 +71,7 @@ class LatentMessages:
     """Likelihoods of the states of tree nodes, from the features below them."""
 
     tree: LatentTree
-    cells: Sequence[NDArray[np.float64]]  # P(cell | state): (left, right card)
+    cells: Sequence[Floats]  # P(cell | state): (left, right card)
 
     @cached_property
     def _by_state(self) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
@@ -85,7 +85,7 @@ class LatentMessages:
         return found
 
     @cached_property
-    def _log_cells(self) -> list[NDArray[np.float64]]:
+    def _log_cells(self) -> list[Floats]:
         """Log P(cell | state) of each latent."""
         return [np.log(cells) for cells in self.cells]
 
@@ -99,9 +99,7 @@ class LatentMessages:
                 open_nodes += [latent.left, latent.right]
         return sorted(found)
 
-    def log_likelihood(
-        self, node: int, table: NDArray[np.float64], columns: Columns
-    ) -> NDArray[np.float64]:
+    def log_likelihood(self, node: int, table: Floats, columns: Columns) -> Floats:
         """Log-likelihood (nats) of the classes from the features below one child.
 
         `table` (n_classes, card) is P(node | class); features' columns (n_rows,) ->
@@ -148,9 +146,7 @@ class LatentMessages:
         sizes = [self.tree.latents[position].states.size for position in below]
         return max(self.tree.cards[node], *sizes, 1)
 
-    def _values(
-        self, node: int, columns: Columns
-    ) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+    def _values(self, node: int, columns: Columns) -> tuple[NDArray[np.intp], Floats]:
         """The state of a node in complete rows, ln P(features below | that state)."""
         states = {leaf: column.astype(np.intp) for leaf, column in columns.items()}
         weights = np.zeros(len(next(iter(columns.values()))))

@@ -24,12 +24,13 @@ from bayleaf.models.latent_rules import (
 from bayleaf.models.latents.hierarchical_tables import HierarchicalTables
 from bayleaf.wording import quoted
 
+Floats = NDArray[np.float64]
+
 __all__ = ["cells_name", "latent_names", "latent_network", "shown_nodes"]
 
 
 def latent_network(
-    model: HierarchicalTables,
-    class_counts: NDArray[np.float64] | None = None,
+    model: HierarchicalTables, class_counts: Floats | None = None
 ) -> BayesianNetwork:
     """Expand a model into class -> L -> cells of L -> the two children of L.
 
@@ -66,11 +67,7 @@ def unique_labels(labels: Sequence[str]) -> tuple[str, ...]:
 class _Expansion:
     """Variables and distributions of the network of one model."""
 
-    def __init__(
-        self,
-        model: HierarchicalTables,
-        class_counts: NDArray[np.float64] | None,
-    ) -> None:
+    def __init__(self, model: HierarchicalTables, class_counts: Floats | None) -> None:
         self.model, self.class_counts = model, class_counts
         self.tree = model.tree
         self.latent_index: dict[int, int] = {}
@@ -103,7 +100,7 @@ class _Expansion:
         position = node - self.tree.n_features
         return node if position < 0 else self.latent_index.get(position)
 
-    def _below_class(self, node: int, table: NDArray[np.float64]) -> None:
+    def _below_class(self, node: int, table: Floats) -> None:
         """P(node | class), without the class where it says nothing."""
         index = self._variable_of(node)
         if index is None:
@@ -133,7 +130,7 @@ class _Expansion:
                 family = (parent, index)
                 self.cpds[index] = DeterministicCPD(family, card, values.ravel())
 
-    def _cell_table(self, position: int) -> NDArray[np.float64]:
+    def _cell_table(self, position: int) -> Floats:
         """P(cell | latent), shape (n_states, n_cells)."""
         latent = self.tree.latents[position]
         size = latent.n_states * latent.states.size

@@ -151,7 +151,7 @@ class NetworkModel(ClassNetwork):
             )
 
     @property
-    def class_prior(self) -> NDArray[np.float64]:
+    def class_prior(self) -> Floats:
         """Prior probability of each class, shape (n_classes,)."""
         return self.network.cpds[-1].probabilities
 
@@ -209,7 +209,7 @@ class NetworkModel(ClassNetwork):
 
     def contributions(
         self, codes: Codes, target: NDArray[np.intp], against: NDArray[np.intp]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    ) -> tuple[Floats, Floats]:
         """Split the log-odds of `target` against `against` by families.
 
         The prior is one term, each feature another: ln P(x | parents, target) minus
@@ -236,9 +236,7 @@ class NetworkModel(ClassNetwork):
             terms[row] = self._chain_terms(single, target[row], against[row])
         return prior, terms
 
-    def _chain_terms(
-        self, codes: Codes, target: np.intp, against: np.intp
-    ) -> NDArray[np.float64]:
+    def _chain_terms(self, codes: Codes, target: np.intp, against: np.intp) -> Floats:
         """Terms of one row by the chain rule over its observed features."""
         n_features = codes.n_variables
         absent = np.array([codes.missing(v)[0] for v in range(n_features)])
@@ -256,7 +254,7 @@ class NetworkModel(ClassNetwork):
         terms[order] = steps
         return terms
 
-    def with_class_prior(self, class_prior: NDArray[np.float64]) -> NetworkModel:
+    def with_class_prior(self, class_prior: Floats) -> NetworkModel:
         """Return the same model under another class prior, shape (n_classes,)."""
         network = self.network.with_table(self.domain[-1].name, class_prior)
         return replace(self, network=network)

@@ -17,6 +17,8 @@ from bayleaf.models.networks.network_model import ClassNetwork
 from bayleaf.models.support.support_counts import SupportCounts
 from bayleaf.scoring.terms import Look, Term
 
+Floats = NDArray[np.float64]
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class NetworkPosteriorModel(ClassNetwork):
@@ -29,7 +31,7 @@ class NetworkPosteriorModel(ClassNetwork):
     class is in the graph. Under `given_prior` scores are of P(features | class).
     """
 
-    given_prior: NDArray[np.float64] | None = None  # (n_classes,)
+    given_prior: Floats | None = None  # (n_classes,)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -42,7 +44,7 @@ class NetworkPosteriorModel(ClassNetwork):
             check_distributions(self.given_prior, "the class prior")
 
     @property
-    def class_prior(self) -> NDArray[np.float64]:
+    def class_prior(self) -> Floats:
         """Prior probability of each class, shape (n_classes,)."""
         return self._own_prior if self.given_prior is None else self.given_prior
 
@@ -52,7 +54,7 @@ class NetworkPosteriorModel(ClassNetwork):
         return "training rows"
 
     @cached_property
-    def _own_prior(self) -> NDArray[np.float64]:
+    def _own_prior(self) -> Floats:
         """The class's marginal distribution in the network."""
         cards = self.domain.cards
         columns = [np.full(cards[-1], card) for card in cards[:-1]]
@@ -78,7 +80,7 @@ class NetworkPosteriorModel(ClassNetwork):
 
     def contributions(
         self, codes: Codes, target: NDArray[np.intp], against: NDArray[np.intp]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    ) -> tuple[Floats, Floats]:
         """Split the log-odds of `target` against `against` by features.
 
         The prior is one term; then features are revealed one by one in the network's
@@ -104,7 +106,7 @@ class NetworkPosteriorModel(ClassNetwork):
             odds = np.where(known, now, odds)
         return prior, terms
 
-    def table(self, variable: int) -> tuple[Sequence[int], NDArray[np.float64]]:
+    def table(self, variable: int) -> tuple[Sequence[int], Floats]:
         """Parents and table in the network; the class prior if one was given."""
         if variable == len(self.domain) - 1 and self.given_prior is not None:
             return (), self.given_prior
@@ -126,18 +128,16 @@ class NetworkPosteriorModel(ClassNetwork):
         support: SupportCounts,
         n_draws: int,
         rng: np.random.Generator,
-    ) -> NDArray[np.float64]:
+    ) -> Floats:
         """Class log scores under draws, which change the network's own prior too."""
         if self.given_prior is None:
             return super().drawn_log_scores(codes, support, n_draws, rng)
         return ModelKind.drawn_log_scores(self, codes, support, n_draws, rng)
 
-    def with_class_prior(
-        self, class_prior: NDArray[np.float64]
-    ) -> NetworkPosteriorModel:
+    def with_class_prior(self, class_prior: Floats) -> NetworkPosteriorModel:
         """Return the same model under another class prior, shape (n_classes,)."""
         return replace(self, given_prior=class_prior)
 
-    def _log_densities(self, rows: Codes) -> NDArray[np.float64]:
+    def _log_densities(self, rows: Codes) -> Floats:
         """Logarithm of the probability of rows over all variables (nats)."""
         return log_densities(self.network, rows, max_table_cells=self.max_table_cells)

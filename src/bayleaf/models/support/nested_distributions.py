@@ -68,10 +68,7 @@ class FamilyLevel(NamedTuple):
 
 
 def family_levels(
-    family: NestedFamilies,
-    states: States,
-    smoothing: Smoothing,
-    shape: tuple[int, int],
+    family: NestedFamilies, states: States, smoothing: Smoothing, shape: tuple[int, int]
 ) -> Iterator[FamilyLevel]:
     """Smoothed weights of a feature's state and of its parents', depth by depth.
 

@@ -10,13 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.cpds.dirichlet import log_dirichlet
-from bayleaf.cpds.smoothing import (
-    Backoff,
-    Dirichlet,
-    Lidstone,
-    MEstimate,
-    Smoothing,
-)
+from bayleaf.cpds.smoothing import Backoff, Dirichlet, Lidstone, MEstimate, Smoothing
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
 from bayleaf.wording import brief_fields
@@ -65,12 +59,7 @@ class RowFacts:
         code = chosen if is_class else int(self.codes.column(variable)[row])
         return known.name, known.label(code)
 
-    def used(
-        self,
-        variable: int,
-        parents: Iterable[int],
-        rows: Floats,
-    ) -> UsedCells:
+    def used(self, variable: int, parents: Iterable[int], rows: Floats) -> UsedCells:
         """Cells of a variable given others, the same ones in each row."""
         above = tuple(parents)
         return UsedCells(

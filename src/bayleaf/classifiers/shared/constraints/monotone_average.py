@@ -12,7 +12,7 @@ from scipy.special import expit
 
 from bayleaf.classifiers.shared.constraints.monotone_features import MonotoneFeature
 from bayleaf.classifiers.shared.constraints.pooling import pooled_steps
-from bayleaf.models.averaged_kdb import AveragedKDBModel
+from bayleaf.models.averaged_kdb_model import AveragedKDBModel
 from bayleaf.models.support.number_terms import Curves
 from bayleaf.search.left_out.cells import LeftOutRows
 

@@ -140,11 +140,6 @@ class AveragedKDBModel(ModelKind):
         """Number of classes."""
         return len(self.prior)
 
-    @property
-    def class_prior(self) -> Floats:
-        """Shape (n_classes,)."""
-        return self.prior
-
     @cached_property
     def n_parameters(self) -> int:
         """Free parameters: weights and biases, the prior, and all tables in use.

@@ -164,10 +164,6 @@ class AveragedNetworksModel(ModelKind):
         class_index = len(self.domain) - 1
         return sorted(found, key=lambda arc: (arc[1], arc[0] != class_index, arc[0]))
 
-    def feature_parents(self, feature: int) -> Sequence[int]:
-        """None: a feature's term is a mean over networks with different parents."""
-        return ()
-
     def with_class_prior(self, class_prior: Floats) -> Self:
         """Return the same model under another class prior, shape (n_classes,)."""
         prior = TableCPD((len(self.domain) - 1,), class_prior)

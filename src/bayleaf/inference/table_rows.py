@@ -17,7 +17,7 @@ from bayleaf.data.reading.rules import EncoderRules
 from bayleaf.data.tables.columns import NumberColumn, PlainColumn, ValueColumn
 from bayleaf.data.tables.frames import column_names, plain_columns, value_column
 from bayleaf.inference.evidence import Evidence, EvidenceItem, ImpossibleEvidenceError
-from bayleaf.inference.parts import NetworkTrees
+from bayleaf.inference.network_trees import NetworkTrees
 from bayleaf.inference.row_propagation import log_evidence_rows, posterior_rows
 from bayleaf.inference.states import StateReader, find_variable
 from bayleaf.wording import name_list, near_names, quoted

@@ -63,9 +63,9 @@ class AveragedOneDependenceModel(ModelKind):
     """
 
     domain: Domain
-    prior: NDArray[np.float64]
-    parent_probabilities: NDArray[np.float64]
-    child_probabilities: NDArray[np.float64]
+    prior: Floats
+    parent_probabilities: Floats
+    child_probabilities: Floats
     usable: NDArray[np.bool_]
     left_out: NDArray[np.bool_] | None = None
 
@@ -124,20 +124,11 @@ class AveragedOneDependenceModel(ModelKind):
         left_out = self.left_out is not None and bool(self.left_out[parent, child])
         return parent != child and not left_out
 
-    @property
-    def class_prior(self) -> NDArray[np.float64]:
-        """Prior probability of each class, shape (n_classes,)."""
-        return self.prior
-
     @cached_property
     def offsets(self) -> NDArray[np.int64]:
         """First position of each feature."""
         widths = [card + 1 for card in self.domain.cards[:-1]]
         return np.cumsum([0, *widths[:-1]]).astype(np.int64)
-
-    def feature_parents(self, feature: int) -> Sequence[int]:
-        """None: a feature's term is a mean over networks with different parents."""
-        return ()
 
     @property
     def log_likelihood_scope(self) -> str:
@@ -154,10 +145,6 @@ class AveragedOneDependenceModel(ModelKind):
             for parent in (n_features, *range(n_features))
             if parent == n_features or self.has_arc(parent, child)
         ]
-
-    def with_class_prior(self, class_prior: Floats) -> Self:
-        """Return the same model under another class prior, shape (n_classes,)."""
-        return replace(self, prior=np.asarray(class_prior, dtype=np.float64))
 
     @cached_property
     def picture(self) -> PicturedGraph:
@@ -315,15 +302,15 @@ class AveragedOneDependenceModel(ModelKind):
     # ---- prediction and explanation
 
     @cached_property
-    def _log_prior(self) -> NDArray[np.float64]:
+    def _log_prior(self) -> Floats:
         return _log(self.prior)
 
     @cached_property
-    def _log_parent(self) -> NDArray[np.float64]:
+    def _log_parent(self) -> Floats:
         return _log(self.parent_probabilities)
 
     @cached_property
-    def _log_child(self) -> NDArray[np.float64]:
+    def _log_child(self) -> Floats:
         return _log(self.child_probabilities)
 
     def _positions(self, codes: Codes) -> NDArray[np.int32]:
@@ -366,7 +353,7 @@ class AveragedOneDependenceModel(ModelKind):
 
     def _member_scores(
         self, codes: Codes, positions: NDArray[np.int32]
-    ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    ) -> tuple[Floats, NDArray[np.bool_]]:
         """Log joint of each network, (n_classes, n_features, n_rows), and its use."""
         n_features, n_rows = positions.shape
         members = np.empty((len(self.prior), n_features, n_rows))
@@ -384,9 +371,7 @@ class AveragedOneDependenceModel(ModelKind):
         members[:, ~kept] = -np.inf
         return members, kept
 
-    def _joint_by_state(
-        self, parent: int, positions: NDArray[np.int32]
-    ) -> NDArray[np.float64]:
+    def _joint_by_state(self, parent: int, positions: NDArray[np.int32]) -> Floats:
         """Log joints with a missing super-parent set to each of its states.
 
         Shape (n_classes, n_states, n_rows).
@@ -403,14 +388,14 @@ class AveragedOneDependenceModel(ModelKind):
 
     def _joint(
         self, parent_positions: NDArray[np.int64], positions: NDArray[np.int32]
-    ) -> NDArray[np.float64]:
+    ) -> Floats:
         """Log joint with the super-parent's state given, shape (n_classes, n_rows)."""
         scores = np.take(self._log_parent, parent_positions, axis=1)
         scores += self._log_prior[:, None]
         add_children(self._log_child, parent_positions, positions, scores)
         return scores
 
-    def _naive_scores(self, positions: NDArray[np.int32]) -> NDArray[np.float64]:
+    def _naive_scores(self, positions: NDArray[np.int32]) -> Floats:
         """Log joint of naive Bayes, shape (n_classes, n_rows)."""
         scores = np.repeat(self._log_prior[:, None], positions.shape[1], axis=1)
         for row in positions:
@@ -419,7 +404,7 @@ class AveragedOneDependenceModel(ModelKind):
 
     def contributions(
         self, codes: Codes, target: NDArray[np.intp], against: NDArray[np.intp]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    ) -> tuple[Floats, Floats]:
         """Split the log-odds of `target` against `against` exactly.
 
         The ratio of two sums is split among the networks by logarithmic-mean
@@ -459,7 +444,7 @@ class AveragedOneDependenceModel(ModelKind):
         pair: NDArray[np.intp],
         cells: NDArray[np.int32],
         absent: NDArray[np.bool_],
-    ) -> NDArray[np.float64]:
+    ) -> Floats:
         """Terms of one network's log-odds between a pair of classes."""
         present = np.flatnonzero(~absent)
         terms = np.zeros(len(cells))
@@ -478,7 +463,7 @@ class AveragedOneDependenceModel(ModelKind):
         return terms
 
 
-def _log(probabilities: NDArray[np.float64]) -> NDArray[np.float64]:
+def _log(probabilities: Floats) -> Floats:
     """Logarithm, minus infinity for zero."""
     with np.errstate(divide="ignore"):
         return np.log(probabilities)

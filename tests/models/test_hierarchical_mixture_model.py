@@ -11,7 +11,7 @@ from bayleaf.cpds.naive_bayes_bank import NaiveBayesBank
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.models import mixture_banks
-from bayleaf.models.hierarchical_mixture import HierarchicalMixtureModel
+from bayleaf.models.hierarchical_mixture_model import HierarchicalMixtureModel
 from offenders import check_each
 
 CARDS = (2, 3, 4)

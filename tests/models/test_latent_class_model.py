@@ -17,7 +17,7 @@ from bayleaf.describe.drawing import table_rows
 from bayleaf.inference.junction_tree import JunctionTree
 from bayleaf.inference.row_propagation import posterior_rows
 from bayleaf.models.explanation import explain_rows
-from bayleaf.models.latent_class import (
+from bayleaf.models.latent_class_model import (
     LatentClassExplanation,
     LatentClassModel,
     component_name,
@@ -193,7 +193,7 @@ def test_free_parameters_are_counted() -> None:
 def test_blocks_of_rows_change_no_bit(monkeypatch: pytest.MonkeyPatch) -> None:
     model, codes = _model(), _all_rows()
     whole = model.class_log_scores(codes)
-    monkeypatch.setattr("bayleaf.models.latent_class._BLOCK_CELLS", 70)
+    monkeypatch.setattr("bayleaf.models.latent_class_model._BLOCK_CELLS", 70)
     np.testing.assert_array_equal(model.class_log_scores(codes), whole)
 
 

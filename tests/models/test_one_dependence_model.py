@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bayleaf.inference.log_sums import logarithmic_mean_weights
-from bayleaf.models import one_dependence
+from bayleaf.models import one_dependence_model
 from bayleaf.native.inference import add_children
 from offenders import check_each
 from oracles.joint import one_dependence_scores
@@ -30,7 +30,7 @@ CARDS = [2, 3, 2]
 
 def _model(
     usable: list[int] | None = None,
-) -> one_dependence.AveragedOneDependenceModel:
+) -> one_dependence_model.AveragedOneDependenceModel:
     """A random model; of the ten positions, only some may be usable."""
     model = random_one_dependence(np.random.default_rng(0), CARDS, 2)
     if usable is None:
@@ -108,7 +108,7 @@ def test_blocks_of_rows_give_the_same_bits(monkeypatch: pytest.MonkeyPatch) -> N
     rows[7], rows[31] = [None, 1, None], [None, None, 0]
     codes = codes_of(rows, CARDS)
     whole = model.class_log_scores(codes)
-    monkeypatch.setattr(one_dependence, "_BLOCK_CELLS", 42)
+    monkeypatch.setattr(one_dependence_model, "_BLOCK_CELLS", 42)
     np.testing.assert_array_equal(model.class_log_scores(codes), whole)
 
 

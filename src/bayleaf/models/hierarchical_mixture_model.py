@@ -327,10 +327,6 @@ class HierarchicalMixtureModel(ModelKind):
         class_index = len(self.domain) - 1
         return [(class_index, feature) for feature in range(class_index)]
 
-    def feature_parents(self, feature: int) -> Sequence[int]:
-        """None: experts look at each feature by itself."""
-        return ()
-
     @cached_property
     def feature_marginals(self) -> list[Floats]:
         """Mean over the experts of P(state), shape (n_states,)."""
@@ -426,10 +422,6 @@ class HierarchicalMixtureModel(ModelKind):
             return (("expert", path_name(path)),)
 
         return RowFacts(self.domain, codes).of_features(found, expert)
-
-    def with_class_prior(self, class_prior: Floats) -> Self:
-        """Return the same model under another class prior, shape (n_classes,)."""
-        return replace(self, prior=np.asarray(class_prior, dtype=np.float64))
 
     @property
     def remarks(self) -> tuple[str, ...]:

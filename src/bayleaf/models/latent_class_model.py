@@ -32,6 +32,8 @@ from bayleaf.models.support.support_counts import (
 from bayleaf.scoring.terms import Term
 from bayleaf.wording import counted, quoted, shown_name, stated
 
+Floats = NDArray[np.float64]
+
 # Log joints of components and classes that are computed together.
 _BLOCK_CELLS = 1 << 22
 # Components of a class that are written.
@@ -54,9 +56,9 @@ class LatentClassModel(ModelKind):
     """
 
     domain: Domain  # features, then the class
-    prior: NDArray[np.float64]  # (n_classes,)
-    weights: NDArray[np.float64]  # (n_classes, n_components)
-    tables: tuple[NDArray[np.float64], ...]  # (n_classes, n_components, card)
+    prior: Floats  # (n_classes,)
+    weights: Floats  # (n_classes, n_components)
+    tables: tuple[Floats, ...]  # (n_classes, n_components, card)
 
     def __post_init__(self) -> None:
         *cards, n_classes = self.domain.cards
@@ -106,11 +108,6 @@ class LatentClassModel(ModelKind):
         return n_classes - 1 + n_classes * per_class
 
     @property
-    def class_prior(self) -> NDArray[np.float64]:
-        """Prior probability of each class, shape (n_classes,)."""
-        return self.prior
-
-    @property
     def log_likelihood_scope(self) -> str:
         """What the training log-likelihood sums over."""
         return "training rows, components and missing cells summed out"
@@ -126,12 +123,12 @@ class LatentClassModel(ModelKind):
         """What a summary tells beside counts and arcs: the components."""
         return component_remarks(self.domain, self.weights, self.tables)
 
-    def class_table(self, feature: int) -> NDArray[np.float64]:
+    def class_table(self, feature: int) -> Floats:
         """P(feature | class), components summed out, shape (n_classes, card)."""
         return np.asarray((self.weights[:, :, None] * self.tables[feature]).sum(axis=1))
 
     @cached_property
-    def _log_tables(self) -> list[NDArray[np.float64]]:
+    def _log_tables(self) -> list[Floats]:
         """Logarithms of the features' tables with a last state, missing, of zero."""
         with np.errstate(divide="ignore"):
             return [
@@ -152,14 +149,14 @@ class LatentClassModel(ModelKind):
         prior = Factor(class_index, (), joint.ravel())
         return FusedTables.from_factors([prior, *tables], self.domain.cards)
 
-    def component_log_scores(self, codes: Codes) -> NDArray[np.float64]:
+    def component_log_scores(self, codes: Codes) -> Floats:
         """Log joint probability (nats) of class, component and observed features.
 
         Shape (n_classes, n_components, n_rows); missing cells are summed out.
         """
         return self._fused.look_up(codes).reshape(*self.weights.shape, codes.n_rows)
 
-    def component_posteriors(self, codes: Codes) -> NDArray[np.float64]:
+    def component_posteriors(self, codes: Codes) -> Floats:
         """P(component | class, observed features), (n_rows, n_classes, n_components).
 
         A class of prior probability zero is treated as the others are.
@@ -182,13 +179,13 @@ class LatentClassModel(ModelKind):
             scores[:, start : start + block] = log_sum_exp(joint, axis=1)
         return scores.T
 
-    def log_evidence(self, codes: Codes) -> NDArray[np.float64]:
+    def log_evidence(self, codes: Codes) -> Floats:
         """Log probability (nats) of the observed features, shape (n_rows,)."""
         return log_sum_exp(self.class_log_scores(codes), axis=1)
 
     def contributions(
         self, codes: Codes, target: NDArray[np.intp], against: NDArray[np.intp]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    ) -> tuple[Floats, Floats]:
         """Split the log-odds of `target` against `against` by the chain rule.
 
         A feature's term is what it adds once the features before it are known, which by
@@ -224,15 +221,7 @@ class LatentClassModel(ModelKind):
         shares = self.component_posteriors(codes)
         return explain_components(shares, explanations, target, against)
 
-    def feature_parents(self, feature: int) -> Sequence[int]:
-        """None: a feature's term takes all features before it as known."""
-        return ()
-
-    def with_class_prior(self, class_prior: NDArray[np.float64]) -> LatentClassModel:
-        """Return the same model under another class prior, shape (n_classes,)."""
-        return replace(self, prior=np.asarray(class_prior, dtype=np.float64))
-
-    def table(self, variable: int) -> tuple[Sequence[int], NDArray[np.float64]]:
+    def table(self, variable: int) -> tuple[Sequence[int], Floats]:
         """P(feature | class), components summed out; the class prior."""
         class_index = len(self.domain) - 1
         if variable == class_index:
@@ -257,7 +246,7 @@ class LatentClassModel(ModelKind):
             TableSize((len(cards), *self.weights.shape), mean),
         ]
 
-    def count_rows(self, source: CountSource) -> Iterator[NDArray[np.float64]]:
+    def count_rows(self, source: CountSource) -> Iterator[Floats]:
         """All rows, those of each class, of each component that know a feature."""
         codes, n_classes = source.rows(), len(self.prior)
         own = codes.column(codes.n_variables - 1).astype(np.intp)
@@ -353,9 +342,7 @@ def _network(domain: Domain, cpds: tuple[TableCPD, ...]) -> BayesianNetwork:
     return BayesianNetwork(domain, DAG(tuple(cpd.parents for cpd in cpds)), cpds)
 
 
-def _log_odds(
-    for_target: NDArray[np.float64], for_against: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def _log_odds(for_target: Floats, for_against: Floats) -> Floats:
     """Log of the ratio of two sums over components, given by their logarithms.
 
     Shapes (n_rows, n_components) to (n_rows,); not a number where both sums are zero.
@@ -411,7 +398,7 @@ def _told(label: Any, shares: tuple[float, ...]) -> list[str]:
 
 
 def explain_components(
-    shares: NDArray[np.float64],
+    shares: Floats,
     explanations: Sequence[Explanation],
     target: NDArray[np.intp],
     against: NDArray[np.intp],
@@ -432,9 +419,7 @@ def explain_components(
 
 
 def component_remarks(
-    domain: Domain,
-    weights: NDArray[np.float64],
-    tables: Sequence[NDArray[np.float64]],
+    domain: Domain, weights: Floats, tables: Sequence[Floats]
 ) -> tuple[str, ...]:
     """One line for each heavy component: its weight and the states that mark it most.
 
@@ -472,10 +457,7 @@ def component_remarks(
 
 
 def _marks(
-    domain: Domain,
-    weights: NDArray[np.float64],
-    tables: Sequence[NDArray[np.float64]],
-    number: int,
+    domain: Domain, weights: Floats, tables: Sequence[Floats], number: int
 ) -> list[str]:
     """The states that mark one component of one class, the most telling first."""
     found = []
