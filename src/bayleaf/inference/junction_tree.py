@@ -129,6 +129,7 @@ class Passes(Enum):
     BOTH = "to the roots, cliques with evidence below only, and back"
 
 
+@dataclass(frozen=True, eq=False, repr=False)
 class ObservedTrees:
     """Trees of the graph without observed variables, kept by their set.
 
@@ -137,21 +138,13 @@ class ObservedTrees:
     even once the states that the evidence rules out are left out of their tables. The
     states themselves are entered when propagating, so that a tree serves whatever was
     observed of the same variables.
-
-    `compile_forest` makes a tree of a forest and the variables that are always
-    observed.
     """
 
-    def __init__(
-        self,
-        neighbours: Sequence[int],
-        cards: Sequence[int],
-        compile_forest: Callable[[JunctionForest, Collection[int]], CompiledTree],
-    ) -> None:
-        self._neighbours = neighbours
-        self._cards = cards
-        self._compile_forest = compile_forest
-        self._kept: OrderedDict[frozenset[int], CompiledTree] = OrderedDict()
+    neighbours: Sequence[int]
+    cards: Sequence[int]
+    # Of a forest and the variables that are always observed.
+    compile_forest: Callable[[JunctionForest, Collection[int]], CompiledTree]
+    kept: OrderedDict[frozenset[int], CompiledTree] = field(default_factory=OrderedDict)
 
     def cheapest(
         self, static: CompiledTree, known: Known, passes: Passes
@@ -165,13 +158,13 @@ class ObservedTrees:
 
     def _tree(self, observed: frozenset[int]) -> CompiledTree:
         """The tree for a set of observed variables."""
-        tree = self._kept.pop(observed, None)
+        tree = self.kept.pop(observed, None)
         if tree is None:
-            forest = forest_without(self._neighbours, self._cards, observed)
-            tree = self._compile_forest(forest, observed)
-        self._kept[observed] = tree
-        if len(self._kept) > _KEPT_SETS:
-            self._kept.popitem(last=False)
+            forest = forest_without(self.neighbours, self.cards, observed)
+            tree = self.compile_forest(forest, observed)
+        self.kept[observed] = tree
+        if len(self.kept) > _KEPT_SETS:
+            self.kept.popitem(last=False)
         return tree
 
 
@@ -422,27 +415,15 @@ class JunctionTree:
         return sum(self.forest.table_cells(self.product.cards)) > MANY_CELLS
 
 
+@dataclass(frozen=True, eq=False, repr=False)
 class Propagation:
-    """Posteriors given some evidence.
+    """Posteriors given some evidence."""
 
-    `wanted` is None if all `marginals` can be read: (n_states,) of all variables, one
-    after another. `log_evidence` (nats) is minus infinity if the evidence is
-    impossible, and then there are no posteriors.
-    """
-
-    def __init__(
-        self,
-        tree: JunctionTree,
-        findings: Findings,
-        wanted: Sequence[int] | None,
-        log_evidence: float,
-        marginals: Floats,
-    ) -> None:
-        self.tree = tree
-        self.log_evidence = log_evidence
-        self._findings = findings
-        self._wanted = wanted
-        self._marginals = marginals
+    tree: JunctionTree
+    findings: Findings
+    wanted: Sequence[int] | None  # marginals that can be read, None for all
+    log_evidence: float  # nats; without posteriors if it is minus infinity
+    marginals: Floats  # (n_states,) of all variables, one after another
 
     def marginal(self, variable: int) -> Floats:
         """Posterior of one variable, shape (card,), read-only.
@@ -450,9 +431,9 @@ class Propagation:
         ValueError if the evidence is impossible, or the marginal was not requested.
         """
         self._check_possible()
-        if self._wanted is not None and variable not in self._wanted:
+        if self.wanted is not None and variable not in self.wanted:
             raise ValueError(f"the marginal of variable {variable} was not asked for")
-        return self._marginals[self.tree.state_places[variable]]
+        return self.marginals[self.tree.state_places[variable]]
 
     def family(self, node: int) -> Floats:
         """Joint posterior of a variable's parents and itself, shaped like its CPD.
@@ -462,8 +443,8 @@ class Propagation:
         """
         self._check_possible()
         if self.tree.is_apart(node):
-            return self.tree.with_whole([node]).families(self._findings)[node]
-        return self.tree.families(self._findings)[node]
+            return self.tree.with_whole([node]).families(self.findings)[node]
+        return self.tree.families(self.findings)[node]
 
     def _check_possible(self) -> None:
         """Refuse to answer where there is no answer."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
 
@@ -136,34 +136,29 @@ class Posterior:
         return "\n".join(lines)
 
 
+@dataclass(frozen=True, eq=False, repr=False)
 class Answers(Mapping[str | int, Posterior]):
-    """Posteriors by name, each made when it is first looked at.
+    """Posteriors by name, each made when it is first looked at."""
 
-    `marginal` gives the probabilities of a variable by its index.
-    """
-
-    def __init__(
-        self, domain: Domain, wanted: Sequence[int], marginal: Callable[[int], Floats]
-    ) -> None:
-        self._domain = domain
-        self._wanted = wanted
-        self._marginal = marginal
-        self._made: dict[str | int, Posterior] = {}
+    domain: Domain
+    wanted: Sequence[int]
+    marginal: Callable[[int], Floats]  # probabilities of a variable by its index
+    made: dict[str | int, Posterior] = field(default_factory=dict)
 
     def __getitem__(self, name: str | int) -> Posterior:
-        if name not in self._made:
-            position = self._domain.index(name)
-            if position not in self._wanted:
+        if name not in self.made:
+            position = self.domain.index(name)
+            if position not in self.wanted:
                 raise KeyError(name)
-            variable = self._domain[position]
-            self._made[name] = Posterior(variable, self._marginal(position))
-        return self._made[name]
+            variable = self.domain[position]
+            self.made[name] = Posterior(variable, self.marginal(position))
+        return self.made[name]
 
     def __iter__(self) -> Iterator[str | int]:
-        return (self._domain[position].name for position in self._wanted)
+        return (self.domain[position].name for position in self.wanted)
 
     def __len__(self) -> int:
-        return len(self._wanted)
+        return len(self.wanted)
 
 
 class Posteriors(Mapping[str | int, Posterior]):

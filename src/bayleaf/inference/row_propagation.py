@@ -118,7 +118,12 @@ def _over_blocks(
     It is called with rows over the tree's variables, and with the block's first row and
     end. The cells of the variable `hidden` are missing.
     """
-    _check(tree, codes)
+    cards = tree.network.domain.cards
+    if codes.cards != cards:
+        raise ValueError(
+            f"the rows have {codes.n_variables} variables with other numbers of states "
+            f"than the network's {len(cards)}; encode them with the network's domain"
+        )
     if not codes.n_rows:
         return []
     blocks = min(_BLOCKS, -(-codes.n_rows // _LEAST_ROWS))
@@ -131,16 +136,6 @@ def _over_blocks(
 
     tasks = [partial(answer, *block) for block in stretches(codes.n_rows, blocks)]
     return run_tasks(tasks, thread_count(n_jobs))
-
-
-def _check(tree: JunctionTree, codes: Codes) -> None:
-    """Refuse rows of another table."""
-    cards = tree.network.domain.cards
-    if codes.cards != cards:
-        raise ValueError(
-            f"the rows have {codes.n_variables} variables with other numbers of states "
-            f"than the network's {len(cards)}; encode them with the network's domain"
-        )
 
 
 def _rows(codes: Codes, first: int) -> Rows:

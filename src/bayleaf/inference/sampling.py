@@ -6,7 +6,7 @@ import numbers
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -85,25 +85,6 @@ class Draw:
         return found
 
 
-class Drawing(Protocol):
-    """What every step of sampling offers; see `Draw`."""
-
-    @property
-    def given(self) -> tuple[int, ...]:
-        """Variables drawn before."""
-
-    @property
-    def drawn(self) -> tuple[int, ...]:
-        """Variables drawn now."""
-
-    @property
-    def cards(self) -> tuple[int, ...]:
-        """Number of states of `given`, then of `drawn`."""
-
-    def joint_states(self, columns: Columns, uniforms: Floats) -> NDArray[np.int64]:
-        """Joint state drawn in each row."""
-
-
 def draw_rows(
     draws: Sequence[Drawing],
     cards: Sequence[int],
@@ -127,16 +108,11 @@ def draw_rows(
         uniforms = rng.random((len(draws), stop - start))
         for draw, uniform in zip(draws, uniforms, strict=True):
             joint = draw.joint_states(block, uniform)
-            for variable, card in _from_last(draw):
+            drawn_cards = draw.cards[len(draw.given) :]
+            for variable, card in zip(reversed(draw.drawn), reversed(drawn_cards)):
                 np.remainder(joint, card, out=block[variable], casting="unsafe")
                 joint //= card
     return Codes.from_columns(columns, cards)
-
-
-def _from_last(draw: Drawing) -> Iterator[tuple[int, int]]:
-    """The variables that a step draws and their numbers of states, the last first."""
-    cards = draw.cards[len(draw.given) :]
-    yield from zip(reversed(draw.drawn), reversed(cards), strict=True)
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,6 +130,10 @@ class DistributionDraw:
         family = [*(columns[parent] for parent in self.given), unknown]
         given = Codes.from_columns(family, self.cards)
         return _drawn(self.cpd, given, uniforms).astype(np.int64)
+
+
+# A step of sampling.
+Drawing = Draw | DistributionDraw
 
 
 def forward_draw(cpd: CPD) -> Drawing:
@@ -335,7 +315,9 @@ def _decoded(variable: Variable, codes: NDArray[Any]) -> pa.Array:
     """One column of states."""
     states = list(variable.states)
     known_states = [state for state in states if state is not None]
-    if not _of_one_kind(known_states) or _is_beyond_arrow(known_states):
+    # Arrow has no integers of more than 64 bits.
+    huge = any(isinstance(s, int) and abs(s) >= 1 << 63 for s in known_states)
+    if huge or not _of_one_kind(known_states):
         states = [variable.label(code) for code in range(len(states))]
     null_code = len(states) - variable.has_missing_state
     try:
@@ -365,8 +347,3 @@ def _of_one_kind(states: Sequence[Any]) -> bool:
         )
         and len({isinstance(state, bool) for state in states}) < 2
     )
-
-
-def _is_beyond_arrow(states: Sequence[Any]) -> bool:
-    """Whether there are whole numbers of more than 64 bits."""
-    return any(isinstance(state, int) and abs(state) >= 1 << 63 for state in states)

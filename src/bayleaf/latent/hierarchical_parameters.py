@@ -12,7 +12,7 @@ from bayleaf.cpds.table import TableCPD
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.models.hierarchical_naive_bayes import HierarchicalNaiveBayesModel
-from bayleaf.models.latents.latent_network import latent_names
+from bayleaf.models.latent_rules import latent_names
 
 Tables = tuple[NDArray[np.float64], ...]
 

@@ -354,10 +354,8 @@ class AveragedKDBModel(ModelKind):
     def log_probabilities(self, codes: Codes) -> Floats:
         """Mean log-probabilities of the networks, without the weights.
 
-        Returns
-        -------
-        ndarray of shape (n_rows, n_classes, n_features, 1 + max_parents)
-            Nats; alike for all classes where a state is unknown.
+        Shape (n_rows, n_classes, n_features, 1 + max_parents), nats; alike for all
+        classes where a state is unknown.
         """
         n_features, n_depths = self.weights.shape
         values = np.empty((codes.n_rows, self.n_classes, n_features * n_depths))
@@ -392,12 +390,7 @@ class AveragedKDBModel(ModelKind):
     ) -> tuple[Floats, Floats]:
         """Split the log-odds of `target` against `against` exactly.
 
-        Returns
-        -------
-        prior : ndarray of shape (n_rows,)
-            Weighted log prior and bias, nats.
-        terms : ndarray of shape (n_rows, n_features)
-            Nats; zero for a value that training did not contain.
+        The prior's part is the weighted log prior and the bias.
         """
         prior, increments = self.increments(codes, target, against)
         return prior, increments.sum(axis=2)
@@ -407,15 +400,11 @@ class AveragedKDBModel(ModelKind):
     ) -> tuple[Floats, Floats]:
         """The same, each feature alone, and what others change.
 
-        Returns
-        -------
-        prior : ndarray of shape (n_rows,)
-            Weighted log prior and bias, nats.
-        increments : ndarray of shape (n_rows, n_features, 2 + max_parents)
-            The contribution of a feature where no other is known; what each further
-            parent adds;
-            and what is gained or lost as others share its evidence, and by numbers,
-            curves and trees. Nats; along the last axis they add up to its contribution.
+        Returns the prior's part (n_rows,) and increments (n_rows, n_features, 2 +
+        max_parents): the contribution of a feature where no other is known; what each
+        further parent adds; and what is gained or lost as others share its evidence,
+        and by numbers, curves and trees. Along the last axis they add up to its
+        contribution.
         """
         n_features, n_depths = self.weights.shape
         found = np.empty((codes.n_rows, n_features, n_depths + 1))

@@ -195,19 +195,8 @@ class AveragedNetworksModel(ModelKind):
     def class_log_scores(self, codes: Codes) -> LogScores:
         """Log of the mean joint probability of each class and the observed features.
 
-        Parameters
-        ----------
-        codes : Codes
-            Features only; missing ones are summed out of each network exactly.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_classes)
-
-        Raises
-        ------
-        ValueError
-            If summing out would need a table above `max_table_cells`.
+        Missing features are summed out of each network exactly; ValueError if that
+        needs a table above `max_table_cells`.
         """
         n_classes = len(self.class_prior)
         block = max(1, _BLOCK_CELLS // (n_classes * len(self.members)))
@@ -229,13 +218,6 @@ class AveragedNetworksModel(ModelKind):
 
         The ratio of two sums is split among the networks by logarithmic-mean weights,
         and each network's log-odds by its own families.
-
-        Returns
-        -------
-        prior : ndarray of shape (n_rows,)
-            Nats.
-        terms : ndarray of shape (n_rows, n_features)
-            Nats; zero for a missing feature.
         """
         rows = np.arange(codes.n_rows)
         members = self._member_scores(codes)

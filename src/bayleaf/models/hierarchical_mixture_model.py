@@ -16,7 +16,7 @@ from bayleaf.counts.source import CountSource
 from bayleaf.cpds.given_tables import SUM_TOLERANCE, check_distributions, check_shape
 from bayleaf.cpds.naive_bayes_bank import NaiveBayesBank
 from bayleaf.data.codes import Codes
-from bayleaf.data.domain import Domain, Variable
+from bayleaf.data.domain import Domain
 from bayleaf.models.class_model import LogScores, ModelKind
 from bayleaf.models.explanation import Explanation, base_fields, wrapped
 from bayleaf.models.mixture_banks import (
@@ -42,7 +42,6 @@ from bayleaf.scoring.terms import LogSum, Look, Term
 from bayleaf.wording import brief_fields, counted, name_list, shown_name, stated
 
 Floats = NDArray[np.float64]
-Facts = list[str]
 
 # Experts of a row, and features of a gate or expert, that are written.
 _EXPERTS_SHOWN = 4
@@ -148,9 +147,6 @@ class MixtureExplanation(Explanation):
             "experts": [asdict(expert) for expert in self.experts],
         }
 
-    def __str__(self) -> str:
-        return self.to_text()
-
     def to_text(self, limit: int = 10, called: str | None = None) -> str:
         """Write the terms, the heaviest experts, and the gates on the way to the first.
 
@@ -200,7 +196,7 @@ def _named(what: str, opinion: GateOpinion | ExpertOpinion, n_starts: int) -> st
     return name if n_starts == 1 else f"{name} of mixture {opinion.start + 1}"
 
 
-def _strongest(contributions: Sequence[float], facts: Facts) -> str:
+def _strongest(contributions: Sequence[float], facts: list[str]) -> str:
     """The facts that contribute most, for the end of a line."""
     order = sorted(range(len(facts)), key=lambda i: -abs(contributions[i]))
     told = [
@@ -627,7 +623,7 @@ def _lines(
     if level == len(banks) - 1:
         variable = model.domain[len(model.domain) - 1]
         classes = [f"{variable.label(c)} {share:.2f}" for c, share in enumerate(shares)]
-        names = _deciding_names(model.domain, bank, node)
+        names = [shown_name(model.domain[f].name) for f in _deciding(bank, node)]
         by = f", by {name_list(names)}" if names else ""
         name = f"expert {path_name(path)}"
         yield f"{indent}{weight:.2f} {name}: {name_list(classes)}{by}"
@@ -640,38 +636,28 @@ def _lines(
         yield from _lines(model, banks, level + 1, below, weight * float(share))
 
 
-def _deciding_names(domain: Domain, bank: NaiveBayesBank, node: int) -> list[str]:
-    """The attributes that tell most of a node's output."""
+def _deciding(bank: NaiveBayesBank, node: int) -> list[int]:
+    """The attributes that decide most of a node's output, the strongest first."""
     information = deciding_attributes(bank, node)
-    order = np.argsort(-information, kind="stable")[:_ATTRIBUTES_SHOWN]
-    return [
-        shown_name(domain[int(feature)].name)
-        for feature in order
-        if information[feature] >= _LEAST_INFORMATION
-    ]
+    order = np.argsort(-information, kind="stable")[:_ATTRIBUTES_SHOWN].tolist()
+    return [f for f in order if information[f] >= _LEAST_INFORMATION]
 
 
 def _division(
     domain: Domain, bank: NaiveBayesBank, node: int, path: tuple[int, ...]
 ) -> Iterator[str]:
     """The attributes that decide a gate, and which states lean to which child."""
-    information = deciding_attributes(bank, node)
-    order = np.argsort(-information, kind="stable")[:_ATTRIBUTES_SHOWN]
-    for feature in order.tolist():
-        if information[feature] < _LEAST_INFORMATION:
-            return
+    for feature in _deciding(bank, node):
         variable = domain[feature]
         table = _table(bank, node, feature)
         leaning = np.argmax(table / table.sum(axis=0), axis=1)
-        parts = [
-            f"{_states(variable, np.flatnonzero(leaning == child))} to "
-            f"{path_name((*path, child + 1))}"
+        by_child = [
+            [variable.label(int(s)) for s in np.flatnonzero(leaning == child)]
             for child in range(bank.n_outputs)
-            if (leaning == child).any()
+        ]
+        parts = [
+            f"{name_list(labels, limit=_STATES_SHOWN)} to {path_name((*path, child))}"
+            for child, labels in enumerate(by_child, 1)
+            if labels
         ]
         yield f"{shown_name(variable.name)}: {'; '.join(parts)}"
-
-
-def _states(variable: Variable, states: NDArray[np.intp]) -> str:
-    """A few states by name."""
-    return name_list([variable.label(int(s)) for s in states], limit=_STATES_SHOWN)

@@ -209,15 +209,8 @@ class HierarchicalNaiveBayesModel(HierarchicalTables):
         """Split the log-odds of `target` against `against` over features.
 
         The log-odds of a class child are split by the chain rule over its observed
-        features in column order: the first one's term is what it says alone, the
-        others summed out; each further one adds what it changes.
-
-        Returns
-        -------
-        prior : ndarray of shape (n_rows,)
-            Nats.
-        terms : ndarray of shape (n_rows, n_features)
-            Nats; zero for a missing feature.
+        features in column order: the first one's term is what it says alone, the others
+        summed out; each further one adds what it changes.
         """
         terms = np.zeros((codes.n_rows, codes.n_variables))
         with np.errstate(divide="ignore"):

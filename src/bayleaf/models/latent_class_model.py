@@ -377,9 +377,6 @@ class LatentClassExplanation(Explanation):
             "against_components": list(self.against_components),
         }
 
-    def __str__(self) -> str:
-        return self.to_text()
-
     def to_text(self, limit: int = 10, called: str | None = None) -> str:
         """Write the terms, the largest `limit` in full, and the best components."""
         lines = [super().to_text(limit, called)]

@@ -325,18 +325,9 @@ class AveragedOneDependenceModel(ModelKind):
     def class_log_scores(self, codes: Codes) -> LogScores:
         """Log of the mean joint probability of each class and the observed features.
 
-        A super-parent whose value was seen too seldom is skipped for that row; if
-        none is left the row is scored by naive Bayes. Missing features are summed
-        out of each network.
-
-        Parameters
-        ----------
-        codes : Codes
-            Features only.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_classes)
+        A super-parent whose value was seen too seldom is skipped for that row; if none
+        is left the row is scored by naive Bayes. Missing features are summed out of
+        each network.
         """
         n_classes = len(self.prior)
         block = max(1, _BLOCK_CELLS // (n_classes * codes.n_variables))
@@ -407,15 +398,8 @@ class AveragedOneDependenceModel(ModelKind):
     ) -> tuple[Floats, Floats]:
         """Split the log-odds of `target` against `against` exactly.
 
-        The ratio of two sums is split among the networks by logarithmic-mean
-        weights, and each network's log-odds by its own families.
-
-        Returns
-        -------
-        prior : ndarray of shape (n_rows,)
-            Nats.
-        terms : ndarray of shape (n_rows, n_features)
-            Nats; zero for a missing feature.
+        The ratio of two sums is split among the networks by logarithmic-mean weights,
+        and each network's log-odds by its own families.
         """
         prior = np.empty(codes.n_rows)
         terms = np.empty((codes.n_rows, codes.n_variables))

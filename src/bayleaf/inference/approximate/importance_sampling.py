@@ -78,8 +78,22 @@ def estimated(
         )
     tail = estimates.pareto_k
     _warn(estimates, sampling, is_reached, tail)
-    log_scale = log_constant + known.log_scale
-    return _posteriors(trees, known, wanted, estimates, log_scale, tail)
+    found: dict[str | int, EstimatedPosterior] = {}
+    for place, target in enumerate(wanted):
+        probabilities, errors, size = estimates.of(place)
+        if target in known.hard:
+            # What is given is not estimated.
+            errors, size = np.zeros(len(errors)), math.inf
+        variable = trees.domain[target]
+        found[variable.name] = EstimatedPosterior(variable, probabilities, errors, size)
+    return EstimatedPosteriors(
+        found,
+        estimates.log_mean + log_constant + known.log_scale,
+        estimates.log_mean_error,
+        estimates.n_samples,
+        estimates.effective_sample_size,
+        tail,
+    )
 
 
 def _importance_function(
@@ -110,7 +124,9 @@ def _importance_function(
             function = ImportanceFunction(
                 network, known.hard, wanted, above, graph, factors.cards
             )
-            share = _share(function, rng)
+            trial = Estimates((), ())
+            trial.add(*function.draw(_PILOT, rng))
+            share = trial.effective_sample_size / _PILOT
             if share > best_share:
                 best, best_share = function, share
         if is_final or best_share >= _GOOD_SHARE:
@@ -140,13 +156,6 @@ def _join_graph(
     return graph, most >= limit
 
 
-def _share(function: ImportanceFunction, rng: np.random.Generator) -> float:
-    """Effective share of a few samples."""
-    trial = Estimates((), ())
-    trial.add(*function.draw(_PILOT, rng))
-    return trial.effective_sample_size / _PILOT
-
-
 def _warn(
     estimates: Estimates, sampling: Sampling, is_reached: bool, tail: float
 ) -> None:
@@ -169,33 +178,6 @@ def _warn(
             ApproximationWarning,
             stacklevel=4,
         )
-
-
-def _posteriors(
-    trees: NetworkTrees,
-    known: Evidence,
-    wanted: Sequence[int],
-    estimates: Estimates,
-    log_scale: float,
-    tail: float,
-) -> EstimatedPosteriors:
-    """The estimates by name."""
-    found: dict[str | int, EstimatedPosterior] = {}
-    for place, target in enumerate(wanted):
-        probabilities, errors, size = estimates.of(place)
-        if target in known.hard:
-            # What is given is no estimate.
-            errors, size = np.zeros(len(errors)), math.inf
-        variable = trees.domain[target]
-        found[variable.name] = EstimatedPosterior(variable, probabilities, errors, size)
-    return EstimatedPosteriors(
-        found,
-        estimates.log_mean + log_scale,
-        estimates.log_mean_error,
-        estimates.n_samples,
-        estimates.effective_sample_size,
-        tail,
-    )
 
 
 @dataclass(frozen=True, eq=False)

@@ -139,13 +139,12 @@ def _joined(known: Known, more: Known) -> Known:
 def _narrowed(domain: Domain, old: EvidenceItem | None, event: OneOf) -> EvidenceItem:
     """What is known of a variable once it has one of some states."""
     variable = domain[event.variable]
-    weights = np.zeros(variable.n_states)
-    weights[list(event.codes)] = 1.0
-    item = EvidenceItem(
-        event.variable, variable, weights, _states_text(variable, sorted(event.codes))
-    )
-    if len(event.codes) == 1:
-        item = EvidenceItem(event.variable, variable, min(event.codes))
+    item = EvidenceItem(event.variable, variable, min(event.codes))
+    if len(event.codes) > 1:
+        weights = np.zeros(variable.n_states)
+        weights[list(event.codes)] = 1.0
+        words = _states_text(variable, sorted(event.codes))
+        item = EvidenceItem(event.variable, variable, weights, words)
     return item if old is None else _product(old, item)
 
 

@@ -259,7 +259,10 @@ def measure_effect(
     known = read_single(network.domain, given)
     _check_apart(network, effect, known, latent)
     formula = _formula_for(network, effect, known, latent, adjust_for)
-    cut = _cut(network, effect.treatment)
+    # The network whose treatment has no parents and even chances.
+    card = network.domain[effect.treatment].n_states
+    even = {effect.treatment: np.full(card, 1.0 / card)}
+    cut = Factorisation(network.domain, *intervened(network, even))
     if formula.kind in ("cut", "none"):
         probabilities = _cut_probabilities(cut, effect, given, max_table_cells)
     else:
@@ -329,13 +332,6 @@ def _formula_for(
     if adjust_for is not None:
         return given_formula(names, task, told.union(adjust_for))
     return identified(names, task, network.domain.cards)
-
-
-def _cut(network: Factorisation, treatment: int) -> Factorisation:
-    """The network whose treatment has no parents and even chances."""
-    card = network.domain[treatment].n_states
-    dag, cpds = intervened(network, {treatment: np.full(card, 1.0 / card)})
-    return Factorisation(network.domain, dag, cpds)
 
 
 def _cut_probabilities(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 
 import numpy as np
@@ -9,13 +10,12 @@ from numpy.typing import NDArray
 
 from bayleaf.cpds.deterministic import DeterministicCPD
 from bayleaf.cpds.distribution import CPD
-from bayleaf.cpds.latent_tree import LatentTree, LatentVariable
+from bayleaf.cpds.latent_tree import LatentTree
 from bayleaf.cpds.table import TableCPD
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.graph.dag import DAG
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.latent_rules import (
-    Rule,
     cells_name,
     latent_names,
     name_of_state,
@@ -25,8 +25,6 @@ from bayleaf.models.latents.hierarchical_tables import HierarchicalTables
 from bayleaf.wording import quoted
 
 Floats = NDArray[np.float64]
-
-__all__ = ["cells_name", "latent_names", "latent_network", "shown_nodes"]
 
 
 def latent_network(
@@ -157,26 +155,14 @@ class _Expansion:
         ]
         variables = list(features)
         for position, latent in enumerate(self.tree.latents):
-            cells = _cell_labels(latent, labels)
-            named = _state_labels(rules[position])
-            labels.append(named if latent.is_collapsed else list(cells))
+            pairs = itertools.product(labels[latent.left], labels[latent.right])
+            cells = unique_labels([f"{x} & {y}" for x, y in pairs])
+            # A short rule if that is all, otherwise a number.
+            texts = [name_of_state(state) for state in rules[position]]
+            named = unique_labels([text or str(i) for i, text in enumerate(texts, 1)])
+            labels.append(list(named if latent.is_collapsed else cells))
             if position in self.latent_index:
                 variables.append(Variable(names[position], tuple(labels[-1])))
             if position in self.cells_index:
                 variables.append(Variable(cells_name(names[position]), cells))
         return Domain((*variables, class_variable))
-
-
-def _cell_labels(latent: LatentVariable, labels: list[list[str]]) -> tuple[str, ...]:
-    """Names of the cells: those of the children's states, joined."""
-    return unique_labels(
-        [f"{x} & {y}" for x in labels[latent.left] for y in labels[latent.right]]
-    )
-
-
-def _state_labels(rules: tuple[tuple[Rule, ...], ...]) -> list[str]:
-    """Names of a latent's states: a short rule if that is all, otherwise a number."""
-    labels = [
-        name_of_state(state) or str(number) for number, state in enumerate(rules, 1)
-    ]
-    return list(unique_labels(labels))

@@ -96,7 +96,10 @@ def _report_text(report: LatentReport, classes: Sequence[str]) -> str:
     lines = [[*heads, "rules"]]
     for number, state in enumerate(report.states, start=1):
         best = int(np.argmax(state.lift))
-        facts = [str(number), _count_text(state.n)]
+        facts = [
+            str(number),
+            f"{state.n:.0f}" if state.n.is_integer() else f"{state.n:.1f}",
+        ]
         facts += [f"{state.class_probabilities[c]:.3f}" for c in shown]
         facts.append(f"{classes[best]} x {state.lift[best]:.2f}")
         for rule in state.rules:
@@ -116,11 +119,6 @@ def _report_text(report: LatentReport, classes: Sequence[str]) -> str:
 def _title(text: str) -> list[str]:
     """A title, over several lines if it is long."""
     return textwrap.wrap(text, _WIDTH, subsequent_indent="    ")
-
-
-def _count_text(count: float) -> str:
-    """A number of rows; weights may make it a fraction."""
-    return f"{count:.0f}" if count.is_integer() else f"{count:.1f}"
 
 
 def _stacked(heads: Sequence[str], cells: Sequence[str]) -> list[str]:

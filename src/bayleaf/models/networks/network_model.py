@@ -196,12 +196,8 @@ class NetworkModel(ClassNetwork):
     def class_log_scores(self, codes: Codes) -> LogScores:
         """Log joint probability (nats) of each class and the observed features.
 
-        See `ClassModel.class_log_scores`; missing cells are summed out exactly.
-
-        Raises
-        ------
-        ValueError
-            If summing out would need a table above `max_table_cells`.
+        Missing cells are summed out exactly; ValueError if that needs a table above
+        `max_table_cells`.
         """
         scores = self._fused.look_up(codes)
         self._eliminator.add_missing(codes, scores)
@@ -212,16 +208,9 @@ class NetworkModel(ClassNetwork):
     ) -> tuple[Floats, Floats]:
         """Split the log-odds of `target` against `against` by families.
 
-        The prior is one term, each feature another: ln P(x | parents, target) minus
-        the same for `against`. In a row whose parents are missing, the terms are
-        those of the chain rule over the observed features in the model's order.
-
-        Returns
-        -------
-        prior : ndarray of shape (n_rows,)
-            Nats.
-        terms : ndarray of shape (n_rows, n_features)
-            Nats; zero for a missing feature.
+        The prior is one term, each feature another: ln P(x | parents, target) minus the
+        same for `against`. In a row whose parents are missing, the terms are those of
+        the chain rule over the observed features in the model's order.
         """
         rows = np.arange(codes.n_rows)
         terms = np.zeros((codes.n_rows, codes.n_variables))

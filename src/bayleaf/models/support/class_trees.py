@@ -75,7 +75,7 @@ class ClassTrees:
         empty = Codes.from_columns(
             [np.empty(0, np.uint16)] * (len(cards) - 1), cards[:-1]
         )
-        self._add(empty, nobody)
+        self.add(empty, nobody)
 
     @cached_property
     def _nodes(self) -> Nodes:
@@ -91,10 +91,6 @@ class ClassTrees:
         """Free numbers: the leaves' values."""
         return int(np.count_nonzero(self.features < 0))
 
-    def add(self, codes: Codes, scores: Floats) -> None:
-        """Add all trees to scores of shape (n_rows, n_classes)."""
-        self._add(codes, scores)
-
     def changes(self, codes: Codes, n_features: int) -> Floats:
         """What each split on a row's way changes, by the split's feature.
 
@@ -102,7 +98,7 @@ class ClassTrees:
         feature speaks alone, and those of later ones.
         """
         changes = np.zeros((codes.n_rows, self.n_classes, n_features, 2))
-        self._add(codes, changes)
+        self.add(codes, changes)
         return changes
 
     def alone(self, feature: int, codes: Codes) -> Floats:
@@ -127,7 +123,8 @@ class ClassTrees:
                 self.values[nodes],
             )
 
-    def _add(self, codes: Codes, values: Floats) -> None:
+    def add(self, codes: Codes, values: Floats) -> None:
+        """Add all trees to values of shape (n_rows, n_classes), or see `changes`."""
         add_class_trees(
             codes.narrow,
             codes.wide,

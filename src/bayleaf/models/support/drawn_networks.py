@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -229,6 +229,7 @@ class DrawnRow:
     codes: Codes
     n_draws: int
     rng: np.random.Generator
+    _factors: dict[int, Factor] = field(default_factory=dict)  # drawn so far
 
     @cached_property
     def _states(self) -> list[int | slice]:
@@ -243,11 +244,6 @@ class DrawnRow:
         """Log class prior of each draw, shape (n_draws * n_classes,)."""
         prior, place = self.tables[-1].probabilities, len(self.tables) - 1
         return self.support.log_priors(prior, place, self.n_draws, self.rng).ravel()
-
-    @cached_property
-    def _factors(self) -> dict[int, Factor]:
-        """Tables drawn so far."""
-        return {}
 
     def _factor(self, place: int) -> Factor:
         """A drawn table at the row's states; its first axis is draws times classes."""
