@@ -90,7 +90,7 @@ INSIDE: dict[str, list[tuple[str, ...]]] = {
     ],
     "models": [
         ("texts",),
-        ("handed_over", "network_parts"),
+        ("network_parts",),
         ("network_structure",),
         ("bayesian_network",),
         ("latent_rules",),

@@ -18,11 +18,10 @@ from bayleaf.io.exports.scorers.content import calibration_content
 from bayleaf.io.exports.scorers.program_content import program_content
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.class_model import ClassModel
-from bayleaf.models.interval_target import INTEGRATION, IntervalTargetModel
+from bayleaf.models.interval_target import INTEGRATION, IntervalTargetModel, TreeSum
 from bayleaf.models.latent_rules import LatentReport
 from bayleaf.models.predictor import Predictor
 from bayleaf.models.support.support_counts import SupportCounts
-from bayleaf.models.support.tree_sum import TreeSum
 from bayleaf.scoring.terms import LogSum, ScoringProgram, SumOut, program_of
 from bayleaf.wording import quoted
 

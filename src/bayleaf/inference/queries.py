@@ -15,7 +15,7 @@ from bayleaf.data.codes import Codes
 from bayleaf.data.random_state import random_generator
 from bayleaf.inference.approximate.estimated_posteriors import Method, Sampling
 from bayleaf.inference.approximate.importance_sampling import OFFER, estimated
-from bayleaf.inference.events.known import read_single
+from bayleaf.inference.events.events import read_single
 from bayleaf.inference.events.questions import Questions
 from bayleaf.inference.evidence import Evidence
 from bayleaf.inference.factorisation import Factorisation

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +21,6 @@ from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.class_model import LogScores, ModelKind, sum_out
 from bayleaf.models.networks.network_model import NetworkModel
 from bayleaf.models.support.drawn_networks import DrawnRow, drawn_cpds, touched
-from bayleaf.models.support.shared_information import averaged_arcs, turned
 from bayleaf.models.support.support_counts import (
     Fact,
     RowFacts,
@@ -28,7 +28,13 @@ from bayleaf.models.support.support_counts import (
     TableSize,
     UsedCells,
 )
-from bayleaf.models.texts.picture import PicturedGraph, WeightedArc, class_over_features
+from bayleaf.models.texts.picture import (
+    PicturedGraph,
+    WeightedArc,
+    class_over_features,
+    pair_arcs,
+    turned,
+)
 from bayleaf.scoring.terms import LogSum, Term
 from bayleaf.wording import size_text
 
@@ -38,6 +44,8 @@ Floats = NDArray[np.float64]
 _BLOCK_CELLS = 1 << 22
 # More networks than this take too long to measure their arcs for a picture.
 _MOST_MEASURED = 500
+# Cells of a joint table beyond which its features are not measured.
+_MOST_CELLS = 200_000
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -175,7 +183,7 @@ class AveragedNetworksModel(ModelKind):
         members = self.members.tolist()
         arcs: list[WeightedArc] = []
         if len(members) <= _MOST_MEASURED:
-            arcs = averaged_arcs([[self.tables[k] for k in own] for own in members])
+            arcs = _shared_arcs([[self.tables[k] for k in own] for own in members])
             arcs = turned(arcs, self.arcs)
         return class_over_features(
             self.domain.names,
@@ -293,3 +301,55 @@ class AveragedNetworksModel(ModelKind):
             return tuple(facts.fact(parent, row, chosen) for parent in own)
 
         return facts.of_features(found, parents)
+
+
+def _shared_arcs(networks: Sequence[Sequence[TableCPD]]) -> list[WeightedArc]:
+    """Pairs of features that are joined in some networks, weighted by information.
+
+    The weight is the mean over the networks that join the two; where a table would be
+    too large nothing is measured. In each network, the class's table is last.
+    """
+    # It brings scipy along, which models do without.
+    from bayleaf.counts.information import (
+        conditional_mutual_information,
+        mutual_information_of_table,
+    )
+
+    n_features = len(networks[0]) - 1
+    total, uses = np.zeros((2, n_features, n_features))
+    for tables in networks:
+        for table in tables[:-1]:
+            parents = [p for p in table.parents if p != n_features]
+            joint = _joint(tables, [n_features, *parents, table.child])
+            if joint is None:
+                continue
+            for axis, parent in enumerate(parents, start=1):
+                own = np.moveaxis(joint, (axis, -1, 0), (0, 1, 2))
+                sums = own.reshape(*own.shape[:3], -1).sum(axis=-1)
+                pair = min(parent, table.child), max(parent, table.child)
+                total[pair] += conditional_mutual_information(sums)
+                uses[pair] += 1
+    told = np.zeros(n_features)
+    for feature in range(n_features):
+        joint = _joint(networks[0], [n_features, feature])
+        if joint is not None:
+            told[feature] = mutual_information_of_table(joint)
+    return pair_arcs(told, total / np.maximum(uses, 1.0))
+
+
+def _joint(tables: Sequence[TableCPD], variables: Sequence[int]) -> Floats | None:
+    """Joint probabilities of some variables; None if that takes too large a table."""
+    closure = list(dict.fromkeys(variables))
+    for variable in closure:
+        closure += [p for p in tables[variable].parents if p not in closure]
+    cards = [tables[variable].probabilities.shape[-1] for variable in closure]
+    if math.prod(cards) > _MOST_CELLS:
+        return None
+    place = {variable: i for i, variable in enumerate(closure)}
+    operands: list[Any] = [
+        part
+        for v in closure
+        for part in (tables[v].probabilities, [place[p] for p in tables[v].family])
+    ]
+    found = np.einsum(*operands, [place[variable] for variable in variables])
+    return np.asarray(found, dtype=np.float64)

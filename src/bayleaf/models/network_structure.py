@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
@@ -11,8 +11,8 @@ from typing import Any
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.graph.dag import DAG
 from bayleaf.graph.separation import d_separated, markov_blanket
+from bayleaf.hand_over import hand_over_structure
 from bayleaf.inference.interventions.causal_questions import CausalQuestions
-from bayleaf.models.handed_over import HandedOverStructure
 from bayleaf.models.network_parts import Name, dag_of, position_of, variable_of
 from bayleaf.models.texts.html_summary import arc_text, facts_html
 from bayleaf.models.texts.picture import FEATURE
@@ -215,7 +215,7 @@ class NamedGraph:
 
 
 @dataclass(frozen=True, repr=False)
-class NetworkStructure(NamedGraph, CausalQuestions, HandedOverStructure):
+class NetworkStructure(NamedGraph, CausalQuestions):
     """A directed acyclic graph over named variables; `fit` gives it tables.
 
     Parameters
@@ -307,6 +307,124 @@ class NetworkStructure(NamedGraph, CausalQuestions, HandedOverStructure):
             place = position_of(self.names, name, "states are given for")
             variables[place] = variable_of(name, own)
         return NetworkStructure(self.names, self.dag, tuple(variables))
+
+    def fit(
+        self,
+        table: Any,
+        *,
+        states: Mapping[Name, Any] | None = None,
+        discretizer: Any = "equal_frequency",
+        categorical_features: Collection[Name] | None = None,
+        smoothing: Any = "laplace",
+        missing: str = "marginalize",
+        unknown: str = "error",
+        sample_weight: Any = None,
+        prior: Any = None,
+        strength: float | Mapping[Name, float] | None = None,
+        latent: Name | Collection[Name] | Mapping[Name, Any] = (),
+        n_restarts: int = 1,
+        tol: float = 1e-4,
+        max_iter: int = 200,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> Any:
+        """Learn states and tables from rows.
+
+        Parameters
+        ----------
+        table : data frame, mapping of name to column, array, list of rows, or Codes
+            Columns are found by name; others are ignored, with a note. Columns of
+            arrays and lists of rows are the variables in order.
+        states : mapping of name to states or Variable, or Domain, optional
+            States and cut points that are given; all others are found out.
+        discretizer : str or discretiser, default="equal_frequency"
+            Finds the cut points of numeric columns.
+        categorical_features : collection of names, optional
+            Columns of numbers that are nominal; all others are then numeric. By
+            default whole numbers of at most ten distinct values are nominal.
+        smoothing : str or Smoothing, default="laplace"
+            From counts to probabilities. Expectation maximisation takes "laplace",
+            `Lidstone`, "dirichlet", `Dirichlet` and "maximum_likelihood".
+        missing : {"marginalize", "em", "state", "error"}, default="marginalize"
+            Each family is counted in the rows that hold all of it; missing cells are
+            summed out by expectation maximisation; they are a state of their own; or
+            they are refused.
+        unknown : {"error", "missing"}, default="error"
+            Whether a value that is none of a variable's given states is refused, or
+            taken as missing.
+        sample_weight : array-like of shape (n_rows,), optional
+            Weight of each row.
+        prior : BayesianNetwork, optional
+            An expert's network over the same parents. Its states are kept, and its
+            tables count as rows seen before; its variables are not smoothed.
+        strength : float, or mapping of name to float, optional
+            How many rows each distribution of `prior` is worth: cells get
+            ``strength * P`` rows. By default its experience counts.
+        latent : mapping of name to states or to their number, or names, optional
+            Variables without a column, with ``missing="em"`` only. Names alone serve
+            where the states are given. Their tables start from random ones.
+        n_restarts : int, default=1
+            Starts of expectation maximisation, of which the best end is kept.
+        tol, max_iter : float and int, default=1e-4 and 200
+            When expectation maximisation ends, see `learn_parameters`.
+        random_state : int, RandomState, Generator or None, default=None
+            Source of random starts.
+        n_jobs : int, optional
+            Threads; the result does not depend on it.
+
+        Returns
+        -------
+        BayesianNetwork
+            Its tables carry their experience, and `notes` say what a reader should
+            know of the fit.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If a parameter, a column or a value cannot be used, or a variable has no
+            column; the sentence names it.
+
+        Examples
+        --------
+        >>> from bayleaf import BayesianNetwork
+        >>> table = {"rain": ["yes", "no", "no"], "wet": ["yes", "yes", "no"]}
+        >>> network = BayesianNetwork.from_edges([("rain", "wet")]).fit(table)
+        >>> print(network.describe("wet"))
+        P(wet | rain)
+          rain |     no     yes
+          no   |   0.50    0.50
+          yes  | 0.3333  0.6667
+        """
+        return hand_over_structure(
+            "fit",
+            self,
+            table,
+            states=states,
+            discretizer=discretizer,
+            categorical_features=categorical_features,
+            smoothing=smoothing,
+            missing=missing,
+            unknown=unknown,
+            sample_weight=sample_weight,
+            prior=prior,
+            strength=strength,
+            latent=latent,
+            n_restarts=n_restarts,
+            tol=tol,
+            max_iter=max_iter,
+            random_state=random_state,
+            n_jobs=n_jobs,
+        )
+
+    def to_networkx(self) -> Any:
+        """Make a networkx.DiGraph of names and arcs.
+
+        Raises
+        ------
+        ImportError
+            If networkx is not installed.
+        """
+        return hand_over_structure("to_networkx", self)
 
     @property
     def _node_names(self) -> tuple[Name, ...]:

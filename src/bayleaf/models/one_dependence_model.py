@@ -18,7 +18,6 @@ from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
 from bayleaf.inference.log_sums import log_sum_exp, logarithmic_mean_weights
 from bayleaf.models.class_model import LogScores, ModelKind
-from bayleaf.models.support.shared_information import one_dependence_arcs, turned
 from bayleaf.models.support.support_counts import (
     Fact,
     RowFacts,
@@ -26,7 +25,13 @@ from bayleaf.models.support.support_counts import (
     TableSize,
     UsedCells,
 )
-from bayleaf.models.texts.picture import PicturedGraph, class_over_features
+from bayleaf.models.texts.picture import (
+    PicturedGraph,
+    WeightedArc,
+    class_over_features,
+    pair_arcs,
+    turned,
+)
 from bayleaf.native.inference import add_children
 from bayleaf.scoring.terms import PRIOR, Bank, LogSum, Look, Term
 from bayleaf.wording import quoted, size_text
@@ -149,7 +154,7 @@ class AveragedOneDependenceModel(ModelKind):
     @cached_property
     def picture(self) -> PicturedGraph:
         """The class over all features, and every pair by what the two share."""
-        arcs = one_dependence_arcs(
+        arcs = _shared_arcs(
             self.prior,
             self.parent_probabilities,
             self.child_probabilities,
@@ -451,3 +456,37 @@ def _log(probabilities: Floats) -> Floats:
     """Logarithm, minus infinity for zero."""
     with np.errstate(divide="ignore"):
         return np.log(probabilities)
+
+
+def _shared_arcs(
+    prior: Floats, parents: Floats, children: Floats, offsets: NDArray[np.int64]
+) -> list[WeightedArc]:
+    """Pairs of features of averaged one-dependence networks, weighted by information.
+
+    Each pair is in two networks, either feature being the other's parent; its weight is
+    the mean of both. Parameters are those of `AveragedOneDependenceModel`.
+    """
+    joint = prior[:, None] * parents
+    mean = joint.sum(axis=0)
+    gains = _times_log(joint, parents) - _times_log(joint, mean)
+    # A missing cell, the last position of a feature, has probability 1 and tells 0.
+    ends = np.append(offsets[1:], parents.shape[1])
+    known = np.ones(parents.shape[1], dtype=bool)
+    known[ends - 1] = False
+    told = np.add.reduceat(np.where(known, gains.sum(axis=0), 0.0), offsets)
+    shared = np.empty((len(offsets), len(offsets)))
+    for parent, (start, end) in enumerate(zip(offsets, ends - 1, strict=True)):
+        given = children[:, start:end]
+        cells = parents[:, start:end, None] * given
+        ratio = _times_log(cells, given) - _times_log(
+            cells, cells.sum(axis=1, keepdims=True)
+        )
+        nats = (prior[:, None] * ratio.sum(axis=1)).sum(axis=0)
+        shared[parent] = np.add.reduceat(nats, offsets)
+    return pair_arcs(told, (shared + shared.T) / 2)
+
+
+def _times_log(values: Floats, probabilities: Floats) -> Floats:
+    """Values times the logarithms of probabilities, 0 where a value is 0."""
+    logs = np.log(np.where(values > 0.0, probabilities, 1.0))
+    return np.asarray(values * logs)

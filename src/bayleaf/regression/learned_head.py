@@ -17,9 +17,9 @@ from bayleaf.models.interval_target import (
     Head,
     IntervalTargetModel,
     Location,
+    crps_of_cells,
     softmax,
 )
-from bayleaf.models.support.target_distributions import crps_of_cells
 from bayleaf.search.left_out.averaged_kdb import left_out_log_probabilities
 from bayleaf.search.left_out.cells import LeftOutRows
 

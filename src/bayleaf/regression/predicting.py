@@ -13,8 +13,8 @@ from bayleaf.classifiers.shared.table_estimator import TableEstimator
 from bayleaf.data.codes import Codes
 from bayleaf.data.encoder.table_encoder import TableEncoder
 from bayleaf.data.tables.frames import row_labels
-from bayleaf.models.interval_target import IntervalTargetModel
-from bayleaf.models.support.target_distributions import (
+from bayleaf.models.interval_target import (
+    IntervalTargetModel,
     TargetDistributions,
     checked_coverage,
     checked_levels,

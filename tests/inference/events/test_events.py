@@ -10,8 +10,14 @@ import pytest
 from bayleaf.data.domain import Domain, Variable, numeric_variable, ordered_variable
 from bayleaf.data.hierarchy import ValueHierarchy
 from bayleaf.data.interval_numbers import IntervalNumbers
-from bayleaf.inference.events.events import ALWAYS, AllOf, AnyOf, OneOf, read_event
-from bayleaf.inference.events.known import read_known
+from bayleaf.inference.events.events import (
+    ALWAYS,
+    AllOf,
+    AnyOf,
+    OneOf,
+    read_event,
+    read_known,
+)
 from offenders import check_each
 
 TREE = ValueHierarchy.from_nested({"any": {"warm": ["red", "pink"], "cold": ["blue"]}})

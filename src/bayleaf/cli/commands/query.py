@@ -190,7 +190,7 @@ def _show_posteriors(
     network: BayesianNetwork, known: Any, asking: _Asking, *, as_json: bool
 ) -> int:
     """Print the posterior of each target, or of what is open."""
-    from bayleaf.inference.events.known import read_single
+    from bayleaf.inference.events.events import read_single
 
     evidence, *expressions = known if isinstance(known, list) else [known]
     items = read_single(network.domain, expressions).items

@@ -9,7 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from bayleaf.inference.events.events import ALWAYS, NEVER, OneOf, read_event
+from bayleaf.inference.events.events import (
+    ALWAYS,
+    NEVER,
+    Known,
+    OneOf,
+    read_event,
+    read_known,
+)
 from bayleaf.inference.events.expectations import (
     ExpectedLoss,
     ExpectedNumber,
@@ -17,7 +24,6 @@ from bayleaf.inference.events.expectations import (
     expected_loss,
 )
 from bayleaf.inference.events.joint_posterior import JointPosterior
-from bayleaf.inference.events.known import Known, read_known
 from bayleaf.inference.events.table_products import Floats, RelevantPart
 from bayleaf.inference.evidence import ImpossibleEvidenceError
 from bayleaf.inference.network_trees import NetworkTrees

@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 from bayleaf.graph.partial_elimination import eliminate_all_but
 from bayleaf.graph.separation import ancestors
 from bayleaf.graph.triangulation import married
-from bayleaf.inference.events.events import AllOf, Event, OneOf
-from bayleaf.inference.events.known import Known
+from bayleaf.inference.events.events import AllOf, Event, Known, OneOf
 from bayleaf.inference.factorisation import cut_network
 from bayleaf.inference.family_decomposition import small_product
 from bayleaf.inference.network_trees import NetworkTrees

@@ -20,7 +20,7 @@ from bayleaf.data.tables.cells import is_missing_cell
 from bayleaf.graph.adjustment import Adjustment
 from bayleaf.graph.dag import DAG
 from bayleaf.graph.separation import ancestors
-from bayleaf.inference.events.known import read_single
+from bayleaf.inference.events.events import read_single
 from bayleaf.inference.evidence import Evidence
 from bayleaf.inference.factorisation import Factorisation
 from bayleaf.inference.interventions.causal_effect import CausalEffect

@@ -18,8 +18,7 @@ from bayleaf.models.hierarchical_mixture_model import HierarchicalMixtureModel
 from bayleaf.models.hierarchical_naive_bayes import HierarchicalNaiveBayesModel
 from bayleaf.models.latent_class_model import LatentClassModel
 from bayleaf.models.networks.hybrid_network import HybridNetworkModel
-from bayleaf.models.networks.network_model import NetworkModel
-from bayleaf.models.networks.network_posterior import NetworkPosteriorModel
+from bayleaf.models.networks.network_model import NetworkModel, NetworkPosteriorModel
 from bayleaf.models.one_dependence_model import AveragedOneDependenceModel
 
 Kind = TypeVar("Kind")

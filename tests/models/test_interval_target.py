@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from bayleaf.models.support.target_distributions import TargetDistributions
+from bayleaf.models.interval_target import TargetDistributions
 from offenders import check_each
 
 # Half of the probability between 0 and 2, a quarter at 3, a quarter between 3 and 4.
