@@ -266,8 +266,6 @@ class AveragedKDBModel(ModelKind):
         """Features that some network conditions a feature on, by falling weight."""
         return list(self._parent_weights[feature])
 
-    # ---- prediction
-
     @cached_property
     def _bank(self) -> FamilyBank:
         """The families of all networks."""
@@ -348,8 +346,6 @@ class AveragedKDBModel(ModelKind):
         shape = codes.n_rows, self.n_classes, len(self.weights), 2
         parts = (part.changes(codes, shape[2]) for part in self.beside_tables)
         return sum(parts, np.zeros(shape))
-
-    # ---- explanation
 
     def log_probabilities(self, codes: Codes) -> Floats:
         """Mean log-probabilities of the networks, without the weights.
@@ -435,8 +431,6 @@ class AveragedKDBModel(ModelKind):
                     found[rows, feature, -1] -= alone
             base[rows] = self.bases(case.base)[of_row]
         return odds_between(target, against, base), found
-
-    # ---- the rows behind the tables, which are counts themselves
 
     def _levels(self, codes: Codes) -> AverageLevels:
         case, of_row = self._case_weights(codes)

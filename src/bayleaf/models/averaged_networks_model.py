@@ -139,8 +139,6 @@ class AveragedNetworksModel(ModelKind):
             found.append(NetworkModel(network, self.max_table_cells))
         return tuple(found)
 
-    # ---- what it is
-
     @property
     def n_parameters(self) -> int:
         """Number of free parameters, those of shared tables once."""
@@ -198,8 +196,6 @@ class AveragedNetworksModel(ModelKind):
         members = tuple(sum_out(network, network.dag.order) for network in networks)
         return (LogSum(networks=members),)
 
-    # ---- what it predicts, and why
-
     def class_log_scores(self, codes: Codes) -> LogScores:
         """Log of the mean joint probability of each class and the observed features.
 
@@ -241,8 +237,6 @@ class AveragedNetworksModel(ModelKind):
             prior[used] += own[used] * parts[0]
             terms[used] += own[used, None] * parts[1]
         return prior, terms
-
-    # ---- the rows behind the tables
 
     @property
     def table_sizes(self) -> list[TableSize]:

@@ -287,8 +287,6 @@ class BayesianNetwork(Factorisation, NamedGraph, Inference, Interventions):
         self.__dict__["_trees"] = NetworkTrees(self, max_table_cells=max_table_cells)
         return self
 
-    # ---- done by packages after models; see `bayleaf.hand_over`
-
     def save(self, path: str | Path) -> None:
         """Write the network to a file, in the format that the suffix names.
 
@@ -459,8 +457,6 @@ class BayesianNetwork(Factorisation, NamedGraph, Inference, Interventions):
             n_jobs=n_jobs,
         )
         return network
-
-    # ---- how it is shown
 
     def __getstate__(self) -> dict[str, Any]:
         # What was compiled is made anew, so that a pickled network stays small.

@@ -48,8 +48,6 @@ class ClassModel(Protocol):
     here; `ModelKind` answers what is alike for most kinds of model.
     """
 
-    # ---- what it is
-
     @property
     def domain(self) -> Domain:
         """Features in the order of the codes, then the class."""
@@ -129,8 +127,6 @@ class ClassModel(Protocol):
             Class labels in the model's order.
         """
 
-    # ---- what it predicts, and why
-
     def class_log_scores(self, codes: Codes) -> LogScores:
         """Log joint probability (nats) of each class and the observed features.
 
@@ -169,8 +165,6 @@ class ClassModel(Protocol):
 
     def with_class_prior(self, class_prior: Floats) -> Self:
         """Return the same model under another class prior."""
-
-    # ---- what stands behind it
 
     @property
     def table_sizes(self) -> Sequence[TableSize]:
@@ -233,8 +227,6 @@ class ModelKind:
         # Derived tables are made anew, so that a pickled model stays small.
         model: Any = self
         return {field.name: getattr(model, field.name) for field in fields(model)}
-
-    # ---- what it is
 
     @property
     def class_prior(self) -> Floats:
@@ -328,8 +320,6 @@ class ModelKind:
         prior = np.asarray(class_prior, dtype=np.float64)
         return replace(self, prior=prior)  # type: ignore[type-var]
 
-    # ---- what stands behind it
-
     @property
     def table_sizes(self) -> Sequence[TableSize]:
         """None."""
@@ -367,8 +357,6 @@ class ModelKind:
     def used_cells(self, codes: Codes, support: SupportCounts) -> Iterator[UsedCells]:
         """None."""
         return iter(())
-
-    # ---- how it is shown
 
     @property
     def _parts(self) -> str:

@@ -352,8 +352,6 @@ class HierarchicalMixtureModel(ModelKind):
         weights = [np.exp(log_gate_weights(banks, codes)) for banks in self.starts]
         return np.stack(weights)
 
-    # ---- the rows behind the tables
-
     @property
     def _banks(self) -> list[NaiveBayesBank]:
         """All banks, those of the first mixture first, each from the root on."""
@@ -429,8 +427,6 @@ class HierarchicalMixtureModel(ModelKind):
         """What the training log-likelihood sums over."""
         return "class given the features, training rows"
 
-    # ---- prediction
-
     def class_log_scores(self, codes: Codes) -> LogScores:
         """Log posterior (nats), (n_rows, n_classes), the mean over the mixtures.
 
@@ -439,8 +435,6 @@ class HierarchicalMixtureModel(ModelKind):
         normalised. Gates and experts leave missing cells out.
         """
         return mixture_log_posteriors(self.starts, codes) + self._shift
-
-    # ---- explanation
 
     def contributions(
         self, codes: Codes, target: NDArray[np.intp], against: NDArray[np.intp]

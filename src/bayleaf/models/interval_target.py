@@ -360,8 +360,6 @@ class IntervalTargetModel:
             self.trees.mean.check_fit(cards[:-1])
             self.trees.spread.check_fit(cards[:-1])
 
-    # ---- cells
-
     @cached_property
     def ends(self) -> tuple[Floats, Floats]:
         """Lower and upper ends of all cells, in the target's unit."""
@@ -393,8 +391,6 @@ class IntervalTargetModel:
         return (lower / 2 - self.centre / 2 + (upper / 2 - self.centre / 2)) / (
             self.scale
         )
-
-    # ---- prediction
 
     def cell_log_scores(
         self, interval_scores: Floats, where: Location | None, head: Head | None = None
@@ -434,8 +430,6 @@ class IntervalTargetModel:
         """The predictive distributions under scores; see `cell_log_scores`."""
         cells = self.cell_log_scores(interval_scores, where)
         return TargetDistributions(*self.ends, softmax(cells))
-
-    # ---- explanation
 
     def explain(self, codes: Codes) -> list[ExpectationExplanation]:
         """Explain the expectation of each row; see `expectation_terms`."""

@@ -233,8 +233,6 @@ class LatentClassModel(ModelKind):
         """The network; features are revealed in their own order."""
         return (sum_out(self.network, range(len(self.network.domain) - 1)),)
 
-    # ---- the rows behind the tables
-
     @property
     def table_sizes(self) -> list[TableSize]:
         """The prior, components (classes,), tables (features, classes, components)."""

@@ -220,8 +220,6 @@ class AveragedOneDependenceModel(ModelKind):
         bank = Bank(np.tile(prior, (len(known), 1)), tuple(looks), members)
         return (LogSum(paths=((bank,),), fallback=tuple(fallback)),)
 
-    # ---- the rows behind the tables
-
     @property
     def table_sizes(self) -> list[TableSize]:
         """The prior, (features, classes), (children, classes, positions)."""
@@ -303,8 +301,6 @@ class AveragedOneDependenceModel(ModelKind):
             return () if parent < 0 else (facts.fact(parent, row, chosen),)
 
         return facts.of_features(found, super_parent)
-
-    # ---- prediction and explanation
 
     @cached_property
     def _log_prior(self) -> Floats:

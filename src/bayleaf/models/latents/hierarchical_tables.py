@@ -173,8 +173,6 @@ class HierarchicalTables(ModelKind):
             tuple(arcs),
         )
 
-    # ---- the rows behind the tables
-
     @property
     def table_sizes(self) -> list[TableSize]:
         """One over the classes for each class child, then the prior."""

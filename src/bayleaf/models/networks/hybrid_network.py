@@ -76,8 +76,6 @@ class HybridNetworkModel(ModelKind):
             ):
                 raise ValueError("a number has arcs among the tables")
 
-    # ---- what it is
-
     @property
     def domain(self) -> Domain:
         """Features, then the class."""
@@ -189,8 +187,6 @@ class HybridNetworkModel(ModelKind):
             terms.append(sum_out(network, network.dag.order, self.table_weight))
         return (*terms, *self.linear.terms(self.domain.cards))
 
-    # ---- prediction and explanation
-
     @cached_property
     def _evidence(self) -> NetworkModel:
         """The tables under a uniform class prior."""
@@ -236,8 +232,6 @@ class HybridNetworkModel(ModelKind):
             base = np.where(old > 0, self.base + change, np.log(new))
         tables = self.tables.with_table(self.domain[-1].name, new)
         return replace(self, tables=tables, base=base)
-
-    # ---- what stands behind it
 
     def drawn(self, support: SupportCounts, rng: np.random.Generator) -> Self:
         """Raise ValueError: regressions rest on sums, not on counts of cells."""
