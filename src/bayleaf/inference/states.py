@@ -34,6 +34,17 @@ def find_variable(domain: Domain, name: Any) -> int:
     )
 
 
+def position_of(names: Sequence[str | int], name: str | int, role: str) -> int:
+    """Index of a variable; ValueError names near ones."""
+    try:
+        return names.index(name)
+    except ValueError:
+        near = near_names(str(name), map(str, names))
+        raise ValueError(
+            f"{role} {quoted(name)}, but there is no such variable; {near}"
+        ) from None
+
+
 class StateReader:
     """Finds the states of one variable by value, by text, and by cut points."""
 

@@ -20,10 +20,11 @@ from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
 from bayleaf.data.random_state import random_generator
 from bayleaf.graph.dag import DAG
+from bayleaf.inference.states import position_of
 from bayleaf.latent.em import fitted_distribution, learn_parameters
 from bayleaf.latent.starts.saddle_points import with_random_tables
 from bayleaf.models.bayesian_network import BayesianNetwork
-from bayleaf.models.network_parts import Name, position_of
+from bayleaf.models.network_parts import Name
 from bayleaf.wording import name_list, quoted
 
 Table = NDArray[np.float64]

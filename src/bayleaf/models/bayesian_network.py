@@ -24,15 +24,16 @@ from bayleaf.inference.factorisation import Factorisation
 from bayleaf.inference.interventions.causal_questions import Interventions
 from bayleaf.inference.network_trees import NetworkTrees
 from bayleaf.inference.queries import Inference
-from bayleaf.models.network_parts import Name, dag_of, position_of, variable_of
-from bayleaf.models.network_structure import NamedGraph, NetworkStructure
+from bayleaf.inference.states import position_of
+from bayleaf.models.network_parts import Name, dag_of, variable_of
+from bayleaf.models.network_structure import NetworkStructure
 from bayleaf.models.texts.html_summary import arc_text, drawing_of, facts_html
 from bayleaf.models.texts.network_text import distribution_text, network_text
 from bayleaf.wording import brief, brief_names, counted, name_list, plain, quoted
 
 
 @dataclass(frozen=True, eq=False)
-class BayesianNetwork(Factorisation, NamedGraph, Inference, Interventions):
+class BayesianNetwork(Factorisation, Inference, Interventions):
     """A joint distribution over discrete variables that factorises along a graph.
 
     It answers the questions of `Inference` by a junction tree, which is compiled when
