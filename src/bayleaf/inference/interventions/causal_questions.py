@@ -17,9 +17,9 @@ from bayleaf.graph.separation import d_separated, markov_blanket
 from bayleaf.graph.trails import OpenTrails
 from bayleaf.inference.interventions.causal_effect import CausalEffect
 from bayleaf.inference.interventions.effect_measurement import (
+    EffectQuestion,
     Uncertainty,
     intervened,
-    measure_effect,
     read_effect,
     read_settings,
 )
@@ -353,7 +353,7 @@ class Interventions(CausalQuestions):
         uncertainty = Uncertainty(credible, n_draws, random_state)
         network: Any = self
         effect = read_effect(network, treatment, outcome, values, outcome_state)
-        return measure_effect(
+        question = EffectQuestion(
             network,
             effect,
             given,
@@ -362,3 +362,4 @@ class Interventions(CausalQuestions):
             uncertainty,
             self._trees.max_table_cells,
         )
+        return question.measured()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numbers
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -246,200 +247,185 @@ def _has_mean(network: Factorisation, node: int) -> bool:
     return True
 
 
-def measure_effect(
-    network: Factorisation,
-    effect: Effect,
-    given: KnownOf,
-    latent: Sequence[int],
-    adjust_for: Sequence[int] | None,
-    uncertainty: Uncertainty,
-    max_table_cells: int,
-) -> CausalEffect:
-    """Interventional distributions and what they rest on; see `Interventions`."""
-    known = read_single(network.domain, given)
-    _check_apart(network, effect, known, latent)
-    formula = _formula_for(network, effect, known, latent, adjust_for)
-    # The network whose treatment has no parents and even chances.
-    card = network.domain[effect.treatment].n_states
-    even = {effect.treatment: np.full(card, 1.0 / card)}
-    cut = Factorisation(network.domain, *intervened(network, even))
-    if formula.kind in ("cut", "none"):
-        probabilities = _cut_probabilities(cut, effect, given, max_table_cells)
-    else:
-        joint = _observed_joint(network, effect, formula, known, max_table_cells)
-        probabilities = _averaged(network, effect, formula, known, joint)
-    drawn, notes = _drawn(cut, effect, known, uncertainty, max_table_cells)
-    names = network.domain.names
-    told = [names[item.variable] for item in known.items]
-    return CausalEffect(
-        network.domain[effect.treatment],
-        network.domain[effect.outcome],
-        effect.codes,
-        effect.events,
-        probabilities,
-        drawn,
-        float(uncertainty.level or 0.0),
-        formula.text(names, told),
-        ", ".join(item.text for item in known.items),
-        tuple(notes),
-    )
+@dataclass(frozen=True, eq=False)
+class EffectQuestion:
+    """An effect in a network, what is given and latent, and how it is measured.
 
-
-def _listed(given: KnownOf) -> list[Any]:
-    """What is given, piece by piece."""
-    if given is None:
-        return []
-    return [given] if isinstance(given, str | Mapping) else list(given)
-
-
-def _check_apart(
-    network: Factorisation, effect: Effect, known: Evidence, latent: Sequence[int]
-) -> None:
-    """Raise ValueError if the ends of an effect are given or latent."""
-    names = network.domain.names
-    ends = {effect.treatment: "treatment", effect.outcome: "outcome"}
-    told = {item.variable for item in known.items}
-    for node, role in ends.items():
-        for listed, what in ((told, "given"), (latent, "latent")):
-            if node in listed:
-                raise ValueError(
-                    f"{quoted(names[node])} is the {role} and cannot be {what} as well"
-                )
-    both = sorted(told & set(latent))
-    if both:
-        raise ValueError(f"{quoted(names[both[0]])} is latent and cannot be given")
-
-
-def _formula_for(
-    network: Factorisation,
-    effect: Effect,
-    known: Evidence,
-    latent: Sequence[int],
-    adjust_for: Sequence[int] | None,
-) -> Formula:
-    """By which formula the effect is computed."""
-    if adjust_for is None and not latent:
-        return Formula("cut")
-    told = frozenset(item.variable for item in known.items)
-    task = Adjustment(
-        network.dag,
-        frozenset({effect.treatment}),
-        frozenset({effect.outcome}),
-        frozenset(latent),
-        told,
-    )
-    names = network.domain.names
-    if adjust_for is not None:
-        return given_formula(names, task, told.union(adjust_for))
-    return identified(names, task, network.domain.cards)
-
-
-def _cut_probabilities(
-    cut: Factorisation, effect: Effect, given: KnownOf, max_table_cells: int
-) -> Floats:
-    """P(outcome | treatment, given) where the treatment has no parents."""
-    inference = Inference(cut, max_table_cells=max_table_cells)
-    treatment = cut.domain[effect.treatment]
-    outcome = cut.domain.names[effect.outcome]
-    rows = []
-    for code in effect.codes:
-        likelihood = np.zeros(treatment.n_states)
-        likelihood[code] = 1.0
-        evidence = [*_listed(given), {treatment.name: likelihood}]
-        rows.append(inference.query(evidence, [outcome])[outcome].probabilities)
-    return np.array(rows)
-
-
-def _observed_joint(
-    network: Factorisation,
-    effect: Effect,
-    formula: Formula,
-    known: Evidence,
-    max_table_cells: int,
-) -> Floats:
-    """P(treatment, covariates, outcome | given) on any scale, known ones left out."""
-    hard = known.hard
-    open_covariates = [v for v in formula.covariates if v not in hard]
-    kept = (effect.treatment, *open_covariates, effect.outcome)
-    told = [item.variable for item in known.items]
-    nodes = ancestors(network.dag, [*kept, *told])
-    soft = {v: own for v, own in known.likelihoods.items() if v not in hard}
-    joint = joint_table(network, nodes, kept, hard, soft, max_table_cells)
-    if joint is None:
-        listed = name_list([network.domain.names[v] for v in open_covariates])
-        raise ValueError(
-            f"adjusting for {listed} needs a table of more than max_table_cells="
-            f"{max_table_cells} cells; compile the network with a larger limit, or "
-            "adjust for fewer variables"
-        )
-    if not joint.sum() > 0:
-        raise NetworkTrees(network).impossible(known)
-    return joint
-
-
-def _averaged(
-    network: Factorisation,
-    effect: Effect,
-    formula: Formula,
-    known: Evidence,
-    joint: Floats,
-) -> Floats:
-    """The average of an adjustment formula, or why it is not defined."""
-    average = back_door if formula.kind == "backdoor" else front_door
-    try:
-        return average(joint, list(effect.codes))
-    except NoSupportError as error:
-        open_covariates = [v for v in formula.covariates if v not in known.hard]
-        nodes = [effect.treatment, *open_covariates]
-        treatment, *others = [
-            stated(network.domain[v].name, network.domain[v].label(code))
-            for v, code in zip(nodes, error.cell, strict=False)
-        ]
-        among = f" among {', '.join(others)}" if others else ""
-        raise ValueError(
-            f"{treatment} never occurs{among}, so adjustment cannot tell its effect; "
-            "compare other states, or adjust for other variables"
-        ) from None
-
-
-def _drawn(
-    cut: Factorisation,
-    effect: Effect,
-    known: Evidence,
-    uncertainty: Uncertainty,
-    max_table_cells: int,
-) -> tuple[Floats | None, list[str]]:
-    """Drawn distributions, or None, and what a reader should know of them.
-
-    Every identifying formula gives what the cut network gives, draw by draw.
+    ValueError if the ends of the effect are given or latent, or what is given is
+    latent.
     """
-    if uncertainty.level is None:
-        return None, []
-    told = [item.variable for item in known.items]
-    matter = ancestors(cut.dag, [effect.outcome, *told]) - {effect.treatment}
-    hard = known.hard
-    soft = {v: own for v, own in known.likelihoods.items() if v not in hard}
-    networks = DrawnNetworks(
-        cut, tuple(sorted(matter)), effect.treatment, effect.outcome, hard, soft
-    )
-    if not networks.experienced:
-        return None, [
-            "No credible intervals, as the tables do not say how many rows they rest "
-            "on: fit the network to data, or give it with_experience(...)."
-        ]
-    rng = random_generator(uncertainty.random_state)
-    drawn = networks.draw(uncertainty.n_draws, max_table_cells, rng)
-    if drawn is None:
-        raise ValueError(
-            "credible intervals need a table of more than max_table_cells="
-            f"{max_table_cells} cells; compile the network with a larger limit, or ask "
-            "with credible=None"
+
+    network: Factorisation
+    effect: Effect
+    given: KnownOf
+    latent: Sequence[int]
+    adjust_for: Sequence[int] | None
+    uncertainty: Uncertainty
+    max_table_cells: int
+
+    def __post_init__(self) -> None:
+        names = self.network.domain.names
+        ends = {self.effect.treatment: "treatment", self.effect.outcome: "outcome"}
+        for node, role in ends.items():
+            for listed, what in ((self._told, "given"), (self.latent, "latent")):
+                if node in listed:
+                    raise ValueError(
+                        f"{quoted(names[node])} is the {role} and cannot be {what} as "
+                        "well"
+                    )
+        both = sorted(set(self._told) & set(self.latent))
+        if both:
+            raise ValueError(f"{quoted(names[both[0]])} is latent and cannot be given")
+
+    @cached_property
+    def _known(self) -> Evidence:
+        return read_single(self.network.domain, self.given)
+
+    @cached_property
+    def _told(self) -> list[int]:
+        """Variables that are given."""
+        return [item.variable for item in self._known.items]
+
+    @cached_property
+    def _uncertain(self) -> dict[int, Floats]:
+        """Likelihoods (card,) of given variables whose state stays open."""
+        hard = self._known.hard
+        return {v: own for v, own in self._known.likelihoods.items() if v not in hard}
+
+    @cached_property
+    def _cut(self) -> Factorisation:
+        """The network whose treatment has no parents and even chances."""
+        card = self.network.domain[self.effect.treatment].n_states
+        even = {self.effect.treatment: np.full(card, 1.0 / card)}
+        return Factorisation(self.network.domain, *intervened(self.network, even))
+
+    def measured(self) -> CausalEffect:
+        """Interventional distributions and what they rest on; see `Interventions`."""
+        formula = self._formula()
+        if formula.kind in ("cut", "none"):
+            probabilities = self._cut_probabilities()
+        else:
+            probabilities = self._averaged(formula)
+        drawn, notes = self._drawn()
+        domain, effect = self.network.domain, self.effect
+        return CausalEffect(
+            domain[effect.treatment],
+            domain[effect.outcome],
+            effect.codes,
+            effect.events,
+            probabilities,
+            drawn,
+            float(self.uncertainty.level or 0.0),
+            formula.text(domain.names, [domain.names[v] for v in self._told]),
+            ", ".join(item.text for item in self._known.items),
+            tuple(notes),
         )
-    possible = np.isfinite(drawn).all(axis=(1, 2))
-    if possible.sum() < 2:
-        return None, ["No credible intervals, as what is given rests on no row."]
-    notes = []
-    if networks.fixed:
-        listed = name_list([cut.domain.names[v] for v in networks.fixed])
-        notes.append(f"The intervals take the distributions of {listed} as known.")
-    return drawn[possible][:, list(effect.codes)], notes
+
+    def _formula(self) -> Formula:
+        """By which formula the effect is computed."""
+        if self.adjust_for is None and not self.latent:
+            return Formula("cut")
+        task = Adjustment(
+            self.network.dag,
+            frozenset({self.effect.treatment}),
+            frozenset({self.effect.outcome}),
+            frozenset(self.latent),
+            frozenset(self._told),
+        )
+        names = self.network.domain.names
+        if self.adjust_for is not None:
+            return given_formula(names, task, task.required.union(self.adjust_for))
+        return identified(names, task, self.network.domain.cards)
+
+    def _cut_probabilities(self) -> Floats:
+        """P(outcome | treatment, given) where the treatment has no parents."""
+        inference = Inference(self._cut, max_table_cells=self.max_table_cells)
+        domain = self.network.domain
+        treatment, outcome = domain[self.effect.treatment], self.effect.outcome
+        listed: list[Any] = [] if self.given is None else [self.given]
+        if self.given is not None and not isinstance(self.given, str | Mapping):
+            listed = list(self.given)
+        rows = []
+        for code in self.effect.codes:
+            likelihood = np.zeros(treatment.n_states)
+            likelihood[code] = 1.0
+            evidence = [*listed, {treatment.name: likelihood}]
+            answer = inference.query(evidence, [domain.names[outcome]])
+            rows.append(answer[domain.names[outcome]].probabilities)
+        return np.array(rows)
+
+    def _observed_joint(self, covariates: Sequence[int]) -> Floats:
+        """P(treatment, covariates, outcome | given), on any scale."""
+        kept = (self.effect.treatment, *covariates, self.effect.outcome)
+        nodes = ancestors(self.network.dag, [*kept, *self._told])
+        hard, limit = self._known.hard, self.max_table_cells
+        joint = joint_table(self.network, nodes, kept, hard, self._uncertain, limit)
+        if joint is None:
+            listed = name_list([self.network.domain.names[v] for v in covariates])
+            raise ValueError(
+                f"adjusting for {listed} needs a table of more than max_table_cells="
+                f"{limit} cells; compile the network with a larger limit, or "
+                "adjust for fewer variables"
+            )
+        if not joint.sum() > 0:
+            raise NetworkTrees(self.network).impossible(self._known)
+        return joint
+
+    def _averaged(self, formula: Formula) -> Floats:
+        """The average of an adjustment formula, or why it is not defined."""
+        covariates = [v for v in formula.covariates if v not in self._known.hard]
+        joint = self._observed_joint(covariates)
+        average = back_door if formula.kind == "backdoor" else front_door
+        try:
+            return average(joint, list(self.effect.codes))
+        except NoSupportError as error:
+            nodes = [self.effect.treatment, *covariates]
+            variables = [self.network.domain[v] for v in nodes]
+            treatment, *others = [
+                stated(variable.name, variable.label(code))
+                for variable, code in zip(variables, error.cell, strict=False)
+            ]
+            among = f" among {', '.join(others)}" if others else ""
+            raise ValueError(
+                f"{treatment} never occurs{among}, so adjustment cannot tell its "
+                "effect; compare other states, or adjust for other variables"
+            ) from None
+
+    def _drawn(self) -> tuple[Floats | None, list[str]]:
+        """Drawn distributions, or None, and what a reader should know of them.
+
+        Every identifying formula gives what the cut network gives, draw by draw.
+        """
+        if self.uncertainty.level is None:
+            return None, []
+        treatment, outcome = self.effect.treatment, self.effect.outcome
+        matter = ancestors(self._cut.dag, [outcome, *self._told]) - {treatment}
+        networks = DrawnNetworks(
+            self._cut,
+            tuple(sorted(matter)),
+            treatment,
+            outcome,
+            self._known.hard,
+            self._uncertain,
+        )
+        if not networks.experienced:
+            return None, [
+                "No credible intervals, as the tables do not say how many rows they "
+                "rest on: fit the network to data, or give it with_experience(...)."
+            ]
+        rng = random_generator(self.uncertainty.random_state)
+        drawn = networks.draw(self.uncertainty.n_draws, self.max_table_cells, rng)
+        if drawn is None:
+            raise ValueError(
+                "credible intervals need a table of more than max_table_cells="
+                f"{self.max_table_cells} cells; compile the network with a larger "
+                "limit, or ask with credible=None"
+            )
+        possible = np.isfinite(drawn).all(axis=(1, 2))
+        if possible.sum() < 2:
+            return None, ["No credible intervals, as what is given rests on no row."]
+        notes = []
+        if networks.fixed:
+            listed = name_list([self._cut.domain.names[v] for v in networks.fixed])
+            notes.append(f"The intervals take the distributions of {listed} as known.")
+        return drawn[possible][:, list(self.effect.codes)], notes
