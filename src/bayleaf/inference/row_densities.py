@@ -54,7 +54,13 @@ def log_densities(
     numbers = _numbers_of_completions(codes, incomplete)
     for first, last in _blocks(numbers[numbers <= _MOST_LISTED]):
         rows = incomplete[numbers <= _MOST_LISTED][first:last]
-        listed = complete(codes.rows(rows), _all_holes(codes.rows(rows)))
+        part = codes.rows(rows)
+        # A missing cell may contain any state.
+        holes = PartialValues.from_cells(
+            (np.flatnonzero(part.missing(variable)), variable, tuple(range(card)))
+            for variable, card in enumerate(part.cards)
+        )
+        listed = complete(part, holes)
         found[rows] = listed.log_sums(_looked_up(network, listed.codes, slice(None)))
     rows = incomplete[numbers > _MOST_LISTED]
     if len(rows):
@@ -119,14 +125,6 @@ def _blocks(numbers: Floats) -> Iterator[tuple[int, int]]:
     block = np.cumsum(numbers) // _BLOCK_ROWS
     edges = np.flatnonzero(np.diff(block, prepend=-1.0, append=np.inf))
     yield from itertools.pairwise(edges.tolist())
-
-
-def _all_holes(codes: Codes) -> PartialValues:
-    """Missing cells as cells that may hold any state."""
-    return PartialValues.from_cells(
-        (np.flatnonzero(codes.missing(variable)), variable, tuple(range(card)))
-        for variable, card in enumerate(codes.cards)
-    )
 
 
 def _looked_up(network: Factorisation, codes: Codes, where: slice) -> Floats:

@@ -150,10 +150,6 @@ class HierarchicalNaiveBayesModel(HierarchicalTables):
         """Sums missing features out."""
         return LatentMessages(self.tree, self.cell_distributions)
 
-    def _look_up_shape(self, node: int) -> tuple[int, ...]:
-        """Number of codes, missing included, of the features below a node."""
-        return tuple(self.tree.cards[leaf] + 1 for leaf in self.tree.leaves(node))
-
     @cached_property
     def _look_up(self) -> dict[int, Floats]:
         """Log P(features below | class) over all codes, unless there are too many.
@@ -162,9 +158,10 @@ class HierarchicalNaiveBayesModel(HierarchicalTables):
         """
         found = {}
         for node, table in self.class_tables.items():
-            shape = self._look_up_shape(node)
+            leaves = self.tree.leaves(node)
+            # Missing cells have a code, too.
+            shape = tuple(self.tree.cards[leaf] + 1 for leaf in leaves)
             if self.tree.latent(node) is None or prod(shape) <= _LOOK_UP_CELLS:
-                leaves = self.tree.leaves(node)
                 codes = np.indices(shape).reshape(len(shape), -1)
                 columns = dict(zip(leaves, codes, strict=True))
                 values = self._messages.log_likelihood(node, table, columns)

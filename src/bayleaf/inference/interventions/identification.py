@@ -151,9 +151,13 @@ def find_adjustment_sets(
     if not isinstance(limit, numbers.Integral) or limit < 1:
         raise ValueError(f"limit must be an integer of at least 1, got {quoted(limit)}")
     task = replace(task, is_complete=read_kind(kind) == "complete")
-    listed = _front_door_sets if kind == "frontdoor" else _back_door_sets
+    sets = _back_door_sets(task, minimal=minimal)
+    if kind == "frontdoor":
+        # Small sets come first where that is cheap.
+        door = front_door_of(task)
+        sets = door.minimal_sets() if minimal else door.sets()
     # One more than is shown, to know whether there are more.
-    found = list(islice(listed(task, minimal=minimal), int(limit) + 1))
+    found = list(islice(sets, int(limit) + 1))
     shown = sorted(found[:limit], key=lambda nodes: (len(nodes), sorted(nodes)))
     return AdjustmentSets(
         tuple(frozenset(names[node] for node in nodes) for nodes in shown),
@@ -180,12 +184,6 @@ def front_door_of(task: Adjustment) -> FrontDoor:
     return FrontDoor(
         task.dag, task.treatments, task.outcomes, task.excluded, task.required
     )
-
-
-def _front_door_sets(task: Adjustment, *, minimal: bool) -> Iterator[Nodes]:
-    """Sets of mediators, small ones first where that is cheap."""
-    front_door = front_door_of(task)
-    return front_door.minimal_sets() if minimal else front_door.sets()
 
 
 def _back_door_sets(task: Adjustment, *, minimal: bool) -> Iterator[Nodes]:

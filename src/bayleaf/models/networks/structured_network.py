@@ -135,7 +135,8 @@ class PlacedStructures:
             if isinstance(structure, TreeShape):
                 found.append(_leaf_counts(structure, codes))
                 continue
-            shape = self._shape(structure)
+            card = self._codes.cards[structure.child]
+            shape = (*map(len, structure.groups), card)
             size = structure.n_rows * shape[-1]
             counts = np.bincount(self._positions(place), weights, minlength=size)
             found.append(counts.astype(np.float64).reshape(shape))
@@ -168,10 +169,6 @@ class PlacedStructures:
         starts = range(0, self._codes.n_rows, _BLOCK_ROWS)
         run_tasks([partial(add_up, first) for first in starts], thread_count(n_jobs))
         return total
-
-    def _shape(self, structure: GroupedParents) -> tuple[int, ...]:
-        """Number of groups of each parent, and of states of the child."""
-        return (*map(len, structure.groups), self._codes.cards[structure.child])
 
     def _positions(self, place: int) -> NDArray[np.int64]:
         """Where each row lies in a table; nothing for a tree."""

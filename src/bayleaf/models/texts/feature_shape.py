@@ -145,18 +145,14 @@ def feature_shape(
     `row_counts` (n_states,) are training weights.
     """
     edges = interval_edges(variable)
+    n_others = max(1, alone.shape[1] - 1)
+    others = (alone.sum(axis=1, keepdims=True) - alone) / n_others
     return FeatureShape(
         feature=variable.name,
         kind="numeric" if len(edges) else "nominal",
         states=tuple(variable.label(code) for code in range(variable.n_states)),
         edges=edges,
         classes=classes,
-        contributions=_against_others(alone),
+        contributions=np.asarray(alone - others),
         row_counts=row_counts,
     )
-
-
-def _against_others(scores: Floats) -> Floats:
-    """Scores of classes, (n_states, n_classes), less the mean of the others'."""
-    n_others = max(1, scores.shape[1] - 1)
-    return np.asarray(scores - (scores.sum(axis=1, keepdims=True) - scores) / n_others)
