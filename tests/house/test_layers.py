@@ -82,7 +82,7 @@ INSIDE: dict[str, list[tuple[str, ...]]] = {
         ("junction_tree",),
         ("network_trees", "row_propagation"),
         ("events",),
-        ("table_rows", "sensitivity"),
+        ("encoded_rows", "sensitivity"),
         ("sampling", "imputation"),
         ("approximate",),
         (REST,),

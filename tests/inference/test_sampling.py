@@ -14,10 +14,10 @@ from scipy.stats import chi2
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain, Variable, numeric_variable
 from bayleaf.graph.dag import DAG
+from bayleaf.inference.encoded_rows import read_rows
 from bayleaf.inference.evidence import ImpossibleEvidenceError
 from bayleaf.inference.queries import Inference
 from bayleaf.inference.sampling import Draw, decode
-from bayleaf.inference.table_rows import read_rows
 from bayleaf.models.bayesian_network import BayesianNetwork
 from offenders import check_each
 from oracles.joint_table import joint_table, marginal

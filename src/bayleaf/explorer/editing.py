@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from bayleaf.cpds.smoothing import Dirichlet, Lidstone, Smoothing, resolve_smoothing
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.data.tables.frames import take_apart
-from bayleaf.inference.table_rows import read_rows
+from bayleaf.inference.encoded_rows import read_rows
 from bayleaf.io.exports.runtime.packing import packed, packed_codes
 from bayleaf.io.native.model_file import SavedModel, write_model
 from bayleaf.models.hierarchical_naive_bayes import HierarchicalNaiveBayesModel

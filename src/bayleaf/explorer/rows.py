@@ -11,7 +11,7 @@ import numpy as np
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.data.encoder.table_encoder import TableEncoder
 from bayleaf.data.tables.frames import take_apart
-from bayleaf.inference.table_rows import read_rows
+from bayleaf.inference.encoded_rows import read_rows
 from bayleaf.io.exports.runtime.packing import packed_codes
 from bayleaf.wording import quoted
 

@@ -20,9 +20,7 @@ from bayleaf.data.state_numbers import expected_cells, numbers_of_states
 from bayleaf.data.tables.columns import NumberColumn, PlainColumn
 from bayleaf.data.tables.filling import Filled, with_cells
 from bayleaf.data.tables.frames import column_names
-from bayleaf.inference.network_trees import NetworkTrees, Part
-from bayleaf.inference.row_propagation import posterior_rows
-from bayleaf.inference.table_rows import (
+from bayleaf.inference.encoded_rows import (
     Unknown,
     encoded_columns,
     impossible_row,
@@ -30,6 +28,8 @@ from bayleaf.inference.table_rows import (
     matched_columns,
     observed,
 )
+from bayleaf.inference.network_trees import NetworkTrees, Part
+from bayleaf.inference.row_propagation import posterior_rows
 from bayleaf.wording import quoted
 
 Floats = NDArray[np.float64]

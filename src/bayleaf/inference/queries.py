@@ -15,6 +15,13 @@ from bayleaf.data.codes import Codes
 from bayleaf.data.random_state import random_generator
 from bayleaf.inference.approximate.estimated_posteriors import Method, Sampling
 from bayleaf.inference.approximate.importance_sampling import OFFER, estimated
+from bayleaf.inference.encoded_rows import (
+    Unknown,
+    log_likelihood_rows,
+    posterior_table,
+    read_rows,
+    read_weights,
+)
 from bayleaf.inference.events.events import read_single
 from bayleaf.inference.events.questions import Questions
 from bayleaf.inference.evidence import Evidence
@@ -37,13 +44,6 @@ from bayleaf.inference.sensitivity import (
     sensitivity,
 )
 from bayleaf.inference.states import find_variable
-from bayleaf.inference.table_rows import (
-    Unknown,
-    log_likelihood_rows,
-    posterior_table,
-    read_rows,
-    read_weights,
-)
 from bayleaf.wording import brief
 
 Floats = NDArray[np.float64]

@@ -16,9 +16,9 @@ from bayleaf.counts.threads import run_tasks, stretches, thread_count
 from bayleaf.cpds.row_probabilities import log_probabilities_of_rows
 from bayleaf.data.codes import Codes
 from bayleaf.data.partial_values import PartialValues, complete
+from bayleaf.inference.encoded_rows import log_likelihood_rows
 from bayleaf.inference.factorisation import Factorisation
 from bayleaf.inference.network_trees import NetworkTrees
-from bayleaf.inference.table_rows import log_likelihood_rows
 
 Floats = NDArray[np.float64]
 

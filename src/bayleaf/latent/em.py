@@ -20,9 +20,9 @@ from bayleaf.cpds.tree import Leaf, Split, TreeCPD
 from bayleaf.data.codes import Codes
 from bayleaf.data.random_state import random_generator
 from bayleaf.data.shuffled_rows import merged_rows
+from bayleaf.inference.encoded_rows import read_rows, read_weights
 from bayleaf.inference.junction_tree import JunctionTree
 from bayleaf.inference.row_propagation import expected_counts
-from bayleaf.inference.table_rows import read_rows, read_weights
 from bayleaf.latent.starts.saddle_points import warn_of_saddle_point
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.progress import Work
