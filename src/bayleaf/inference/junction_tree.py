@@ -144,7 +144,9 @@ class ObservedTrees:
     cards: Sequence[int]
     # Of a forest and the variables that are always observed.
     compile_forest: Callable[[JunctionForest, Collection[int]], CompiledTree]
-    kept: OrderedDict[frozenset[int], CompiledTree] = field(default_factory=OrderedDict)
+    trees: OrderedDict[frozenset[int], CompiledTree] = field(
+        default_factory=OrderedDict
+    )
 
     def cheapest(
         self, static: CompiledTree, known: Known, passes: Passes
@@ -158,13 +160,13 @@ class ObservedTrees:
 
     def _tree(self, observed: frozenset[int]) -> CompiledTree:
         """The tree for a set of observed variables."""
-        tree = self.kept.pop(observed, None)
+        tree = self.trees.pop(observed, None)
         if tree is None:
             forest = forest_without(self.neighbours, self.cards, observed)
             tree = self.compile_forest(forest, observed)
-        self.kept[observed] = tree
-        if len(self.kept) > _KEPT_SETS:
-            self.kept.popitem(last=False)
+        self.trees[observed] = tree
+        if len(self.trees) > _KEPT_SETS:
+            self.trees.popitem(last=False)
         return tree
 
 
