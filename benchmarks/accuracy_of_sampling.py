@@ -27,7 +27,7 @@ import numpy as np
 
 from bayleaf import BayesianNetwork, read_network
 from bayleaf.inference.posteriors import Posteriors
-from bayleaf.inference.sampling.forward_draws import draw_forward
+from bayleaf.inference.sampling import draw_forward
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 from oracles.grid_networks import grid_network, grid_posteriors

@@ -22,7 +22,7 @@ from scipy.special import log_softmax, softmax
 from accuracy import load_table
 from bayleaf import AveragedKDBClassifier
 from bayleaf.data.codes import Codes
-from bayleaf.models.averaged_kdb import AveragedKDBModel
+from bayleaf.models.averaged_kdb_model import AveragedKDBModel
 from bayleaf.scoring.partial_cases import mean_factors
 
 Floats = NDArray[np.float64]

@@ -29,8 +29,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 from machine import describe_processor, markdown_table
 
 from bayleaf.data.codes import Codes
-from bayleaf.inference.junction_tree.rows import posterior_rows
-from bayleaf.inference.junction_tree.tree import JunctionTree
+from bayleaf.inference.junction_tree import JunctionTree
+from bayleaf.inference.row_propagation import posterior_rows
 from bayleaf.io import read_network
 from bayleaf.models.bayesian_network import BayesianNetwork
 

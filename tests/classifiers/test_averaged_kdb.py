@@ -18,7 +18,7 @@ from sklearn.model_selection import StratifiedKFold
 import bayleaf
 from bayleaf import AveragedKDBClassifier, Dirichlet
 from bayleaf.datasets import load_heart
-from bayleaf.models.averaged_kdb import WeightedEdge
+from bayleaf.models.averaged_kdb_model import WeightedEdge
 from offenders import check_each
 
 

@@ -14,8 +14,10 @@ from bayleaf import HierarchicalMixtureNBClassifier
 from bayleaf.classifiers.shared.callbacks import HAS_CALLBACKS
 from bayleaf.data.shuffled_rows import merged_rows
 from bayleaf.latent.online_mixture import OnlineOptions, learn_online
-from bayleaf.models.hierarchical_mixture import HierarchicalMixtureModel
-from bayleaf.models.mixtures.explanation import MixtureExplanation
+from bayleaf.models.hierarchical_mixture_model import (
+    HierarchicalMixtureModel,
+    MixtureExplanation,
+)
 from contract.tables import mixed_frame, nominal_frame
 from offenders import check_each
 

@@ -37,8 +37,12 @@ from bayleaf.explorer import explorer_html
 from bayleaf.graph.dag import DAG
 from bayleaf.io import ModelFileError, register_model_kind
 from bayleaf.models import BayesianNetwork, ModelKind
-from bayleaf.models.support.cells import RowFacts, UsedCells
-from bayleaf.models.support.support_counts import SupportCounts, TableSize
+from bayleaf.models.support.support_counts import (
+    RowFacts,
+    SupportCounts,
+    TableSize,
+    UsedCells,
+)
 from bayleaf.report import report_html, summarize
 from offenders import check_each
 from oracles.small_tables import small_table

@@ -20,7 +20,7 @@ from bayleaf import (
 from bayleaf.data.domain import ordered_variable
 from bayleaf.io import read_model
 from bayleaf.io.formats.pmml import write_pmml
-from bayleaf.models.rules.latent_rules import condition_text
+from bayleaf.models.latent_rules import condition_text
 from bayleaf.report import summarize
 from contract.kinds import each_kind
 

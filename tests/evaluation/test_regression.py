@@ -7,7 +7,7 @@ import pytest
 from sklearn.base import BaseEstimator, RegressorMixin
 
 from bayleaf.evaluation.regression import cross_validate_regressors, pinball_losses
-from bayleaf.models.support.target_distributions import TargetDistributions
+from bayleaf.models.interval_target import TargetDistributions
 
 
 class Always(RegressorMixin, BaseEstimator):

@@ -16,7 +16,7 @@ from bayleaf import load
 from bayleaf.classifiers import CLASSIFIERS
 from bayleaf.cpds.dirichlet import log_dirichlet
 from bayleaf.explain import credible, credible_intervals
-from bayleaf.models.model_kind import ModelKind
+from bayleaf.models.class_model import ModelKind
 from bayleaf.models.support.drawn_networks import without_sums
 from bayleaf.models.support.support_counts import SupportCounts
 from offenders import check_each

@@ -18,7 +18,7 @@ from bayleaf import ValueHierarchy
 from bayleaf.data.codes import Codes
 from bayleaf.inference.evidence import ImpossibleEvidenceError
 from bayleaf.io import read_network, write_network
-from bayleaf.models.averaged_networks import AveragedNetworksModel
+from bayleaf.models.averaged_networks_model import AveragedNetworksModel
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.explanation import Explanation
 from bayleaf.models.predictor import Predictor

@@ -12,7 +12,7 @@ import pytest
 
 from bayleaf import BayesianNetworkEstimator
 from bayleaf.inference.evidence import ImpossibleEvidenceError
-from bayleaf.inference.junction_tree.tree import JunctionTree
+from bayleaf.inference.junction_tree import JunctionTree
 from bayleaf.inference.queries import Inference
 
 SETTINGS: dict[str, dict[str, Any]] = {

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from bayleaf.cpds.distribution import TableCPD
 from bayleaf.inference.evidence import ImpossibleEvidenceError
-from bayleaf.inference.junction_tree.decomposition import ProductBuilder
+from bayleaf.inference.family_decomposition import ProductBuilder
 from bayleaf.inference.queries import Inference
 from bayleaf.models.bayesian_network import BayesianNetwork
 from oracles.context_networks import random_context_network, random_forms
@@ -34,7 +34,7 @@ def everything_apart(monkeypatch: pytest.MonkeyPatch) -> None:
         builder = ProductBuilder(cards, cpds)
         return builder.product(forms, shared=bool(rng.integers(2)))
 
-    monkeypatch.setattr("bayleaf.inference.junction_tree.tree.small_product", product)
+    monkeypatch.setattr("bayleaf.inference.junction_tree.small_product", product)
 
 
 def case_of(seed: int, share: float = 0.5) -> tuple[BayesianNetwork, Any, Any, Any]:

@@ -16,7 +16,7 @@ from bayleaf.data.partial_values import PartialValues
 from bayleaf.graph.dag import DAG
 from bayleaf.inference import row_densities
 from bayleaf.inference.row_densities import log_densities, log_densities_of_partial_rows
-from bayleaf.inference.sampling.forward_draws import draw_forward
+from bayleaf.inference.sampling import draw_forward
 from bayleaf.models.bayesian_network import BayesianNetwork
 
 CARDS = (3, 2, 4)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from bayleaf.data.codes import Codes
 from bayleaf.latent.architecture_growth import Judge, deal_folds, grow_architecture
 from bayleaf.latent.batch_mixture import BatchOptions, learn_batch
-from bayleaf.models.mixtures.tables import mixture_log_posteriors
+from bayleaf.models.mixture_banks import mixture_log_posteriors
 from offenders import check_each
 
 Floats = NDArray[np.float64]

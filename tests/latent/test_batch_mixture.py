@@ -24,7 +24,7 @@ from bayleaf.latent.batch_mixture import (
     learn_batch,
 )
 from bayleaf.models.class_model import log_normalize
-from bayleaf.models.hierarchical_mixture import HierarchicalMixtureModel
+from bayleaf.models.hierarchical_mixture_model import HierarchicalMixtureModel
 from offenders import check_each
 from property.networks import domain_of
 

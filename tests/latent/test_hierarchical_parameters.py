@@ -17,7 +17,7 @@ from bayleaf.data.codes import Codes
 from bayleaf.datasets import load_heart
 from bayleaf.latent.hierarchical_parameters import learned_by_em
 from bayleaf.models.hierarchical_naive_bayes import HierarchicalNaiveBayesModel
-from bayleaf.models.latents import messages
+from bayleaf.models.latents import latent_messages
 from offenders import check_each
 from oracles.junction_tree_em import tables_by_junction_tree
 from oracles.random_latent_models import random_model, random_tree
@@ -173,7 +173,7 @@ def test_the_order_of_the_rows_does_not_matter() -> None:
 def test_blocks_of_rows_give_the_same_tables(monkeypatch: pytest.MonkeyPatch) -> None:
     model, codes = model_of(9, 5), rows_of(9)
     expected = tables_of(model, codes)
-    monkeypatch.setattr(messages, "_BLOCK_CELLS", 20)
+    monkeypatch.setattr(latent_messages, "_BLOCK_CELLS", 20)
     for one, other in zip(tables_of(model, codes), expected):
         np.testing.assert_allclose(one, other, rtol=1e-12)
 

@@ -17,7 +17,7 @@ from bayleaf.latent.online_mixture import (
     learn_counters,
     learn_online,
 )
-from bayleaf.models.mixtures.tables import mixture_log_posteriors
+from bayleaf.models.mixture_banks import mixture_log_posteriors
 from bayleaf.native.latents import learn_pass
 from offenders import check_each
 from oracles.coded_tables import random_codes

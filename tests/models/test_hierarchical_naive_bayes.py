@@ -16,7 +16,7 @@ from bayleaf.models import hierarchical_naive_bayes
 from bayleaf.models.class_model import log_normalize
 from bayleaf.models.explanation import explain_rows
 from bayleaf.models.hierarchical_naive_bayes import HierarchicalNaiveBayesModel
-from bayleaf.models.latents import messages
+from bayleaf.models.latents import latent_messages
 from offenders import check_each
 from oracles.random_latent_models import random_model, random_tree
 from property.networks import codes_of, domain_of
@@ -97,7 +97,7 @@ def test_wide_features_are_summed_out_block_by_block(
     rows = codes_of(all_rows(CARDS), CARDS)
     expected = model.class_log_scores(rows)
     monkeypatch.setattr(hierarchical_naive_bayes, "_LOOK_UP_CELLS", 0)
-    monkeypatch.setattr(messages, "_BLOCK_CELLS", 20)
+    monkeypatch.setattr(latent_messages, "_BLOCK_CELLS", 20)
     again = pickle.loads(pickle.dumps(model))
     np.testing.assert_allclose(again.class_log_scores(rows), expected, rtol=1e-12)
 

@@ -21,7 +21,7 @@ from bayleaf.cpds.random_network import FamilyBank
 from bayleaf.data.codes import Codes
 from bayleaf.datasets import load_heart
 from bayleaf.explain import counterfactuals, credible_intervals, importance, robustness
-from bayleaf.models.averaged_kdb import AveragedKDBModel
+from bayleaf.models.averaged_kdb_model import AveragedKDBModel
 from bayleaf.search.left_out.left_out_scores import LeftOutRows
 
 Known = NDArray[np.bool_]
@@ -248,7 +248,7 @@ def test_the_sum_of_whole_rows_is_asked_for_whole_rows_alone(
     users = [
         p.name for p in source.rglob("*.py") if "_scores_of_whole" in p.read_text()
     ]
-    assert users == ["averaged_kdb.py"]
+    assert users == ["averaged_kdb_model.py"]
     whole, asked = AveragedKDBModel._scores_of_whole, []
 
     def checked(model: AveragedKDBModel, codes: Codes) -> Any:

@@ -8,7 +8,7 @@ from bayleaf.cpds.distribution import GroupedTableCPD, TableCPD
 from bayleaf.cpds.tree_cpd import Leaf, Split, TreeCPD
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.graph.dag import DAG
-from bayleaf.inference.junction_tree.decomposition import Form, decomposable
+from bayleaf.inference.family_decomposition import Form, decomposable
 from bayleaf.models.bayesian_network import BayesianNetwork
 
 MOST_PARENTS = 4

@@ -12,7 +12,8 @@ from bayleaf.data.codes import Codes
 from bayleaf.latent import learn_parameters
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.hierarchical_naive_bayes import HierarchicalNaiveBayesModel
-from bayleaf.models.latents.network import latent_names, latent_network
+from bayleaf.models.latent_rules import latent_names
+from bayleaf.models.latents.latent_network import latent_network
 
 
 def tables_by_junction_tree(

@@ -14,7 +14,7 @@ from bayleaf.data.domain import Domain, Variable
 from bayleaf.graph.dag import DAG
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.networks.network_model import NetworkModel
-from bayleaf.models.one_dependence import AveragedOneDependenceModel
+from bayleaf.models.one_dependence_model import AveragedOneDependenceModel
 
 Rows = list[list[int | None]]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from bayleaf.models.texts.average_remarks import MEASURED_LOG_LOSS
+from bayleaf.models.averaged_kdb_model import MEASURED_LOG_LOSS
 
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "docs" / "results"

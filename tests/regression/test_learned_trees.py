@@ -8,7 +8,7 @@ from sklearn.ensemble import GradientBoostingRegressor
 
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Variable
-from bayleaf.models.support.tree_sum import TreeSum, columns_at
+from bayleaf.models.interval_target import TreeSum, columns_at
 from bayleaf.native.target_trees import Growth, grow_target_trees
 from bayleaf.regression.learned_trees import _ranks, _Task, joined
 

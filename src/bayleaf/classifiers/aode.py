@@ -23,7 +23,7 @@ from bayleaf.counts.source import CountSource
 from bayleaf.cpds.distribution import TableCPD
 from bayleaf.cpds.smoothing import Smoothing
 from bayleaf.data.domain import Domain
-from bayleaf.models.one_dependence import AveragedOneDependenceModel
+from bayleaf.models.one_dependence_model import AveragedOneDependenceModel
 from bayleaf.search.left_out.left_out_scores import (
     LeaveOneOut,
     one_dependence_log_scores,

@@ -40,9 +40,8 @@ from bayleaf.data.discretizers import resolve_discretizer
 from bayleaf.data.domain import Domain
 from bayleaf.data.encoder_learning import Discretizer
 from bayleaf.data.random_cuts import RandomCuts, default_n_codings, value_maps
-from bayleaf.models.averaged_kdb import AveragedKDBModel
-from bayleaf.models.rules.tree_rules import TreeRule, tree_rules
-from bayleaf.models.support.class_trees import ClassTrees
+from bayleaf.models.averaged_kdb_model import AveragedKDBModel
+from bayleaf.models.support.class_trees import ClassTrees, TreeRule, tree_rules
 from bayleaf.models.support.number_terms import Curves, WeightedLinearFamilies
 from bayleaf.progress import Work
 from bayleaf.search.constraints import Constraints

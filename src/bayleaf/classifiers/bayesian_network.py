@@ -29,7 +29,7 @@ from bayleaf.latent.structure_learning import (
     StructureOptions,
     learn_structure,
 )
-from bayleaf.models.networks.network_posterior import NetworkPosteriorModel
+from bayleaf.models.networks.network_model import NetworkPosteriorModel
 from bayleaf.models.networks.structured_network import network_from_structures
 from bayleaf.search.left_out.temperature import best_temperature
 from bayleaf.search.structure import Move

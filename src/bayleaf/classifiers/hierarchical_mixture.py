@@ -45,9 +45,11 @@ from bayleaf.latent.online_mixture import (
     level_shapes,
 )
 from bayleaf.models.class_model import log_normalize
-from bayleaf.models.hierarchical_mixture import HierarchicalMixtureModel
-from bayleaf.models.mixtures.tables import Banks, mixture_log_posteriors
-from bayleaf.models.mixtures.text import mixture_text
+from bayleaf.models.hierarchical_mixture_model import (
+    HierarchicalMixtureModel,
+    mixture_text,
+)
+from bayleaf.models.mixture_banks import Banks, mixture_log_posteriors
 from bayleaf.search.left_out.temperature import best_temperature
 from bayleaf.wording import quoted
 

@@ -37,9 +37,9 @@ from bayleaf.latent.hierarchical_parameters import (
     tables_log_likelihood,
 )
 from bayleaf.models.hierarchical_naive_bayes import HierarchicalNaiveBayesModel
-from bayleaf.models.latents.reports import rules_text
+from bayleaf.models.latent_rules import LatentReport
+from bayleaf.models.latents.latent_reports import rules_text
 from bayleaf.models.networks.network_model import NetworkModel
-from bayleaf.models.rules.latent_rules import LatentReport
 from bayleaf.search.latents.latent_search import (
     LatentSearchOptions,
     search_latents,

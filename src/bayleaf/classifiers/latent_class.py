@@ -28,7 +28,7 @@ from bayleaf.latent.latent_class_em import (
     held_out_scores,
     learn_latent_class,
 )
-from bayleaf.models.latent_class import LatentClassModel
+from bayleaf.models.latent_class_model import LatentClassModel
 from bayleaf.search.left_out.temperature import best_temperature
 from bayleaf.wording import quoted
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from bayleaf.inference.events.binding import read_event
-from bayleaf.inference.events.parsing import has_keywords
+from bayleaf.inference.events.events import read_event
+from bayleaf.inference.events.expressions import has_keywords
 from bayleaf.inference.evidence import Not
-from bayleaf.inference.ranges import Range, parsed_range
+from bayleaf.inference.evidence_ranges import Range, parsed_range
 from bayleaf.inference.states import StateReader, find_variable
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.wording import quoted

@@ -17,7 +17,7 @@ from bayleaf.data.random_state import random_generator
 from bayleaf.data.tables.columns import iterate_names
 from bayleaf.data.tables.frames import take_apart
 from bayleaf.graph.dag import DAG
-from bayleaf.models.structures.network_structure import NetworkStructure
+from bayleaf.models.network_structure import NetworkStructure
 from bayleaf.progress import Work, displayed
 from bayleaf.wording import brief, brief_names, counted, quoted
 

@@ -21,8 +21,7 @@ from bayleaf.density.encoding import read_table
 from bayleaf.density.summary import DensitySummary
 from bayleaf.describe.local_structure_text import describe_distribution
 from bayleaf.inference.row_densities import log_densities_of_partial_rows
-from bayleaf.inference.sampling.forward_draws import draw_forward
-from bayleaf.inference.sampling.sample import decode
+from bayleaf.inference.sampling import decode, draw_forward
 from bayleaf.io.native.model_file import SavedModel
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.networks.structured_network import n_distributions

@@ -19,9 +19,13 @@ from bayleaf.data.tables.filling import with_cells
 from bayleaf.data.tables.frames import column_names, take_apart
 from bayleaf.density.bayesian_network_estimator import BayesianNetworkEstimator
 from bayleaf.density.encoding import read_table
-from bayleaf.inference.completion.tables import Filling, ReadTable, filled_tables
-from bayleaf.inference.completion.values import missing_cells
-from bayleaf.inference.parts import NetworkTrees
+from bayleaf.inference.imputation import (
+    Filling,
+    ReadTable,
+    filled_tables,
+    missing_cells,
+)
+from bayleaf.inference.network_trees import NetworkTrees
 from bayleaf.models.bayesian_network import BayesianNetwork
 
 # What a reading makes of a column where cells of it can be filled.

@@ -12,7 +12,7 @@ from bayleaf.data.domain import Domain, Variable
 from bayleaf.describe.local_structure_text import group_name
 from bayleaf.explain.subject import predictor_of, rows_of
 from bayleaf.models.explanation import RuledExplanations
-from bayleaf.models.rules.latent_rules import condition_text
+from bayleaf.models.latent_rules import condition_text
 from bayleaf.wording import name_list, shown_name, stated
 
 States = dict[int, int]

@@ -16,7 +16,7 @@ from bayleaf.cpds.smoothing import Dirichlet, Lidstone, Smoothing, resolve_smoot
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.data.table_encoder import TableEncoder
 from bayleaf.data.tables.frames import take_apart
-from bayleaf.inference.rows import read_rows
+from bayleaf.inference.encoded_rows import read_rows
 from bayleaf.io.exports.packing import packed, packed_codes
 from bayleaf.io.native.model_file import SavedModel, write_model
 from bayleaf.models.hierarchical_naive_bayes import HierarchicalNaiveBayesModel

@@ -22,7 +22,7 @@ from bayleaf.cpds.distribution import TableCPD
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Variable, masked_domain
 from bayleaf.explain.row_probability import row_log_probabilities
-from bayleaf.inference.junction_tree.tree import JunctionTree
+from bayleaf.inference.junction_tree import JunctionTree
 from bayleaf.io.exports.packing import packed
 from bayleaf.io.exports.scorers.classifier_content import (
     calibration_content,
@@ -33,11 +33,10 @@ from bayleaf.io.exports.scorers.classifier_content import (
 from bayleaf.layout.layered import Drawing, with_tops
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.class_model import ClassModel
-from bayleaf.models.interval_target import INTEGRATION, IntervalTargetModel
+from bayleaf.models.interval_target import INTEGRATION, IntervalTargetModel, TreeSum
+from bayleaf.models.latent_rules import LatentReport
 from bayleaf.models.predictor import Predictor
-from bayleaf.models.rules.latent_rules import LatentReport
 from bayleaf.models.support.support_counts import SupportCounts
-from bayleaf.models.support.tree_sum import TreeSum
 from bayleaf.models.texts.picture import WeightedArc
 from bayleaf.scoring.terms import LogSum, ScoringProgram, SumOut, program_of
 from bayleaf.wording import quoted

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.data.tables.array_columns import is_missing_cell
-from bayleaf.inference.ranges import (
+from bayleaf.inference.evidence_ranges import (
     Range,
     is_pair_of_numbers,
     range_codes,
@@ -235,7 +235,13 @@ def _read_value(reader: StateReader, value: Any) -> tuple[Likelihood, str]:
     if isinstance(value, Mapping):
         return _checked(variable, _from_mapping(reader, value))
     if isinstance(value, np.ndarray) and value.dtype.kind in "fiub" and value.ndim:
-        return _checked(variable, _from_array(variable, value))
+        if value.shape != (variable.n_states,):
+            raise ValueError(
+                f"the likelihood array for variable {quoted(variable.name)} has shape "
+                f"{value.shape}; give one number for each of its {variable.n_states} "
+                "states"
+            )
+        return _checked(variable, value)
     if isinstance(value, np.ndarray):
         value = value.tolist()
     if isinstance(value, Range):
@@ -249,7 +255,8 @@ def _read_value(reader: StateReader, value: Any) -> tuple[Likelihood, str]:
             f"could mean a range or two values; give Between{value!r}, or a set of "
             "values"
         )
-    nothing_known = _is_unobserved(value)
+    is_collection = isinstance(value, Not | set | frozenset | list | tuple)
+    nothing_known = not is_collection and is_missing_cell(value)
     if nothing_known and not (value is None and variable.has_missing_state):
         return np.ones(variable.n_states), f"{variable.name} unknown"
     negated = isinstance(value, Not)
@@ -266,13 +273,6 @@ def _read_value(reader: StateReader, value: Any) -> tuple[Likelihood, str]:
             "leave at least one possible"
         )
     return likelihood, _text_of(reader, states, likelihood, negated)
-
-
-def _is_unobserved(value: Any) -> bool:
-    """Whether a value says that nothing is known."""
-    return not isinstance(value, Not | set | frozenset | list | tuple) and (
-        is_missing_cell(value)
-    )
 
 
 def _alternatives(reader: StateReader, value: Any) -> Sequence[Any]:
@@ -306,16 +306,6 @@ def _from_mapping(reader: StateReader, value: Mapping[Any, Any]) -> list[Any]:
             f"{name_list(absent)}; give one for every state, 0 to rule it out"
         )
     return likelihood
-
-
-def _from_array(variable: Variable, value: NDArray[Any]) -> NDArray[Any]:
-    """Likelihoods of an array, if it has one for each state."""
-    if value.shape != (variable.n_states,):
-        raise ValueError(
-            f"the likelihood array for variable {quoted(variable.name)} has shape "
-            f"{value.shape}; give one number for each of its {variable.n_states} states"
-        )
-    return value
 
 
 def _checked(variable: Variable, weights: Any) -> tuple[Likelihood, str]:

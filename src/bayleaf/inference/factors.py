@@ -1,22 +1,30 @@
-"""Log-probability tables with the class as first axis, and fast look-up in them."""
+"""Log-probability tables with the class as first axis: look-up and elimination."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, pairwise
 from math import prod
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.data.codes import Codes
+from bayleaf.data.domain import Domain
+from bayleaf.inference.log_sums import log_sum_exp
+from bayleaf.inference.table_algebra import aligned, elimination_order
 from bayleaf.native.inference import add_looked_up
-from bayleaf.wording import brief_fields
+from bayleaf.wording import brief_fields, name_list
+
+Floats = NDArray[np.float64]
 
 # A fused table should stay in the second cache: cells times classes.
 _FUSED_CELLS = 8192
+# Rows are worked off in blocks whose largest table stays about this many cells.
+_BLOCK_CELLS = 1 << 21
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,11 +33,11 @@ class Factor:
 
     child: int  # the number of features for the class
     variables: tuple[int, ...]  # the further axes, a feature `child` last
-    log_values: NDArray[np.float64]  # (n_classes, *cards), nats
+    log_values: Floats  # (n_classes, *cards), nats
 
     __repr__ = brief_fields
 
-    def padded(self) -> NDArray[np.float64]:
+    def padded(self) -> Floats:
         """The table with one more code on each axis, "missing", that counts zero."""
         n_classes, *cards = self.log_values.shape
         padded = np.zeros((n_classes, *(card + 1 for card in cards)))
@@ -47,7 +55,7 @@ class FusedTables:
 
     variables: tuple[tuple[int, ...], ...]  # features of each table
     strides: tuple[tuple[int, ...], ...]  # per code, in the index
-    values: NDArray[np.float64]  # (n_values,), table after table, nats
+    values: Floats  # (n_values,), table after table, nats
     starts: NDArray[np.int64]  # (n_tables + 1,)
     n_classes: int
 
@@ -58,7 +66,7 @@ class FusedTables:
         cls, factors: Sequence[Factor], cards: Sequence[int]
     ) -> FusedTables:
         """Add neighbouring factors up while the tables stay small."""
-        groups: list[tuple[tuple[int, ...], NDArray[np.float64]]] = []
+        groups: list[tuple[tuple[int, ...], Floats]] = []
         for factor in factors:
             table = factor.padded()
             n_classes = table.shape[0]
@@ -70,8 +78,8 @@ class FusedTables:
                 )
                 cells = prod(cards[v] + 1 for v in union)
                 if cells * n_classes <= _FUSED_CELLS:
-                    left = _spread(fused, variables, union)
-                    right = _spread(table, factor.variables, union)
+                    left = aligned(fused, variables, union, 1)
+                    right = aligned(table, factor.variables, union, 1)
                     groups[-1] = union, left + right
                     continue
             groups.append((factor.variables, table))
@@ -84,7 +92,7 @@ class FusedTables:
         )
 
     @property
-    def tables(self) -> tuple[NDArray[np.float64], ...]:
+    def tables(self) -> tuple[Floats, ...]:
         """Each table, shape (n_classes, n_cells), a view."""
         return tuple(
             self.values[first:last].reshape(self.n_classes, -1)
@@ -101,7 +109,7 @@ class FusedTables:
             np.cumsum([0, *sizes], dtype=np.int64),
         )
 
-    def look_up(self, codes: Codes) -> NDArray[np.float64]:
+    def look_up(self, codes: Codes) -> Floats:
         """Sum of all tables for every row, shape (n_classes, n_rows)."""
         scores = np.zeros((self.n_classes, codes.n_rows))
         features, strides, bounds = self._places
@@ -128,13 +136,191 @@ def _strides(variables: Sequence[int], cards: Sequence[int]) -> tuple[int, ...]:
     return tuple(reversed(strides))
 
 
-def _spread(
-    table: NDArray[np.float64], variables: tuple[int, ...], union: tuple[int, ...]
-) -> NDArray[np.float64]:
-    """A padded table with its axes in the order of `union` and ones between."""
-    present = [v for v in union if v in variables]
-    order = [0, *(1 + variables.index(v) for v in present)]
-    moved = np.transpose(table, order)
-    sizes = iter(moved.shape[1:])
-    shape = [next(sizes) if v in variables else 1 for v in union]
-    return moved.reshape(table.shape[0], *shape)
+@dataclass(frozen=True)
+class Component:
+    """Missing features that are linked, and the factors that mention them.
+
+    What a component adds to a row's score depends on nothing outside it, so rows that
+    share a component are worked off together, whatever else they miss.
+    """
+
+    missing: tuple[int, ...]  # features in increasing order
+    factors: tuple[int, ...]  # positions of factors
+
+
+class Eliminator:
+    """Sums missing features out of factors whose first axis is the class.
+
+    No table, classes included, may exceed `max_table_cells`.
+    """
+
+    def __init__(
+        self, factors: Sequence[Factor], domain: Domain, max_table_cells: int
+    ) -> None:
+        self._factors = list(factors)
+        self._domain = domain
+        self._max_table_cells = max_table_cells
+        self._touching: list[list[int]] = [[] for _ in domain]
+        self._own: dict[int, int] = {}
+        for position, factor in enumerate(self._factors):
+            self._own[factor.child] = position
+            for variable in factor.variables:
+                self._touching[variable].append(position)
+        self.inner = tuple(
+            v
+            for v, touching in enumerate(self._touching)
+            if any(position != self._own.get(v) for position in touching)
+        )
+
+    def rows_to_eliminate(self, codes: Codes) -> NDArray[np.intp]:
+        """Rows in which a feature with children is missing."""
+        flagged = np.zeros(codes.n_rows, dtype=bool)
+        for variable in self.inner:
+            flagged |= codes.missing(variable)
+        return np.flatnonzero(flagged)
+
+    def add_missing(self, codes: Codes, scores: Floats) -> None:
+        """Add the factors with missing features to `scores` (n_classes, n_rows).
+
+        ValueError names the row where a table would exceed `max_table_cells`.
+        """
+        rows = self.rows_to_eliminate(codes)
+        if not len(rows):
+            return
+        n_features = codes.n_variables
+        missing = np.array([codes.missing(v)[rows] for v in range(n_features)])
+        packed = np.ascontiguousarray(np.packbits(missing, axis=0).T)
+        _, first, inverse = np.unique(
+            packed, axis=0, return_index=True, return_inverse=True
+        )
+        sharing: dict[Component, list[int]] = {}
+        for pattern, example in enumerate(first):
+            for component in self._components(np.flatnonzero(missing[:, example])):
+                sharing.setdefault(component, []).append(pattern)
+        inverse = inverse.ravel()
+        for component, patterns in sharing.items():
+            chosen = np.zeros(len(first), dtype=bool)
+            chosen[patterns] = True
+            affected = rows[chosen[inverse]]
+            scores[:, affected] += self._sum_out(component, codes, affected)
+
+    def _components(self, missing: NDArray[np.intp]) -> Iterator[Component]:
+        """Linked groups of missing features, those without any effect left out."""
+        absent = set(missing.tolist())
+        effective = self._effective(absent)
+        barren = absent - effective
+        # The features that a missing one shares a factor with, and those factors.
+        factors = {
+            v: [p for p in self._touching[v] if self._factors[p].child not in barren]
+            for v in effective
+        }
+        unseen = set(effective)
+        while unseen:
+            members: set[int] = set()
+            stack = [min(unseen)]
+            while stack:
+                variable = stack.pop()
+                members.add(variable)
+                linked = {
+                    u for p in factors[variable] for u in self._factors[p].variables
+                }
+                stack += sorted((linked & effective) - members)
+            unseen -= members
+            used = {position for variable in members for position in factors[variable]}
+            yield Component(tuple(sorted(members)), tuple(sorted(used)))
+
+    def _effective(self, absent: set[int]) -> set[int]:
+        """Missing features with an observed descendant; the others sum to one."""
+        effective: set[int] = set()
+        informative = [
+            position
+            for variable in absent
+            for position in self._touching[variable]
+            if self._factors[position].child not in absent
+        ]
+        while informative:
+            factor = self._factors[informative.pop()]
+            parents = (absent & set(factor.variables)) - {factor.child} - effective
+            effective |= parents
+            informative += [self._own[parent] for parent in parents]
+        return effective
+
+    def _sum_out(
+        self, component: Component, codes: Codes, rows: NDArray[np.intp]
+    ) -> Floats:
+        """Log sums of a component for some rows, shape (n_classes, n_rows)."""
+        order, cells = self._plan(component)
+        n_classes = self._factors[0].log_values.shape[0]
+        if cells * n_classes > self._max_table_cells:
+            names = [self._domain[v].name for v in component.missing]
+            raise ValueError(
+                f"row {rows[0]}: summing out its missing features {name_list(names)} "
+                f"needs a table of {cells * n_classes:.3g} cells, more than "
+                f"max_table_cells={self._max_table_cells}; raise it, fill some of "
+                "them, or use fewer parents"
+            )
+        block = max(1, _BLOCK_CELLS // (cells * n_classes))
+        parts = [
+            self._sum_out_block(component, order, codes, rows[start : start + block])
+            for start in range(0, len(rows), block)
+        ]
+        return np.concatenate(parts, axis=1)
+
+    def _plan(self, component: Component) -> tuple[list[int], int]:
+        """Greedy elimination order by smallest table, and the largest table's cells."""
+        missing = set(component.missing)
+        scopes = [
+            frozenset(self._factors[p].variables) & missing for p in component.factors
+        ]
+        return elimination_order(scopes, missing, self._domain.cards)
+
+    def _sum_out_block(
+        self,
+        component: Component,
+        order: list[int],
+        codes: Codes,
+        rows: NDArray[np.intp],
+    ) -> Floats:
+        """Log sums of a component for one block of rows."""
+        missing = set(component.missing)
+        n_classes = self._factors[0].log_values.shape[0]
+        log_scale = np.zeros((n_classes, len(rows)))
+        tables: list[tuple[tuple[int, ...], Floats]] = []
+        for position in component.factors:
+            factor = self._factors[position]
+            open_axes = tuple(v for v in factor.variables if v in missing)
+            tables.append((open_axes, _sliced(factor, missing, codes, rows)))
+        for variable in order:
+            product: Floats | None = None
+            mentioning = [item for item in tables if variable in item[0]]
+            tables = [item for item in tables if variable not in item[0]]
+            scope = tuple(sorted({v for axes, _ in mentioning for v in axes}))
+            for axes, table in mentioning:
+                part = aligned(table, axes, scope, 2)
+                product = part if product is None else product + part
+            assert product is not None
+            axis = 2 + scope.index(variable)
+            rest = tuple(v for v in scope if v != variable)
+            tables.append((rest, log_sum_exp(product, axis)))
+        for _, table in tables:
+            log_scale += table
+        return log_scale
+
+
+def _sliced(
+    factor: Factor, missing: set[int], codes: Codes, rows: NDArray[np.intp]
+) -> Floats:
+    """A factor at the rows' observed codes, shape (n_classes, n_rows, *open cards)."""
+    observed = [i for i, v in enumerate(factor.variables) if v not in missing]
+    left_open = [i for i, v in enumerate(factor.variables) if v in missing]
+    moved = np.transpose(
+        factor.log_values, [0, *(1 + i for i in observed), *(1 + i for i in left_open)]
+    )
+    index = tuple(
+        codes.column(factor.variables[i])[rows].astype(np.intp) for i in observed
+    )
+    if not index:
+        shape = (moved.shape[0], len(rows), *moved.shape[1:])
+        return np.broadcast_to(moved[:, None], shape)
+    where: tuple[Any, ...] = (slice(None), *index)
+    return np.asarray(moved[where])

@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+Floats = NDArray[np.float64]
 
-def log_sum_exp(values: NDArray[np.float64], axis: int) -> NDArray[np.float64]:
+
+def log_sum_exp(values: Floats, axis: int) -> Floats:
     """Logarithm of the sum of exponentials along an axis; empty sums are -inf."""
     highest = np.max(values, axis=axis, initial=-np.inf)
     anchor = np.where(np.isfinite(highest), highest, 0.0)
@@ -18,9 +20,7 @@ def log_sum_exp(values: NDArray[np.float64], axis: int) -> NDArray[np.float64]:
         return np.asarray(np.log(total) + anchor)
 
 
-def logarithmic_mean_weights(
-    log_a: NDArray[np.float64], log_b: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def logarithmic_mean_weights(log_a: Floats, log_b: Floats) -> Floats:
     """Weights w with ln(sum a / sum b) = sum of w ln(a / b), exactly.
 
     Both logs and the weights are (n_members,): L(a_p, b_p) / L(sum a, sum b), with the
@@ -34,9 +34,7 @@ def logarithmic_mean_weights(
     return np.exp(log_means - total)
 
 
-def _log_logarithmic_mean(
-    log_a: NDArray[np.float64], log_b: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def _log_logarithmic_mean(log_a: Floats, log_b: Floats) -> Floats:
     """Ln L(a, b) = ln((a - b) / ln(a / b)), and ln a where both are equal."""
     high, low = np.maximum(log_a, log_b), np.minimum(log_a, log_b)
     result = high.copy()

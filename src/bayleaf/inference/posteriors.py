@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.data.state_numbers import mean_number, number_quantiles
-from bayleaf.inference.states import StateReader, distinct_labels
+from bayleaf.inference.states import distinct_labels, known_states
 from bayleaf.pictures.notebook import Bar, bars_html, picture_html
 from bayleaf.wording import (
     brief,
@@ -25,6 +25,8 @@ from bayleaf.wording import (
     stated,
     visible,
 )
+
+Floats = NDArray[np.float64]
 
 _BAR = 30
 # Posteriors that a representation shows.
@@ -55,7 +57,7 @@ class Posterior:
     """
 
     variable: Variable
-    probabilities: NDArray[np.float64]
+    probabilities: Floats
 
     def __post_init__(self) -> None:
         self.probabilities.setflags(write=False)
@@ -88,17 +90,13 @@ class Posterior:
         """
         return mean_number(self.variable, self.probabilities)
 
-    def quantiles(self, shares: Any = (0.05, 0.5, 0.95)) -> NDArray[np.float64]:
+    def quantiles(self, shares: Any = (0.05, 0.5, 0.95)) -> Floats:
         """Numbers below which some shares of the distribution lie; see `mean`."""
         return number_quantiles(self.variable, self.probabilities, shares)
 
     def __getitem__(self, state: Any) -> float:
         """Probability of a state, or of all states under a node of the hierarchy."""
-        reader = StateReader(self.variable)
-        codes = reader.codes(state)
-        if codes is None:
-            raise reader.unknown(state)
-        return float(self.probabilities[list(codes)].sum())
+        return float(self.probabilities[list(known_states(self.variable, state))].sum())
 
     def __len__(self) -> int:
         return len(self.probabilities)
@@ -119,50 +117,48 @@ class Posterior:
 
     def _table_html(self) -> str:
         """A bar a state."""
-        bars = [Bar(label, p, f"{p:.4f}") for label, p in self.to_dict().items()]
+        rows = zip(self.to_dict().items(), self._written(4), strict=True)
+        bars = [Bar(label, p, text) for (label, p), text in rows]
         return bars_html(self.variable.name, bars, whole=1.0)
+
+    def _written(self, digits: int) -> list[str]:
+        """The probabilities as text."""
+        return [f"{p:.{digits}f}" for p in self.probabilities]
 
     def __str__(self) -> str:
         labels = [visible(label) for label in self.to_dict()]
         width = max(map(len, labels))
         lines = [shown_name(self.variable.name)]
-        for label, probability in zip(labels, self.probabilities, strict=True):
+        rows = zip(labels, self.probabilities, self._written(6), strict=True)
+        for label, probability, text in rows:
             bar = "#" * round(_BAR * probability)
-            lines.append(f"  {label:<{width}}  {probability:.6f}  {bar}".rstrip())
+            lines.append(f"  {label:<{width}}  {text}  {bar}".rstrip())
         return "\n".join(lines)
 
 
+@dataclass(frozen=True, eq=False, repr=False)
 class Answers(Mapping[str | int, Posterior]):
-    """Posteriors by name, each made when it is first looked at.
+    """Posteriors by name, each made when it is first looked at."""
 
-    `marginal` gives the probabilities of a variable by its index.
-    """
-
-    def __init__(
-        self,
-        domain: Domain,
-        wanted: Sequence[int],
-        marginal: Callable[[int], NDArray[np.float64]],
-    ) -> None:
-        self._domain = domain
-        self._wanted = wanted
-        self._marginal = marginal
-        self._made: dict[str | int, Posterior] = {}
+    domain: Domain
+    wanted: Sequence[int]
+    marginal: Callable[[int], Floats]  # probabilities of a variable by its index
+    made: dict[str | int, Posterior] = field(default_factory=dict)
 
     def __getitem__(self, name: str | int) -> Posterior:
-        if name not in self._made:
-            position = self._domain.index(name)
-            if position not in self._wanted:
+        if name not in self.made:
+            position = self.domain.index(name)
+            if position not in self.wanted:
                 raise KeyError(name)
-            variable = self._domain[position]
-            self._made[name] = Posterior(variable, self._marginal(position))
-        return self._made[name]
+            variable = self.domain[position]
+            self.made[name] = Posterior(variable, self.marginal(position))
+        return self.made[name]
 
     def __iter__(self) -> Iterator[str | int]:
-        return (self._domain[position].name for position in self._wanted)
+        return (self.domain[position].name for position in self.wanted)
 
     def __len__(self) -> int:
-        return len(self._wanted)
+        return len(self.wanted)
 
 
 class Posteriors(Mapping[str | int, Posterior]):
@@ -206,7 +202,7 @@ class Posteriors(Mapping[str | int, Posterior]):
             ) from None
 
     @property
-    def standard_errors(self) -> dict[str | int, NDArray[np.float64]]:
+    def standard_errors(self) -> dict[str | int, Floats]:
         """Standard error of each state's probability, by name: 0 if exact."""
         return {name: np.zeros(len(posterior)) for name, posterior in self.items()}
 
@@ -214,9 +210,7 @@ class Posteriors(Mapping[str | int, Posterior]):
         """Expected value of a variable; see `Posterior.mean`."""
         return self[name].mean()
 
-    def quantiles(
-        self, name: str | int, shares: Any = (0.05, 0.5, 0.95)
-    ) -> NDArray[np.float64]:
+    def quantiles(self, name: str | int, shares: Any = (0.05, 0.5, 0.95)) -> Floats:
         """Quantiles of a variable; see `Posterior.quantiles`."""
         return self[name].quantiles(shares)
 

@@ -16,9 +16,11 @@ from bayleaf.counts.threads import run_tasks, stretches, thread_count
 from bayleaf.cpds.local_structure import log_probabilities_of_rows
 from bayleaf.data.codes import Codes
 from bayleaf.data.partial_values import PartialValues, complete
+from bayleaf.inference.encoded_rows import log_likelihood_rows
 from bayleaf.inference.factorisation import Factorisation
-from bayleaf.inference.parts import NetworkTrees
-from bayleaf.inference.rows import log_likelihood_rows
+from bayleaf.inference.network_trees import NetworkTrees
+
+Floats = NDArray[np.float64]
 
 # Completions of a row that are looked up one by one, and those of a block.
 _MOST_LISTED = 1024
@@ -33,7 +35,7 @@ def log_densities(
     n_jobs: int | None = None,
     *,
     max_table_cells: int = 20_000_000,
-) -> NDArray[np.float64]:
+) -> Floats:
     """Log-probability (nats) of each row, (n_rows,); minus infinity if impossible.
 
     Rows in which nothing that counts is missing are looked up in the distributions,
@@ -52,7 +54,13 @@ def log_densities(
     numbers = _numbers_of_completions(codes, incomplete)
     for first, last in _blocks(numbers[numbers <= _MOST_LISTED]):
         rows = incomplete[numbers <= _MOST_LISTED][first:last]
-        listed = complete(codes.rows(rows), _all_holes(codes.rows(rows)))
+        part = codes.rows(rows)
+        # A missing cell may contain any state.
+        holes = PartialValues.from_cells(
+            (np.flatnonzero(part.missing(variable)), variable, tuple(range(card)))
+            for variable, card in enumerate(part.cards)
+        )
+        listed = complete(part, holes)
         found[rows] = listed.log_sums(_looked_up(network, listed.codes, slice(None)))
     rows = incomplete[numbers > _MOST_LISTED]
     if len(rows):
@@ -68,7 +76,7 @@ def log_densities_of_partial_rows(
     n_jobs: int | None = None,
     *,
     max_table_cells: int = 20_000_000,
-) -> NDArray[np.float64]:
+) -> Floats:
     """Log-probability (nats) of rows whose cells may contain sets of states.
 
     The probability of a set is the sum over its states; see `log_densities`. ValueError
@@ -102,9 +110,7 @@ def log_likelihood_of_rows(
     return float(summed_over_rows(source, of_block)[0])
 
 
-def _numbers_of_completions(
-    codes: Codes, rows: NDArray[np.intp]
-) -> NDArray[np.float64]:
+def _numbers_of_completions(codes: Codes, rows: NDArray[np.intp]) -> Floats:
     """Number of completions of some rows, shape (n_rows,)."""
     numbers = np.ones(len(rows))
     for variable, card in enumerate(codes.cards):
@@ -114,24 +120,14 @@ def _numbers_of_completions(
     return numbers
 
 
-def _blocks(numbers: NDArray[np.float64]) -> Iterator[tuple[int, int]]:
+def _blocks(numbers: Floats) -> Iterator[tuple[int, int]]:
     """Stretches of rows with so many completions that make blocks of bounded size."""
     block = np.cumsum(numbers) // _BLOCK_ROWS
     edges = np.flatnonzero(np.diff(block, prepend=-1.0, append=np.inf))
     yield from itertools.pairwise(edges.tolist())
 
 
-def _all_holes(codes: Codes) -> PartialValues:
-    """Missing cells as cells that may hold any state."""
-    return PartialValues.from_cells(
-        (np.flatnonzero(codes.missing(variable)), variable, tuple(range(card)))
-        for variable, card in enumerate(codes.cards)
-    )
-
-
-def _looked_up(
-    network: Factorisation, codes: Codes, where: slice
-) -> NDArray[np.float64]:
+def _looked_up(network: Factorisation, codes: Codes, where: slice) -> Floats:
     """The product over all variables in some rows; NaN where a cell is missing."""
     start, stop, _ = where.indices(codes.n_rows)
     total = np.zeros(stop - start)

@@ -16,7 +16,8 @@ from bayleaf.cpds.local_structure import distribution_at
 from bayleaf.data.domain import Domain
 from bayleaf.inference.evidence import Evidence, Likelihood
 from bayleaf.inference.factorisation import Factorisation
-from bayleaf.inference.parts import NetworkTrees, Part
+from bayleaf.inference.junction_tree import Propagation
+from bayleaf.inference.network_trees import NetworkTrees, Part
 from bayleaf.inference.states import find_variable, known_state
 from bayleaf.wording import brief, format_number, name_list, quoted
 
@@ -215,10 +216,8 @@ class _Cells:
         Both are divided by the exponential of `log_scale`.
         """
         n_states = self.part.network.cpds[self._place].cards[-1]
-        if not all(likelihood.any() for likelihood in likelihoods.values()):
-            return np.zeros(n_states), 0.0
-        propagation = self.part.propagate(likelihoods)
-        if np.isneginf(propagation.log_evidence):
+        propagation = self._propagated(likelihoods)
+        if propagation is None:
             return np.zeros(n_states), 0.0
         scale = float(np.exp(propagation.log_evidence - self.log_scale))
         if self.part.tree.is_apart(self._place):
@@ -245,13 +244,18 @@ class _Cells:
             one_hot[state] = 1.0
             given[parent] = one_hot * given.get(parent, 1.0)
         n_states = self.part.network.cpds[self._place].cards[-1]
-        if not all(likelihood.any() for likelihood in given.values()):
-            return np.zeros(n_states), total
-        propagation = self.part.propagate(given)
-        if np.isneginf(propagation.log_evidence):
+        propagation = self._propagated(given)
+        if propagation is None:
             return np.zeros(n_states), total
         share = float(np.exp(propagation.log_evidence - self.log_scale))
         return propagation.marginal(self._place) * share, max(total - share, 0.0)
+
+    def _propagated(self, likelihoods: dict[int, Likelihood]) -> Propagation | None:
+        """A propagation; None if the evidence is impossible."""
+        if not all(likelihood.any() for likelihood in likelihoods.values()):
+            return None
+        propagation = self.part.propagate(likelihoods)
+        return None if np.isneginf(propagation.log_evidence) else propagation
 
     @property
     def _place(self) -> int:

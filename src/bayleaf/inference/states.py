@@ -34,6 +34,17 @@ def find_variable(domain: Domain, name: Any) -> int:
     )
 
 
+def position_of(names: Sequence[str | int], name: str | int, role: str) -> int:
+    """Index of a variable; ValueError names near ones."""
+    try:
+        return names.index(name)
+    except ValueError:
+        near = near_names(str(name), map(str, names))
+        raise ValueError(
+            f"{role} {quoted(name)}, but there is no such variable; {near}"
+        ) from None
+
+
 class StateReader:
     """Finds the states of one variable by value, by text, and by cut points."""
 
@@ -131,6 +142,15 @@ def known_state(variable: Variable, value: Any) -> int:
     if code is None:
         raise reader.unknown(value)
     return code
+
+
+def known_states(variable: Variable, value: Any) -> tuple[int, ...]:
+    """Codes of a state, or of all under a node; ValueError if there is none."""
+    reader = StateReader(variable)
+    codes = reader.codes(value)
+    if codes is None:
+        raise reader.unknown(value)
+    return codes
 
 
 def distinct_labels(variable: Variable) -> Sequence[str]:

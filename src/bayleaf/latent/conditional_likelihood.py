@@ -14,8 +14,8 @@ from bayleaf.counts.threads import one_thread_of_linear_algebra
 from bayleaf.cpds.distribution import TableCPD
 from bayleaf.data.codes import Codes
 from bayleaf.data.shuffled_rows import merged_rows
-from bayleaf.inference.junction_tree.rows import expected_counts
-from bayleaf.inference.junction_tree.tree import JunctionTree
+from bayleaf.inference.junction_tree import JunctionTree
+from bayleaf.inference.row_propagation import expected_counts
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.class_model import log_normalize
 from bayleaf.models.networks.network_model import NetworkModel

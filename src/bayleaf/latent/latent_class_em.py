@@ -25,7 +25,7 @@ from bayleaf.data.domain import Domain
 from bayleaf.data.shuffled_rows import merged_rows
 from bayleaf.inference.log_sums import log_sum_exp
 from bayleaf.latent.expectation_maximisation import Climb, EMOptions, best_climb
-from bayleaf.models.latent_class import LatentClassModel
+from bayleaf.models.latent_class_model import LatentClassModel
 from bayleaf.progress import Work
 from bayleaf.wording import brief_fields, counted
 

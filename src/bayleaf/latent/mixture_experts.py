@@ -18,8 +18,8 @@ from bayleaf.latent.batch_mixture import (
 )
 from bayleaf.latent.expectation_maximisation import Progress
 from bayleaf.models.explanation import Explanation
-from bayleaf.models.hierarchical_mixture import HierarchicalMixtureModel
-from bayleaf.models.mixtures.tables import Banks, log_gate_weights
+from bayleaf.models.hierarchical_mixture_model import HierarchicalMixtureModel
+from bayleaf.models.mixture_banks import Banks, log_gate_weights
 from bayleaf.progress import Work
 from bayleaf.wording import quoted
 

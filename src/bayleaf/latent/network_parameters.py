@@ -19,9 +19,9 @@ from bayleaf.cpds.tree_cpd import Leaf, Split, TreeCPD
 from bayleaf.data.codes import Codes
 from bayleaf.data.random_state import random_generator
 from bayleaf.data.shuffled_rows import merged_rows
-from bayleaf.inference.junction_tree.rows import expected_counts
-from bayleaf.inference.junction_tree.tree import JunctionTree
-from bayleaf.inference.rows import read_rows, read_weights
+from bayleaf.inference.encoded_rows import read_rows, read_weights
+from bayleaf.inference.junction_tree import JunctionTree
+from bayleaf.inference.row_propagation import expected_counts
 from bayleaf.latent.expectation_maximisation import EMOptions, Progress, best_climb
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.network_parts import Name

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from bayleaf.cpds.naive_bayes_bank import NaiveBayesBank
 from bayleaf.data.codes import Codes
-from bayleaf.models.mixtures.tables import Banks
+from bayleaf.models.mixture_banks import Banks
 from bayleaf.native.latents import learn_pass
 from bayleaf.progress import Work
 from bayleaf.wording import quoted

@@ -26,7 +26,7 @@ from bayleaf.data.tables.columns import (
     select_rows,
 )
 from bayleaf.data.tables.frames import column_names, single_column, take_apart
-from bayleaf.inference.rows import (
+from bayleaf.inference.encoded_rows import (
     Unknown,
     column_codes,
     has_text,

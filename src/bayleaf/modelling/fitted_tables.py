@@ -24,7 +24,8 @@ from bayleaf.latent.network_parameters import (
     with_random_tables,
 )
 from bayleaf.models.bayesian_network import BayesianNetwork
-from bayleaf.models.network_parts import Name, position_of
+from bayleaf.inference.states import position_of
+from bayleaf.models.network_parts import Name
 from bayleaf.wording import name_list, quoted
 
 Table = NDArray[np.float64]

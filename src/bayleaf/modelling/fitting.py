@@ -9,6 +9,7 @@ from bayleaf.cpds.distribution import DeterministicCPD
 from bayleaf.cpds.smoothing import resolve_smoothing
 from bayleaf.data.domain import Variable
 from bayleaf.graph.dag import DAG
+from bayleaf.inference.states import position_of
 from bayleaf.modelling.fitted_columns import FittedColumns, Reading, fit_columns
 from bayleaf.modelling.fitted_tables import (
     PriorCounts,
@@ -16,8 +17,8 @@ from bayleaf.modelling.fitted_tables import (
     expected_tables,
 )
 from bayleaf.models.bayesian_network import BayesianNetwork
-from bayleaf.models.network_parts import Name, position_of
-from bayleaf.models.structures.network_structure import NetworkStructure
+from bayleaf.models.network_parts import Name
+from bayleaf.models.network_structure import NetworkStructure
 from bayleaf.wording import quoted
 
 MISSING = ("marginalize", "em", "state", "error")

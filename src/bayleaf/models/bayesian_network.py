@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from pathlib import Path
+from typing import Any, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,28 +18,21 @@ from bayleaf.cpds.given_tables import (
     spread_experience,
 )
 from bayleaf.data.domain import Domain, Variable
+from bayleaf.hand_over import hand_over
 from bayleaf.inference.factorisation import Factorisation
-from bayleaf.inference.interventions.questions import Interventions
-from bayleaf.inference.parts import NetworkTrees
+from bayleaf.inference.interventions.causal_questions import Interventions
+from bayleaf.inference.network_trees import NetworkTrees
 from bayleaf.inference.queries import Inference
-from bayleaf.models.handed_over import HandedOver
-from bayleaf.models.network_parts import Name, dag_of, position_of, variable_of
-from bayleaf.models.structures.named_graph import NamedGraph
-from bayleaf.models.structures.network_structure import NetworkStructure
+from bayleaf.inference.states import position_of
+from bayleaf.models.network_parts import Name, dag_of, variable_of
+from bayleaf.models.network_structure import NetworkStructure
 from bayleaf.models.texts.html_summary import arc_text, drawing_of, facts_html
 from bayleaf.models.texts.network_text import distribution_text, network_text
-from bayleaf.wording import (
-    brief,
-    brief_names,
-    counted,
-    name_list,
-    plain,
-    quoted,
-)
+from bayleaf.wording import brief, brief_names, counted, name_list, plain, quoted
 
 
 @dataclass(frozen=True, eq=False)
-class BayesianNetwork(Factorisation, NamedGraph, Inference, Interventions, HandedOver):
+class BayesianNetwork(Factorisation, Inference, Interventions):
     """A joint distribution over discrete variables that factorises along a graph.
 
     It answers the questions of `Inference` by a junction tree, which is compiled when
@@ -292,6 +286,177 @@ class BayesianNetwork(Factorisation, NamedGraph, Inference, Interventions, Hande
         # Where cached_property keeps its value.
         self.__dict__["_trees"] = NetworkTrees(self, max_table_cells=max_table_cells)
         return self
+
+    def save(self, path: str | Path) -> None:
+        """Write the network to a file, in the format that the suffix names.
+
+        Parameters
+        ----------
+        path : path
+            ``.json`` for the library's own format, which keeps everything; ``.bif``,
+            ``.net``, ``.xdsl`` and others as `bayleaf.write_network` lists them.
+
+        Raises
+        ------
+        ValueError
+            If no format has that suffix, or the format cannot hold the network.
+        OSError
+            If the file cannot be written; an older file is then left as it was.
+        """
+        hand_over("save", self, path)
+
+    @classmethod
+    def from_pgmpy(cls, model: Any) -> Self:
+        """Make a network from a ``pgmpy.models.DiscreteBayesianNetwork``.
+
+        Raises
+        ------
+        ImportError
+            If pgmpy is not installed.
+        TypeError
+            If it is no such model.
+        ValueError
+            If a node has no table, or tables do not fit each other; the node is named.
+        """
+        return cast("Self", hand_over("from_pgmpy", model))
+
+    @classmethod
+    def from_pyagrum(cls, model: Any) -> Self:
+        """Make a network from a ``pyagrum.BayesNet``.
+
+        Raises
+        ------
+        ImportError
+            If pyAgrum is not installed.
+        TypeError
+            If it is no such network.
+        ValueError
+            If a table holds no distributions; the variable is named.
+        """
+        return cast("Self", hand_over("from_pyagrum", model))
+
+    @classmethod
+    def from_networkx(cls, graph: Any) -> Self:
+        """Make a network from a ``networkx.DiGraph``.
+
+        Its nodes have the attributes that `to_networkx` gives.
+
+        Raises
+        ------
+        ImportError
+            If networkx is not installed.
+        TypeError, ValueError
+            If it is no such graph, or a node lacks what is needed; the node is named.
+        """
+        return cast("Self", hand_over("from_networkx", graph))
+
+    def to_pgmpy(self) -> Any:
+        """Make a ``pgmpy.models.DiscreteBayesianNetwork`` of the same names and states.
+
+        Raises
+        ------
+        ImportError
+            If pgmpy is not installed.
+        ValueError
+            If a full table would be too large; the variable is named.
+        """
+        return hand_over("to_pgmpy", self)
+
+    def to_pyagrum(self) -> Any:
+        """Make a ``pyagrum.BayesNet``, with names and states as text.
+
+        Raises
+        ------
+        ImportError
+            If pyAgrum is not installed.
+        ValueError
+            If a full table would be too large, or two names are the same text.
+        """
+        return hand_over("to_pyagrum", self)
+
+    def to_networkx(self) -> Any:
+        """Make a ``networkx.DiGraph`` whose nodes hold states, parents and tables.
+
+        Raises
+        ------
+        ImportError
+            If networkx is not installed.
+        ValueError
+            If a full table would be too large; the variable is named.
+        """
+        return hand_over("to_networkx", self)
+
+    def fit(
+        self,
+        table: Any,
+        *,
+        learn: Name | Collection[Name] | None = None,
+        keep: Name | Collection[Name] = (),
+        smoothing: Any = "laplace",
+        missing: str = "marginalize",
+        unknown: str = "error",
+        sample_weight: Any = None,
+        prior: Self | None = None,
+        strength: float | Mapping[Name, float] | None = None,
+        latent: Name | Collection[Name] | Mapping[Name, Any] = (),
+        n_restarts: int = 1,
+        tol: float = 1e-4,
+        max_iter: int = 200,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> Self:
+        """Learn the tables anew from rows; graph, states and cut points stay.
+
+        Parameters
+        ----------
+        table : data frame, mapping of name to column, array, list of rows, or Codes
+            The rows.
+        learn : name or collection of names, optional
+            The variables whose tables are learned; all by default.
+        keep : name or collection of names, optional
+            The variables whose tables stay, where `learn` is not given.
+        smoothing, missing, unknown, sample_weight, prior, strength, latent
+            As for `NetworkStructure.fit`.
+        n_restarts, tol, max_iter, random_state, n_jobs
+            As for `NetworkStructure.fit`. Expectation maximisation starts from the
+            network's own tables.
+
+        Returns
+        -------
+        BayesianNetwork
+            Its learned tables carry their experience, and `notes` say what a reader
+            should know of the fit.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If a parameter, a column or a value cannot be used; the sentence names it.
+
+        Notes
+        -----
+        Trees and grouped tables keep their form, and their distributions are learned;
+        value maps stay as they are.
+        """
+        network: Self = hand_over(
+            "fit",
+            self,
+            table,
+            learn=learn,
+            keep=keep,
+            smoothing=smoothing,
+            missing=missing,
+            unknown=unknown,
+            sample_weight=sample_weight,
+            prior=prior,
+            strength=strength,
+            latent=latent,
+            n_restarts=n_restarts,
+            tol=tol,
+            max_iter=max_iter,
+            random_state=random_state,
+            n_jobs=n_jobs,
+        )
+        return network
 
     def __getstate__(self) -> dict[str, Any]:
         # What was compiled is made anew, so that a pickled network stays small.

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Protocol, Self, runtime_checkable
+from dataclasses import fields, replace
+from typing import Any, ClassVar, Protocol, Self, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,15 +13,28 @@ from bayleaf.counts.source import CountSource, Family
 from bayleaf.cpds.distribution import CPD
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
-from bayleaf.models.rules.latent_rules import LatentReport
-from bayleaf.models.support.cells import UsedCells
-from bayleaf.models.support.support_counts import SupportCounts, TableSize
-from bayleaf.models.texts.feature_shape import FeatureShape
-from bayleaf.models.texts.picture import PicturedGraph
+from bayleaf.models.bayesian_network import BayesianNetwork
+from bayleaf.models.latent_rules import LatentReport
+from bayleaf.models.support.support_counts import SupportCounts, TableSize, UsedCells
+from bayleaf.models.texts.feature_shape import FeatureShape, feature_shape, states_alone
+from bayleaf.models.texts.html_summary import (
+    ITEMS,
+    NAME,
+    arc_text,
+    facts_html,
+    picture_of,
+)
+from bayleaf.models.texts.picture import CLASS, FEATURE, LATENT, USED, PicturedGraph
 from bayleaf.scoring.partial_cases import Sharing
-from bayleaf.scoring.terms import Term
+from bayleaf.scoring.terms import SumOut, Term
+from bayleaf.wording import brief, brief_names, counted, plain, quoted
 
-LogScores = NDArray[np.float64]
+Floats = NDArray[np.float64]
+LogScores = Floats
+# Said of a classifier whose model has no network, unless the model says why.
+AVERAGES_NETWORKS = (
+    "averages several networks and so is no Bayesian network; it has no network_"
+)
 
 # Rows that are normalised at a time: they stay in the cache, and Ctrl-C is heard.
 _BLOCK_ROWS = 1 << 15
@@ -34,82 +48,66 @@ class ClassModel(Protocol):
     here; `ModelKind` answers what is alike for most kinds of model.
     """
 
-    # ---- what it is
-
     @property
     def domain(self) -> Domain:
         """Features in the order of the codes, then the class."""
-        ...
 
     @property
     def n_parameters(self) -> int:
         """Number of free parameters."""
-        ...
 
     @property
-    def class_prior(self) -> NDArray[np.float64]:
+    def class_prior(self) -> Floats:
         """Prior probability of each class, shape (n_classes,)."""
-        ...
 
     @property
     def log_likelihood_scope(self) -> str:
         """What the training log-likelihood sums over, for a reader."""
-        ...
 
     @property
     def arcs(self) -> list[tuple[int, int]]:
         """All (parent, child) pairs of indices, arcs from the class included."""
-        ...
 
     @property
     def arc_weights(self) -> Mapping[tuple[int, int], float]:
         """Weight of each arc where arcs have weights, by indices; else empty."""
-        ...
 
     @property
     def remarks(self) -> Sequence[str]:
         """Lines that a summary shows beside counts and arcs."""
-        ...
 
     @property
     def cpds(self) -> Sequence[CPD]:
         """Distribution of each variable of the domain; empty for no single network."""
-        ...
 
     @property
     def left_out_families(self) -> Sequence[Family] | None:
         """Families of the features, if left-out rows are scored by them alone."""
-        ...
 
     @property
-    def feature_marginals(self) -> Sequence[NDArray[np.float64]] | None:
+    def feature_marginals(self) -> Sequence[Floats] | None:
         """Distribution of each feature by itself, shape (n_states,).
 
         None for a model whose class scores are joint probabilities, which tell it.
         """
-        ...
 
     @property
     def latent_reports(self) -> Sequence[LatentReport] | None:
         """What latent variables mean; None for a kind without latent variables."""
-        ...
 
     @property
     def picture(self) -> PicturedGraph:
         """Nodes and arcs that a drawing of the model shows."""
-        ...
 
     @property
     def terms(self) -> Sequence[Term]:
         """What class scores are sums of, constants first."""
-        ...
 
     @property
     def sharing(self) -> Sharing | None:
         """How terms share evidence in partial cases, where they do."""
-        ...
 
-    def table(self, variable: int) -> tuple[Sequence[int], NDArray[np.float64]]:
+    def table(self, variable: int) -> tuple[Sequence[int], Floats]:
         """Indices of the parents of a variable, and its table, parents first.
 
         Raises
@@ -117,7 +115,6 @@ class ClassModel(Protocol):
         ValueError
             If the variable has no table of its own.
         """
-        ...
 
     def feature_shape(self, feature: int, classes: tuple[Any, ...]) -> FeatureShape:
         """What the states of a feature say where nothing else is known.
@@ -129,9 +126,6 @@ class ClassModel(Protocol):
         classes : tuple
             Class labels in the model's order.
         """
-        ...
-
-    # ---- what it predicts, and why
 
     def class_log_scores(self, codes: Codes) -> LogScores:
         """Log joint probability (nats) of each class and the observed features.
@@ -145,11 +139,10 @@ class ClassModel(Protocol):
         -------
         ndarray of shape (n_rows, n_classes)
         """
-        ...
 
     def contributions(
         self, codes: Codes, target: NDArray[np.intp], against: NDArray[np.intp]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    ) -> tuple[Floats, Floats]:
         """Split the log-odds of one class against another into additive terms.
 
         Parameters
@@ -166,24 +159,18 @@ class ClassModel(Protocol):
         terms : ndarray of shape (n_rows, n_features)
             Contribution of each feature, nats; zero for missing ones.
         """
-        ...
 
     def feature_parents(self, feature: int) -> Sequence[int]:
         """Features that a feature's contribution is conditioned on, class excluded."""
-        ...
 
-    def with_class_prior(self, class_prior: NDArray[np.float64]) -> Self:
+    def with_class_prior(self, class_prior: Floats) -> Self:
         """Return the same model under another class prior."""
-        ...
-
-    # ---- what stands behind it
 
     @property
     def table_sizes(self) -> Sequence[TableSize]:
         """The tables whose distributions training rows stand behind."""
-        ...
 
-    def count_rows(self, source: CountSource) -> Iterable[NDArray[np.float64]]:
+    def count_rows(self, source: CountSource) -> Iterable[Floats]:
         """Count the training rows behind each distribution.
 
         Parameters
@@ -197,15 +184,12 @@ class ClassModel(Protocol):
         iterable of ndarray
             One array a table, shaped as `table_sizes` tell.
         """
-        ...
 
     def n_training_rows(self, support: SupportCounts) -> float:
         """About the weight of the training rows, rather less than more."""
-        ...
 
     def drawn(self, support: SupportCounts, rng: np.random.Generator) -> Self:
         """Return the same model with tables drawn from their Dirichlet posteriors."""
-        ...
 
     def drawn_log_scores(
         self,
@@ -213,9 +197,8 @@ class ClassModel(Protocol):
         support: SupportCounts,
         n_draws: int,
         rng: np.random.Generator,
-    ) -> NDArray[np.float64]:
+    ) -> Floats:
         """Class log scores under draws, shape (n_draws, n_rows, n_classes)."""
-        ...
 
     def used_cells(self, codes: Codes, support: SupportCounts) -> Iterator[UsedCells]:
         """Distributions that rows use, and the training rows behind them.
@@ -224,7 +207,216 @@ class ClassModel(Protocol):
         rows, for mixtures that of the component or expert to which the row most likely
         belongs.
         """
-        ...
+
+
+class ModelKind:
+    """Base of class models; `ClassModel` says what each member means.
+
+    A kind that is a Bayesian network has it as its attribute ``network``: the features
+    in the model's order, then any latent variables, the class last. That is what a
+    picture shows then, and what the explorer computes with. A kind without tables that
+    rows stand behind has no credible intervals.
+    """
+
+    # Where the tables are of a kind whose variables have none of their own.
+    _TABLES_ARE: ClassVar[str] = "has no table of its own"
+    # What is said of a model without a network that is no average of some.
+    why_no_network: ClassVar[str | None] = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Derived tables are made anew, so that a pickled model stays small.
+        model: Any = self
+        return {field.name: getattr(model, field.name) for field in fields(model)}
+
+    @property
+    def class_prior(self) -> Floats:
+        """The field ``prior``."""
+        model: Any = self
+        return np.asarray(model.prior)
+
+    @property
+    def arc_weights(self) -> Mapping[tuple[int, int], float]:
+        """None."""
+        return {}
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """None."""
+        return ()
+
+    @property
+    def cpds(self: ClassModel) -> Sequence[CPD]:
+        """Those of the network, unless it has latent variables."""
+        network = _network(self)
+        plain = network is not None and len(network.domain) == len(self.domain)
+        return network.cpds if network is not None and plain else ()
+
+    @property
+    def left_out_families(self) -> Sequence[Family] | None:
+        """None: rows are left out in folds."""
+        return None
+
+    @property
+    def feature_marginals(self) -> Sequence[Floats] | None:
+        """None: class scores are joint probabilities."""
+        return None
+
+    @property
+    def latent_reports(self) -> Sequence[LatentReport] | None:
+        """None."""
+        return None
+
+    @property
+    def picture(self: ClassModel) -> PicturedGraph:
+        """Nodes and arcs of the network if there is one, else the model's own."""
+        network, n_features = _network(self), len(self.domain) - 1
+        domain = self.domain if network is None else network.domain
+        arcs = self.arcs if network is None else list(network.dag.arcs)
+        n_latents = len(domain) - 1 - n_features
+        return PicturedGraph(
+            domain.names,
+            (FEATURE,) * n_features + (LATENT,) * n_latents + (CLASS,),
+            tuple((*arc, self.arc_weights.get(arc)) for arc in arcs),
+            weights=USED if self.arc_weights else "",
+        )
+
+    @property
+    def terms(self: ClassModel) -> tuple[Term, ...]:
+        """Those of the network."""
+        network = _network(self)
+        if network is None:
+            raise TypeError(
+                f"a {type(self).__name__} has no network and defines no terms"
+            )
+        return (sum_out(network, network.dag.order),)
+
+    @property
+    def sharing(self) -> Sharing | None:
+        """None: missing features are summed out, or left out."""
+        return None
+
+    def table(self: ClassModel, variable: int) -> tuple[Sequence[int], Floats]:
+        """That of the network; the class prior for the class."""
+        if cpds := self.cpds:
+            return cpds[variable].parents, cpds[variable].probabilities
+        if variable == len(self.domain) - 1:
+            return (), self.class_prior
+        place = type(self)._TABLES_ARE  # type: ignore[attr-defined]
+        raise ValueError(f"{quoted(self.domain[variable].name)} {place}")
+
+    def feature_shape(
+        self: ClassModel, feature: int, classes: tuple[Any, ...]
+    ) -> FeatureShape:
+        """What the states say where nothing else is known."""
+        alone = states_alone(self.class_log_scores, self.domain, feature)
+        return feature_shape(self.domain[feature], alone, np.array([]), classes)
+
+    def feature_parents(self, feature: int) -> Sequence[int]:
+        """None: contributions are conditioned on no single feature."""
+        return ()
+
+    def with_class_prior(self, class_prior: Floats) -> Self:
+        """Replace the field ``prior``."""
+        prior = np.asarray(class_prior, dtype=np.float64)
+        return replace(self, prior=prior)  # type: ignore[type-var]
+
+    @property
+    def table_sizes(self) -> Sequence[TableSize]:
+        """None."""
+        return ()
+
+    def count_rows(self, source: CountSource) -> Iterable[Floats]:
+        """None."""
+        return ()
+
+    def n_training_rows(self, support: SupportCounts) -> float:
+        """Least weight of the training rows behind any table."""
+        return min((float(rows.sum()) for rows in support.rows), default=0.0)
+
+    def drawn(self, support: SupportCounts, rng: np.random.Generator) -> Self:
+        """Raise ValueError: there are no tables to draw."""
+        raise ValueError(
+            f"a {type(self).__name__} knows no rows behind its tables, and so no "
+            "credible intervals"
+        )
+
+    def drawn_log_scores(
+        self,
+        codes: Codes,
+        support: SupportCounts,
+        n_draws: int,
+        rng: np.random.Generator,
+    ) -> Floats:
+        """Class log scores of one drawn copy after the other."""
+        model: Any = self
+        scores = np.empty((n_draws, codes.n_rows, model.domain.cards[-1]))
+        for draw in range(n_draws):
+            scores[draw] = model.drawn(support, rng).class_log_scores(codes)
+        return scores
+
+    def used_cells(self, codes: Codes, support: SupportCounts) -> Iterator[UsedCells]:
+        """None."""
+        return iter(())
+
+    @property
+    def _parts(self) -> str:
+        """What the model is made of beside its arcs; empty if nothing."""
+        return ""
+
+    def __repr__(self) -> str:
+        model: Any = self
+        *features, target = model.domain
+        labels = [target.label(code) for code in range(target.n_states)]
+        names = brief_names([feature.name for feature in features])
+        facts = [
+            f"class {plain(target.name, NAME)} ({brief_names(labels)})",
+            f"{counted(len(features), 'feature')} ({names})",
+            self._parts or counted(len(self._arcs), "arc") + " among features",
+            counted(model.n_parameters, "free parameter"),
+        ]
+        return brief(self, *facts)
+
+    @property
+    def _arcs(self) -> list[tuple[int, int]]:
+        """Arcs among features, without those of the class."""
+        model: Any = self
+        target = len(model.domain) - 1
+        return [(p, c) for p, c in model.arcs if target not in (p, c)]
+
+    def _repr_html_(self) -> str:
+        model: Any = self
+        names = model.domain.names
+        target = model.domain[-1]
+        arcs = self._arcs
+        facts: list[tuple[str, Any]] = [("class", plain(target.name, NAME))]
+        facts += [
+            (f"P({plain(target.label(code), NAME)})", f"{prior:.3f}")
+            for code, prior in enumerate(model.class_prior[:ITEMS])
+        ]
+        facts += [
+            ("features", len(names) - 1),
+            ("arcs among features", len(arcs)),
+            ("free parameters", model.n_parameters),
+        ]
+        lists = [
+            ("arcs", [arc_text(names[p], names[c]) for p, c in arcs]),
+            ("remarks", list(model.remarks)),
+        ]
+        return facts_html(type(self).__name__, facts, lists, picture_of(self))
+
+
+def _network(model: Any) -> BayesianNetwork | None:
+    """The network of a model that is one."""
+    network: BayesianNetwork | None = getattr(model, "network", None)
+    return network
+
+
+def sum_out(
+    network: BayesianNetwork, order: Sequence[int], weight: float = 1.0
+) -> SumOut:
+    """The sum over all variables but the class, the last variable of the network."""
+    label = len(network.domain) - 1
+    return SumOut(network, tuple(v for v in order if v != label), weight)
 
 
 @runtime_checkable
@@ -233,14 +425,13 @@ class IncrementalContributions(Protocol):
 
     def increments(
         self, codes: Codes, target: NDArray[np.intp], against: NDArray[np.intp]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    ) -> tuple[Floats, Floats]:
         """Split the log-odds (nats) into contributions alone, and what others change.
 
         Returns the prior's part (n_rows,) and (n_rows, n_features, 2 + most parents):
         where no other is known, what each further parent adds, and what else others
         change. The last axis sums to the feature's contribution.
         """
-        ...
 
 
 def log_normalize(log_scores: LogScores) -> LogScores:

@@ -39,7 +39,6 @@ class RuledExplanations(Protocol):
 
     def rules_fired(self, codes: Codes) -> list[list[str]]:
         """The rule by row and feature; empty where there is none."""
-        ...
 
 
 @runtime_checkable
@@ -54,7 +53,6 @@ class DetailedExplanations(Protocol):
         against: NDArray[np.intp],
     ) -> Sequence[Explanation]:
         """Explanations of a kind that holds more, for the same rows and classes."""
-        ...
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from math import prod
 
@@ -14,15 +14,16 @@ from numpy.typing import NDArray
 from bayleaf.data.codes import Codes
 from bayleaf.inference.factors import Factor, FusedTables
 from bayleaf.models.bayesian_network import BayesianNetwork
-from bayleaf.models.class_model import LogScores
-from bayleaf.models.latents.messages import LatentMessages
-from bayleaf.models.latents.network import latent_network
-from bayleaf.models.latents.reports import features_given_class, latent_reports
-from bayleaf.models.latents.tables import HierarchicalTables
-from bayleaf.models.rules.latent_rules import LatentReport, latent_names
-from bayleaf.models.support.network_terms import sum_out
+from bayleaf.models.class_model import LogScores, sum_out
+from bayleaf.models.latent_rules import LatentReport, latent_names
+from bayleaf.models.latents.hierarchical_tables import HierarchicalTables
+from bayleaf.models.latents.latent_messages import LatentMessages
+from bayleaf.models.latents.latent_network import latent_network
+from bayleaf.models.latents.latent_reports import features_given_class, latent_reports
 from bayleaf.scoring.terms import Term
 from bayleaf.wording import brief_fields, name_list
+
+Floats = NDArray[np.float64]
 
 # A class child whose features have more joint codes than this has no look-up table.
 _LOOK_UP_CELLS = 1 << 16
@@ -34,7 +35,7 @@ class _PaddedFactor(Factor):
 
     __repr__ = brief_fields
 
-    def padded(self) -> NDArray[np.float64]:
+    def padded(self) -> Floats:
         """The table itself: its last code on each axis means missing."""
         return self.log_values
 
@@ -132,7 +133,7 @@ class HierarchicalNaiveBayesModel(HierarchicalTables):
         """The Bayesian network that the tree expands to: `latent_network`."""
         return latent_network(self)
 
-    def table(self, variable: int) -> tuple[Sequence[int], NDArray[np.float64]]:
+    def table(self, variable: int) -> tuple[Sequence[int], Floats]:
         """P(feature | class), latent variables summed out; the class prior."""
         class_index = len(self.domain) - 1
         if variable == class_index:
@@ -149,21 +150,18 @@ class HierarchicalNaiveBayesModel(HierarchicalTables):
         """Sums missing features out."""
         return LatentMessages(self.tree, self.cell_distributions)
 
-    def _look_up_shape(self, node: int) -> tuple[int, ...]:
-        """Number of codes, missing included, of the features below a node."""
-        return tuple(self.tree.cards[leaf] + 1 for leaf in self.tree.leaves(node))
-
     @cached_property
-    def _look_up(self) -> dict[int, NDArray[np.float64]]:
+    def _look_up(self) -> dict[int, Floats]:
         """Log P(features below | class) over all codes, unless there are too many.
 
         Shape (n_classes, *number of codes).
         """
         found = {}
         for node, table in self.class_tables.items():
-            shape = self._look_up_shape(node)
+            leaves = self.tree.leaves(node)
+            # Missing cells have a code, too.
+            shape = tuple(self.tree.cards[leaf] + 1 for leaf in leaves)
             if self.tree.latent(node) is None or prod(shape) <= _LOOK_UP_CELLS:
-                leaves = self.tree.leaves(node)
                 codes = np.indices(shape).reshape(len(shape), -1)
                 columns = dict(zip(leaves, codes, strict=True))
                 values = self._messages.log_likelihood(node, table, columns)
@@ -204,19 +202,12 @@ class HierarchicalNaiveBayesModel(HierarchicalTables):
 
     def contributions(
         self, codes: Codes, target: NDArray[np.intp], against: NDArray[np.intp]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    ) -> tuple[Floats, Floats]:
         """Split the log-odds of `target` against `against` over features.
 
         The log-odds of a class child are split by the chain rule over its observed
-        features in column order: the first one's term is what it says alone, the
-        others summed out; each further one adds what it changes.
-
-        Returns
-        -------
-        prior : ndarray of shape (n_rows,)
-            Nats.
-        terms : ndarray of shape (n_rows, n_features)
-            Nats; zero for a missing feature.
+        features in column order: the first one's term is what it says alone, the others
+        summed out; each further one adds what it changes.
         """
         terms = np.zeros((codes.n_rows, codes.n_variables))
         with np.errstate(divide="ignore"):
@@ -272,7 +263,7 @@ class HierarchicalNaiveBayesModel(HierarchicalTables):
         columns: dict[int, NDArray[np.intp]],
         target: NDArray[np.intp],
         against: NDArray[np.intp],
-    ) -> NDArray[np.float64]:
+    ) -> Floats:
         """Log-odds of two classes by the features below one class child."""
         if node in self._look_up:
             table = self._look_up[node]
@@ -294,9 +285,3 @@ class HierarchicalNaiveBayesModel(HierarchicalTables):
             if feature in leaves:
                 return [leaf for leaf in leaves if leaf < feature]
         return []
-
-    def with_class_prior(
-        self, class_prior: NDArray[np.float64]
-    ) -> HierarchicalNaiveBayesModel:
-        """Return the same model under another class prior, shape (n_classes,)."""
-        return replace(self, prior=np.asarray(class_prior, dtype=np.float64))

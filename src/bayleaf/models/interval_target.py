@@ -2,33 +2,263 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.data.codes import Codes
 from bayleaf.data.interval_numbers import IntervalNumbers
-from bayleaf.models.averaged_kdb import AveragedKDBModel
-from bayleaf.models.support.target_distributions import TargetDistributions
-from bayleaf.models.support.tree_sum import TreeSum
+from bayleaf.models.averaged_kdb_model import AveragedKDBModel
 from bayleaf.models.texts.expectation import (
     ExpectationExplanation,
+    ExpectationShape,
     ExpectationTerm,
 )
-from bayleaf.models.texts.expectation_shape import ExpectationShape
-from bayleaf.wording import brief_fields
+from bayleaf.wording import brief, brief_fields, counted, quoted
 
 Floats = NDArray[np.float64]
+Whole = NDArray[np.int64]
 
+# Places in trees that are held at a time.
+_BLOCK_PLACES = 1 << 20
 _POINTS, _POINT_WEIGHTS = np.polynomial.legendre.leggauss(64)
 # Where on the way from 0 to 1 the derivative of the expectation is taken, and what each
 # point counts: Gauss-Legendre.
 INTEGRATION = (_POINTS + 1) / 2, _POINT_WEIGHTS / 2
 # Numbers held at a time while rows are explained.
 _BLOCK_VALUES = 1 << 22
+
+
+@dataclass(frozen=True, eq=False)
+class TargetDistributions:
+    """The predictive distribution of each row.
+
+    Probability is spread evenly inside a cell; a cell whose ends are equal is a value
+    with a probability of its own.
+    """
+
+    lower: Floats  # (n_cells,), rising, in the target's unit
+    upper: Floats  # (n_cells,)
+    probabilities: Floats  # (n_rows, n_cells)
+
+    def __len__(self) -> int:
+        return len(self.probabilities)
+
+    def __repr__(self) -> str:
+        n_rows, n_cells = self.probabilities.shape
+        return brief(self, counted(n_rows, "row"), counted(n_cells, "cell"))
+
+    @cached_property
+    def mean(self) -> Floats:
+        """Expectation of each row, shape (n_rows,)."""
+        return np.asarray(self.probabilities @ self._middle)
+
+    @cached_property
+    def variance(self) -> Floats:
+        """Variance of each row, in the target's unit squared, shape (n_rows,)."""
+        middle, width = self._middle, self.upper - self.lower
+        away = middle - self.mean[:, None]
+        squares = (self.probabilities * away**2).sum(axis=1)
+        return np.asarray(squares + self.probabilities @ (width**2 / 12.0))
+
+    @property
+    def median(self) -> Floats:
+        """Median of each row, shape (n_rows,)."""
+        return self.quantiles([0.5])[:, 0]
+
+    def quantiles(self, levels: Any) -> Floats:
+        """Quantiles (n_rows, n_levels) in the target's unit.
+
+        ValueError unless the levels (n_levels,) are numbers from 0 to 1.
+        """
+        wanted = checked_levels(levels)
+        last = len(self.lower) - 1
+        totals = self._totals
+        found = np.empty((len(self), len(wanted)))
+        rows = np.arange(len(self))
+        for place, level in enumerate(wanted):
+            cell = np.minimum((totals < level).sum(axis=1), last)
+            share = self.probabilities[rows, cell]
+            below = totals[rows, cell] - share
+            inside = (level - below) / np.maximum(share, np.finfo(float).tiny)
+            width = self.upper[cell] - self.lower[cell]
+            found[:, place] = self.lower[cell] + width * np.clip(inside, 0.0, 1.0)
+        return found
+
+    def interval(self, coverage: float = 0.9) -> Floats:
+        """The central interval (n_rows, 2) of a probability between 0 and 1."""
+        outside = (1.0 - checked_coverage(coverage)) / 2.0
+        return self.quantiles([outside, 1.0 - outside])
+
+    def cdf(self, values: Any) -> Floats:
+        """Probability (n_rows,) of at most a value; one for all rows, or (n_rows,)."""
+        at = np.broadcast_to(np.asarray(values, dtype=np.float64), (len(self),))
+        width = self.upper - self.lower
+        inside = (at[:, None] - self.lower) / np.where(width > 0, width, 1.0)
+        whole = at[:, None] >= self.upper
+        shares = np.where(whole, 1.0, np.clip(inside, 0.0, 1.0) * (width > 0))
+        return np.asarray((self.probabilities * shares).sum(axis=1))
+
+    def crps(self, values: Any) -> Floats:
+        """Continuous ranked probability score, smaller is better, shape (n_rows,).
+
+        The mean distance of a draw from the true value, less half that of two draws
+        from each other (Gneiting and Raftery 2007, eq. 21); draws are cell centres.
+        True values (n_rows,) are in the target's unit.
+        """
+        return crps_of_cells(self.probabilities, self._middle, np.asarray(values))
+
+    @property
+    def _middle(self) -> Floats:
+        # Half of each, as the sum of two huge numbers is none.
+        return self.lower / 2.0 + self.upper / 2.0
+
+    @cached_property
+    def _totals(self) -> Floats:
+        totals = np.cumsum(self.probabilities, axis=1)
+        return np.asarray(totals / totals[:, -1:])
+
+
+def crps_of_cells(probabilities: Floats, centres: Floats, values: Floats) -> Floats:
+    """The score of rows whose probability stands at the cells' centres, (n_rows,)."""
+    away = np.abs(values[:, None] - centres)
+    totals = np.cumsum(probabilities, axis=1)[:, :-1]
+    spread = (totals * (1.0 - totals)) @ np.diff(centres)
+    return np.asarray((probabilities * away).sum(axis=1) - spread)
+
+
+def checked_levels(levels: Any) -> Floats:
+    """Levels of quantiles as float64; raises ValueError for one that is none."""
+    found = np.atleast_1d(np.asarray(levels, dtype=np.float64))
+    if found.ndim != 1 or not ((found >= 0) & (found <= 1)).all():
+        raise ValueError(
+            f"levels must be numbers from 0 to 1, got {quoted(levels)}; give shares, "
+            "such as 0.9 for 90 %"
+        )
+    return found
+
+
+def checked_coverage(coverage: Any) -> float:
+    """A coverage as a float; raises ValueError for one that is none."""
+    if not isinstance(coverage, int | float) or not 0 < coverage < 1:
+        raise ValueError(
+            f"coverage must be above 0 and below 1, got {quoted(coverage)}; give a "
+            "share, such as 0.9 for 90 %"
+        )
+    return float(coverage)
+
+
+@dataclass(frozen=True, eq=False)
+class TreeSum:
+    """A number and the leaves that a row reaches in many regression trees, added up.
+
+    A row moves to the left child of a node if the position of its state is at most the
+    threshold; that child comes right after its parent. At a state that training did not
+    contain it stops: the value of a node is the mean of the rows below it. Friedman
+    (2001), Greedy function approximation: a gradient boosting machine, Annals of
+    Statistics 29, 1189-1232.
+    """
+
+    base: float  # added to the roots' values
+    positions: tuple[Floats, ...]  # (n_states,) on the scale of the thresholds
+    roots: Whole  # (n_trees,), the first node of each tree
+    features: Whole  # (n_nodes,), -1 for a leaf
+    thresholds: Floats  # (n_nodes,), the greatest position that goes left
+    right: Whole  # (n_nodes,), the other child; 0 for a leaf
+    values: Floats  # (n_nodes,), what a row adds that stops here
+
+    __repr__ = brief_fields
+
+    def check_content(self) -> None:
+        """Raise ValueError unless all nodes lead to later ones."""
+        n_nodes = len(self.features)
+        others = (self.thresholds, self.right, self.values)
+        if any(np.shape(own) != (n_nodes,) for own in others):
+            raise ValueError("every node of a tree needs a threshold, child and value")
+        numbers = (self.thresholds, self.values, np.array([self.base]))
+        if not all(np.isfinite(own).all() for own in numbers):
+            raise ValueError("trees hold a number that is not finite")
+        if ((self.features < -1) | (self.features >= len(self.positions))).any():
+            raise ValueError("a node of a tree asks for a feature that is none")
+        inner = np.flatnonzero(self.features >= 0)
+        later = self.right[inner]
+        if ((later <= inner + 1) | (later >= n_nodes)).any():
+            raise ValueError("a node of a tree does not lead to a later one")
+        if ((self.roots < 0) | (self.roots >= n_nodes)).any():
+            raise ValueError("a tree has no root")
+
+    def check_fit(self, cards: tuple[int, ...]) -> None:
+        """Raise ValueError unless the trees are over features with these states."""
+        if tuple(map(len, self.positions)) != cards:
+            raise ValueError("the positions of trees do not fit the features")
+
+    @property
+    def start(self) -> float:
+        """The sum before any feature is seen."""
+        return self.base + float(self.values[self.roots].sum())
+
+    def sums(self, codes: Codes) -> Floats:
+        """The sum for each row, shape (n_rows,)."""
+        found = np.empty(codes.n_rows)
+        for rows, where in self._blocks(codes):
+            places = np.tile(self.roots, (len(where), 1))
+            for _, after in self._steps(places, where):
+                places = after
+            found[rows] = self.base + self.values[places].sum(axis=1)
+        return found
+
+    def terms(self, codes: Codes) -> Floats:
+        """What each feature adds to `start`, shape (n_rows, n_features).
+
+        A step from a node to its child counts for the feature that the node asks for.
+        """
+        n_features = len(self.positions)
+        found = np.empty((codes.n_rows, n_features))
+        for rows, where in self._blocks(codes):
+            n_rows = len(where)
+            first = np.arange(n_rows)[:, None] * n_features
+            added = np.zeros(n_rows * n_features)
+            places = np.tile(self.roots, (n_rows, 1))
+            for before, after in self._steps(places, where):
+                change = self.values[after] - self.values[before]
+                cells = first + np.maximum(self.features[before], 0)
+                added += np.bincount(cells.ravel(), change.ravel(), len(added))
+            found[rows] = added.reshape(n_rows, n_features)
+        return found
+
+    def _blocks(self, codes: Codes) -> Iterator[tuple[slice, Floats]]:
+        """Some rows at a time, and the positions of their states; NaN without one."""
+        step = max(1, _BLOCK_PLACES // max(1, len(self.roots)))
+        for first in range(0, codes.n_rows, step):
+            rows = slice(first, min(first + step, codes.n_rows))
+            yield rows, columns_at(codes.rows(rows), self.positions)
+
+    def _steps(self, places: Whole, where: Floats) -> Iterator[tuple[Whole, Whole]]:
+        """Places in all trees before and after each step, until no row moves."""
+        rows = np.arange(len(where))[:, None]
+        while True:
+            asked = self.features[places]
+            position = where[rows, asked]
+            left = position <= self.thresholds[places]
+            moves = (asked >= 0) & ~np.isnan(position)
+            if not moves.any():
+                return
+            child = np.where(left, places + 1, self.right[places])
+            after = np.where(moves, child, places)
+            yield places, after
+            places = after
+
+
+def columns_at(codes: Codes, positions: tuple[Floats, ...]) -> Floats:
+    """Positions of the states of rows, (n_rows, n_features); NaN for an unknown one."""
+    found = np.empty((codes.n_rows, len(positions)))
+    for feature, own in enumerate(positions):
+        found[:, feature] = np.append(own, np.nan)[codes.column(feature)]
+    return found
 
 
 class Location(NamedTuple):
@@ -130,8 +360,6 @@ class IntervalTargetModel:
             self.trees.mean.check_fit(cards[:-1])
             self.trees.spread.check_fit(cards[:-1])
 
-    # ---- cells
-
     @cached_property
     def ends(self) -> tuple[Floats, Floats]:
         """Lower and upper ends of all cells, in the target's unit."""
@@ -163,8 +391,6 @@ class IntervalTargetModel:
         return (lower / 2 - self.centre / 2 + (upper / 2 - self.centre / 2)) / (
             self.scale
         )
-
-    # ---- prediction
 
     def cell_log_scores(
         self, interval_scores: Floats, where: Location | None, head: Head | None = None
@@ -204,8 +430,6 @@ class IntervalTargetModel:
         """The predictive distributions under scores; see `cell_log_scores`."""
         cells = self.cell_log_scores(interval_scores, where)
         return TargetDistributions(*self.ends, softmax(cells))
-
-    # ---- explanation
 
     def explain(self, codes: Codes) -> list[ExpectationExplanation]:
         """Explain the expectation of each row; see `expectation_terms`."""

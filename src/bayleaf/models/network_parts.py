@@ -7,7 +7,8 @@ from typing import Any
 
 from bayleaf.data.domain import Variable
 from bayleaf.graph.dag import DAG, CycleError
-from bayleaf.wording import name_list, near_names, quoted
+from bayleaf.inference.states import position_of
+from bayleaf.wording import name_list, quoted
 
 Name = str | int
 
@@ -51,15 +52,4 @@ def dag_of(names: Sequence[Name], parents: Mapping[Name, Sequence[Name]]) -> DAG
         on_cycle = [names[node] for node in error.nodes]
         raise ValueError(
             f"the arcs close a cycle among {name_list(on_cycle)}"
-        ) from None
-
-
-def position_of(names: Sequence[Name], name: Name, role: str) -> int:
-    """Index of a variable; ValueError names near ones."""
-    try:
-        return names.index(name)
-    except ValueError:
-        near = near_names(str(name), map(str, names))
-        raise ValueError(
-            f"{role} {quoted(name)}, but there is no such variable; {near}"
         ) from None

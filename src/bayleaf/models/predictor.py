@@ -22,6 +22,8 @@ from bayleaf.wording import brief, name_list, quoted
 if TYPE_CHECKING:
     from bayleaf.models.support.support_counts import SupportCounts
 
+Floats = NDArray[np.float64]
+
 # Cells for whose scoring a further thread is started.
 _LEAST_CELLS = 100_000
 # Nats, so that shares of no information are shares all the same.
@@ -59,9 +61,9 @@ class Predictor:
     encoder: TableEncoder
     model: ClassModel
     classes: NDArray[Any]
-    loss: NDArray[np.float64] | None = None
+    loss: Floats | None = None
     temperature: float = 1.0
-    prior_shift: NDArray[np.float64] | None = None
+    prior_shift: Floats | None = None
     n_threads: int = 1
     support: SupportCounts | None = None
 
@@ -109,7 +111,7 @@ class Predictor:
         return temperatures, None if shift is None else share * shift
 
     @cached_property
-    def strengths(self) -> NDArray[np.float64]:
+    def strengths(self) -> Floats:
         """Mutual information of each feature and the class in the model, nats.
 
         That under the prior of training, whatever prior has taken its place.
@@ -146,12 +148,12 @@ class Predictor:
         ]
         return np.concatenate(run_tasks(parts, threads))
 
-    def proba(self, codes: Codes) -> NDArray[np.float64]:
+    def proba(self, codes: Codes) -> Floats:
         """Posterior probability of each class, shape (n_rows, n_classes)."""
         logs = self.log_proba(codes)
         return np.exp(logs, out=logs)
 
-    def choose(self, proba: NDArray[np.float64]) -> NDArray[np.intp]:
+    def choose(self, proba: Floats) -> NDArray[np.intp]:
         """The class of each row that is most probable or, under a loss, cheapest."""
         if self.loss is None:
             return np.asarray(np.argmax(proba, axis=1))

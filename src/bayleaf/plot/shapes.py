@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.data.domain import Variable
-from bayleaf.models.rules.latent_rules import LatentReport
-from bayleaf.models.texts.expectation_shape import ExpectationShape
+from bayleaf.models.latent_rules import LatentReport
+from bayleaf.models.texts.expectation import ExpectationShape
 from bayleaf.models.texts.feature_shape import FeatureShape
 from bayleaf.plot import style
 from bayleaf.wording import counted, name_list, near_names, quoted

@@ -12,14 +12,14 @@ from bayleaf.classifiers.averaged_kdb import AveragedKDBClassifier
 from bayleaf.counts.table_counts import TableCounts
 from bayleaf.cpds.random_network import FamilyBank
 from bayleaf.data.codes import Codes
-from bayleaf.models.averaged_kdb import AveragedKDBModel
+from bayleaf.models.averaged_kdb_model import AveragedKDBModel
 from bayleaf.models.interval_target import (
     Head,
     IntervalTargetModel,
     Location,
+    crps_of_cells,
     softmax,
 )
-from bayleaf.models.support.target_distributions import crps_of_cells
 from bayleaf.search.left_out.left_out_scores import LeftOutRows
 from bayleaf.search.left_out.sampled_networks import left_out_log_probabilities
 

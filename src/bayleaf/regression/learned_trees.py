@@ -14,8 +14,7 @@ from scipy.optimize import nnls
 from bayleaf.counts.threads import run_tasks
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Variable
-from bayleaf.models.interval_target import Location, TargetTrees
-from bayleaf.models.support.tree_sum import TreeSum
+from bayleaf.models.interval_target import Location, TargetTrees, TreeSum
 from bayleaf.native.target_trees import Growth, Nodes, grow_target_trees
 
 Floats = NDArray[np.float64]

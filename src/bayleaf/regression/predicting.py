@@ -13,14 +13,13 @@ from bayleaf.classifiers.shared.table_estimator import TableEstimator
 from bayleaf.data.codes import Codes
 from bayleaf.data.table_encoder import TableEncoder
 from bayleaf.data.tables.frames import row_labels
-from bayleaf.models.interval_target import IntervalTargetModel
-from bayleaf.models.support.target_distributions import (
+from bayleaf.models.interval_target import (
+    IntervalTargetModel,
     TargetDistributions,
     checked_coverage,
     checked_levels,
 )
-from bayleaf.models.texts.expectation import ExpectationExplanation
-from bayleaf.models.texts.expectation_shape import ExpectationShape
+from bayleaf.models.texts.expectation import ExpectationExplanation, ExpectationShape
 from bayleaf.wording import name_list, quoted
 
 Floats = NDArray[np.float64]

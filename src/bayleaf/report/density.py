@@ -17,8 +17,8 @@ from bayleaf.density.encoding import read_table
 from bayleaf.evaluation.density import cross_validate_density, entropy_bound
 from bayleaf.evaluation.privacy import Privacy
 from bayleaf.evaluation.table_rows import model_columns
+from bayleaf.inference.encoded_rows import read_rows
 from bayleaf.inference.row_densities import log_densities
-from bayleaf.inference.rows import read_rows
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.report.columns import (
     column_parts,

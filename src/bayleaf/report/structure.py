@@ -14,7 +14,7 @@ from bayleaf.cpds.tree_cpd import Leaf, Split, TreeCPD
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.describe.local_structure_text import group_name
 from bayleaf.evaluation.privacy import Privacy
-from bayleaf.models.rules.latent_rules import LatentReport
+from bayleaf.models.latent_rules import LatentReport
 from bayleaf.models.texts.picture import SHARED
 from bayleaf.plot.network_graphs import pictured_graph
 from bayleaf.wording import shown_name, stated

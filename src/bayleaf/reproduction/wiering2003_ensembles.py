@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from bayleaf.data.codes import Codes
 from bayleaf.latent.online_mixture import OnlineOptions, learn_online
-from bayleaf.models.mixtures.tables import Banks, mixture_log_posteriors
+from bayleaf.models.mixture_banks import Banks, mixture_log_posteriors
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.intp]

@@ -20,7 +20,7 @@ from bayleaf.evaluation.audits.routes import (
     Routes,
     routes_of_feature,
 )
-from bayleaf.models.networks.network_posterior import NetworkPosteriorModel
+from bayleaf.models.networks.network_model import NetworkPosteriorModel
 
 GROUP, JOB, TEST, Y = range(4)
 

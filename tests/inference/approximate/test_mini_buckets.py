@@ -8,10 +8,12 @@ import numpy as np
 import pytest
 
 from bayleaf.graph.separation import ancestors
-from bayleaf.inference.approximate.importance import ImportanceFunction
-from bayleaf.inference.approximate.mini_buckets import mini_buckets
-from bayleaf.inference.approximate.potentials import potentials
-from bayleaf.inference.approximate.propagation import JoinGraph
+from bayleaf.inference.approximate.importance_sampling import ImportanceFunction
+from bayleaf.inference.approximate.mini_buckets import (
+    JoinGraph,
+    mini_buckets,
+    potentials,
+)
 from bayleaf.inference.evidence import read_evidence
 from oracles.grid_networks import cell, grid_network
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from bayleaf.inference.approximate.pareto import pareto_k
+from bayleaf.inference.approximate.importance_sampling import pareto_k
 
 
 @pytest.mark.parametrize("shape", [0.3, 0.7, 1.5])

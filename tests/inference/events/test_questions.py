@@ -14,7 +14,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 
 from bayleaf.inference.evidence import ImpossibleEvidenceError
-from bayleaf.inference.junction_tree.decomposition import ProductBuilder
+from bayleaf.inference.family_decomposition import ProductBuilder
 from bayleaf.inference.queries import Inference
 from bayleaf.models.bayesian_network import BayesianNetwork
 from offenders import check_each
@@ -136,7 +136,9 @@ def test_trees_and_grouped_tables_taken_apart_equal_enumeration(
             forms = random_forms(rng, SimpleNamespace(cpds=cpds))
             return ProductBuilder(cards, cpds).product(forms)
 
-        monkeypatch.setattr("bayleaf.inference.events.product.small_product", apart)
+        monkeypatch.setattr(
+            "bayleaf.inference.events.table_products.small_product", apart
+        )
         evidence, likelihoods = possible_evidence(rng, network)
         joint = joint_table(network, likelihoods)
         wanted = sorted(some(rng, network))

@@ -16,7 +16,7 @@ import bayleaf
 from bayleaf import HierarchicalMixtureNBClassifier
 from bayleaf.io import ModelFileError
 from bayleaf.io.native import archive
-from bayleaf.models.hierarchical_mixture import HierarchicalMixtureModel
+from bayleaf.models.hierarchical_mixture_model import HierarchicalMixtureModel
 from contract.tables import mixed_columns, mixed_frame
 from offenders import check_each
 

@@ -82,13 +82,13 @@ def test_missing_cells_leave_other_rows_alone() -> None:
 
 
 def test_blocks_of_rows_give_the_same_bits(monkeypatch: pytest.MonkeyPatch) -> None:
-    from bayleaf.inference import elimination
+    from bayleaf.inference import factors
 
     model = _chain(5)
     rows = [[i % 3, None, (i // 3) % 3, None, 1] for i in range(50)]
     codes = codes_of(rows, model.domain.cards[:-1])
     whole = model.class_log_scores(codes)
-    monkeypatch.setattr(elimination, "_BLOCK_CELLS", 60)
+    monkeypatch.setattr(factors, "_BLOCK_CELLS", 60)
     np.testing.assert_array_equal(model.class_log_scores(codes), whole)
 
 

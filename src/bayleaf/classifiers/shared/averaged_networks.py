@@ -15,7 +15,7 @@ from bayleaf.classifiers.shared.training import Learned
 from bayleaf.counts.source import CountSource, Family, shared_family_counts
 from bayleaf.cpds.distribution import TableCPD
 from bayleaf.data.domain import Domain
-from bayleaf.models.averaged_networks import AveragedNetworksModel
+from bayleaf.models.averaged_networks_model import AveragedNetworksModel
 from bayleaf.search.left_out.left_out_scores import LeaveOneOut
 
 # Of a cell: counts, probabilities and their logarithms; of a table, its objects.

@@ -72,10 +72,9 @@ from bayleaf.data.tables.frames import row_labels, take_apart
 from bayleaf.describe.summary import Summary, summarize
 from bayleaf.io.native.model_file import SavedModel
 from bayleaf.models.bayesian_network import BayesianNetwork
-from bayleaf.models.class_model import ClassModel
+from bayleaf.models.class_model import AVERAGES_NETWORKS, ClassModel
 from bayleaf.models.explanation import Explanation, labelled
 from bayleaf.models.fit_stamp import FitStamp
-from bayleaf.models.model_kind import AVERAGES_NETWORKS
 from bayleaf.models.predictor import Predictor
 from bayleaf.models.texts.feature_shape import FeatureShape
 from bayleaf.search.left_out.left_out_scores import LeaveOneOut, LeaveOneOutScores

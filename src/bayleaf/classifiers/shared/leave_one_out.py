@@ -17,8 +17,7 @@ from bayleaf.cpds.smoothing import CellSmoothing, Smoothing
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
 from bayleaf.data.tables.frames import take_rows
-from bayleaf.inference.elimination import Eliminator
-from bayleaf.inference.factors import Factor
+from bayleaf.inference.factors import Eliminator, Factor
 from bayleaf.models.predictor import Predictor
 from bayleaf.scoring.partial_cases import known_cells, known_shares
 from bayleaf.search.left_out.left_out_scores import (

@@ -18,7 +18,7 @@ from bayleaf.counts.source import CountSource, Family
 from bayleaf.cpds.distribution import TableCPD
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain, Variable
-from bayleaf.models.averaged_kdb import AveragedKDBModel
+from bayleaf.models.averaged_kdb_model import AveragedKDBModel
 from bayleaf.models.class_model import ClassModel
 from bayleaf.models.networks.network_model import NetworkModel
 from bayleaf.models.support.number_terms import Curves

@@ -12,7 +12,7 @@ from scipy.special import log_softmax
 
 from bayleaf.cpds.random_network import FamilyBank, OwnShares
 from bayleaf.data.codes import Codes
-from bayleaf.models.averaged_kdb import AveragedKDBModel
+from bayleaf.models.averaged_kdb_model import AveragedKDBModel
 from bayleaf.scoring.partial_cases import (
     MIN_STRENGTH,
     PartialCases,

@@ -96,7 +96,7 @@ def query(
         interventions_from,
         two_variables,
     )
-    from bayleaf.inference.interventions.adjustment_sets import ASSUMPTION
+    from bayleaf.inference.interventions.identification import ASSUMPTION
     from bayleaf.io import read_network
 
     questions = {
@@ -179,7 +179,7 @@ def _open_variables(
     network: BayesianNetwork, known: Any, settings: Mapping[str | int, Any]
 ) -> list[str | int]:
     """Variables that are neither known nor set."""
-    from bayleaf.inference.events.known import read_single
+    from bayleaf.inference.events.events import read_single
 
     evidence, *expressions = known if isinstance(known, list) else [known]
     items = read_single(network.domain, expressions).items

@@ -1,19 +1,61 @@
-"""Estimated posterior distributions, which say how sure they are."""
+"""Estimated posteriors with their standard errors, and the options of sampling."""
 
 from __future__ import annotations
 
+import math
+import numbers
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.inference.posteriors import Posterior, Posteriors
-from bayleaf.pictures.notebook import Bar, bars_html
-from bayleaf.wording import brief, counted, format_number, shown_name, visible
+from bayleaf.wording import (
+    brief,
+    counted,
+    format_number,
+    name_list,
+    quoted,
+    shown_name,
+    visible,
+)
 
-_BAR = 30
+Method = Literal["exact", "auto", "approximate"]
+
+
+class ApproximationWarning(UserWarning):
+    """An estimate is less sure than was asked for, or its errors cannot be trusted."""
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """Sampling options as of `Inference.query`; ValueError if one is out of range."""
+
+    method: Method
+    tolerance: float  # standard error at which samples end
+    max_samples: int  # at which they end in any case
+    random_state: Any
+
+    def __post_init__(self) -> None:
+        if self.method not in get_args(Method):
+            methods = name_list([quoted(method) for method in get_args(Method)])
+            raise ValueError(
+                f"method must be one of {methods}, got {quoted(self.method)}"
+            )
+        is_number = isinstance(self.tolerance, numbers.Real)
+        if not is_number or not 0 < self.tolerance < math.inf:
+            raise ValueError(
+                f"tolerance must be a number above 0, got {quoted(self.tolerance)}; it "
+                "is the largest standard error of a probability"
+            )
+        whole = isinstance(self.max_samples, numbers.Integral)
+        if not whole or isinstance(self.max_samples, bool) or self.max_samples < 1:
+            raise ValueError(
+                "max_samples must be an integer of at least 1, got "
+                f"{quoted(self.max_samples)}"
+            )
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,21 +82,9 @@ class EstimatedPosterior(Posterior):
         super().__post_init__()
         self.standard_errors.setflags(write=False)
 
-    def _table_html(self) -> str:
-        rows = zip(self.to_dict().items(), self.standard_errors, strict=True)
-        bars = [Bar(label, p, f"{p:.4f} ± {error:.4f}") for (label, p), error in rows]
-        return bars_html(self.variable.name, bars, whole=1.0)
-
-    def __str__(self) -> str:
-        labels = [visible(label) for label in self.to_dict()]
-        width = max(map(len, labels))
-        lines = [shown_name(self.variable.name)]
-        for label, p, error in zip(
-            labels, self.probabilities, self.standard_errors, strict=True
-        ):
-            bar = "#" * round(_BAR * p)
-            lines.append(f"  {label:<{width}}  {p:.4f} ± {error:.4f}  {bar}".rstrip())
-        return "\n".join(lines)
+    def _written(self, digits: int) -> list[str]:
+        pairs = zip(self.probabilities, self.standard_errors, strict=True)
+        return [f"{p:.4f} ± {error:.4f}" for p, error in pairs]
 
     def __repr__(self) -> str:
         best = int(np.argmax(self.probabilities))

@@ -1,13 +1,47 @@
-"""Events as sets of states of single variables, joined by and and or."""
+"""Events as sets of states, read from words, and conditions that they add to."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+import math
+import warnings
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import reduce
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from bayleaf.data.domain import Domain, Variable
+from bayleaf.inference.events.expressions import (
+    Comparison,
+    Conjunction,
+    Disjunction,
+    Expression,
+    Membership,
+    Negation,
+    Within,
+    Word,
+    misread,
+    parsed,
+)
+from bayleaf.inference.evidence import (
+    Evidence,
+    EvidenceItem,
+    ImpossibleEvidenceError,
+    read_evidence,
+)
+from bayleaf.inference.evidence_ranges import (
+    Range,
+    cuts_an_interval,
+    range_codes,
+    range_text,
+)
+from bayleaf.inference.network_trees import NetworkTrees
+from bayleaf.inference.states import StateReader, find_variable
+from bayleaf.wording import name_list, plain, quoted, stated
+
+_TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 
 @dataclass(frozen=True)
@@ -108,3 +142,341 @@ def _flat(parts: Iterable[Event], kind: type[AllOf] | type[AnyOf]) -> list[Event
         own = not is_constant and isinstance(part, kind)
         found += part.parts if own and isinstance(part, AllOf | AnyOf) else (part,)
     return found
+
+
+def read_event(domain: Domain, event: Any) -> Event:
+    """The event that an expression or a mapping means, simplified.
+
+    Likelihoods are not allowed. ValueError if the text is not an expression, or a
+    variable or state does not exist; TypeError if it is neither text nor a mapping.
+    """
+    if isinstance(event, str):
+        return simplified(Binder(domain, event).event(parsed(event)), domain.cards)
+    if not isinstance(event, Mapping):
+        raise TypeError(
+            "an event must be a text such as 'disease = present and age > 50', or a "
+            f"mapping from names to states, got {type(event).__name__}"
+        )
+    parts = []
+    for item in read_evidence(domain, event).items:
+        weights = item.likelihood
+        if not np.isin(weights, (0.0, 1.0)).all():
+            raise ValueError(
+                f"an event must be a set of states, but variable "
+                f"{quoted(item.about.name)} is given likelihoods; give these as "
+                "evidence instead"
+            )
+        parts.append(OneOf(item.variable, frozenset(np.flatnonzero(weights).tolist())))
+    return simplified(AllOf(tuple(parts)), domain.cards)
+
+
+class Binder:
+    """Finds the variables and states that the words of one text mean.
+
+    A bound inside an interval counts the whole interval, with a warning, as in
+    evidence.
+    """
+
+    def __init__(self, domain: Domain, text: str) -> None:
+        self._domain = domain
+        self._text = text
+        self._names = {str(name) for name in domain.names}
+
+    def event(self, expression: Expression) -> Event:
+        """The event that an expression means."""
+        if isinstance(expression, Conjunction):
+            return AllOf(tuple(map(self.event, expression.parts)))
+        if isinstance(expression, Disjunction):
+            return AnyOf(tuple(map(self.event, expression.parts)))
+        if isinstance(expression, Negation):
+            return opposite(self.event(expression.part), self._domain.cards)
+        if isinstance(expression, Comparison):
+            return self._comparison(expression)
+        if isinstance(expression, Within):
+            return self._within(expression)
+        return self._membership(expression)
+
+    def _membership(self, said: Membership) -> Event:
+        """One of several states, or none of them."""
+        position = self._variable(said.name)
+        codes = [self._states(position, value) for value in said.values]
+        return self._set(position, frozenset().union(*codes), said.is_negated)
+
+    def _within(self, said: Within) -> Event:
+        """States between two bounds."""
+        position = self._variable(said.name)
+        low, high = (self._bound(position, word) for word in (said.low, said.high))
+        codes = self._in_range(position, Range(low, high), said.low)
+        return self._set(position, codes, said.is_negated)
+
+    def _comparison(self, said: Comparison) -> Event:
+        """What a sign, or two, say of the variable beside it or between them."""
+        if len(said.signs) == 2:
+            return self._between_signs(said)
+        name, value, sign = *said.operands, said.signs[0]
+        if not self._is_variable(name) and self._is_variable(value):
+            name, value, sign = value, name, _TURNED.get(sign, sign)
+        position = self._variable(name)
+        if sign in _TURNED:
+            bound = self._bound(position, value)
+            codes = self._in_range(position, _one_sided(sign, bound), value)
+            return self._set(position, codes)
+        return self._set(position, self._equal(position, value), sign == "!=")
+
+    def _between_signs(self, said: Comparison) -> Event:
+        """States between bounds such as those of ``30 < age <= 50``."""
+        low, name, high = said.operands
+        if {sign[0] for sign in said.signs} not in ({"<"}, {">"}):
+            raise misread(
+                self._text,
+                low.place,
+                "two signs must both be < or <=, or both > or >=; join other "
+                "conditions by 'and'",
+            )
+        position = self._variable(name)
+        signs = said.signs
+        if signs[0].startswith(">"):
+            low, high, signs = high, low, signs[::-1]
+        bounds = Range(
+            self._bound(position, low),
+            self._bound(position, high),
+            open_low="=" not in signs[0],
+            open_high="=" not in signs[1],
+        )
+        return self._set(position, self._in_range(position, bounds, name))
+
+    def _set(
+        self, position: int, codes: frozenset[int], is_negated: bool = False
+    ) -> Event:
+        """A variable has one of some states, or none of them."""
+        event = OneOf(position, codes)
+        return opposite(event, self._domain.cards) if is_negated else event
+
+    def _is_variable(self, word: Word) -> bool:
+        """Whether a word names a variable."""
+        return word.text in self._names
+
+    def _variable(self, word: Word) -> int:
+        """The variable that a word names."""
+        try:
+            return find_variable(self._domain, word.text)
+        except ValueError as error:
+            raise misread(self._text, word.place, str(error)) from None
+
+    def _equal(self, position: int, word: Word) -> frozenset[int]:
+        """States that follow an equals sign; two dots may stand between bounds."""
+        reader = StateReader(self._domain[position])
+        low, dots, high = word.text.partition("..")
+        is_state = reader.codes(word.text) is not None
+        if is_state or word.is_quoted or not (low and dots and high):
+            return self._states(position, word)
+        ends = Word(low, word.place), Word(high, word.place + len(low) + 2)
+        bounds = Range(*(self._bound(position, end) for end in ends))
+        return self._in_range(position, bounds, word)
+
+    def _states(self, position: int, word: Word) -> frozenset[int]:
+        """States that a word means: one, or those under a node of the hierarchy."""
+        reader = StateReader(self._domain[position])
+        codes = reader.codes(word.text)
+        number = _number(word.text)
+        if codes is None and number is not None:
+            codes = reader.codes(number)
+        if codes is not None:
+            return frozenset(codes)
+        error = reader.unknown(word.text)
+        problem = str(error)
+        if word.text == "missing":
+            name = quoted(reader.variable.name)
+            problem = f"missing cells are no state of variable {name}; leave it out"
+        raise misread(self._text, word.place, problem) from None
+
+    def _bound(self, position: int, word: Word) -> Any:
+        """A category or a number."""
+        variable = self._domain[position]
+        number = _number(word.text)
+        if variable.categories is not None or number is None:
+            return word.text
+        return number
+
+    def _in_range(self, position: int, bounds: Range, word: Word) -> frozenset[int]:
+        """States within bounds, with a warning where these cut an interval."""
+        variable = self._domain[position]
+        try:
+            codes = range_codes(variable, bounds)
+        except ValueError as error:
+            raise misread(self._text, word.place, str(error)) from None
+        if cuts_an_interval(variable, bounds):
+            warnings.warn(_taken_whole(variable, bounds, codes), stacklevel=2)
+        return frozenset(codes)
+
+
+def _taken_whole(variable: Variable, bounds: Range, codes: tuple[int, ...]) -> str:
+    """What is counted where a bound lies inside an interval."""
+    said = range_text(variable, bounds, codes)
+    if variable.categories is not None:
+        states = [variable.label(code) for code in codes]
+        said = f"{said} (taken as {' or '.join(states)})"
+    cuts = name_list(variable.bounds, limit=12)
+    return (
+        f"{said}: intervals count as a whole; the cut points of variable "
+        f"{quoted(variable.name)} are {cuts}"
+    )
+
+
+def _one_sided(sign: str, bound: Any) -> Range:
+    """The range that one sign gives."""
+    is_open = "=" not in sign
+    if sign.startswith("<"):
+        return Range(None, bound, open_high=is_open)
+    return Range(bound, None, open_low=is_open)
+
+
+def _number(text: str) -> float | None:
+    """The number that a text spells; None for all else."""
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    return None if np.isnan(number) else number
+
+
+@dataclass(frozen=True, eq=False)
+class Known:
+    """What is known of single variables, and of several together."""
+
+    evidence: Evidence  # on single variables
+    events: tuple[Event, ...] = ()  # on several variables; all happen
+    texts: tuple[str, ...] = ()  # as the user wrote it
+
+    def also(self, event: Event, text: str = "") -> Known:
+        """The same and an event; events of single variables become evidence.
+
+        ImpossibleEvidenceError if no state of a variable is left.
+        """
+        if event == ALWAYS:
+            return self
+        domain = self.evidence.domain
+        if event == NEVER:
+            raise ImpossibleEvidenceError(
+                f"{plain(text) or 'the condition'} can never hold", ()
+            )
+        parts = event.parts if isinstance(event, AllOf) else (event,)
+        items = {item.variable: item for item in self.evidence.items}
+        for part in parts:
+            if isinstance(part, OneOf):
+                old = items.get(part.variable)
+                items[part.variable] = _narrowed(domain, old, part)
+        return replace(
+            self,
+            evidence=Evidence(domain, tuple(items[v] for v in sorted(items))),
+            events=self.events + tuple(p for p in parts if not isinstance(p, OneOf)),
+            texts=(*self.texts, text) if text else self.texts,
+        )
+
+    @property
+    def variables(self) -> set[int]:
+        """Variables of which something is known."""
+        found = {item.variable for item in self.evidence.items}
+        return found.union(*map(mentioned, self.events))
+
+    def impossible(self, trees: NetworkTrees) -> ImpossibleEvidenceError:
+        """The error that names what cannot be together."""
+        if not self.events:
+            return trees.impossible(self.evidence)
+        try:
+            if trees.log_probability(self.evidence) == -math.inf:
+                return trees.impossible(self.evidence)
+        except ValueError:
+            # The evidence alone may need too large a table.
+            pass
+        texts = " and ".join(map(plain, self.texts))
+        sentence = f"{texts} cannot hold under this network"
+        names = tuple(self.evidence.domain[v].name for v in sorted(self.variables))
+        return ImpossibleEvidenceError(sentence, names)
+
+
+def read_known(domain: Domain, given: Any) -> Known:
+    """Read a condition: nothing, a mapping, an expression, or a list that all holds.
+
+    ValueError if a text is not an expression, or a variable or state does not exist;
+    ImpossibleEvidenceError if no state of a variable is left; TypeError for other
+    types.
+    """
+    if isinstance(given, str):
+        return Known(Evidence(domain, ())).also(read_event(domain, given), given)
+    if not isinstance(given, list | tuple):
+        evidence = read_evidence(domain, given)
+        return Known(evidence, texts=tuple(item.text for item in evidence.items))
+    known = Known(Evidence(domain, ()))
+    for part in given:
+        known = _joined(known, read_known(domain, part))
+    return known
+
+
+def read_single(domain: Domain, given: Any) -> Evidence:
+    """Read a condition on each variable by itself.
+
+    Errors as `read_known`; ValueError if ``or`` joins parts about several variables.
+    """
+    if given is None or isinstance(given, Mapping):
+        return read_evidence(domain, given)
+    if not isinstance(given, str | list | tuple):
+        raise TypeError(
+            "evidence must be a mapping from names of variables to what is known of "
+            "them, or a text such as 'age > 50 and sex = male', got "
+            f"{type(given).__name__}"
+        )
+    known = read_known(domain, given)
+    if known.events:
+        names = [str(domain[v].name) for v in sorted(mentioned(known.events[0]))]
+        raise ValueError(
+            f"'or' joins conditions on {' and '.join(map(plain, names[:5]))}, but this "
+            "question takes what is known of each variable by itself; ask joint(...) "
+            "or probability(...), which take any condition"
+        )
+    return known.evidence
+
+
+def _joined(known: Known, more: Known) -> Known:
+    """What is known from two sources; likelihoods of one variable multiply."""
+    items = {item.variable: item for item in known.evidence.items}
+    for item in more.evidence.items:
+        old = items.get(item.variable)
+        items[item.variable] = item if old is None else _product(old, item)
+    evidence = Evidence(known.evidence.domain, tuple(items[v] for v in sorted(items)))
+    return Known(evidence, known.events + more.events, known.texts + more.texts)
+
+
+def _narrowed(domain: Domain, old: EvidenceItem | None, event: OneOf) -> EvidenceItem:
+    """What is known of a variable once it has one of some states."""
+    variable = domain[event.variable]
+    item = EvidenceItem(event.variable, variable, min(event.codes))
+    if len(event.codes) > 1:
+        weights = np.zeros(variable.n_states)
+        weights[list(event.codes)] = 1.0
+        words = _states_text(variable, sorted(event.codes))
+        item = EvidenceItem(event.variable, variable, weights, words)
+    return item if old is None else _product(old, item)
+
+
+def _product(one: EvidenceItem, other: EvidenceItem) -> EvidenceItem:
+    """Two items of one variable as one."""
+    weights = one.likelihood * other.likelihood
+    texts = list(dict.fromkeys((one.text, other.text)))
+    words = " and ".join(texts)
+    if not weights.any():
+        raise ImpossibleEvidenceError(
+            f"{words} cannot be together: no state is left", (one.about.name,)
+        )
+    left = np.flatnonzero(weights)
+    if len(left) == 1 and weights[left[0]] == 1.0:
+        return EvidenceItem(one.variable, one.about, int(left[0]))
+    return EvidenceItem(one.variable, one.about, weights, words)
+
+
+def _states_text(variable: Variable, codes: Iterable[int]) -> str:
+    """A set of states as a reader sees it."""
+    labels = [variable.label(code) for code in codes]
+    if len(labels) > 8:
+        return f"{variable.name} in {len(labels)} of {variable.n_states} states"
+    return stated(variable.name, " or ".join(labels))

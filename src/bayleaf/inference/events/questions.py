@@ -9,16 +9,24 @@ from typing import Any
 
 import numpy as np
 
-from bayleaf.inference.events.binding import read_event
-from bayleaf.inference.events.decisions import ExpectedLoss, LossTable, expected_loss
-from bayleaf.inference.events.events import ALWAYS, NEVER, OneOf
-from bayleaf.inference.events.expectation import ExpectedNumber
-from bayleaf.inference.events.joint import JointPosterior
-from bayleaf.inference.events.known import Known, read_known
-from bayleaf.inference.events.product import RelevantPart
-from bayleaf.inference.events.tables import Floats
+from bayleaf.inference.events.events import (
+    ALWAYS,
+    NEVER,
+    Known,
+    OneOf,
+    read_event,
+    read_known,
+)
+from bayleaf.inference.events.expectations import (
+    ExpectedLoss,
+    ExpectedNumber,
+    LossTable,
+    expected_loss,
+)
+from bayleaf.inference.events.joint_posterior import JointPosterior
+from bayleaf.inference.events.table_products import Floats, RelevantPart
 from bayleaf.inference.evidence import ImpossibleEvidenceError
-from bayleaf.inference.parts import NetworkTrees
+from bayleaf.inference.network_trees import NetworkTrees
 from bayleaf.inference.posteriors import Posterior
 from bayleaf.inference.states import find_variable
 

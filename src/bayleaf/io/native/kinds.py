@@ -9,18 +9,17 @@ from typing import Any, TypeVar
 from bayleaf.cpds.distribution import CPD, DeterministicCPD, GroupedTableCPD, TableCPD
 from bayleaf.cpds.smoothing import Dirichlet, Lidstone, MEstimate, Smoothing
 from bayleaf.cpds.tree_cpd import TreeCPD
-from bayleaf.models.averaged_kdb import AveragedKDBModel
-from bayleaf.models.averaged_networks import AveragedNetworksModel
+from bayleaf.models.averaged_kdb_model import AveragedKDBModel
+from bayleaf.models.averaged_networks_model import AveragedNetworksModel
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.class_model import ClassModel
-from bayleaf.models.hierarchical_mixture import HierarchicalMixtureModel
+from bayleaf.models.hierarchical_mixture_model import HierarchicalMixtureModel
 from bayleaf.models.hierarchical_naive_bayes import HierarchicalNaiveBayesModel
 from bayleaf.models.interval_target import IntervalTargetModel
-from bayleaf.models.latent_class import LatentClassModel
+from bayleaf.models.latent_class_model import LatentClassModel
 from bayleaf.models.networks.hybrid_network import HybridNetworkModel
-from bayleaf.models.networks.network_model import NetworkModel
-from bayleaf.models.networks.network_posterior import NetworkPosteriorModel
-from bayleaf.models.one_dependence import AveragedOneDependenceModel
+from bayleaf.models.networks.network_model import NetworkModel, NetworkPosteriorModel
+from bayleaf.models.one_dependence_model import AveragedOneDependenceModel
 
 Kind = TypeVar("Kind")
 

@@ -16,10 +16,8 @@ from bayleaf.cpds.given_tables import check_shape
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
 from bayleaf.models.bayesian_network import BayesianNetwork
-from bayleaf.models.class_model import LogScores
-from bayleaf.models.model_kind import ModelKind
+from bayleaf.models.class_model import LogScores, ModelKind, sum_out
 from bayleaf.models.networks.network_model import NetworkModel
-from bayleaf.models.support.network_terms import sum_out
 from bayleaf.models.support.number_terms import WeightedLinearFamilies, odds_between
 from bayleaf.models.support.support_counts import SupportCounts
 from bayleaf.models.texts.feature_shape import FeatureShape, feature_shape
@@ -77,8 +75,6 @@ class HybridNetworkModel(ModelKind):
                 number in parents for parents in self.tables.dag.parents
             ):
                 raise ValueError("a number has arcs among the tables")
-
-    # ---- what it is
 
     @property
     def domain(self) -> Domain:
@@ -191,8 +187,6 @@ class HybridNetworkModel(ModelKind):
             terms.append(sum_out(network, network.dag.order, self.table_weight))
         return (*terms, *self.linear.terms(self.domain.cards))
 
-    # ---- prediction and explanation
-
     @cached_property
     def _evidence(self) -> NetworkModel:
         """The tables under a uniform class prior."""
@@ -238,8 +232,6 @@ class HybridNetworkModel(ModelKind):
             base = np.where(old > 0, self.base + change, np.log(new))
         tables = self.tables.with_table(self.domain[-1].name, new)
         return replace(self, tables=tables, base=base)
-
-    # ---- what stands behind it
 
     def drawn(self, support: SupportCounts, rng: np.random.Generator) -> Self:
         """Raise ValueError: regressions rest on sums, not on counts of cells."""

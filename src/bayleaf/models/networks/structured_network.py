@@ -26,6 +26,8 @@ from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.search.structure import GroupedParents
 from bayleaf.search.trees.shape import TreeShape
 
+Floats = NDArray[np.float64]
+
 Structure = GroupedParents | TreeShape
 
 # Positions of rows in tables that are kept at most: 128 MB.
@@ -55,7 +57,7 @@ def network_from_counts(
     domain: Domain,
     dag: DAG,
     structures: Sequence[Structure],
-    counts: Sequence[NDArray[np.float64]],
+    counts: Sequence[Floats],
     smoothing: Smoothing,
 ) -> BayesianNetwork:
     """Fill the structures of a network from their counts, see `structure_counts`."""
@@ -67,14 +69,12 @@ def network_from_counts(
     return BayesianNetwork(domain, dag, cpds)
 
 
-def counted_log_likelihood(
-    counts: Sequence[NDArray[np.float64]], smoothing: Smoothing
-) -> float:
+def counted_log_likelihood(counts: Sequence[Floats], smoothing: Smoothing) -> float:
     """Log-likelihood (nats) of complete rows under the network that they fill."""
     return fsum(float(xlogy(own, smoothing.estimate(own)).sum()) for own in counts)
 
 
-def structure_counts(structure: Structure, codes: Codes) -> NDArray[np.float64]:
+def structure_counts(structure: Structure, codes: Codes) -> Floats:
     """Weight of the child's states in each distribution of a structure.
 
     Shape (n_leaves, child card) for a tree, (*groups of each parent, child card) for a
@@ -86,10 +86,7 @@ def structure_counts(structure: Structure, codes: Codes) -> NDArray[np.float64]:
 
 
 def filled(
-    structure: Structure,
-    counts: NDArray[np.float64],
-    cards: Sequence[int],
-    smoothing: Smoothing,
+    structure: Structure, counts: Floats, cards: Sequence[int], smoothing: Smoothing
 ) -> CPD:
     """The distribution of a structure that a rule makes of its counts.
 
@@ -128,7 +125,7 @@ class PlacedStructures:
         self._kept: dict[int, NDArray[np.int64]] = {}
         self._n_kept = _MOST_POSITIONS // max(codes.n_rows, 1)
 
-    def counts(self, weights: NDArray[np.float64]) -> list[NDArray[np.float64]]:
+    def counts(self, weights: Floats) -> list[Floats]:
         """What `structure_counts` gives for each structure under weights (n_rows,)."""
         codes = replace(self._codes, weights=weights, unit_weights=False)
         found = []
@@ -136,15 +133,16 @@ class PlacedStructures:
             if isinstance(structure, TreeShape):
                 found.append(_leaf_counts(structure, codes))
                 continue
-            shape = self._shape(structure)
+            card = self._codes.cards[structure.child]
+            shape = (*map(len, structure.groups), card)
             size = structure.n_rows * shape[-1]
             counts = np.bincount(self._positions(place), weights, minlength=size)
             found.append(counts.astype(np.float64).reshape(shape))
         return found
 
     def log_densities(
-        self, tables: Sequence[NDArray[np.float64]], n_jobs: int | None = None
-    ) -> NDArray[np.float64]:
+        self, tables: Sequence[Floats], n_jobs: int | None = None
+    ) -> Floats:
         """Logarithm (nats) of the probability of each row, shape (n_rows,).
 
         Tables have the shapes of the counts.
@@ -170,10 +168,6 @@ class PlacedStructures:
         run_tasks([partial(add_up, first) for first in starts], thread_count(n_jobs))
         return total
 
-    def _shape(self, structure: GroupedParents) -> tuple[int, ...]:
-        """Number of groups of each parent, and of states of the child."""
-        return (*map(len, structure.groups), self._codes.cards[structure.child])
-
     def _positions(self, place: int) -> NDArray[np.int64]:
         """Where each row lies in a table; nothing for a tree."""
         structure = self._structures[place]
@@ -187,7 +181,7 @@ class PlacedStructures:
         return found
 
 
-def _leaf_counts(shape: TreeShape, codes: Codes) -> NDArray[np.float64]:
+def _leaf_counts(shape: TreeShape, codes: Codes) -> Floats:
     """Counts of the child at each distribution of a tree."""
     card = codes.cards[shape.child]
     child = codes.column(shape.child)
@@ -198,7 +192,7 @@ def _leaf_counts(shape: TreeShape, codes: Codes) -> NDArray[np.float64]:
     return counts[:, :card]
 
 
-def _group_counts(shape: GroupedParents, codes: Codes) -> NDArray[np.float64]:
+def _group_counts(shape: GroupedParents, codes: Codes) -> Floats:
     """Counts of the child at each combination of groups of parents' states."""
     card = codes.cards[shape.child]
     positions = _group_positions(shape, codes)

@@ -5,18 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.counts.occupied import MOST_WEIGHT
 from bayleaf.data.codes import Codes
+from bayleaf.data.domain import Domain, Variable
+from bayleaf.models.latent_rules import Box, Rule
 from bayleaf.native.class_trees import Nodes, add_class_trees
 from bayleaf.scoring.terms import Tree
-from bayleaf.wording import brief_fields
+from bayleaf.wording import brief_fields, format_number
 
 Floats = NDArray[np.float64]
 Whole = NDArray[np.int64]
+States = frozenset[int]
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +75,7 @@ class ClassTrees:
         empty = Codes.from_columns(
             [np.empty(0, np.uint16)] * (len(cards) - 1), cards[:-1]
         )
-        self._add(empty, nobody)
+        self.add(empty, nobody)
 
     @cached_property
     def _nodes(self) -> Nodes:
@@ -87,10 +91,6 @@ class ClassTrees:
         """Free numbers: the leaves' values."""
         return int(np.count_nonzero(self.features < 0))
 
-    def add(self, codes: Codes, scores: Floats) -> None:
-        """Add all trees to scores of shape (n_rows, n_classes)."""
-        self._add(codes, scores)
-
     def changes(self, codes: Codes, n_features: int) -> Floats:
         """What each split on a row's way changes, by the split's feature.
 
@@ -98,7 +98,7 @@ class ClassTrees:
         feature speaks alone, and those of later ones.
         """
         changes = np.zeros((codes.n_rows, self.n_classes, n_features, 2))
-        self._add(codes, changes)
+        self.add(codes, changes)
         return changes
 
     def alone(self, feature: int, codes: Codes) -> Floats:
@@ -123,7 +123,8 @@ class ClassTrees:
                 self.values[nodes],
             )
 
-    def _add(self, codes: Codes, values: Floats) -> None:
+    def add(self, codes: Codes, values: Floats) -> None:
+        """Add all trees to values of shape (n_rows, n_classes), or see `changes`."""
         add_class_trees(
             codes.narrow,
             codes.wide,
@@ -136,3 +137,74 @@ class ClassTrees:
             self._nodes,
             values,
         )
+
+
+@dataclass(frozen=True, eq=False)
+class TreeRule:
+    """A conjunction of states, and what it adds to the score of a class."""
+
+    rule: Rule
+    label: Any  # class; with two classes, against the first
+    nats: float  # added to the score
+    rows: float  # training weight among those that the trees grew on
+
+    def __str__(self) -> str:
+        rows = format_number(self.rows)
+        return f"{self.nats:+.3f} nats for {self.label} where {self.rule} ({rows} rows)"
+
+    def to_dict(self) -> dict[str, Any]:
+        """The rule as plain values, ready for JSON."""
+        return {
+            **self.rule.to_dict(),
+            "class": self.label,
+            "nats": self.nats,
+            "rows": self.rows,
+        }
+
+
+def tree_rules(
+    trees: ClassTrees | None, domain: Domain, labels: tuple[Any, ...]
+) -> list[TreeRule]:
+    """All leaves as rules, those that move most scores by most first.
+
+    Equal conjunctions of several trees are one rule, which adds what they add together.
+    """
+    found: dict[tuple[Any, ...], TreeRule] = {}
+    if trees is None:
+        return []
+    variables = domain.variables
+    for root, own_class in zip(trees.roots.tolist(), trees.classes.tolist()):
+        ways: list[tuple[int, dict[int, States]]] = [(root, {})]
+        while ways:
+            node, conditions = ways.pop()
+            if trees.features[node] >= 0:
+                ways += _children(trees, variables, node, conditions)
+                continue
+            key = (own_class, frozenset(conditions.items()))
+            before = found[key].nats if key in found else 0.0
+            box = Box(dict(sorted(conditions.items())))
+            found[key] = TreeRule(
+                Rule(box, variables),
+                labels[own_class],
+                before + float(trees.values[node]),
+                float(trees.rows[node]),
+            )
+    return sorted(found.values(), key=lambda rule: -abs(rule.nats) * rule.rows)
+
+
+def _children(
+    trees: ClassTrees,
+    variables: tuple[Variable, ...],
+    node: int,
+    conditions: dict[int, States],
+) -> list[tuple[int, dict[int, States]]]:
+    """The two nodes below, each with the states that lead to it."""
+    feature, state = int(trees.features[node]), int(trees.states[node])
+    every = frozenset(range(variables[feature].n_states))
+    known = conditions.get(feature, every)
+    asked = frozenset(range(state + 1)) if trees.is_ordered[feature] else {state}
+    left = int(trees.children[node])
+    return [
+        (left, {**conditions, feature: known & asked}),
+        (left + 1, {**conditions, feature: known - asked}),
+    ]

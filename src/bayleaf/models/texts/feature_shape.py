@@ -48,10 +48,10 @@ class FeatureShape:
     feature: str | int
     kind: str
     states: tuple[str, ...]
-    edges: NDArray[np.float64]
+    edges: Floats
     classes: tuple[Any, ...]
-    contributions: NDArray[np.float64]
-    row_counts: NDArray[np.float64]
+    contributions: Floats
+    row_counts: Floats
 
     __repr__ = brief_fields
 
@@ -109,7 +109,7 @@ class FeatureShape:
         return "\n".join(lines)
 
 
-def interval_edges(variable: Variable) -> NDArray[np.float64]:
+def interval_edges(variable: Variable) -> Floats:
     """Ends of the intervals of a number, the outer ones infinite; else none."""
     if variable.kind != "numeric" or variable.categories is not None:
         return np.array([])
@@ -138,28 +138,21 @@ def states_alone(
 
 
 def feature_shape(
-    variable: Variable,
-    alone: NDArray[np.float64],
-    row_counts: NDArray[np.float64],
-    classes: tuple[Any, ...],
+    variable: Variable, alone: Floats, row_counts: Floats, classes: tuple[Any, ...]
 ) -> FeatureShape:
     """The shape of a feature alone, from nats (n_states, n_classes) of its states.
 
     `row_counts` (n_states,) are training weights.
     """
     edges = interval_edges(variable)
+    n_others = max(1, alone.shape[1] - 1)
+    others = (alone.sum(axis=1, keepdims=True) - alone) / n_others
     return FeatureShape(
         feature=variable.name,
         kind="numeric" if len(edges) else "nominal",
         states=tuple(variable.label(code) for code in range(variable.n_states)),
         edges=edges,
         classes=classes,
-        contributions=_against_others(alone),
+        contributions=np.asarray(alone - others),
         row_counts=row_counts,
     )
-
-
-def _against_others(scores: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Scores of classes, (n_states, n_classes), less the mean of the others'."""
-    n_others = max(1, scores.shape[1] - 1)
-    return np.asarray(scores - (scores.sum(axis=1, keepdims=True) - scores) / n_others)

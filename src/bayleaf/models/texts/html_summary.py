@@ -8,11 +8,11 @@ from typing import Any
 
 from bayleaf.models.texts.picture import FEATURE
 from bayleaf.pictures.notebook import network_html, terms_html
-from bayleaf.wording import brief, brief_names, counted, plain
+from bayleaf.wording import plain
 
-_NAME = 60
+NAME = 60
 # Longer lists are cut at their end.
-_ITEMS = 20
+ITEMS = 20
 
 
 def facts_html(
@@ -66,63 +66,13 @@ def explanation_html(explanation: Any) -> str:
 
 def _list(heading: str, items: Sequence[Any]) -> str:
     """A heading that opens a list of the first items."""
-    shown = [f"<li><bdi>{escape(plain(item))}</bdi></li>" for item in items[:_ITEMS]]
-    if len(items) > _ITEMS:
-        shown.append(f"<li>and {len(items) - _ITEMS} more</li>")
+    shown = [f"<li><bdi>{escape(plain(item))}</bdi></li>" for item in items[:ITEMS]]
+    if len(items) > ITEMS:
+        shown.append(f"<li>and {len(items) - ITEMS} more</li>")
     title = f"{escape(plain(heading))} ({len(items)})"
     return f"<details><summary>{title}</summary><ul>{''.join(shown)}</ul></details>"
 
 
 def arc_text(parent: Any, child: Any) -> str:
     """An arc by the names at its ends."""
-    return f"{plain(parent, _NAME)} → {plain(child, _NAME)}"
-
-
-class NotebookModel:
-    """What shows a class model at a prompt and in a notebook."""
-
-    @property
-    def _parts(self) -> str:
-        """What the model is made of beside its arcs; empty if nothing."""
-        return ""
-
-    def __repr__(self) -> str:
-        model: Any = self
-        *features, target = model.domain
-        labels = [target.label(code) for code in range(target.n_states)]
-        names = brief_names([feature.name for feature in features])
-        facts = [
-            f"class {plain(target.name, _NAME)} ({brief_names(labels)})",
-            f"{counted(len(features), 'feature')} ({names})",
-            self._parts or counted(len(self._arcs), "arc") + " among features",
-            counted(model.n_parameters, "free parameter"),
-        ]
-        return brief(self, *facts)
-
-    @property
-    def _arcs(self) -> list[tuple[int, int]]:
-        """Arcs among features, without those of the class."""
-        model: Any = self
-        target = len(model.domain) - 1
-        return [(p, c) for p, c in model.arcs if target not in (p, c)]
-
-    def _repr_html_(self) -> str:
-        model: Any = self
-        names = model.domain.names
-        target = model.domain[-1]
-        arcs = self._arcs
-        facts: list[tuple[str, Any]] = [("class", plain(target.name, _NAME))]
-        facts += [
-            (f"P({plain(target.label(code), _NAME)})", f"{prior:.3f}")
-            for code, prior in enumerate(model.class_prior[:_ITEMS])
-        ]
-        facts += [
-            ("features", len(names) - 1),
-            ("arcs among features", len(arcs)),
-            ("free parameters", model.n_parameters),
-        ]
-        lists = [
-            ("arcs", [arc_text(names[p], names[c]) for p, c in arcs]),
-            ("remarks", list(model.remarks)),
-        ]
-        return facts_html(type(self).__name__, facts, lists, picture_of(self))
+    return f"{plain(parent, NAME)} → {plain(child, NAME)}"

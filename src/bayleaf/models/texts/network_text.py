@@ -71,8 +71,11 @@ def _labels(variable: Variable) -> list[str]:
     return labels
 
 
-def _grid(rows: list[list[str]], n_left: int) -> list[str]:
-    """Rows of equal length in columns; the first ones left of a bar."""
+def _grid(rows: list[list[str]], n_left: int, n_lines: int) -> list[str]:
+    """Rows in columns, the first ones left of a bar; how many of `n_lines` are left.
+
+    The first row is the heading.
+    """
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = []
     for row in rows:
@@ -80,7 +83,8 @@ def _grid(rows: list[list[str]], n_left: int) -> list[str]:
         right = [f"{cell:>{width}}" for cell, width in zip(row, widths)][n_left:]
         bar = f"{'  '.join(left)} | " if left else ""
         lines.append(f"  {bar}{'  '.join(right)}".rstrip())
-    return lines
+    hidden = n_lines - (len(rows) - 1)
+    return lines + [f"  and {counted(hidden, 'line')} more"] * (hidden > 0)
 
 
 def _configurations(domain: Domain, cpd: CPD) -> Iterable[tuple[int, ...]]:
@@ -107,9 +111,7 @@ def _table_lines(domain: Domain, cpd: CPD) -> list[str]:
         shown = table[where][: MAX_STATES - 1 if labels[-1:] == ["..."] else None]
         numbers = [_probability(value) for value in shown]
         rows.append([*given, *numbers, *[""] * (len(labels) - len(numbers))])
-    hidden = table[..., 0].size - (len(rows) - 1) if table.size else 0
-    more = [f"  and {counted(hidden, 'line')} more"] if hidden > 0 else []
-    return _grid(rows, len(names)) + more
+    return _grid(rows, len(names), table[..., 0].size if table.size else 0)
 
 
 def _probability(value: float) -> str:
@@ -134,9 +136,7 @@ def _tree_lines(domain: Domain, cpd: TreeCPD) -> list[str]:
         shown = leaf.probabilities[: len(rows[0]) - 1].tolist()
         numbers = [_probability(value) for value in shown]
         rows.append([" and ".join(conditions) or "always", *numbers])
-    hidden = cpd.n_leaves - (len(rows) - 1)
-    more = [f"  and {counted(hidden, 'line')} more"] if hidden > 0 else []
-    return _grid(rows, 1) + more
+    return _grid(rows, 1, cpd.n_leaves)
 
 
 def _condition(variable: Variable, states: Sequence[int]) -> str:
@@ -169,6 +169,4 @@ def _map_lines(domain: Domain, cpd: DeterministicCPD) -> list[str]:
     for where in itertools.islice(_configurations(domain, cpd), MAX_ROWS):
         given = _given(domain, cpd, where)
         rows.append([*given, visible(child.label(int(cpd.values[where])))])
-    hidden = cpd.values.size - (len(rows) - 1)
-    more = [f"  and {counted(hidden, 'line')} more"] if hidden > 0 else []
-    return _grid(rows, len(names)) + more
+    return _grid(rows, len(names), cpd.values.size)

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
 
 from bayleaf.wording import near_names, quoted
 
+Floats = NDArray[np.float64]
 # Parent, child, and weight where arcs have weights.
 WeightedArc = tuple[int, int, float | None]
 # What weights are: information that two features share, or the use of a parent.
 SHARED, USED = "nats shared within the classes", "use of the parent"
 FEATURE, CLASS, LATENT = "feature", "class", "latent"
+# Less information (nats) than this is rounding.
+_LEAST = 1e-12
 
 
 @dataclass(frozen=True)
@@ -77,3 +85,53 @@ def class_over_features(
         note,
         SHARED if arcs else "",
     )
+
+
+class WeightedEdge(tuple[str | int, str | int]):
+    """An arc (parent, child) and the weight of the terms that look at it.
+
+    Parameters
+    ----------
+    parent, child : str or int
+        Names of the variables.
+    weight : float
+        Total weight, over depths and networks, of the child's terms that look at
+        the parent.
+    """
+
+    weight: float
+
+    def __new__(cls, parent: str | int, child: str | int, weight: float) -> Self:
+        """Build the pair and keep the weight beside it."""
+        edge = super().__new__(cls, (parent, child))
+        edge.weight = weight
+        return edge
+
+    def __getnewargs__(self) -> tuple[str | int, str | int, float]:
+        return (*self, self.weight)
+
+    def __repr__(self) -> str:
+        return f"({self[0]!r}, {self[1]!r}, weight={self.weight:.3g})"
+
+
+def pair_arcs(told: Floats, shared: Floats) -> list[WeightedArc]:
+    """Pairs of features as arcs, from the more informative one about the class.
+
+    `told` (n_features,) and `shared` (n_features, n_features) are information shared
+    with the class, and by two features within classes, in nats; only above the diagonal
+    is read, and pairs that share nothing are left out.
+    """
+    pairs = itertools.combinations(range(len(told)), 2)
+    return [
+        (*((i, j) if told[i] >= told[j] else (j, i)), float(shared[i, j]))
+        for i, j in pairs
+        if shared[i, j] > _LEAST
+    ]
+
+
+def turned(
+    arcs: Sequence[WeightedArc], existing: Sequence[tuple[int, int]]
+) -> list[WeightedArc]:
+    """Pairs as arcs in a direction in which some network has them."""
+    known = frozenset(existing)
+    return [(a, b, w) if (a, b) in known else (b, a, w) for a, b, w in arcs]

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.inference.factorisation import Factorisation
-from bayleaf.inference.junction_tree.decomposition import Form
-from bayleaf.inference.junction_tree.tree import JunctionTree
+from bayleaf.inference.family_decomposition import Form
+from bayleaf.inference.junction_tree import JunctionTree
 from bayleaf.io.exports.characters import equal_pair
 from bayleaf.io.exports.feature_cells import FeatureCells, feature_cells
 from bayleaf.io.exports.packing import digits_of, packed

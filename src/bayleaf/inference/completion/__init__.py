@@ -1,1 +1,0 @@
-"""Missing cells of tables filled in by a network."""

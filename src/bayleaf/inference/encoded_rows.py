@@ -1,0 +1,313 @@
+"""Tables read as rows of a network's variables, missing cells included."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Literal
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from bayleaf.counts.threads import thread_count
+from bayleaf.data.codes import Codes
+from bayleaf.data.column_reading import EncoderRules
+from bayleaf.data.domain import Domain, Variable
+from bayleaf.data.table_encoder import TableEncoder
+from bayleaf.data.tables.columns import NumberColumn, PlainColumn, ValueColumn
+from bayleaf.data.tables.frames import column_names, plain_columns, value_column
+from bayleaf.inference.evidence import Evidence, EvidenceItem, ImpossibleEvidenceError
+from bayleaf.inference.network_trees import NetworkTrees
+from bayleaf.inference.row_propagation import log_evidence_rows, posterior_rows
+from bayleaf.inference.states import StateReader, find_variable
+from bayleaf.wording import name_list, near_names, quoted
+
+Unknown = Literal["error", "missing"]
+Floats = NDArray[np.float64]
+# Sums of weighted logarithms stay finite.
+_MOST_WEIGHT = 1e300
+
+
+def read_rows(
+    domain: Domain,
+    table: Any,
+    *,
+    unknown: Unknown = "error",
+    ignore: Collection[Any] = (),
+) -> Codes:
+    """Encode a table; `n_states` where a cell is missing.
+
+    Columns are found by name, in any order, and a variable without a column is missing
+    in every row; arrays and lists of rows have the variables in order. ValueError if a
+    column is not a variable or none is one, a value is not a state and `unknown` is not
+    "missing", or `unknown` is another word.
+    """
+    _check_unknown(unknown)
+    if isinstance(table, Codes):
+        if table.cards != domain.cards:
+            raise ValueError("the codes are not those of this network's variables")
+        return table
+    return encoded_columns(
+        domain, dict(matched_columns(domain, table, _ignored(ignore))), unknown
+    )
+
+
+def encoded_columns(
+    domain: Domain, columns: Mapping[int, PlainColumn], unknown: Unknown = "error"
+) -> Codes:
+    """Encode columns by position of their variables; all others are missing.
+
+    ValueError if there are no columns or rows, or a value is not a state and `unknown`
+    is "error".
+    """
+    _check_unknown(unknown)
+    if not columns:
+        raise ValueError(
+            f"the table has no column for any variable; they are "
+            f"{name_list(domain.names)}"
+        )
+    found = {
+        position: column_codes(domain[position], column, unknown)
+        for position, column in columns.items()
+    }
+    n_rows = len(next(iter(found.values())))
+    if not n_rows:
+        raise ValueError("the table has no rows; give it at least one")
+    own = [
+        found.get(position, np.full(n_rows, card, dtype=np.intp))
+        for position, card in enumerate(domain.cards)
+    ]
+    return Codes.from_columns(own, domain.cards)
+
+
+def read_weights(weights: Any, n_rows: int, what: str) -> Floats:
+    """Check weights, shape (n_rows,); `what` names them in messages.
+
+    ValueError if they are not one number of at least 0 per row, or too large to be
+    summed.
+    """
+    message = (
+        f"{what} must be {n_rows} finite numbers of at least 0, one a row, that sum "
+        f"to at most {_MOST_WEIGHT:.0e}"
+    )
+    try:
+        checked = np.asarray(weights, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise ValueError(message) from None
+    # Comparisons that NaN fails as well; none of them can overflow.
+    usable = ((checked >= 0) & (checked <= _MOST_WEIGHT)).all()
+    if checked.shape != (n_rows,) or not usable or checked.sum() > _MOST_WEIGHT:
+        raise ValueError(message)
+    return checked
+
+
+def posterior_table(
+    trees: NetworkTrees, rows: Codes, target: int, n_jobs: int | None = None
+) -> Floats:
+    """Posteriors (n_rows, card) of a variable given the row's cells of the others.
+
+    ImpossibleEvidenceError names the first row of probability zero and what conflicts
+    in it.
+    """
+    given = [variable for variable in observed(rows) if variable != target]
+    part = trees.part(Evidence(trees.domain, ()), [target, *given])
+    posteriors, log_evidence = posterior_rows(
+        part.tree, part.codes(rows), part.positions[target], thread_count(n_jobs)
+    )
+    impossible = np.flatnonzero(np.isneginf(log_evidence))
+    if len(impossible):
+        raise impossible_row(trees, rows, int(impossible[0]), given)
+    return posteriors
+
+
+def log_likelihood_rows(
+    trees: NetworkTrees, rows: Codes, n_jobs: int | None = None
+) -> Floats:
+    """Log-probability (nats) of each row, shape (n_rows,).
+
+    Minus infinity for rows of probability zero, 0 for rows without any value.
+    """
+    part = trees.part(Evidence(trees.domain, ()), observed(rows))
+    return log_evidence_rows(part.tree, part.codes(rows), thread_count(n_jobs))
+
+
+def _check_unknown(unknown: str) -> None:
+    """Raise unless it is a word that says what becomes of values that are no state."""
+    if unknown not in ("error", "missing"):
+        raise ValueError(f"unknown must be 'error' or 'missing', got {quoted(unknown)}")
+
+
+def observed(rows: Codes) -> list[int]:
+    """Positions of the variables that at least one row holds."""
+    return [v for v in range(rows.n_variables) if not rows.missing(v).all()]
+
+
+def impossible_row(
+    trees: NetworkTrees, rows: Codes, row: int, given: Iterable[int]
+) -> ImpossibleEvidenceError:
+    """The error for a row of probability zero; `given` are variables that count."""
+    domain = trees.domain
+    items = []
+    for position in given:
+        variable = domain[position]
+        code = int(rows.column(position)[row])
+        if code < variable.n_states:
+            items.append(EvidenceItem(position, variable, code))
+    error = trees.impossible(Evidence(domain, tuple(items)))
+    return ImpossibleEvidenceError(f"row {row}: {error}", error.variables)
+
+
+def matched_columns(
+    domain: Domain, table: Any, ignored: set[str]
+) -> Iterator[tuple[int, PlainColumn]]:
+    """Columns of a table, each with the position of its variable; see `read_rows`."""
+    columns = _columns(domain, table, ignored)
+    known = [str(name) for name in domain.names]
+    seen: dict[int, Any] = {}
+    for column in columns:
+        if str(column.name) in ignored:
+            continue
+        if str(column.name) not in known:
+            raise ValueError(
+                f"the table has a column {quoted(column.name)}, which is no variable "
+                f"of the network; {near_names(str(column.name), known)} (ignore= "
+                "leaves columns out)"
+            )
+        position = find_variable(domain, column.name)
+        if position in seen:
+            raise ValueError(
+                f"columns {quoted(seen[position])} and {quoted(column.name)} both mean "
+                f"variable {quoted(domain[position].name)}; leave one out with ignore="
+            )
+        seen[position] = column.name
+        yield position, column
+
+
+def _columns(domain: Domain, table: Any, ignored: set[str]) -> Sequence[PlainColumn]:
+    """The columns of a table, named after the variables where they have no names."""
+    if isinstance(table, Mapping):
+        columns = [
+            value_column(_cells(values, name), name)
+            for name, values in table.items()
+            if str(name) not in ignored
+        ]
+        lengths = {len(column.indices) for column in columns}
+        if len(lengths) > 1:
+            raise ValueError(
+                f"the columns of the table have different lengths "
+                f"({name_list(sorted(lengths))}); give every column as many cells"
+            )
+        return columns
+    _check_shape(table)
+    parts = plain_columns(_without(table, ignored))
+    if column_names(table) is not None:
+        return parts
+    if len(parts) != len(domain):
+        raise ValueError(
+            f"an array of {len(parts)} columns has no names to find the "
+            f"{len(domain)} variables by; give one column each, or a data frame"
+        )
+    return [
+        renamed_column(column, name)
+        for column, name in zip(parts, domain.names, strict=True)
+    ]
+
+
+def _ignored(ignore: Any) -> set[str]:
+    """Names of columns to leave out, one or several, as text."""
+    names = [ignore] if isinstance(ignore, str | int) else ignore
+    if not isinstance(names, Collection):
+        raise TypeError(
+            f"ignore must hold names of columns, got {type(ignore).__name__}"
+        )
+    return {str(name) for name in names}
+
+
+def _cells(values: Any, name: Any) -> Any:
+    """The cells of a column, if it has some; else an error that names it."""
+    if isinstance(values, str | bytes | Mapping) or np.ndim(values) == 0:
+        raise TypeError(
+            f"column {quoted(name)} must be a list, an array or a series of cells, got "
+            f"{type(values).__name__}"
+        )
+    return values
+
+
+def _check_shape(table: Any) -> None:
+    """Raise unless a table has columns, and rows."""
+    if column_names(table) is not None and not hasattr(table, "shape"):
+        return
+    shape = _array_shape(table)
+    if len(shape) != 2:
+        raise ValueError(
+            "the table must be a data frame, a mapping from names to columns, or a "
+            f"list or array of rows, got {type(table).__name__} of {len(shape)} axes"
+        )
+    for count, thing in zip(shape, ("rows", "columns"), strict=True):
+        if not count:
+            raise ValueError(f"the table has no {thing}; give it at least one")
+
+
+def _array_shape(table: Any) -> tuple[int, ...]:
+    """Shape of an array, a frame or a list of rows, measured by the first row."""
+    if hasattr(table, "shape"):
+        return tuple(table.shape)
+    if not isinstance(table, list | tuple):
+        return ()
+    if not table:
+        return (0, 0)
+    is_row = isinstance(table[0], list | tuple | np.ndarray)
+    return (len(table), len(table[0])) if is_row else (len(table),)
+
+
+def _without(table: Any, ignored: set[str]) -> Any:
+    """A data frame without some of its columns; anything else as it is."""
+    names = column_names(table) or ()
+    # Several columns of one name have an error of our own, which comes later.
+    unfit = not ignored or len(set(names)) < len(names)
+    frame = table if unfit else nw.from_native(table, pass_through=True)
+    if not isinstance(frame, nw.DataFrame):
+        return table
+    kept = [j for j, name in enumerate(frame.columns) if str(name) not in ignored]
+    return frame[:, kept].to_native()
+
+
+def renamed_column(column: PlainColumn, name: Any) -> PlainColumn:
+    """The same column under another name."""
+    if isinstance(column, NumberColumn):
+        return NumberColumn(name, column.values, column.missing)
+    return ValueColumn(name, column.indices, column.values, column.ordered)
+
+
+def column_codes(
+    variable: Variable, column: PlainColumn, unknown: Unknown
+) -> NDArray[np.integer[Any]]:
+    """Codes of one column over a variable's states; errors as in `read_rows`."""
+    if variable.kind == "numeric" and not has_text(column):
+        encoder = TableEncoder(Domain((variable,)), EncoderRules())
+        return encoder.transform([renamed_column(column, variable.name)]).codes.column(
+            0
+        )
+    values = column.distinct()
+    reader = StateReader(variable)
+    missing = variable.n_known_states
+    used = np.bincount(values.indices[values.indices >= 0], minlength=1) > 0
+    found = np.full(len(values.values) + 1, missing, dtype=np.intp)
+    for place in np.flatnonzero(used[: len(values.values)]):
+        code = reader.code(values.values[place])
+        if code is not None:
+            found[place] = code
+        elif unknown == "error":
+            raise ValueError(
+                f"column {quoted(column.name)}: {reader.unknown(values.values[place])} "
+                "(unknown='missing' takes such values as missing)"
+            )
+    # The last entry is that of a missing cell, whose index is -1.
+    return found[values.indices]
+
+
+def has_text(column: PlainColumn) -> bool:
+    """Whether a column holds text."""
+    return isinstance(column, ValueColumn) and any(
+        isinstance(value, str) for value in column.values
+    )

@@ -1,0 +1,505 @@
+"""Missing cells of tables filled in by a network, given what each row contains."""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Hashable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal, NamedTuple, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayleaf.counts.threads import thread_count
+from bayleaf.data.codes import Codes
+from bayleaf.data.domain import Variable
+from bayleaf.data.random_state import random_generator
+from bayleaf.data.state_numbers import expected_cells, numbers_of_states
+from bayleaf.data.tables.columns import NumberColumn, PlainColumn
+from bayleaf.data.tables.filling import Filled, with_cells
+from bayleaf.data.tables.frames import column_names
+from bayleaf.data.text_parsing import TRUTHS
+from bayleaf.inference.encoded_rows import (
+    Unknown,
+    encoded_columns,
+    impossible_row,
+    log_likelihood_rows,
+    matched_columns,
+    observed,
+)
+from bayleaf.inference.network_trees import NetworkTrees, Part
+from bayleaf.inference.row_propagation import posterior_rows
+from bayleaf.wording import quoted
+
+Floats = NDArray[np.float64]
+Kind = Literal["integer", "float", "truth", "text", "any"]
+Whole = NDArray[np.int64]
+# Rows in which each variable's state is wanted, increasing.
+Wanted = Mapping[int, NDArray[np.intp]]
+
+# Uniforms drawn at a time; how rows fall into blocks changes no draw.
+_BLOCK_UNIFORMS = 1 << 20
+# Rows whose distinct ones are found at a time.
+_BLOCK_ROWS = 1 << 16
+# Probabilities that are closer than this are taken as equal.
+_ROUNDING = 1e-12
+How = Literal["most_probable", "marginal", "mean", "sample"]
+Impossible = Literal["error", "missing"]
+Rows = NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class CellWriter:
+    """Turns states of a variable into cell values of its column."""
+
+    variable: Variable
+    column: PlainColumn | None  # None for a new column
+    codes: NDArray[Any]  # (n_rows,), of the column's cells
+
+    @cached_property
+    def kind(self) -> Kind:
+        """What the cells that are not missing hold."""
+        if isinstance(self.column, NumberColumn):
+            return "integer" if self.column.is_integer else "float"
+        held = {type(value) for value in self._used}
+        if held and all(issubclass(kind, str) for kind in held):
+            return "text"
+        if held == {bool}:
+            return "truth"
+        return "integer" if held == {int} else "any"
+
+    @cached_property
+    def gives_numbers(self) -> bool:
+        """Whether intervals become numbers; else they are called by their labels."""
+        variable = self.variable
+        if variable.kind != "numeric" or variable.categories is not None:
+            return False
+        return self.kind != "text" or not any(u in variable.states for u in self._used)
+
+    def values(self, states: NDArray[Any], shares: Floats | None = None) -> list[Any]:
+        """Cells for states (n,); ValueError if the column cannot contain a value.
+
+        `shares` (n,), from 0 to 1, is where in an interval the number lies. By default
+        it is the mean, and the middle one of several categories.
+        """
+        if self.gives_numbers:
+            return self._numbers(numbers_of_states(self.variable, states, shares))
+        if self.variable.categories is not None:
+            return self._categories(states, shares)
+        used = np.unique(states)
+        cells = np.empty(len(used), dtype=object)
+        cells[:] = [self._cell(self.variable.states[s], int(s)) for s in used]
+        return list(cells[np.searchsorted(used, states)])
+
+    def means(self, probabilities: Floats) -> list[Any]:
+        """Expected numbers of rows with some probabilities of intervals."""
+        return self._numbers(expected_cells(self.variable, probabilities))
+
+    @cached_property
+    def _used(self) -> list[Hashable]:
+        """The values that the column's cells hold."""
+        if self.column is None or isinstance(self.column, NumberColumn):
+            return []
+        used = np.unique(self.column.indices[self.column.indices >= 0])
+        return [self.column.values[place] for place in used.tolist()]
+
+    @cached_property
+    def _spelled(self) -> dict[int, Any]:
+        """How the column writes a state, by the first cell that holds it."""
+        if self.column is None:
+            return {}
+        codes, firsts = np.unique(self.codes, return_index=True)
+        found = {}
+        for code, row in zip(codes.tolist(), firsts.tolist(), strict=True):
+            if code >= self.variable.n_known_states:
+                continue
+            if isinstance(self.column, NumberColumn):
+                found[code] = self.column.values[row].item()
+            else:
+                found[code] = self.column.values[self.column.indices[row]]
+        return found
+
+    def _numbers(self, numbers: Floats) -> list[Any]:
+        """Numbers as the column holds them."""
+        own = self.variable.numbers
+        whole = self.kind == "integer" or (
+            own is not None and own.are_whole and self.kind != "float"
+        )
+        if not whole:
+            found = numbers.tolist()
+            return list(map(repr, found)) if self.kind == "text" else found
+        found = np.rint(numbers).astype(np.int64).tolist()
+        return list(map(str, found)) if self.kind == "text" else found
+
+    def _categories(self, states: NDArray[Any], shares: Floats | None) -> list[Any]:
+        """Categories for intervals of them, each as probable as the others of its."""
+        categories = self.variable.categories or ()
+        cuts = np.array(self.variable.cut_points)
+        owners = np.searchsorted(cuts, np.arange(len(categories)))
+        firsts = np.searchsorted(owners, states)
+        sizes = np.searchsorted(owners, states, side="right") - firsts
+        inside = (sizes - 1) // 2 if shares is None else (shares * sizes).astype(int)
+        return [self._cell(categories[place], -1) for place in firsts + inside]
+
+    def _cell(self, state: Any, code: int) -> Any:
+        """One state as the column holds it."""
+        if _fits(state, self.kind):
+            return state
+        if code in self._spelled:
+            return self._spelled[code]
+        if self.kind == "text":
+            return str(state)
+        try:
+            if self.kind == "truth":
+                return TRUTHS[str(state)]
+            return int(str(state)) if self.kind == "integer" else float(str(state))
+        except (KeyError, ValueError):
+            raise ValueError(
+                f"column {quoted(self.variable.name)} holds values of another kind "
+                f"({self.kind}) than state {quoted(state)} of the network; convert the "
+                "column"
+            ) from None
+
+
+def missing_cells(column: PlainColumn) -> NDArray[np.bool_]:
+    """Which cells of a column are missing, shape (n_rows,)."""
+    if not isinstance(column, NumberColumn):
+        return np.asarray(column.indices < 0)
+    if column.missing is None:
+        return np.zeros(column.n_rows, dtype=np.bool_)
+    return column.missing
+
+
+def _fits(state: Any, kind: Kind) -> bool:
+    """Whether a column of a kind may hold a state as it is."""
+    if kind == "any":
+        return True
+    if kind == "text":
+        return isinstance(state, str)
+    if kind == "truth":
+        return isinstance(state, bool)
+    is_number = isinstance(state, int if kind == "integer" else int | float)
+    return is_number and not isinstance(state, bool)
+
+
+class Drawn(NamedTuple):
+    """States drawn for the wanted cells of one variable."""
+
+    states: Whole  # (n_cells,)
+    shares: Floats  # (n_cells,), a uniform each, for draws within the state
+
+
+def most_probable_states(
+    trees: NetworkTrees, rows: Codes, wanted: Wanted
+) -> dict[int, Whole]:
+    """The most probable completion of each row, all its open cells together.
+
+    Unobserved variables on which nothing depends are summed out; others that the rows
+    leave open, in addition to `wanted`, take their most probable states. Rows must be
+    possible.
+
+    `wanted` maps variables to rows (n_cells,), the result to states (n_cells,). Ties go
+    to the lowest state of the variable that the junction tree meets first.
+    """
+    part = trees.upper_part(_kept(rows, wanted))
+    open_rows = np.unique(np.concatenate([*wanted.values()]))
+    found = np.empty((len(open_rows), len(part.members)), dtype=np.uint16)
+    for first in range(0, len(open_rows), _BLOCK_ROWS):
+        block = slice(first, first + _BLOCK_ROWS)
+        found[block] = _most_probable_rows(part, rows.rows(open_rows[block]))
+    return {
+        variable: found[
+            np.searchsorted(open_rows, where), part.positions[variable]
+        ].astype(np.int64)
+        for variable, where in wanted.items()
+    }
+
+
+def posteriors(
+    trees: NetworkTrees, rows: Codes, wanted: Wanted, n_jobs: int | None
+) -> Iterator[tuple[int, Floats]]:
+    """Each wanted variable with its posteriors, shape (n_cells, card)."""
+    part = trees.part_of(_kept(rows, wanted))
+    for variable, where in wanted.items():
+        known = part.codes(rows.rows(where))
+        found, _ = posterior_rows(
+            part.tree, known, part.positions[variable], thread_count(n_jobs)
+        )
+        yield variable, found
+
+
+def likeliest(probabilities: Floats) -> Whole:
+    """The most probable state of each row, the lowest among equal ones."""
+    highest = probabilities.max(axis=1, keepdims=True)
+    among = probabilities >= highest * (1.0 - _ROUNDING)
+    return np.asarray(np.argmax(among, axis=1))
+
+
+def drawn_states(
+    trees: NetworkTrees,
+    rows: Codes,
+    wanted: Wanted,
+    n_draws: int,
+    rng: np.random.Generator,
+    n_jobs: int | None,
+) -> list[dict[int, Drawn]]:
+    """States by draw and variable, from the joint posterior of each row's wanted cells.
+
+    One variable after another is drawn given the row's cells and what was drawn before
+    it, which is exact by the chain rule. Rows must be possible. Each row takes as many
+    uniforms, so that a table drawn in parts gets the same states; none depends on
+    `n_jobs`.
+    """
+    part = trees.part_of(_kept(rows, wanted))
+    draws: list[dict[int, list[Drawn]]] = [
+        {v: [] for v in wanted} for _ in range(n_draws)
+    ]
+    shape = (n_draws, 2, rows.n_variables)
+    step = max(1, _BLOCK_UNIFORMS // (n_draws * 2 * rows.n_variables))
+    for first in range(0, rows.n_rows, step):
+        last = min(first + step, rows.n_rows)
+        uniforms = rng.random((last - first, *shape))
+        own = _within(wanted, first, last)
+        block = rows.rows(slice(first, last))
+        for number, into in enumerate(draws):
+            drawn = _drawn_block(part, block, own, uniforms[:, number], n_jobs)
+            for variable, found in drawn.items():
+                into[variable].append(found)
+    return [{v: _joined(parts) for v, parts in drawn.items()} for drawn in draws]
+
+
+def _kept(rows: Codes, wanted: Wanted) -> list[int]:
+    """Variables that rows tell of, and those that are wanted."""
+    n = rows.n_variables
+    return [v for v in range(n) if v in wanted or not rows.missing(v).all()]
+
+
+def _most_probable_rows(part: Part, rows: Codes) -> NDArray[np.uint16]:
+    """Most probable states of a part, searched for once for rows that are alike."""
+    codes = part.codes(rows)
+    cells = np.empty((codes.n_rows, codes.n_variables), dtype=np.uint16)
+    for variable in range(codes.n_variables):
+        cells[:, variable] = codes.column(variable)
+    texts = cells.view(np.dtype((np.void, cells.shape[1] * cells.itemsize))).ravel()
+    _, firsts, same = np.unique(texts, return_index=True, return_inverse=True)
+    distinct = cells[firsts]
+    known = distinct < np.array(codes.cards)
+    found = np.empty_like(distinct)
+    for place, (row, is_known) in enumerate(zip(distinct, known, strict=True)):
+        given = np.flatnonzero(is_known)
+        findings = dict(zip(given.tolist(), row[given].tolist(), strict=True))
+        found[place], _ = part.tree.most_probable(findings)
+    return np.asarray(found[same])
+
+
+def _within(wanted: Wanted, first: int, last: int) -> dict[int, NDArray[np.intp]]:
+    """The wanted cells of a block of rows, numbered from its first on."""
+    own = {}
+    for variable, where in wanted.items():
+        begin, end = np.searchsorted(where, (first, last))
+        if end > begin:
+            own[variable] = where[begin:end] - first
+    return own
+
+
+def _drawn_block(
+    part: Part, rows: Codes, wanted: Wanted, uniforms: Floats, n_jobs: int | None
+) -> dict[int, Drawn]:
+    """States drawn for a block of rows from uniforms (n_rows, 2, n_variables)."""
+    codes = part.codes(rows)
+    columns: list[NDArray[np.integer[Any]]] = [
+        np.array(codes.column(v)) for v in range(codes.n_variables)
+    ]
+    drawn = {}
+    for variable, where in wanted.items():
+        place = part.positions[variable]
+        known = Codes.from_columns([own[where] for own in columns], codes.cards)
+        chances, _ = posterior_rows(part.tree, known, place, thread_count(n_jobs))
+        states = _first_above(chances, uniforms[where, 0, variable])
+        columns[place][where] = states
+        drawn[variable] = Drawn(states, uniforms[where, 1, variable])
+    return drawn
+
+
+def _first_above(chances: Floats, uniforms: Floats) -> Whole:
+    """The first state of each row whose cumulative probability exceeds its uniform."""
+    cumulative = np.cumsum(chances, axis=1)
+    # So that the last state that is possible exceeds any uniform below 1.
+    cumulative /= cumulative[:, -1:]
+    return np.asarray((cumulative <= uniforms[:, None]).sum(axis=1))
+
+
+def _joined(parts: list[Drawn]) -> Drawn:
+    """The draws of some blocks, one after another."""
+    states = np.concatenate([np.empty(0, dtype=np.int64), *(p.states for p in parts)])
+    return Drawn(states, np.concatenate([np.empty(0), *(p.shares for p in parts)]))
+
+
+@dataclass(frozen=True)
+class Filling:
+    """How missing cells are filled, see `Inference.impute`; ValueError if invalid."""
+
+    how: How = "most_probable"
+    n_imputations: int | None = None
+    random_state: Any = None
+    impossible: Impossible = "error"  # refuse such rows or leave cells missing
+    n_jobs: int | None = None
+
+    def __post_init__(self) -> None:
+        for what, given, known in (
+            ("how", self.how, get_args(How)),
+            ("impossible", self.impossible, get_args(Impossible)),
+        ):
+            if given not in known:
+                raise ValueError(
+                    f"{what} must be one of {', '.join(map(repr, known))}, got "
+                    f"{quoted(given)}"
+                )
+        number = self.n_imputations
+        if number is None:
+            return
+        if self.how != "sample":
+            raise ValueError(
+                f"n_imputations asks for several draws, but how={self.how!r} draws "
+                "nothing; use how='sample'"
+            )
+        is_whole = isinstance(number, numbers.Integral) and not isinstance(number, bool)
+        if not is_whole or number < 1:
+            raise ValueError(
+                f"n_imputations must be an integer of at least 1, got {quoted(number)}"
+            )
+
+
+@dataclass(frozen=True)
+class ReadTable:
+    """A table as a network reads it; keys are positions of variables."""
+
+    codes: Codes  # all variables of the network
+    columns: Mapping[int, PlainColumn]  # to be filled, as the table has them
+    places: Mapping[int, int]  # columns' places in the table
+    added: tuple[int, ...] = ()  # variables that become new columns
+
+
+def read_table(
+    trees: NetworkTrees, table: Any, unknown: Unknown, *, add_columns: bool
+) -> ReadTable:
+    """Find a network's variables among the columns of a table.
+
+    ValueError if no column is a variable, or a value is not a state.
+    """
+    domain = trees.domain
+    names = list(table) if isinstance(table, Mapping) else column_names(table)
+    known = {str(name) for name in domain.names}
+    others = {str(name) for name in names or ()} - known
+    is_foreign = names is not None and not known & {str(name) for name in names}
+    columns = {} if is_foreign else dict(matched_columns(domain, table, others))
+    if names is None:
+        places = {position: position for position in columns}
+    else:
+        place = {str(name): j for j, name in enumerate(names)}
+        places = {p: place[str(column.name)] for p, column in columns.items()}
+    codes = encoded_columns(domain, columns, unknown)
+    added = [v for v in range(len(domain)) if v not in columns] if add_columns else []
+    return ReadTable(codes, columns, places, tuple(added))
+
+
+def filled_tables(
+    trees: NetworkTrees, table: Any, read: ReadTable, filling: Filling
+) -> list[Any]:
+    """Copies of a table with its missing cells filled, `n_imputations` of them.
+
+    ValueError names a column whose cells have no value, or reports too large a table of
+    inference; ImpossibleEvidenceError names the first row of probability zero;
+    TypeError means that a column's type cannot take a value.
+    """
+    wanted = _possible(trees, read.codes, _wanted(trees, read), filling)
+    cells = _cells(trees, read, wanted, filling)
+    return [_written(trees, table, read, wanted, own) for own in cells]
+
+
+def _wanted(trees: NetworkTrees, read: ReadTable) -> dict[int, Rows]:
+    """Rows by variable whose cells are to be filled, those without any left out."""
+    found = {v: np.flatnonzero(missing_cells(c)) for v, c in read.columns.items()}
+    found |= {v: np.arange(read.codes.n_rows) for v in read.added}
+    found = {v: rows for v, rows in sorted(found.items()) if len(rows)}
+    for variable in (trees.domain[v] for v in found):
+        if variable.has_missing_state:
+            raise ValueError(
+                f"missing cells of {quoted(variable.name)} are a state of their own in "
+                "this network, so there is nothing to fill in; fit it with "
+                "missing='marginalize'"
+            )
+    return found
+
+
+def _possible(
+    trees: NetworkTrees, codes: Codes, wanted: dict[int, Rows], filling: Filling
+) -> dict[int, Rows]:
+    """What is wanted in rows that are possible, or the error for one that is not."""
+    if not wanted:
+        return wanted
+    rows = np.unique(np.concatenate([*wanted.values()]))
+    logs = log_likelihood_rows(trees, codes.rows(rows), filling.n_jobs)
+    impossible = rows[np.isneginf(logs)]
+    if len(impossible) and filling.impossible == "error":
+        error = impossible_row(trees, codes, int(impossible[0]), observed(codes))
+        error.args = (f"{error} (impossible='missing' leaves such rows as they are)",)
+        raise error
+    kept = {v: own[~np.isin(own, impossible)] for v, own in wanted.items()}
+    return {v: own for v, own in kept.items() if len(own)}
+
+
+def _cells(
+    trees: NetworkTrees, read: ReadTable, wanted: dict[int, Rows], filling: Filling
+) -> Iterable[dict[int, list[Any]]]:
+    """Values for what is wanted, by variable; once for each table."""
+    codes, n_jobs = read.codes, filling.n_jobs
+    n_tables = filling.n_imputations or 1
+    writers = {
+        v: CellWriter(trees.domain[v], read.columns.get(v), codes.column(v))
+        for v in wanted
+    }
+    if not wanted:
+        return [{} for _ in range(n_tables)]
+    if filling.how == "sample":
+        rng = random_generator(filling.random_state)
+        draws = drawn_states(trees, codes, wanted, n_tables, rng, n_jobs)
+        return (
+            {v: writers[v].values(own.states, own.shares) for v, own in draw.items()}
+            for draw in draws
+        )
+    if filling.how == "most_probable":
+        states = most_probable_states(trees, codes, wanted)
+        return [{v: writers[v].values(own) for v, own in states.items()}]
+    values = {}
+    for v, chances in posteriors(trees, codes, wanted, n_jobs):
+        by_mean = filling.how == "mean" and writers[v].gives_numbers
+        writer = writers[v]
+        values[v] = (
+            writer.means(chances) if by_mean else writer.values(likeliest(chances))
+        )
+    return [values]
+
+
+def _written(
+    trees: NetworkTrees,
+    table: Any,
+    read: ReadTable,
+    wanted: dict[int, Rows],
+    values: Mapping[int, list[Any]],
+) -> Any:
+    """One table with values in its cells."""
+    cells = {
+        read.places[v]: Filled(wanted[v], own)
+        for v, own in values.items()
+        if v in read.places
+    }
+    added = {}
+    for v in read.added:
+        column: list[Any] = [None] * read.codes.n_rows
+        if v in values:
+            for row, value in zip(wanted[v].tolist(), values[v], strict=True):
+                column[row] = value
+        added[trees.domain[v].name] = column
+    return with_cells(table, cells, added)

@@ -1,1 +1,0 @@
-"""Exact inference by message passing between the cliques of a triangulated graph."""

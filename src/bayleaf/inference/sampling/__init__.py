@@ -1,1 +1,0 @@
-"""Rows drawn from a factorised distribution, with and without evidence."""

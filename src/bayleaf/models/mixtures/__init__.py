@@ -1,1 +1,0 @@
-"""Tables of gated mixtures, and how mixtures explain a row."""

@@ -1,1 +1,0 @@
-"""What the states of latent variables mean, as short lists of rules."""

@@ -1,1 +1,0 @@
-"""Graphs over named variables, with or without tables."""

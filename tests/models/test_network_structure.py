@@ -1,0 +1,172 @@
+"""Graphs that a person draws: how they are written, asked, and refused."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import networkx
+import pytest
+
+from bayleaf import BayesianNetwork, NetworkStructure, Variable
+from bayleaf.graph.dag import DAG
+from bayleaf.models.network_structure import read_edges
+from offenders import check_each
+
+PAIRS = [("rain", "wet"), ("hose", "wet"), ("wet", "slips")]
+STRUCTURE = BayesianNetwork.from_edges(PAIRS)
+NETWORK = BayesianNetwork.from_tables(
+    states={"a": ["n", "y"], "b": ["n", "y"]},
+    parents={"b": ["a"]},
+    tables={"a": [0.5, 0.5], "b": [[0.9, 0.1], [0.2, 0.8]]},
+)
+
+
+def test_all_ways_to_write_arcs_draw_the_same_graph() -> None:
+    def check(edges: Any) -> None:
+        structure = BayesianNetwork.from_edges(edges, ["rain", "wet", "hose", "slips"])
+        assert sorted(structure.edges) == sorted(PAIRS)
+        assert structure.names == ("rain", "wet", "hose", "slips")
+
+    check_each(
+        [
+            PAIRS,
+            [list(pair) for pair in PAIRS],
+            iter(PAIRS),
+            "rain -> wet <- hose; wet -> slips",
+            "rain→wet\nhose -> wet\n\nslips <- wet",
+            networkx.DiGraph(PAIRS),
+            STRUCTURE,
+        ],
+        check,
+    )
+
+
+def test_parents_by_child_draw_the_same_graph() -> None:
+    by_child = {"wet": ["rain", "hose"], "slips": "wet"}
+    structure = BayesianNetwork.from_edges(by_child, nodes=STRUCTURE.names)
+    assert structure == STRUCTURE
+
+
+def test_names_stand_in_the_order_in_which_arcs_mention_them() -> None:
+    assert STRUCTURE.names == ("rain", "wet", "hose", "slips")
+
+
+def test_nodes_come_first_and_may_have_no_arc() -> None:
+    structure = BayesianNetwork.from_edges(PAIRS, nodes=["cat", "hose"])
+    assert structure.names == ("cat", "hose", "rain", "wet", "slips")
+    assert structure.markov_blanket("cat") == ()
+
+
+def test_a_graph_over_indices_is_named_by_its_nodes() -> None:
+    structure = BayesianNetwork.from_edges(DAG(((), (0,))), nodes=["x", "y"])
+    assert structure.edges == [("x", "y")]
+    with pytest.raises(ValueError, match="a DAG of 2 nodes needs as many names"):
+        BayesianNetwork.from_edges(DAG(((), (0,))), nodes=["x"])
+
+
+def test_a_network_gives_its_graph_and_its_states() -> None:
+    structure = BayesianNetwork.from_edges(NETWORK)
+    assert structure.edges == NETWORK.edges
+    assert structure.variables == NETWORK.domain.variables
+
+
+def test_parents_keep_the_order_of_the_arcs() -> None:
+    assert STRUCTURE.parents[1] == (0, 2)
+    assert list(STRUCTURE.arcs) == [(0, 1), (2, 1), (1, 3)]
+
+
+def test_the_graph_answers_by_name() -> None:
+    assert STRUCTURE.markov_blanket("rain") == ("wet", "hose")
+    assert STRUCTURE.d_separated("rain", "hose")
+    assert not STRUCTURE.d_separated("rain", "hose", given="slips")
+    assert STRUCTURE.d_separated(["rain", "hose"], "slips", given=["wet"])
+
+
+def test_networkx_gets_names_and_arcs_back() -> None:
+    structure = BayesianNetwork.from_edges(PAIRS, nodes=["cat"])
+    graph = structure.to_networkx()
+    assert list(graph.nodes) == list(structure.names)
+    assert sorted(graph.edges) == sorted(PAIRS)
+
+
+def test_what_is_no_graph_is_refused_by_name() -> None:
+    def check(case: tuple[Any, str]) -> None:
+        edges, message = case
+        with pytest.raises(ValueError, match=message):
+            BayesianNetwork.from_edges(edges)
+
+    check_each(
+        [
+            ([("a", "b"), ("b", "c"), ("c", "a")], "close a cycle among a, b, c"),
+            ([("a", "a")], "close a cycle among a"),
+            ([("a", "b"), ("a", "b")], "'b' lists the parent 'a' twice"),
+            ("a -> -> b", "names no arc"),
+            ("a", "names no arc"),
+            ([], "at least one variable"),
+        ],
+        check,
+    )
+
+
+def test_what_holds_no_arcs_is_refused() -> None:
+    def check(case: tuple[Any, str]) -> None:
+        edges, message = case
+        with pytest.raises(TypeError, match=message):
+            BayesianNetwork.from_edges(edges)
+
+    check_each(
+        [
+            ([("a", "b", "c")], "one is"),
+            ([("a", 1.5)], "text or an integer"),
+            (7, "must be"),
+            (networkx.Graph(PAIRS), "no directions"),
+            ({"a": 1.5}, "parents of 'a' must be a list"),
+        ],
+        check,
+    )
+
+
+def test_nodes_as_one_text_are_refused() -> None:
+    with pytest.raises(TypeError, match="nodes must be a list"):
+        read_edges([("a", "b")], "ab")
+
+
+def test_near_names_are_offered_for_a_wrong_one() -> None:
+    with pytest.raises(ValueError, match="did you mean rain"):
+        STRUCTURE.markov_blanket("rian")
+    with pytest.raises(ValueError, match=r"states are given for 'rian'.*rain"):
+        STRUCTURE.with_states({"rian": ["no", "yes"]})
+
+
+def test_states_are_given_by_name_or_as_variables() -> None:
+    age = Variable.numeric("wet", cuts=[1])
+    structure = STRUCTURE.with_states({"rain": ["no", "yes"], "wet": age})
+    rain = Variable("rain", ("no", "yes"))
+    assert structure.variables == (rain, age, None, None)
+    with pytest.raises(ValueError, match="called 'wet'"):
+        STRUCTURE.with_states({"rain": age})
+
+
+def test_texts_show_every_variable_with_its_parents() -> None:
+    assert str(STRUCTURE).splitlines() == [
+        "Network structure of 4 variables and 3 arcs",
+        "  rain",
+        "  wet <- rain, hose",
+        "  hose",
+        "  slips <- wet",
+    ]
+    assert "3 arcs (rain -> wet" in repr(STRUCTURE)
+    assert "<svg" in STRUCTURE._repr_html_()
+
+
+def test_structures_are_equal_by_content_and_survive_pickling() -> None:
+    again = pickle.loads(pickle.dumps(STRUCTURE))
+    assert again == STRUCTURE
+    assert hash(again) == hash(STRUCTURE)
+    assert NetworkStructure(("a", "b"), DAG(((), ()))) != STRUCTURE
+
+
+def test_two_variables_of_one_name_are_refused() -> None:
+    with pytest.raises(ValueError, match="two variables are called a"):
+        NetworkStructure(("a", "a"), DAG(((), ())))
