@@ -18,13 +18,13 @@ from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
 from bayleaf.data.random_state import random_generator
 from bayleaf.graph.dag import DAG
+from bayleaf.inference.states import position_of
 from bayleaf.latent.network_parameters import (
     fitted_distribution,
     learn_parameters,
     with_random_tables,
 )
 from bayleaf.models.bayesian_network import BayesianNetwork
-from bayleaf.inference.states import position_of
 from bayleaf.models.network_parts import Name
 from bayleaf.wording import name_list, quoted
 
