@@ -16,7 +16,7 @@ from rich.text import Text
 from bayleaf.evaluation.held_out import CrossValidation
 from bayleaf.evaluation.operating_points import class_names
 from bayleaf.io.atomic import write_text
-from bayleaf.pictures.notebook import picture_html, table_html
+from bayleaf.results.html import picture_html, table_html
 from bayleaf.wording import visible
 
 if TYPE_CHECKING:

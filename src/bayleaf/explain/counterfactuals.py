@@ -31,8 +31,8 @@ from bayleaf.explain.row_probability import JOINT, MARGINALS, has_joint
 from bayleaf.explain.subject import is_absent, plain_label, predictor_of, row_of
 from bayleaf.inference.states import find_variable, known_state
 from bayleaf.models.predictor import Predictor
-from bayleaf.pictures.notebook import picture_html, table_html
 from bayleaf.progress import Work
+from bayleaf.results.html import picture_html, table_html
 from bayleaf.wording import brief, counted, format_number, name_list, quoted
 
 _WIDTH = 80

@@ -13,7 +13,7 @@ from bayleaf.counts.source import Family
 from bayleaf.explain.deviation import Deviation, deviation_of
 from bayleaf.inference.queries import Inference
 from bayleaf.models.bayesian_network import BayesianNetwork
-from bayleaf.pictures.notebook import Bar, bars_html, picture_html
+from bayleaf.results.html import Bar, bars_html, picture_html
 from bayleaf.wording import brief, counted, cut, name_list, quoted, shown_name
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from bayleaf.explain.evidence_conflict import with_column
 from bayleaf.explain.left_out_features import left_out_losses
 from bayleaf.explain.subject import is_absent, predictor_of, rows_of
 from bayleaf.models.predictor import Predictor
-from bayleaf.pictures.notebook import Bar, bars_html, picture_html
+from bayleaf.results.html import Bar, bars_html, picture_html
 from bayleaf.search.left_out.leave_one_out import loss_sums
 from bayleaf.wording import brief, brief_names, counted, name_list, quoted, shown_name
 

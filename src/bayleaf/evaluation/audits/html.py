@@ -12,7 +12,7 @@ from bayleaf.evaluation.audits.text import changed_lines, headline, routes_lines
 from bayleaf.evaluation.groups.estimates import Estimate
 from bayleaf.evaluation.groups.grouped_figures import GroupedFigures
 from bayleaf.pictures.intervals import Interval, intervals_svg
-from bayleaf.pictures.notebook import picture_html, table_html
+from bayleaf.results.html import picture_html, table_html
 from bayleaf.wording import plain
 
 _DRAWN = {

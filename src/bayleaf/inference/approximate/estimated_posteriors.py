@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.inference.posteriors import Posterior, Posteriors
-from bayleaf.pictures.notebook import Bar, bars_html
+from bayleaf.results.html import Bar, bars_html
 from bayleaf.wording import brief, counted, format_number, shown_name, visible
 
 _BAR = 30

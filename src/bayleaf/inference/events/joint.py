@@ -17,7 +17,7 @@ from bayleaf.inference.events.events import Event, truth_table
 from bayleaf.inference.evidence import ImpossibleEvidenceError, read_evidence
 from bayleaf.inference.posteriors import Posterior
 from bayleaf.inference.states import StateReader, distinct_labels, find_variable
-from bayleaf.pictures.notebook import Bar, bars_html, picture_html
+from bayleaf.results.html import Bar, bars_html, picture_html
 from bayleaf.wording import counted, name_list, shown_name, visible
 
 Name = str | int

@@ -15,7 +15,7 @@ from bayleaf.models.structures.edges import read_edges
 from bayleaf.models.structures.named_graph import NamedGraph
 from bayleaf.models.texts.html_summary import arc_text, facts_html
 from bayleaf.models.texts.picture import FEATURE
-from bayleaf.pictures.notebook import network_html
+from bayleaf.results.figures import network_html
 from bayleaf.wording import brief, brief_names, counted, name_list, quoted, shown_name
 
 

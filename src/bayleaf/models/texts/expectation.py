@@ -6,7 +6,7 @@ import textwrap
 from dataclasses import dataclass
 from typing import Any
 
-from bayleaf.pictures.notebook import terms_html
+from bayleaf.results.figures import terms_html
 from bayleaf.wording import brief, plain, shown_name, stated
 
 _WIDTH = 80

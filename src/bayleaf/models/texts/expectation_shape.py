@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from bayleaf.data.domain import Variable
 from bayleaf.models.texts.feature_shape import interval_edges
-from bayleaf.pictures.notebook import picture_html, states_html
+from bayleaf.results.figures import states_html
+from bayleaf.results.html import picture_html
 from bayleaf.wording import brief_fields, format_number, shown_name, visible
 
 Floats = NDArray[np.float64]

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain, Variable
-from bayleaf.pictures.notebook import picture_html, states_html
+from bayleaf.results.figures import states_html
+from bayleaf.results.html import picture_html
 from bayleaf.wording import brief_fields, format_number, shown_name, visible
 
 Floats = NDArray[np.float64]
