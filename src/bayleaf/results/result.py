@@ -17,15 +17,17 @@ from bayleaf.results.html import html_of
 class Record:
     """A frozen dataclass that is written as plain values.
 
-    The keys are the names of the fields but for those that `keys` renames, and
-    properties in `computed` follow.
+    The keys are the names of the fields, and of the properties in `computed`, but for
+    those that `keys` renames or, by None, leaves out.
     """
 
-    _keys: ClassVar[Mapping[str, str]] = MappingProxyType({})
+    _keys: ClassVar[Mapping[str, str | None]] = MappingProxyType({})
     _computed: ClassVar[tuple[str, ...]] = ()
 
     def __init_subclass__(
-        cls, keys: Mapping[str, str] | None = None, computed: tuple[str, ...] = ()
+        cls,
+        keys: Mapping[str, str | None] = MappingProxyType({}),
+        computed: tuple[str, ...] = (),
     ) -> None:
         super().__init_subclass__()
         cls._keys = keys or cls._keys
@@ -40,10 +42,8 @@ class Record:
             Nested dicts and lists; numbers that are not finite are None.
         """
         names = [field.name for field in fields(self)]  # type: ignore[arg-type]
-        return {
-            self._keys.get(name, name): plain_values(getattr(self, name))
-            for name in (*names, *self._computed)
-        }
+        keys = [(self._keys.get(n, n), n) for n in (*names, *self._computed)]
+        return {key: plain_values(getattr(self, n)) for key, n in keys if key}
 
 
 class Result(Record):
