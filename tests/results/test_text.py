@@ -32,6 +32,7 @@ def test_every_part_has_its_layout() -> None:
         "----------------",
         "x              1",
         "y             10",
+        "",
         "and 3 more",
         "",
         "end",

@@ -19,11 +19,12 @@ from bayleaf.density.encoding import read_table
 from bayleaf.evaluation.cross_validation import Rows
 from bayleaf.evaluation.statistics import Floats
 from bayleaf.progress import Work, displayed
+from bayleaf.results.result import Record
 from bayleaf.wording import brief, counted
 
 
 @dataclass(frozen=True)
-class DensityScores:
+class DensityScores(Record, keys={"log_probabilities": None}):
     """What a density model makes of one set of held-out rows.
 
     Parameters
@@ -51,15 +52,6 @@ class DensityScores:
     def nats_per_row(self) -> float:
         """Mean log probability of a row, in nats."""
         return self.log_likelihood / self.n_rows
-
-    def to_dict(self) -> dict[str, Any]:
-        """The sums as plain values, ready for JSON."""
-        return {
-            "n_rows": self.n_rows,
-            "log_likelihood": _finite(self.log_likelihood),
-            "bound": self.bound,
-            "n_impossible": self.n_impossible,
-        }
 
 
 @dataclass(frozen=True)

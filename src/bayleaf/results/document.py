@@ -67,6 +67,7 @@ class Figure:
     """A drawing as SVG or HTML, which only pages show."""
 
     html: str
+    title: str = ""
 
 
 @dataclass(frozen=True)

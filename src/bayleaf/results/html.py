@@ -75,7 +75,8 @@ class Bar:
 
 def html_of(document: Document) -> str:
     """The document as a piece of HTML with its style."""
-    return picture_html(_body(document))
+    title = f'<p class="title">{_inline(document.title)}</p>' if document.title else ""
+    return picture_html(title, *map(_part, document.parts))
 
 
 def page_of(document: Document) -> str:
@@ -85,7 +86,8 @@ def page_of(document: Document) -> str:
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<title>{title}</title><style>{_PAGE_STYLE}</style></head>"
-        f"<body>{html_of(document)}</body></html>\n"
+        f"<body><h1>{title}</h1>{picture_html(*map(_part, document.parts))}</body>"
+        "</html>\n"
     )
 
 
@@ -113,12 +115,6 @@ def table_html(
     return _table(Table([*map(str, heads)], cells, str(title), n_words=len(heads)))
 
 
-def _body(document: Document) -> str:
-    """Title and parts."""
-    title = f'<p class="title">{_inline(document.title)}</p>' if document.title else ""
-    return title + "".join(map(_part, document.parts))
-
-
 def _part(part: Part) -> str:
     """A part by its kind."""
     match part:
@@ -134,10 +130,15 @@ def _part(part: Part) -> str:
         case Table():
             return _table(part)
         case Figure():
-            return part.html
+            return _heading(part.title) + part.html
         case Document():
-            return _body(part)
+            return _heading(part.title) + "".join(map(_part, part.parts))
     return f"<p>{_inline(part, MAX_WORDS)}</p>"
+
+
+def _heading(title: Text) -> str:
+    """The title of a part, if it has one."""
+    return f"<h2>{_inline(title)}</h2>" if title else ""
 
 
 def _items(part: Items) -> str:

@@ -59,8 +59,8 @@ def print_document(document: Document, console: Console) -> None:
 def rich_tables(table: Table, width: int = WIDTH) -> list[RichTable]:
     """A table for rich, as several of as many columns as fit side by side."""
     cells = [[_cell(text) for text in row] for row in (table.heads, *table.rows)]
-    name, *widths = [max(map(cell_len, column)) + 1 for column in zip(*cells)]
-    room = width + 1 - max(name, _MIN_NAME + 1)
+    name, *widths = [max(map(cell_len, column)) + 2 for column in zip(*cells)]
+    room = width + 2 - max(name, _MIN_NAME + 2)
     groups: list[list[int]] = [[]]
     used = 0
     for column, needed in enumerate(widths, start=1):
@@ -106,10 +106,12 @@ def _blocks(document: Document, width: int) -> Iterator[str | RichTable]:
                 yield ""
                 if part.title:
                     yield from _wrapped(_string(part.title), width)
-                yield from rich_tables(part, width)
+                for rich_table in rich_tables(part, width):
+                    yield rich_table
+                    yield ""
                 if part.n_left_out:
                     yield f"and {part.n_left_out} more"
-                yield ""
+                    yield ""
             case Document():
                 yield ""
                 yield from _blocks(part, width)
