@@ -14,7 +14,9 @@ def test_every_part_has_its_layout() -> None:
             Items(["a", "b", "c"], "list", max_items=2),
             Items(["d"]),
             Figure("<svg></svg>"),
-            Table(("name", "n"), [("x", "1"), ("y", "10")], "table", n_left_out=3),
+            Table(
+                ("name", "n"), [("x", "1"), ("y", "10"), ("z", "")], "table", max_rows=2
+            ),
             "end",
         ],
     )
@@ -33,7 +35,7 @@ def test_every_part_has_its_layout() -> None:
         "x              1",
         "y             10",
         "",
-        "and 3 more",
+        "and 1 more",
         "",
         "end",
     ]

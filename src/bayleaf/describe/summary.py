@@ -15,6 +15,8 @@ from bayleaf.wording import brief, brief_names, counted, plain, shown_name
 Name = str | int
 # Items of a list that are shown.
 MAX_ITEMS = 20
+# Characters of a name.
+_MAX_NAME = 60
 
 
 class FittedSummary(Result):
@@ -134,10 +136,13 @@ class Summary(FittedSummary):
 
     def facts(self) -> list[tuple[str, str]]:
         """Class, sizes and log-likelihood."""
-        priors = ", ".join(f"{label} {prior:.3f}" for label, prior in self.classes)
+        priors = ", ".join(
+            f"{plain(label, _MAX_NAME)} {prior:.3f}" for label, prior in self.classes
+        )
+        target = plain(shown_name(self.target), _MAX_NAME)
         likelihood = f"{self.log_likelihood:.6g} nats ({self.log_likelihood_scope})"
         facts = [
-            ("class", f"{shown_name(self.target)}: {priors}"),
+            ("class", f"{target}: {priors}"),
             ("features", str(self.n_features)),
             ("dependence arcs", f"{self.n_arcs} among features"),
             ("free parameters", str(self.n_parameters)),
@@ -170,7 +175,7 @@ class Summary(FittedSummary):
         return brief(
             self,
             self.model,
-            f"class {plain(self.target, 60)} ({shown})",
+            f"class {plain(self.target, _MAX_NAME)} ({shown})",
             counted(self.n_features, "feature"),
             f"{counted(self.n_arcs, 'arc')} among features",
             counted(self.n_parameters, "free parameter"),

@@ -20,12 +20,19 @@ class Name:
 
 
 # A sentence, or its words and the names among them.
-Text = str | tuple[str | Name, ...]
+Text = str | Name | tuple[str | Name, ...]
 
 
 def text_pieces(text: Text) -> tuple[str | Name, ...]:
     """The words and names of a sentence."""
-    return (text,) if isinstance(text, str) else text
+    return text if isinstance(text, tuple) else (text,)
+
+
+def string_of(text: Text) -> str:
+    """A sentence as it is, however long and whatever characters it has."""
+    return "".join(
+        piece.text if isinstance(piece, Name) else piece for piece in text_pieces(text)
+    )
 
 
 @dataclass(frozen=True)
@@ -59,7 +66,7 @@ class Table:
     n_words: int = 1  # columns of words, before those of numbers
     bars: Sequence[tuple[float, float]] = ()
     whole: float | None = None
-    n_left_out: int = 0  # rows that are not shown
+    max_rows: int | None = None  # others are only counted
 
 
 @dataclass(frozen=True)
@@ -72,10 +79,23 @@ class Figure:
 
 @dataclass(frozen=True)
 class Document:
-    """A title with paragraphs (plain texts) and other parts below it."""
+    """A title with paragraphs (plain texts) and other parts below it.
+
+    Inside of another document it is a section, which pages close unless it is short.
+    """
 
     title: Text
     parts: Sequence[Part] = ()
+    is_short: bool = False
 
 
 Part = Text | Facts | Items | Table | Figure | Document
+
+
+def listed_names(names: Sequence[str], max_names: int = 8) -> tuple[str | Name, ...]:
+    """Names with commas between them, and how many others there are."""
+    pieces: list[str | Name] = []
+    for name in names[:max_names]:
+        pieces += [", ", Name(name)] if pieces else [Name(name)]
+    hidden = len(names) - max_names
+    return tuple(pieces) + ((f" and {hidden} more",) if hidden > 0 else ())

@@ -19,6 +19,7 @@ from bayleaf.results.document import (
     Part,
     Table,
     Text,
+    string_of,
     text_pieces,
 )
 from bayleaf.wording import plain
@@ -30,6 +31,8 @@ _STYLE = (
     ".bayleaf-picture th,.bayleaf-picture td{text-align:left;font-weight:normal;"
     "padding:.1em .5em}"
     ".bayleaf-picture .title{font-weight:bold}"
+    ".bayleaf-picture .facts{list-style:none;margin:0;padding:0}"
+    ".bayleaf-picture .wide{overflow-x:auto}"
     ".bayleaf-picture .n{text-align:right;font-variant-numeric:tabular-nums}"
     ".bayleaf-picture .t{position:relative;width:14em;height:1em}"
     ".bayleaf-picture .t i{position:absolute;top:0;bottom:0;border-radius:2px}"
@@ -91,6 +94,11 @@ def page_of(document: Document) -> str:
     )
 
 
+def sections_html(sections: Iterable[Document]) -> str:
+    """Sections as HTML for a page that has a style of its own."""
+    return "".join(map(_section, sections))
+
+
 def picture_html(*parts: str) -> str:
     """Parts below one another, with the style that they share."""
     return f'<div class="bayleaf-picture">{"".join(parts)}{_STYLE}</div>'
@@ -119,26 +127,32 @@ def _part(part: Part) -> str:
     """A part by its kind."""
     match part:
         case Facts():
-            rows = "".join(
-                f'<tr><th scope="row">{_inline(label)}</th>'
-                f"<td><bdi>{_inline(value)}</bdi></td></tr>"
+            facts = "".join(
+                f"<li><strong>{_inline(label)}:</strong> "
+                f"<bdi>{_inline(value, MAX_WORDS)}</bdi></li>"
                 for label, value in part.rows
             )
-            return f"<table><tbody>{rows}</tbody></table>"
+            return f'<ul class="facts">{facts}</ul>'
         case Items():
             return _items(part) if part.items else ""
         case Table():
             return _table(part)
         case Figure():
-            return _heading(part.title) + part.html
+            title = f"<h2>{_inline(part.title)}</h2>" if part.title else ""
+            return title + part.html
         case Document():
-            return _heading(part.title) + "".join(map(_part, part.parts))
+            return _section(part)
     return f"<p>{_inline(part, MAX_WORDS)}</p>"
 
 
-def _heading(title: Text) -> str:
-    """The title of a part, if it has one."""
-    return f"<h2>{_inline(title)}</h2>" if title else ""
+def _section(document: Document) -> str:
+    """A part of a document, which its title opens unless it is short."""
+    parts = "".join(map(_part, document.parts))
+    if not document.title:
+        return parts
+    opened = " open" * document.is_short
+    title = f"<summary>{_inline(document.title)}</summary>"
+    return f"<details{opened}>{title}{parts}</details>"
 
 
 def _items(part: Items) -> str:
@@ -159,10 +173,9 @@ def _items(part: Items) -> str:
 def _table(table: Table) -> str:
     """A table, bars next to the names."""
     has_bars = bool(table.bars)
-    kinds = [
-        ' class="n"' if i >= table.n_words else "" for i in range(len(table.heads))
-    ]
-    shown = table.rows[:_MAX_BARS] if has_bars else table.rows
+    n_numbers = len(table.heads) - table.n_words
+    kinds = [' class="name"'] * table.n_words + [' class="n"'] * n_numbers
+    shown = table.rows[: _MAX_BARS if has_bars else table.max_rows]
     bars = _bars(table) if has_bars else [""] * len(shown)
     body = []
     for (first, *others), bar in zip(shown, bars, strict=True):
@@ -171,7 +184,8 @@ def _table(table: Table) -> str:
             f"<td{kind}>{_inline(cell, _MAX_CELL)}</td>"
             for kind, cell in zip(kinds[1:], others, strict=True)
         )
-        body.append(f'<tr><th scope="row"><bdi>{name}</bdi></th>{bar}{cells}</tr>')
+        head = f'<th scope="row" class="name"><bdi>{name}</bdi></th>'
+        body.append(f"<tr>{head}{bar}{cells}</tr>")
     heads = [
         f'<th scope="col"{kind}>{_inline(head)}</th>'
         for kind, head in zip(kinds, table.heads, strict=True)
@@ -179,9 +193,15 @@ def _table(table: Table) -> str:
     heads[1:1] = ["<th></th>"] * has_bars
     head = f"<thead><tr>{''.join(heads)}</tr></thead>" if any(table.heads) else ""
     caption = f"<caption>{_inline(table.title)}</caption>" if table.title else ""
-    hidden = len(table.rows) - len(shown) + table.n_left_out
+    hidden = len(table.rows) - len(shown)
     below = f"<p>and {hidden} more</p>" if hidden else ""
-    return f"<table>{caption}{head}<tbody>{''.join(body)}</tbody></table>{below}"
+    drawn = f"<table>{caption}{head}<tbody>{''.join(body)}</tbody></table>"
+    if table.title:
+        # What is wider than the page is scrolled, also by keys.
+        label = _inline(string_of(table.title), 120)
+        region = f'class="wide" tabindex="0" role="region" aria-label="{label}"'
+        drawn = f"<div {region}>{drawn}</div>"
+    return drawn + below
 
 
 def _bars(table: Table) -> list[str]:

@@ -58,7 +58,8 @@ def print_document(document: Document, console: Console) -> None:
 
 def rich_tables(table: Table, width: int = WIDTH) -> list[RichTable]:
     """A table for rich, as several of as many columns as fit side by side."""
-    cells = [[_cell(text) for text in row] for row in (table.heads, *table.rows)]
+    rows = table.rows[: table.max_rows]
+    cells = [[_cell(text) for text in row] for row in (table.heads, *rows)]
     name, *widths = [max(map(cell_len, column)) + 2 for column in zip(*cells)]
     room = width + 2 - max(name, _MIN_NAME + 2)
     groups: list[list[int]] = [[]]
@@ -109,8 +110,8 @@ def _blocks(document: Document, width: int) -> Iterator[str | RichTable]:
                 for rich_table in rich_tables(part, width):
                     yield rich_table
                     yield ""
-                if part.n_left_out:
-                    yield f"and {part.n_left_out} more"
+                if part.max_rows and len(part.rows) > part.max_rows:
+                    yield f"and {len(part.rows) - part.max_rows} more"
                     yield ""
             case Document():
                 yield ""

@@ -157,7 +157,8 @@ class Routes(Result):
         parts.append(Items(proxies, title, is_short=True))
         nats = self.information
         told = "" if nats is None else f"; shares {nats:.4f} nats with the class"
-        return Document(f"how {plain(self.column)} reaches predictions{told}", parts)
+        title = f"how {plain(self.column)} reaches predictions{told}"
+        return Document(title, parts, is_short=True)
 
 
 class RouteCase(NamedTuple):

@@ -27,7 +27,7 @@ def facts_html(
     The HTML has no scripts, page styles or references; `drawing` is HTML in between.
     """
     parts: list[Part] = [
-        Facts([(name, str(value)) for name, value in facts]),
+        Facts([(name, plain(value)) for name, value in facts]),
         Figure(drawing),
         *(Items([*map(str, items)], heading, _ITEMS) for heading, items in lists),
     ]

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from bayleaf.report.card.texts import Name, Part, Table, Text, said
 from bayleaf.report.wording import percent
+from bayleaf.results.document import (
+    Document,
+    Name,
+    Table,
+    Text,
+)
 
 Values = dict[str, Any]
 
@@ -22,41 +27,40 @@ UNKNOWN_TOLD = {
 }
 
 
-def columns_part(summary: Values) -> Part:
+def columns_part(summary: Values) -> Document:
     """How each column is read, with its cut points counted and its missing cells."""
     columns, n_rows = summary["columns"], summary["data"]["n_rows"]
-    rows = tuple(_row(column, n_rows) for column in columns[:_COLUMNS])
     table = Table(
-        said("Columns as the model reads them, and their cells in this table"),
         ("column", "read as", "values", "cut points", "missing", "unknown"),
-        rows,
-        max(0, len(columns) - _COLUMNS),
+        [_row(column, n_rows) for column in columns],
+        "Columns as the model reads them, and their cells in this table",
         n_words=2,
+        max_rows=_COLUMNS,
     )
     rules = summary["rules"]
     told = []
     if rules is not None:
         told = [
-            said(MISSING_TOLD[rules["missing_cells"]]),
-            said(UNKNOWN_TOLD[rules["unknown_values"]]),
+            MISSING_TOLD[rules["missing_cells"]],
+            UNKNOWN_TOLD[rules["unknown_values"]],
         ]
     n_sharing = sum(column["has_other"] for column in columns)
     if n_sharing:
         sharing = "column has a value" if n_sharing == 1 else "columns have a value"
-        told.append(said(f"{n_sharing} {sharing} that rare and unseen ones share."))
-    return Part("How columns are read", (), tuple(told), (table,))
+        told.append(f"{n_sharing} {sharing} that rare and unseen ones share.")
+    return Document("How columns are read", [table, *told])
 
 
 def _row(column: Values, n_rows: int) -> tuple[Text, ...]:
     """One column of the table."""
     n_cuts = column["n_cuts"]
     return (
-        said(Name(column["name"])),
-        said(column["read_as"]),
-        said(str(column["n_states"])),
-        said("" if n_cuts is None else str(n_cuts)),
-        said(_share(column["missing"], n_rows)),
-        said(_share(column["unknown"], n_rows)),
+        Name(column["name"]),
+        column["read_as"],
+        str(column["n_states"]),
+        ("" if n_cuts is None else str(n_cuts)),
+        _share(column["missing"], n_rows),
+        _share(column["unknown"], n_rows),
     )
 
 

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from bayleaf.report.card.texts import Name, Part, Table, Text, said
 from bayleaf.report.wording import NUMBER_TITLES, SCORE_TITLES, number, percent
+from bayleaf.results.document import (
+    Document,
+    Name,
+    Table,
+    Text,
+)
 
 Values = dict[str, Any]
 
@@ -13,12 +18,12 @@ _OF_DENSITIES = {"nats_per_row": "log-likelihood (nats a row)"}
 _SHARES = ("accuracy", "balanced_accuracy", "coverage", "r2")
 
 
-def figures_part(summary: Values) -> Part:
+def figures_part(summary: Values) -> Document:
     """Held-out figures with their intervals, and how they were measured."""
     quality = summary["quality"]
     if quality["basis"] == "none":
         # The reason may name values of the table.
-        return Part("Figures", sentences=(said(Name(quality["basis_told"], 300)),))
+        return Document("Figures", [Name(quality["basis_told"], 300)])
     scores, titles = _scores(summary)
     intervals, without = quality["intervals"], quality.get("baseline") or {}
     rows: list[tuple[Text, ...]] = []
@@ -27,12 +32,12 @@ def figures_part(summary: Values) -> Part:
             continue
         cells = [_figure(name, scores[name]), _interval(name, intervals.get(name))]
         cells.append(_figure(name, without[name]) if name in without else "")
-        rows.append((said(title), *map(said, cells)))
+        rows.append((title, *cells))
     heads = ("figure", "value", "95 % interval", "without any feature")
     about = "about " * _rounded(summary)
-    caption = said(f"Figures on {about}{quality['n_rows']} held-out rows")
-    told = [said(quality["basis_told"]), *_told(intervals, quality.get("folds"))]
-    return Part("Figures", (), tuple(told), (Table(caption, heads, tuple(rows)),))
+    caption = f"Figures on {about}{quality['n_rows']} held-out rows"
+    told = [quality["basis_told"], *_told(intervals, quality.get("folds"))]
+    return Document("Figures", [Table(heads, rows, caption), *told])
 
 
 def _rounded(summary: Values) -> bool:
@@ -51,22 +56,18 @@ def _scores(summary: Values) -> tuple[Values, dict[str, str]]:
 
 def _told(intervals: Values, folds: Values | None) -> list[Text]:
     """How intervals were computed, and how figures vary over folds."""
-    told = []
+    told: list[Text] = []
     if intervals:
         told.append(
-            said(
-                "Intervals are of 95 %: of shares by Jeffreys' prior, of means over "
-                "rows by Student's distribution. They are for the choice of held-out "
-                "rows, not for that of training rows."
-            )
+            "Intervals are of 95 %: of shares by Jeffreys' prior, of means over "
+            "rows by Student's distribution. They are for the choice of held-out "
+            "rows, not for that of training rows."
         )
     if folds:
         accuracy, loss = folds["accuracy"], folds["log_loss"]
         told.append(
-            said(
-                f"Over {folds['n_folds']} folds, the accuracy has a standard deviation "
-                f"of {percent(accuracy['sd'])}, the log-loss of {number(loss['sd'])}."
-            )
+            f"Over {folds['n_folds']} folds, the accuracy has a standard deviation "
+            f"of {percent(accuracy['sd'])}, the log-loss of {number(loss['sd'])}."
         )
     return told
 
