@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from bayleaf.evaluation.compare import Comparison
+from bayleaf.evaluation.comparison import Comparison
 from bayleaf.evaluation.held_out import CrossValidation, HeldOut
 from bayleaf.evaluation.metrics import expected_calibration_error, roc_areas
 from bayleaf.plot import calibration, roc

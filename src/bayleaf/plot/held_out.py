@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.evaluation.compare import Comparison
+from bayleaf.evaluation.comparison import Comparison
 from bayleaf.evaluation.held_out import CrossValidation, HeldOut
 from bayleaf.evaluation.metrics import (
     CALIBRATION_BINS,

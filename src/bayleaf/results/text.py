@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import textwrap
 from collections.abc import Iterator
+from dataclasses import replace
 
 from rich import box
 from rich.cells import cell_len
@@ -70,7 +71,11 @@ def rich_tables(table: Table, width: int = WIDTH) -> list[RichTable]:
             used = 0
         groups[-1].append(column)
         used += needed
-    return [_rich_table(table, cells, [0, *group]) for group in groups]
+    tables = [_rich_table(table, cells, [0, *group]) for group in groups]
+    if table.title:
+        tables[0].title = RichText(_string(table.title), style="table.title")
+        tables[0].title_justify = "left"
+    return tables
 
 
 def _rich_table(table: Table, cells: list[list[str]], columns: list[int]) -> RichTable:
@@ -85,7 +90,7 @@ def _rich_table(table: Table, cells: list[list[str]], columns: list[int]) -> Ric
             head,
             overflow="fold",
             justify="left" if column < table.n_words else "right",
-            min_width=None if column else _MIN_NAME,
+            min_width=None if column or not table.n_words else _MIN_NAME,
         )
     for row in rows:
         rich_table.add_row(*row)
@@ -107,7 +112,7 @@ def _blocks(document: Document, width: int) -> Iterator[str | RichTable]:
                 yield ""
                 if part.title:
                     yield from _wrapped(_string(part.title), width)
-                for rich_table in rich_tables(part, width):
+                for rich_table in rich_tables(replace(part, title=""), width):
                     yield rich_table
                     yield ""
                 if part.max_rows and len(part.rows) > part.max_rows:
