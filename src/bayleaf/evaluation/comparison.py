@@ -53,7 +53,9 @@ _FIGURES = ("calib.", "clipped", "params", "arcs", "fit s", "pred. s")
 
 
 @dataclass(frozen=True)
-class Comparison(Result):
+class Comparison(
+    Result, keys={"random_state": "seed", "results": None}, computed=("threshold",)
+):
     """Scores of several classifiers on the same folds.
 
     Parameters
@@ -248,20 +250,11 @@ class Comparison(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain values, with the tests against the reference."""
-        return {
-            "n_rows": self.n_rows,
-            "classes": list(self.classes),
-            "n_folds": self.n_folds,
-            "n_repeats": self.n_repeats,
-            "seed": self.random_state,
-            "baseline": self.baseline,
-            "loss": None if self.loss is None else self.loss.tolist(),
-            "threshold": self.threshold,
-            "models": [
-                {**result.to_dict(), "tests": self._tests(result.name)}
-                for result in self.results
-            ],
-        }
+        models = [
+            {**result.to_dict(), "tests": self._tests(result.name)}
+            for result in self.results
+        ]
+        return super().to_dict() | {"models": models}
 
     def _tests(self, name: str) -> dict[str, dict[str, Any]]:
         """Difference from the reference and its p-value, by score."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bayleaf.results.figures import terms_html
+from bayleaf.results.result import Record, plain_values
 from bayleaf.wording import brief, plain, shown_name, stated
 
 _WIDTH = 80
@@ -26,7 +27,7 @@ class ExpectationTerm:
 
 
 @dataclass(frozen=True)
-class ExpectationExplanation:
+class ExpectationExplanation(Record):
     """The expectation of one row, split into terms that add up with the baseline."""
 
     row: Any  # position in the table explained, or label
@@ -41,14 +42,8 @@ class ExpectationExplanation:
         return sorted(self.terms, key=lambda term: -abs(term.contribution))
 
     def to_dict(self) -> dict[str, Any]:
-        """The explanation as plain values, ready for JSON."""
-        return {
-            "row": self.row,
-            "target": self.target,
-            "expectation": self.expectation,
-            "baseline": self.baseline,
-            "terms": [vars(term).copy() for term in self.ranked],
-        }
+        """The explanation as plain values, the strongest term first."""
+        return super().to_dict() | {"terms": plain_values(self.ranked)}
 
     def to_text(self, n_terms: int = 10, where: str | None = None) -> str:
         """The explanation as lines of text, the strongest `n_terms` first.

@@ -12,13 +12,14 @@ from bayleaf.data.domain import Variable
 from bayleaf.models.texts.feature_shape import interval_edges
 from bayleaf.results.figures import states_html
 from bayleaf.results.html import picture_html
+from bayleaf.results.result import Record
 from bayleaf.wording import brief_fields, format_number, shown_name, visible
 
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class ExpectationShape:
+class ExpectationShape(Record, keys={"expectations": None, "row_counts": None}):
     """Mean expectation of rows by the state that one feature is set to.
 
     Expectations are in the target's unit. "numeric" is a step curve over intervals,
@@ -62,17 +63,11 @@ class ExpectationShape:
     def to_dict(self) -> dict[str, Any]:
         """The shape as plain values, ready for JSON; infinite ends are null."""
         columns = (self.states, self.row_counts.tolist(), self.expectations.tolist())
-        return {
-            "feature": self.feature,
-            "target": self.target,
-            "kind": self.kind,
-            "baseline": self.baseline,
-            "edges": [float(e) if np.isfinite(e) else None for e in self.edges],
-            "states": [
-                {"state": state, "rows": rows, "expectation": value}
-                for state, rows, value in zip(*columns, strict=True)
-            ],
-        }
+        states = [
+            {"state": state, "rows": rows, "expectation": value}
+            for state, rows, value in zip(*columns, strict=True)
+        ]
+        return super().to_dict() | {"states": states}
 
     def _repr_html_(self) -> str:
         moved = (self.expectations - self.baseline).tolist()
