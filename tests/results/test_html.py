@@ -12,12 +12,7 @@ import pytest
 import bayleaf
 from bayleaf.datasets import load_heart
 from bayleaf.evaluation import compare
-from bayleaf.explain import (
-    counterfactuals,
-    importance,
-    robustness,
-    robustness_of_rows,
-)
+from bayleaf.explain import counterfactuals, importance, robustness, robustness_of_rows
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.regression import learned_trees
 from bayleaf.results.figures import network_html, states_html, steps_html

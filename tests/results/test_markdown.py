@@ -8,12 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bayleaf.results.document import (
-    Document,
-    Facts,
-    Name,
-    Table,
-)
+from bayleaf.results.document import Document, Facts, Name, Table
 from bayleaf.results.markdown import markdown_of
 from bayleaf.wording import plain, shown_name
 from offenders import check_each

@@ -5,12 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from bayleaf.report.card.about import About
-from bayleaf.report.card.columns import columns_part
-from bayleaf.report.card.figures import figures_part
 from bayleaf.report.card.groups import groups_part
 from bayleaf.report.card.limits import limits_part
 from bayleaf.report.schema import check_schema
-from bayleaf.report.wording import number
+from bayleaf.report.wording import NUMBER_TITLES, SCORE_TITLES, number, percent
 from bayleaf.results.document import (
     Document,
     Facts,
@@ -27,6 +25,19 @@ Values = dict[str, Any]
 
 BLANK = "to be filled in"
 _CLASSES = 12
+_COLUMNS = 60
+MISSING_TOLD = {
+    "marginalize": "Missing cells are not counted, and are summed out of predictions.",
+    "em": "Missing cells count by expectation, and are summed out of answers.",
+    "state": "Missing cells count as a value of their own.",
+    "error": "Rows with missing cells are refused.",
+}
+UNKNOWN_TOLD = {
+    "missing": "Values that training did not contain count as missing.",
+    "error": "Values that training did not contain are refused.",
+}
+_OF_DENSITIES = {"nats_per_row": "log-likelihood (nats a row)"}
+_SHARES = ("accuracy", "balanced_accuracy", "coverage", "r2")
 
 
 def model_card(summary: Values, about: About | None = None) -> str:
@@ -90,8 +101,8 @@ def card_parts(summary: Values, about: About) -> list[Document]:
         _purpose_part(about),
         _model_part(summary),
         _data_part(summary, about),
-        columns_part(summary),
-        figures_part(summary),
+        _columns_part(summary),
+        _figures_part(summary),
         groups_part(summary),
         limits_part(summary, about),
     ]
@@ -197,3 +208,114 @@ def _data_part(summary: Values, about: About) -> Document:
         ]
     )
     return Document("Data and dates", [facts])
+
+
+def _columns_part(summary: Values) -> Document:
+    """How each column is read, with its cut points counted and its missing cells."""
+    columns, n_rows = summary["columns"], summary["data"]["n_rows"]
+    table = Table(
+        ("column", "read as", "values", "cut points", "missing", "unknown"),
+        [_row(column, n_rows) for column in columns],
+        "Columns as the model reads them, and their cells in this table",
+        n_words=2,
+        max_rows=_COLUMNS,
+    )
+    rules = summary["rules"]
+    told = []
+    if rules is not None:
+        told = [
+            MISSING_TOLD[rules["missing_cells"]],
+            UNKNOWN_TOLD[rules["unknown_values"]],
+        ]
+    n_sharing = sum(column["has_other"] for column in columns)
+    if n_sharing:
+        sharing = "column has a value" if n_sharing == 1 else "columns have a value"
+        told.append(f"{n_sharing} {sharing} that rare and unseen ones share.")
+    return Document("How columns are read", [table, *told])
+
+
+def _row(column: Values, n_rows: int) -> tuple[Text, ...]:
+    """One column of the table."""
+    n_cuts = column["n_cuts"]
+    return (
+        Name(column["name"]),
+        column["read_as"],
+        str(column["n_states"]),
+        "" if n_cuts is None else str(n_cuts),
+        _share(column["missing"], n_rows),
+        _share(column["unknown"], n_rows),
+    )
+
+
+def _share(n_cells: int, n_rows: int) -> str:
+    """A share of the rows; numbers of two roundings could give one above all."""
+    return percent(min(n_cells / n_rows, 1.0)) if n_cells else "0"
+
+
+def _figures_part(summary: Values) -> Document:
+    """Held-out figures with their intervals, and how they were measured."""
+    quality = summary["quality"]
+    if quality["basis"] == "none":
+        # The reason may name values of the table.
+        return Document("Figures", [Name(quality["basis_told"], 300)])
+    scores, titles = _scores(summary)
+    intervals, without = quality["intervals"], quality.get("baseline") or {}
+    rows: list[tuple[Text, ...]] = []
+    for name, title in titles.items():
+        if scores.get(name) is None:
+            continue
+        cells = [_figure(name, scores[name]), _interval(name, intervals.get(name))]
+        cells.append(_figure(name, without[name]) if name in without else "")
+        rows.append((title, *cells))
+    heads = ("figure", "value", "95 % interval", "without any feature")
+    about = "about " * _rounded(summary)
+    caption = f"Figures on {about}{quality['n_rows']} held-out rows"
+    told = [quality["basis_told"], *_told(intervals, quality.get("folds"))]
+    return Document("Figures", [Table(heads, rows, caption), *told])
+
+
+def _rounded(summary: Values) -> bool:
+    """Whether numbers of rows are rounded."""
+    return bool(summary["privacy"]["min_count"] > 1)
+
+
+def _scores(summary: Values) -> tuple[Values, dict[str, str]]:
+    """Scores by name, and what they are called."""
+    quality = summary["quality"]
+    if summary["kind"] == "density":
+        return quality, _OF_DENSITIES
+    titles = SCORE_TITLES if summary["kind"] == "classifier" else NUMBER_TITLES
+    return quality["scores"], titles
+
+
+def _told(intervals: Values, folds: Values | None) -> list[Text]:
+    """How intervals were computed, and how figures vary over folds."""
+    told: list[Text] = []
+    if intervals:
+        told.append(
+            "Intervals are of 95 %: of shares by Jeffreys' prior, of means over "
+            "rows by Student's distribution. They are for the choice of held-out "
+            "rows, not for that of training rows."
+        )
+    if folds:
+        accuracy, loss = folds["accuracy"], folds["log_loss"]
+        told.append(
+            f"Over {folds['n_folds']} folds, the accuracy has a standard deviation "
+            f"of {percent(accuracy['sd'])}, the log-loss of {number(loss['sd'])}."
+        )
+    return told
+
+
+def _figure(name: str, value: float) -> str:
+    """A figure as it is written."""
+    if name in _SHARES:
+        return percent(value)
+    return f"{value:.5g}" if name in NUMBER_TITLES else number(value)
+
+
+def _interval(name: str, ends: list[float] | None) -> str:
+    """An interval as it is written; nothing where there is none."""
+    if ends is None:
+        return ""
+    low, high = (_figure(name, end) for end in ends)
+    return f"{low} to {high}"

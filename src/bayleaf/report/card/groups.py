@@ -7,12 +7,7 @@ from typing import Any
 
 from bayleaf.evaluation.groups.estimates import LEAST_ROUNDINGS
 from bayleaf.report.wording import number, percent
-from bayleaf.results.document import (
-    Document,
-    Name,
-    Table,
-    Text,
-)
+from bayleaf.results.document import Document, Name, Table, Text
 
 Values = dict[str, Any]
 Written = Callable[[float], str]

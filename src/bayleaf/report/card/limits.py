@@ -7,13 +7,7 @@ from typing import Any
 
 from bayleaf.report.card.about import About
 from bayleaf.report.wording import percent
-from bayleaf.results.document import (
-    Document,
-    Items,
-    Name,
-    Text,
-    listed_names,
-)
+from bayleaf.results.document import Document, Items, Name, Text, listed_names
 from bayleaf.wording import counted
 
 Values = dict[str, Any]
