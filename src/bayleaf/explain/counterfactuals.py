@@ -15,6 +15,7 @@ from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.explain.certificates.changed_row import (
     ChangedRow,
+    changes_cell,
     changes_list,
     changes_text,
     check_counts,
@@ -30,12 +31,14 @@ from bayleaf.explain.subject import is_absent, predictor_of, row_of
 from bayleaf.inference.states import find_variable, known_state
 from bayleaf.models.predictor import Predictor
 from bayleaf.progress import Work
-from bayleaf.results.document import Document, Items
+from bayleaf.results.document import Document, Items, Table
 from bayleaf.results.result import Record, Result
 from bayleaf.wording import brief, counted, format_number, name_list, quoted
 
 # Sets of changes that are looked at by default, and tables looked up for them at most.
 _MIN_SETS, _MAX_SETS, _MAX_TABLES = 2_000, 100_000, 200_000_000
+# Sets of changes that a notebook shows.
+_LINES = 20
 
 Direction = Literal["up", "down"]
 Floats = NDArray[np.float64]
@@ -138,8 +141,19 @@ class Counterfactuals(
         notes = [f"(rows ranked by {self.basis})"] * (self.basis != JOINT)
         notes += [f"({self._open})"] * (not self.exact)
         items = [f"{item}{self._price(item)}" for item in self.items]
+        rows = [
+            (
+                changes_cell(item.changes),
+                str(item.prediction),
+                f"{item.probabilities[str(item.prediction)]:.3f}",
+                *[format_number(item.cost)] * self.priced,
+            )
+            for item in self.items
+        ]
+        heads = ["if", "then", "probability", *["cost"] * self.priced]
+        table = Table(heads, rows, n_words=2, max_rows=_LINES)
         title = f"what would make it {self._wanted}, {first}"
-        return Document(title, [*notes, Items(items)])
+        return Document(title, [*notes, Items(items, table=table)])
 
     @property
     def _wanted(self) -> str:

@@ -50,6 +50,7 @@ class Items:
     title: str = ""
     max_items: int | None = None  # others are only counted
     is_short: bool = False
+    table: Table | None = None  # what pages show in their place
 
 
 @dataclass(frozen=True)

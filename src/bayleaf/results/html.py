@@ -133,6 +133,8 @@ def _part(part: Part) -> str:
                 for label, value in part.rows
             )
             return f'<ul class="facts">{facts}</ul>'
+        case Items(table=Table() as table):
+            return _table(table)
         case Items():
             return _items(part) if part.items else ""
         case Table():
