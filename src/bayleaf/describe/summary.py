@@ -10,7 +10,15 @@ from bayleaf.data.encoder.column_table import ColumnTable
 from bayleaf.models.predictor import Predictor
 from bayleaf.results.document import Document, Facts, Items, Part
 from bayleaf.results.result import Result
-from bayleaf.wording import brief, brief_names, counted, plain, shown_name
+from bayleaf.wording import (
+    brief,
+    brief_names,
+    counted,
+    cut,
+    plain,
+    shown_name,
+    visible,
+)
 
 Name = str | int
 # Items of a list that are shown.
@@ -137,9 +145,10 @@ class Summary(FittedSummary):
     def facts(self) -> list[tuple[str, str]]:
         """Class, sizes and log-likelihood."""
         priors = ", ".join(
-            f"{plain(label, _MAX_NAME)} {prior:.3f}" for label, prior in self.classes
+            f"{cut(visible(str(label)), _MAX_NAME)} {prior:.3f}"
+            for label, prior in self.classes
         )
-        target = plain(shown_name(self.target), _MAX_NAME)
+        target = cut(shown_name(self.target), _MAX_NAME)
         likelihood = f"{self.log_likelihood:.6g} nats ({self.log_likelihood_scope})"
         facts = [
             ("class", f"{target}: {priors}"),
