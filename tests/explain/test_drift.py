@@ -354,7 +354,8 @@ def test_the_picture_names_the_first(model: KDBClassifier) -> None:
         drawn(told, limit=0)
     with pytest.raises(TypeError, match="must be what"):
         drawn({})  # type: ignore[arg-type]
-    assert told._repr_html_().count("bits, p") == len(told.variables)
+    n_bars = told._repr_html_().count("<i class=")
+    assert n_bars == len(told.variables) + len(told.families)
     assert f"most {told.ranked_variables()[0].name}" in repr(told)
 
 

@@ -131,7 +131,7 @@ def test_a_spent_budget_is_said() -> None:
     cut = counterfactuals(model, row, max_changes=5, cost={"f0": 2}, budget=1000)
     assert not cut.exact
     assert not cut.to_dict()["exact"]
-    assert "the search ended at its budget" in str(cut)
+    assert "the search ended at its budget" in " ".join(str(cut).split())
     assert "the search ended at its budget" in cut._repr_html_()
 
 
@@ -145,7 +145,7 @@ def test_costs_decide_what_comes_first_and_are_told() -> None:
     told = " ".join(str(found).split())
     assert f"at a cost of {found[0].cost:g}" in told
     assert "cheapest first" in str(found)
-    assert "<th>cost</th>" in found._repr_html_().replace(' scope="col"', "")
+    assert ">cost</th>" in found._repr_html_()
 
 
 def test_ordered_categories_have_ways_and_steps() -> None:

@@ -17,6 +17,7 @@ ORDER = [
     ("progress",),
     ("data", "graph", "layout"),
     ("pictures",),
+    ("results",),
     ("counts",),
     ("streams",),
     ("cpds",),

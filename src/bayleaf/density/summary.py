@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
-from typing import Any
+from dataclasses import dataclass
 
 from bayleaf.data.column_table import ColumnTable
-from bayleaf.describe.summary import (
-    Name,
-    column_lists,
-    column_section,
-    section,
-    short_name,
-)
+from bayleaf.describe.summary import MAX_ITEMS, FittedSummary, Name
 from bayleaf.models.fit_stamp import FitStamp
-from bayleaf.models.texts.html_summary import arc_text, facts_html
-from bayleaf.wording import brief, brief_names, counted, visible
+from bayleaf.results.document import Items, Part
+from bayleaf.wording import brief, brief_names, counted
 
 
 @dataclass(frozen=True)
-class DensitySummary:
+class DensitySummary(FittedSummary):
     """Facts on a fitted density model.
 
     Parameters
@@ -75,34 +68,27 @@ class DensitySummary:
     remarks: tuple[str, ...] = ()
     fitted: FitStamp | None = None
 
-    def to_dict(self) -> dict[str, Any]:
-        """The summary as plain values, ready for JSON."""
-        values = asdict(replace(self, columns=None))
-        values["columns"] = [] if self.columns is None else self.columns.to_dict()
-        values["notes"] = dict(self.notes)
-        values["unknown"] = dict(self.unknown)
-        return values
-
-    def _repr_html_(self) -> str:
+    def facts(self) -> list[tuple[str, str]]:
+        """Setting, sizes and scores."""
         unit = "bits" if self.local_score == "mdl" else "nats"
         facts = [
             ("setting", self.setting),
-            ("variables", self.n_variables),
-            ("arcs", self.n_edges),
+            ("variables", str(self.n_variables)),
+            ("edges", str(self.n_edges)),
             ("parameters", f"{self.n_parameters} ({self.n_free_parameters} free)"),
             (f"{self.local_score} score", f"{self.score:.8g} {unit}"),
-            ("log-likelihood", f"{self.log_likelihood:.8g} nats, training rows"),
+            ("log-likelihood", f"{self.log_likelihood:.8g} nats (training rows)"),
         ]
         if self.sample:
             facts.append(("rows", self.sample))
         if self.fitted is not None:
             facts.append(("fitted", str(self.fitted)))
-        lists = [
-            ("arcs", [arc_text(*arc) for arc in self.edges]),
-            ("remarks", self.remarks),
-            *column_lists(self.notes, self.unknown, short_name),
-        ]
-        return facts_html(self.model, facts, lists)
+        return facts
+
+    def lists(self) -> list[Part]:
+        """Remarks and arcs."""
+        edges = [f"{parent} -> {child}" for parent, child in self.edges]
+        return [Items(self.remarks, "remarks"), Items(edges, "edges", MAX_ITEMS)]
 
     def __repr__(self) -> str:
         arcs = brief_names([f"{parent} -> {child}" for parent, child in self.edges])
@@ -113,29 +99,3 @@ class DensitySummary:
             f"{counted(self.n_edges, 'arc')} ({arcs})",
             f"log-likelihood {self.log_likelihood:.8g} nats",
         )
-
-    def __str__(self) -> str:
-        lines = self.model_text().splitlines()
-        return "\n".join([*lines, *column_section(self.columns)])
-
-    def model_text(self) -> str:
-        """The facts without those on columns."""
-        unit = "bits" if self.local_score == "mdl" else "nats"
-        lines = [
-            self.model,
-            f"  setting          {self.setting}",
-            f"  variables        {self.n_variables}",
-            f"  edges            {self.n_edges}",
-            f"  parameters       {self.n_parameters} ({self.n_free_parameters} free)",
-            f"  {self.local_score} score".ljust(19) + f"{self.score:.8g} {unit}",
-            f"  log-likelihood   {self.log_likelihood:.8g} nats (training rows)",
-        ]
-        if self.sample:
-            lines.append(f"  rows             {self.sample}")
-        if self.fitted is not None:
-            lines.append(f"  fitted           {self.fitted}")
-        edges = [f"{parent} -> {child}" for parent, child in self.edges]
-        lines += [f"  {visible(remark)}" for remark in self.remarks]
-        for place in (("edges", edges), *column_lists(self.notes, self.unknown)):
-            lines += section(*place)
-        return "\n".join(lines)

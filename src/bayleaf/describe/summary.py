@@ -2,25 +2,98 @@
 
 from __future__ import annotations
 
-import textwrap
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from bayleaf.data.column_table import ColumnTable
 from bayleaf.models.fit_stamp import FitStamp
 from bayleaf.models.predictor import Predictor
-from bayleaf.models.texts.html_summary import arc_text, facts_html
-from bayleaf.wording import brief, brief_names, counted, plain, shown_name, visible
+from bayleaf.results.document import Document, Facts, Items, Part
+from bayleaf.results.result import Result
+from bayleaf.wording import (
+    brief,
+    brief_names,
+    counted,
+    cut,
+    plain,
+    shown_name,
+    visible,
+)
 
 Name = str | int
-Pairs = tuple[tuple[Name, Any], ...]
+# Items of a list that are shown.
+MAX_ITEMS = 20
+# Characters of a name.
+_MAX_NAME = 60
 
-_WIDTH = 80
+
+class FittedSummary(Result):
+    """What summaries of classifiers, density models and regressors share."""
+
+    model: str
+    notes: tuple[tuple[Name, str], ...]
+    unknown: tuple[tuple[Name, int], ...]
+    columns: ColumnTable | None
+
+    def facts(self) -> list[tuple[str, str]]:
+        """Labels with their values, the first things to read."""
+        raise NotImplementedError
+
+    def lists(self) -> list[Part]:
+        """What is listed below the facts."""
+        raise NotImplementedError
+
+    def document(self) -> Document:
+        """The facts without those on columns."""
+        notes = [f"{name}: {note}" for name, note in self.notes]
+        cells = [f"{name}: {count} cells" for name, count in self.unknown]
+        parts = [
+            Facts(self.facts()),
+            *self.lists(),
+            Items(notes, "notes", MAX_ITEMS),
+            Items(cells, "values not seen in training, taken as missing"),
+        ]
+        return Document(self.model, parts)
+
+    def model_text(self) -> str:
+        """The facts without those on columns, as text."""
+        return super().to_text()
+
+    def to_text(self, width: int = 80) -> str:
+        """Write the facts, and how columns were taken, for a terminal.
+
+        Parameters
+        ----------
+        width : int, default=80
+            Characters per line.
+
+        Returns
+        -------
+        str
+        """
+        text = super().to_text(width)
+        if self.columns is None:
+            return text
+        lines = self.columns.lines(MAX_ITEMS, width - 4)
+        return "\n".join([text, "  columns", *(f"    {line}" for line in lines)])
+
+    def to_dict(self) -> dict[str, Any]:
+        """The summary as plain values, ready for JSON.
+
+        Returns
+        -------
+        dict
+        """
+        return super().to_dict() | {
+            "columns": [] if self.columns is None else self.columns.to_dict(),
+            "notes": dict(self.notes),
+            "unknown": dict(self.unknown),
+        }
 
 
 @dataclass(frozen=True)
-class Summary:
+class Summary(FittedSummary):
     """Facts on a fitted classifier.
 
     Parameters
@@ -73,123 +146,55 @@ class Summary:
     columns: ColumnTable | None = None
     fitted: FitStamp | None = None
 
-    def to_dict(self) -> dict[str, Any]:
-        """The summary as plain values, ready for JSON."""
-        values = asdict(replace(self, columns=None))
-        values["columns"] = [] if self.columns is None else self.columns.to_dict()
-        values["classes"] = [
-            {"label": label, "prior": prior} for label, prior in self.classes
-        ]
-        values["notes"] = dict(self.notes)
-        values["unknown"] = dict(self.unknown)
-        return values
-
-    def _repr_html_(self) -> str:
-        facts: list[tuple[str, Any]] = [("class", short_name(self.target))]
-        facts += [(f"P({short_name(c)})", f"{p:.3f}") for c, p in self.classes[:20]]
-        facts += [
-            ("features", self.n_features),
-            ("arcs among features", self.n_arcs),
-            ("free parameters", self.n_parameters),
-            (
-                f"log-likelihood ({self.log_likelihood_scope})",
-                f"{self.log_likelihood:.6g} nats, training rows",
-            ),
+    def facts(self) -> list[tuple[str, str]]:
+        """Class, sizes and log-likelihood."""
+        priors = ", ".join(
+            f"{cut(visible(str(label)), _MAX_NAME)} {prior:.3f}"
+            for label, prior in self.classes
+        )
+        target = cut(shown_name(self.target), _MAX_NAME)
+        likelihood = f"{self.log_likelihood:.6g} nats ({self.log_likelihood_scope})"
+        facts = [
+            ("class", f"{target}: {priors}"),
+            ("features", str(self.n_features)),
+            ("dependence arcs", f"{self.n_arcs} among features"),
+            ("free parameters", str(self.n_parameters)),
+            ("log-likelihood", likelihood),
         ]
         if self.temperature != 1.0:
             facts.append(("temperature", f"{self.temperature:.4g}"))
         if self.fitted is not None:
             facts.append(("fitted", str(self.fitted)))
-        lists = [
-            ("arcs among features", [arc_text(*arc) for arc in self.arcs]),
-            ("remarks", self.remarks),
-            *column_lists(self.notes, self.unknown, short_name),
+        return facts
+
+    def lists(self) -> list[Part]:
+        """Arcs and remarks."""
+        arcs = [f"{parent} -> {child}" for parent, child in self.arcs]
+        return [
+            Items(arcs, "arcs among features", MAX_ITEMS),
+            Items(self.remarks, "remarks"),
         ]
-        return facts_html(self.model, facts, lists)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The summary as plain values, ready for JSON.
+
+        Returns
+        -------
+        dict
+        """
+        classes = [{"label": label, "prior": prior} for label, prior in self.classes]
+        return super().to_dict() | {"classes": classes}
 
     def __repr__(self) -> str:
         shown = brief_names([f"{label} {prior:.3f}" for label, prior in self.classes])
         return brief(
             self,
             self.model,
-            f"class {short_name(self.target)} ({shown})",
+            f"class {plain(self.target, _MAX_NAME)} ({shown})",
             counted(self.n_features, "feature"),
             f"{counted(self.n_arcs, 'arc')} among features",
             counted(self.n_parameters, "free parameter"),
         )
-
-    def __str__(self) -> str:
-        lines = self.model_text().splitlines()
-        return "\n".join([*lines, *column_section(self.columns)])
-
-    def model_text(self) -> str:
-        """The facts without those on columns."""
-        priors = ", ".join(
-            f"{visible(str(label))} {prior:.3f}" for label, prior in self.classes
-        )
-        lines = [
-            self.model,
-            f"  class            {shown_name(self.target)}: {priors}",
-            f"  features         {self.n_features}",
-            f"  dependence arcs  {self.n_arcs} among features",
-            f"  free parameters  {self.n_parameters}",
-            f"  log-likelihood   {self.log_likelihood:.6g} nats "
-            f"({self.log_likelihood_scope})",
-        ]
-        if self.temperature != 1.0:
-            lines.append(f"  temperature      {self.temperature:.4g}")
-        if self.fitted is not None:
-            lines.append(f"  fitted           {self.fitted}")
-        lines += section("arcs among features", [f"{a} -> {b}" for a, b in self.arcs])
-        lines += [f"  {visible(remark)}" for remark in self.remarks]
-        notes, unknown = column_lists(self.notes, self.unknown)
-        lines += section(*notes) + section(*unknown, most=len(self.unknown))
-        return "\n".join(shown for line in lines for shown in _folded(line))
-
-
-def section(title: str, items: Sequence[str], most: int = 20) -> list[str]:
-    """A title and the first items below it; nothing where there are none."""
-    if not items:
-        return []
-    hidden = len(items) - most
-    more = [f"    and {hidden} more"] if hidden > 0 else []
-    return [f"  {title}", *(f"    {visible(item)}" for item in items[:most]), *more]
-
-
-def column_section(columns: ColumnTable | None) -> list[str]:
-    """How columns were taken, as a section of a summary's text."""
-    if columns is None:
-        return []
-    return ["  columns", *(f"    {one}" for one in columns.lines(20, _WIDTH - 4))]
-
-
-def column_lists(
-    notes: Pairs, unknown: Pairs, named: Callable[[Name], str] = str
-) -> list[tuple[str, list[str]]]:
-    """Notes on columns and their unknown cells, each as a title and its items."""
-    cells = [f"{named(name)}: {count} cells" for name, count in unknown]
-    return [
-        ("notes", [f"{named(name)}: {note}" for name, note in notes]),
-        ("values not seen in training, taken as missing", cells),
-    ]
-
-
-def short_name(name: Name) -> str:
-    """A column's name where room is scarce."""
-    return plain(name, 60)
-
-
-def _folded(line: str) -> list[str]:
-    """A line as it is, or where it is too long as several, the further ones deeper."""
-    if len(line) <= _WIDTH:
-        return [line]
-    indent = " " * (len(line) - len(line.lstrip()))
-    return textwrap.wrap(
-        line.lstrip(),
-        _WIDTH,
-        initial_indent=indent,
-        subsequent_indent=f"{indent}    ",
-    )
 
 
 def summarize(

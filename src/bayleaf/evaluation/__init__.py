@@ -1,7 +1,8 @@
 """Held-out scores of models, and whether they differ significantly."""
 
 from bayleaf.evaluation.audits import Audit, audit
-from bayleaf.evaluation.compare import Comparison, compare
+from bayleaf.evaluation.compare import compare
+from bayleaf.evaluation.comparison import Comparison
 from bayleaf.evaluation.cross_validation import cross_validate
 from bayleaf.evaluation.density import (
     DensityScores,

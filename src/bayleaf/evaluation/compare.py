@@ -3,81 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
-
-from rich.table import Table
 
 from bayleaf.classifiers import CLASSIFIERS
 from bayleaf.classifiers.shared.parameters import checked_loss
 from bayleaf.data.class_labels import encode_labels
-from bayleaf.evaluation import result_table
-from bayleaf.evaluation.compared_scores import BEST, ComparedScores
+from bayleaf.evaluation.comparison import BEST, Comparison
 from bayleaf.evaluation.cross_validation import cross_validate
 from bayleaf.evaluation.folds import deal_folds
 from bayleaf.evaluation.operating_points import LossMatrix, implied_threshold
-from bayleaf.wording import brief, brief_names, counted, near_names, quoted
+from bayleaf.wording import near_names, quoted
 
 DEFAULT_MODELS = ("nb", "tan", "kdb", "hnb", "auto")
-
-
-@dataclass(frozen=True)
-class Comparison(ComparedScores):
-    """Scores of several classifiers on the same folds.
-
-    Parameters
-    ----------
-    results : tuple of CrossValidation
-        One a classifier.
-    classes : tuple
-        Labels of the target, in increasing order.
-    n_rows : int
-        Rows of the table.
-    n_folds, n_repeats, random_state : int
-        How rows were dealt.
-    baseline : str
-        The classifier that the others are tested against, or "best": for each score
-        the one with the best mean.
-    loss : ndarray of shape (n_classes, n_classes), optional
-        Cost of each prediction (rows) where a class (columns) is true.
-    """
-
-    def to_rows(self) -> list[dict[str, Any]]:
-        """One flat row a classifier, such as a data frame takes."""
-        return result_table.flat_rows(self)
-
-    def to_csv(self, path: str | Path | None = None) -> str:
-        """The rows of `to_rows` as CSV text, written to a file if one is named."""
-        return result_table.csv_text(self, path)
-
-    def to_markdown(self) -> str:
-        """Mean and standard deviation of every score as a Markdown table."""
-        return result_table.markdown(self)
-
-    def to_tables(self, title: str | None = None) -> list[Table]:
-        """Tables for a terminal of 80 columns: the scores, then what they cost."""
-        return result_table.terminal_tables(self, title)
-
-    def legend(self) -> list[str]:
-        """What the marks in the tables mean, and what is missing from means."""
-        return result_table.legend(self)
-
-    def _repr_html_(self) -> str:
-        return result_table.html(self)
-
-    def __repr__(self) -> str:
-        best = self.best("log_loss")
-        loss = f"{self[best].mean('log_loss'):.4f}"
-        return brief(
-            self,
-            counted(len(self.names), "model") + f" ({brief_names(self.names)})",
-            f"{self.n_rows} rows in {self.n_folds} folds",
-            f"lowest log-loss {loss} by {best}",
-        )
-
-    def __str__(self) -> str:
-        return result_table.plain_text(self)
 
 
 def compare(

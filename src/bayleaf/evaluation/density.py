@@ -19,11 +19,12 @@ from bayleaf.density.encoding import read_table
 from bayleaf.evaluation.cross_validation import Rows
 from bayleaf.evaluation.statistics import Floats
 from bayleaf.progress import Work, displayed
+from bayleaf.results.result import Record, plain_values
 from bayleaf.wording import brief, counted
 
 
 @dataclass(frozen=True)
-class DensityScores:
+class DensityScores(Record, keys={"log_probabilities": None}):
     """What a density model makes of one set of held-out rows.
 
     Parameters
@@ -52,18 +53,13 @@ class DensityScores:
         """Mean log probability of a row, in nats."""
         return self.log_likelihood / self.n_rows
 
-    def to_dict(self) -> dict[str, Any]:
-        """The sums as plain values, ready for JSON."""
-        return {
-            "n_rows": self.n_rows,
-            "log_likelihood": _finite(self.log_likelihood),
-            "bound": self.bound,
-            "n_impossible": self.n_impossible,
-        }
-
 
 @dataclass(frozen=True)
-class DensityValidation:
+class DensityValidation(
+    Record,
+    keys={"name": "model", "n_repeats": None},
+    computed=("log_likelihood", "bound", "n_impossible"),
+):
     """Held-out log-likelihood of one density model over all folds and repeats.
 
     Parameters
@@ -117,20 +113,8 @@ class DensityValidation:
 
     def to_dict(self) -> dict[str, Any]:
         """The figures as plain values; null where a likelihood is infinite."""
-        return {
-            "model": self.name,
-            "log_likelihood": _finite(self.log_likelihood),
-            "bound": self.bound,
-            "nats_per_row": {
-                "mean": _finite(self.nats_per_row),
-                "sd": _finite(self.sd_per_row),
-            },
-            "n_impossible": self.n_impossible,
-            "n_parameters": self.n_parameters,
-            "n_arcs": self.n_arcs,
-            "fit_seconds": self.fit_seconds,
-            "folds": [fold.to_dict() for fold in self.folds],
-        }
+        nats = {"mean": self.nats_per_row, "sd": self.sd_per_row}
+        return super().to_dict() | {"nats_per_row": plain_values(nats)}
 
     def __repr__(self) -> str:
         total = f"held-out log-likelihood {self.log_likelihood:.8g} nats"
@@ -271,8 +255,3 @@ def _deal(
 def _n_rows(X: Any) -> int:
     """Rows of an array or a data frame."""
     return int(getattr(X, "num_rows", None) or len(X))
-
-
-def _finite(value: float) -> float | None:
-    """A number, or None for what JSON cannot hold."""
-    return value if math.isfinite(value) else None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from bayleaf.evaluation.metrics import Scores, expected_calibration_error
 from bayleaf.evaluation.statistics import Floats
+from bayleaf.results.result import Record
 from bayleaf.wording import brief, brief_fields, counted, near_names, quoted
 
 # Scores that are shares of, or means over, the rows of a fold.
@@ -48,7 +49,11 @@ class HeldOut:
 
 
 @dataclass(frozen=True)
-class CrossValidation:
+class CrossValidation(
+    Record,
+    keys={"name": "model", "held_out": None},
+    computed=("pooled_calibration_error", "n_folds_without_auc", "n_clipped"),
+):
     """Scores of one classifier over all folds and repeats.
 
     Parameters
@@ -135,18 +140,7 @@ class CrossValidation:
             for name in SCORES
             if len(self.values(name))
         }
-        return {
-            "model": self.name,
-            **means,
-            "pooled_calibration_error": self.pooled_calibration_error,
-            "n_folds_without_auc": self.n_folds_without_auc,
-            "n_clipped": self.n_clipped,
-            "n_parameters": self.n_parameters,
-            "n_arcs": self.n_arcs,
-            "fit_seconds": self.fit_seconds,
-            "predict_seconds": self.predict_seconds,
-            "folds": [asdict(fold) for fold in self.folds],
-        }
+        return super().to_dict() | means
 
     def __repr__(self) -> str:
         scores = [f"{name} {self.mean(name):.4f}" for name in ("accuracy", "log_loss")]

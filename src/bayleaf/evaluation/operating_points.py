@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.evaluation.statistics import Floats
+from bayleaf.results.result import Record
 from bayleaf.wording import brief_fields, name_list, quoted
 
 # Thresholds that a table shows beside the one that the costs imply.
@@ -160,7 +161,7 @@ def _cost(path: str | Path, predicted: str, true: str, cell: str) -> float:
 
 
 @dataclass(frozen=True)
-class OperatingPoint:
+class OperatingPoint(Record):
     """What a threshold between two classes leads to on held-out rows.
 
     Parameters
@@ -185,10 +186,6 @@ class OperatingPoint:
     precision: float | None
     n_positive: int
     cost: float | None
-
-    def to_dict(self) -> dict[str, float | None]:
-        """The fields as plain values."""
-        return asdict(self)
 
 
 def implied_threshold(loss: Floats, positive: int = 1) -> float:

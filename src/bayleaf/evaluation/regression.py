@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from sklearn.model_selection import GroupKFold, KFold
 
 from bayleaf.data.tables.frames import take_rows
 from bayleaf.progress import Work, displayed
+from bayleaf.results.result import Record
 from bayleaf.wording import brief
 
 Floats = NDArray[np.float64]
@@ -20,7 +21,7 @@ COVERAGE = 0.9
 
 
 @dataclass(frozen=True)
-class RegressionScores:
+class RegressionScores(Record):
     """How well distributions of held-out rows predict; smaller is better but for R2.
 
     Errors, scores and width are in the target's unit; coverage and width are those of
@@ -36,10 +37,6 @@ class RegressionScores:
     coverage: float  # share of rows inside
     width: float  # mean
     n_rows: int
-
-    def to_dict(self) -> dict[str, float]:
-        """The scores as plain values."""
-        return asdict(self)
 
     def __repr__(self) -> str:
         facts = (f"RMSE {self.rmse:.5g}", f"CRPS {self.crps:.5g}")

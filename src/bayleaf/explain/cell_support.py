@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from bayleaf.data.codes import Codes
 from bayleaf.models.class_model import ClassModel
 from bayleaf.models.support.support_counts import SupportCounts
+from bayleaf.results.result import Record
 from bayleaf.wording import brief, stated
 
 Given = tuple[tuple[str | int, str], ...]
@@ -20,7 +21,7 @@ FEW_ROWS = 5.0
 
 
 @dataclass(frozen=True)
-class CellSupport:
+class CellSupport(Record, keys={"is_rare": "rare"}, computed=("is_rare",)):
     """The training rows behind one distribution that a row uses.
 
     Parameters
@@ -47,13 +48,7 @@ class CellSupport:
 
     def to_dict(self) -> dict[str, Any]:
         """The support as plain values, ready for JSON."""
-        return {
-            "feature": self.feature,
-            "value": self.value,
-            "given": {str(name): state for name, state in self.given},
-            "rows": self.rows,
-            "rare": self.is_rare,
-        }
+        return super().to_dict() | {"given": {str(n): state for n, state in self.given}}
 
     def __repr__(self) -> str:
         return brief(self, self)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Real
@@ -28,14 +27,14 @@ from bayleaf.explain.certificates.set_search import (
     blocks_of,
 )
 from bayleaf.explain.row_probability import JOINT, MARGINALS, has_joint
-from bayleaf.explain.subject import is_absent, plain_label, predictor_of, row_of
+from bayleaf.explain.subject import is_absent, predictor_of, row_of
 from bayleaf.inference.states import find_variable, known_state
 from bayleaf.models.predictor import Predictor
-from bayleaf.pictures.notebook import picture_html, table_html
 from bayleaf.progress import Work
+from bayleaf.results.document import Document, Items, Table
+from bayleaf.results.result import Record, Result
 from bayleaf.wording import brief, counted, format_number, name_list, quoted
 
-_WIDTH = 80
 # Sets of changes that are looked at by default, and tables looked up for them at most.
 _MIN_SETS, _MAX_SETS, _MAX_TABLES = 2_000, 100_000, 200_000_000
 # Sets of changes that a notebook shows.
@@ -51,7 +50,7 @@ _Ranked = tuple[float, int, float, list[int]]
 
 
 @dataclass(frozen=True)
-class Counterfactual:
+class Counterfactual(Record, keys={"prediction": "class"}):
     """A changed row that the model puts into another class.
 
     Parameters
@@ -78,13 +77,7 @@ class Counterfactual:
 
     def to_dict(self) -> dict[str, Any]:
         """The counterfactual as plain values, ready for JSON."""
-        return {
-            "changes": changes_list(self.changes),
-            "class": plain_label(self.prediction),
-            "probabilities": dict(self.probabilities),
-            "log_probability": self.log_probability,
-            "cost": self.cost,
-        }
+        return super().to_dict() | {"changes": changes_list(self.changes)}
 
     def __repr__(self) -> str:
         return brief(self, self)
@@ -96,7 +89,10 @@ class Counterfactual:
 
 
 @dataclass(frozen=True)
-class Counterfactuals:
+class Counterfactuals(
+    Result,
+    keys={"prediction": "class", "items": "counterfactuals", "priced": None},
+):
     """The smallest or cheapest changes that make a model choose another class.
 
     Parameters
@@ -137,35 +133,27 @@ class Counterfactuals:
     def __getitem__(self, index: int) -> Counterfactual:
         return self.items[index]
 
-    def to_dict(self) -> dict[str, Any]:
-        """The counterfactuals as plain values, ready for JSON."""
-        return {
-            "class": plain_label(self.prediction),
-            "target": plain_label(self.target),
-            "max_changes": self.max_changes,
-            "basis": self.basis,
-            "exact": self.exact,
-            "counterfactuals": [item.to_dict() for item in self.items],
-        }
-
-    def to_text(self) -> str:
-        """Write each set of changes as a sentence, at most 80 columns a line."""
+    def document(self) -> Document:
+        """Each set of changes as a sentence."""
         if not self.items:
-            return f"no way to {self._wanted}: {self._nothing}"
+            return Document(f"no way to {self._wanted}: {self._nothing}")
         first = "cheapest first" if self.priced else "most probable row first"
-        lines = [f"what would make it {self._wanted}, {first}"]
-        if self.basis != JOINT:
-            lines += textwrap.wrap(f"(rows ranked by {self.basis})", _WIDTH)
-        if not self.exact:
-            lines += textwrap.wrap(f"({self._open})", _WIDTH)
-        for item in self.items:
-            lines += textwrap.wrap(
-                f"{item}{self._price(item)}",
-                _WIDTH,
-                initial_indent="  - ",
-                subsequent_indent="    ",
+        notes = [f"(rows ranked by {self.basis})"] * (self.basis != JOINT)
+        notes += [f"({self._open})"] * (not self.exact)
+        items = [f"{item}{self._price(item)}" for item in self.items]
+        rows = [
+            (
+                changes_cell(item.changes),
+                str(item.prediction),
+                f"{item.probabilities[str(item.prediction)]:.3f}",
+                *[format_number(item.cost)] * self.priced,
             )
-        return "\n".join(lines)
+            for item in self.items
+        ]
+        heads = ["if", "then", "probability", *["cost"] * self.priced]
+        table = Table(heads, rows, n_words=2, max_rows=_LINES)
+        title = f"what would make it {self._wanted}, {first}"
+        return Document(title, [*notes, Items(items, table=table)])
 
     @property
     def _wanted(self) -> str:
@@ -190,30 +178,9 @@ class Counterfactuals:
         """What changes cost, where costs were given."""
         return f", at a cost of {format_number(item.cost)}" if self.priced else ""
 
-    def _repr_html_(self) -> str:
-        title = f"What would make it {self._wanted} rather than {self.prediction}"
-        if not self.items:
-            return picture_html(table_html(title, [self._nothing], []))
-        heads = ["if", "then", "probability", *["cost"] * self.priced]
-        rows = [
-            (
-                changes_cell(item.changes),
-                item.prediction,
-                f"{item.probabilities[str(item.prediction)]:.3f}",
-                *[format_number(item.cost)] * self.priced,
-            )
-            for item in self.items[:_LINES]
-        ]
-        if not self.exact:
-            title = f"{title} ({self._open})"
-        return picture_html(table_html(title, heads, rows))
-
     def __repr__(self) -> str:
         found = f"{counted(len(self), 'way')} from {self.prediction} to {self._wanted}"
         return brief(self, found, *self.items[:1])
-
-    def __str__(self) -> str:
-        return self.to_text()
 
 
 def counterfactuals(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +15,8 @@ from bayleaf.explain.subject import predictor_of, rows_of
 from bayleaf.models.class_model import calibrated_log_proba
 from bayleaf.models.predictor import Predictor
 from bayleaf.models.support.support_counts import SupportCounts
+from bayleaf.results.document import Document, Items
+from bayleaf.results.result import Record, Result
 from bayleaf.wording import brief, counted, quoted
 
 Floats = NDArray[np.float64]
@@ -26,11 +27,10 @@ _BLOCK_VALUES = 1 << 22
 _CLASSES_SHOWN = 5
 _CLASSES_TOLD = 2
 _CELLS_SHOWN = 5
-_WIDTH = 80
 
 
 @dataclass(frozen=True)
-class ClassInterval:
+class ClassInterval(Record, keys={"label": "class"}):
     """A class's probability and where it lies, given what was learned from.
 
     Parameters
@@ -48,19 +48,9 @@ class ClassInterval:
     low: float
     high: float
 
-    def to_dict(self) -> dict[str, Any]:
-        """The interval as plain values, ready for JSON."""
-        label = self.label
-        return {
-            "class": label.item() if isinstance(label, np.generic) else label,
-            "probability": self.probability,
-            "low": self.low,
-            "high": self.high,
-        }
-
 
 @dataclass(frozen=True)
-class CredibleInterval:
+class CredibleInterval(Result):
     """Credible intervals of one row's class probabilities.
 
     Parameters
@@ -86,30 +76,19 @@ class CredibleInterval:
         rare = (cell for cell in self.cells if cell.is_rare)
         return tuple(sorted(rare, key=lambda cell: cell.rows))
 
-    def to_dict(self) -> dict[str, Any]:
-        """The intervals as plain values, ready for JSON."""
-        return {
-            "row": self.row,
-            "level": self.level,
-            "classes": [one.to_dict() for one in self.classes],
-            "cells": [cell.to_dict() for cell in self.cells],
-        }
-
-    def to_text(self) -> str:
-        """Write the intervals and what rests on little, within 80 columns."""
+    def document(self) -> Document:
+        """The intervals, and what rests on few rows."""
         ranked = sorted(self.classes, key=lambda one: -one.probability)
-        lines = [f"{100 * self.level:g} % credible intervals"]
-        for one in ranked[:_CLASSES_SHOWN]:
-            text = f"{one.probability:.3f} in [{one.low:.3f}, {one.high:.3f}]"
-            lines += _wrapped(f"{text}  {one.label}")
-        rare = self.rare_cells
-        if rare:
-            lines.append(f"resting on fewer than {FEW_ROWS:g} training rows")
-        for cell in rare[:_CELLS_SHOWN]:
-            lines += _wrapped(str(cell))
-        if len(rare) > _CELLS_SHOWN:
-            lines.append(f"  and {len(rare) - _CELLS_SHOWN} more")
-        return "\n".join(lines)
+        intervals = [
+            f"{one.probability:.3f} in [{one.low:.3f}, {one.high:.3f}]  {one.label}"
+            for one in ranked[:_CLASSES_SHOWN]
+        ]
+        rare = [str(cell) for cell in self.rare_cells]
+        title = f"resting on fewer than {FEW_ROWS:g} training rows"
+        return Document(
+            f"{100 * self.level:g} % credible intervals",
+            [Items(intervals), Items(rare, title, _CELLS_SHOWN)],
+        )
 
     def __repr__(self) -> str:
         best = max(self.classes, key=lambda one: one.probability)
@@ -120,9 +99,6 @@ class CredibleInterval:
             f"level {self.level:g}",
             f"{counted(len(self.rare_cells), 'distribution')} on few rows",
         )
-
-    def __str__(self) -> str:
-        return self.to_text()
 
 
 def credible_intervals(
@@ -222,8 +198,3 @@ def _posteriors(predictor: Predictor, codes: Codes, scores: Floats) -> Floats:
     """Class probabilities of drawn scores, (n_draws, n_rows, n_classes)."""
     calibration = predictor.calibration(codes)
     return np.exp([calibrated_log_proba(drawn, *calibration) for drawn in scores])
-
-
-def _wrapped(text: str) -> list[str]:
-    """A line of a list, going on below where it is too long."""
-    return textwrap.wrap(text, _WIDTH, initial_indent="  ", subsequent_indent="    ")

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayleaf.results.result import Record
+
 Floats = NDArray[np.float64]
 
 # Where G² follows its chi-square distribution closely enough to look it up: expected
@@ -23,7 +25,7 @@ _RULED_OUT = 1e-300
 
 
 @dataclass(frozen=True)
-class Deviation:
+class Deviation(Record):
     """How far counts are from a distribution.
 
     Parameters
@@ -52,16 +54,6 @@ class Deviation:
         """What deviations are ordered by, the most surprising first."""
         spread = math.sqrt(2.0 * max(self.degrees, 1))
         return self.p_value, -(self.g2 - self.degrees) / spread
-
-    def to_dict(self) -> dict[str, Any]:
-        """The deviation as plain values, ready for JSON."""
-        return {
-            "g2": self.g2 if math.isfinite(self.g2) else None,
-            "degrees": self.degrees,
-            "p_value": self.p_value,
-            "bits": self.bits if math.isfinite(self.bits) else None,
-            "rows": self.rows,
-        }
 
 
 def deviation_of(counts: Floats, expected: Floats, rng: Any) -> Deviation:

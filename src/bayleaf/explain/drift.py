@@ -13,8 +13,9 @@ from bayleaf.counts.source import Family
 from bayleaf.explain.deviation import Deviation, deviation_of
 from bayleaf.inference.queries import Inference
 from bayleaf.models.bayesian_network import BayesianNetwork
-from bayleaf.pictures.notebook import Bar, bars_html, picture_html
-from bayleaf.wording import brief, counted, cut, name_list, quoted, shown_name
+from bayleaf.results.document import Document, Part, Table
+from bayleaf.results.result import Record, Result, plain_values
+from bayleaf.wording import brief, counted, name_list, quoted, shown_name
 
 if TYPE_CHECKING:
     from bayleaf.explain.drift_counts import Encode, TodaysCounts
@@ -22,11 +23,11 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 Name = str | int
 
-_WIDTH = 80
+_HEADS = ("p", "G2", "df", "bits/row")
 
 
 @dataclass(frozen=True)
-class VariableDrift:
+class VariableDrift(Record):
     """How one variable's states are distributed today.
 
     Parameters
@@ -50,9 +51,14 @@ class VariableDrift:
     expected: tuple[float, ...]
     found: tuple[float, ...]
 
+    def to_dict(self) -> dict[str, Any]:
+        """All of it as plain values, those of the deviation among them."""
+        values = super().to_dict()
+        return {"name": values["name"], **values.pop("deviation"), **values}
+
 
 @dataclass(frozen=True)
-class FamilyDrift:
+class FamilyDrift(Record):
     """How a variable depends on its parents today.
 
     Parameters
@@ -78,9 +84,15 @@ class FamilyDrift:
         """The parent whose arc changed most; None where the child has none."""
         return max(self.arcs, key=lambda arc: arc[1])[0] if self.arcs else None
 
+    def to_dict(self) -> dict[str, Any]:
+        """All of it as plain values, those of the deviation among them."""
+        values = super().to_dict()
+        arcs = [{"parent": parent, "bits": bits} for parent, bits in values["arcs"]]
+        return {**values, **values.pop("deviation"), "arcs": arcs}
+
 
 @dataclass(frozen=True)
-class Drift:
+class Drift(Result):
     """How far the rows of a table are from a model.
 
     Parameters
@@ -109,69 +121,44 @@ class Drift:
         return tuple(sorted(self.families, key=lambda one: one.deviation.rank))
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it as plain values, ready for JSON."""
-        return {
-            "rows": self.rows,
-            "variables": [
-                {
-                    "name": one.name,
-                    **one.deviation.to_dict(),
-                    "unknown": one.unknown,
-                    "missing": one.missing,
-                    "expected": list(one.expected),
-                    "found": list(one.found),
-                }
-                for one in self.ranked_variables()
-            ],
-            "families": [
-                {
-                    "child": one.child,
-                    "parents": list(one.parents),
-                    **one.deviation.to_dict(),
-                    "arcs": [{"parent": p, "bits": bits} for p, bits in one.arcs],
-                }
-                for one in self.ranked_families()
-            ],
-            "remark": self.remark,
+        """All of it as plain values, ready for JSON.
+
+        Returns
+        -------
+        dict
+            Variables and families as they are ranked.
+        """
+        return super().to_dict() | {
+            "variables": plain_values(self.ranked_variables()),
+            "families": plain_values(self.ranked_families()),
         }
 
-    def to_text(self) -> str:
-        """Write variables and families as tables, within 80 columns."""
-        lines = [f"{self.rows:g} rows against the model"]
-        lines += [f"{'p':>8} {'G2':>10} {'df':>5} {'bits/row':>9} {'unknown':>8}  name"]
-        lines += [
-            f"{_figures(one.deviation)} {one.unknown:8d}  "
-            f"{cut(shown_name(one.name), _WIDTH - 46)}"
-            for one in self.ranked_variables()
-        ]
-        if self.families:
-            lines += ["", f"{'p':>8} {'G2':>10} {'df':>5} {'bits/row':>9}  family"]
-            lines += [
-                f"{_figures(one.deviation)}  {cut(_family(one), _WIDTH - 37)}"
-                for one in self.ranked_families()
-            ]
-        return "\n".join([*lines, *([self.remark] if self.remark else [])])
-
-    def _repr_html_(self) -> str:
-        bars = [
-            Bar(
-                shown_name(one.name),
-                min(one.deviation.bits, 1e3),
-                f"{one.deviation.bits:.4f} bits, p = {one.deviation.p_value:.3g}",
+    def document(self) -> Document:
+        """Variables and families as tables."""
+        variables, families = self.ranked_variables(), self.ranked_families()
+        parts: list[Part] = [
+            Table(
+                ("name", *_HEADS, "unknown"),
+                [
+                    (shown_name(v.name), *_figures(v.deviation), str(v.unknown))
+                    for v in variables
+                ],
+                bars=[_bar(v.deviation) for v in variables],
             )
-            for one in self.ranked_variables()
         ]
-        title = f"Bits a row by which each variable left the model, {self.rows:g} rows"
-        return picture_html(bars_html(title, bars))
+        if families:
+            rows = [(_family(f), *_figures(f.deviation)) for f in families]
+            bars = [_bar(f.deviation) for f in families]
+            parts.append(Table(("family", *_HEADS), rows, bars=bars))
+        if self.remark:
+            parts.append(self.remark)
+        return Document(f"{self.rows:g} rows against the model", parts)
 
     def __repr__(self) -> str:
         first = self.ranked_variables()[:1]
         most = [f"most {one.name} (p = {one.deviation.p_value:.3g})" for one in first]
         told = counted(len(self.variables), "variable")
         return brief(self, f"{self.rows:g} rows", told, *most)
-
-    def __str__(self) -> str:
-        return self.to_text()
 
 
 def drift(
@@ -300,9 +287,19 @@ def _network_of(model: Any) -> BayesianNetwork:
     return network
 
 
-def _figures(found: Deviation) -> str:
-    """A deviation's figures in columns."""
-    return f"{found.p_value:8.3g} {found.g2:10.2f} {found.degrees:5d} {found.bits:9.4f}"
+def _figures(deviation: Deviation) -> tuple[str, ...]:
+    """A deviation's figures, as cells of a table."""
+    numbers = (
+        f"{deviation.p_value:.3g}",
+        f"{deviation.g2:.2f}",
+        f"{deviation.degrees}",
+    )
+    return (*numbers, f"{deviation.bits:.4f}")
+
+
+def _bar(deviation: Deviation) -> tuple[float, float]:
+    """The bar of a deviation; one of a state that is ruled out is infinite."""
+    return 0.0, min(deviation.bits, 1e3)
 
 
 def _family(found: FamilyDrift) -> str:

@@ -13,6 +13,7 @@ from bayleaf.data.codes import Codes
 from bayleaf.explain.row_probability import has_joint, row_log_probabilities
 from bayleaf.explain.subject import predictor_of, rows_of
 from bayleaf.models.class_model import ClassModel
+from bayleaf.results.result import Record
 from bayleaf.wording import stated
 
 Floats = NDArray[np.float64]
@@ -22,7 +23,7 @@ WORTH_TELLING = 1.0
 
 
 @dataclass(frozen=True)
-class RowConflict:
+class RowConflict(Record):
     """How much rarer a row's values are together than if they were independent.
 
     Parameters
@@ -47,15 +48,6 @@ class RowConflict:
     def worth_telling(self) -> bool:
         """Whether the conflict has at least one bit."""
         return self.bits >= WORTH_TELLING
-
-    def to_dict(self) -> dict[str, Any]:
-        """The conflict as plain values, ready for JSON."""
-        return {
-            "bits": self.bits,
-            "feature": self.feature,
-            "value": self.value,
-            "feature_bits": self.feature_bits,
-        }
 
     def __str__(self) -> str:
         text = f"the values are in conflict: {self.bits:.1f} bits rarer together than"

@@ -16,7 +16,8 @@ from bayleaf.explain.evidence_conflict import with_column
 from bayleaf.explain.left_out_features import left_out_losses
 from bayleaf.explain.subject import is_absent, predictor_of, rows_of
 from bayleaf.models.predictor import Predictor
-from bayleaf.pictures.notebook import Bar, bars_html, picture_html
+from bayleaf.results.document import Document, Table
+from bayleaf.results.result import Record, Result
 from bayleaf.search.left_out.left_out_scores import loss_sums
 from bayleaf.wording import brief, brief_names, counted, name_list, quoted, shown_name
 
@@ -29,11 +30,16 @@ _METHODS = {
     "model",
     HELD_OUT: "rise of log-loss on the rows given once the feature is unknown",
 }
-_WIDTH = 80
 
 
 @dataclass(frozen=True)
-class FeatureImportance:
+class FeatureImportance(
+    Record,
+    keys={
+        "information": "information_bits",
+        "information_error": "information_error_bits",
+    },
+):
     """What one feature tells on the class.
 
     Parameters
@@ -58,19 +64,9 @@ class FeatureImportance:
     loss_increase: float
     missing: float
 
-    def to_dict(self) -> dict[str, Any]:
-        """The importance as plain values, ready for JSON."""
-        return {
-            "feature": self.feature,
-            "information_bits": self.information,
-            "information_error_bits": self.information_error,
-            "loss_increase": self.loss_increase,
-            "missing": self.missing,
-        }
-
 
 @dataclass(frozen=True)
-class Importance:
+class Importance(Result):
     """The features of a model by what they are worth.
 
     Parameters
@@ -95,51 +91,29 @@ class Importance:
         """The features by falling increase of loss; ties in column order."""
         return tuple(sorted(self.features, key=lambda one: -one.loss_increase))
 
-    def to_dict(self) -> dict[str, Any]:
-        """The importances as plain values, ready for JSON."""
-        return {
-            "method": self.method,
-            "log_loss": self.log_loss,
-            "n_rows": self.n_rows,
-            "features": [one.to_dict() for one in self.features],
-        }
-
-    def to_text(self) -> str:
-        """Write the features as a table, most important first, within 80 columns."""
-        lines = [
-            f"log-loss {self.log_loss:.4f} nats a row over {self.n_rows:g} rows",
-            f"loss: {_METHODS[self.method]}",
-            f"{'loss':>9}  {'I(X;C) bits':>15}  {'missing':>8}  feature",
-        ]
-        lines += [
-            f"{one.loss_increase:+9.4f}  {_bits(one):>15}  {one.missing:8g}  "
-            f"{_cut(shown_name(one.feature), _WIDTH - 38)}"
-            for one in self.ranked()
-        ]
-        return "\n".join(lines)
-
-    def _repr_html_(self) -> str:
-        bars = [
-            Bar(
+    def document(self) -> Document:
+        """The features as a table, most important first."""
+        ranked = self.ranked()
+        rows = [
+            (
                 shown_name(one.feature),
-                one.loss_increase,
-                f"{one.loss_increase:+.4f} ({_bits(one)} bits alone)",
+                f"{one.loss_increase:+.4f}",
+                f"{one.information:.4f} ±{one.information_error:.4f}",
+                f"{one.missing:g}",
             )
-            for one in self.ranked()
+            for one in ranked
         ]
-        title = (
-            f"What the log-loss, {self.log_loss:.4f} nats a row, rises by without each "
-            "feature, and the information of the feature alone"
+        heads = ("feature", "loss", "I(X;C) bits", "missing")
+        bars = [(0.0, one.loss_increase) for one in ranked]
+        return Document(
+            f"log-loss {self.log_loss:.4f} nats a row over {self.n_rows:g} rows",
+            [f"loss: {_METHODS[self.method]}", Table(heads, rows, bars=bars)],
         )
-        return picture_html(bars_html(title, bars))
 
     def __repr__(self) -> str:
         worth = [f"{one.feature} {one.loss_increase:+.4f}" for one in self.ranked()]
         features = f"{counted(len(worth), 'feature')} ({brief_names(worth)})"
         return brief(self, f"log-loss {self.log_loss:.4f} nats", features)
-
-    def __str__(self) -> str:
-        return self.to_text()
 
 
 def importance(
@@ -253,13 +227,3 @@ def _importance(
         found.append(FeatureImportance(variable.name, *bits, rise, absent))
     total = float(codes.weights.sum())
     return Importance(tuple(found), float(losses[0]), method, total)
-
-
-def _bits(feature: FeatureImportance) -> str:
-    """The information of a feature with its standard error."""
-    return f"{feature.information:.4f} ±{feature.information_error:.4f}"
-
-
-def _cut(text: str, width: int) -> str:
-    """A text cut to a width, which it says."""
-    return text if len(text) <= width else f"{text[: width - 3]}..."

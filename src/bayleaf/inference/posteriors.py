@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.data.state_numbers import mean_number, number_quantiles
 from bayleaf.inference.states import distinct_labels, known_states
-from bayleaf.pictures.notebook import Bar, bars_html, picture_html
+from bayleaf.results.html import Bar, bars_html, picture_html
 from bayleaf.wording import (
     brief,
     counted,

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.evaluation.audits import Audit
-from bayleaf.evaluation.compare import Comparison
+from bayleaf.evaluation.comparison import Comparison
 from bayleaf.evaluation.groups import GroupedFigures, GroupFigures
 from bayleaf.evaluation.groups.figures import RATES
 from bayleaf.evaluation.held_out import CrossValidation, HeldOut

@@ -3,26 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
-from typing import Any
+from dataclasses import dataclass
 
 from bayleaf.data.column_table import ColumnTable
 from bayleaf.data.table_encoder import TableEncoder
-from bayleaf.describe.summary import (
-    Name,
-    column_lists,
-    column_section,
-    section,
-    short_name,
-)
+from bayleaf.describe.summary import MAX_ITEMS, FittedSummary, Name
 from bayleaf.models.fit_stamp import FitStamp
 from bayleaf.models.interval_target import IntervalTargetModel
-from bayleaf.models.texts.html_summary import facts_html
+from bayleaf.results.document import Items, Part
 from bayleaf.wording import brief, counted, shown_name
 
 
 @dataclass(frozen=True)
-class RegressionSummary:
+class RegressionSummary(FittedSummary):
     """Facts on a fitted regressor."""
 
     model: str  # name of the estimator
@@ -74,15 +67,8 @@ class RegressionSummary:
             fitted,
         )
 
-    def to_dict(self) -> dict[str, Any]:
-        """The summary as plain values, ready for JSON."""
-        values = asdict(replace(self, columns=None))
-        values["columns"] = [] if self.columns is None else self.columns.to_dict()
-        values["notes"] = dict(self.notes)
-        values["unknown"] = dict(self.unknown)
-        return values
-
-    def _facts(self) -> list[tuple[str, str]]:
+    def facts(self) -> list[tuple[str, str]]:
+        """Target, sizes and left-out scores."""
         spread = f"{self.lowest:.6g} to {self.highest:.6g}, mean {self.mean:.6g}"
         parts = f"{self.n_networks} networks, {self.n_trees} trees"
         inside = f"{self.left_out_coverage:.1%} inside the 90 % interval"
@@ -97,12 +83,9 @@ class RegressionSummary:
             facts.append(("fitted", str(self.fitted)))
         return facts
 
-    def _repr_html_(self) -> str:
-        lists = [
-            ("intervals", list(self.intervals)),
-            *column_lists(self.notes, self.unknown, short_name),
-        ]
-        return facts_html(self.model, self._facts(), lists)
+    def lists(self) -> list[Part]:
+        """The intervals of the target."""
+        return [Items(self.intervals, "intervals", MAX_ITEMS)]
 
     def __repr__(self) -> str:
         return brief(
@@ -112,16 +95,3 @@ class RegressionSummary:
             counted(len(self.intervals), "interval"),
             f"left-out CRPS {self.left_out_crps:.5g}",
         )
-
-    def __str__(self) -> str:
-        lines = self.model_text().splitlines()
-        return "\n".join([*lines, *column_section(self.columns)])
-
-    def model_text(self) -> str:
-        """The facts without those on columns."""
-        lines = [self.model]
-        lines += [f"  {name:<16} {fact}" for name, fact in self._facts()]
-        lines += section("intervals", self.intervals)
-        for place in column_lists(self.notes, self.unknown):
-            lines += section(*place)
-        return "\n".join(lines)

@@ -9,7 +9,6 @@ from typing import Any
 from bayleaf.io.atomic import text_file
 from bayleaf.pictures.svg import network_svg
 from bayleaf.report.card import About, card_parts, model_card
-from bayleaf.report.card.texts import MOST_WORDS
 from bayleaf.report.pictures import calibration_svg, observed_svg, roc_svg
 from bayleaf.report.schema import check_schema
 from bayleaf.report.summary import summarize
@@ -22,6 +21,7 @@ from bayleaf.report.wording import (
     plain,
     probability,
 )
+from bayleaf.results.html import sections_html
 
 Values = dict[str, Any]
 
@@ -73,7 +73,7 @@ def report_html(
     page: str = environment.get_template("report.html").render(
         **summary,
         title=heading,
-        card=None if about is None else card_parts(summary, about),
+        card="" if about is None else sections_html(card_parts(summary, about)),
         pictures=pictures,
         score_titles=SCORE_TITLES,
         number_titles=NUMBER_TITLES,
@@ -168,9 +168,7 @@ def _environment() -> Any:
         "count": count,
         "probability": probability,
         "cut": plain,
-        # Sentences of a card may be long, as its purpose is.
-        "words": lambda text: Markup.escape(plain(text, MOST_WORDS)),
-        # Only for what `pictures` drew and for the style sheet.
+        # Only for what `pictures` and `results` drew and for the style sheet.
         "drawn": Markup,
     }
     return environment

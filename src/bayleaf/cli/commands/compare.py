@@ -16,7 +16,7 @@ from bayleaf.cli.options import Flag, Source, Strings
 from bayleaf.wording import quoted, visible
 
 if TYPE_CHECKING:
-    from bayleaf.evaluation.compare import Comparison
+    from bayleaf.evaluation.comparison import Comparison
     from bayleaf.evaluation.held_out import CrossValidation
     from bayleaf.evaluation.operating_points import OperatingPoint
 
@@ -189,7 +189,7 @@ def positive_place(classes: Sequence[Any], positive: str) -> int:
 def print_comparison(found: Comparison, data: str, target: str) -> None:
     """Print the tables of a comparison and what their marks mean."""
     from bayleaf.cli.console import ShownConsole
-    from bayleaf.evaluation.result_table import print_tables, title_of
+    from bayleaf.evaluation.comparison import print_tables, title_of
 
     where = "standard input" if data == "-" else Path(data).name
     title = visible(f"{target} of {where}: {title_of(found)}")
@@ -211,8 +211,8 @@ def points_of(
 def print_points(found: Comparison, result: CrossValidation, positive: int = 1) -> None:
     """Print what thresholds between two classes lead to for one model."""
     from bayleaf.cli.console import ShownConsole
+    from bayleaf.evaluation.comparison import points_table
     from bayleaf.evaluation.operating_points import class_names, implied_threshold
-    from bayleaf.evaluation.result_table import points_table
 
     implied = None if found.loss is None else implied_threshold(found.loss, positive)
     points = points_of(found, result, positive)

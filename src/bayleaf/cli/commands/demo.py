@@ -39,7 +39,7 @@ def demo(
     from bayleaf.cli.console import ShownConsole
     from bayleaf.datasets import load_heart
     from bayleaf.evaluation import compare
-    from bayleaf.evaluation.result_table import legend, terminal_tables, title_of
+    from bayleaf.evaluation.comparison import legend, terminal_tables, title_of
     from bayleaf.io.atomic import check_writable
 
     check_writable(output)

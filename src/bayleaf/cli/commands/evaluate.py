@@ -19,7 +19,7 @@ from bayleaf.cli.options import Flag, Source, Strings, refuse_options
 from bayleaf.wording import quoted
 
 if TYPE_CHECKING:
-    from bayleaf.evaluation.compare import Comparison
+    from bayleaf.evaluation.comparison import Comparison
     from bayleaf.evaluation.held_out import CrossValidation
 
 

@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 from bayleaf.classifiers.shared.base import BayesianClassifier
 from bayleaf.classifiers.shared.parameters import checked_loss
 from bayleaf.data.codes import Codes
-from bayleaf.evaluation.audits.audit_figures import ChangedCell
-from bayleaf.evaluation.audits.audited import Audit
+from bayleaf.evaluation.audits.audited import Audit, ChangedCell
 from bayleaf.evaluation.audits.group_columns import (
     Bins,
     GroupColumn,

@@ -1,21 +1,63 @@
-"""An audit as text, tables and plain values."""
+"""An audit: its figures, and the document that shows them."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from bayleaf.evaluation.audits.audit_figures import AuditFigures
-from bayleaf.evaluation.audits.html import audit_html, audit_page
-from bayleaf.evaluation.audits.notes import audit_notes
-from bayleaf.evaluation.audits.text import audit_text
+from bayleaf.evaluation.audits.notes import MEANINGS, audit_notes
+from bayleaf.evaluation.audits.parity import ModelParity
+from bayleaf.evaluation.audits.routes import Routes
+from bayleaf.evaluation.audits.tables import audit_tables
+from bayleaf.evaluation.groups.estimates import Estimate
+from bayleaf.evaluation.groups.figures import GroupFigures
+from bayleaf.evaluation.groups.grouped_figures import GroupedFigures
 from bayleaf.io.atomic import write_text
-from bayleaf.wording import brief, counted, name_list
+from bayleaf.pictures.svg import Interval, intervals_svg
+from bayleaf.results.document import Document, Figure, Items
+from bayleaf.results.html import page_of
+from bayleaf.results.result import Record, Result
+from bayleaf.wording import brief, counted, name_list, plain
+
+_DRAWN = {
+    "base rate": "base_rate",
+    "selected": "selection_rate",
+    "found": "true_positive_rate",
+    "false alarms": "false_positive_rate",
+}
 
 
 @dataclass(frozen=True)
-class Audit(AuditFigures):
+class ChangedCell(Record):
+    """What other values of a group variable's cell would change, all else as it is.
+
+    Parameters
+    ----------
+    column : str
+        The group variable.
+    predictions : Estimate
+        Share of rows that some other value gives another predicted class.
+    probabilities : Estimate
+        Mean over rows of the largest change of a class's probability.
+    """
+
+    column: str
+    predictions: Estimate
+    probabilities: Estimate
+
+    def __str__(self) -> str:
+        predicted = 100 * (self.predictions.value or 0.0)
+        moved = 100 * (self.probabilities.value or 0.0)
+        return (
+            f"With another value of {plain(self.column)} and all else as it is, the "
+            f"model would predict another class for {predicted:.1f}% of the rows; on "
+            f"average the probability of a class moves by up to {moved:.1f} points."
+        )
+
+
+@dataclass(frozen=True)
+class Audit(Result, computed=("notes",)):
     """A classifier's predictions by group, and how groups reach them.
 
     Parameters
@@ -45,39 +87,61 @@ class Audit(AuditFigures):
         For each column that is a feature; empty where numbers are withheld.
     """
 
-    def to_dict(self) -> dict[str, Any]:
-        """All figures as plain values, ready for JSON."""
-        return {
-            "model": self.model,
-            "target": self.target,
-            "classes": list(self.classes),
-            "positive": list(self.positive),
-            "basis": self.basis,
-            "basis_told": self.basis_told,
-            "level": self.level,
-            "min_count": self.min_count,
-            "overall": self.overall.to_dict(),
-            "groupings": [grouping.to_dict() for grouping in self.groupings],
-            "parity": [parity.to_dict() for parity in self.parity],
-            "routes": [routes.to_dict() for routes in self.routes],
-            "changed": [changed.to_dict() for changed in self.changed],
-            "notes": self.notes,
-        }
+    model: str
+    target: str
+    classes: tuple[str, ...]
+    positive: tuple[str, ...]
+    basis: str
+    basis_told: str
+    level: float
+    min_count: int
+    overall: GroupFigures
+    groupings: tuple[GroupedFigures, ...]
+    parity: tuple[ModelParity, ...]
+    routes: tuple[Routes, ...]
+    changed: tuple[ChangedCell, ...]
 
     @property
     def notes(self) -> list[str]:
         """Sentences that follow from the figures."""
-        return audit_notes(self)
+        return audit_notes(self.groupings, self.positive, self.min_count)
 
-    def to_text(self, width: int = 80) -> str:
-        """Tables and sentences for a terminal.
+    def document(self) -> Document:
+        """Drawings, tables, routes and sentences."""
+        rows = counted(self.overall.n_rows, "row")
+        about = "about " if self.min_count > 1 else ""
+        tables = audit_tables(self.groupings, self.overall, self.parity, self.positive)
+        meanings = [f"{name}: {meaning}" for name, meaning in MEANINGS.items()]
+        interval = f"in parentheses: {100 * self.level:g} per cent credible intervals"
+        return Document(
+            f"Audit of {self.model}, {self.target}",
+            [
+                f"{name_list(self.positive)} against the rest, {about}{rows}",
+                self.basis_told,
+                *self._drawings(),
+                *tables,
+                *(routes.document() for routes in self.routes),
+                *map(str, self.changed),
+                *self.notes,
+                Document("", [Items([*meanings, interval])]),
+            ],
+        )
 
-        Parameters
-        ----------
-        width : int, default=80
-            Characters of a line.
-        """
-        return audit_text(self, width)
+    def _drawings(self) -> Iterator[Figure]:
+        """Rates of each class by group with their intervals."""
+        for grouping in self.groupings:
+            groups = grouping.groups
+            names = [f"{group.name} ({group.n_rows})" for group in groups]
+            for number, label in enumerate(self.positive if groups else ()):
+                title = plain(f"{label} by {', '.join(grouping.columns)}")
+                series = [
+                    (
+                        name,
+                        [_interval(getattr(g.classes[number], rate)) for g in groups],
+                    )
+                    for name, rate in _DRAWN.items()
+                ]
+                yield Figure(intervals_svg(title, names, series), title)
 
     def to_html(self, path: str | Path | None = None) -> str:
         """A page of its own, without scripts or references, written if a path is given.
@@ -87,13 +151,10 @@ class Audit(AuditFigures):
         OSError
             If the file cannot be written; an older file is then left as it was.
         """
-        page = audit_page(self)
+        page = page_of(self.document())
         if path is not None:
             write_text(path, page)
         return page
-
-    def __str__(self) -> str:
-        return self.to_text()
 
     def __repr__(self) -> str:
         columns = self.groupings[-1].columns
@@ -102,5 +163,7 @@ class Audit(AuditFigures):
             self, self.model, f"by {name_list(columns)}", counted(n_groups, "group")
         )
 
-    def _repr_html_(self) -> str:
-        return audit_html(self)
+
+def _interval(estimate: Estimate) -> Interval:
+    """An estimate as it is drawn."""
+    return Interval(estimate.value, estimate.low, estimate.high)

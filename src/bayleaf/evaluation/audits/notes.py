@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from bayleaf.evaluation.audits.audit_figures import AuditFigures
+from collections.abc import Sequence
+
 from bayleaf.evaluation.groups.estimates import LEAST_ROUNDINGS, moved_by_rounding
 from bayleaf.evaluation.groups.figures import GroupFigures
 from bayleaf.evaluation.groups.grouped_figures import GroupedFigures
@@ -27,19 +28,21 @@ MEANINGS = {
 }
 
 
-def audit_notes(found: AuditFigures) -> list[str]:
+def audit_notes(
+    groupings: Sequence[GroupedFigures], positive: Sequence[str], min_count: int
+) -> list[str]:
     """The meaning of the figures, in sentences."""
     notes = []
-    for grouping in found.groupings:
-        for place, label in enumerate(found.positive):
+    for grouping in groupings:
+        for place, label in enumerate(positive):
             notes += _selection(grouping, place, label)
             notes += _base_rates(grouping, place, label)
     notes.append(
         "Differences between groups are those of these rows; they are no effects of "
         "belonging to a group."
     )
-    if found.min_count > 1:
-        base = Privacy(min_count=found.min_count).base
+    if min_count > 1:
+        base = Privacy(min_count=min_count).base
         notes.append(
             f"Numbers of rows are rounded to multiples of {base} and probabilities put "
             "into intervals; all figures are computed from these alone. Each number of "

@@ -12,12 +12,13 @@ from numpy.typing import NDArray
 from bayleaf.evaluation.audits.joint_tables import class_table
 from bayleaf.evaluation.operating_points import class_names
 from bayleaf.models.class_model import ClassModel
+from bayleaf.results.result import Record
 
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class GroupProbability:
+class GroupProbability(Record, keys={"label": "group"}):
     """What a model holds of one group.
 
     Parameters
@@ -36,17 +37,9 @@ class GroupProbability:
     probability: float
     classes: tuple[float, ...]
 
-    def to_dict(self) -> dict[str, Any]:
-        """The fields as plain values."""
-        return {
-            "group": list(self.label),
-            "probability": self.probability,
-            "classes": list(self.classes),
-        }
-
 
 @dataclass(frozen=True)
-class ModelParity:
+class ModelParity(Record):
     """Probabilities of the classes by group under a model, all else summed out.
 
     Parameters
@@ -76,10 +69,7 @@ class ModelParity:
     def to_dict(self) -> dict[str, Any]:
         """The fields as plain values, gap and ratio of each class included."""
         places = range(len(self.classes))
-        return {
-            "columns": list(self.columns),
-            "classes": list(self.classes),
-            "groups": [group.to_dict() for group in self.groups],
+        return super().to_dict() | {
             "gaps": [self.gap(place) for place in places],
             "ratios": [self.ratio(place) for place in places],
         }

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import Any, NamedTuple
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,9 @@ from bayleaf.graph.separation import OpenTrails
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.class_model import ClassModel
 from bayleaf.models.texts.picture import SHARED
+from bayleaf.results.document import Document, Items, Part
+from bayleaf.results.result import Record, Result
+from bayleaf.wording import counted, plain
 
 Floats = NDArray[np.float64]
 
@@ -36,7 +39,7 @@ _NOTHING = 1e-9
 
 
 @dataclass(frozen=True)
-class Path:
+class Path(Record):
     """A path from a group variable to the class.
 
     Parameters
@@ -77,10 +80,6 @@ class Path:
             parts.append(f"{line}> {name}" if forward else f"<{line} {name}")
         return " ".join(parts)
 
-    def to_dict(self) -> dict[str, Any]:
-        """The fields as plain values."""
-        return asdict(self)
-
 
 @dataclass(frozen=True)
 class Proxy:
@@ -102,7 +101,7 @@ class Proxy:
 
 
 @dataclass(frozen=True)
-class Routes:
+class Routes(Result):
     """How one group variable reaches predictions.
 
     Parameters
@@ -138,9 +137,28 @@ class Routes:
     proxies_from: str
     note: str
 
-    def to_dict(self) -> dict[str, Any]:
-        """The fields as plain values."""
-        return asdict(self)
+    def document(self) -> Document:
+        """The paths by when they are open, and the features that go with the column."""
+        parts: list[Part] = [self.note] if self.note else []
+        for when in dict.fromkeys(path.when for path in self.paths):
+            paths = [path.to_text() for path in self.paths if path.when == when]
+            parts.append(Items(paths, f"where {when}", is_short=True))
+        if self.n_paths_left_out or self.more_paths:
+            least = "at least " * self.more_paths
+            weaker = counted(self.n_paths_left_out, "weaker path")
+            parts.append(f"and {least}{weaker}")
+        basis = "under the model" if self.proxies_from == "model" else "in the rows"
+        shared = "nats shared with it, with the class"
+        proxies = [
+            f"{proxy.feature} {proxy.with_group:.4f}, {proxy.with_class:.4f}"
+            for proxy in self.proxies
+        ]
+        title = f"what goes with it {basis} ({shared})"
+        parts.append(Items(proxies, title, is_short=True))
+        nats = self.information
+        told = "" if nats is None else f"; shares {nats:.4f} nats with the class"
+        title = f"how {plain(self.column)} reaches predictions{told}"
+        return Document(title, parts, is_short=True)
 
 
 class RouteCase(NamedTuple):

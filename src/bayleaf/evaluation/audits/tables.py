@@ -3,58 +3,47 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
-from bayleaf.evaluation.audits.audit_figures import AuditFigures
 from bayleaf.evaluation.audits.parity import ModelParity
 from bayleaf.evaluation.groups.estimates import Estimate
 from bayleaf.evaluation.groups.figures import Contrast, GroupFigures
 from bayleaf.evaluation.groups.grouped_figures import GroupedFigures
+from bayleaf.results.document import Table
 from bayleaf.wording import shown_name
 
 # Classes that a table of the model's own probabilities has columns for.
 _MOST_CLASSES = 6
 
 
-class FigureTable(NamedTuple):
-    """A table whose first column names its lines."""
-
-    title: str
-    heads: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-
-
-def audit_tables(found: AuditFigures) -> Iterator[FigureTable]:
+def audit_tables(
+    groupings: Sequence[GroupedFigures],
+    overall: GroupFigures,
+    parities: Sequence[ModelParity],
+    positive: Sequence[str],
+) -> Iterator[Table]:
     """The tables by groups of rows, then those of the model itself."""
-    for grouping in found.groupings:
-        yield from _grouping_tables(found, grouping)
-    for parity in found.parity:
-        yield _parity_table(parity, found.positive)
+    for grouping in groupings:
+        by = f"by {_joined(grouping.columns)}"
+        groups = (*grouping.groups, overall)
+        for place, label in enumerate(positive):
+            yield _rates(f"{by}: {label}, in per cent of rows", groups, place)
+            yield _errors(f"{by}: {label}, errors in per cent", groups, place)
+            if grouping.reference is not None:
+                against = ", ".join(grouping.reference)
+                above = f"points more than {against}, and ratio of selected"
+                yield _differences(f"{by}: {label}, {above}", grouping.groups, label)
+            title = f"{by}: probability of {label}, in per cent"
+            yield _calibration(title, groups, place)
+        yield _scores(f"{by}: all classes", groups)
+    for parity in parities:
+        yield _parity_table(parity, positive)
 
 
-def _grouping_tables(
-    found: AuditFigures, grouping: GroupedFigures
-) -> Iterator[FigureTable]:
-    """Rates of each class, scores, and differences to the reference."""
-    by = f"by {_joined(grouping.columns)}"
-    groups = (*grouping.groups, found.overall)
-    for place, label in enumerate(found.positive):
-        yield _rates(f"{by}: {label}, in per cent of rows", groups, place)
-        yield _errors(f"{by}: {label}, errors in per cent", groups, place)
-        if grouping.reference is not None:
-            against = ", ".join(grouping.reference)
-            title = f"{by}: {label}, points more than {against}, and ratio of selected"
-            yield _differences(title, grouping.groups, label)
-        yield _calibration(f"{by}: probability of {label}, in per cent", groups, place)
-    yield _scores(f"{by}: all classes", groups)
-
-
-def _rates(title: str, groups: Sequence[GroupFigures], place: int) -> FigureTable:
+def _rates(title: str, groups: Sequence[GroupFigures], place: int) -> Table:
     """How often a class occurs and is predicted."""
-    return FigureTable(
-        title,
+    return Table(
         ("group", "rows", "base rate", "selected"),
-        tuple(
+        [
             (
                 group.name,
                 str(group.n_rows),
@@ -62,16 +51,16 @@ def _rates(title: str, groups: Sequence[GroupFigures], place: int) -> FigureTabl
                 percent(group.classes[place].selection_rate),
             )
             for group in groups
-        ),
+        ],
+        title,
     )
 
 
-def _errors(title: str, groups: Sequence[GroupFigures], place: int) -> FigureTable:
+def _errors(title: str, groups: Sequence[GroupFigures], place: int) -> Table:
     """How often predictions of a class are right."""
-    return FigureTable(
-        title,
+    return Table(
         ("group", "found", "false alarms", "right if selected", "right if not"),
-        tuple(
+        [
             (
                 group.name,
                 percent(own.true_positive_rate),
@@ -81,11 +70,12 @@ def _errors(title: str, groups: Sequence[GroupFigures], place: int) -> FigureTab
             )
             for group in groups
             for own in [group.classes[place]]
-        ),
+        ],
+        title,
     )
 
 
-def _differences(title: str, groups: Sequence[GroupFigures], label: str) -> FigureTable:
+def _differences(title: str, groups: Sequence[GroupFigures], label: str) -> Table:
     """Rates less those of the reference group."""
     rows = []
     for group in groups:
@@ -103,7 +93,7 @@ def _differences(title: str, groups: Sequence[GroupFigures], label: str) -> Figu
             )
         )
     heads = ("group", "selected", "ratio", "found", "false alarms")
-    return FigureTable(title, heads, tuple(rows))
+    return Table(heads, rows, title)
 
 
 def _difference(contrast: Contrast) -> str:
@@ -123,12 +113,11 @@ def _is_told(contrast: Contrast) -> bool:
     return contrast.rounding == 0 or contrast.is_clear
 
 
-def _calibration(title: str, groups: Sequence[GroupFigures], place: int) -> FigureTable:
+def _calibration(title: str, groups: Sequence[GroupFigures], place: int) -> Table:
     """Mean probabilities beside base rates."""
-    return FigureTable(
-        title,
+    return Table(
         ("group", "mean probability", "base rate", "gap"),
-        tuple(
+        [
             (
                 group.name,
                 "-"
@@ -139,18 +128,18 @@ def _calibration(title: str, groups: Sequence[GroupFigures], place: int) -> Figu
             )
             for group in groups
             for own in [group.classes[place]]
-        ),
+        ],
+        title,
     )
 
 
-def _scores(title: str, groups: Sequence[GroupFigures]) -> FigureTable:
+def _scores(title: str, groups: Sequence[GroupFigures]) -> Table:
     """Scores of all classes together."""
     has_cost = groups[0].cost is not None
     heads = ("group", "accuracy %", "log-loss", "calib. error")
-    return FigureTable(
-        title,
+    return Table(
         (*heads, "cost/row") if has_cost else heads,
-        tuple(
+        [
             (
                 group.name,
                 percent(group.accuracy),
@@ -160,11 +149,12 @@ def _scores(title: str, groups: Sequence[GroupFigures]) -> FigureTable:
                 *([] if group.cost is None else [number(group.cost, 3)]),
             )
             for group in groups
-        ),
+        ],
+        title,
     )
 
 
-def _parity_table(parity: ModelParity, positive: Sequence[str]) -> FigureTable:
+def _parity_table(parity: ModelParity, positive: Sequence[str]) -> Table:
     """Probabilities under the model, of the classes that are looked at."""
     shown = [
         (place, label)
@@ -184,11 +174,11 @@ def _parity_table(parity: ModelParity, positive: Sequence[str]) -> FigureTable:
     rows.append(("largest less least", "", *gaps))
     told = ["-" if ratio is None else f"{ratio:.2f}" for ratio in ratios]
     rows.append(("least by largest", "", *told))
-    return FigureTable(
-        f"by {_joined(parity.columns)}: under the model alone, nothing else known, "
-        "in per cent",
+    columns = _joined(parity.columns)
+    return Table(
         ("group", "P(group)", *(f"P({label} | group)" for _, label in shown)),
-        tuple(rows),
+        rows,
+        f"by {columns}: under the model alone, nothing else known, in per cent",
     )
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betaincinv, stdtrit
+
+from bayleaf.results.result import Record
 
 Floats = NDArray[np.float64]
 
@@ -19,7 +21,7 @@ LEAST_ROUNDINGS = 10
 
 
 @dataclass(frozen=True)
-class Estimate:
+class Estimate(Record):
     """A figure with its credible interval.
 
     Parameters
@@ -36,10 +38,6 @@ class Estimate:
     low: float | None
     high: float | None
     n: int
-
-    def to_dict(self) -> dict[str, float | int | None]:
-        """The fields as plain values."""
-        return asdict(self)
 
 
 class Share(NamedTuple):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +29,7 @@ from bayleaf.evaluation.metrics import (
     expected_calibration_error,
 )
 from bayleaf.evaluation.rounded_rows import PredictedRows
+from bayleaf.results.result import Record
 
 Floats = NDArray[np.float64]
 
@@ -45,7 +46,7 @@ SCORES = ("accuracy", "log_loss", "brier", "cost")
 
 
 @dataclass(frozen=True)
-class ClassRates:
+class ClassRates(Record, keys={"label": "class"}):
     """Rates of one class against all others among the rows of a group.
 
     Parameters
@@ -79,18 +80,9 @@ class ClassRates:
     mean_probability: float | None
     calibration_gap: Estimate
 
-    def to_dict(self) -> dict[str, Any]:
-        """The fields as plain values."""
-        return {
-            "class": self.label,
-            **{name: getattr(self, name).to_dict() for name in RATES},
-            "mean_probability": self.mean_probability,
-            "calibration_gap": self.calibration_gap.to_dict(),
-        }
-
 
 @dataclass(frozen=True)
-class Contrast:
+class Contrast(Record, keys={"label": "class"}, computed=("is_clear",)):
     """How a figure of a group differs from that of the reference group.
 
     Parameters
@@ -122,20 +114,9 @@ class Contrast:
             return False
         return low > self.rounding or high < -self.rounding
 
-    def to_dict(self) -> dict[str, Any]:
-        """The fields as plain values."""
-        return {
-            "figure": self.figure,
-            "class": self.label,
-            "difference": self.difference.to_dict(),
-            "ratio": None if self.ratio is None else self.ratio.to_dict(),
-            "rounding": self.rounding,
-            "is_clear": self.is_clear,
-        }
-
 
 @dataclass(frozen=True)
-class GroupFigures:
+class GroupFigures(Record, keys={"label": "group"}):
     """Figures of the rows of one group.
 
     Parameters
@@ -183,24 +164,6 @@ class GroupFigures:
     def name(self) -> str:
         """The values of its columns, joined."""
         return ", ".join(self.label) if self.label else "all rows"
-
-    def to_dict(self) -> dict[str, Any]:
-        """The fields as plain values."""
-        return {
-            "group": list(self.label),
-            "n_rows": self.n_rows,
-            "rounding": self.rounding,
-            **{
-                name: None
-                if (found := getattr(self, name)) is None
-                else found.to_dict()
-                for name in SCORES
-            },
-            "calibration_error": self.calibration_error,
-            "calibration_error_by_chance": self.calibration_error_by_chance,
-            "classes": [own.to_dict() for own in self.classes],
-            "contrasts": [contrast.to_dict() for contrast in self.contrasts],
-        }
 
 
 class Task(NamedTuple):

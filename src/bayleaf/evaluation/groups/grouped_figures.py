@@ -21,13 +21,14 @@ from bayleaf.evaluation.operating_points import (
 )
 from bayleaf.evaluation.privacy import Privacy
 from bayleaf.evaluation.rounded_rows import PredictedRows, rounded_rows
+from bayleaf.results.result import Record
 from bayleaf.wording import brief, counted, name_list, quoted
 
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class GroupedFigures:
+class GroupedFigures(Record):
     """Figures of the groups that one or several columns make.
 
     Parameters
@@ -49,16 +50,6 @@ class GroupedFigures:
     reference: tuple[str, ...] | None
     level: float
     min_count: int
-
-    def to_dict(self) -> dict[str, Any]:
-        """The fields as plain values."""
-        return {
-            "columns": list(self.columns),
-            "reference": None if self.reference is None else list(self.reference),
-            "level": self.level,
-            "min_count": self.min_count,
-            "groups": [group.to_dict() for group in self.groups],
-        }
 
     def __repr__(self) -> str:
         columns = f"by {name_list(self.columns)}"

@@ -36,7 +36,7 @@ from bayleaf.explain.subject import (
 )
 from bayleaf.inference.states import find_variable
 from bayleaf.models.predictor import Predictor
-from bayleaf.pictures.notebook import Bar, bars_html, picture_html, table_html
+from bayleaf.results.html import Bar, bars_html, picture_html, table_html
 from bayleaf.wording import brief, counted
 
 Kind = Literal["wrong", "missing"]

@@ -16,7 +16,7 @@ from bayleaf.inference.events.events import Event, read_event, truth_table
 from bayleaf.inference.evidence import ImpossibleEvidenceError, read_evidence
 from bayleaf.inference.posteriors import Posterior
 from bayleaf.inference.states import distinct_labels, find_variable, known_states
-from bayleaf.pictures.notebook import Bar, bars_html, picture_html
+from bayleaf.results.html import Bar, bars_html, picture_html
 from bayleaf.wording import counted, name_list, shown_name, visible
 
 Name = str | int

@@ -14,7 +14,7 @@ from bayleaf.data.state_numbers import mean_numbers
 from bayleaf.inference.interventions.identification import ASSUMPTION
 from bayleaf.inference.posteriors import Posterior
 from bayleaf.inference.states import distinct_labels, known_state
-from bayleaf.pictures.notebook import picture_html, table_html
+from bayleaf.results.html import picture_html, table_html
 from bayleaf.wording import brief, quoted, shown_name, stated
 
 Floats = NDArray[np.float64]

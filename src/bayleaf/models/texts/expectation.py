@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 
 from bayleaf.data.domain import Variable
 from bayleaf.models.texts.feature_shape import interval_edges
-from bayleaf.pictures.notebook import picture_html, states_html, terms_html
+from bayleaf.results.figures import states_html, terms_html
+from bayleaf.results.html import picture_html
+from bayleaf.results.result import Record, plain_values
 from bayleaf.wording import (
     brief,
     brief_fields,
@@ -40,7 +42,7 @@ class ExpectationTerm:
 
 
 @dataclass(frozen=True)
-class ExpectationExplanation:
+class ExpectationExplanation(Record):
     """The expectation of one row, split into terms that add up with the baseline."""
 
     row: Any  # position in the table explained, or label
@@ -55,14 +57,8 @@ class ExpectationExplanation:
         return sorted(self.terms, key=lambda term: -abs(term.contribution))
 
     def to_dict(self) -> dict[str, Any]:
-        """The explanation as plain values, ready for JSON."""
-        return {
-            "row": self.row,
-            "target": self.target,
-            "expectation": self.expectation,
-            "baseline": self.baseline,
-            "terms": [vars(term).copy() for term in self.ranked],
-        }
+        """The explanation as plain values, the strongest term first."""
+        return super().to_dict() | {"terms": plain_values(self.ranked)}
 
     def to_text(self, n_terms: int = 10, where: str | None = None) -> str:
         """The explanation as lines of text, the strongest `n_terms` first.
@@ -100,7 +96,7 @@ class ExpectationExplanation:
 
 
 @dataclass(frozen=True, eq=False)
-class ExpectationShape:
+class ExpectationShape(Record, keys={"expectations": None, "row_counts": None}):
     """Mean expectation of rows by the state that one feature is set to.
 
     Expectations are in the target's unit. "numeric" is a step curve over intervals,
@@ -144,17 +140,11 @@ class ExpectationShape:
     def to_dict(self) -> dict[str, Any]:
         """The shape as plain values, ready for JSON; infinite ends are null."""
         columns = (self.states, self.row_counts.tolist(), self.expectations.tolist())
-        return {
-            "feature": self.feature,
-            "target": self.target,
-            "kind": self.kind,
-            "baseline": self.baseline,
-            "edges": [float(e) if np.isfinite(e) else None for e in self.edges],
-            "states": [
-                {"state": state, "rows": rows, "expectation": value}
-                for state, rows, value in zip(*columns, strict=True)
-            ],
-        }
+        states = [
+            {"state": state, "rows": rows, "expectation": value}
+            for state, rows, value in zip(*columns, strict=True)
+        ]
+        return super().to_dict() | {"states": states}
 
     def _repr_html_(self) -> str:
         moved = (self.expectations - self.baseline).tolist()

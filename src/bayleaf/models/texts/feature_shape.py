@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain, Variable
-from bayleaf.pictures.notebook import picture_html, states_html
+from bayleaf.results.figures import states_html
+from bayleaf.results.html import picture_html
+from bayleaf.results.result import Record
 from bayleaf.wording import brief_fields, format_number, shown_name, visible
 
 Floats = NDArray[np.float64]
@@ -23,7 +25,7 @@ _CLASSES = 4
 
 
 @dataclass(frozen=True, eq=False)
-class FeatureShape:
+class FeatureShape(Record, keys={"contributions": None, "row_counts": None}):
     """Contribution of a feature's states to each class, other features left aside.
 
     Parameters
@@ -57,18 +59,12 @@ class FeatureShape:
 
     def to_dict(self) -> dict[str, Any]:
         """The shape as plain values, ready for JSON; infinite ends are null."""
-        return {
-            "feature": self.feature,
-            "kind": self.kind,
-            "classes": list(self.classes),
-            "edges": [float(e) if np.isfinite(e) else None for e in self.edges],
-            "states": [
-                {"state": state, "rows": rows, "contributions": values}
-                for state, rows, values in zip(
-                    self.states, self._rows, self.contributions.tolist(), strict=True
-                )
-            ],
-        }
+        columns = zip(self.states, self._rows, self.contributions.tolist(), strict=True)
+        states = [
+            {"state": state, "rows": rows, "contributions": values}
+            for state, rows, values in columns
+        ]
+        return super().to_dict() | {"states": states}
 
     @property
     def _rows(self) -> list[float | None]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from html import escape
 from typing import Any
 
 from bayleaf.models.texts.picture import FEATURE
-from bayleaf.pictures.notebook import network_html, terms_html
+from bayleaf.results.document import Document, Facts, Figure, Items, Part
+from bayleaf.results.figures import network_html, terms_html
+from bayleaf.results.html import html_of
 from bayleaf.wording import plain
 
 NAME = 60
@@ -25,18 +26,12 @@ def facts_html(
 
     The HTML has no scripts, page styles or references; `drawing` is HTML in between.
     """
-    rows = "".join(
-        '<tr><th scope="row" style="text-align:left;font-weight:normal">'
-        f'{escape(plain(name))}</th><td style="text-align:left">'
-        f"<bdi>{escape(plain(value))}</bdi></td></tr>"
-        for name, value in facts
-    )
-    below = "".join(_list(heading, items) for heading, items in lists if items)
-    return (
-        '<div class="bayleaf-summary"><table><caption style="text-align:left;'
-        f'font-weight:bold">{escape(plain(title))}</caption><tbody>{rows}</tbody>'
-        f"</table>{drawing}{below}</div>"
-    )
+    parts: list[Part] = [
+        Facts([(name, plain(value)) for name, value in facts]),
+        Figure(drawing),
+        *(Items([*map(str, items)], heading, ITEMS) for heading, items in lists),
+    ]
+    return html_of(Document(title, parts))
 
 
 def picture_of(model: Any) -> str:
@@ -62,15 +57,6 @@ def explanation_html(explanation: Any) -> str:
     )
     first = (explanation.prior_name, explanation.prior)
     return terms_html(title, first, explanation.ranked(), "{:+.3f}")
-
-
-def _list(heading: str, items: Sequence[Any]) -> str:
-    """A heading that opens a list of the first items."""
-    shown = [f"<li><bdi>{escape(plain(item))}</bdi></li>" for item in items[:ITEMS]]
-    if len(items) > ITEMS:
-        shown.append(f"<li>and {len(items) - ITEMS} more</li>")
-    title = f"{escape(plain(heading))} ({len(items)})"
-    return f"<details><summary>{title}</summary><ul>{''.join(shown)}</ul></details>"
 
 
 def arc_text(parent: Any, child: Any) -> str:

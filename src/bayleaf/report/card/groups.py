@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from bayleaf.evaluation.groups.estimates import LEAST_ROUNDINGS
-from bayleaf.report.card.texts import Name, Part, Table, Text, said
 from bayleaf.report.wording import number, percent
+from bayleaf.results.document import Document, Name, Table, Text
 
 Values = dict[str, Any]
 Written = Callable[[float], str]
@@ -40,7 +40,7 @@ _ABOUT_RATES = (
 )
 
 
-def groups_part(summary: Values) -> Part | None:
+def groups_part(summary: Values) -> Document | None:
     """Figures by group; None where none were requested."""
     found = summary.get("groups")
     if not found:
@@ -53,21 +53,18 @@ def groups_part(summary: Values) -> Part | None:
         tables += [_scores(one), *_rates(one)] if one["groups"] else []
         tables += [] if differences is None else [differences]
         sentences += _of_base_rates(one)
-    told = [said(_ABOUT_RATES)]
+    told = [_ABOUT_RATES]
     if base:
         told.append(
-            said(
-                f"Groups and shares of fewer than {LEAST_ROUNDINGS * base} rows are "
-                "not shown, or of more where the groups of several columns are added "
-                "up, as rounding would change their figures too much. Intervals do "
-                f"not include that rounding moves numbers of rows by some {base}."
-            )
+            f"Groups and shares of fewer than {LEAST_ROUNDINGS * base} rows are "
+            "not shown, or of more where the groups of several columns are added "
+            "up, as rounding would change their figures too much. Intervals do "
+            f"not include that rounding moves numbers of rows by some {base}."
         )
     n_groups = sum(len(one["groups"]) for one in found)
-    return Part(
+    return Document(
         "Groups",
-        sentences=(*sentences, *told),
-        tables=tuple(tables),
+        [*tables, *sentences, *told],
         is_short=n_groups <= _PRINTED and len(tables) <= 3 * len(found),
     )
 
@@ -89,40 +86,38 @@ def _columns(found: Values) -> Name:
 
 def _scores(found: Values) -> Table:
     """Accuracy, log-loss, Brier score and calibration of each group."""
-    rows = [
+    rows: list[tuple[Text, ...]] = [
         (
-            said(_label(group)),
-            said(str(group["n_rows"])),
-            *(said(_estimate(group[name], own)) for name, own in _SCORES.items()),
-            said(number(group["calibration_error"])),
-            said(number(group["calibration_error_by_chance"])),
+            _label(group),
+            str(group["n_rows"]),
+            *(_estimate(group[name], own) for name, own in _SCORES.items()),
+            number(group["calibration_error"]),
+            number(group["calibration_error_by_chance"]),
         )
         for group in found["groups"]
     ]
     heads = ("group", "rows", "accuracy", "log-loss", "Brier score")
     calibration = ("calibration error", "the same by chance")
-    caption = said("Held-out rows by ", _columns(found))
-    hidden = max(0, len(rows) - _ROWS)
-    return Table(caption, (*heads, *calibration), tuple(rows[:_ROWS]), hidden)
+    caption = ("Held-out rows by ", _columns(found))
+    return Table((*heads, *calibration), rows, caption, max_rows=_ROWS)
 
 
 def _rates(found: Values) -> Iterator[Table]:
     """The rates of each class."""
     first = found["groups"][0]["classes"]
     for place, own in enumerate(first[:_CLASSES]):
-        caption = said("Rates of ", Name(own["class"]), " by ", _columns(found))
-        rows = tuple(
+        caption = ("Rates of ", Name(own["class"]), " by ", _columns(found))
+        rows: list[tuple[Text, ...]] = [
             (
-                said(_label(group)),
+                _label(group),
                 *(
-                    said(_estimate(group["classes"][place][rate], _written(rate)))
+                    _estimate(group["classes"][place][rate], _written(rate))
                     for rate in _RATES
                 ),
             )
-            for group in found["groups"][:_ROWS]
-        )
-        hidden = max(0, len(found["groups"]) - _ROWS)
-        yield Table(caption, ("group", *_RATES.values()), rows, hidden)
+            for group in found["groups"]
+        ]
+        yield Table(("group", *_RATES.values()), rows, caption, max_rows=_ROWS)
 
 
 def _written(rate: str) -> Written:
@@ -161,15 +156,15 @@ def _differences(found: Values, rounded: bool) -> Table | None:
     if not compared:
         return None
     clear = [own for own in compared if own[1]["is_clear"]]
-    caption = said(
+    caption = (
         f"Of {len(compared)} differences to ",
         Name(", ".join(found["reference"])),
         f", the group of most rows, {len(clear)} have an interval without 0"
         + ", whatever rounding did" * rounded,
     )
-    rows = tuple(_difference(*own) for own in clear[:_DIFFERENCES])
-    hidden = max(0, len(clear) - _DIFFERENCES)
-    return Table(caption, ("group", "figure", "difference"), rows, hidden, n_words=2)
+    rows = [_difference(*own) for own in clear]
+    heads = ("group", "figure", "difference")
+    return Table(heads, rows, caption, n_words=2, max_rows=_DIFFERENCES)
 
 
 def _difference(group: Values, contrast: Values) -> tuple[Text, ...]:
@@ -178,7 +173,7 @@ def _difference(group: Values, contrast: Values) -> tuple[Text, ...]:
     written: Written = "{:+.3f}".format if figure == "log_loss" else signed
     of_class = () if label is None else (" of ", Name(label))
     told = _estimate(contrast["difference"], written)
-    return said(_label(group)), said(_CONTRASTS[figure], *of_class), said(told)
+    return _label(group), (_CONTRASTS[figure], *of_class), told
 
 
 def _of_base_rates(found: Values) -> Iterator[Text]:
@@ -186,7 +181,7 @@ def _of_base_rates(found: Values) -> Iterator[Text]:
     for group in found["groups"]:
         for contrast in group["contrasts"]:
             if contrast["figure"] == "base_rate" and contrast["is_clear"]:
-                yield said(
+                yield (
                     "The share of ",
                     Name(contrast["class"]),
                     " differs by ",

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from bayleaf.report.card.about import About
-from bayleaf.report.card.texts import Name, Part, Text, listed, said
 from bayleaf.report.wording import percent
+from bayleaf.results.document import Document, Items, Name, Text, listed_names
 from bayleaf.wording import counted
 
 Values = dict[str, Any]
@@ -18,7 +18,7 @@ _FEW = 30
 _NO_DATE = "It is not given when rows were collected"
 
 
-def limits_part(summary: Values, about: About) -> Part:
+def limits_part(summary: Values, about: About) -> Document:
     """What cannot be known, each sentence with the facts that it follows from."""
     sentences = [
         *_of_missing_cells(summary),
@@ -29,7 +29,7 @@ def limits_part(summary: Values, about: About) -> Part:
         *_of_the_basis(summary),
         *_of_time(about),
     ]
-    return Part("What it cannot know", sentences=tuple(sentences), is_list=True)
+    return Document("What it cannot know", [Items(sentences)])
 
 
 def _of_missing_cells(summary: Values) -> Iterator[Text]:
@@ -42,23 +42,21 @@ def _of_missing_cells(summary: Values) -> Iterator[Text]:
     rounded = summary["privacy"]["min_count"] > 1
     about = "About " * rounded
     if rule == "error":
-        yield said(
-            "Rows with missing cells are refused, so there are no figures on them."
-        )
+        yield "Rows with missing cells are refused, so there are no figures on them."
     elif not n_missing:
-        yield said(
+        yield (
             f"{'By the rounded numbers, no' if rounded else 'No'} cell of this table "
             "is missing: figures do not tell how the model does on rows with missing "
             "cells."
         )
     elif rule == "state":
-        yield said(
+        yield (
             f"{about}{percent(min(n_missing / n_cells, 1.0))} of all cells are "
             "missing, and count as a value: that holds as long as cells are missing "
             "for the same reasons as in training."
         )
     else:
-        yield said(
+        yield (
             f"{about}{percent(min(n_missing / n_cells, 1.0))} of all cells are "
             "missing, and are summed out: that is right if whether a cell is missing "
             "does not depend on what it would hold, which no table can show."
@@ -66,7 +64,7 @@ def _of_missing_cells(summary: Values) -> Iterator[Text]:
     if n_unknown:
         cells = counted(n_unknown, "cell")
         hold = "holds a value" if n_unknown == 1 else "hold values"
-        yield said(f"{about}{cells} {hold} that training did not contain.")
+        yield f"{about}{cells} {hold} that training did not contain."
 
 
 def _of_ranges(summary: Values) -> Iterator[Text]:
@@ -75,7 +73,7 @@ def _of_ranges(summary: Values) -> Iterator[Text]:
     if not numbers:
         return
     columns = counted(len(numbers), "column")
-    yield said(
+    yield (
         f"{columns} of numbers: beyond the numbers of training nothing was learned, "
         "and what the model says there is extrapolated."
     )
@@ -88,7 +86,7 @@ def _of_ranges(summary: Values) -> Iterator[Text]:
     if pieces:
         hidden = len(known) - _RANGES
         more = f", and {counted(hidden, 'more column')}" if hidden > 0 else ""
-        yield said("Numbers in training: ", *pieces, f"{more}.")
+        yield ("Numbers in training: ", *pieces, f"{more}.")
 
 
 def _of_rare_values(summary: Values) -> Iterator[Text]:
@@ -96,10 +94,10 @@ def _of_rare_values(summary: Values) -> Iterator[Text]:
     rare = [column["name"] for column in summary["columns"] if column["n_rare"]]
     if rare:
         few = max(summary["privacy"]["min_count"], 5)
-        yield said(
+        yield (
             f"Of values that fewer than {few} rows of this table have, figures tell "
             "little; such values are in ",
-            *listed(rare),
+            *listed_names(rare),
             ".",
         )
 
@@ -109,7 +107,7 @@ def _of_groups(summary: Values) -> Iterator[Text]:
     if summary["kind"] != "classifier":
         return
     if not summary["groups"]:
-        yield said("No groups of rows were compared.")
+        yield "No groups of rows were compared."
     for one in summary["groups"]:
         few = [
             ", ".join(group["group"])
@@ -117,9 +115,9 @@ def _of_groups(summary: Values) -> Iterator[Text]:
             if group["n_rows"] < _FEW
         ]
         if few and summary["privacy"]["min_count"] == 1:
-            yield said(
+            yield (
                 f"Fewer than {_FEW} rows are behind the figures of ",
-                *listed(few),
+                *listed_names(few),
                 " by ",
                 Name(", ".join(one["columns"])),
                 ": their intervals say how little is known.",
@@ -133,7 +131,7 @@ def _of_arrows(summary: Values) -> Iterator[Text]:
     if n_arrows:
         arrows = "The arrow" if n_arrows == 1 else f"The {n_arrows} arrows"
         says = "says" if n_arrows == 1 else "say"
-        yield said(
+        yield (
             f"{arrows} of the structure {says} which probabilities depend on which "
             "values, not what causes what: no contribution tells what would happen if "
             "a value were changed."
@@ -144,21 +142,21 @@ def _of_the_basis(summary: Values) -> Iterator[Text]:
     """On which rows figures were measured, and what follows."""
     basis = summary["quality"]["basis"]
     if basis == "cross_validation":
-        yield said(
+        yield (
             "The model itself was not scored: figures are those of fresh models of the "
             "same settings, each fitted to fewer rows."
         )
     elif basis == "held_out":
-        yield said(
+        yield (
             "Neither the model nor the table shows whether the rows were held out; "
             "figures rest on the word of who wrote the card."
         )
     else:
-        yield said("No held-out figures: how good the model is remains unknown.")
+        yield "No held-out figures: how good the model is remains unknown."
 
 
 def _of_time(about: About) -> Iterator[Text]:
     """Rows of later days."""
     collected = (about.collected or "").strip()
     when = f"Rows were collected: {collected}" if collected else _NO_DATE
-    yield said(f"{when}. This table does not tell whether later rows are like them.")
+    yield f"{when}. This table does not tell whether later rows are like them."

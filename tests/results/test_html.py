@@ -1,4 +1,4 @@
-"""What notebooks show: escaped, to scale, and something for every object."""
+"""What notebooks show: escaped, to scale, and something for each result."""
 
 from __future__ import annotations
 
@@ -12,22 +12,11 @@ import pytest
 import bayleaf
 from bayleaf.datasets import load_heart
 from bayleaf.evaluation import compare
-from bayleaf.explain import (
-    counterfactuals,
-    importance,
-    robustness,
-    robustness_of_rows,
-)
+from bayleaf.explain import counterfactuals, importance, robustness, robustness_of_rows
 from bayleaf.models.bayesian_network import BayesianNetwork
-from bayleaf.pictures.notebook import (
-    Bar,
-    bars_html,
-    network_html,
-    states_html,
-    steps_html,
-    table_html,
-)
 from bayleaf.regression import learned_trees
+from bayleaf.results.figures import network_html, states_html, steps_html
+from bayleaf.results.html import Bar, bars_html, table_html
 
 HOSTILE = "<script>alert(1)</script>&\"'\u202e"
 
@@ -87,7 +76,7 @@ def test_long_tables_say_how_many_lines_they_leave_out() -> None:
 def test_names_are_text() -> None:
     for made in (
         bars_html(HOSTILE, [Bar(HOSTILE, 1.0, HOSTILE)]),
-        table_html(HOSTILE, [HOSTILE], [(HOSTILE, HOSTILE)]),
+        table_html(HOSTILE, [HOSTILE, HOSTILE], [(HOSTILE, HOSTILE)]),
         steps_html(HOSTILE, [1.0], [1.0]),
         network_html([HOSTILE, "b"], ["feature", "class"], [(1, 0, None)], HOSTILE),
     ):

@@ -1,0 +1,362 @@
+"""Scores of several classifiers on the same folds, tests between them, and tables."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from rich.console import Console
+from rich.table import Table as RichTable
+
+from bayleaf.evaluation.held_out import LARGER_IS_BETTER, SCORES, CrossValidation
+from bayleaf.evaluation.operating_points import (
+    OperatingPoint,
+    class_names,
+    implied_threshold,
+)
+from bayleaf.evaluation.statistics import Floats, TestResult, corrected_t_test
+from bayleaf.io.atomic import write_text
+from bayleaf.results.document import Document, Table
+from bayleaf.results.markdown import markdown_of
+from bayleaf.results.result import Result
+from bayleaf.results.text import print_document, rich_tables
+from bayleaf.wording import brief, brief_names, counted
+
+BEST = "best"
+# Differences with a smaller p-value count as significant.
+LEVEL = 0.05
+
+
+class _Column(NamedTuple):
+    """How a score is shown."""
+
+    score: str
+    heading: str
+    factor: float = 1.0
+    digits: int = 3
+
+
+_COLUMNS = (
+    _Column("accuracy", "accuracy %", 100.0, 1),
+    _Column("log_loss", "log-loss"),
+    _Column("brier", "Brier"),
+    _Column("cost", "cost/row"),
+    _Column("roc_auc", "AUC"),
+    _Column("balanced_accuracy", "balanced", 100.0, 1),
+)
+# Figures that have no spread, in the order of `_figures`.
+_FIGURES = ("calib.", "clipped", "params", "arcs", "fit s", "pred. s")
+
+
+@dataclass(frozen=True)
+class Comparison(
+    Result, keys={"random_state": "seed", "results": None}, computed=("threshold",)
+):
+    """Scores of several classifiers on the same folds.
+
+    Parameters
+    ----------
+    results : tuple of CrossValidation
+        One a classifier.
+    classes : tuple
+        Labels of the target, in increasing order.
+    n_rows : int
+        Rows of the table.
+    n_folds, n_repeats, random_state : int
+        How rows were dealt.
+    baseline : str
+        The classifier that the others are tested against, or "best": for each score
+        the one with the best mean.
+    loss : ndarray of shape (n_classes, n_classes), optional
+        Cost of each prediction (rows) where a class (columns) is true.
+    """
+
+    results: tuple[CrossValidation, ...]
+    classes: tuple[Any, ...]
+    n_rows: int
+    n_folds: int
+    n_repeats: int
+    random_state: int
+    baseline: str = BEST
+    loss: Floats | None = None
+
+    def __getitem__(self, name: str) -> CrossValidation:
+        """The scores of one classifier."""
+        for result in self.results:
+            if result.name == name:
+                return result
+        raise KeyError(name)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What the classifiers are called."""
+        return tuple(result.name for result in self.results)
+
+    @property
+    def scores(self) -> tuple[str, ...]:
+        """Scores that at least one fold has."""
+        first = self.results[0]
+        return tuple(score for score in SCORES if len(first.values(score)))
+
+    @property
+    def threshold(self) -> float | None:
+        """Probability of the second class above which the loss says to predict it.
+
+        None without a loss, or with more than two classes.
+        """
+        if self.loss is None or len(self.classes) != 2:
+            return None
+        return implied_threshold(self.loss)
+
+    def reference(self, score: str) -> str:
+        """The classifier that the others are tested against."""
+        return self.best(score) if self.baseline == BEST else self.baseline
+
+    def best(self, score: str) -> str:
+        """The classifier with the best mean of a score, the first of several."""
+        choose = max if score in LARGER_IS_BETTER else min
+        return choose(self.results, key=lambda result: result.mean(score)).name
+
+    def test(self, score: str, first: str, second: str) -> TestResult:
+        """Corrected paired t-test over the folds that have the score.
+
+        Nadeau & Bengio's correction (2003) for overlapping training sets, see
+        `corrected_t_test`; positive where `first` has the larger score. One fold alone
+        shows no difference: a statistic of 0 and a p-value of 1.
+        """
+        a, b = self[first].values(score), self[second].values(score)
+        if len(a) < 2:
+            return TestResult(0.0, 1.0)
+        n_test = self.n_rows / self.n_folds
+        return corrected_t_test(a, b, n_train=self.n_rows - n_test, n_test=n_test)
+
+    def mark(self, score: str, name: str) -> str:
+        """How a classifier's score stands to the reference's.
+
+        Returns
+        -------
+        str
+            ``*`` for the reference, ``=`` if the difference is not significant at .05,
+            else ``+`` for a better and ``-`` for a worse score.
+        """
+        reference = self.reference(score)
+        if name == reference:
+            return "*"
+        result = self.test(score, name, reference)
+        if result.p_value >= LEVEL:
+            return "="
+        better = (result.statistic > 0) == (score in LARGER_IS_BETTER)
+        return "+" if better else "-"
+
+    def document(self, title: str | None = None) -> Document:
+        """All scores with their spread and marks, other figures, and the legend.
+
+        By default the title of the table is how rows were dealt.
+        """
+        columns = [column for column in _COLUMNS if column.score in self.scores]
+        rows = [
+            (
+                result.name,
+                *(self._marked(result, c) for c in columns),
+                *_figures(result),
+            )
+            for result in self.results
+        ]
+        heads = ("model", *(column.heading for column in columns), *_FIGURES)
+        table = Table(heads, rows, title or title_of(self))
+        return Document("", [table, *self.legend()])
+
+    def to_tables(self, title: str | None = None) -> list[RichTable]:
+        """Tables for a terminal of 80 columns: the scores, then what they cost."""
+        (table, *_) = self.document(title).parts
+        return rich_tables(table) if isinstance(table, Table) else []
+
+    def legend(self) -> list[str]:
+        """What the marks in the tables mean, and what is missing from means."""
+        lines = []
+        if len(self.results) > 1:
+            best = self.baseline == "best"
+            reference = "the best of the column" if best else self.baseline
+            other = "- worse" if best else "+ better, - worse"
+            lines = [
+                f"* {reference}; = not significantly different from it; {other} "
+                "(paired t-test over folds, Nadeau & Bengio's correction, p < .05)",
+            ]
+        n_folds = len(self.results[0].folds)
+        without = self.results[0].n_folds_without_auc
+        if without:
+            lines.append(
+                f"AUC: {without} of {n_folds} folds hold all or none of the rows of "
+                "some class; their mean leaves that class out"
+            )
+        if self.loss is not None:
+            lines.append("cost/row: mean cost of predicting for least expected cost")
+        if self.threshold is not None:
+            second = class_names(self.classes)[1]
+            lines.append(
+                f"the loss says: predict {second} where its probability is above "
+                f"{self.threshold:.3f}"
+            )
+        return lines
+
+    def to_markdown(self) -> str:
+        """Mean and standard deviation of every score as a Markdown table."""
+        return markdown_of(self.document())
+
+    def to_rows(self) -> list[dict[str, Any]]:
+        """One flat row a classifier, such as a data frame takes.
+
+        They have mean, standard deviation and p-value against the reference of every
+        score.
+        """
+        rows = []
+        for result in self.results:
+            row: dict[str, Any] = {"model": result.name}
+            for score in self.scores:
+                reference = self.reference(score)
+                row[score] = result.mean(score)
+                row[f"{score}_sd"] = result.sd(score)
+                test = self.test(score, result.name, reference)
+                row[f"{score}_p"] = test.p_value
+            row["pooled_calibration_error"] = result.pooled_calibration_error
+            row |= {
+                "n_folds": len(result.folds),
+                "n_folds_without_auc": result.n_folds_without_auc,
+                "n_clipped": result.n_clipped,
+                "n_parameters": result.n_parameters,
+                "n_arcs": result.n_arcs,
+                "fit_seconds": result.fit_seconds,
+                "predict_seconds": result.predict_seconds,
+                "seed": self.random_state,
+            }
+            rows.append(row)
+        return rows
+
+    def to_csv(self, path: str | Path | None = None) -> str:
+        """The rows of `to_rows` as CSV text, written to a file if one is named."""
+        rows = self.to_rows()
+        stream = io.StringIO()
+        writer = csv.DictWriter(stream, list(rows[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+        text = stream.getvalue()
+        if path is not None:
+            write_text(path, text)
+        return text
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain values, with the tests against the reference."""
+        models = [
+            {**result.to_dict(), "tests": self._tests(result.name)}
+            for result in self.results
+        ]
+        return super().to_dict() | {"models": models}
+
+    def _tests(self, name: str) -> dict[str, dict[str, Any]]:
+        """Difference from the reference and its p-value, by score."""
+        found = {}
+        for score in self.scores:
+            other = self.reference(score)
+            p_value = self.test(score, name, other).p_value
+            found[score] = {
+                "against": other,
+                "difference": self[name].mean(score) - self[other].mean(score),
+                "p_value": p_value,
+                "significant": p_value < LEVEL,
+            }
+        return found
+
+    def _marked(self, result: CrossValidation, column: _Column) -> str:
+        """Mean, spread over folds and mark of a score; one model needs no mark."""
+        mean, sd = result.mean(column.score), result.sd(column.score)
+        text = f"{_number(mean, column)} ± {_number(sd, column)}"
+        if len(self.results) == 1:
+            return text
+        return f"{text} {self.mark(column.score, result.name)}"
+
+    def __repr__(self) -> str:
+        best = self.best("log_loss")
+        loss = f"{self[best].mean('log_loss'):.4f}"
+        return brief(
+            self,
+            counted(len(self.names), "model") + f" ({brief_names(self.names)})",
+            f"{self.n_rows} rows in {self.n_folds} folds",
+            f"lowest log-loss {loss} by {best}",
+        )
+
+
+def title_of(comparison: Comparison) -> str:
+    """How rows were dealt, with the seed."""
+    times = f"{comparison.n_repeats} x " if comparison.n_repeats > 1 else ""
+    return (
+        f"{comparison.n_rows} rows, {times}{comparison.n_folds}-fold cross-validation, "
+        f"seed {comparison.random_state}"
+    )
+
+
+def print_tables(
+    comparison: Comparison, console: Console, title: str | None = None
+) -> None:
+    """Print tables and legend."""
+    print_document(comparison.document(title), console)
+
+
+def points_table(
+    points: Sequence[OperatingPoint], title: str, implied: float | None = None
+) -> RichTable:
+    """What thresholds between two classes lead to, with a mark at `implied`.
+
+    That is the threshold of the loss.
+    """
+    headings = ["threshold", "sensitivity", "specificity", "precision", "predicted"]
+    rows = [
+        [
+            f"{point.threshold:.3f}{' <' if point.threshold == implied else '  '}",
+            f"{point.sensitivity:.3f}",
+            f"{point.specificity:.3f}",
+            "-" if point.precision is None else f"{point.precision:.3f}",
+            str(point.n_positive),
+            *([] if point.cost is None else [f"{point.cost:.3f}"]),
+        ]
+        for point in points
+    ]
+    heads = headings if implied is None else [*headings, "cost/row"]
+    table = rich_tables(Table(heads, rows, title, n_words=0))[0]
+    if implied is not None:
+        table.caption = "< the threshold that the loss implies"
+        table.caption_justify = "left"
+    return table
+
+
+def _number(value: float, column: _Column) -> str:
+    """A score in the unit of its column; large ones with fewer digits, as wide."""
+    shown = column.factor * value
+    wider = sum(abs(shown) >= limit for limit in (10, 100, 1000))
+    digits = column.digits if column.factor != 1 else max(0, column.digits - wider)
+    return f"{shown:.{digits}f}"
+
+
+def _figures(result: CrossValidation) -> list[str]:
+    """What a model has no spread of; a hyphen for what it does not count."""
+    counts = (result.n_parameters, result.n_arcs)
+    return [
+        f"{result.pooled_calibration_error:.3f}",
+        str(result.n_clipped),
+        *("-" if count is None else f"{count:.0f}" for count in counts),
+        _seconds(result.fit_seconds),
+        _seconds(result.predict_seconds),
+    ]
+
+
+def _seconds(value: float) -> str:
+    """A time with as many digits as it can be relied on."""
+    return f"{value:.3f}" if value < 10 else f"{value:.0f}"
+
+
+# The command `demo` calls these as functions.
+legend = Comparison.legend
+terminal_tables = Comparison.to_tables

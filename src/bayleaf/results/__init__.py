@@ -1,0 +1,1 @@
+"""What results show, once for terminals, pages, Markdown and JSON."""
