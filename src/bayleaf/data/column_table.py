@@ -173,15 +173,8 @@ def _facts(encoder: TableEncoder) -> Iterator[ColumnFacts]:
         )
         for part in reading.part_names:
             variable = variables[part]
-            yield ColumnFacts(
-                part,
-                "date part",
-                0,
-                0,
-                state_texts(variable),
-                (),
-                encoder.notes.get(part, ""),
-            )
+            note = encoder.notes.get(part, "")
+            yield ColumnFacts(part, "date part", 0, 0, state_texts(variable), note=note)
 
 
 def _kind(reading: ColumnReading, variable: Variable | None) -> str:

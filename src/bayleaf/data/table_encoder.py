@@ -156,22 +156,17 @@ class TableEncoder:
     def _extended_variable(self, variable: Variable, column: PlainColumn) -> Variable:
         """One variable with the states that a column adds."""
         values = column.distinct()
-        may_gain_missing = (
-            self.rules.missing == "state" and not variable.has_missing_state
-        )
-        gains_missing = may_gain_missing and bool((values.indices < 0).any())
-        states = variable.states
+        states = variable.known_states
         if variable.kind == "nominal":
             check_same_sort(variable, values)
-            known = list(variable.known_states)
+            known = list(states)
             added = [value for value in used_values(values) if value not in set(known)]
             if variable.other_state is not None:
                 added = []
             states = tuple(ordered_values(known + added))
             check_max_states(variable.name, len(states), self.rules.max_states)
-            if variable.has_missing_state:
-                states = (*states, None)
-        if gains_missing:
+        gains_missing = self.rules.missing == "state" and (values.indices < 0).any()
+        if variable.has_missing_state or gains_missing:
             states = (*states, None)
         return replace(variable, states=states)
 

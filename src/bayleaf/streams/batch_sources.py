@@ -178,29 +178,22 @@ def files_of(table: Any) -> list[str]:
     path = os.fspath(table)
     if any(sign in path for sign in "*?[") and not os.path.exists(path):
         files = [p for p in glob.glob(path, recursive=True) if os.path.isfile(p)]
-        if not files:
-            raise FileNotFoundError(f"cannot read {path}: no file has such a name")
-        return sorted(files, key=_parts)
-    if os.path.isdir(path):
+        problem = "no file has such a name"
+    elif os.path.isdir(path):
         files = [
             os.path.join(folder, name)
             for folder, _, names in os.walk(path)
             for name in names
             if not name.startswith((".", "_")) and file_kind(name) in ("parquet", "csv")
         ]
-        if not files:
-            raise FileNotFoundError(
-                f"cannot read {path}: the folder holds no Parquet or CSV file"
-            )
-        return sorted(files, key=_parts)
-    if not os.path.exists(path):
-        raise FileNotFoundError(f"cannot read {path}: there is no such file")
-    return [path]
-
-
-def _parts(path: str) -> tuple[str, ...]:
-    """Folders and name: as texts, paths would be sorted by the system's separator."""
-    return Path(path).parts
+        problem = "the folder holds no Parquet or CSV file"
+    else:
+        files = [path] if os.path.exists(path) else []
+        problem = "there is no such file"
+    if not files:
+        raise FileNotFoundError(f"cannot read {path}: {problem}")
+    # As texts, paths would be sorted by the system's separator.
+    return sorted(files, key=lambda file: Path(file).parts)
 
 
 def file_kind(path: str) -> str:
