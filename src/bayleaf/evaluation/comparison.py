@@ -355,8 +355,3 @@ def _figures(result: CrossValidation) -> list[str]:
 def _seconds(value: float) -> str:
     """A time with as many digits as it can be relied on."""
     return f"{value:.3f}" if value < 10 else f"{value:.0f}"
-
-
-# The command `demo` calls these as functions.
-legend = Comparison.legend
-terminal_tables = Comparison.to_tables

@@ -39,7 +39,7 @@ def demo(
     from bayleaf.cli.console import ShownConsole
     from bayleaf.datasets import load_heart
     from bayleaf.evaluation import compare
-    from bayleaf.evaluation.comparison import legend, terminal_tables, title_of
+    from bayleaf.evaluation.comparison import title_of
     from bayleaf.io.atomic import check_writable
 
     check_writable(output)
@@ -49,8 +49,8 @@ def demo(
         heart.X, heart.y, list(_MODELS), n_folds=_FOLDS, random_state=_SEED
     )
     title = f"Held-out scores on heart disease: {title_of(comparison)}"
-    console.print(terminal_tables(comparison, title)[0])
-    for line in legend(comparison):
+    console.print(comparison.to_tables(title)[0])
+    for line in comparison.legend():
         console.print(line, markup=False, highlight=False)
     model = CLASSIFIERS["auto"](random_state=_SEED).fit(heart.X, heart.y)
     console.print("\nWhy the first patient gets this class (auto: averaged KDB):")
