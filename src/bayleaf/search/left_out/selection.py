@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from math import prod
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +15,6 @@ from bayleaf.counts.source import Family
 from bayleaf.counts.threads import run_tasks
 from bayleaf.cpds.smoothing import Backoff, Dirichlet, Lidstone, MEstimate, Smoothing
 from bayleaf.data.codes import Codes
-from bayleaf.search.feature_orders import KDBRanking
 from bayleaf.search.left_out.left_out_scores import (
     AddMissing,
     FamilyTables,
@@ -25,6 +25,10 @@ from bayleaf.search.left_out.left_out_scores import (
     loss_sums,
 )
 from bayleaf.wording import brief
+
+if TYPE_CHECKING:
+    # It needs SciPy, which commands that only read a model do without.
+    from bayleaf.search.feature_orders import KDBRanking
 
 # The rules among which smoothing="auto" chooses, the simplest first.
 SMOOTHING_GRID: tuple[Smoothing, ...] = (
