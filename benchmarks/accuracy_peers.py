@@ -205,7 +205,7 @@ class BoostingByFolds(ClassifierMixin, BaseEstimator):
     """Boosting whose number of rounds, and temperature, inner folds choose.
 
     Three stratified folds of the training rows are held out in turn; the rounds after
-    which these lose least on average are made anew on all training rows. A class that
+    which these lose least on average are made again on all training rows. A class that
     an inner fold was not fitted to gets no probability there.
 
     Parameters

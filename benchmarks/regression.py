@@ -97,7 +97,7 @@ TABLES: dict[str, Any] = {
 
 
 def load_table(folder: Path, name: str) -> tuple[pd.DataFrame, Floats]:
-    """Features and target; names as text, truth values as 0 and 1."""
+    """Features and target; names as text, booleans as 0 and 1."""
     frame, target = TABLES[name](folder)
     frame = frame[frame[target].notna()].reset_index(drop=True)
     numbers = frame.pop(target).to_numpy(dtype=float)

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from bayleaf import BayesianNetwork, read_network
-from bayleaf.counts.table_counts import TableCounts
+from bayleaf.counts.table_counts import RowCounts
 from bayleaf.data.codes import Codes
 from bayleaf.data.value_hierarchy import flat_hierarchy
 from bayleaf.graph.dag import DAG
@@ -45,7 +45,7 @@ def climbed(codes: Codes, network: BayesianNetwork, n_restarts: int) -> Arcs:
     """Edges of the best of some restarts."""
     flat = [flat_hierarchy(variable.states) for variable in network.domain]
     found = climb_tables(
-        TableCounts(codes, has_class=False),
+        RowCounts(codes, has_class=False),
         network.domain,
         resolve_score("bic"),
         flat,
@@ -100,7 +100,7 @@ def by_pgmpy(codes: Codes, network: BayesianNetwork) -> Callable[[], Arcs]:
 def score_of(codes: Codes, dag: DAG) -> float:
     """BIC (nats) of a network of plain tables."""
     bic, total = resolve_score("bic"), 0.0
-    for counts in TableCounts(codes, has_class=False).family_counts(dag.families):
+    for counts in RowCounts(codes, has_class=False).family_counts(dag.families):
         rows = counts.reshape(-1, counts.shape[-1])
         total += float(bic.rows_score(rows, len(rows), codes.n_rows))
     return total

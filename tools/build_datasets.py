@@ -18,7 +18,7 @@ from pathlib import Path
 TARGET = Path(__file__).parents[1] / "src" / "bayleaf" / "datasets" / "tables"
 
 # The raw heart file lost the decimal points of the ST depression: 24 stands for 2.4,
-# and 1 for 0.1 or for 1.0. In these rows UCI's own file holds the whole number.
+# and 1 for 0.1 or for 1.0. In these rows UCI's own file holds the integer.
 WHOLE_ST_DEPRESSIONS = frozenset(
     (
         9,

@@ -1,4 +1,4 @@
-"""Draw the pictures of the documentation anew, into docs/pictures.
+"""Draw the pictures of the documentation again, into docs/pictures.
 
 Run it after a change of what they show; the picture of the explorer needs Playwright
 and the program chromium, and is left as it is without them.

@@ -74,7 +74,7 @@ def page(results: Results) -> str:
     if is_whole:
         parts.append(ORDERINGS)
     parts += ["### Seeds of the restarts", ABOUT_SEEDS, _seeds(results)]
-    parts += ["### Whole trees grown anew", ABOUT_REGROWN, _regrown(results)]
+    parts += ["### Whole trees grown again", ABOUT_REGROWN, _regrown(results)]
     parts += ["## More and more rows of adult", ABOUT_CURVES, _curves(results)]
     if is_whole:
         parts.append(CURVES)
@@ -173,7 +173,7 @@ def _seeds(results: Results) -> str:
 
 
 def _regrown(results: Results) -> str:
-    """What whole trees grown anew change, set by set, over all folds."""
+    """What whole trees grown again change, set by set, over all folds."""
     rows = []
     for name, (method, base) in itertools.product(SETS, REGROWN.items()):
         n_folds = FULL[name]

@@ -43,7 +43,7 @@ def page(results: Results) -> str:
         "rows at random (seeds 0 to 9). Cut points are found inside the training "
         "fold. Maximum likelihood with zeros replaced by 0.5/N, class prior "
         "(N_c + 1) / (N + classes), TAN with an m-estimate of 5; folds of the "
-        "searches are dealt over single rows (`merge_rows=False`). The paper's "
+        "searches are dealt over single rows (`deduplicate_rows=False`). The paper's "
         "standard deviations are Kohavi's.",
         f"Left out of this run: {', '.join(left_out)}." if left_out else "",
         f"## Means over seeds\n\n{_means(results, run)}",

@@ -42,8 +42,8 @@ def page(results: Results) -> str:
         "(the paper does not say nats or bits).",
         comparison_table(comparisons(results), PAPER.labels, digits=PAPER.digits),
         "- Corral: 128 rows, 32 settings in four copies. Vote: 16 votes as 48 "
-        "truth values. LED7: 3 200 rows. Chess: kr-vs-kp. DNA: 60 positions as "
-        "180 truth values.\n"
+        "booleans. LED7: 3 200 rows. Chess: kr-vs-kp. DNA: 60 positions as "
+        "180 booleans.\n"
         "- Text: the paper takes 1 084 and 454 documents of three Reuters topics "
         "and 3 440 words; which, it does not say. Ours are 1 077 and 435 other "
         "ones, with 3 440 words, of one split.\n"

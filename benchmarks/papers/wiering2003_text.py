@@ -12,7 +12,7 @@ every method draws from a seed of its own, made of h and its name. The full run 
 - **NBC** is one naive Bayes classifier whose counters start at 0.1 plus noise up to
   0.01; a value's count is divided by that of all rows of the class
   (`missing_denominator="all_rows"`). **Mixtures** learn online in five passes over
-  single rows in one shuffled order (`merge_rows=False`), sigma 0.1. **Bagging**: 10
+  single rows in shuffled order (`deduplicate_rows=False`), sigma 0.1. **Bagging**: 10
   bootstrap samples of 90 % of the rows, equal votes. **Boosting**: AdaBoost.M1, 10
   rounds.
 - **Beside the paper's columns**: bagging of samples of 20 %; boosting of 2-2

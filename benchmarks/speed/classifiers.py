@@ -57,7 +57,7 @@ def make_table(n_rows: int, seed: int = 0) -> tuple[Any, Any]:
 
 
 def naive_bayes_rows(X: Any, y: Any, repeats: int) -> list[list[str]]:
-    """Naive Bayes and TAN on whole numbers, beside CategoricalNB."""
+    """Naive Bayes and TAN on integers, beside CategoricalNB."""
     from sklearn.naive_bayes import CategoricalNB
 
     from bayleaf import NaiveBayesClassifier, TANClassifier

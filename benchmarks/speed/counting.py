@@ -24,7 +24,7 @@ import pyarrow.csv as pa_csv
 import pyarrow.parquet as pa_parquet
 
 from bayleaf.counts.information import conditional_mutual_information_matrix
-from bayleaf.counts.table_counts import TableCounts
+from bayleaf.counts.table_counts import RowCounts
 from bayleaf.data.codes import Codes
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -105,16 +105,14 @@ def measure(codes: Codes, repeats: int) -> dict[str, float]:
     expected = None
     for n_jobs in (1, 2):
         figures[f"counts_{n_jobs}"] = best(
-            lambda n=n_jobs: TableCounts(codes, n).pair_counts(features, features),
+            lambda n=n_jobs: RowCounts(codes, n).pair_counts(features, features),
             repeats,
         )
         figures[f"information_{n_jobs}"] = best(
-            lambda n=n_jobs: conditional_mutual_information_matrix(
-                TableCounts(codes, n)
-            ),
+            lambda n=n_jobs: conditional_mutual_information_matrix(RowCounts(codes, n)),
             max(1, repeats // 3),
         )
-        stored = TableCounts(codes, n_jobs).pair_counts(features, features).stored
+        stored = RowCounts(codes, n_jobs).pair_counts(features, features).stored
         if expected is None:
             expected = stored
         elif not np.array_equal(stored, expected):

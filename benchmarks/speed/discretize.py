@@ -71,7 +71,7 @@ REGIMES: dict[str, Maker] = {
     "normal mixture, 2 classes": mixture,
     "normal mixture, 5 classes": five_classes,
     "pure noise": noise,
-    "whole numbers, many ties": whole_numbers,
+    "integers, many ties": whole_numbers,
     "2000 changes of class": many_cuts,
 }
 DISCRETIZERS = (

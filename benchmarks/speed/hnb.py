@@ -24,7 +24,7 @@ import numpy as np
 import pyarrow.csv as pa_csv
 
 from bayleaf import HNBClassifier
-from bayleaf.counts.table_counts import TableCounts
+from bayleaf.counts.table_counts import RowCounts
 from bayleaf.data.codes import Codes
 from bayleaf.search.latents.latent_search import LatentSearchOptions, search_latents
 from bayleaf.search.latents.moves import LatentSearchResult
@@ -71,7 +71,7 @@ def search(codes: Codes, name: str) -> LatentSearchResult:
     names = [f"x{j}" for j in range(codes.n_variables - 1)]
     options = LatentSearchOptions(search=name)
     return search_latents(
-        TableCounts(codes, n_jobs=1), options, np.random.default_rng(0), names
+        RowCounts(codes, n_jobs=1), options, np.random.default_rng(0), names
     )
 
 

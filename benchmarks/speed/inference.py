@@ -62,7 +62,7 @@ def sample(
 
 
 def make_queries(network: BayesianNetwork, share: float) -> list[Query]:
-    """Evidence on a share of the nodes, sampled anew for each query."""
+    """Evidence on a share of the nodes, sampled again for each query."""
     rng = np.random.default_rng(0)
     rows = sample(network, N_QUERIES, rng)
     n_nodes = len(network.domain)

@@ -24,10 +24,10 @@ import pyarrow as pa
 import pyarrow.parquet as pa_parquet
 from machine import describe_processor, markdown_table
 
-from bayleaf import CountStore, KDBClassifier, NaiveBayesClassifier, TANClassifier
+from bayleaf import CountFile, KDBClassifier, NaiveBayesClassifier, TANClassifier
 from bayleaf.classifiers.shared.from_counts import reading_of
-from bayleaf.counts.count_tables import CountTables
-from bayleaf.counts.table_counts import TableCounts
+from bayleaf.counts.count_tables import MergeableCounts
+from bayleaf.counts.table_counts import RowCounts
 from bayleaf.data.codes import Codes
 from bayleaf.io.native.tables import TableReading
 
@@ -91,15 +91,15 @@ def write_parquet(codes: Codes, path: Path) -> int:
     return path.stat().st_size
 
 
-def count(codes: Codes, like: TableReading) -> CountStore:
+def count(codes: Codes, like: TableReading) -> CountFile:
     """Counts of some rows: the class with all pairs of features."""
-    return CountStore(like, CountTables.of(TableCounts(codes), like.domain.names))
+    return CountFile(like, MergeableCounts.of(RowCounts(codes), like.domain.names))
 
 
-def merged(sent: Iterator[CountStore], stages: Stages) -> tuple[CountStore, int, int]:
+def merged(sent: Iterator[CountFile], stages: Stages) -> tuple[CountFile, int, int]:
     """The sum of stores that arrive one by one, the depth of the tree, stores held."""
     # As in a binary counter, two sums of equally many stores become one at once.
-    held: list[tuple[int, CountStore]] = []
+    held: list[tuple[int, CountFile]] = []
     most = 0
     for store in sent:
         level = 0
@@ -128,7 +128,7 @@ def main(n_partitions: int = 1000, n_rows: int = 100_000) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path, table = Path(folder) / "partition.counts", Path(folder) / "p.parquet"
 
-        def sent() -> Iterator[CountStore]:
+        def sent() -> Iterator[CountFile]:
             nonlocal n_file_bytes
             for seed in range(n_partitions):
                 codes = stages.take("generate", lambda s=seed: partition(s, n_rows))
@@ -138,11 +138,9 @@ def main(n_partitions: int = 1000, n_rows: int = 100_000) -> None:
                     again = stages.take("count, Parquet", lambda: first.count(table))
                     assert again == own
                     content = stages.take("to bytes", own.to_bytes)
-                    stages.take(
-                        "from bytes", lambda c=content: CountStore.from_bytes(c)
-                    )
+                    stages.take("from bytes", lambda c=content: CountFile.from_bytes(c))
                 stages.take("save", lambda o=own: o.save(path))
-                yield stages.take("open", lambda: CountStore.open(path))
+                yield stages.take("open", lambda: CountFile.open(path))
 
         total, depth, most = merged(sent(), stages)
     wall = time.perf_counter() - start

@@ -29,7 +29,7 @@ ROWS = (1_000_000, 10_000_000, 100_000_000)
 
 
 def make(path: Path, n_rows: int) -> None:
-    """A table of 20 columns of few values, text and whole numbers."""
+    """A table of 20 columns of few values, text and integers."""
     writer = None
     for first in range(0, n_rows, BATCH):
         rng = np.random.default_rng(first)

@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from bayleaf.counts.table_counts import TableCounts
+from bayleaf.counts.table_counts import RowCounts
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.data.value_hierarchy import flat_hierarchy
@@ -73,7 +73,7 @@ def learned(codes: Codes) -> SearchResult:
     """The network of plain tables that one climb finds."""
     variables = [Variable(f"x{v}", STATES) for v in range(codes.n_variables)]
     return climb_tables(
-        TableCounts(codes, has_class=False),
+        RowCounts(codes, has_class=False),
         Domain(tuple(variables)),
         resolve_score("bic"),
         [flat_hierarchy(STATES)] * codes.n_variables,
@@ -84,7 +84,7 @@ def learned(codes: Codes) -> SearchResult:
 def score_of(codes: Codes, dag: DAG) -> float:
     """BIC (nats) of a network of plain tables."""
     bic, total = resolve_score("bic"), 0.0
-    for counts in TableCounts(codes, has_class=False).family_counts(dag.families):
+    for counts in RowCounts(codes, has_class=False).family_counts(dag.families):
         rows = counts.reshape(-1, counts.shape[-1])
         total += float(bic.rows_score(rows, len(rows), codes.n_rows))
     return total

@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow.csv as pa_csv
 
-from bayleaf.counts.table_counts import TableCounts
+from bayleaf.counts.table_counts import RowCounts
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.data.value_hierarchy import flat_hierarchy
@@ -84,7 +84,7 @@ def made_up(n_rows: int, n_variables: int) -> Codes:
 
 def learn(codes: Codes, *, local: bool = False, **options: object) -> SearchResult:
     """One restart with trivial hierarchies, or with those learned on the way."""
-    counts = TableCounts(codes, has_class=False)
+    counts = RowCounts(codes, has_class=False)
     variables = [Variable(v, tuple(range(c))) for v, c in enumerate(codes.cards)]
     domain = Domain(tuple(variables))
     flat = [flat_hierarchy(variable.states) for variable in variables]

@@ -20,7 +20,7 @@ _PUBLIC = {
     "BayesianNetworkEstimator": "bayleaf.density.bayesian_network_estimator",
     "BayesianNetworkImputer": "bayleaf.density.network_imputer",
     "CodeStore": "bayleaf.data.code_store",
-    "CountStore": "bayleaf.io.native.count_store",
+    "CountFile": "bayleaf.io.native.count_store",
     "Dirichlet": "bayleaf.cpds.smoothing",
     "EqualFrequencyDiscretizer": "bayleaf.data.discretizers",
     "EqualWidthDiscretizer": "bayleaf.data.discretizers",

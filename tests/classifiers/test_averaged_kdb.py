@@ -48,7 +48,7 @@ def fitted() -> tuple[AveragedKDBClassifier, pd.DataFrame, np.ndarray]:
 
 def test_scores_are_the_weighted_sum_of_mean_log_probabilities(fitted: Any) -> None:
     model, frame, _ = fitted
-    codes = model.encoder_.transform(bayleaf.data.tables.frames.take_apart(frame)).codes
+    codes = model.encoder_.transform(bayleaf.data.tables.frames.to_columns(frame)).codes
     inner = model.model_
     logs = inner.log_probabilities(codes)
     scores = inner.base + np.einsum("rcij,ij->rc", logs, inner.weights)

@@ -12,7 +12,7 @@ import pytest
 
 from bayleaf import A2DEClassifier, AODEClassifier, AveragedKDBClassifier
 from bayleaf.counts.occupied import CountedSize
-from bayleaf.counts.table_counts import TableCounts
+from bayleaf.counts.table_counts import RowCounts
 from bayleaf.data.codes import Codes
 from bayleaf.search.left_out.sampled_networks import NetworkSampler, coarse_coding
 from offenders import check_each
@@ -37,7 +37,7 @@ def sampler(monkeypatch: pytest.MonkeyPatch) -> NetworkSampler:
     monkeypatch.setattr(NetworkSampler, "size", size)
     codes = Codes.from_columns([np.zeros(300, int), np.zeros(300, int)], (1, 1))
     maps = (np.array([0, 1], dtype=np.uint16),)
-    return NetworkSampler(TableCounts(codes), [maps], np.zeros(64, np.int64), 4, 100)
+    return NetworkSampler(RowCounts(codes), [maps], np.zeros(64, np.int64), 4, 100)
 
 
 def test_more_rows_are_asked_for_before_networks_become_fewer(

@@ -69,7 +69,11 @@ def test_what_cannot_be_used_is_refused() -> None:
                 ValueError,
                 "'rows_with_value', 'all_rows'",
             ),
-            ({"merge_rows": 1}, TypeError, "merge_rows must be True or False"),
+            (
+                {"deduplicate_rows": 1},
+                TypeError,
+                "deduplicate_rows must be True or False",
+            ),
             ({"smoothing": "auto"}, TypeError, "no smoothing.*gamma"),
             (
                 {"architecture": (9, 9), "max_table_cells": 999},
@@ -139,7 +143,7 @@ def test_rows_that_are_not_merged_are_visited_one_by_one() -> None:
         frame, y
     )
     literal = HierarchicalMixtureNBClassifier(
-        architecture=(2,), merge_rows=False, random_state=0
+        architecture=(2,), deduplicate_rows=False, random_state=0
     )
     literal.fit(frame, y)
     counters = _banks_of(merged)[0][0].log_prior, _banks_of(literal)[0][0].log_prior

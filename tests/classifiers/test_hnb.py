@@ -11,7 +11,7 @@ import pytest
 
 import bayleaf
 from bayleaf import HNBClassifier, NaiveBayesClassifier
-from bayleaf.data.tables.frames import take_apart
+from bayleaf.data.tables.frames import to_columns
 from bayleaf.datasets import load_heart, make_monks
 from bayleaf.latent.hierarchical_parameters import class_children_codes
 from offenders import check_each
@@ -34,7 +34,7 @@ def test_predictions_are_those_of_the_expanded_network(search: str) -> None:
     model = HNBClassifier(search=search, significance_level=0.001, random_state=0).fit(
         X, Y
     )
-    codes = model.encoder_.transform(take_apart(X)).codes
+    codes = model.encoder_.transform(to_columns(X)).codes
     network = model.network_
     names = network.domain.names
     table = {

@@ -91,7 +91,7 @@ def test_costs_ways_and_robustness_are_those_of_the_functions(
 ) -> None:
     path, table = saved
     words = ["--cost", "wet=3", "--cost", "height=0.5", "--direction", "height=up"]
-    words += ["--per-step", "height", "--max-changes", 2, "--counterfactuals", 3]
+    words += ["--cost-per-step", "height", "--max-changes", 2, "--counterfactuals", 3]
     words += ["--robustness", "--immutable", "windy", "--json"]
     (told,) = json.loads(printed(run, "explain", path, table, "--line", 2, *words))
     model = load(path)
@@ -104,7 +104,7 @@ def test_costs_ways_and_robustness_are_those_of_the_functions(
         immutable=["windy"],
         cost={"wet": 3, "height": 0.5},
         direction={"height": "up"},
-        per_step=["height"],
+        cost_per_step=["height"],
     )
     assert told["counterfactuals"] == json.loads(json.dumps(found.to_dict()))
     certificate = robustness(model, row, features=["wet", LONG, "height"])

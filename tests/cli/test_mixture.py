@@ -19,7 +19,7 @@ def test_fit_takes_the_settings_of_the_estimator(
     path = tmp_path / "mixture.json"
     words = ("--model", "mixture", "--architecture", "2-3", "--n-mixtures", 2)
     more = ("--n-passes", 3, "--sigma", 0.5, "--gamma", 0.2, "--noise", 0.05)
-    rest = ("--missing-denominator", "all_rows", "--no-merge-rows", "-o", path)
+    rest = ("--missing-denominator", "all_rows", "--no-deduplicate-rows", "-o", path)
     done = run("fit", heart, "--target", "disease", *words, *more, *rest)
     assert done.code == 0, done.err
     table = load_heart()
@@ -31,7 +31,7 @@ def test_fit_takes_the_settings_of_the_estimator(
         gamma=0.2,
         noise=0.05,
         missing_denominator="all_rows",
-        merge_rows=False,
+        deduplicate_rows=False,
         random_state=0,
     ).fit(table.X, table.y)
     read = bayleaf.load(path)

@@ -207,7 +207,7 @@ def test_a_broken_number_is_refused_and_not_cut(run: Run, sprinkler: Path) -> No
     def check(option: str) -> None:
         done = run("sample", sprinkler, option, "2.5")
         assert done.code == 2
-        assert "'2.5' is no whole number" in done.err
+        assert "'2.5' is not an integer" in done.err
 
     check_each(["--rows", "-n", "--seed"], check)
 

@@ -38,7 +38,7 @@ SIGNS = ("α", "β ≥ γ", "😀")
 CLASSES = ("sain", "très malade ≥ 3")
 # What a program prints for people, as a file, or as JSON.
 TEXT, UTF_8, JSON_TEXT = "text", "utf-8", "json"
-APPEND = "bayleaf.streams.spooling:SpooledTable.append"
+APPEND = "bayleaf.streams.spilling:SpilledTable.append"
 ENCODE = "bayleaf.cli.coding:encode_batch"
 Reader = Callable[[Path], object]
 
@@ -289,9 +289,9 @@ def store(path: Path) -> object:
 
 def counts(path: Path) -> object:
     """Counts of the table."""
-    from bayleaf.io.native.count_store import CountStore
+    from bayleaf.io.native.count_store import CountFile
 
-    return CountStore.open(path)
+    return CountFile.open(path)
 
 
 def csv_rows(path: Path) -> Any:
@@ -536,9 +536,9 @@ def lessen_work() -> None:
 
     from bayleaf import evaluation
     from bayleaf.reproduction import sahami1996
-    from bayleaf.streams import batch_sources, spooling
+    from bayleaf.streams import batch_sources, spilling
 
-    batch_sources.BATCH_ROWS, spooling._NOTED_ROWS = 10, 10
+    batch_sources.BATCH_ROWS, spilling._NOTED_ROWS = 10, 10
     compare, cells = evaluation.compare, sahami1996.cells()[:2]
     evaluation.compare = lambda X, y, names, **more: compare(X, y, names[:2], **more)
     sahami1996.cells = lambda: cells

@@ -19,9 +19,9 @@ CONTAINERS = {
 
 
 def mixed_columns(n_rows: int = 120, seed: int = 0) -> tuple[Columns, list[str]]:
-    """Text, truth values, integers and fractions that tell something of three classes.
+    """Text, booleans, integers and fractions that tell something of three classes.
 
-    Every column but the truth values has missing cells.
+    Every column but the booleans has missing cells.
     """
     rng = np.random.default_rng(seed)
     y = rng.integers(3, size=n_rows)

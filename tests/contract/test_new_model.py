@@ -260,7 +260,7 @@ DAMAGES = [
     (
         '"given_class": {"shape": [2',
         '"given_class": {"shape": [-1',
-        "whole numbers",
+        "integers",
     ),
     ('"prior": [', '"prior": [0.0, ', "do not fit the domain"),
     ('"feature": 3', '"feature": "3"', "model.feature should be of type int"),

@@ -69,7 +69,7 @@ OTHER_VALUES: dict[str, tuple[Any, dict[str, Any]]] = {
     "score_folds": (3, {}),
     "significance_level": (0.01, {"search": "significance"}),
     "max_cells": (1000, {}),
-    "merge_rows": (False, {}),
+    "deduplicate_rows": (False, {}),
     "feature_selection": ("forward", {}),
     "estimation": ("counting", {}),
     "n_components": (2, {}),

@@ -67,7 +67,7 @@ IDENTIFIER = "as in an identifier"
 NUMERIC = ("numeric",)
 TEN = tuple(range(10))
 TRAPS = {
-    # whole numbers: kind follows values
+    # integers: kind follows values
     "ten integers": Trap(cycle(*range(10)), states=TEN, note=WHOLE.format(10)),
     "eleven integers": Trap(cycle(*range(11)), NUMERIC),
     "whole floats": Trap(cycle(1.0, 2.0, 3.0), states=(1, 2, 3), note=WHOLE.format(3)),
@@ -78,12 +78,10 @@ TRAPS = {
         cycle(1.0, None, 5.0), states=(1, 5), note=WHOLE.format(2)
     ),
     "fractions": Trap(cycle(0.5, 1.5), NUMERIC),
-    "one fraction among whole numbers": Trap(cycle(1.0, 2.0, 2.5), NUMERIC),
+    "one fraction among integers": Trap(cycle(1.0, 2.0, 2.5), NUMERIC),
     "large whole floats": Trap(cycle(*np.arange(30) * 1e6), NUMERIC),
-    "text of few whole numbers": Trap(
-        cycle("1", "2"), states=(1, 2), note=WHOLE.format(2)
-    ),
-    "text of many whole numbers": Trap(
+    "text of few integers": Trap(cycle("1", "2"), states=(1, 2), note=WHOLE.format(2)),
+    "text of many integers": Trap(
         [str(i % 40) for i in range(N)], NUMERIC, note=SPELLED
     ),
     "text of fractions": Trap(
@@ -104,8 +102,8 @@ TRAPS = {
     "versions": Trap(cycle("1.2.3", "1.10"), states=("1.10", "1.2.3")),
     "hexadecimal": Trap(cycle("0x1A", "0x2B"), states=("0x1A", "0x2B")),
     "underscores": Trap(cycle("1_000", "2_000"), states=("1_000", "2_000")),
-    # truth values
-    "truth values": Trap(cycle(True, False, None), states=(False, True)),
+    # booleans
+    "booleans": Trap(cycle(True, False, None), states=(False, True)),
     "words of truth": Trap(cycle("true", "false"), states=(False, True)),
     "yes and no": Trap(cycle("yes", "no"), states=("no", "yes")),
     # missing cells
@@ -121,7 +119,7 @@ TRAPS = {
         [f"P{i:04}" for i in range(N)], options={"identifiers": "keep"}
     ),
     "numbers all distinct": Trap([i * 1.37 for i in range(N)], NUMERIC),
-    "whole numbers all distinct": Trap(list(range(N)), NUMERIC),
+    "integers all distinct": Trap(list(range(N)), NUMERIC),
     # many states
     "rare values": Trap(
         ["a"] * 50 + ["b"] * 40 + [f"r{i % 15}" for i in range(30)],
@@ -352,7 +350,7 @@ def test_a_time_zone_is_that_of_the_column(source: str) -> None:
     model = fitted(table)
     # 22:30 in Greenwich is 7:30 of the next day in Tokyo, a Sunday.
     explained = model.encoder_.transform(
-        __import__("bayleaf.data.tables.frames", fromlist=["take_apart"]).take_apart(
+        __import__("bayleaf.data.tables.frames", fromlist=["to_columns"]).to_columns(
             frame[:1]
         )
     ).codes

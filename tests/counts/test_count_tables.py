@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bayleaf.counts.count_tables import StoredCounts
-from bayleaf.counts.table_counts import TableCounts
+from bayleaf.counts.count_tables import IncrementalCounts
+from bayleaf.counts.table_counts import RowCounts
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain, Variable
 
@@ -68,17 +68,17 @@ def counts_add_up(
     n_batches: int, tables: list[tuple[list[tuple[Any, ...]], list[float]]]
 ) -> None:
     tables = tables[:n_batches]
-    stored: StoredCounts | None = None
+    stored: IncrementalCounts | None = None
     for i, (rows, weights) in enumerate(tables):
-        batch = TableCounts(_codes(rows, weights, DOMAINS[i]))
+        batch = RowCounts(_codes(rows, weights, DOMAINS[i]))
         if stored is None:
-            stored = StoredCounts(batch)
+            stored = IncrementalCounts(batch)
         else:
             stored = stored.grown(DOMAINS[i - 1], DOMAINS[i], batch)
         _answers(stored)
         stored.seal()
     assert stored is not None
-    whole = TableCounts(
+    whole = RowCounts(
         _codes(
             list(itertools.chain.from_iterable(rows for rows, _ in tables)),
             list(itertools.chain.from_iterable(weights for _, weights in tables)),
@@ -108,12 +108,12 @@ def test_counts_of_many_growing_domains_add_up(
     counts_add_up(n_batches, tables)
 
 
-def _small() -> TableCounts:
-    return TableCounts(_codes([("a", "p", "no")], [1.0], DOMAINS[2]))
+def _small() -> RowCounts:
+    return RowCounts(_codes([("a", "p", "no")], [1.0], DOMAINS[2]))
 
 
 def test_a_sealed_source_still_answers_what_it_was_asked() -> None:
-    stored = StoredCounts(_small())
+    stored = IncrementalCounts(_small())
     before = _answers(stored)
     stored.seal()
     for found, expected in zip(_answers(stored), before, strict=True):
@@ -123,4 +123,4 @@ def test_a_sealed_source_still_answers_what_it_was_asked() -> None:
 
 def test_rows_can_no_longer_be_asked_for() -> None:
     with pytest.raises(TypeError, match="hold no rows; ask for family or pair counts"):
-        StoredCounts(_small()).add_up(lambda codes: codes.weights)
+        IncrementalCounts(_small()).add_up(lambda codes: codes.weights)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from bayleaf.counts.information import mutual_information
-from bayleaf.counts.table_counts import TableCounts
+from bayleaf.counts.table_counts import RowCounts
 from bayleaf.data.codes import Codes
 from offenders import check_each
 
@@ -25,7 +25,7 @@ def holed_codes(seed: int, weighted: bool) -> Codes:
 @pytest.mark.parametrize("weighted", [False, True])
 def test_families_are_counted_over_rows_that_hold_all_members(weighted: bool) -> None:
     codes = holed_codes(1, weighted)
-    source = TableCounts(codes, has_class=False)
+    source = RowCounts(codes, has_class=False)
     families = [(3,), (0,), (0, 3), (3, 1), (0, 1), (2, 1, 3)]
     for family, found in zip(families, source.family_counts(families), strict=True):
         cards = [codes.cards[member] for member in family]
@@ -46,7 +46,7 @@ def test_pairs_are_those_of_a_class_that_all_rows_share() -> None:
         weights = None if codes.unit_weights else codes.weights
         codes = Codes.from_columns(columns, cards, weights)
         same = codes.with_column(np.zeros(60, dtype=int), 1, weights)
-        source, whole = TableCounts(codes, has_class=False), TableCounts(same)
+        source, whole = RowCounts(codes, has_class=False), RowCounts(same)
         found = source.pair_counts(range(4), range(4)).dense()
         assert np.array_equal(found, whole.pair_counts(range(4), range(4)).dense())
         families = [(a, b) for a in range(4) for b in range(4) if a != b]
@@ -60,7 +60,7 @@ def test_pairs_are_those_of_a_class_that_all_rows_share() -> None:
 
 def test_counts_by_class_are_those_of_one_class() -> None:
     codes = holed_codes(2, weighted=True)
-    source = TableCounts(codes, has_class=False)
+    source = RowCounts(codes, has_class=False)
     assert source.cards == codes.cards
     assert source.rows() is codes
     assert source.class_counts().tolist() == [codes.weights.sum()]
@@ -69,6 +69,6 @@ def test_counts_by_class_are_those_of_one_class() -> None:
 
 
 def test_who_needs_a_class_learns_that_there_is_none() -> None:
-    source = TableCounts(holed_codes(2, weighted=False), has_class=False)
+    source = RowCounts(holed_codes(2, weighted=False), has_class=False)
     with pytest.raises(ValueError, match="without a class"):
         mutual_information(source)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.stats import chi2, chi2_contingency
 
-from bayleaf.counts.count_tables import StoredCounts
+from bayleaf.counts.count_tables import IncrementalCounts
 from bayleaf.counts.information import (
     LogTerms,
     _log_upper_gamma,
@@ -19,7 +19,7 @@ from bayleaf.counts.information import (
     mutual_information_of_table,
     negative_log_p,
 )
-from bayleaf.counts.table_counts import TableCounts
+from bayleaf.counts.table_counts import RowCounts
 from bayleaf.data.codes import Codes
 from offenders import check_each
 from oracles import counting
@@ -64,7 +64,7 @@ def expected_matrix(codes: Codes) -> np.ndarray:
 def test_conditional_information_equals_the_definition(engine: str) -> None:
     def check(table: str) -> None:
         codes = TABLES[table]
-        information = conditional_mutual_information_matrix(TableCounts(codes))
+        information = conditional_mutual_information_matrix(RowCounts(codes))
         np.testing.assert_allclose(
             information, expected_matrix(codes), rtol=0, atol=1e-13
         )
@@ -78,7 +78,7 @@ def test_conditional_information_in_blocks_equals_the_definition(
     def check(table: str) -> None:
         codes = TABLES[table]
         monkeypatch.setattr("bayleaf.counts.information._BLOCK_CELLS", 80)
-        information = conditional_mutual_information_matrix(TableCounts(codes))
+        information = conditional_mutual_information_matrix(RowCounts(codes))
         np.testing.assert_allclose(
             information, expected_matrix(codes), rtol=0, atol=1e-13
         )
@@ -96,7 +96,7 @@ def test_mutual_information_equals_the_definition(engine: str) -> None:
             )
             for i in range(class_index)
         ]
-        information = mutual_information(TableCounts(codes))
+        information = mutual_information(RowCounts(codes))
         np.testing.assert_allclose(information, expected, rtol=0, atol=1e-13)
 
     check_each(TABLES, check)
@@ -112,15 +112,15 @@ def test_engines_agree_bit_for_bit(
     matrices = []
     for engine in ("planes", "keys"):
         use_engine(engine)
-        matrices.append(conditional_mutual_information_matrix(TableCounts(codes)))
+        matrices.append(conditional_mutual_information_matrix(RowCounts(codes)))
     np.testing.assert_array_equal(matrices[0], matrices[1])
 
 
 @pytest.mark.usefixtures("eager_threads")
 def test_threads_agree_bit_for_bit(engine: str) -> None:
     codes = counting.random_codes([2, 2, 3, 5, 9, 2] * 3 + [2], 500, seed=12)
-    one = conditional_mutual_information_matrix(TableCounts(codes))
-    three = conditional_mutual_information_matrix(TableCounts(codes, n_jobs=3))
+    one = conditional_mutual_information_matrix(RowCounts(codes))
+    three = conditional_mutual_information_matrix(RowCounts(codes, n_jobs=3))
     np.testing.assert_array_equal(one, three)
 
 
@@ -133,14 +133,14 @@ def test_renaming_states_changes_no_bit(engine: str) -> None:
     renamed = Codes.from_columns(turned, codes.cards)
     for measure in (mutual_information, conditional_mutual_information_matrix):
         np.testing.assert_array_equal(
-            measure(TableCounts(codes)), measure(TableCounts(renamed))
+            measure(RowCounts(codes)), measure(RowCounts(renamed))
         )
 
 
 def test_a_negated_copy_ties_with_the_original(engine: str) -> None:
     codes = counting.random_codes([2, 3, 2], 333, seed=14)
     x, y, c = (codes.column(i) for i in range(3))
-    source = TableCounts(Codes.from_columns([x, 1 - x, y, c], [2, 2, 3, 2]))
+    source = RowCounts(Codes.from_columns([x, 1 - x, y, c], [2, 2, 3, 2]))
     information = conditional_mutual_information_matrix(source)
     assert information[0, 2] == information[1, 2]
     assert information[0, 2] > 0
@@ -148,20 +148,20 @@ def test_a_negated_copy_ties_with_the_original(engine: str) -> None:
 
 def test_stored_counts_give_the_same_information(engine: str) -> None:
     codes = counting.random_codes([2, 3, 5, 4, 2], 200, missing=0.2, seed=15)
-    first = TableCounts(codes.rows(slice(0, 90)))
+    first = RowCounts(codes.rows(slice(0, 90)))
     pairs = first.pair_counts(range(4), range(4)).dense()
-    stored = StoredCounts(TableCounts(codes))
+    stored = IncrementalCounts(RowCounts(codes))
     assert pairs.sum() < stored.pair_counts(range(4), range(4)).dense().sum()
     np.testing.assert_array_equal(
         conditional_mutual_information_matrix(stored),
-        conditional_mutual_information_matrix(TableCounts(codes)),
+        conditional_mutual_information_matrix(RowCounts(codes)),
     )
 
 
 def test_the_information_of_many_states_is_accurate(engine: str) -> None:
     codes = counting.random_codes([200, 250, 2], 3000, seed=16)
     table = counting.dense_pair(codes, 0, 1)[:, :-1, :-1].transpose(1, 2, 0)
-    information = conditional_mutual_information_matrix(TableCounts(codes))
+    information = conditional_mutual_information_matrix(RowCounts(codes))
     expected = counting.conditional_mutual_information(table)
     assert information[0, 1] == pytest.approx(expected, abs=1e-13, rel=0)
 
@@ -171,7 +171,7 @@ def test_counts_beyond_the_table_of_logarithms_are_accurate(
 ) -> None:
     monkeypatch.setattr("bayleaf.counts.information._LOGS", 10)
     codes = TABLES["missing cells"]
-    information = conditional_mutual_information_matrix(TableCounts(codes))
+    information = conditional_mutual_information_matrix(RowCounts(codes))
     np.testing.assert_allclose(information, expected_matrix(codes), rtol=0, atol=1e-13)
 
 

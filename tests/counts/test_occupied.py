@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from bayleaf.counts.occupied import count_occupied
-from bayleaf.counts.table_counts import TableCounts
+from bayleaf.counts.table_counts import RowCounts
 from offenders import check_each
 from oracles.coded_tables import random_codes
 
@@ -27,7 +27,7 @@ def test_occupied_cells_are_those_of_the_dense_table() -> None:
         _, found, _ = count_occupied(codes, [(1,), family, (0, 2)], _maps())
         dense = np.zeros([CARDS[v] + 1 for v in family] + [CARDS[-1]])
         dense[(*found.states, found.classes)] = found.weights
-        (expected,) = TableCounts(codes).family_counts([(*family, 3)])
+        (expected,) = RowCounts(codes).family_counts([(*family, 3)])
         dense = dense[tuple(slice(CARDS[v]) for v in family)]
         np.testing.assert_allclose(dense, expected, rtol=1e-13)
         assert (found.weights > 0).all()

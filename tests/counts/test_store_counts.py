@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bayleaf.counts.store_counts import StoreCounts
-from bayleaf.counts.table_counts import TableCounts
+from bayleaf.counts.store_counts import DiskCounts
+from bayleaf.counts.table_counts import RowCounts
 from bayleaf.data.code_store import CodeStore, StoreWriter
 from bayleaf.data.codes import Codes
 
@@ -37,7 +37,7 @@ def passes(monkeypatch: pytest.MonkeyPatch) -> list[range]:
     return found
 
 
-def stored(rows: Codes, path: Path) -> StoreCounts:
+def stored(rows: Codes, path: Path) -> DiskCounts:
     """The same rows in a file."""
     has_weights = not rows.unit_weights
     writer = StoreWriter(path / "part", CARDS, rows.n_rows, has_weights=has_weights)
@@ -45,7 +45,7 @@ def stored(rows: Codes, path: Path) -> StoreCounts:
         writer.write(place, iter([rows.column(place)]))
     if has_weights:
         writer.write(len(CARDS), iter([rows.weights]))
-    return StoreCounts(writer.finish(path / "codes", {}))
+    return DiskCounts(writer.finish(path / "codes", {}))
 
 
 def test_a_family_is_counted_once(tmp_path: Path, passes: list[range]) -> None:
@@ -57,7 +57,7 @@ def test_a_family_is_counted_once(tmp_path: Path, passes: list[range]) -> None:
     again = counts.family_counts(FAMILIES)
     assert len(passes) == n_read
     for found, expected in zip(
-        again, TableCounts(codes()).family_counts(FAMILIES), strict=True
+        again, RowCounts(codes()).family_counts(FAMILIES), strict=True
     ):
         np.testing.assert_array_equal(found, expected)
 
@@ -74,7 +74,7 @@ def test_all_pairs_tell_families_of_two_features(
     told = counts.family_counts(small)
     assert len(passes) == n_read
     for found, expected in zip(
-        told, TableCounts(codes()).family_counts(small), strict=True
+        told, RowCounts(codes()).family_counts(small), strict=True
     ):
         np.testing.assert_array_equal(found, expected)
     counts.family_counts([(4, 0, 1, 2)])
@@ -91,7 +91,7 @@ def test_fractions_are_counted_family_by_family(
     (found,) = counts.family_counts([(4, 0, 2)])
     assert len(passes) > n_read
     assert found.min() >= 0
-    (expected,) = TableCounts(codes(weights)).family_counts([(4, 0, 2)])
+    (expected,) = RowCounts(codes(weights)).family_counts([(4, 0, 2)])
     np.testing.assert_allclose(found, expected, rtol=1e-12)
 
 

@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from bayleaf.counts.source import Family
-from bayleaf.counts.table_counts import TableCounts
+from bayleaf.counts.table_counts import RowCounts
 from bayleaf.data.codes import Codes
 from offenders import check_each
 from oracles import counting
@@ -63,7 +63,7 @@ def test_family_counts_equal_counting_row_by_row(engine: str) -> None:
     def check(table: str) -> None:
         codes = TABLES[table]
         families = families_of(codes)
-        counted = TableCounts(codes).family_counts(families)
+        counted = RowCounts(codes).family_counts(families)
         for family, counts in zip(families, counted, strict=True):
             np.testing.assert_array_equal(counts, counting.family_counts(codes, family))
 
@@ -74,7 +74,7 @@ def test_pair_counts_equal_counting_row_by_row(engine: str) -> None:
     def check(table: str) -> None:
         codes = TABLES[table]
         features = range(codes.n_variables - 1)
-        pairs = TableCounts(codes).pair_counts(features, features)
+        pairs = RowCounts(codes).pair_counts(features, features)
         for i in features:
             for j in features:
                 expected = counting.dense_pair(codes, i, j)[:, :-1, :-1]
@@ -88,7 +88,7 @@ def test_pair_counts_of_different_sides_equal_counting_row_by_row(engine: str) -
         codes = TABLES[table]
         n_features = codes.n_variables - 1
         left, right = (n_features - 1, 0), range(n_features)
-        pairs = TableCounts(codes).pair_counts(left, right)
+        pairs = RowCounts(codes).pair_counts(left, right)
         for i in left:
             for j in right:
                 expected = counting.dense_pair(codes, i, j)[:, :-1, :-1]
@@ -105,7 +105,7 @@ def test_dense_pair_counts_keep_missing_cells_as_a_state(engine: str) -> None:
             np.concatenate([counting.dense_pair(codes, i, j) for j in features], axis=2)
             for i in features
         ]
-        dense = TableCounts(codes).pair_counts(features, features).dense()
+        dense = RowCounts(codes).pair_counts(features, features).dense()
         np.testing.assert_array_equal(dense, np.concatenate(rows, axis=1))
 
     check_each(TABLES, check)
@@ -115,7 +115,7 @@ def test_class_counts_equal_counting_row_by_row(engine: str) -> None:
     def check(table: str) -> None:
         codes = TABLES[table]
         expected = counting.family_counts(codes, [codes.n_variables - 1])
-        np.testing.assert_array_equal(TableCounts(codes).class_counts(), expected)
+        np.testing.assert_array_equal(RowCounts(codes).class_counts(), expected)
 
     check_each(TABLES, check)
 
@@ -124,7 +124,7 @@ def test_fractional_weights_are_added_up(engine: str) -> None:
     codes = counting.random_codes(
         [2, 30, 5, 3], 3000, missing=0.1, weights="fractional", seed=11
     )
-    source = TableCounts(codes)
+    source = RowCounts(codes)
     families = [(3, 0), (3, 0, 1), (1,), (0, 1, 2)]
     for family, counts in zip(families, source.family_counts(families), strict=True):
         expected = counting.family_counts(codes, family)
@@ -142,7 +142,7 @@ def test_threads_count_the_same_bit_for_bit(engine: str, weights: str) -> None:
         cards, 70_000 if engine == "planes" else 3000, weights=weights, seed=12
     )
     families = [(8, 0), (8, 0, 1), (1, 2, 3), (8, 4, 5)]
-    one, three = TableCounts(codes), TableCounts(codes, n_jobs=3)
+    one, three = RowCounts(codes), RowCounts(codes, n_jobs=3)
     for counts, expected in zip(
         three.family_counts(families), one.family_counts(families), strict=True
     ):
@@ -155,7 +155,7 @@ def test_threads_count_the_same_bit_for_bit(engine: str, weights: str) -> None:
 def test_threads_over_columns_count_the_same(use_engine: Callable[[str], None]) -> None:
     use_engine("planes")
     codes = counting.random_codes([2, 3] * 40 + [2], 300, seed=13)
-    one, three = TableCounts(codes), TableCounts(codes, n_jobs=3)
+    one, three = RowCounts(codes), RowCounts(codes, n_jobs=3)
     dense = three.pair_counts(range(80), range(80)).dense()
     np.testing.assert_array_equal(dense, one.pair_counts(range(80), range(80)).dense())
 
@@ -184,7 +184,7 @@ def test_counts_of_two_halves_add_up_to_those_of_the_whole(
     middle = round(cut * n_rows)
     features = range(len(cards) - 1)
     whole, first, second = (
-        TableCounts(part).pair_counts(features, features).dense()
+        RowCounts(part).pair_counts(features, features).dense()
         for part in (
             codes,
             codes.rows(slice(0, middle)),
@@ -215,7 +215,7 @@ def test_whole_weights_equal_repeated_rows(
     )
     features = range(len(cards) - 1)
     families = [(len(cards) - 1, *features), (*features,)]
-    weighted, unweighted = TableCounts(codes), TableCounts(repeated)
+    weighted, unweighted = RowCounts(codes), RowCounts(repeated)
     np.testing.assert_array_equal(
         weighted.pair_counts(features, features).dense(),
         unweighted.pair_counts(features, features).dense(),
@@ -234,13 +234,13 @@ def test_large_weights_are_counted_exactly(engine: str) -> None:
     weighted = Codes.from_blocks(
         codes.narrow, codes.wide, codes.slots, codes.cards, weights
     )
-    table = TableCounts(weighted).pair_counts((0,), (1,)).table(0, 1)
+    table = RowCounts(weighted).pair_counts((0,), (1,)).table(0, 1)
     expected = counting.dense_pair(weighted, 0, 1)[:, :-1, :-1]
     np.testing.assert_array_equal(table, expected)
 
 
 def test_counts_are_new_arrays_of_float64(engine: str) -> None:
-    source = TableCounts(TABLES["plain"])
+    source = RowCounts(TABLES["plain"])
     source.class_counts()[:] = 0
     assert source.class_counts().sum() == 200
     for counts in source.family_counts([(4, 0), (0, 1, 2)]):
@@ -258,13 +258,13 @@ def test_many_families_are_counted_in_batches_of_columns(
     codes = counting.random_codes([3, 4, 5, 2, 2], 300, seed=15)
     families = [(4, 0), (4, 0, 1), (4, 2, 3), (4, 1)]
     for family, counts in zip(
-        families, TableCounts(codes).family_counts(families), strict=True
+        families, RowCounts(codes).family_counts(families), strict=True
     ):
         np.testing.assert_array_equal(counts, counting.family_counts(codes, family))
 
 
 def test_no_families_and_no_pairs_are_counted_as_nothing(engine: str) -> None:
-    source = TableCounts(TABLES["plain"])
+    source = RowCounts(TABLES["plain"])
     assert source.family_counts([]) == []
     assert source.pair_counts((), (0, 1)).dense().shape == (2, 0, 7)
     assert source.pair_counts((), ()).dense().shape == (2, 0, 0)
@@ -281,7 +281,7 @@ def test_add_up_hands_over_blocks_of_rows_in_order(
     def weight_and_rows(block: Codes) -> np.ndarray:
         return np.array([block.weights.sum(), block.n_rows, block.n_rows > 30])
 
-    total = TableCounts(codes, n_jobs=2).add_up(weight_and_rows)
+    total = RowCounts(codes, n_jobs=2).add_up(weight_and_rows)
     np.testing.assert_array_equal(total, [codes.weights.sum(), 200, 0])
 
 
@@ -293,7 +293,7 @@ def test_the_sum_over_blocks_does_not_depend_on_threads(
     monkeypatch.setattr(table_counts, "_BLOCK_ROWS", 7)
     codes = counting.random_codes([2, 2], 500, weights="fractional", seed=16)
     sums = [
-        TableCounts(codes, n_jobs=n_jobs).add_up(lambda block: block.weights.sum())
+        RowCounts(codes, n_jobs=n_jobs).add_up(lambda block: block.weights.sum())
         for n_jobs in (1, 3)
     ]
     assert sums[0] == sums[1]
@@ -302,14 +302,14 @@ def test_the_sum_over_blocks_does_not_depend_on_threads(
 def test_a_family_that_is_too_large_raises_its_size() -> None:
     codes = counting.random_codes([300, 300, 300, 2], 10)
     with pytest.raises(ValueError, match=r"5.4e\+07 joint states.*max_table_cells=2e"):
-        TableCounts(codes).family_counts([(3, 0, 1, 2)])
+        RowCounts(codes).family_counts([(3, 0, 1, 2)])
 
 
 def test_the_largest_family_may_be_set() -> None:
     codes = counting.random_codes([3, 4, 2], 10)
-    assert TableCounts(codes, max_table_cells=24).family_counts([(2, 0, 1)])
+    assert RowCounts(codes, max_table_cells=24).family_counts([(2, 0, 1)])
     with pytest.raises(ValueError, match="24 joint states"):
-        TableCounts(codes, max_table_cells=23).family_counts([(2, 0, 1)])
+        RowCounts(codes, max_table_cells=23).family_counts([(2, 0, 1)])
 
 
 def test_few_families_are_counted_as_many_are() -> None:
@@ -319,7 +319,7 @@ def test_few_families_are_counted_as_many_are() -> None:
             ((4, 0, 1), (4, 2, 3), (4, 1), (0, 2))[k % 4] for k in range(n_families)
         ]
         for family, counts in zip(
-            families, TableCounts(codes).family_counts(families), strict=True
+            families, RowCounts(codes).family_counts(families), strict=True
         ):
             np.testing.assert_array_equal(counts, counting.family_counts(codes, family))
 

@@ -8,7 +8,7 @@ import pickle
 import numpy as np
 import pytest
 
-from bayleaf.counts.table_counts import TableCounts
+from bayleaf.counts.table_counts import RowCounts
 from bayleaf.cpds import DeterministicCPD, Lidstone, learn_table_cpds
 from bayleaf.cpds.distribution import GroupedTableCPD, TableCPD
 from bayleaf.data.codes import Codes
@@ -69,7 +69,7 @@ def test_tables_are_learned_from_the_rows_that_show_the_family() -> None:
     # Code 2 is missing in both features.
     codes = Codes.from_columns([first, second, classes], (2, 2, 2))
     cpds, log_likelihood = learn_table_cpds(
-        TableCounts(codes), [(2, 0), (0, 1), (2,)], Lidstone(1.0)
+        RowCounts(codes), [(2, 0), (0, 1), (2,)], Lidstone(1.0)
     )
     np.testing.assert_allclose(cpds[0].probabilities, [[3 / 4, 1 / 4], [1 / 3, 2 / 3]])
     np.testing.assert_allclose(cpds[1].probabilities, [[1 / 2, 1 / 2], [1 / 3, 2 / 3]])
@@ -167,7 +167,7 @@ def test_a_map_that_does_not_fit_is_refused() -> None:
     check_each(
         [
             ([[0]], "axes"),
-            ([0.5, 1], "whole numbers"),
+            ([0.5, 1], "integers"),
             ([0, 2], "state 2"),
             ([-1, 0], "-1"),
         ],

@@ -351,7 +351,7 @@ def test_equal_frequency_cuts_stand_above_the_quantiles() -> None:
         column = repeated(random_table(2, kind, "whole"))[0]
         values = column[~np.isnan(column)]
         distinct = np.unique(values)
-        # Sorted rows by position, in whole numbers: the quantile without rounding.
+        # Sorted rows by position, in integers: the quantile without rounding.
         positions = [-(-i * len(values) // n_bins) - 1 for i in range(1, n_bins)]
         quantiles = np.unique(np.sort(values)[positions])
         above = np.searchsorted(distinct, quantiles[quantiles < distinct[-1]]) + 1

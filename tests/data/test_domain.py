@@ -149,7 +149,7 @@ def test_cut_points_that_do_not_fit_are_refused() -> None:
             ({"cuts": [50, 30]}, "must increase"),
             ({"cuts": [30], "low": 0}, "give both low= and high="),
             ({"cuts": [30], "low": 40, "high": 50}, "between low=40 and high=50"),
-            ({"cuts": [0.2, 0.4], "low": 0, "high": 1, "integers": True}, "no whole"),
+            ({"cuts": [0.2, 0.4], "low": 0, "high": 1, "integers": True}, "no integer"),
         ],
         check,
     )

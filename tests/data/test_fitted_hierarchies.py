@@ -30,7 +30,7 @@ from bayleaf.data.fitted_hierarchies import (
     with_value_hierarchies,
 )
 from bayleaf.data.table_encoder import TableEncoder
-from bayleaf.data.tables.frames import take_apart
+from bayleaf.data.tables.frames import to_columns
 from bayleaf.data.value_hierarchy import ValueHierarchy
 from offenders import check_each
 
@@ -356,7 +356,7 @@ class AtTheMean:
 
 
 def learn(table: Any, **rules: Any) -> TableEncoder:
-    parts = take_apart(table)
+    parts = to_columns(table)
     n_rows = len(table)
     target = Target(Variable("class", (0,)), np.zeros(n_rows, dtype=np.intp))
     rows = np.ones(n_rows)
@@ -371,7 +371,7 @@ def test_numbers_are_cut_where_ranges_end() -> None:
         assert variable.cut_points == (19.0, 34.0, 40.0)
         assert variable.hierarchy is not None
         assert variable.hierarchy.states_under("full_time") == ("(34, 40]", "> 40")
-        assert encoder.transform(take_apart(table)).codes.column(1).tolist() == [
+        assert encoder.transform(to_columns(table)).codes.column(1).tolist() == [
             0,
             1,
             2,
@@ -393,14 +393,14 @@ def test_numbers_are_cut_where_ranges_end() -> None:
 def test_whole_matrices_are_cut_as_well() -> None:
     values = np.array([[3, 1], [25, 2], [38, 1]])
     encoder = with_value_hierarchies(learn(values), {"x0": HOURS})
-    assert encoder.transform(take_apart(values)).codes.column(0).tolist() == [0, 1, 2]
+    assert encoder.transform(to_columns(values)).codes.column(0).tolist() == [0, 1, 2]
 
 
 def test_a_missing_state_stays() -> None:
     table = pd.DataFrame({"hours": [3, None, 38]})
     encoder = with_value_hierarchies(learn(table, missing="state"), {"hours": HOURS})
     assert encoder.domain.cards == (5,)
-    assert encoder.transform(take_apart(table)).codes.column(0).tolist() == [0, 4, 2]
+    assert encoder.transform(to_columns(table)).codes.column(0).tolist() == [0, 4, 2]
 
 
 def test_states_keep_their_order_and_take_the_fitted_tree() -> None:

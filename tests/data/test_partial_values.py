@@ -21,7 +21,7 @@ from bayleaf.data.partial_values import (
     take_groups_out,
 )
 from bayleaf.data.table_encoder import TableEncoder
-from bayleaf.data.tables.frames import take_apart
+from bayleaf.data.tables.frames import to_columns
 from bayleaf.data.value_hierarchy import ValueHierarchy
 from offenders import check_each
 
@@ -151,7 +151,7 @@ def read(
     table: dict[str, Any], encoder: TableEncoder | None = None, **rules: Any
 ) -> tuple[TableEncoder, Codes, PartialValues]:
     """Learn an encoder unless there is one, and encode a table."""
-    parts = take_apart(pd.DataFrame(table))
+    parts = to_columns(pd.DataFrame(table))
     domain = None if encoder is None else encoder.domain
     plain, cells = take_groups_out(parts, TREES, domain)
     if encoder is None:
@@ -244,11 +244,11 @@ def test_a_group_of_one_known_state_is_this_state() -> None:
 
 
 def test_tables_without_groups_stay_as_they_are() -> None:
-    parts = take_apart(pd.DataFrame({"colour": ["red", "blue"], "hours": [1, 2]}))
+    parts = to_columns(pd.DataFrame({"colour": ["red", "blue"], "hours": [1, 2]}))
     plain, cells = take_groups_out(parts, TREES)
     assert cells == {}
     assert isinstance(plain, list)
     assert isinstance(parts, list)
     assert all(one is other for one, other in zip(plain, parts, strict=True))
-    matrix = take_apart(np.array([[1, 2], [3, 4]]))
+    matrix = to_columns(np.array([[1, 2], [3, 4]]))
     assert take_groups_out(matrix, {"x0": HOURS}) == (matrix, {})

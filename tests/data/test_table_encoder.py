@@ -18,7 +18,7 @@ from bayleaf.data.column_reading import EncoderRules
 from bayleaf.data.domain import Variable, numeric_variable
 from bayleaf.data.encoder_learning import Target, learn_encoder
 from bayleaf.data.table_encoder import TableEncoder
-from bayleaf.data.tables.frames import take_apart
+from bayleaf.data.tables.frames import to_columns
 from offenders import check_each
 
 MakeFrame = Callable[[dict[str, Any]], Any]
@@ -54,7 +54,7 @@ def learn(
     table: Any, rules: EncoderRules | None = None, **options: Any
 ) -> tuple[TableEncoder, Codes]:
     """Encoder and codes of a table whose classes alternate."""
-    parts = take_apart(table)
+    parts = to_columns(table)
     n_rows = len(table) if not hasattr(table, "num_rows") else table.num_rows
     target = Target(Variable("target", (0, 1)), np.arange(n_rows) % 2)
     discretizer = options.pop("discretizer", Halves())
@@ -103,7 +103,7 @@ def test_training_codes_are_those_of_transforming_again(make_frame: MakeFrame) -
     frame = make_frame(MIXED)
     for missing in ("marginalize", "state"):
         encoder, codes = learn(frame, EncoderRules(missing=missing))  # type: ignore[arg-type]
-        again = encoder.transform(take_apart(frame)).codes
+        again = encoder.transform(to_columns(frame)).codes
         assert columns_of(again) == columns_of(codes)[:-1]
         assert again.cards == encoder.domain.cards
 
@@ -223,7 +223,7 @@ def test_a_wholly_missing_column_may_wait_for_a_later_batch() -> None:
     encoder, codes = learn(frame, allow_empty=True)
     assert encoder.domain[0].states == ()
     assert codes.missing(0).all()
-    later = encoder.extended(take_apart(pl.DataFrame({"gone": ["b", "a"]})))
+    later = encoder.extended(to_columns(pl.DataFrame({"gone": ["b", "a"]})))
     assert later.domain[0].states == ("a", "b")
 
 
@@ -238,7 +238,7 @@ def test_missing_cells_become_the_last_state(make_frame: MakeFrame) -> None:
 def test_without_missing_cells_there_is_no_missing_state() -> None:
     encoder, _ = learn([["a"], ["b"]], EncoderRules(missing="state"))
     assert encoder.domain[0].states == ("a", "b")
-    codes = encoder.transform(take_apart([[None], ["a"]])).codes
+    codes = encoder.transform(to_columns([[None], ["a"]])).codes
     assert codes.missing(0).tolist() == [True, False]
 
 
@@ -252,7 +252,7 @@ def test_missing_cells_are_refused_with_column_count_and_row(
             learn(make_frame({"a": cells}), rules)
         encoder, _ = learn(make_frame({"a": [cells[0], cells[2]]}), rules)
         with pytest.raises(ValueError, match=sentence):
-            encoder.transform(take_apart(make_frame({"a": cells})))
+            encoder.transform(to_columns(make_frame({"a": cells})))
 
     check_each([["a", None, "b", None], [1.5, None, 2.0, None]], check)
 
@@ -260,29 +260,29 @@ def test_missing_cells_are_refused_with_column_count_and_row(
 def test_unknown_values_are_missing_and_counted(make_frame: MakeFrame) -> None:
     encoder, _ = learn(make_frame({"a": ["x", "y"], "b": ["x", "y"]}))
     frame = make_frame({"a": ["x", "z", "w", "z"], "b": ["y", "y", None, "x"]})
-    encoded = encoder.transform(take_apart(frame))
+    encoded = encoder.transform(to_columns(frame))
     assert columns_of(encoded.codes) == [[0, 2, 2, 2], [1, 1, 2, 0]]
     assert encoded.unknown == {"a": 3}
-    later = encoder.transform(take_apart(make_frame({"a": ["x"], "b": ["y"]})))
+    later = encoder.transform(to_columns(make_frame({"a": ["x"], "b": ["y"]})))
     assert later.unknown == {}
 
 
 def test_unknown_values_are_refused_by_name() -> None:
     encoder, _ = learn([["x"], ["y"]], EncoderRules(unknown="error"))
     with pytest.raises(ValueError, match=r"'x0' holds values \(z, w\) that training"):
-        encoder.transform(take_apart([["z"], ["x"], ["w"], ["z"]]))
+        encoder.transform(to_columns([["z"], ["x"], ["w"], ["z"]]))
 
 
 def test_unused_unknown_categories_are_nothing_unknown() -> None:
     encoder, _ = learn(pd.DataFrame({"a": ["x", "y"]}), EncoderRules(unknown="error"))
     frame = pd.DataFrame({"a": pd.Categorical(["y"], ["y", "z"])})
-    assert encoder.transform(take_apart(frame)).codes.column(0).tolist() == [1]
+    assert encoder.transform(to_columns(frame)).codes.column(0).tolist() == [1]
 
 
 def test_numbers_outside_the_cuts_fall_into_the_outer_intervals() -> None:
     encoder, _ = learn([[0.5], [2.5]])
     codes = encoder.transform(
-        take_apart([[-1e300], [1.0], [1.0 + 1e-15], [1e300]])
+        to_columns([[-1e300], [1.0], [1.0 + 1e-15], [1e300]])
     ).codes
     assert codes.column(0).tolist() == [0, 0, 1, 1]
 
@@ -295,7 +295,7 @@ def test_text_that_turned_into_numbers_is_refused(make_frame: MakeFrame) -> None
             ValueError,
             match=rf"column 'a' held {was} .*holds {now} now.*convert it to {was}",
         ) as caught:
-            encoder.transform(take_apart(make_frame({"a": passed})))
+            encoder.transform(to_columns(make_frame({"a": passed})))
         assert "\n" not in str(caught.value)
 
     check_each(
@@ -315,7 +315,7 @@ def test_an_empty_column_of_any_type_is_missing() -> None:
     def check(case: tuple[list[Any], pd.Series]) -> None:
         trained, empty = case
         encoder, _ = learn(pd.DataFrame({"a": trained}))
-        codes = encoder.transform(take_apart(empty.to_frame("a"))).codes
+        codes = encoder.transform(to_columns(empty.to_frame("a"))).codes
         assert codes.missing(0).tolist() == [True, True]
 
     check_each(
@@ -338,20 +338,20 @@ def test_a_dictionary_of_nothing_but_null_is_missing() -> None:
     nothing = pa.DictionaryArray.from_arrays(
         pa.array([0, 0], pa.int8()), pa.array([None], pa.string())
     )
-    codes = encoder.transform(take_apart(pa.table({"a": nothing}))).codes
+    codes = encoder.transform(to_columns(pa.table({"a": nothing}))).codes
     assert codes.missing(0).tolist() == [True, True]
 
 
 def test_the_text_among_numbers_is_shown() -> None:
     encoder, _ = learn([[0.5], [1.5]])
     with pytest.raises(ValueError, match="holds text now, such as 'oops'"):
-        encoder.transform(take_apart([[0.5], ["oops"]]))
+        encoder.transform(to_columns([[0.5], ["oops"]]))
 
 
 def test_equal_numbers_of_other_types_are_the_same_state() -> None:
     def check(cells: Any) -> None:
         encoder, _ = learn(pd.DataFrame({"a": [0, 1]}))
-        encoded = encoder.transform(take_apart(pd.DataFrame({"a": cells})))
+        encoded = encoder.transform(to_columns(pd.DataFrame({"a": cells})))
         assert encoded.codes.column(0).tolist() == [1, 0]
         assert encoded.unknown == {}
 
@@ -363,7 +363,7 @@ def test_other_columns_are_named(make_frame: MakeFrame) -> None:
         columns, sentence = case
         encoder, _ = learn(make_frame({"a": [1, 2], "b": [1, 2]}))
         with pytest.raises(ValueError, match=sentence):
-            encoder.transform(take_apart(make_frame(columns)))
+            encoder.transform(to_columns(make_frame(columns)))
 
     check_each(
         [
@@ -397,7 +397,7 @@ def test_columns_without_information_are_noted() -> None:
 
 def test_a_later_table_adds_states_in_order(make_frame: MakeFrame) -> None:
     encoder, _ = learn(make_frame({"a": ["b", "d"], "r": [0.5, 1.5]}))
-    later = encoder.extended(take_apart(make_frame({"a": ["c", "a"], "r": [9.5, 8.5]})))
+    later = encoder.extended(to_columns(make_frame({"a": ["c", "a"], "r": [9.5, 8.5]})))
     assert later.domain[0].states == ("a", "b", "c", "d")
     assert later.domain[1] == encoder.domain[1]
 
@@ -405,7 +405,7 @@ def test_a_later_table_adds_states_in_order(make_frame: MakeFrame) -> None:
 def test_a_later_table_adds_a_missing_state(make_frame: MakeFrame) -> None:
     rules = EncoderRules(missing="state")
     encoder, _ = learn(make_frame({"a": ["b", "d"], "r": [0.5, 1.5]}), rules)
-    missing = take_apart(make_frame({"a": ["c", None], "r": [None, 0.5]}))
+    missing = to_columns(make_frame({"a": ["c", None], "r": [None, 0.5]}))
     later = encoder.extended(missing)
     assert later.domain[0].states == ("b", "c", "d", None)
     assert later.domain[1].states == ("<= 1", "> 1", None)
@@ -414,13 +414,13 @@ def test_a_later_table_adds_a_missing_state(make_frame: MakeFrame) -> None:
 
 def test_a_later_table_without_news_changes_nothing() -> None:
     encoder, _ = learn([["a"], ["b"]])
-    assert encoder.extended(take_apart([["b"], [None]])) is encoder
+    assert encoder.extended(to_columns([["b"], [None]])) is encoder
 
 
 def test_a_later_table_may_not_turn_text_into_numbers() -> None:
     encoder, _ = learn([["a"], ["b"]])
     with pytest.raises(ValueError, match="held text in training but holds numbers"):
-        encoder.extended(take_apart([[1], [2]]))
+        encoder.extended(to_columns([[1], [2]]))
 
 
 def test_a_later_table_may_not_add_too_many_states() -> None:
@@ -428,4 +428,4 @@ def test_a_later_table_may_not_add_too_many_states() -> None:
     with pytest.raises(
         ValueError, match="has 4 distinct values, more than max_states=3"
     ):
-        encoder.extended(take_apart([["c"], ["d"]]))
+        encoder.extended(to_columns([["c"], ["d"]]))

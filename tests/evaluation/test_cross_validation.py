@@ -154,7 +154,7 @@ def test_rows_in_lists_count_as_an_array_of_the_same_values() -> None:
 def test_numbers_that_are_not_whole_are_refused() -> None:
     def check(case: Any) -> None:
         name, value = case
-        with pytest.raises(TypeError, match=f"{name} must be a whole number"):
+        with pytest.raises(TypeError, match=f"{name} must be an integer"):
             cross_validate({"nb": NaiveBayesClassifier()}, X, Y, **{name: value})
 
     check_each(

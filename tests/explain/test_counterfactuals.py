@@ -212,7 +212,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"direction": {"height": "left"}}, "must be 'up' or 'down', got 'left'"),
     ({"allowed": {"soil": ["mud"]}}, "variable 'soil' has no state 'mud'"),
     ({"target": "c7"}, "target must be one of the classes"),
-    ({"n": 0}, "n must be a whole number >= 1"),
+    ({"n": 0}, "n must be an integer >= 1"),
     ({"immutable": "age"}, "must be a list of features"),
 ]
 

@@ -1,4 +1,4 @@
-"""Importance: information, and loss without a feature, against models fitted anew."""
+"""Importance: information, and loss without a feature, against models fitted again."""
 
 from __future__ import annotations
 

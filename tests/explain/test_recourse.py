@@ -38,7 +38,7 @@ def cheapest(
     flips = predictor.predict(changed) != predictor.predict(codes)
     prices = [asked["cost"].get(variable.name, 1.0) for variable in domain]
     steps = np.where(rows != own, 1, 0)
-    for name in asked["per_step"]:
+    for name in asked["cost_per_step"]:
         v = domain.index(name)
         steps[:, v] = np.abs(rows[:, v] - own[v])
     found: list[tuple[int, dict[int, int], float]] = []
@@ -60,7 +60,7 @@ def random_wishes(rng: np.random.Generator) -> dict[str, Any]:
     return {
         "cost": {name: float(rng.choice(COSTS)) for name in priced},
         "direction": ways[rng.integers(3)],
-        "per_step": ["height"] if rng.random() < 0.5 else [],
+        "cost_per_step": ["height"] if rng.random() < 0.5 else [],
     }
 
 
@@ -106,7 +106,7 @@ def test_the_cheapest_changes_of_an_average_are_those_of_all_rows(
         codes = predictor.encode(X.iloc[[place]])
         priced = [name for name in X if rng.random() < 0.7]
         cost = {name: float(rng.choice(COSTS)) for name in priced}
-        asked = {"cost": cost, "direction": {"age": "up"}, "per_step": ["pulse"]}
+        asked = {"cost": cost, "direction": {"age": "up"}, "cost_per_step": ["pulse"]}
         found = counterfactuals(predictor, codes, n=12, max_changes=4, **asked)
         expected = cheapest(predictor, codes, asked, 4)[:12]
         told = [(one.cost, len(one.changes)) for one in found]
@@ -159,7 +159,7 @@ def test_ordered_categories_have_ways_and_steps() -> None:
         discretizer="equal_frequency",
     ).fit(X.astype(object), y)
     row = {"size": "S", "kind": "u"}
-    up = counterfactuals(model, row, direction={"size": "up"}, per_step=["size"])
+    up = counterfactuals(model, row, direction={"size": "up"}, cost_per_step=["size"])
     costs = {one.changes["size"][1]: one.cost for one in up}
     assert sorted(costs.values()) == [1.0, 2.0][: len(costs)]
     assert not len(counterfactuals(model, row, direction={"size": "down"}))
@@ -174,9 +174,9 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"cost": {"soil": True}}, "must be a finite number above 0, got True"),
     ({"cost": {"sol": 1}}, "did you mean soil"),
     ({"direction": {"hight": "up"}}, "did you mean height"),
-    ({"per_step": ["soil"]}, "'soil' has no order, so that it cannot be counted"),
-    ({"per_step": "height"}, "per_step must be a list of features"),
-    ({"budget": 0}, "budget must be a whole number >= 1"),
+    ({"cost_per_step": ["soil"]}, "'soil' has no order, so that it cannot be counted"),
+    ({"cost_per_step": "height"}, "cost_per_step must be a list of features"),
+    ({"budget": 0}, "budget must be an integer >= 1"),
 ]
 
 

@@ -171,7 +171,7 @@ def test_tables_are_counted_by_number_of_cells() -> None:
     [
         ({"features": ["heigth"]}, "did you mean height"),
         ({"features": "height"}, "must be a list"),
-        ({"budget": 0}, "budget must be a whole number >= 1"),
+        ({"budget": 0}, "budget must be an integer >= 1"),
     ],
 )
 def test_what_cannot_be_is_named(options: dict[str, Any], message: str) -> None:

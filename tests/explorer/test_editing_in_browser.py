@@ -86,9 +86,9 @@ def left_out_loss(X: pa.Table, y: Any, read: Any) -> float:
 
 def X_columns(X: pa.Table) -> Any:
     """A table as the encoder takes it."""
-    from bayleaf.data.tables.frames import take_apart
+    from bayleaf.data.tables.frames import to_columns
 
-    return take_apart(X)
+    return to_columns(X)
 
 
 @pytest.mark.slow

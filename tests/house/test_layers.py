@@ -13,7 +13,7 @@ from house.import_walk import SOURCE, imported_modules
 
 # Packages on one line stand beside each other and do not import one another.
 ORDER = [
-    ("version", "wording", "native", "hand_over", "files"),
+    ("version", "wording", "native", "dispatch", "files"),
     ("progress",),
     ("data", "graph", "layout"),
     ("pictures",),

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bayleaf.counts.table_counts import TableCounts
+from bayleaf.counts.table_counts import RowCounts
 from bayleaf.data.codes import Codes
 from bayleaf.inference.junction_tree import JunctionTree
 from bayleaf.inference.row_propagation import (
@@ -78,7 +78,7 @@ def test_expected_counts_of_complete_rows_are_plain_counts_bit_for_bit(
     codes = random_codes(rng, network.domain.cards, 5000, 0.0, weights)
     counts, _ = expected_counts(JunctionTree.compile(network), codes)
     families = [cpd.family for cpd in network.cpds]
-    for found, plain in zip(counts, TableCounts(codes).family_counts(families)):
+    for found, plain in zip(counts, RowCounts(codes).family_counts(families)):
         assert np.array_equal(found, plain)
 
 

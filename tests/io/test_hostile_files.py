@@ -473,7 +473,7 @@ def test_numbers_that_are_none_are_refused(
 ) -> None:
     literals = NO_NUMBERS
     if place in ("probability", "likelihood", "cut"):
-        # A state and a limit may be whole numbers of any size.
+        # A state and a limit may be integers of any size.
         literals = (*literals, "9" * 400)
 
     def check(case: tuple[str, str]) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy.optimize import approx_fprime
 
-from bayleaf.counts.table_counts import TableCounts
+from bayleaf.counts.table_counts import RowCounts
 from bayleaf.cpds import Lidstone, learn_table_cpds
 from bayleaf.data.codes import Codes
 from bayleaf.graph.dag import DAG
@@ -45,7 +45,7 @@ def _rows(seed: int, n_rows: int, holes: float = 0.0) -> Codes:
 
 
 def _generative(graph: DAG, codes: Codes) -> BayesianNetwork:
-    cpds, _ = learn_table_cpds(TableCounts(codes), graph.families, Lidstone(1.0))
+    cpds, _ = learn_table_cpds(RowCounts(codes), graph.families, Lidstone(1.0))
     return BayesianNetwork(domain_of(CARDS), graph, tuple(cpds))
 
 

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 import pytest
 
-from bayleaf.counts.table_counts import TableCounts
+from bayleaf.counts.table_counts import RowCounts
 from bayleaf.cpds.smoothing import Lidstone
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain, Variable
@@ -55,9 +55,9 @@ def holed_codes(seed: int) -> Codes:
     return Codes.from_columns(columns, CARDS)
 
 
-def counted(codes: Codes) -> TableCounts:
+def counted(codes: Codes) -> RowCounts:
     """Counts of rows in memory."""
-    return TableCounts(codes, has_class=False)
+    return RowCounts(codes, has_class=False)
 
 
 def log_prior(network: BayesianNetwork) -> float:
@@ -149,7 +149,7 @@ def searched(codes: Codes, domain: Domain) -> tuple[BayesianNetwork, SearchResul
     """What one search finds in rows as they are, counted there."""
     flat = [flat_hierarchy(variable.states) for variable in domain]
     found = climb_tables(
-        TableCounts(codes, has_class=False), domain, MDL(), flat, refine=False
+        RowCounts(codes, has_class=False), domain, MDL(), flat, refine=False
     )
     network = network_from_structures(
         domain, found.dag, found.cpd_structures, codes, Lidstone(ALPHA)
@@ -232,7 +232,7 @@ def test_each_restart_refreshes_the_expected_counts(
     seen: dict[int, list[Codes]] = {}
     search = structure_learning._learn_from_counts
 
-    def watched(counts: TableCounts, domain: Domain, asked: StructureOptions) -> Any:
+    def watched(counts: RowCounts, domain: Domain, asked: StructureOptions) -> Any:
         number = asked.skipped_restarts + asked.n_restarts - 1
         seen.setdefault(number, []).append(counts.codes)
         return search(counts, domain, asked)

@@ -123,7 +123,7 @@ def test_certain_tables_are_drawn_as_they_are(
     support = SupportCounts(rows, (0.0,) * len(rows), prior_is_learned=True)
     codes = random_codes(4, missing)
     rng = np.random.default_rng(0)
-    drawn = model.drawn_log_scores(codes, support, 3, rng)
+    drawn = model.sample_log_scores(codes, support, 3, rng)
     expected = np.broadcast_to(model.class_log_scores(codes), drawn.shape)
     np.testing.assert_allclose(drawn, expected, atol=1e-4)
 
@@ -140,7 +140,7 @@ def test_the_mean_of_draws_is_the_score(
     support = SupportCounts(rows, (0.0,) * len(rows), prior_is_learned=False)
     codes = random_codes(5, missing).rows(slice(0, 6))
     rng = np.random.default_rng(0)
-    drawn = np.exp(model.drawn_log_scores(codes, support, n_draws, rng))
+    drawn = np.exp(model.sample_log_scores(codes, support, n_draws, rng))
     expected = np.exp(model.class_log_scores(codes))
     error = drawn.std(axis=0) / np.sqrt(len(drawn))
     assert (np.abs(drawn.mean(axis=0) - expected) < 5 * error + 1e-12).all()

@@ -17,7 +17,7 @@ from bayleaf.classifiers.naive_bayes import NaiveBayesClassifier
 from bayleaf.cpds.latent_tree import LatentTree
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain, Variable, numeric_variable
-from bayleaf.data.tables.frames import take_apart
+from bayleaf.data.tables.frames import to_columns
 from bayleaf.datasets import load_heart
 from bayleaf.models.hierarchical_naive_bayes import HierarchicalNaiveBayesModel
 from bayleaf.models.latent_rules import condition_text, state_rules
@@ -389,7 +389,7 @@ def test_rules_tell_the_states_in_every_row_of_a_published_table(
         classifier = NaiveBayesClassifier()
         classifier.fit(table.drop_columns(["class"]), table["class"])
         codes = classifier.encoder_.transform(
-            take_apart(table.drop_columns(["class"]))
+            to_columns(table.drop_columns(["class"]))
         ).codes
         domain = classifier.model_.domain
         rng = np.random.default_rng(0)

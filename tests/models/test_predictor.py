@@ -10,7 +10,7 @@ import pytest
 
 from bayleaf.data.domain import Domain
 from bayleaf.data.table_encoder import TableEncoder
-from bayleaf.data.tables.frames import take_apart
+from bayleaf.data.tables.frames import to_columns
 from bayleaf.describe.summary import summarize
 from bayleaf.graph.dag import DAG
 from bayleaf.models.networks.network_model import NetworkModel
@@ -47,7 +47,7 @@ def test_probabilities_are_those_of_enumeration() -> None:
 
 def test_the_summary_shows_the_unknown_values_that_it_is_given() -> None:
     predictor = _predictor()
-    unknown = predictor.encoder.transform(take_apart(TABLE)).unknown
+    unknown = predictor.encoder.transform(to_columns(TABLE)).unknown
     assert summarize("x", predictor, 0.0, unknown).unknown == (("v1", 1),)
 
 

@@ -23,7 +23,7 @@ import hashlib
 import numpy as np
 from bayleaf.counts import table_counts
 from bayleaf.counts.information import conditional_mutual_information_matrix
-from bayleaf.counts.table_counts import TableCounts
+from bayleaf.counts.table_counts import RowCounts
 from bayleaf.data.codes import Codes
 from bayleaf.data.cut_points import mdlp_cut_points
 
@@ -37,7 +37,7 @@ for weights in (None, rng.integers(0, 6, 17_000) * 1.0, rng.random(17_000)):
     codes = Codes.from_columns(columns, cards, weights)
     for most_states in (0, 12, 40):
         table_counts.max_plane_states = lambda: most_states
-        source = TableCounts(codes)
+        source = RowCounts(codes)
         digest.update(source.pair_counts(range(5), range(5)).dense())
         for table in source.family_counts([(5, 0), (5, 2, 1), (1, 2, 3), (5, 4, 3)]):
             digest.update(table)

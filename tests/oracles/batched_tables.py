@@ -44,15 +44,15 @@ CLASSIFIERS = [
 SLOW_FIT = """
 import sys, time
 from bayleaf import TANClassifier
-from bayleaf.streams import batch_sources, spooling
-spooling._NOTED_ROWS = 100
+from bayleaf.streams import batch_sources, spilling
+spilling._NOTED_ROWS = 100
 batch_sources.BATCH_ROWS = 50
-appended = spooling.SpooledTable.append
+appended = spilling.SpilledTable.append
 def slowly(self, batch, ordered):
     appended(self, batch, ordered)
     print(self.n_read, flush=True)
     time.sleep(0.02)
-spooling.SpooledTable.append = slowly
+spilling.SpilledTable.append = slowly
 TANClassifier().fit(sys.argv[1], target="label", store=sys.argv[2])
 """
 

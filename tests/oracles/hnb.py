@@ -39,7 +39,7 @@ def model_score(table: np.ndarray, groups: list[list[tuple[int, int]]]) -> float
 def collapsed(
     table: np.ndarray, tolerance: float = 1e-9
 ) -> tuple[np.ndarray, list[float]]:
-    """Greedy merging that computes every gain anew before every merge."""
+    """Greedy merging that computes every gain again before every merge."""
     n_classes, n_left, n_right = table.shape
     cells = list(itertools.product(range(n_left), range(n_right)))
     groups = [[cell] for cell in cells if table[:, cell[0], cell[1]].sum() > 0]

@@ -1,4 +1,4 @@
-"""Leave-one-out by estimating every table anew without the row."""
+"""Leave-one-out by estimating every table again without the row."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.counts.table_counts import TableCounts
+from bayleaf.counts.table_counts import RowCounts
 from bayleaf.cpds import Smoothing, TableCPD
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain, Variable
@@ -40,7 +40,7 @@ def network(
 ) -> NetworkModel:
     """A network with these parents of each variable, the class last, by one rule."""
     dag = DAG((*parents, ()))
-    counts = TableCounts(codes).family_counts(dag.families)
+    counts = RowCounts(codes).family_counts(dag.families)
     tables = [rule.estimate(table) for table in counts]
     cpds = [
         TableCPD(family, np.maximum(table, LEAST))

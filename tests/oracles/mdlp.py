@@ -1,4 +1,4 @@
-"""MDLP by the book: every cut tried, every entropy computed anew from the rows."""
+"""MDLP by the book: every cut tried, every entropy computed again from the rows."""
 
 from __future__ import annotations
 

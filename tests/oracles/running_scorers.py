@@ -96,7 +96,7 @@ def check_answers(model: Any, table: pa.Table, answers: list[Row]) -> None:
     labels = [str(label) for label in model.predict(table)]
     told = model.explain(table)
     assert [str(one["predict"]) for one in answers] == labels
-    # An object of JavaScript has keys that are whole numbers first.
+    # An object of JavaScript has keys that are integers first.
     by_name = [{str(name): p for name, p in one["proba"].items()} for one in answers]
     names = [str(label) for label in model.classes_]
     assert all(sorted(own) == sorted(names) for own in by_name)

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pa_parquet
 import pytest
 
-from bayleaf import CountStore, KDBClassifier, NaiveBayesClassifier, TANClassifier
+from bayleaf import CountFile, KDBClassifier, NaiveBayesClassifier, TANClassifier
 from bayleaf.datasets import load_heart
 from conftest import give_up
 from readme.fenced_blocks import code_blocks_of
@@ -50,7 +50,7 @@ def pooled(kind: Any, first: Any, table: pa.Table) -> Any:
     return model
 
 
-def check_models(first: Any, counts: CountStore, table: pa.Table) -> None:
+def check_models(first: Any, counts: CountFile, table: pa.Table) -> None:
     """Raise unless models of the counts are those of the rows, bit for bit."""
     for kind in COUNTED:
         found, expected = kind.from_counts(counts), pooled(kind, first, table)
@@ -92,7 +92,7 @@ def test_the_recipes_functions_add_up_partitions(tmp_path: Path, n_rows: int) ->
     table = load_heart().frame
     pa_parquet.write_table(table.slice(0, 90), tmp_path / "0.parquet")
     first = TANClassifier().fit(tmp_path / "0.parquet", target="disease")
-    recipe: dict[str, Any] = {"first": first, "CountStore": CountStore}
+    recipe: dict[str, Any] = {"first": first, "CountFile": CountFile}
     exec(definitions.partition("sums = ")[0], recipe)
     empty = table.schema.empty_table().to_batches()
     sent = [
@@ -105,4 +105,4 @@ def test_the_recipes_functions_add_up_partitions(tmp_path: Path, n_rows: int) ->
     assert len(sent) == 3
     assert not list(recipe["counted"](empty)) + list(recipe["merged"]([]))
     (sums,) = recipe["merged"](sent)
-    check_models(first, CountStore.from_bytes(sums["counts"][0].as_py()), table)
+    check_models(first, CountFile.from_bytes(sums["counts"][0].as_py()), table)

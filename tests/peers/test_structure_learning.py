@@ -18,7 +18,7 @@ import pandas as pd
 import pytest
 
 from bayleaf import BayesianNetwork, read_network
-from bayleaf.counts.table_counts import TableCounts
+from bayleaf.counts.table_counts import RowCounts
 from bayleaf.data.codes import Codes
 from bayleaf.data.value_hierarchy import flat_hierarchy
 from bayleaf.graph.dag import DAG
@@ -80,7 +80,7 @@ PEERS: dict[str, Callable[[pd.DataFrame, BayesianNetwork], list[tuple[Any, Any]]
 def network_score(codes: Codes, dag: DAG, score: LocalScore) -> float:
     """Score of a network of plain tables."""
     total = 0.0
-    for counts in TableCounts(codes, has_class=False).family_counts(dag.families):
+    for counts in RowCounts(codes, has_class=False).family_counts(dag.families):
         rows = counts.reshape(-1, counts.shape[-1])
         total += float(score.rows_score(rows, len(rows), codes.n_rows))
     return total + sum(
@@ -114,7 +114,7 @@ def test_a_climb_scores_no_worse_than_a_peer(
     flat = [flat_hierarchy(variable.states) for variable in network.domain]
     for score in map(resolve_score, ("bic", "mdl")):
         ours = climb_tables(
-            TableCounts(codes, has_class=False),
+            RowCounts(codes, has_class=False),
             network.domain,
             score,
             flat,

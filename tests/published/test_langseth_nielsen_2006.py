@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 
 from bayleaf import HNBClassifier
-from bayleaf.data.tables.frames import take_apart
+from bayleaf.data.tables.frames import to_columns
 from bayleaf.datasets import load_heart
 from bayleaf.reproduction import langseth2006
 from bayleaf.reproduction.paper_tables import Sources
@@ -181,7 +181,7 @@ def test_printed_rules_reproduce_every_latent_value(
         random_state=0,
     ).fit(table.X, table.y)
     assert model.latents_
-    codes = model.encoder_.transform(take_apart(table.X)).codes
+    codes = model.encoder_.transform(to_columns(table.X)).codes
     nodes = model.tree_.node_codes(codes)
     for report in model.latents_:
         told = np.array(

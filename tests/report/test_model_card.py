@@ -124,7 +124,7 @@ def test_a_card_follows_from_the_summary_alone(card: str, held_out: Values) -> N
 
 
 def test_a_summary_of_another_version_is_refused(held_out: Values) -> None:
-    with pytest.raises(ValueError, match="make it anew"):
+    with pytest.raises(ValueError, match="make it again"):
         model_card({**held_out, "schema": "bayleaf-report/0"})
 
 

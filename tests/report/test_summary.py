@@ -247,7 +247,7 @@ def test_nothing_is_told_but_what_is_published(
     times = np.random.default_rng(0).integers(1, 5, len(heart))
     more = heart.take(np.repeat(np.arange(len(heart)), times))
     one, other = (
-        # Whole numbers alone, not digits of a figure.
+        # Integers alone, not digits of a figure.
         re.sub(
             rf"(?<![\d.]){len(table)}(?![\d.])",
             "N",

@@ -31,7 +31,7 @@ def test_a_value_is_read_by_name() -> None:
     assert CELLS[0]["k"] is None
     assert CELLS[0].text("k") == ""
     assert CELLS[2].number("k") == 1
-    with pytest.raises(TypeError, match=r"set of the cell .* is no whole number"):
+    with pytest.raises(TypeError, match=r"set of the cell .* is not an integer"):
         CELLS[0].number("set")
 
 

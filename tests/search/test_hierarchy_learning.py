@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from bayleaf.counts.table_counts import TableCounts
+from bayleaf.counts.table_counts import RowCounts
 from bayleaf.counts.threads import run_tasks
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain, Variable, numeric_variable
@@ -236,7 +236,7 @@ def test_global_hierarchies_see_all_other_variables(linkage: Linkage) -> None:
         )
     )
     codes = Codes.from_columns(columns, cards, weights)
-    trees = learn_hierarchies(TableCounts(codes), domain, linkage)
+    trees = learn_hierarchies(RowCounts(codes), domain, linkage)
     for i, card in enumerate(cards):
         tables = []
         for j in range(len(cards)):
@@ -254,13 +254,13 @@ DOMAIN = Domain(
 
 
 @pytest.fixture(scope="module")
-def counts() -> TableCounts:
+def counts() -> RowCounts:
     rng = np.random.default_rng(2)
     columns = [rng.integers(0, card, 300) for card in CARDS]
-    return TableCounts(Codes.from_columns(columns, CARDS))
+    return RowCounts(Codes.from_columns(columns, CARDS))
 
 
-def test_the_context_is_the_child_and_the_other_parents(counts: TableCounts) -> None:
+def test_the_context_is_the_child_and_the_other_parents(counts: RowCounts) -> None:
     local = LocalHierarchies(counts, DOMAIN, "hamming", "multiway")
     tables = counts.family_counts([(3, 0), (3, 2)])
     expected = build_hierarchy(DOMAIN[3], tables, "hamming", "multiway")
@@ -273,7 +273,7 @@ def test_the_context_is_the_child_and_the_other_parents(counts: TableCounts) -> 
     assert local(0, 3, ()) == alone
 
 
-def test_nothing_is_learned_for_two_states(counts: TableCounts) -> None:
+def test_nothing_is_learned_for_two_states(counts: RowCounts) -> None:
     local = LocalHierarchies(counts, DOMAIN)
     assert local(0, 2, (1, 3)) == flat_hierarchy((0, 1))
 
@@ -281,7 +281,7 @@ def test_nothing_is_learned_for_two_states(counts: TableCounts) -> None:
 def test_every_pair_is_counted_once() -> None:
     asked: list[tuple[int, ...]] = []
 
-    class Spy(TableCounts):
+    class Spy(RowCounts):
         def family_counts(self, families):  # type: ignore[no-untyped-def]
             asked.extend(families)
             return super().family_counts(families)
@@ -294,7 +294,7 @@ def test_every_pair_is_counted_once() -> None:
     assert sorted(asked) == [(0, 1), (1, 3)]
 
 
-def test_threads_get_the_same_trees(counts: TableCounts) -> None:
+def test_threads_get_the_same_trees(counts: RowCounts) -> None:
     alone = LocalHierarchies(counts, DOMAIN)
     shared = LocalHierarchies(counts, DOMAIN)
     questions = [(c, p, (o,)) for c in range(4) for p in range(4) for o in range(4)]
@@ -303,6 +303,6 @@ def test_threads_get_the_same_trees(counts: TableCounts) -> None:
     assert run_tasks(tasks, 4) == [alone(*question) for question in questions]
 
 
-def test_unknown_settings_are_refused(counts: TableCounts) -> None:
+def test_unknown_settings_are_refused(counts: RowCounts) -> None:
     with pytest.raises(ValueError, match="linkage must be"):
         LocalHierarchies(counts, DOMAIN, "ward")  # type: ignore[arg-type]

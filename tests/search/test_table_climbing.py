@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bayleaf import read_network
-from bayleaf.counts.table_counts import TableCounts
+from bayleaf.counts.table_counts import RowCounts
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
 from bayleaf.data.value_hierarchy import flat_hierarchy
@@ -23,7 +23,7 @@ from bayleaf.search.constraints import Constraints
 from bayleaf.search.structure import Deadline, SearchProgress, SearchResult
 from bayleaf.search.table_climbing import (
     Climb,
-    Climbed,
+    SearchState,
     Walk,
     climb_tables,
     starting_families,
@@ -57,7 +57,7 @@ def structure_of(result: SearchResult) -> Structure:
 def climb(seed: int, score: str = "mdl", n_rows: int = 150, **options) -> tuple:
     codes, domain, trees = small_table(seed, n_rows)
     result = climb_tables(
-        TableCounts(codes, has_class=False),
+        RowCounts(codes, has_class=False),
         domain,
         resolve_score(score),
         trees,
@@ -67,7 +67,7 @@ def climb(seed: int, score: str = "mdl", n_rows: int = 150, **options) -> tuple:
 
 
 def replayed(result: SearchResult, start: Structure, trees) -> list[Structure]:
-    """The structures that the moves of a trace lead through, made anew."""
+    """The structures that the moves of a trace lead through, made again."""
     path = [start]
     for move in result.trace:
         name = move.kind, move.child, move.parent, move.detail
@@ -146,7 +146,7 @@ def test_trivial_hierarchies_change_nothing() -> None:
         flat = [flat_hierarchy(variable.states) for variable in domain]
         results = [
             climb_tables(
-                TableCounts(codes, has_class=False),
+                RowCounts(codes, has_class=False),
                 domain,
                 resolve_score("mdl"),
                 flat,
@@ -235,7 +235,7 @@ def test_the_number_of_threads_changes_nothing(weighted: bool) -> None:
         codes = Codes.from_columns(columns, codes.cards, weights)
     results = [
         climb_tables(
-            TableCounts(codes, n_jobs, has_class=False),
+            RowCounts(codes, n_jobs, has_class=False),
             domain,
             resolve_score("aic"),
             trees,
@@ -264,7 +264,7 @@ def test_a_weight_of_two_is_a_row_twice_and_none_is_no_row() -> None:
     repeated = codes.rows(np.repeat(np.arange(codes.n_rows), times))
     results = [
         climb_tables(
-            TableCounts(table, has_class=False),
+            RowCounts(table, has_class=False),
             domain,
             resolve_score("mdl"),
             trees,
@@ -279,7 +279,7 @@ def test_a_class_like_any_other_variable_gives_the_same_network() -> None:
     codes, domain, trees = small_table(1)
     results = [
         climb_tables(counts, domain, resolve_score("mdl"), trees, refine=True)
-        for counts in (TableCounts(codes), TableCounts(codes, has_class=False))
+        for counts in (RowCounts(codes), RowCounts(codes, has_class=False))
     ]
     assert results[0] == results[1]
 
@@ -289,7 +289,7 @@ def test_the_time_limit_stops_at_a_whole_move_with_a_warning() -> None:
     limits = Constraints(time_limit=1e-9)
     with pytest.warns(RuntimeWarning, match="stopped at time_limit=1e-09 seconds"):
         result = climb_tables(
-            TableCounts(codes, has_class=False),
+            RowCounts(codes, has_class=False),
             domain,
             resolve_score("mdl"),
             trees,
@@ -323,7 +323,7 @@ def test_one_row_and_one_variable_are_enough() -> None:
     codes, domain, trees = small_table(0, n_rows=1)
     alone = Codes.from_columns([codes.column(0)], codes.cards[:1])
     result = climb_tables(
-        TableCounts(alone, has_class=False),
+        RowCounts(alone, has_class=False),
         Domain(domain.variables[:1]),
         resolve_score("mdl"),
         trees[:1],
@@ -355,7 +355,7 @@ def test_gains_with_missing_cells_equal_full_recomputation() -> None:
         holes = Codes.from_columns(columns, codes.cards, weights)
         score = resolve_score("bic")
         result = climb_tables(
-            TableCounts(holes, has_class=False), domain, score, trees, refine=True
+            RowCounts(holes, has_class=False), domain, score, trees, refine=True
         )
         path = replayed(result, ({},) * 4, trees)
         totals = [naive_score(s, holes, domain, trees, score) for s in path]
@@ -370,7 +370,7 @@ def test_gains_with_missing_cells_equal_full_recomputation() -> None:
 def test_a_variable_that_is_never_seen_joins_nothing() -> None:
     codes, domain, trees = small_table(4)
     result = climb_tables(
-        TableCounts(with_holes(codes, 0.2), has_class=False),
+        RowCounts(with_holes(codes, 0.2), has_class=False),
         domain,
         resolve_score("mdl"),
         trees,
@@ -390,7 +390,7 @@ def test_cells_missing_at_random_leave_scores_of_families_near() -> None:
     )
     whole, sparse = (
         climb_tables(
-            TableCounts(table, has_class=False),
+            RowCounts(table, has_class=False),
             domain,
             resolve_score("mdl"),
             trees,
@@ -411,7 +411,7 @@ def test_local_hierarchies_are_asked_for_with_the_present_parents() -> None:
 
     local, given_trees = (
         climb_tables(
-            TableCounts(codes, has_class=False),
+            RowCounts(codes, has_class=False),
             domain,
             resolve_score("mdl"),
             trees,
@@ -435,7 +435,7 @@ def test_refreshed_hierarchies_are_taken_where_the_score_grows() -> None:
 
     kept, fresh = (
         climb_tables(
-            TableCounts(codes, has_class=False),
+            RowCounts(codes, has_class=False),
             domain,
             resolve_score("mdl"),
             trees,
@@ -469,7 +469,7 @@ def test_the_climb_scores_no_worse_than_the_truth(
     n_reached = 0
     for seed in SEEDS:
         codes = network.sample_codes(N_ROWS, random_state=seed)
-        source = TableCounts(codes, has_class=False)
+        source = RowCounts(codes, has_class=False)
         found = climb_tables(
             source,
             network.domain,
@@ -499,7 +499,7 @@ def prepared(
     codes, domain, trees = small_table(seed, 60)
     score = resolve_score("aic")
     scores = FamilyScores(
-        FamilyTables(TableCounts(codes, has_class=False), len(domain)),
+        FamilyTables(RowCounts(codes, has_class=False), len(domain)),
         Groupings(domain),
         score,
         trees,
@@ -516,7 +516,7 @@ def prepared(
     return walk, (codes, domain, trees, score)
 
 
-def structure_of_climb(climbed: Climbed) -> Structure:
+def structure_of_climb(climbed: SearchState) -> Structure:
     return tuple(
         {parent: grouping.cut for parent, grouping in own.items()}
         for own in climbed.families

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from bayleaf.counts.table_counts import TableCounts
+from bayleaf.counts.table_counts import RowCounts
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.data.value_hierarchy import flat_hierarchy
@@ -39,7 +39,7 @@ def scores_of():
 
     def build(name: str) -> FamilyScores:
         return FamilyScores(
-            FamilyTables(TableCounts(codes, has_class=False), len(domain)),
+            FamilyTables(RowCounts(codes, has_class=False), len(domain)),
             Groupings(domain),
             resolve_score(name),
             flat,
@@ -113,7 +113,7 @@ def naive_table(codes: Codes, child: int, parents: dict[int, Grouping]) -> np.nd
 
 def test_one_family_equals_its_rows(rows) -> None:
     codes, _, parents = rows
-    tables = FamilyTables(TableCounts(codes, has_class=False), N_VARIABLES)
+    tables = FamilyTables(RowCounts(codes, has_class=False), N_VARIABLES)
     for own in ({}, {0: parents[0]}, parents):
         assert np.array_equal(tables.table(2, own), naive_table(codes, 2, own))
 
@@ -127,7 +127,7 @@ def test_joint_tables_hold_all_families_one_move_away(
     codes, groupings, parents = rows
     monkeypatch.setattr(table_families, "_CELLS_COUNTED", cells)
     monkeypatch.setattr(table_families, "_LEAST_COUNTED", 100)
-    source = TableCounts(codes, n_jobs, has_class=has_class)
+    source = RowCounts(codes, n_jobs, has_class=has_class)
     tables = FamilyTables(source, N_VARIABLES)
     _, _, trees = small_table(11, 300, N_VARIABLES)
     for own in ({}, parents):
@@ -145,16 +145,16 @@ def test_joint_tables_hold_all_families_one_move_away(
 
 def test_nothing_is_counted_with_nothing(rows) -> None:
     codes, _, parents = rows
-    tables = FamilyTables(TableCounts(codes, has_class=False), N_VARIABLES)
+    tables = FamilyTables(RowCounts(codes, has_class=False), N_VARIABLES)
     assert list(tables.joint_tables(2, parents, [])) == []
 
 
 def test_what_the_rows_are_like_is_told(rows) -> None:
     codes, _, _ = rows
-    sparse = FamilyTables(TableCounts(codes, has_class=False), N_VARIABLES)
+    sparse = FamilyTables(RowCounts(codes, has_class=False), N_VARIABLES)
     assert (sparse.facts.lacks_cells, sparse.facts.has_whole_weights) == (True, True)
     assert sparse.facts.total_weight == codes.weights.sum()
     columns = [np.zeros(3, dtype=np.uint8)]
     halves = Codes.from_columns(columns, [1], np.full(3, 0.5))
-    whole = FamilyTables(TableCounts(halves, has_class=False), 1)
+    whole = FamilyTables(RowCounts(halves, has_class=False), 1)
     assert (whole.facts.lacks_cells, whole.facts.has_whole_weights) == (False, False)

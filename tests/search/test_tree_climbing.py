@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bayleaf.counts.table_counts import TableCounts
+from bayleaf.counts.table_counts import RowCounts
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.data.value_hierarchy import ValueHierarchy, flat_hierarchy
@@ -44,7 +44,7 @@ def _climb(
     if hierarchies is None:
         hierarchies = [flat_hierarchy(variable.states) for variable in domain]
     given_score = resolve_score(score)
-    counts = TableCounts(codes, has_class=False)
+    counts = RowCounts(codes, has_class=False)
     return climb_trees(counts, domain, given_score, hierarchies, **options)  # type: ignore[arg-type]
 
 
@@ -332,7 +332,7 @@ def test_restarts_differ_and_the_best_is_kept() -> None:
 
 def test_a_local_hierarchy_is_kept_until_its_variable_leaves() -> None:
     codes, domain, _ = _random(12, 5, 600)
-    source = LocalHierarchies(TableCounts(codes, has_class=False), domain)
+    source = LocalHierarchies(RowCounts(codes, has_class=False), domain)
     asked: set[tuple[int, int, tuple[int, ...]]] = set()
 
     def spy(child: int, parent: int, parents: tuple[int, ...]) -> ValueHierarchy:

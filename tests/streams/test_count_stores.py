@@ -17,7 +17,7 @@ from bayleaf import (
     A2DEClassifier,
     AODEClassifier,
     AveragedKDBClassifier,
-    CountStore,
+    CountFile,
     HNBClassifier,
     KDBClassifier,
     NaiveBayesClassifier,
@@ -91,7 +91,7 @@ def test_own_counts_give_the_model_back(estimator: Any, tmp_path: Path) -> None:
     again = type(estimator).from_counts(model.counts_, **estimator.get_params())
     same_file(model, again, tmp_path)
     model.counts_.save(tmp_path / "c.counts")
-    read = CountStore.open(tmp_path / "c.counts")
+    read = CountFile.open(tmp_path / "c.counts")
     assert read == model.counts_
     same_file(
         model, type(estimator).from_counts(read, **estimator.get_params()), tmp_path
@@ -245,15 +245,15 @@ def test_a_site_with_a_class_that_others_lack_is_added(tmp_path: Path) -> None:
 def test_counts_are_sent_as_bytes_and_summed() -> None:
     model = fitted(KDBClassifier(k=2), nominal(200, 4))
     parts = [model.count(nominal(60, seed, 4)) for seed in (1, 2, 3)]
-    sent = [CountStore.from_bytes(part.to_bytes()) for part in parts]
+    sent = [CountFile.from_bytes(part.to_bytes()) for part in parts]
     assert sent == parts
     assert sum(sent) == parts[0] + parts[1] + parts[2]
     content = bytearray(parts[0].to_bytes())
     content[-40] ^= 1
     with pytest.raises(ModelFileError, match="not those that were written"):
-        CountStore.from_bytes(bytes(content))
+        CountFile.from_bytes(bytes(content))
     with pytest.raises(ModelFileError, match="limit of 10"):
-        CountStore.from_bytes(b"{" * 20, max_bytes=10)
+        CountFile.from_bytes(b"{" * 20, max_bytes=10)
     with pytest.raises(TypeError):
         parts[0] + 3
 
@@ -299,7 +299,7 @@ def test_what_counts_do_not_tell_is_said() -> None:
             kind.from_counts(counts)
     with pytest.raises(ValueError, match="needs rows"):
         TANClassifier.from_counts(counts, smoothing="auto")
-    with pytest.raises(TypeError, match="takes a CountStore"):
+    with pytest.raises(TypeError, match="takes a CountFile"):
         TANClassifier.from_counts({})  # type: ignore[arg-type]
 
 
@@ -370,7 +370,7 @@ def test_changed_files_of_counts_are_refused(tmp_path: Path) -> None:
         content[len(content) * n_flipped // 41] ^= 1
         (tmp_path / "c.counts").write_bytes(content)
         try:
-            read = CountStore.open(tmp_path / "c.counts")
+            read = CountFile.open(tmp_path / "c.counts")
         except ModelFileError:
             return
         # What was changed is no count: a name, or a remark.

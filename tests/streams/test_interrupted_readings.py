@@ -19,7 +19,7 @@ import pytest
 from bayleaf import NaiveBayesClassifier, TANClassifier
 from bayleaf.data.code_store import CodeStore
 from bayleaf.files import locked
-from bayleaf.streams import spooling
+from bayleaf.streams import spilling
 from offenders import check_each
 from oracles.batched_tables import SLOW_FIT, in_memory, same_file, the_table
 
@@ -58,9 +58,9 @@ def test_a_killed_reading_goes_on_where_it_was(path: Path, tmp_path: Path) -> No
 def test_a_reading_goes_on_in_one_process(
     path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(spooling, "_NOTED_ROWS", 60)
+    monkeypatch.setattr(spilling, "_NOTED_ROWS", 60)
     monkeypatch.setattr("bayleaf.streams.batch_sources.BATCH_ROWS", 40)
-    appended = spooling.SpooledTable.append
+    appended = spilling.SpilledTable.append
     begun: list[int] = []
 
     def interrupted(self: Any, batch: Any, ordered: Any) -> None:
@@ -69,7 +69,7 @@ def test_a_reading_goes_on_in_one_process(
             raise KeyboardInterrupt
         appended(self, batch, ordered)
 
-    monkeypatch.setattr(spooling.SpooledTable, "append", interrupted)
+    monkeypatch.setattr(spilling.SpilledTable, "append", interrupted)
     with pytest.raises(KeyboardInterrupt):
         TANClassifier().fit(path, target="label", store=tmp_path / "codes")
     found = TANClassifier().fit(path, target="label", store=tmp_path / "codes")
@@ -82,7 +82,7 @@ def test_another_fit_reads_the_codes_alone(
 ) -> None:
     store = tmp_path / "codes"
     first = TANClassifier().fit(path, target="label", store=store)
-    monkeypatch.setattr(spooling.SpooledTable, "append", None)
+    monkeypatch.setattr(spilling.SpilledTable, "append", None)
     again = TANClassifier().fit(path, target="label", store=store)
     same_file(first, again, tmp_path)
     opened = NaiveBayesClassifier().fit(CodeStore.open(store))
@@ -157,7 +157,7 @@ def test_a_full_temporary_folder_is_emptied(
     def full(*_: Any) -> None:
         raise OSError(number, os.strerror(number))
 
-    monkeypatch.setattr(spooling.SpooledTable, "append", full)
+    monkeypatch.setattr(spilling.SpilledTable, "append", full)
     with pytest.raises(OSError, match="has no room"):
         TANClassifier().fit(path, target="label")
     assert not list((tmp_path / "temporary").iterdir())
@@ -245,14 +245,14 @@ def test_a_store_that_another_process_writes_is_refused(
 def test_cells_that_the_disk_lost_are_reported(
     path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suffix: str
 ) -> None:
-    closed = spooling.SpooledTable.close
+    closed = spilling.SpilledTable.close
 
     def truncated(self: Any) -> None:
         closed(self)
         file = next(p for p in sorted(self.folder.glob(f"*{suffix}")) if file_size(p))
         os.truncate(file, file_size(file) - 8)
 
-    monkeypatch.setattr(spooling.SpooledTable, "close", truncated)
+    monkeypatch.setattr(spilling.SpilledTable, "close", truncated)
     with pytest.raises(ValueError, match=rf"\{suffix}'? is incomplete: another pro"):
         TANClassifier().fit(path, target="label", store=tmp_path / "codes")
     assert not list(tmp_path.glob("codes*"))

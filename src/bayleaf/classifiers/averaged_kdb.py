@@ -45,14 +45,14 @@ from bayleaf.models.support.class_trees import ClassTrees, TreeRule, tree_rules
 from bayleaf.models.support.number_terms import Curves, WeightedLinearFamilies
 from bayleaf.progress import Work
 from bayleaf.search.constraints import Constraints
+from bayleaf.search.left_out.component_weights import (
+    ComponentWeights,
+    LogProbabilities,
+    correct_components,
+    fit_component_weights,
+)
 from bayleaf.search.left_out.left_out_scores import LeftOutRows
 from bayleaf.search.left_out.linear_families import linear_families
-from bayleaf.search.left_out.piece_weights import (
-    LogProbabilities,
-    PieceWeights,
-    correct_pieces,
-    weigh_pieces,
-)
 from bayleaf.search.left_out.ridge import ridge_curves
 from bayleaf.search.left_out.sampled_networks import (
     SMOOTHING_GRID,
@@ -131,7 +131,7 @@ class AveragedKDBClassifier(EdgeParameters, BayesianClassifier):
     missing : {"state", "error"}, default="state"
         Missing cells are a state of their own; this model cannot sum them out.
     random_state : int, RandomState, Generator or None, default=None
-        Source of randomness; with a whole number a fit can be repeated.
+        Source of randomness; with an integer a fit can be repeated.
     monotone : dict of name to {+1, -1, 0}, optional
         Features along which the probability of the second class never falls or never
         rises, see `HybridNetworkClassifier`.
@@ -357,7 +357,7 @@ class AveragedKDBClassifier(EdgeParameters, BayesianClassifier):
         left_out: LeftOutRows,
         domain: Domain,
         in_states: tuple[NDArray[np.float64], ...],
-    ) -> tuple[LogProbabilities, PieceWeights]:
+    ) -> tuple[LogProbabilities, ComponentWeights]:
         """Curves of all features by one regression, and no other weights."""
         if self.smoothing == AUTO:
             # No table has weight.
@@ -375,7 +375,7 @@ class AveragedKDBClassifier(EdgeParameters, BayesianClassifier):
         self.prior_weight_, self.biases_ = 1.0, np.zeros(n_classes)
         self.penalty_, self._learned_temperature = found.strength, 1.0
         self._loo_score = scores_of(found.scores, logs)
-        learned = PieceWeights(
+        learned = ComponentWeights(
             weights, self.biases_, self.penalty_, 1.0, found.scores, curves
         )
         return logs, learned
@@ -486,18 +486,18 @@ class AveragedKDBClassifier(EdgeParameters, BayesianClassifier):
         left_out: LeftOutRows,
         domain: Domain,
         linear: LinearGaussianFamilies | None,
-    ) -> PieceWeights:
+    ) -> ComponentWeights:
         """Weight of every piece, and curves where they pay; the rest is kept."""
         asked = self.weights is not None
         shape = len(domain) - 1, self.max_parents + 1
-        learned = weigh_pieces(
+        learned = fit_component_weights(
             logs,
             even_weights(logs, *shape),
             learn=asked and len(self.classes_) > 1,
             scale=asked or self.calibration is not None,
             shape=shape,
         )
-        learned = correct_pieces(
+        learned = correct_components(
             learned,
             left_out,
             domain.variables[:-1],

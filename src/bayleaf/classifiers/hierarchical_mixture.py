@@ -96,7 +96,7 @@ class HierarchicalMixtureNBClassifier(BayesianClassifier):
     missing_denominator : {"rows_with_value", "all_rows"}, default="rows_with_value"
         Whether P(value | output) is a share of the rows in which the feature is known
         or, as published, of all rows (online).
-    merge_rows : bool, default=True
+    deduplicate_rows : bool, default=True
         Learn equal rows as one of their total weight, so that weights are exact and the
         order of rows is of no importance; False is the published protocol.
     random_state : int, RandomState, Generator or None, default=None
@@ -139,7 +139,7 @@ class HierarchicalMixtureNBClassifier(BayesianClassifier):
         gamma: float = 0.1,
         noise: float = 0.01,
         missing_denominator: str = "rows_with_value",
-        merge_rows: bool = True,
+        deduplicate_rows: bool = True,
         random_state: Any = None,
         **shared: Any,
     ) -> None:
@@ -158,7 +158,7 @@ class HierarchicalMixtureNBClassifier(BayesianClassifier):
         self.gamma = gamma
         self.noise = noise
         self.missing_denominator = missing_denominator
-        self.merge_rows = merge_rows
+        self.deduplicate_rows = deduplicate_rows
 
     def _check(self) -> None:
         check_mixture(self)
@@ -178,7 +178,7 @@ class HierarchicalMixtureNBClassifier(BayesianClassifier):
         self, counts: CountSource, domain: Domain, rng: np.random.Generator
     ) -> Learned:
         codes = counts.rows()
-        if self.merge_rows:
+        if self.deduplicate_rows:
             codes, _ = merged_rows(codes)
         architecture = self._chosen_architecture(codes, domain, rng)
         # Drawn before any start runs, so that threads change nothing.

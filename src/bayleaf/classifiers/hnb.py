@@ -20,7 +20,7 @@ from bayleaf.classifiers.shared.parameters import (
 )
 from bayleaf.classifiers.shared.training import Learned
 from bayleaf.counts.source import CountSource
-from bayleaf.counts.table_counts import TableCounts
+from bayleaf.counts.table_counts import RowCounts
 from bayleaf.cpds.latent_tree import LatentTree
 from bayleaf.cpds.smoothing import (
     FixedDistribution,
@@ -81,7 +81,7 @@ class HNBClassifier(SingleNetworkClassifier):
         Largest p that "significance" takes for dependence.
     max_cells : int, default=5000
         Pairs with more joint states are skipped with a warning.
-    merge_rows : bool, default=True
+    deduplicate_rows : bool, default=True
         Deal equal rows as one to folds and subsets, so that weights are exact and the
         order of rows is of no importance; False is the papers' protocol.
     feature_selection : {"forward"}, optional
@@ -118,7 +118,7 @@ class HNBClassifier(SingleNetworkClassifier):
         score_folds: int = 5,
         significance_level: float = 0.05,
         max_cells: int = 5000,
-        merge_rows: bool = True,
+        deduplicate_rows: bool = True,
         feature_selection: str | None = None,
         estimation: str = AUTO,
         smoothing: str | Smoothing = "dirichlet",
@@ -133,7 +133,7 @@ class HNBClassifier(SingleNetworkClassifier):
         self.score_folds = score_folds
         self.significance_level = significance_level
         self.max_cells = max_cells
-        self.merge_rows = merge_rows
+        self.deduplicate_rows = deduplicate_rows
         self.feature_selection = feature_selection
         self.estimation = estimation
 
@@ -147,7 +147,7 @@ class HNBClassifier(SingleNetworkClassifier):
         check_count("n_candidates", self.n_candidates, 1)
         check_count("score_folds", self.score_folds, 2)
         check_count("max_cells", self.max_cells, 1)
-        check_flag("merge_rows", self.merge_rows)
+        check_flag("deduplicate_rows", self.deduplicate_rows)
         check_share("significance_level", self.significance_level)
 
     def _learn(
@@ -159,7 +159,7 @@ class HNBClassifier(SingleNetworkClassifier):
         self._tree, self.search_trace_ = found.tree, found.steps
         children = found.tree.class_children
         used = children if found.used is None else found.used
-        flat = TableCounts(
+        flat = RowCounts(
             class_children_codes(found.tree, codes),
             counts.n_jobs,
             max_table_cells=self.max_table_cells,
@@ -201,7 +201,7 @@ class HNBClassifier(SingleNetworkClassifier):
             score_folds=self.score_folds,
             significance_level=self.significance_level,
             max_cells=self.max_cells,
-            merge_rows=self.merge_rows,
+            deduplicate_rows=self.deduplicate_rows,
             smoothing=resolve_smoothing("dirichlet" if by_default else self.smoothing),
             prior=self._fixed_prior(counts),
             feature_selection=cast(Any, self.feature_selection),

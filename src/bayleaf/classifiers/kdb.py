@@ -31,7 +31,7 @@ from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
 from bayleaf.search.feature_orders import KDBRanking, kdb_parents, rank_parents
 from bayleaf.search.left_out.linear_families import (
-    NumberRanking,
+    GaussianParentRanking,
     Numbers,
     choose_families,
 )
@@ -139,7 +139,7 @@ class KDBClassifier(EdgeParameters, HybridNetworkClassifier):
         super()._refuse_leave_one_out()
         if AUTO in (self.k, self.n_features) or int(self.k) > 1:
             raise ValueError(
-                "partial_fit chooses the structure anew from counts of pairs, beyond "
+                "partial_fit chooses the structure again from counts of pairs, beyond "
                 f"which k={quoted(self.k)} goes; use k=0 or 1, and no n_features='auto'"
             )
 
@@ -158,7 +158,7 @@ class KDBClassifier(EdgeParameters, HybridNetworkClassifier):
         self, numbers: Numbers, codes: Codes, log_prior: NDArray[np.float64]
     ) -> LinearGaussianFamilies:
         constraints = self._constraints
-        ranking = NumberRanking.from_rows(numbers, self.theta_, constraints)
+        ranking = GaussianParentRanking.from_rows(numbers, self.theta_, constraints)
         if self.k == AUTO:
             least = constraints.among(numbers.features.tolist()).most_required
             k, families = choose_families(ranking, codes, log_prior, least)

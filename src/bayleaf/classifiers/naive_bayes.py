@@ -11,7 +11,7 @@ from bayleaf.counts.source import CountSource
 from bayleaf.cpds.linear_gaussian import LinearGaussianFamilies
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
-from bayleaf.search.left_out.linear_families import NumberRanking, Numbers
+from bayleaf.search.left_out.linear_families import GaussianParentRanking, Numbers
 
 
 class NaiveBayesClassifier(HybridNetworkClassifier):
@@ -36,4 +36,4 @@ class NaiveBayesClassifier(HybridNetworkClassifier):
     def _number_families(
         self, numbers: Numbers, codes: Codes, log_prior: NDArray[np.float64]
     ) -> LinearGaussianFamilies:
-        return NumberRanking.from_rows(numbers).families(0)
+        return GaussianParentRanking.from_rows(numbers).families(0)

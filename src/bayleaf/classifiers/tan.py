@@ -21,7 +21,7 @@ from bayleaf.cpds.linear_gaussian import LinearGaussianFamilies
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
 from bayleaf.search.feature_orders import tree_parents
-from bayleaf.search.left_out.linear_families import Numbers, number_tree
+from bayleaf.search.left_out.linear_families import Numbers, gaussian_tree
 
 
 class TANClassifier(EdgeParameters, HybridNetworkClassifier):
@@ -80,4 +80,4 @@ class TANClassifier(EdgeParameters, HybridNetworkClassifier):
     def _number_families(
         self, numbers: Numbers, codes: Codes, log_prior: NDArray[np.float64]
     ) -> LinearGaussianFamilies:
-        return number_tree(numbers, self.theta, self._constraints)
+        return gaussian_tree(numbers, self.theta, self._constraints)

@@ -15,7 +15,7 @@ from bayleaf.cli.tables import select_columns
 from bayleaf.data.domain import Variable
 from bayleaf.data.table_encoder import EncodedTable, TableEncoder
 from bayleaf.data.tables.columns import Column, Name, NumberColumn, ValueColumn
-from bayleaf.data.tables.frames import take_apart
+from bayleaf.data.tables.frames import to_columns
 from bayleaf.wording import quoted
 
 
@@ -45,7 +45,7 @@ def encode_batch(
         if is_plain and variable is not None and _is_text(cells.type):
             columns[reading.name] = _read_text(_TextCells(variable, cells, lines))
         else:
-            parsed = take_apart(pa.table({str(reading.name): cells}))
+            parsed = to_columns(pa.table({str(reading.name): cells}))
             assert isinstance(parsed, list)
             # The name may be an integer.
             columns[reading.name] = replace(parsed[0], name=reading.name)

@@ -17,7 +17,7 @@ def whole_number(kind: type, tokens: Sequence[Token]) -> int:
     try:
         return int(text)
     except ValueError:
-        raise ValueError(f"{quoted(text)} is no whole number") from None
+        raise ValueError(f"{quoted(text)} is not an integer") from None
 
 
 # A file's name, or a lone hyphen for a standard stream.

@@ -24,7 +24,7 @@ _ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
-class CountTables:
+class MergeableCounts:
     """Counts of a class with all pairs of features, and of some larger families.
 
     A count source without rows: families of the class and at most two features come
@@ -61,7 +61,7 @@ class CountTables:
         source: CountSource,
         names: Sequence[str | int],
         families: Sequence[Family] = (),
-    ) -> CountTables:
+    ) -> MergeableCounts:
         """Count all pairs of features, and some families, in a table with a class."""
         features = range(source.class_index)
         wanted = [f for f in families if len(set(f) - {source.class_index}) > 2]
@@ -151,14 +151,14 @@ class CountTables:
 
     # ---- arithmetic
 
-    def plus(self, other: CountTables) -> CountTables:
+    def plus(self, other: MergeableCounts) -> MergeableCounts:
         """The sum over the same states.
 
         Families are those that both have.
         """
         return self._with(other, np.add)
 
-    def minus(self, other: CountTables) -> CountTables:
+    def minus(self, other: MergeableCounts) -> MergeableCounts:
         """The difference over the same states; what only rounding leaves is zero.
 
         Families are those that both have.
@@ -166,8 +166,8 @@ class CountTables:
         return self._with(other, _difference)
 
     def _with(
-        self, other: CountTables, combined: Callable[[Counts, Counts], Counts]
-    ) -> CountTables:
+        self, other: MergeableCounts, combined: Callable[[Counts, Counts], Counts]
+    ) -> MergeableCounts:
         """Each table combined with the other's."""
         shared = [family for family in self.families if family in other.families]
         return replace(
@@ -177,7 +177,7 @@ class CountTables:
             families={f: combined(self.families[f], other.families[f]) for f in shared},
         )
 
-    def times(self, factor: float) -> CountTables:
+    def times(self, factor: float) -> MergeableCounts:
         """All counts multiplied by a number."""
         return replace(
             self,
@@ -188,7 +188,7 @@ class CountTables:
 
     def placed(
         self, maps: Sequence[NDArray[np.intp]], cards: Sequence[int]
-    ) -> CountTables:
+    ) -> MergeableCounts:
         """The same counts over other states.
 
         Parameters
@@ -215,7 +215,7 @@ class CountTables:
             )
             for family, table in self.families.items()
         }
-        return CountTables(
+        return MergeableCounts(
             self.names,
             tuple(cards),
             _moved(self.by_class, [maps[-1]], (cards[-1],)),
@@ -277,7 +277,7 @@ def _moved(
     return moved
 
 
-class StoredCounts:
+class IncrementalCounts:
     """A count source that remembers its answers, so that later rows can be added.
 
     Its successors answer only questions that the first table was asked, which suits
@@ -326,7 +326,7 @@ class StoredCounts:
         # Families of earlier tables come from all pairs.
         is_partial = self._batch is None or bool(self._earlier)
         if unknown and is_partial and self.knows_pairs:
-            every = CountTables.of(self, range(len(self._cards)))
+            every = MergeableCounts.of(self, range(len(self._cards)))
             for family, counts in zip(
                 unknown, every.family_counts(unknown), strict=True
             ):
@@ -383,7 +383,9 @@ class StoredCounts:
         self._batch = None
         self._earlier = {}
 
-    def grown(self, before: Domain, after: Domain, batch: CountSource) -> StoredCounts:
+    def grown(
+        self, before: Domain, after: Domain, batch: CountSource
+    ) -> IncrementalCounts:
         """Counts over a domain with more states, to which a new table is added.
 
         `after` has the same variables, and all states of `before`; `batch` is over
@@ -394,7 +396,7 @@ class StoredCounts:
             np.array([*(new.state_index[state] for state in old.states), new.n_states])
             for old, new in zip(before, after, strict=True)
         ]
-        successor = StoredCounts(batch)
+        successor = IncrementalCounts(batch)
         for key, answer in self._answers.items():
             if key == "class":
                 successor._earlier[key] = answer

@@ -149,7 +149,7 @@ class OccupiedFamilies:
 
 
 def _compact(values: NDArray[Any]) -> NDArray[Any]:
-    """Whole numbers as the smallest unsigned integers that hold them."""
+    """Integers as the smallest unsigned integers that hold them."""
     is_real = values.dtype.kind == "f"
     if values.dtype == np.uint8 or (is_real and (values % 1).any()):
         return values

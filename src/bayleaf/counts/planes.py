@@ -49,7 +49,7 @@ def max_plane_states() -> int:
 
 
 def are_small_and_whole(weights: NDArray[np.float64]) -> bool:
-    """Whether weights are whole numbers that a byte holds."""
+    """Whether weights are integers that a byte holds."""
     if weights.max(initial=0.0) > _MAX_WEIGHT:
         return False
     return bool((weights.astype(np.uint8) == weights).all())

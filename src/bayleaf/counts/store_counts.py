@@ -13,11 +13,11 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.counts.count_tables import CountTables
+from bayleaf.counts.count_tables import MergeableCounts
 from bayleaf.counts.pairs import PairCounts, Side
 from bayleaf.counts.planes import MOST_COUNTED, are_small_and_whole
 from bayleaf.counts.source import MOST_ROWS, Counts, Family
-from bayleaf.counts.table_counts import Layout, TableCounts
+from bayleaf.counts.table_counts import Layout, RowCounts
 from bayleaf.counts.threads import run_tasks, thread_count
 from bayleaf.data.code_store import BLOCK_ROWS, CodeStore
 from bayleaf.data.codes import Codes
@@ -71,7 +71,7 @@ class BlockCounts(ABC):
         """Number of rows."""
 
     @abstractmethod
-    def _added(self, ask: Callable[[TableCounts], T], add: Callable[[T, T], T]) -> T:
+    def _added(self, ask: Callable[[RowCounts], T], add: Callable[[T, T], T]) -> T:
         """The sum of what blocks answer; `add` leaves both summands as they are."""
 
     @abstractmethod
@@ -101,7 +101,7 @@ class BlockCounts(ABC):
         empty = Codes.from_columns(
             [np.zeros(0, np.uint8) for _ in self.cards], self.cards
         )
-        TableCounts(empty, 1, max_table_cells=self.max_table_cells).check_sizes(asked)
+        RowCounts(empty, 1, max_table_cells=self.max_table_cells).check_sizes(asked)
         told = {family: self._remembered(family) for family in asked}
         new = [family for family, counts in told.items() if counts is None]
         if new:
@@ -119,12 +119,14 @@ class BlockCounts(ABC):
         return self._pair_tables.family_counts([family])[0]
 
     @cached_property
-    def _pair_tables(self) -> CountTables:
+    def _pair_tables(self) -> MergeableCounts:
         """The tables of all pairs of features that were counted."""
         pairs = self._every_pair
         assert pairs is not None
         names = range(len(self.cards))
-        return CountTables(tuple(names), self.cards, pairs.class_counts, pairs.dense())
+        return MergeableCounts(
+            tuple(names), self.cards, pairs.class_counts, pairs.dense()
+        )
 
     def _remember(self, counted: dict[Family, Counts]) -> None:
         """Keep tables, as long as they are small together."""
@@ -176,10 +178,10 @@ class BlockCounts(ABC):
         return self._taken(np.concatenate(places))
 
 
-class StoreCounts(BlockCounts):
+class DiskCounts(BlockCounts):
     """Count source over a code store; only a few blocks are in memory.
 
-    Integer weights give the same counts, bit for bit, as `TableCounts` over all rows;
+    Integer weights give the same counts, bit for bit, as `RowCounts` over all rows;
     others to 1e-12 of them, and the same whatever `n_jobs`.
     """
 
@@ -210,7 +212,7 @@ class StoreCounts(BlockCounts):
                 parts.append(self.store.read(block).rows(own - block.start))
         return joined_rows(parts)
 
-    def _added(self, ask: Callable[[TableCounts], T], add: Callable[[T, T], T]) -> T:
+    def _added(self, ask: Callable[[RowCounts], T], add: Callable[[T, T], T]) -> T:
         """The sum of what blocks answer."""
         parts = self._parts(ask)
         total = next(parts)
@@ -218,11 +220,11 @@ class StoreCounts(BlockCounts):
             total = add(total, part)
         return total
 
-    def _parts(self, ask: Callable[[TableCounts], T]) -> Iterator[T]:
+    def _parts(self, ask: Callable[[RowCounts], T]) -> Iterator[T]:
         """What each block answers, in order."""
 
         def answer(rows: range) -> T:
-            counts = TableCounts(
+            counts = RowCounts(
                 self.store.read(rows),
                 1,
                 has_class=self.has_class,
@@ -264,7 +266,7 @@ def joined_rows(parts: Sequence[Codes]) -> Codes:
     )
 
 
-def _of_codes(block_function: Callable[[Codes], Counts], block: TableCounts) -> Counts:
+def _of_codes(block_function: Callable[[Codes], Counts], block: RowCounts) -> Counts:
     """What a function returns for a block."""
     return block_function(block.codes)
 

@@ -52,7 +52,7 @@ class Layout(NamedTuple):
     whole_weights: bool  # integers that bit planes can count
 
 
-class TableCounts:
+class RowCounts:
     """Count source over codes in memory.
 
     Counts are the same, bit for bit, whatever `n_jobs` (scikit-learn's meaning): those
@@ -232,7 +232,7 @@ def rows_by_state(counts: CountSource) -> tuple[Counts, ...] | None:
     Whole weights are numbers of equal rows. Under other weights each row in memory
     counts once; sums of such weights alone contain no numbers of rows: None.
     """
-    if isinstance(counts, TableCounts):
+    if isinstance(counts, RowCounts):
         codes = counts.rows()
         weights = codes.weights
         if not _are_whole(weights):
@@ -438,7 +438,7 @@ def summed_over_rows(
 
     Rows that lie in memory are one block, for which a function may use threads.
     """
-    if isinstance(source, TableCounts):
+    if isinstance(source, RowCounts):
         return block_function(source.rows())
     return source.add_up(block_function)
 

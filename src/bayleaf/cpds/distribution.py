@@ -101,7 +101,7 @@ class ExpandedCPD(FamilyCPD):
 
     @property
     def probabilities(self) -> NDArray[np.float64]:
-        """The full table, shape `cards`; made anew at every call, read-only."""
+        """The full table, shape `cards`; made again at every call, read-only."""
         table = self._expand()
         table.setflags(write=False)
         return table
@@ -297,7 +297,7 @@ class DeterministicCPD(ExpandedCPD):
         if values.ndim != len(self.family) - 1 or not (values == given).all():
             raise ValueError(
                 f"a value map with {values.ndim} axes was given for "
-                f"{len(self.family) - 1} parents; give whole numbers, one axis a parent"
+                f"{len(self.family) - 1} parents; give integers, one axis a parent"
             )
         wrong = values[(values < 0) | (values >= self.n_states)]
         if wrong.size:

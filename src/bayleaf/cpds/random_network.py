@@ -276,7 +276,7 @@ def radices_of(maps: Sequence[NDArray[np.uint16]]) -> tuple[int, ...]:
 def joint_cells(
     states: NDArray[np.uint16], radices: Sequence[int]
 ) -> NDArray[np.int64]:
-    """One whole number for each column of states, the first row most significant."""
+    """One integer for each column of states, the first row most significant."""
     keys = np.zeros(states.shape[1], dtype=np.int64)
     for row, radix in zip(states, radices, strict=True):
         keys *= radix

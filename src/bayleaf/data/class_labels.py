@@ -82,13 +82,13 @@ def _hashed_labels(labels: list[Any]) -> ValueColumn:
     except TypeError as error:
         raise TypeError(
             f"a class label must be a single value, got {reprlib.repr(labels[0])}; "
-            "give text or whole numbers as labels"
+            "give text or integers as labels"
         ) from error
     return ValueColumn("target", np.array(indices, dtype=np.int32), list(index))
 
 
 def _whole_number_labels(target: Any) -> tuple[NDArray[Any], NDArray[np.intp]] | None:
-    """Labels and codes of an array of whole numbers, where their range is small."""
+    """Labels and codes of an array of integers, where their range is small."""
     signed = isinstance(target, np.ndarray) and target.dtype.kind == "i"
     if not signed or target.ndim != 1:
         return None
@@ -104,7 +104,7 @@ def _refuse_fractions(labels: list[Hashable]) -> None:
     """Raise if labels are fractions: a quantity was passed where classes belong."""
     for label in labels:
         if isinstance(label, np.timedelta64):
-            # NumPy takes its spans of time for whole numbers.
+            # NumPy takes its spans of time for integers.
             continue
         if isinstance(label, numbers.Real) and label != int(label):
             raise ValueError(

@@ -104,7 +104,7 @@ class CodeStore:
         return store
 
     @property
-    def n_bytes_a_row(self) -> int:
+    def bytes_per_row(self) -> int:
         """Bytes that a row takes."""
         return sum(self._sizes())
 
@@ -275,7 +275,7 @@ def _footer(file: Any, size: int, path: Path) -> dict[str, Any]:
 
 
 def _whole(value: Any, low: int, high: int) -> int:
-    """A whole number in a range."""
+    """An integer in a range."""
     if type(value) is not int or not low <= value <= high or math.isnan(value):
         raise ValueError(f"{value!r} is no number from {low} to {high}")
     return value

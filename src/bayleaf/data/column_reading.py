@@ -34,7 +34,7 @@ Form = Literal[
     "as_is", "values", "truths", "numbers", "ordered", "date", "duration", "left_out"
 ]
 
-# A column of whole numbers with at most this many distinct values is nominal.
+# A column of integers with at most this many distinct values is nominal.
 MAX_NOMINAL_NUMBERS = 10
 # Rows in which distinct values are counted for the report.
 COUNTED_ROWS = 50_000
@@ -294,7 +294,7 @@ def with_order(column: Column, order: Collection[object]) -> ValueColumn:
 
 
 def _numbers(column: NumberColumn) -> tuple[NumberColumn, int, int]:
-    """A column of numbers, floats that are few whole numbers as integers.
+    """A column of numbers, floats that are few integers as integers.
 
     With it the numbers of distinct values, in the rows that are counted, and of missing
     cells.

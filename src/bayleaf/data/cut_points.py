@@ -151,7 +151,7 @@ def _exact_weights(weights: Floats) -> Floats:
     """Weights rounded so that they sum without error, in whatever order.
 
     All become multiples of one power of two, about 2**-52 of their total (far smaller
-    ones become zero), so that every partial sum is a float64. Whole numbers stay as
+    ones become zero), so that every partial sum is a float64. Integers stay as
     they are. Differences of sums are then exact as well, and a class that is used up
     has weight zero.
     """
@@ -168,7 +168,7 @@ def distinct_values(values: Floats, weights: Floats) -> tuple[Floats, Floats]:
         return rows.values, rows.weights
     low = rows.values.min()
     if rows.values.max() < low + len(rows.values):
-        # Whole numbers, or others that lie whole steps apart, are counted unsorted.
+        # Integers, or others that lie whole steps apart, are counted unsorted.
         steps = (rows.values - low).astype(np.int64)
         if (steps + low == rows.values).all():
             counts = np.bincount(steps, rows.weights).astype(np.float64, copy=False)

@@ -84,7 +84,7 @@ class _CutPointTransformer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator
         -------
         ndarray of shape (n_rows, n_features), dtype float64
             Code ``i`` for ``cuts[i-1] < value <= cuts[i]``. Missing cells stay NaN,
-            which is why whole numbers come as floats.
+            which is why integers come as floats.
         """
         check_is_fitted(self)
         values = validate_data(
@@ -243,7 +243,7 @@ class MDLPDiscretizer(_CutPointTransformer):
 
 
 class StandardDeviationDiscretizer(_CutPointTransformer):
-    """Cut at whole numbers of standard deviations from the mean.
+    """Cut at integers of standard deviations from the mean.
 
     The intervals are those of ``floor((value - mean) / sd)``, with the deviation of
     the population; a value beyond the range seen in `fit` belongs to the last interval

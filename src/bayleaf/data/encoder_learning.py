@@ -128,7 +128,7 @@ class ColumnLearner:
     def learn_whole(
         self, matrix: Matrix
     ) -> tuple[list[LearnedVariables], NDArray[np.uint8]]:
-        """The columns of a matrix of whole numbers, most of them in one pass."""
+        """The columns of a matrix of integers, most of them in one pass."""
         short, room = learn_matrix(matrix, self.nominal, MAX_NOMINAL_NUMBERS)
         columns = matrix.columns() if any(one is None for one in short) else []
         learned = []

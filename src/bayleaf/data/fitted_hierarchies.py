@@ -34,7 +34,7 @@ _BETWEEN = re.compile(rf"\(\s*({_NUMBER})\s*,\s*({_NUMBER})\s*\]")
 _FROM_TO = re.compile(rf"({_WHOLE})\s*-\s*({_WHOLE})")
 _FROM = re.compile(rf"({_WHOLE})\s*\+")
 _EXACTLY = re.compile(_WHOLE)
-_FORMS = "'<= 9', '(9, 20]', '> 20', or of whole numbers '0-9', '10', '11+'"
+_FORMS = "'<= 9', '(9, 20]', '> 20', or of integers '0-9', '10', '11+'"
 
 
 def read_hierarchies(path: PathLike) -> dict[str, ValueHierarchy]:

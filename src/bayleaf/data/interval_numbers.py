@@ -94,7 +94,7 @@ class IntervalNumbers:
                 last = math.floor(high)
                 if first > last:
                     raise ValueError(
-                        f"no whole number lies between {low:.6g} and {high:.6g}; give "
+                        f"no integer lies between {low:.6g} and {high:.6g}; give "
                         "other cut points"
                     )
                 # As many of each: steps of a share of one number each.
@@ -103,7 +103,7 @@ class IntervalNumbers:
                 quantiles.append(whole[steps.astype(np.intp)])
                 continue
             n_steps = N_QUANTILES - 1
-            # Quantiles that are whole by chance would pass for whole numbers alone.
+            # Quantiles that are whole by chance would pass for integers alone.
             while not (np.linspace(low, high, n_steps + 1) % 1).any():
                 n_steps += 1
             quantiles.append(np.linspace(low, high, n_steps + 1))

@@ -14,7 +14,7 @@ from bayleaf.data.domain import Domain, Variable
 from bayleaf.wording import quoted
 
 Floats = NDArray[np.float64]
-# From here on not every whole number is a float.
+# From here on not every integer is a float.
 _EXACT = 1 << 53
 
 
@@ -74,7 +74,7 @@ def number_quantiles(variable: Variable, probabilities: Floats, shares: Any) -> 
         begin = ends[place] - chances[state]
         inside = np.clip((wanted[here] * ends[-1] - begin) / chances[state], 0.0, 1.0)
         found[here] = _inside(variable, state, inside)
-    # Of whole numbers the least one is meant below or at which the share lies.
+    # Of integers the least one is meant below or at which the share lies.
     return np.ceil(found - 1e-9) if _are_whole(variable) else found
 
 
@@ -177,7 +177,7 @@ def _variance_inside(quantiles: Sequence[float]) -> float:
 
 
 def _are_whole(variable: Variable) -> bool:
-    """Whether intervals hold whole numbers alone."""
+    """Whether intervals hold integers alone."""
     return variable.numbers is not None and variable.numbers.are_whole
 
 

@@ -124,7 +124,7 @@ class TableEncoder:
             codes, is_missing = interval_codes(variable, column)
         else:
             values = column.distinct()
-            check_same_sort(variable, values)
+            check_same_dtype_kind(variable, values)
             codes, n_unknown, strangers = state_codes(variable, values)
             if n_unknown and self.rules.unknown == "error":
                 raise ValueError(
@@ -158,7 +158,7 @@ class TableEncoder:
         values = column.distinct()
         states = variable.known_states
         if variable.kind == "nominal":
-            check_same_sort(variable, values)
+            check_same_dtype_kind(variable, values)
             known = list(states)
             added = [value for value in used_values(values) if value not in set(known)]
             if variable.other_state is not None:
@@ -226,7 +226,7 @@ def most_frequent(
     return [value for value in totals if value in kept]
 
 
-def check_same_sort(variable: Variable, column: ValueColumn) -> None:
+def check_same_dtype_kind(variable: Variable, column: ValueColumn) -> None:
     """Raise if a nominal column turned from text into numbers or back."""
     known = variable.categories or variable.known_states
     was = _sort(state for state in known if state != variable.other_state)

@@ -1,4 +1,4 @@
-"""Columns of text that spells numbers, truth values, dates or times."""
+"""Columns of text that spells numbers, booleans, dates or times."""
 
 from __future__ import annotations
 

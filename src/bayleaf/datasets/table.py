@@ -48,7 +48,7 @@ class Table:
 
     @property
     def y(self) -> NDArray[Any]:
-        """The class labels, shape (n_rows,): text, or whole numbers."""
+        """The class labels, shape (n_rows,): text, or integers."""
         labels = self.frame.column(self.target)
         if pa.types.is_integer(labels.type):
             return np.asarray(labels)

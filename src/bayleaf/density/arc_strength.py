@@ -15,7 +15,7 @@ from bayleaf.classifiers.shared.table_estimator import TableEstimator
 from bayleaf.classifiers.shared.training import WeightedRows, n_rows
 from bayleaf.data.random_state import random_generator
 from bayleaf.data.tables.columns import iterate_names
-from bayleaf.data.tables.frames import take_apart
+from bayleaf.data.tables.frames import to_columns
 from bayleaf.graph.dag import DAG
 from bayleaf.models.network_structure import NetworkStructure
 from bayleaf.progress import Work, displayed
@@ -157,7 +157,7 @@ def bootstrapped_arcs(
 
     See `BayesianNetworkEstimator.arc_strength`.
     """
-    parts = take_apart(X)
+    parts = to_columns(X)
     rows = WeightedRows.of_table(parts, sample_weight, estimator.weight_scale)
     shares = rows.weights / rows.weights.sum()
     generator = random_generator(estimator.random_state)

@@ -15,8 +15,8 @@ from bayleaf.classifiers.shared.stored_tables import (
     stored_table,
 )
 from bayleaf.counts.source import CountSource
-from bayleaf.counts.store_counts import BlockCounts, StoreCounts
-from bayleaf.counts.table_counts import RowFacts, TableCounts
+from bayleaf.counts.store_counts import BlockCounts, DiskCounts
+from bayleaf.counts.table_counts import RowCounts, RowFacts
 from bayleaf.data.code_store import CodeStore
 from bayleaf.data.codes import Codes
 from bayleaf.data.discretizers import resolve_discretizer
@@ -84,7 +84,7 @@ def _stored(estimator: Any, table: Any, reading: Reading) -> StoredTable:
         if found.label_type is not None:
             raise ValueError(
                 "the codes are of a table with a class, which a density model has not; "
-                "read it anew"
+                "read it again"
             )
         names = [str(name) for name in found.encoder.column_names]
     else:
@@ -102,7 +102,7 @@ def _stored(estimator: Any, table: Any, reading: Reading) -> StoredTable:
 def _counts(estimator: Any, store: CodeStore, most_rows: int) -> CountSource:
     """Counts of all rows: of codes in memory, or block by block where they are many."""
     if store.n_rows > most_rows:
-        return StoreCounts(
+        return DiskCounts(
             store,
             estimator.n_jobs,
             has_class=False,
@@ -112,9 +112,9 @@ def _counts(estimator: Any, store: CodeStore, most_rows: int) -> CountSource:
     return _in_memory(estimator, store.read(range(store.n_rows)))
 
 
-def _in_memory(estimator: Any, codes: Codes) -> TableCounts:
+def _in_memory(estimator: Any, codes: Codes) -> RowCounts:
     """Counts of codes in memory."""
-    return TableCounts(
+    return RowCounts(
         codes,
         estimator.n_jobs,
         has_class=False,

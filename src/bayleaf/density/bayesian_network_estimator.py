@@ -16,9 +16,9 @@ from bayleaf.classifiers.shared.structure_parameters import (
     check_structure,
     structure_options,
 )
-from bayleaf.classifiers.shared.training import with_columns_aside
+from bayleaf.classifiers.shared.training import split_target_and_weights
 from bayleaf.counts.source import MOST_ROWS, CountSource
-from bayleaf.counts.table_counts import RowFacts, TableCounts
+from bayleaf.counts.table_counts import RowCounts, RowFacts
 from bayleaf.cpds.smoothing import resolve_smoothing
 from bayleaf.data.codes import Codes
 from bayleaf.data.column_reading import MISSING_RULES
@@ -27,7 +27,7 @@ from bayleaf.data.fitted_hierarchies import resolve_hierarchies
 from bayleaf.data.memory import size_in_bytes
 from bayleaf.data.partial_values import PartialValues
 from bayleaf.data.tables.columns import iterate_names
-from bayleaf.data.tables.frames import take_apart
+from bayleaf.data.tables.frames import to_columns
 from bayleaf.density.arc_strength import ArcStrength, bootstrapped_arcs
 from bayleaf.density.encoding import learn_table
 from bayleaf.density.fitted import FittedNetwork
@@ -56,7 +56,7 @@ class BayesianNetworkEstimator(StructureParameters, FittedNetwork):
         Form of the distributions.
     abstraction : {"given", "global", "local", "local_refreshed"}, optional
         Where value hierarchies come from: `hierarchies`, learned for each column,
-        for each arc, or for each arc anew whenever the child's parents change
+        for each arc, or for each arc again whenever the child's parents change
         (tables only). By default there are none.
     local_score : str or LocalScore, default="mdl"
         "mdl", "bic", "aic", "bdeu" or "k2".
@@ -70,7 +70,7 @@ class BayesianNetworkEstimator(StructureParameters, FittedNetwork):
     n_restarts : int, default=2
         Searches, the first of them deterministic; the best one counts.
     tree_search : {"regrowing", "incremental", "batch"}, default="regrowing"
-        Whether trees grow split by split, then as wholes, or anew for other parents.
+        Whether trees grow split by split, then as wholes, or again for other parents.
     merge_leaves : bool, default=False
         Join leaves of the trees that were found while the score rises.
     penalty_weight : float, default=1.0
@@ -97,7 +97,7 @@ class BayesianNetworkEstimator(StructureParameters, FittedNetwork):
         Finds the cut points of numeric columns; by default there are five intervals.
     categorical_features : list of str, int or bool, optional
         Columns of numbers that are nominal; all others are then numeric. By default
-        columns of whole numbers with at most ten distinct values are nominal.
+        columns of integers with at most ten distinct values are nominal.
     missing : {"marginalize", "em", "state", "error"}, default="marginalize"
         Missing cells are summed out, over completions of their rows while learning;
         are summed out exactly, by expectation maximisation on a junction tree ("em",
@@ -218,7 +218,7 @@ class BayesianNetworkEstimator(StructureParameters, FittedNetwork):
         Parameters
         ----------
         X : data frame, ndarray or list of rows, shape (n_rows, n_features)
-            Text, numbers, truth values; missing cells as the table marks them. Or what
+            Text, numbers, booleans; missing cells as the table marks them. Or what
             yields batches and may be larger than memory: a Parquet or CSV path, glob or
             folder, a dataset or reader of pyarrow, a LazyFrame of polars, a relation of
             DuckDB, anything with ``__arrow_c_stream__``, an opened `CodeStore`.
@@ -261,7 +261,9 @@ class BayesianNetworkEstimator(StructureParameters, FittedNetwork):
                 reading = Reading(None, store, max_rows_in_memory, sample_weight)
                 fit_batches(self, X, reading._replace(client=client, memory=n_bytes))
             else:
-                X, _, sample_weight = with_columns_aside(X, None, sample_weight, None)
+                X, _, sample_weight = split_target_and_weights(
+                    X, None, sample_weight, None
+                )
                 self._fit(X, sample_weight)
         return self
 
@@ -270,7 +272,7 @@ class BayesianNetworkEstimator(StructureParameters, FittedNetwork):
         self._check_parameters()
         with self._stage("encoding the table"):
             codes, partial = self._encoded(X, sample_weight)
-        counts = TableCounts(
+        counts = RowCounts(
             codes,
             self.n_jobs,
             has_class=False,
@@ -302,7 +304,7 @@ class BayesianNetworkEstimator(StructureParameters, FittedNetwork):
 
     def _encoded(self, X: Any, sample_weight: Any) -> tuple[Codes, PartialValues]:
         """Learn how columns are read; the table's codes, and its sets of states."""
-        parts = take_apart(X)
+        parts = to_columns(X)
         validate_data(self, X, reset=True, skip_check_array=True)
         self.hierarchies_ = resolve_hierarchies(self.hierarchies, iterate_names(parts))
         self.encoder_, codes, partial = learn_table(

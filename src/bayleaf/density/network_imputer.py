@@ -16,7 +16,7 @@ from sklearn.utils.validation import (
 from bayleaf.classifiers.shared.parameters import check_flag, check_jobs
 from bayleaf.data.tables.columns import Column, Matrix, Name, TimeColumn
 from bayleaf.data.tables.filling import with_cells
-from bayleaf.data.tables.frames import column_names, take_apart
+from bayleaf.data.tables.frames import column_names, to_columns
 from bayleaf.density.bayesian_network_estimator import BayesianNetworkEstimator
 from bayleaf.density.encoding import read_table
 from bayleaf.inference.imputation import (
@@ -38,7 +38,7 @@ class BayesianNetworkImputer(
 ):
     """Fills in missing cells by a Bayesian network that is learned from the table.
 
-    Text, categories, truth values and numbers are filled alike, each as its column
+    Text, categories, booleans and numbers are filled alike, each as its column
     holds it; the table comes back as the kind of table that it is.
 
     Parameters
@@ -51,7 +51,7 @@ class BayesianNetworkImputer(
         probable state; the same, but for numbers their expected value; or a draw from
         the joint posterior of the row's missing cells.
     add_indicator : bool, default=False
-        Whether to add a column of truth values for each column that lacked cells in
+        Whether to add a column of booleans for each column that lacked cells in
         `fit`: which cells were missing.
     impossible : {"error", "missing"}, default="error"
         Whether a row of probability zero is refused, or left as it is.
@@ -123,7 +123,7 @@ class BayesianNetworkImputer(
         Parameters
         ----------
         X : data frame, ndarray or list of rows, shape (n_rows, n_features)
-            Text, numbers, truth values; missing cells as the table marks them.
+            Text, numbers, booleans; missing cells as the table marks them.
         y : None
             Not looked at; scikit-learn's tools pass it.
         sample_weight : array-like of shape (n_rows,), optional
@@ -143,7 +143,7 @@ class BayesianNetworkImputer(
         self._filling()
         check_flag("add_indicator", self.add_indicator)
         check_jobs(self.n_jobs)
-        parts = take_apart(X)
+        parts = to_columns(X)
         validate_data(self, X, reset=True, skip_check_array=True)
         self.estimator_ = self._unfitted().fit(X, sample_weight=sample_weight)
         self.network_ = self.estimator_.network_
@@ -173,7 +173,7 @@ class BayesianNetworkImputer(
             If a column's type has no place for what is filled in.
         """
         check_is_fitted(self, "network_")
-        parts = take_apart(X)
+        parts = to_columns(X)
         validate_data(self, X, reset=False, skip_check_array=True)
         table = X if column_names(X) is not None else _as_array(X)
         trees = NetworkTrees(

@@ -149,10 +149,10 @@ class _Fold(NamedTuple):
 
 
 def _check_whole_numbers(**values: Any) -> None:
-    """Raise unless all values are whole numbers."""
+    """Raise unless all values are integers."""
     for name, value in values.items():
         if isinstance(value, bool) or not isinstance(value, numbers.Integral):
-            raise TypeError(f"{name} must be a whole number, got {quoted(value)}")
+            raise TypeError(f"{name} must be an integer, got {quoted(value)}")
 
 
 def _checked_table(X: Any, n_rows: int) -> Any:

@@ -14,7 +14,7 @@ from sklearn.base import clone
 from sklearn.model_selection import KFold
 
 from bayleaf.data.codes import Codes
-from bayleaf.data.tables.frames import take_apart, take_rows
+from bayleaf.data.tables.frames import take_rows, to_columns
 from bayleaf.density.encoding import read_table
 from bayleaf.evaluation.cross_validation import Rows
 from bayleaf.evaluation.statistics import Floats
@@ -224,7 +224,7 @@ def _score(name: str, model: Any, held_out: Any) -> DensityScores:
     logs: NDArray[np.float64] = model.score_samples(held_out)
     if np.isnan(logs).any():
         raise ValueError(f"{name} gave held-out rows a log probability of NaN")
-    encoded, _ = read_table(take_apart(held_out), model.encoder_, model.hierarchies_)
+    encoded, _ = read_table(to_columns(held_out), model.encoder_, model.hierarchies_)
     return DensityScores(
         n_rows=len(logs),
         log_likelihood=float(logs.sum()),

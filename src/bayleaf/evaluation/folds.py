@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
 from bayleaf.data.tables.columns import Column, TimeColumn, ValueColumn
-from bayleaf.data.tables.frames import take_apart, value_column
+from bayleaf.data.tables.frames import to_columns, value_column
 from bayleaf.data.text_parsing import spelled_out
 
 Rows = NDArray[np.intp]
@@ -109,7 +109,7 @@ def check_folds(truth: Rows, n_folds: int, n_repeats: int) -> None:
 
 def _ranks(times: Any) -> Rows:
     """Place of each row's time among the different times."""
-    parts = take_apart(pa.table({"time": pa.array(times)}))
+    parts = to_columns(pa.table({"time": pa.array(times)}))
     assert isinstance(parts, list)
     column: Column | None = parts[0]
     if isinstance(column, ValueColumn):

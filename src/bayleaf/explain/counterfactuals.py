@@ -193,7 +193,7 @@ def counterfactuals(
     allowed: Mapping[str | int, Collection[Any]] | None = None,
     direction: Mapping[str | int, Direction] | None = None,
     cost: Mapping[str | int, float] | None = None,
-    per_step: Iterable[str | int] = (),
+    cost_per_step: Iterable[str | int] = (),
     target: Any = None,
     budget: int | None = None,
 ) -> Counterfactuals:
@@ -223,7 +223,7 @@ def counterfactuals(
     cost : mapping from name to float, optional
         What it costs to change a feature, whatever its new state; 1 for features that
         are not named. Costs of a set of changes add up.
-    per_step : iterable of names, default=()
+    cost_per_step : iterable of names, default=()
         Features of numbers, or of ordered categories, whose cost counts for each
         state, an interval of numbers for instance, that they move by.
     target : label, optional
@@ -256,9 +256,9 @@ def counterfactuals(
     if budget is None:
         budget = _default_budget(predictor)
     check_counts(budget=budget)
-    check_lists(immutable=immutable, per_step=per_step)
+    check_lists(immutable=immutable, cost_per_step=cost_per_step)
     _check_mappings(allowed=allowed, direction=direction, cost=cost)
-    by_step = tuple(per_step)
+    by_step = tuple(cost_per_step)
     changed = ChangedRow(
         predictor,
         codes,
@@ -318,15 +318,15 @@ def _single_changes(
 
 
 def _costs(
-    row: ChangedRow, cost: Mapping[str | int, float], per_step: Iterable[str | int]
+    row: ChangedRow, cost: Mapping[str | int, float], cost_per_step: Iterable[str | int]
 ) -> Floats:
-    """What each single change costs: by default 1, for each step if `per_step`."""
+    """What each single change costs: by default 1, for each step if `cost_per_step`."""
     domain = row.predictor.encoder.domain
     prices = np.ones(len(domain))
     for name, price in cost.items():
         prices[find_variable(domain, name)] = _price(name, price)
     found = prices[row.features]
-    for name in per_step:
+    for name in cost_per_step:
         feature = find_variable(domain, name)
         places = np.argsort(np.argsort(_places(domain[feature], "counted by steps")))
         those = row.features == feature

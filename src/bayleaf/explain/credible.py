@@ -157,7 +157,7 @@ def credible_intervals(
     shares = [(1 - level) / 2, (1 + level) / 2]
     for first in range(0, codes.n_rows, step):
         rows = codes.rows(slice(first, first + step))
-        scores = predictor.model.drawn_log_scores(rows, support, n_draws, rng)
+        scores = predictor.model.sample_log_scores(rows, support, n_draws, rng)
         drawn = _posteriors(predictor, rows, scores)
         ends[:, first : first + step] = np.quantile(drawn, shares, axis=0)
     told = np.argsort(-proba, axis=1, kind="stable")[:, :_CLASSES_TOLD]
@@ -189,7 +189,7 @@ def support_of(model: Any) -> SupportCounts:
     if kept is None:
         raise ValueError(
             "this model keeps no counts of its training rows, which credible intervals "
-            "need; fit it anew, or save it again before the rows are gone"
+            "need; fit it again, or save it again before the rows are gone"
         )
     return kept
 

@@ -18,7 +18,7 @@ from bayleaf.results.result import Record, Result, plain_values
 from bayleaf.wording import brief, counted, name_list, quoted, shown_name
 
 if TYPE_CHECKING:
-    from bayleaf.explain.drift_counts import Encode, TodaysCounts
+    from bayleaf.explain.drift_counts import Encode, ObservedCounts
 
 Floats = NDArray[np.float64]
 Name = str | int
@@ -209,10 +209,10 @@ def drift(
     matters.
     """
     # Reading tables in batches takes libraries that explaining rows does not.
-    from bayleaf.explain.drift_counts import count_today
+    from bayleaf.explain.drift_counts import count_observed
 
     network = _network_of(model)
-    today = count_today(model, network, table, sample_weight, encode)
+    today = count_observed(model, network, table, sample_weight, encode)
     rng = np.random.default_rng(random_state)
     marginals = Inference(network).query()
     variables = []
@@ -239,7 +239,7 @@ def drift(
 
 
 def _family_drift(
-    network: BayesianNetwork, family: Family, today: TodaysCounts, rng: Any
+    network: BayesianNetwork, family: Family, today: ObservedCounts, rng: Any
 ) -> FamilyDrift:
     """How a variable depends on its parents today."""
     counts = today.counts[family]

@@ -12,14 +12,14 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from bayleaf.counts.source import Family
-from bayleaf.counts.table_counts import TableCounts
+from bayleaf.counts.table_counts import RowCounts
 from bayleaf.data.class_labels import encode_labels
 from bayleaf.data.codes import Codes
 from bayleaf.data.table_encoder import EncodedTable, TableEncoder
-from bayleaf.data.tables.frames import take_apart
+from bayleaf.data.tables.frames import to_columns
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.streams.batch_sources import ArrowSource, open_source
-from bayleaf.streams.spooling import TableRoles, checked_weights
+from bayleaf.streams.spilling import TableRoles, checked_weights
 from bayleaf.streams.streamed import is_streamed
 from bayleaf.wording import name_list, quoted
 
@@ -28,7 +28,7 @@ Encode = Callable[[pa.RecordBatch, int], EncodedTable]
 
 
 @dataclass(frozen=True)
-class TodaysCounts:
+class ObservedCounts:
     """Counts of a table over a network's variables."""
 
     rows: float  # weight of all rows
@@ -50,13 +50,13 @@ class _Reader(NamedTuple):
     weight: str | None  # column of row weights
 
 
-def count_today(
+def count_observed(
     model: Any,
     network: BayesianNetwork,
     table: Any,
     weight: str | None,
     encode: Encode | None = None,
-) -> TodaysCounts:
+) -> ObservedCounts:
     """Count the variables and families of a network that a table of rows has.
 
     `weight` is the column of row weights; `encode` replaces the model's encoder.
@@ -75,7 +75,7 @@ def count_today(
         def encode(batch: pa.RecordBatch, n_before: int) -> EncodedTable:
             del n_before
             own = pa.Table.from_batches([batch.select(used)])
-            return encoder.transform(take_apart(_with_numbers(own, encoder)))
+            return encoder.transform(to_columns(_with_numbers(own, encoder)))
 
     places = [network.domain.index(name) for name in encoder.domain.names]
     target, remark = _target_of(model, network, names)
@@ -154,14 +154,14 @@ def _summed(
     variables: list[int],
     families: tuple[Family, ...],
     remark: str,
-) -> TodaysCounts:
+) -> ObservedCounts:
     """The counts of all batches."""
     asked: list[Family] = list(dict.fromkeys([*((v,) for v in variables), *families]))
     totals = {family: np.zeros([cards[v] for v in family]) for family in asked}
     unknown: Counter[str | int] = Counter()
     rows, n_read = 0.0, 0
     for codes, found in _batches(reader, source, cards):
-        counts = TableCounts(codes, has_class=False).family_counts(asked)
+        counts = RowCounts(codes, has_class=False).family_counts(asked)
         for family, own in zip(asked, counts, strict=True):
             totals[family] += own
         unknown.update(found)
@@ -169,7 +169,7 @@ def _summed(
         n_read += codes.n_rows
     if not rows:
         raise ValueError("the table has no rows")
-    return TodaysCounts(rows, tuple(variables), families, totals, unknown, remark)
+    return ObservedCounts(rows, tuple(variables), families, totals, unknown, remark)
 
 
 def _batches(

@@ -13,7 +13,7 @@ from bayleaf.data.domain import Domain
 from bayleaf.data.table_encoder import TableEncoder
 from bayleaf.data.tables.array_columns import is_missing_cell
 from bayleaf.data.tables.columns import PlainColumn
-from bayleaf.data.tables.frames import take_apart
+from bayleaf.data.tables.frames import to_columns
 from bayleaf.inference.states import StateReader
 from bayleaf.models.predictor import Predictor
 from bayleaf.wording import near_names, quoted
@@ -112,7 +112,7 @@ def _with_parts(encoder: TableEncoder, row: Mapping[Any, Any]) -> dict[Any, Any]
         elif reading.form in ("date", "duration") and reading.name in given:
             value = given.pop(reading.name)
             table = pa.table({str(reading.name): pa.array([value])})
-            parsed = take_apart(table)
+            parsed = to_columns(table)
             assert isinstance(parsed, list)
             for part in reading.read(parsed[0]):
                 given[part.name] = _only_cell(part)

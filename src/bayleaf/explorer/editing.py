@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from bayleaf.cpds.smoothing import Dirichlet, Lidstone, Smoothing, resolve_smoothing
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.data.table_encoder import TableEncoder
-from bayleaf.data.tables.frames import take_apart
+from bayleaf.data.tables.frames import to_columns
 from bayleaf.inference.encoded_rows import read_rows
 from bayleaf.io.exports.packing import packed, packed_codes
 from bayleaf.io.native.model_file import SavedModel, write_model
@@ -62,7 +62,7 @@ def editing_content(saved: SavedModel, table: Any, smoothing: Smoothing) -> Cont
         )
     encoder = saved.predictor.encoder
     features = frame.select([named[str(name)] for name in encoder.column_names])
-    codes = encoder.transform(take_apart(features.to_native())).codes
+    codes = encoder.transform(to_columns(features.to_native())).codes
     cuts, columns = [], []
     for place, variable in enumerate(domain.variables[:-1]):
         own = codes.column(place).astype(np.int64)
@@ -253,7 +253,7 @@ def rows_content(
             "was trained on; add it"
         )
     features = frame.select([named[name] for name in wanted]).to_native()
-    codes = encoder.transform(take_apart(features)).codes
+    codes = encoder.transform(to_columns(features)).codes
     columns = [codes.column(feature) for feature in range(codes.n_variables)]
     places = list(range(codes.n_variables))
     target = domain[-1]

@@ -1,6 +1,6 @@
 """Triangulate the moral graph of a network and link its cliques to a junction forest.
 
-Sets of nodes are the bits of whole numbers here, which makes the meeting of two
+Sets of nodes are the bits of integers here, which makes the meeting of two
 neighbourhoods one operation, however many nodes there are.
 """
 

@@ -195,7 +195,7 @@ def _extents(variable: Variable) -> list[tuple[float, float, bool]]:
         ends = itertools.pairwise([-np.inf, *variable.cut_points, np.inf])
         if variable.categories is None:
             if variable.numbers is not None and variable.numbers.are_whole:
-                # Between whole numbers there is nothing to be within bounds.
+                # Between integers there is nothing to be within bounds.
                 return [
                     (np.floor(low) + 1, np.floor(high), False) for low, high in ends
                 ]

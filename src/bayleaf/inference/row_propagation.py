@@ -10,7 +10,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.counts.table_counts import TableCounts
+from bayleaf.counts.table_counts import RowCounts
 from bayleaf.counts.threads import run_tasks, stretches, thread_count
 from bayleaf.data.codes import Codes
 from bayleaf.inference.junction_tree import JunctionTree
@@ -64,7 +64,7 @@ def expected_counts(
 ) -> tuple[list[Floats], Floats]:
     """Sum the family posteriors of all rows, each times its weight.
 
-    Complete rows are counted as `TableCounts` counts them; the result does not depend
+    Complete rows are counted as `RowCounts` counts them; the result does not depend
     on `n_jobs`. Counts have the shapes of the distributions, without impossible rows;
     log evidence (n_rows,) is in nats.
     """
@@ -77,7 +77,7 @@ def expected_counts(
     possible = log_evidence > -np.inf
     families = [cpd.family for cpd in tree.network.cpds]
     complete = codes.rows(possible & ~incomplete)
-    counts = TableCounts(complete, n_jobs=n_jobs).family_counts(families)
+    counts = RowCounts(complete, n_jobs=n_jobs).family_counts(families)
     with_missing = codes.rows(possible & incomplete)
     for whole, nodes in holders:
         for node, more in _family_sums(whole, nodes, with_missing, n_jobs):

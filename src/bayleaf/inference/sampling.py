@@ -337,7 +337,7 @@ def _decoded(variable: Variable, codes: NDArray[Any]) -> pa.Array:
 
 
 def _of_one_kind(states: Sequence[Any]) -> bool:
-    """Whether states are all text, all truth values or all numbers."""
+    """Whether states are all text, all booleans or all numbers."""
     return (
         any(
             all(isinstance(state, kind) for state in states)

@@ -12,7 +12,7 @@ import numpy as np
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.wording import format_number, name_list, near_names, quoted
 
-# From here on not every whole number is a float.
+# From here on not every integer is a float.
 _EXACT = 1 << 53
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from bayleaf.counts.table_counts import TableCounts
+from bayleaf.counts.table_counts import RowCounts
 from bayleaf.counts.threads import one_thread_of_linear_algebra
 from bayleaf.cpds.distribution import TableCPD
 from bayleaf.data.codes import Codes
@@ -132,7 +132,7 @@ class _ConditionalTask:
         self._copies = _one_row_a_class(self._codes.rows(self._simple), self._n_classes)
         families = self.network.dag.families
         self._families = [families[node] for node in self._learned]
-        simple = TableCounts(self._codes.rows(self._simple), self._n_jobs)
+        simple = RowCounts(self._codes.rows(self._simple), self._n_jobs)
         self._known = simple.family_counts(self._families)
 
     def network_of(self, flat: Table) -> BayesianNetwork:
@@ -182,7 +182,7 @@ class _ConditionalTask:
         weights = self._codes.weights[self._simple, None]
         shares = np.exp(log_posteriors[self._simple]) * weights
         copies = replace(self._copies, weights=shares.T.ravel(), unit_weights=False)
-        blind = TableCounts(copies, self._n_jobs).family_counts(self._families)
+        blind = RowCounts(copies, self._n_jobs).family_counts(self._families)
         excess = [known - part for known, part in zip(self._known, blind, strict=True)]
         if len(self._inner):
             rows = self._codes.rows(self._inner)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.counts.source import CountSource
-from bayleaf.counts.table_counts import TableCounts
+from bayleaf.counts.table_counts import RowCounts
 from bayleaf.cpds.distribution import TableCPD
 from bayleaf.cpds.latent_tree import LatentTree
 from bayleaf.cpds.smoothing import Smoothing
@@ -67,7 +67,7 @@ def cell_counts(tree: LatentTree, codes: Codes, n_jobs: int) -> tuple[Table, ...
         tree.cards,
         None if codes.unit_weights else codes.weights,
     )
-    counts = TableCounts(nodes, n_jobs)
+    counts = RowCounts(nodes, n_jobs)
     return tuple(
         counts.family_counts([(latent.left, latent.right) for latent in tree.latents])
     )
@@ -202,7 +202,7 @@ def _child_rows(
         for leaves in map(tree.leaves, tree.class_children)
     ]
     complete = _complete_below(tree, codes, incomplete)
-    flat = TableCounts(
+    flat = RowCounts(
         class_children_codes(tree, complete),
         n_jobs,
         max_table_cells=model.max_table_cells,

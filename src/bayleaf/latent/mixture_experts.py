@@ -25,7 +25,7 @@ from bayleaf.wording import quoted
 
 Floats = NDArray[np.float64]
 
-# Each takes every expert to be fitted anew.
+# Each takes every expert to be fitted again.
 _MOST_ROUNDS = 20
 # No row is kept from an expert entirely, so that each expert knows all classes.
 _LEAST_SHARE = 1e-6

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.counts.table_counts import TableCounts
+from bayleaf.counts.table_counts import RowCounts
 from bayleaf.cpds.distribution import CPD, GroupedTableCPD, TableCPD
 from bayleaf.cpds.tree_cpd import Leaf, Split, TreeCPD
 from bayleaf.data.codes import Codes
@@ -216,7 +216,7 @@ class _Task:
         self.incomplete, self._kinds = merged_rows(codes.rows(missing))
         complete, _ = merged_rows(codes.rows(~missing))
         families = network.dag.families
-        self._counted = TableCounts(complete, n_jobs).family_counts(families)
+        self._counted = RowCounts(complete, n_jobs).family_counts(families)
         self.priors = [
             _pseudo_counts(cpd) if node in self.learned else None
             for node, cpd in enumerate(network.cpds)

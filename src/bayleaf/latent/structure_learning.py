@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.counts.source import CountSource
-from bayleaf.counts.table_counts import RowFacts, TableCounts, summed_over_rows
+from bayleaf.counts.table_counts import RowCounts, RowFacts, summed_over_rows
 from bayleaf.counts.threads import thread_count
 from bayleaf.cpds.distribution import TableCPD
 from bayleaf.cpds.smoothing import Smoothing, dirichlet_rows
@@ -344,9 +344,9 @@ def _largest_log_likelihood(structure: Structure, codes: Codes) -> float:
     return float(log_likelihood(counts)) * scale
 
 
-def _row_counts(codes: Codes, options: StructureOptions) -> TableCounts:
+def _row_counts(codes: Codes, options: StructureOptions) -> RowCounts:
     """Counts of rows in memory, without a class, as that is the fastest."""
-    return TableCounts(
+    return RowCounts(
         codes,
         options.n_jobs,
         has_class=False,
@@ -359,7 +359,7 @@ def _learn_from_counts(
 ) -> LearnedStructure:
     """Search and count in complete rows."""
     counts = source
-    if isinstance(source, TableCounts) or options.local_structure == TREE:
+    if isinstance(source, RowCounts) or options.local_structure == TREE:
         counts = _row_counts(source.rows(), options)
     if options.abstraction == GLOBAL:
         domain = _with_learned_hierarchies(domain, counts, options)

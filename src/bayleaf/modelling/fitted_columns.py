@@ -25,7 +25,7 @@ from bayleaf.data.tables.columns import (
     ValueColumn,
     select_rows,
 )
-from bayleaf.data.tables.frames import column_names, single_column, take_apart
+from bayleaf.data.tables.frames import column_names, single_column, to_columns
 from bayleaf.inference.encoded_rows import (
     Unknown,
     column_codes,
@@ -181,7 +181,7 @@ def _all_columns(observed: Sequence[Name], table: Any) -> list[Column]:
                 f"({name_list(sorted(lengths))}); give every column as many cells"
             )
         return columns
-    parts = take_apart(table)
+    parts = to_columns(table)
     whole = parts.columns() if isinstance(parts, Matrix) else parts
     if column_names(table) is not None:
         return list(whole)

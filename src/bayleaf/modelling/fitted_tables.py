@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.counts.table_counts import TableCounts
+from bayleaf.counts.table_counts import RowCounts
 from bayleaf.cpds.distribution import CPD, DeterministicCPD, TableCPD
 from bayleaf.cpds.given_tables import spread_experience
 from bayleaf.cpds.smoothing import Smoothing, added_rows, dirichlet_rows
@@ -157,7 +157,7 @@ def counted_tables(
     nodes = sorted(learned)
     every = dag.families
     families = [every[node] for node in nodes]
-    source = TableCounts(codes, n_jobs, has_class=False)
+    source = RowCounts(codes, n_jobs, has_class=False)
     found = list(cpds)
     for node, counts in zip(nodes, source.family_counts(families), strict=True):
         form = cpds[node]

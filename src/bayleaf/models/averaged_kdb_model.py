@@ -462,7 +462,7 @@ class AveragedKDBModel(ModelKind):
         tables = replace(self, networks=networks, state_counts=counts)
         return replace(tables, linear=None, curves=None, trees=None)
 
-    def drawn_log_scores(
+    def sample_log_scores(
         self,
         codes: Codes,
         support: SupportCounts,

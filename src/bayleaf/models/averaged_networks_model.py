@@ -256,7 +256,7 @@ class AveragedNetworksModel(ModelKind):
         tables = tuple(cpd for cpd in drawn if isinstance(cpd, TableCPD))
         return replace(self, tables=tables)
 
-    def drawn_log_scores(
+    def sample_log_scores(
         self,
         codes: Codes,
         support: SupportCounts,

@@ -18,7 +18,7 @@ from bayleaf.cpds.given_tables import (
     spread_experience,
 )
 from bayleaf.data.domain import Domain, Variable
-from bayleaf.hand_over import hand_over
+from bayleaf.dispatch import dispatch
 from bayleaf.inference.factorisation import Factorisation
 from bayleaf.inference.interventions.causal_questions import Interventions
 from bayleaf.inference.network_trees import NetworkTrees
@@ -271,7 +271,7 @@ class BayesianNetwork(Factorisation, Inference, Interventions):
         return NetworkTrees(self)
 
     def compile(self, max_table_cells: int = 20_000_000) -> BayesianNetwork:
-        """Compile the network anew with another limit, and keep that for all questions.
+        """Compile the network again with another limit, for all questions.
 
         Parameters
         ----------
@@ -303,7 +303,7 @@ class BayesianNetwork(Factorisation, Inference, Interventions):
         OSError
             If the file cannot be written; an older file is then left as it was.
         """
-        hand_over("save", self, path)
+        dispatch("save", self, path)
 
     @classmethod
     def from_pgmpy(cls, model: Any) -> Self:
@@ -318,7 +318,7 @@ class BayesianNetwork(Factorisation, Inference, Interventions):
         ValueError
             If a node has no table, or tables do not fit each other; the node is named.
         """
-        return cast("Self", hand_over("from_pgmpy", model))
+        return cast("Self", dispatch("from_pgmpy", model))
 
     @classmethod
     def from_pyagrum(cls, model: Any) -> Self:
@@ -333,7 +333,7 @@ class BayesianNetwork(Factorisation, Inference, Interventions):
         ValueError
             If a table holds no distributions; the variable is named.
         """
-        return cast("Self", hand_over("from_pyagrum", model))
+        return cast("Self", dispatch("from_pyagrum", model))
 
     @classmethod
     def from_networkx(cls, graph: Any) -> Self:
@@ -348,7 +348,7 @@ class BayesianNetwork(Factorisation, Inference, Interventions):
         TypeError, ValueError
             If it is no such graph, or a node lacks what is needed; the node is named.
         """
-        return cast("Self", hand_over("from_networkx", graph))
+        return cast("Self", dispatch("from_networkx", graph))
 
     def to_pgmpy(self) -> Any:
         """Make a ``pgmpy.models.DiscreteBayesianNetwork`` of the same names and states.
@@ -360,7 +360,7 @@ class BayesianNetwork(Factorisation, Inference, Interventions):
         ValueError
             If a full table would be too large; the variable is named.
         """
-        return hand_over("to_pgmpy", self)
+        return dispatch("to_pgmpy", self)
 
     def to_pyagrum(self) -> Any:
         """Make a ``pyagrum.BayesNet``, with names and states as text.
@@ -372,7 +372,7 @@ class BayesianNetwork(Factorisation, Inference, Interventions):
         ValueError
             If a full table would be too large, or two names are the same text.
         """
-        return hand_over("to_pyagrum", self)
+        return dispatch("to_pyagrum", self)
 
     def to_networkx(self) -> Any:
         """Make a ``networkx.DiGraph`` whose nodes hold states, parents and tables.
@@ -384,7 +384,7 @@ class BayesianNetwork(Factorisation, Inference, Interventions):
         ValueError
             If a full table would be too large; the variable is named.
         """
-        return hand_over("to_networkx", self)
+        return dispatch("to_networkx", self)
 
     def fit(
         self,
@@ -405,7 +405,7 @@ class BayesianNetwork(Factorisation, Inference, Interventions):
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> Self:
-        """Learn the tables anew from rows; graph, states and cut points stay.
+        """Learn the tables again from rows; graph, states and cut points stay.
 
         Parameters
         ----------
@@ -437,7 +437,7 @@ class BayesianNetwork(Factorisation, Inference, Interventions):
         Trees and grouped tables keep their form, and their distributions are learned;
         value maps stay as they are.
         """
-        network: Self = hand_over(
+        network: Self = dispatch(
             "fit",
             self,
             table,
@@ -459,7 +459,7 @@ class BayesianNetwork(Factorisation, Inference, Interventions):
         return network
 
     def __getstate__(self) -> dict[str, Any]:
-        # What was compiled is made anew, so that a pickled network stays small.
+        # What was compiled is made again, so that a pickled network stays small.
         kept = {"domain": self.domain, "dag": self.dag, "cpds": self.cpds}
         return kept | ({"_notes": self.notes} if self.notes else {})
 

@@ -191,7 +191,7 @@ class ClassModel(Protocol):
     def drawn(self, support: SupportCounts, rng: np.random.Generator) -> Self:
         """Return the same model with tables drawn from their Dirichlet posteriors."""
 
-    def drawn_log_scores(
+    def sample_log_scores(
         self,
         codes: Codes,
         support: SupportCounts,
@@ -224,7 +224,7 @@ class ModelKind:
     why_no_network: ClassVar[str | None] = None
 
     def __getstate__(self) -> dict[str, Any]:
-        # Derived tables are made anew, so that a pickled model stays small.
+        # Derived tables are made again, so that a pickled model stays small.
         model: Any = self
         return {field.name: getattr(model, field.name) for field in fields(model)}
 
@@ -340,7 +340,7 @@ class ModelKind:
             "credible intervals"
         )
 
-    def drawn_log_scores(
+    def sample_log_scores(
         self,
         codes: Codes,
         support: SupportCounts,

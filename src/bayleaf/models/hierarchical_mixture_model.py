@@ -234,7 +234,7 @@ class HierarchicalMixtureModel(ModelKind):
 
     def __post_init__(self) -> None:
         if not all(width >= 1 for width in self.architecture):
-            raise ValueError("the architecture should hold whole numbers from 1 on")
+            raise ValueError("the architecture should hold integers from 1 on")
         if not self.starts:
             raise ValueError("a mixture needs at least one start")
         if self.prior is not None:

@@ -9,8 +9,8 @@ from itertools import pairwise
 from typing import Any
 
 from bayleaf.data.domain import Domain, Variable
+from bayleaf.dispatch import dispatch_structure
 from bayleaf.graph.dag import DAG
-from bayleaf.hand_over import hand_over_structure
 from bayleaf.inference.interventions.causal_questions import CausalQuestions
 from bayleaf.inference.states import position_of
 from bayleaf.models.network_parts import Name, dag_of, variable_of
@@ -269,7 +269,7 @@ class NetworkStructure(CausalQuestions):
             Finds the cut points of numeric columns.
         categorical_features : collection of names, optional
             Columns of numbers that are nominal; all others are then numeric. By
-            default whole numbers of at most ten distinct values are nominal.
+            default integers of at most ten distinct values are nominal.
         smoothing : str or Smoothing, default="laplace"
             From counts to probabilities. Expectation maximisation takes "laplace",
             `Lidstone`, "dirichlet", `Dirichlet` and "maximum_likelihood".
@@ -323,7 +323,7 @@ class NetworkStructure(CausalQuestions):
           no   |   0.50    0.50
           yes  | 0.3333  0.6667
         """
-        return hand_over_structure(
+        return dispatch_structure(
             "fit",
             self,
             table,
@@ -352,7 +352,7 @@ class NetworkStructure(CausalQuestions):
         ImportError
             If networkx is not installed.
         """
-        return hand_over_structure("to_networkx", self)
+        return dispatch_structure("to_networkx", self)
 
     @property
     def _node_names(self) -> tuple[Name, ...]:

@@ -50,7 +50,7 @@ def look_up(
     kind = numbers.dtype
     entries = readable(table, U4, (table.size,))
     if kind.kind not in "iu" or codes.dtype.kind != "u":
-        raise ValueError(f"whole numbers are looked up, not {kind}, as codes >= 0")
+        raise ValueError(f"integers are looked up, not {kind}, as codes >= 0")
     if len(table) and int(table.max()) > np.iinfo(codes.dtype).max:
         raise ValueError(f"an entry of the table does not fit {codes.dtype}")
     n_zero = np.zeros(1, np.int64)

@@ -256,4 +256,4 @@ class Handle:
         self._capsule = _new_capsule(self.address, None, destructor)
 
     def __reduce__(self) -> NoReturn:
-        raise TypeError(f"a {type(self).__name__} cannot be pickled; make it anew")
+        raise TypeError(f"a {type(self).__name__} cannot be pickled; make it again")

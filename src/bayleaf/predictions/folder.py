@@ -19,7 +19,7 @@ from bayleaf.classifiers.shared.base import BayesianClassifier
 from bayleaf.classifiers.shared.parameters import check_count
 from bayleaf.data.table_encoder import TableEncoder
 from bayleaf.data.tables.columns import Column, Name, ValueColumn
-from bayleaf.data.tables.frames import take_apart
+from bayleaf.data.tables.frames import to_columns
 from bayleaf.predictions.prediction_files import parts_of, write_parts, write_stretches
 from bayleaf.predictions.scored import with_classes, with_numbers
 from bayleaf.regression.averaged_kdb_regressor import AveragedKDBRegressor
@@ -77,7 +77,7 @@ def predict_to_folder(
     table : path, list of paths, or what yields batches
         Whatever `fit` reads in batches. Each file of a path, glob, folder or list gets
         a file of predictions of the same name, in the same folder below `folder`, so
-        that partitions in the manner of Hive stay as they are; it is predicted anew
+        that partitions in the manner of Hive stay as they are; it is predicted again
         when it has changed. Other tables must give the same rows in the same order
         when they are read again.
     folder : path
@@ -174,7 +174,7 @@ def _features(
             raise ValueError(
                 f"{called} has no column {quoted(name)}; {near_names(name, names)}"
             )
-        parsed = take_apart(pa.table({name: batch.column(name)}))
+        parsed = to_columns(pa.table({name: batch.column(name)}))
         assert isinstance(parsed, list)
         columns.append(replace(parsed[0], name=reading.name))
     return columns

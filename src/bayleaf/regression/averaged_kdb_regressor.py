@@ -19,7 +19,7 @@ from bayleaf.cpds.smoothing import Smoothing
 from bayleaf.data.encoder_learning import Discretizer
 from bayleaf.data.random_state import random_generator
 from bayleaf.data.table_encoder import TableEncoder
-from bayleaf.data.tables.frames import take_apart
+from bayleaf.data.tables.frames import to_columns
 from bayleaf.io.native.model_file import SavedModel
 from bayleaf.models.fit_stamp import FitStamp
 from bayleaf.models.interval_target import IntervalTargetModel
@@ -79,7 +79,7 @@ class AveragedKDBRegressor(
         One coding for all networks in place of random bins.
     categorical_features : list of str, int or bool, optional
         Columns of numbers that are nominal; all others are then numeric. By default
-        columns of whole numbers with at most ten distinct values are nominal.
+        columns of integers with at most ten distinct values are nominal.
     missing : {"state", "error"}, default="state"
         Missing cells are a state of their own, or are refused.
     unknown : {"missing", "error"}, default="missing"
@@ -99,7 +99,7 @@ class AveragedKDBRegressor(
     max_table_cells : int, default=20_000_000
         Largest table of counts.
     random_state : int, RandomState, Generator or None, default=None
-        Source of randomness; with a whole number a fit can be repeated.
+        Source of randomness; with an integer a fit can be repeated.
     n_jobs : int, default=None
         Threads; -1 means all cores. The model does not depend on it.
     verbose : int, default=0
@@ -210,7 +210,7 @@ class AveragedKDBRegressor(
         Parameters
         ----------
         X : data frame, ndarray or list of rows, shape (n_rows, n_features)
-            Text, numbers, truth values; missing cells as the table marks them.
+            Text, numbers, booleans; missing cells as the table marks them.
         y : array-like of shape (n_rows,)
             Finite numbers.
         sample_weight : array-like of shape (n_rows,), optional
@@ -234,7 +234,7 @@ class AveragedKDBRegressor(
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
         """Cut the target, learn, keep what was found."""
         self._check_parameters()
-        parts = take_apart(X)
+        parts = to_columns(X)
         validate_data(self, X, y, reset=True, skip_check_array=True)
         target = checked_target(y, n_rows(parts))
         rows = WeightedRows.of_table(parts, sample_weight, self.weight_scale)

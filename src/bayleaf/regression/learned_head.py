@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 
 from bayleaf.classifiers.averaged_kdb import AveragedKDBClassifier
-from bayleaf.counts.table_counts import TableCounts
+from bayleaf.counts.table_counts import RowCounts
 from bayleaf.cpds.random_network import FamilyBank
 from bayleaf.data.codes import Codes
 from bayleaf.models.averaged_kdb_model import AveragedKDBModel
@@ -55,7 +55,7 @@ def left_out_scores(
     logs = left_out_log_probabilities(
         bank,
         model.weights.shape[1],
-        TableCounts(training, classifier.n_jobs),
+        RowCounts(training, classifier.n_jobs),
         LeftOutRows(rows),
         model.smoothing,
         None if linear is None else linear.families,

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain, masked_domain
-from bayleaf.data.tables.frames import take_apart
+from bayleaf.data.tables.frames import to_columns
 from bayleaf.density.bayesian_network_estimator import BayesianNetworkEstimator
 from bayleaf.density.encoding import read_table
 from bayleaf.evaluation.density import cross_validate_density, entropy_bound
@@ -104,7 +104,7 @@ def _read(
             raise TypeError("the BayesianNetworkEstimator is not fitted; fit it first")
         network, encoder = model.network_, model.encoder_
         X, read = model_columns(frame, model, encoder.column_names)
-        encoded, _ = read_table(take_apart(X), encoder, model.hierarchies_)
+        encoded, _ = read_table(to_columns(X), encoder, model.hierarchies_)
         return network, X, read, encoded.codes, encoded.unknown, encoder.notes
     if isinstance(model, BayesianNetwork):
         X, read = model_columns(frame, model, model.domain.names)

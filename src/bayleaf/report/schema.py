@@ -13,5 +13,5 @@ def check_schema(summary: Any) -> None:
     if summary.get("schema") != SCHEMA:
         raise ValueError(
             f"the summary should be of schema {SCHEMA!r}, got "
-            f"{summary.get('schema')!r}; make it anew"
+            f"{summary.get('schema')!r}; make it again"
         )

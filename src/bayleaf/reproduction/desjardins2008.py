@@ -103,7 +103,7 @@ BY_SEED = (
     ("parameters", "TCPT", "TABS-L information", LEAST_COMPRESSION),
     ("edges", "TCPT", "FLAT", LEAST_ARCS),
 )
-# Methods whose searches also grow whole trees anew, and those that they go on from.
+# Methods whose searches also grow whole trees again, and those that they go on from.
 REGROWN = {
     "TCPT regrown": "TCPT",
     "TABS-E regrown": "TABS-E",

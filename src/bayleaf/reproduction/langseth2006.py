@@ -219,7 +219,7 @@ def _one_hot(table: Table, train: NDArray[Any]) -> NDArray[np.float64]:
 def hnb(search: str, pair_score: str = "mutual_information") -> Fit:
     """One search of HNB in the paper's protocol."""
     options: dict[str, Any] = {"search": search, "pair_score": pair_score}
-    return ours(HNBClassifier, merge_rows=False, **options)
+    return ours(HNBClassifier, deduplicate_rows=False, **options)
 
 
 MODELS: dict[str, Fit] = {

@@ -50,10 +50,10 @@ class Cell:
         return "" if value is None else str(value)
 
     def number(self, name: str) -> int:
-        """A value that is a whole number."""
+        """A value that is an integer."""
         value = self[name]
         if not isinstance(value, int):
-            raise TypeError(f"{name} of the cell {self} is no whole number")
+            raise TypeError(f"{name} of the cell {self} is not an integer")
         return value
 
     def fits(self, wanted: Mapping[str, Value]) -> bool:

@@ -2,7 +2,7 @@
 
 Ten stratified folds, shuffled with the seeds 0 to 4; the paper prints one run of ten
 folds and the standard deviation over them. Columns are nominal: votes as 48 and DNA as
-180 truth values. The threshold of 0.03 is taken as nats. The paper says nothing of
+180 booleans. The threshold of 0.03 is taken as nats. The paper says nothing of
 smoothing; Laplace's is used.
 """
 

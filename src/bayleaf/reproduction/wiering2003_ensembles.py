@@ -168,7 +168,7 @@ def boosting(
     """AdaBoost.M1 on weights that sum to the number of rows.
 
     A classifier wrong on more than half of the weight does not vote, and the weights
-    are drawn anew from [0.9, 1.1]; one without error votes `LARGEST_VOTE` and is the
+    are drawn again from [0.9, 1.1]; one without error votes `LARGEST_VOTE` and is the
     last. Where none may vote, the first one does.
     """
     weights = np.ones(len(y))

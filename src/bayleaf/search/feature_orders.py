@@ -221,7 +221,7 @@ def spanning_parents(
     is_open = constraints.open_arcs(n_nodes)
     if theta is not None:
         is_open &= weights > theta
-    # Weight first, then arcs, then roots: whole numbers of any size, added exactly.
+    # Weight first, then arcs, then roots: integers of any size, added exactly.
     for_arc = n_nodes * (n_nodes + 1)
     units = np.rint(weights * 10.0**TIE_DECIMALS).astype(np.int64).astype(object)
     worth = np.full((n_nodes + 1, n_nodes + 1), 0, dtype=object)

@@ -164,7 +164,7 @@ class _Restarts:
             )
             ends.update(zip(wave, found, strict=True))
 
-    def _restart(self, number: int, best: Climbed | None) -> Climbed | None:
+    def _restart(self, number: int, best: SearchState | None) -> SearchState | None:
         """One restart; None if time was up before it began."""
         if number > 0 and self.deadline.has_passed:
             return None
@@ -173,10 +173,10 @@ class _Restarts:
         walk = Walk(climb, number, self.deadline, self.report)
         walk.ascend()
         if goes_on:
-            self._stray_and_climb(walk, number)
+            self._perturb_and_climb(walk, number)
         return walk.wander() if number > 0 else walk.end
 
-    def _stray_and_climb(self, walk: Walk, number: int) -> None:
+    def _perturb_and_climb(self, walk: Walk, number: int) -> None:
         """Look for a better structure by chance, and move the walk to the best."""
         rng = np.random.default_rng((self.seed, number))
         best = walk.end
@@ -187,7 +187,7 @@ class _Restarts:
                 best = walk.end
             walk.climb = self._climb(best, number)
 
-    def _climb(self, start: Climbed | None, number: int) -> Climb:
+    def _climb(self, start: SearchState | None, number: int) -> Climb:
         """A climb from some structure, or else from the one that a restart draws."""
         scores, required = self.scores, self.constraints.required_edges
         if not scores.tables.facts.has_whole_weights:
@@ -220,7 +220,7 @@ class Walk:
         self._n_moves = 0
 
     @property
-    def end(self) -> Climbed:
+    def end(self) -> SearchState:
         """Where the walk is, and whether time was up."""
         return replace(self.climb.here, stopped_early=self.stopped)
 
@@ -247,7 +247,7 @@ class Walk:
             if not self._make(self.climb.step(kind, int(child), int(parent))):
                 return
 
-    def wander(self) -> Climbed:
+    def wander(self) -> SearchState:
         """Walk on from an optimum by the least harmful moves, back to none just left.
 
         Tabu search (Glover 1989, "Tabu search, part I"): for some moves an edge that
@@ -327,7 +327,7 @@ def starting_parents(
 
 
 @dataclass(frozen=True, eq=False)
-class Climbed:
+class SearchState:
     """State of a climb."""
 
     families: Families  # grouped parents of each variable
@@ -414,7 +414,7 @@ class Climb:
         self._regroupings: dict[tuple[int, int], Regrouping] = {}
         self._neighbours: list[Neighbours] = []
         for child in range(n_variables):
-            self._neighbours.append(self._look_around(child))
+            self._neighbours.append(self._score_neighbors(child))
         self._descends = self._reachable()
 
     @property
@@ -423,10 +423,10 @@ class Climb:
         return fsum(self.family_scores)
 
     @property
-    def here(self) -> Climbed:
+    def here(self) -> SearchState:
         """The structure as it is."""
         families = tuple(dict(own) for own in self.parents)
-        return Climbed(families, tuple(self.trace), self.score)
+        return SearchState(families, tuple(self.trace), self.score)
 
     def best_move(self) -> Step | None:
         """The move that gains most, if any gains."""
@@ -503,14 +503,14 @@ class Climb:
             for variable in changed:
                 self._refresh_hierarchies(variable)
         for variable in changed:
-            self._neighbours[variable] = self._look_around(variable)
+            self._neighbours[variable] = self._score_neighbors(variable)
 
     def _set(self, child: int, parents: dict[int, Grouping]) -> None:
         """Give a variable other parents."""
         self.parents[child] = parents
         self.family_scores[child] = self.scores.family(child, parents)
 
-    def _look_around(self, child: int) -> Neighbours:
+    def _score_neighbors(self, child: int) -> Neighbours:
         """Score what a family can become, and note the gains."""
         own, score = self.parents[child], self.family_scores[child]
         found = self.scores.neighbours(child, own)
@@ -536,7 +536,7 @@ class Climb:
         return reachable
 
     def _refresh_hierarchies(self, child: int) -> None:
-        """Ask for the hierarchies of all parents anew; take those that do not harm."""
+        """Ask for the hierarchies of all parents again; take those that do not harm."""
         for parent in list(self.parents[child]):
             own = self.parents[child]
             fresh = self.scores.entering(child, parent, without(own, parent))

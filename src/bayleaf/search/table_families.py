@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from bayleaf.counts.keys import count_by_key
 from bayleaf.counts.source import CountSource
-from bayleaf.counts.table_counts import RowFacts, TableCounts, summed_over_rows
+from bayleaf.counts.table_counts import RowCounts, RowFacts, summed_over_rows
 from bayleaf.counts.threads import worthwhile
 from bayleaf.cpds.distribution import group_of_states
 from bayleaf.data.codes import Codes
@@ -446,7 +446,7 @@ class FamilyTables:
     ) -> Counts:
         """Count joint states with some variables, shape (n_keys, n_states)."""
         threads = 1
-        if isinstance(self.source, TableCounts):
+        if isinstance(self.source, RowCounts):
             # Variables are shared out; of rows elsewhere, blocks are.
             work = self.source.codes.n_rows * len(variables)
             threads = worthwhile(self.source.n_jobs, work, _LEAST_COUNTED)

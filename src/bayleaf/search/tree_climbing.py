@@ -1,6 +1,6 @@
 """Search for a network of trees by splitting leaves and collapsing splits.
 
-Where neither gains, the searches of the paper stop; "regrowing" grows whole trees anew
+Where neither gains, the searches of the paper stop; "regrowing" grows whole trees again
 then, see `trees.escaping`.
 """
 
@@ -34,7 +34,7 @@ from bayleaf.search.structure import (
     warn_if_stopped,
 )
 from bayleaf.search.trees.decision_graph import with_merged_leaves
-from bayleaf.search.trees.escaping import WaysOut
+from bayleaf.search.trees.escaping import LocalOptimumEscape
 from bayleaf.search.trees.growing import CollapseMove, GrowingTree, Mask
 from bayleaf.search.trees.joined_splits import with_joined_splits
 from bayleaf.search.trees.leaf_counts import RowTable
@@ -141,10 +141,10 @@ def _climb(
     least_gain = task.terms.least_gain
     network = TreeNetwork(trees, task.constraints, restart, least_gain, task.progress)
     rng = task.generator(restart)
-    ways_out = WaysOut(task, network, counts, from_parents=restart > 0)
+    ways_out = LocalOptimumEscape(task, network, counts, from_parents=restart > 0)
     stopped = False
     while not stopped:
-        if restart > 0 and not propose_until_tired(network, task.deadline, rng):
+        if restart > 0 and not random_moves(network, task.deadline, rng):
             stopped = True
             break
         move = network.best_move()
@@ -156,7 +156,7 @@ def _climb(
     return network.result(stopped_early=stopped)
 
 
-def propose_until_tired(
+def random_moves(
     network: TreeNetwork, deadline: Deadline, rng: np.random.Generator
 ) -> bool:
     """Propose moves by chance until too many in a row fail; False if time was up."""

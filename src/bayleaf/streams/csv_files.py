@@ -122,7 +122,7 @@ def _holds(column: pa.Array, kind: pa.DataType) -> bool:
 
 
 def _as_type(column: pa.Array, kind: pa.DataType) -> pa.Array:
-    """Texts as numbers or truth values."""
+    """Texts as numbers or booleans."""
     if pa.types.is_string(kind):
         return column
     trimmed: Any = pc.utf8_trim_whitespace(column)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from bayleaf.counts.planes import MOST_COUNTED
 from bayleaf.counts.store_counts import BlockCounts, joined_rows
-from bayleaf.counts.table_counts import Layout, TableCounts
+from bayleaf.counts.table_counts import Layout, RowCounts
 from bayleaf.data.codes import Codes
 from bayleaf.data.column_reading import EncoderRules
 from bayleaf.data.domain import Variable
@@ -31,7 +31,7 @@ from bayleaf.streams.partition_summaries import (
     ValueSummary,
     summarised,
 )
-from bayleaf.streams.spooling import TableRoles
+from bayleaf.streams.spilling import TableRoles
 from bayleaf.streams.table_learning import (
     LearnedTable,
     StandInLearner,
@@ -252,7 +252,7 @@ def _joined(*parts: Arrays) -> Arrays:
 class PartitionCounts(BlockCounts):
     """Count source over pieces of codes; only sums travel.
 
-    Integer weights give the same counts, bit for bit, as `TableCounts` over all rows;
+    Integer weights give the same counts, bit for bit, as `RowCounts` over all rows;
     others to 1e-12 of them, and the same for the same partitions. `n_jobs` threads are
     those of the learner, here.
     """
@@ -273,7 +273,7 @@ class PartitionCounts(BlockCounts):
         """Number of rows."""
         return sum(self._table.sizes)
 
-    def _added(self, ask: Callable[[TableCounts], T], add: Callable[[T, T], T]) -> T:
+    def _added(self, ask: Callable[[RowCounts], T], add: Callable[[T, T], T]) -> T:
         """The sum of what pieces answer, added up where they lie."""
         tasks = self._table.tasks
         options = {
@@ -309,13 +309,13 @@ def codes_of(cards: tuple[int, ...], arrays: Any) -> Codes:
 
 
 def _answered(
-    ask: Callable[[TableCounts], T],
+    ask: Callable[[RowCounts], T],
     cards: tuple[int, ...],
     options: dict[str, Any],
     arrays: Any,
 ) -> T:
     """What one piece answers."""
-    return ask(TableCounts(codes_of(cards, arrays), 1, **options))
+    return ask(RowCounts(codes_of(cards, arrays), 1, **options))
 
 
 def _chosen(rows: NDArray[np.intp] | None, arrays: Any) -> Any:

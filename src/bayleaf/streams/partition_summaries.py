@@ -22,13 +22,13 @@ from bayleaf.data.tables.columns import (
     ValueColumn,
 )
 from bayleaf.streams import spool
-from bayleaf.streams.spool import MISSING, first_missing, values_of
-from bayleaf.streams.spooling import (
+from bayleaf.streams.spilling import (
     TableRoles,
     batch_column,
     checked_target,
     checked_weights,
 )
+from bayleaf.streams.spool import MISSING, first_missing, values_of
 from bayleaf.streams.stand_ins import (
     Entries,
     NumberSummary,
@@ -87,7 +87,7 @@ def _batch_of(partition: Any) -> pa.RecordBatch:
     return pa.RecordBatch.from_pylist([], schema=table.schema)
 
 
-# Whole numbers in a range of so many are counted in a table, others are sorted.
+# Integers in a range of so many are counted in a table, others are sorted.
 _COUNTED_RANGE = 1 << 10
 # Rows in which all values of a column are looked for first.
 _SCANNED_ROWS = 1 << 12
@@ -212,7 +212,7 @@ def _check_classes(labels: tuple[Hashable, ...]) -> None:
 
 
 def _numbered(column: Column, wanted: Collection[Hashable] | None) -> _Numbered | None:
-    """A column of values or of few whole numbers, numbered; None for others."""
+    """A column of values or of few integers, numbered; None for others."""
     if isinstance(column, ValueColumn):
         return _numbered_values(column, wanted)
     if isinstance(column, TimeColumn) or not _is_signed(column.values):
@@ -233,7 +233,7 @@ def _numbered(column: Column, wanted: Collection[Hashable] | None) -> _Numbered 
 
 
 def _is_signed(values: NDArray[Any]) -> bool:
-    """Whether these are whole numbers that are kept as signed ones."""
+    """Whether these are integers that are kept as signed ones."""
     return values.dtype.kind in "iu" and values.dtype != np.uint64
 
 
@@ -322,7 +322,7 @@ def _of_values(own: _Numbered, entries: Entries) -> ValueSummary:
 def _of_few_numbers(
     column: NumberColumn, own: _Numbered, counts: NDArray[np.float64]
 ) -> NumbersSummary:
-    """The summary of a column of whole numbers that were counted in a table."""
+    """The summary of a column of integers that were counted in a table."""
     cells, weights = counts
     numbers = NumberSummary(np.dtype(np.int64), cells.shape[1])
     used = 1 + np.flatnonzero(cells[1:].any(axis=1))

@@ -147,7 +147,7 @@ def truncate(path: Path, size: int) -> None:
 MISSING = 0
 # Most values of a column that are told apart.
 MOST_VALUES = 1 << 20
-# Whole numbers in a range of so many are all told apart.
+# Integers in a range of so many are all told apart.
 SHORT_RANGE = 1 << 16
 _BYTE = 256
 
@@ -244,7 +244,7 @@ class ValueSpool:
         return [column.values[p] for p in places[np.argsort(first)].tolist()]
 
     def _number_codes(self, column: NumberColumn) -> NDArray[Any] | None:
-        """Numbers of the cells of a batch of whole numbers; None if they are many."""
+        """Numbers of the cells of a batch of integers; None if they are many."""
         values, missing = column.values, column.missing
         present = values if missing is None else values[~missing]
         self.n_missing += len(values) - len(present)
@@ -264,7 +264,7 @@ class ValueSpool:
         return codes
 
     def _add_numbers(self, present: NDArray[Any]) -> None:
-        """Number whole numbers that are new, in the order in which they first occur."""
+        """Number integers that are new, in the order in which they first occur."""
         codes, n_zero = self._looked_up(present, self._low, self._lookup)
         if not n_zero:
             return
@@ -274,7 +274,7 @@ class ValueSpool:
         self._lookup[order - self._low] = [self._index[n] for n in order.tolist()]
 
     def _widen(self, low: int, high: int) -> None:
-        """Make the table of whole numbers cover a range."""
+        """Make the table of integers cover a range."""
         lookup = np.zeros(high - low + 1, np.uint32)
         if len(self._lookup):
             start = self._low - low
@@ -361,10 +361,10 @@ class ValueSpool:
         truncate(self.cell_file, self.n_rows * self.width)
 
 
-Spool = ValueSpool | NumberSpool
+Spill = ValueSpool | NumberSpool
 
 
-def spool_for(column: Column, path: Path) -> Spool:
+def spool_for(column: Column, path: Path) -> Spill:
     """An empty spool for columns like this one."""
     if isinstance(column, ValueColumn):
         return ValueSpool(column.name, path)
@@ -378,7 +378,7 @@ def spool_for(column: Column, path: Path) -> Spool:
 
 
 def as_numbers(spool: ValueSpool, path: Path, block_rows: int) -> NumberSpool:
-    """The same whole numbers, written as they are."""
+    """The same integers, written as they are."""
     other = NumberSpool(spool.name, path, "<i8")
     spool.close()
     for first, last in blocks(spool.n_rows, block_rows):
@@ -388,9 +388,9 @@ def as_numbers(spool: ValueSpool, path: Path, block_rows: int) -> NumberSpool:
     return other
 
 
-def restored(name: Name, path: Path, state: dict[str, Any]) -> Spool:
+def restored(name: Name, path: Path, state: dict[str, Any]) -> Spill:
     """A spool as it was; raises ValueError or OSError if its files hold less."""
-    spool: Spool
+    spool: Spill
     if state["kind"] == ValueSpool.kind:
         spool = ValueSpool(name, path, numbers=state["numbers"])
     else:

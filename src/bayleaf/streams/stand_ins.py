@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.counts.table_counts import TableCounts
+from bayleaf.counts.table_counts import RowCounts
 from bayleaf.counts.threads import run_tasks
 from bayleaf.data.codes import Codes
 from bayleaf.data.column_reading import COUNTED_ROWS
@@ -31,7 +31,7 @@ from bayleaf.streams.spool import (
     MISSING,
     SHORT_RANGE,
     NumberSpool,
-    Spool,
+    Spill,
     ValueSpool,
     blocks,
     values_of,
@@ -126,7 +126,7 @@ class NumberSummary:
         )
         if len(self.values) <= self.most:
             return
-        # Whole numbers in a short range cannot become too many.
+        # Integers in a short range cannot become too many.
         is_whole = self.dtype.kind in "iu"
         if not (is_whole and int(self.values[-1]) - int(self.values[0]) < SHORT_RANGE):
             self._join_neighbours()
@@ -256,7 +256,7 @@ def counts_by_class(
     counted = []
     for own in (None, weights) if weights is not None else (None,):
         codes = Codes.from_columns([*columns, classes], [*n_codes, n_classes], own)
-        counted.append(TableCounts(codes, 1).family_counts(families))
+        counted.append(RowCounts(codes, 1).family_counts(families))
     return [
         np.stack([each[place].T for each in (counted[0], counted[-1])])
         for place in range(len(columns))
@@ -411,7 +411,7 @@ def _summarised(
     return summary, absent
 
 
-def _first_cells(spool: Spool) -> Iterator[NDArray[Any]]:
+def _first_cells(spool: Spill) -> Iterator[NDArray[Any]]:
     """The first present cells, numbered or as numbers, that are counted for reports."""
     n_left = COUNTED_ROWS
     for first, last in blocks(spool.n_rows, COUNTED_ROWS):

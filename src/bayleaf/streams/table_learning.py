@@ -43,16 +43,16 @@ from bayleaf.data.tables.columns import Name
 from bayleaf.data.value_hierarchy import ValueHierarchy
 from bayleaf.native.data import look_up
 from bayleaf.progress import Work
+from bayleaf.streams.spilling import SpilledTable
 from bayleaf.streams.spool import (
     MOST_VALUES,
     NumberSpool,
-    Spool,
+    Spill,
     ValueSpool,
     blocks,
     first_missing,
     values_of,
 )
-from bayleaf.streams.spooling import SpooledTable
 from bayleaf.streams.stand_ins import (
     RowClasses,
     StandIn,
@@ -65,7 +65,7 @@ from bayleaf.wording import quoted
 _BLOCK_ROWS = 1 << 19
 
 # The codes of a variable, part by part, and the spool that only they are made of.
-_CodedColumn = tuple[Iterator[NDArray[Any]], Spool | None]
+_CodedColumn = tuple[Iterator[NDArray[Any]], Spill | None]
 
 
 @dataclass(frozen=True)
@@ -121,7 +121,7 @@ class _Column(NamedTuple):
     lookups: list[NDArray[np.uint32]]
 
     def pieces(
-        self, spool: Spool, rules: EncoderRules, limits: list[tuple[int, int]]
+        self, spool: Spill, rules: EncoderRules, limits: list[tuple[int, int]]
     ) -> list[Iterator[NDArray[Any]]]:
         """The codes of each variable, stretch by stretch."""
         if isinstance(spool, ValueSpool) and self.lookups:
@@ -174,9 +174,9 @@ def _looked_up(
 
 
 def _encoded(
-    spool: Spool, encoder: TableEncoder, place: int, limits: list[tuple[int, int]]
+    spool: Spill, encoder: TableEncoder, place: int, limits: list[tuple[int, int]]
 ) -> Iterator[NDArray[Any]]:
-    """Codes of one variable of a column that is encoded anew."""
+    """Codes of one variable of a column that is encoded again."""
     for first, last in limits:
         yield encoder.transform([spool.cells(first, last)]).codes.column(place)
 
@@ -197,7 +197,7 @@ class LearnedTable:
 
 
 def learn_spooled(
-    table: SpooledTable,
+    table: SpilledTable,
     discretizer: Discretizer,
     rules: EncoderRules,
     *,
@@ -240,7 +240,7 @@ def learn_spooled(
     return found, partial(_written, table, found, learned, rows, n_jobs)
 
 
-def _mean_one(table: SpooledTable) -> float:
+def _mean_one(table: SpilledTable) -> float:
     """What brings weights to a mean of one."""
     if table.weights is None:
         return 1.0
@@ -268,7 +268,7 @@ def classes_of(
 
 
 def _learn_columns(
-    table: SpooledTable,
+    table: SpilledTable,
     rows: RowClasses,
     variable: Variable | None,
     discretizer: Discretizer,
@@ -308,7 +308,7 @@ def _learn_columns(
     return found
 
 
-def _first_missing(spool: Spool) -> int:
+def _first_missing(spool: Spill) -> int:
     """The first row in which a column is missing."""
     for first, last in blocks(spool.n_rows, _BLOCK_ROWS):
         row = first_missing(spool.cells(first, last))
@@ -318,7 +318,7 @@ def _first_missing(spool: Spool) -> int:
 
 
 def _lookups(
-    spool: Spool, stand_in: StandIn, learned: LearnedVariables
+    spool: Spill, stand_in: StandIn, learned: LearnedVariables
 ) -> list[NDArray[np.uint32]]:
     """For each variable, the code of each number of a value."""
     if isinstance(spool, NumberSpool):
@@ -335,7 +335,7 @@ def _lookups(
 
 
 def _written(
-    table: SpooledTable,
+    table: SpilledTable,
     learned: LearnedTable,
     columns: list[_Column],
     rows: RowClasses,

@@ -190,5 +190,5 @@ def test_a_model_from_a_file_takes_no_batches(kind: Any, tmp_path: Path) -> None
     frame, y = nominal_frame()
     kind().fit(frame, y).save(tmp_path / "model.json")
     read = bayleaf.load(tmp_path / "model.json")
-    with pytest.raises(ValueError, match="holds no counts to add to; fit it anew"):
+    with pytest.raises(ValueError, match="holds no counts to add to; fit it again"):
         read.partial_fit(frame, y, classes=_CLASSES)

@@ -20,7 +20,7 @@ from bayleaf.data.tables.columns import (
     iterate_names,
     select_rows,
 )
-from bayleaf.data.tables.frames import column_names, take_apart, value_column
+from bayleaf.data.tables.frames import column_names, to_columns, value_column
 from offenders import check_each
 
 MakeFrame = Callable[[dict[str, Any]], Any]
@@ -35,7 +35,7 @@ def cells(column: Column) -> list[Any]:
 
 def only(table: Any) -> Column:
     """The single column of a table."""
-    parts = take_apart(table)
+    parts = to_columns(table)
     columns = parts.columns() if isinstance(parts, Matrix) else parts
     assert len(columns) == 1
     return columns[0]
@@ -237,7 +237,7 @@ def test_integers_beyond_64_bits_are_floats() -> None:
 def test_an_integer_beyond_every_float_is_refused() -> None:
     frame = pd.DataFrame({"a": pd.Series([10**400, 1], dtype=object)})
     with pytest.raises(ValueError, match=r"column 'a' holds .*number.*large"):
-        take_apart(frame)
+        to_columns(frame)
 
 
 def test_the_cells_that_a_masked_array_hides_are_missing() -> None:
@@ -246,13 +246,13 @@ def test_the_cells_that_a_masked_array_hides_are_missing() -> None:
 
 
 def test_a_list_of_rows_may_mix_text_and_numbers() -> None:
-    parts = take_apart([["a", 1], ["b", 2], [None, 3]])
+    parts = to_columns([["a", 1], ["b", 2], [None, 3]])
     assert isinstance(parts, list)
     assert [cells(column) for column in parts] == [["a", "b", None], [1, 2, 3]]
 
 
 def test_an_array_of_integers_is_kept_whole() -> None:
-    parts = take_apart(np.arange(6, dtype=np.int16).reshape(3, 2))
+    parts = to_columns(np.arange(6, dtype=np.int16).reshape(3, 2))
     assert isinstance(parts, Matrix)
     assert [cells(column) for column in parts.columns()] == [[0, 2, 4], [1, 3, 5]]
     assert list(iterate_names(parts)) == ["x0", "x1"]
@@ -276,14 +276,14 @@ def test_a_wholly_missing_column_has_no_values(make_frame: MakeFrame) -> None:
 def test_infinity_is_refused(make_frame: MakeFrame) -> None:
     def check(bad: float) -> None:
         with pytest.raises(ValueError, match=r"column 'a' holds infinity; replace"):
-            take_apart(make_frame({"a": [1.0, bad]}))
+            to_columns(make_frame({"a": [1.0, bad]}))
 
     check_each([np.inf, -np.inf], check)
 
 
 def test_infinity_among_text_is_refused() -> None:
     with pytest.raises(ValueError, match=r"column 'x0' holds infinity; replace"):
-        take_apart([["text"], [np.inf]])
+        to_columns([["text"], [np.inf]])
 
 
 def test_other_cells_are_refused_by_the_columns_name(make_frame: MakeFrame) -> None:
@@ -291,7 +291,7 @@ def test_other_cells_are_refused_by_the_columns_name(make_frame: MakeFrame) -> N
         with pytest.raises(
             TypeError, match=r"column 'a' holds .*must be a string or a re"
         ):
-            take_apart(make_frame({"a": [value, value]}))
+            to_columns(make_frame({"a": [value, value]}))
 
     check_each(
         [
@@ -306,7 +306,7 @@ def test_other_cells_are_refused_by_the_columns_name(make_frame: MakeFrame) -> N
 def test_other_arrays_are_refused() -> None:
     def check(values: np.ndarray[Any, Any]) -> None:
         with pytest.raises(TypeError, match=r"column 'x0' holds .*convert the column"):
-            take_apart(values[:, None])
+            to_columns(values[:, None])
 
     check_each(
         [
@@ -322,43 +322,43 @@ def test_other_arrays_are_refused() -> None:
 def test_categories_of_dates_are_refused() -> None:
     dates = pd.Series(pd.to_datetime(["2020-01-01", "2020-01-02"])).astype("category")
     with pytest.raises(TypeError, match=r"column 'a' holds .*must be a string"):
-        take_apart(dates.to_frame("a"))
+        to_columns(dates.to_frame("a"))
 
 
 def test_complex_numbers_are_refused() -> None:
     with pytest.raises(ValueError, match=r"Complex data not supported: column 'x0'"):
-        take_apart(np.array([[1j]]))
+        to_columns(np.array([[1j]]))
 
 
 def test_a_sparse_matrix_is_refused() -> None:
     scipy_sparse = pytest.importorskip("scipy.sparse")
     for sparse in (scipy_sparse.csr_matrix([[1]]), scipy_sparse.coo_array([[1]])):
         with pytest.raises(TypeError, match=r"sparse matrix.*X\.toarray\(\)"):
-            take_apart(sparse)
+            to_columns(sparse)
 
 
 def test_a_lazy_frame_is_refused() -> None:
     with pytest.raises(TypeError, match=r"lazy; call \.collect\(\)"):
-        take_apart(pl.LazyFrame({"a": [1]}))
+        to_columns(pl.LazyFrame({"a": [1]}))
 
 
 def test_two_columns_of_one_name_are_refused() -> None:
     frame = pd.DataFrame([[1, 2, 3]], columns=["a", "b", "a"])
     with pytest.raises(ValueError, match=r"several columns are called a; give every"):
-        take_apart(frame)
+        to_columns(frame)
 
 
 def test_two_arrow_columns_of_one_name_are_refused() -> None:
     table = pa.table([pa.array([1]), pa.array([2])], names=["a", "a"])
     with pytest.raises(ValueError, match="several columns are called a"):
-        take_apart(table)
+        to_columns(table)
 
 
 def test_names_other_than_text_and_integers_are_refused() -> None:
     def check(name: Any) -> None:
         frame = pd.DataFrame([[1]], columns=pd.Index([name], tupleize_cols=False))
         with pytest.raises(TypeError, match="column names must be strings or integers"):
-            take_apart(frame)
+            to_columns(frame)
 
     check_each([1.5, ("a", "b"), None, True], check)
 
@@ -366,7 +366,7 @@ def test_names_other_than_text_and_integers_are_refused() -> None:
 def test_integer_names_are_plain_integers() -> None:
     def check(columns: Any) -> None:
         frame = pd.DataFrame([[1, "a"]], columns=columns)
-        names = list(iterate_names(take_apart(frame)))
+        names = list(iterate_names(to_columns(frame)))
         assert names == [7, 8] == list(column_names(frame) or ())
         assert {type(name) for name in names} == {int}
 
@@ -375,7 +375,7 @@ def test_integer_names_are_plain_integers() -> None:
 
 def test_integer_and_text_names_may_be_mixed() -> None:
     frame = pd.DataFrame([[1, "a"]], columns=[0, "b"])
-    assert list(iterate_names(take_apart(frame))) == [0, "b"]
+    assert list(iterate_names(to_columns(frame))) == [0, "b"]
 
 
 def test_arrays_and_lists_have_no_names() -> None:
@@ -386,26 +386,26 @@ def test_arrays_and_lists_have_no_names() -> None:
 @pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
 def test_a_frame_without_rows_is_refused(frame: Any) -> None:
     with pytest.raises(ValueError, match=r"0 sample\(s\)"):
-        take_apart(frame({"a": []}))
+        to_columns(frame({"a": []}))
 
 
 @pytest.mark.parametrize("frame", [pd.DataFrame(index=range(3)), np.zeros((3, 0))])
 def test_a_table_without_columns_is_refused(frame: Any) -> None:
     with pytest.raises(ValueError, match=r"0 feature\(s\)"):
-        take_apart(frame)
+        to_columns(frame)
 
 
 def test_what_has_no_two_dimensions_is_refused() -> None:
     def check(table: Any) -> None:
         with pytest.raises(ValueError, match="Expected 2D array"):
-            take_apart(table)
+            to_columns(table)
 
     check_each([[1, 2], np.zeros(3), 5, "text", None, []], check)
 
 
 def test_rows_of_unequal_length_are_refused() -> None:
     with pytest.raises(ValueError, match="rows of the table differ in length"):
-        take_apart([[1, 2], [3]])
+        to_columns([[1, 2], [3]])
 
 
 def test_one_column_is_read_from_every_container() -> None:
@@ -425,9 +425,9 @@ def test_one_column_is_read_from_every_container() -> None:
 )
 def test_rows_are_selected_in_all_columns(table: Any) -> None:
     keep = np.array([True, False, True])
-    parts = select_rows(take_apart(table), keep)
+    parts = select_rows(to_columns(table), keep)
     columns = parts.columns() if isinstance(parts, Matrix) else parts
-    whole = take_apart(table)
+    whole = to_columns(table)
     expected = whole.columns() if isinstance(whole, Matrix) else whole
     for column, full in zip(columns, expected, strict=True):
         assert cells(column) == [c for c, k in zip(cells(full), keep) if k]

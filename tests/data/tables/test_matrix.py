@@ -22,7 +22,7 @@ from bayleaf.data.domain import Variable
 from bayleaf.data.encoder_learning import Target, learn_encoder
 from bayleaf.data.table_encoder import TableEncoder
 from bayleaf.data.tables.columns import Matrix
-from bayleaf.data.tables.frames import take_apart
+from bayleaf.data.tables.frames import to_columns
 from offenders import check_each
 
 LOWEST, HIGHEST = -(2**63), 2**63 - 1
@@ -198,7 +198,7 @@ def test_small_integers_take_little_more_than_their_codes(kind: str) -> None:
     rng = np.random.default_rng(0)
     values = rng.integers(0, 2, (40_000, 200), dtype=np.uint8).astype(kind)
     rules, weights = EncoderRules(), np.ones(len(values))
-    parts = take_apart(values)
+    parts = to_columns(values)
     target = Target(Variable("y", (0, 1)), values[:, 0].astype(np.intp))
     tracemalloc.start()
     _, codes = learn_encoder(parts, target, weights, _Median(), rules)

@@ -13,7 +13,7 @@ import pytest
 
 from bayleaf import NaiveBayesClassifier
 from bayleaf.data.dates import part_values
-from bayleaf.data.tables.frames import take_apart
+from bayleaf.data.tables.frames import to_columns
 from bayleaf.io.exports.feature_cells import FeatureCells, feature_cells
 from oracles.batched_tables import the_table
 
@@ -21,7 +21,7 @@ EPOCH = datetime.datetime(1970, 1, 1)
 
 
 def code(cells: FeatureCells, value: Any) -> int | None:
-    """Code of text, a number, a truth value or a missing cell; None if refused."""
+    """Code of text, a number, a boolean or a missing cell; None if refused."""
     if value is None or value != value:
         return cells.missing
     if cells.kind == "intervals":
@@ -57,7 +57,7 @@ def test_codes_are_those_of_the_encoder(missing: str, max_states: int) -> None:
     place = other.schema.get_field_index("text")
     strange = pa.array(["never", *other.column("text").to_pylist()[1:]])
     other = other.set_column(place, "text", strange)
-    codes = model.encoder_.transform(take_apart(other)).codes
+    codes = model.encoder_.transform(to_columns(other)).codes
     columns = {name: other.column(name).to_pylist() for name in other.schema.names}
     every = feature_cells(model.encoder_)
     assert [cells.variable for cells in every] == list(model.encoder_.domain)

@@ -89,7 +89,7 @@ def test_columns_of_every_sort_are_read_as_tables_are(
     X, y = everything.drop_columns(["label"]), everything["label"].to_pylist()
     model = NaiveBayesClassifier(missing=missing, max_states=max_states).fit(X, y)
     rows = with_gaps(the_table(40, 3).drop_columns(["label"]), 0.1)
-    # Whole numbers with gaps come as such, not as fractions.
+    # Integers with gaps come as such, not as fractions.
     check_answers(model, rows, python_answers(model, rows.to_pylist()))
     check_answers(model, rows, node_answers(model, rows.to_pylist(), tmp_path))
 

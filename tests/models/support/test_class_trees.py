@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 import bayleaf
 from bayleaf.data.codes import Codes
-from bayleaf.data.tables.frames import take_apart
+from bayleaf.data.tables.frames import to_columns
 from bayleaf.models.averaged_kdb_model import AveragedKDBModel
 from bayleaf.models.support.class_trees import ClassTrees
 from offenders import check_each
@@ -114,7 +114,7 @@ def test_contributions_with_trees_add_up(fitted: Fitted) -> None:
 def test_rules_that_hold_add_what_trees_add(fitted: Fitted) -> None:
     classifier, X, _ = fitted
     model, trees = _model(classifier), _trees(classifier)
-    codes = classifier.encoder_.transform(take_apart(X[:200])).codes
+    codes = classifier.encoder_.transform(to_columns(X[:200])).codes
     columns = [codes.column(i) for i in range(codes.n_variables)]
     scores = np.zeros((200, trees.n_classes))
     trees.add(codes, scores)
@@ -133,7 +133,7 @@ def test_rules_that_hold_add_what_trees_add(fitted: Fitted) -> None:
 
 def test_rows_of_rules_are_counts(fitted: Fitted) -> None:
     classifier, X, _ = fitted
-    codes = classifier.encoder_.transform(take_apart(X)).codes
+    codes = classifier.encoder_.transform(to_columns(X)).codes
     columns = [codes.column(i) for i in range(codes.n_variables)]
     for rule in classifier.rules(5):
         assert rule.rows == np.count_nonzero(rule.rule.holds(columns))

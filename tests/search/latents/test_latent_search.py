@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bayleaf.counts.table_counts import TableCounts
+from bayleaf.counts.table_counts import RowCounts
 from bayleaf.cpds.smoothing import Dirichlet, MaximumLikelihood
 from bayleaf.data.codes import Codes
 from bayleaf.datasets import make_monks
@@ -34,7 +34,7 @@ def _found(
 ) -> LatentSearchResult:
     names = [f"x{j}" for j in range(codes.n_variables - 1)]
     return search_latents(
-        TableCounts(codes, n_jobs),
+        RowCounts(codes, n_jobs),
         LatentSearchOptions(**options),
         np.random.default_rng(seed),
         names,
@@ -232,7 +232,7 @@ def test_copies_of_a_row_share_a_fold_only_if_rows_are_merged() -> None:
     codes = _related(7, n_rows=40)
     copies = codes.rows(np.repeat(np.arange(40), 10))
     likelihoods = [
-        _found(copies, wrapper_score="log_loss", merge_rows=merge).baseline
+        _found(copies, wrapper_score="log_loss", deduplicate_rows=merge).baseline
         for merge in (True, False)
     ]
     # Single rows have copies among the training rows, which flatters the model.

@@ -8,7 +8,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from bayleaf.counts.table_counts import TableCounts
+from bayleaf.counts.table_counts import RowCounts
 from bayleaf.data.codes import Codes
 from bayleaf.search.latents.pair_tests import PairRanking, pair_tests, rank_features
 from offenders import check_each
@@ -49,7 +49,7 @@ def test_tests_equal_sums_over_the_cells_of_rows_with_both_values() -> None:
     def check(case: tuple[int, str]) -> None:
         seed, score = case
         codes = _codes(seed)
-        (ranking,) = rank_features([TableCounts(codes)], CARDS, 9, score, matched=False)
+        (ranking,) = rank_features([RowCounts(codes)], CARDS, 9, score, matched=False)
         slow = {
             "mutual_information": hnb.g2_statistic,
             "expected_kl": hnb.expected_kl_statistic,
@@ -72,7 +72,7 @@ def test_tests_equal_sums_over_the_cells_of_rows_with_both_values() -> None:
 def test_a_variable_with_one_state_shows_no_dependence() -> None:
     codes = _codes(0)
     (ranking,) = rank_features(
-        [TableCounts(codes)], CARDS, 9, "mutual_information", matched=False
+        [RowCounts(codes)], CARDS, 9, "mutual_information", matched=False
     )
     assert [ranking.test(*sorted((3, j)))[2] for j in (0, 1, 2, 4)] == [0.0] * 4
 
@@ -114,7 +114,7 @@ def test_the_matched_law_rejects_as_often_as_it_says() -> None:
 def test_parts_are_left_out_of_their_rankings() -> None:
     codes = _codes(3)
     parts = np.arange(200) % 4
-    sources = [TableCounts(codes.rows(parts == k)) for k in range(4)]
+    sources = [RowCounts(codes.rows(parts == k)) for k in range(4)]
     rankings = rank_features(sources, CARDS, 9, "expected_kl", matched=False)
     for k, ranking in enumerate(rankings):
         rest = _table(codes.rows(parts != k), 0, 2)
@@ -125,7 +125,7 @@ def test_parts_are_left_out_of_their_rankings() -> None:
 def test_blocks_of_features_give_the_same_tests(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    source = TableCounts(_codes(1))
+    source = RowCounts(_codes(1))
     whole = rank_features([source], CARDS, 5, "expected_kl", matched=True)[0]
     monkeypatch.setattr("bayleaf.counts.information._BLOCK_CELLS", 200)
     parted = rank_features([source], CARDS, 5, "expected_kl", matched=True)[0]
@@ -170,7 +170,7 @@ def test_equal_tests_rank_in_the_order_of_nodes() -> None:
     column, y = rng.integers(3, size=300), rng.integers(2, size=300)
     # Renaming the states of a variable shuffles the sums of its tables.
     renamed = [np.array(order)[column] for order in ((2, 1, 0), (1, 2, 0), (0, 1, 2))]
-    source = TableCounts(Codes.from_columns([*renamed, y], (3, 3, 3, 2)))
+    source = RowCounts(Codes.from_columns([*renamed, y], (3, 3, 3, 2)))
     for score in ("mutual_information", "expected_kl"):
         (ranking,) = rank_features([source], (3, 3, 3), 3, score, matched=False)
         pairs = ranking.ranked(range(3), np.ones((3, 3), dtype=bool))
@@ -182,7 +182,7 @@ def test_a_million_rows_of_game_positions_are_ranked_as_exact_arithmetic_does() 
     codes = _game_positions(1_000_000)
     n_cells = codes.n_variables - 1
     (ranking,) = rank_features(
-        [TableCounts(codes)],
+        [RowCounts(codes)],
         codes.cards[:-1],
         n_cells,
         "mutual_information",
@@ -190,7 +190,7 @@ def test_a_million_rows_of_game_positions_are_ranked_as_exact_arithmetic_does() 
     )
     pairs = list(itertools.combinations(range(n_cells), 2))
     families = [(n_cells, i, j) for i, j in pairs]
-    tables = TableCounts(codes).family_counts(families)
+    tables = RowCounts(codes).family_counts(families)
     with mpmath.workdps(50):
         exact = [_exact_negative_log_p(table) for table in tables]
         order = sorted(range(len(pairs)), key=lambda place: -exact[place])

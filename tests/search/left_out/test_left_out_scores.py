@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from bayleaf.classifiers.shared.leave_one_out import leave_one_out
-from bayleaf.counts.table_counts import TableCounts
+from bayleaf.counts.table_counts import RowCounts
 from bayleaf.cpds import (
     Backoff,
     Dirichlet,
@@ -78,7 +78,7 @@ def scores_equal_those_of_a_refit(
     codes = random_codes(CARDS, n_rows, missing=missing, weights=weights, leaning=True)
     parents = STRUCTURES[structure]
     left_out = leave_one_out(
-        TableCounts(codes), domain_of(codes), RULES, None, 20_000_000
+        RowCounts(codes), domain_of(codes), RULES, None, 20_000_000
     )
     scores = left_out.log_scores(families(parents))
     for rule, own in zip(RULES, scores, strict=True):

@@ -11,7 +11,7 @@ import pytest
 
 from bayleaf import AODEClassifier, Backoff, Lidstone, MEstimate
 from bayleaf.classifiers.shared.leave_one_out import leave_one_out
-from bayleaf.counts.table_counts import TableCounts
+from bayleaf.counts.table_counts import RowCounts
 from bayleaf.data.codes import Codes
 from bayleaf.search.left_out.left_out_scores import one_dependence_log_scores
 from covering import pairwise
@@ -44,7 +44,7 @@ def refit(codes: Codes, rule: Any, min_count: int) -> np.ndarray[Any, Any]:
         estimator = AODEClassifier(smoothing=rule, min_count=min_count)
         estimator.smoothing_ = rule
         estimator.classes_ = np.arange(CARDS[-1])
-        counts = TableCounts(without(codes, row))
+        counts = RowCounts(without(codes, row))
         model, _ = estimator._learn(counts, domain, np.random.default_rng(0))
         rows.append(model.class_log_scores(features.rows(slice(row, row + 1))))
     return np.concatenate(rows)
@@ -76,7 +76,7 @@ def scores_equal_those_of_a_refit(
 ) -> None:
     codes = table(missing, weights)
     left_out = leave_one_out(
-        TableCounts(codes), domain_of(codes), [rule], None, 20_000_000
+        RowCounts(codes), domain_of(codes), [rule], None, 20_000_000
     )
     scores = one_dependence_log_scores(left_out, min_count)[0].T
     expected = refit(codes, rule, min_count)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from bayleaf.classifiers.shared.leave_one_out import leave_one_out
-from bayleaf.counts.table_counts import TableCounts
+from bayleaf.counts.table_counts import RowCounts
 from bayleaf.cpds import Backoff, Lidstone, MEstimate, Smoothing
 from bayleaf.data.codes import Codes
 from bayleaf.models.class_model import log_normalize
@@ -24,7 +24,7 @@ MANY_CELLS = 20_000_000
 
 def selected(codes: Codes, k: int, max_cells: int = MANY_CELLS) -> Selection:
     """The whole grid up to some k."""
-    counts = TableCounts(codes)
+    counts = RowCounts(codes)
     left_out = leave_one_out(counts, domain_of(codes), RULES, None, MANY_CELLS)
     prefixes = range(CLASS + 1)
     ranking = rank_parents(counts, k)
@@ -32,7 +32,7 @@ def selected(codes: Codes, k: int, max_cells: int = MANY_CELLS) -> Selection:
 
 
 def expected_log_loss(codes: Codes, ranking: KDBRanking, candidate: Candidate) -> float:
-    """Mean log-loss when all tables are estimated anew for every row."""
+    """Mean log-loss when all tables are estimated again for every row."""
     assert candidate.k is not None
     parents = [
         () if above is None else (CLASS, *above)
@@ -52,7 +52,7 @@ def test_every_candidate_scores_as_a_refit_without_each_row(
     missing: float, rule: Smoothing
 ) -> None:
     codes = random_codes(CARDS, 15, missing=missing, weights="whole", leaning=True)
-    ranking = rank_parents(TableCounts(codes), 3)
+    ranking = rank_parents(RowCounts(codes), 3)
     selection = selected(codes, 3)
     assert len(selection) == 4 * (CLASS + 1) * len(RULES)
     of_the_rule = [c for c in selection if c.smoothing == rule]

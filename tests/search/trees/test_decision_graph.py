@@ -9,7 +9,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from bayleaf.counts.table_counts import TableCounts
+from bayleaf.counts.table_counts import RowCounts
 from bayleaf.scores.local_scores import resolve_score
 from bayleaf.search.structure import SearchResult
 from bayleaf.search.tree_climbing import climb_trees
@@ -31,7 +31,7 @@ def _terms(name: str, total: float) -> TreeTerms:
 def _greedy(
     name: str, counts: np.ndarray, shares: np.ndarray, n_leaves: int
 ) -> tuple[list[set[int]], float]:
-    """Groups of leaves and the whole gain, everything computed anew at each step."""
+    """Groups of leaves and the whole gain, everything computed again at each step."""
     total = float(counts.sum())
     cost = math.log2(n_leaves) if name == "mdl" else 0.0
 
@@ -111,7 +111,7 @@ def _found(*, merge: bool, seed: int = 3) -> tuple[SearchResult, float]:
     rng = np.random.default_rng(seed)
     domain, hierarchies = tree_networks.random_domain(rng, 5)
     codes = tree_networks.random_codes(rng, domain, 500, weighted=True)
-    counts, score = TableCounts(codes, has_class=False), resolve_score("aic")
+    counts, score = RowCounts(codes, has_class=False), resolve_score("aic")
     found = climb_trees(counts, domain, score, hierarchies)
     if merge:
         terms = TreeTerms(score, len(domain), float(codes.weights.sum()))

@@ -1,4 +1,4 @@
-"""Trees grown anew lead out of local optima of splits and collapses."""
+"""Trees grown again lead out of local optima of splits and collapses."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from bayleaf.graph.dag import DAG
 from bayleaf.scores.local_scores import resolve_score
 from bayleaf.search.constraints import Constraints
 from bayleaf.search.structure import Deadline
-from bayleaf.search.trees.escaping import WaysOut
+from bayleaf.search.trees.escaping import LocalOptimumEscape
 from bayleaf.search.trees.leaf_counts import RowTable
 from bayleaf.search.trees.tree_network import (
     HierarchySource,
@@ -38,7 +38,7 @@ def _started(
     source: HierarchySource | None = None,
     deadline: float | None = None,
     from_parents: bool = True,
-) -> tuple[TreeNetwork, WaysOut]:
+) -> tuple[TreeNetwork, LocalOptimumEscape]:
     """A local optimum of splits and collapses, and the ways out of it."""
     rows = RowTable.from_codes(codes, domain.names)
     task = TreeTask(
@@ -57,7 +57,7 @@ def _started(
     trees = [task.tree(child, counts) for child in range(len(domain))]
     network = TreeNetwork(trees, task.constraints, 0)
     _make_simple_moves(network)
-    return network, WaysOut(task, network, counts, from_parents=from_parents)
+    return network, LocalOptimumEscape(task, network, counts, from_parents=from_parents)
 
 
 def _make_simple_moves(network: TreeNetwork) -> None:
@@ -261,10 +261,12 @@ def test_trees_that_are_remembered_are_those_that_would_be_grown(
     assert networks[0] == networks[1]
 
 
-def _anew(ways_out: WaysOut) -> WaysOut:
+def _anew(ways_out: LocalOptimumEscape) -> LocalOptimumEscape:
     """Ways out of the same network that remember nothing."""
     network, task = ways_out._network, ways_out._task
-    return WaysOut(task, network, task.counts(), from_parents=ways_out._from_parents)
+    return LocalOptimumEscape(
+        task, network, task.counts(), from_parents=ways_out._from_parents
+    )
 
 
 def test_ways_out_keep_the_constraints() -> None:

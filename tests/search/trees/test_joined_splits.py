@@ -9,7 +9,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from bayleaf.counts.table_counts import TableCounts
+from bayleaf.counts.table_counts import RowCounts
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.data.value_hierarchy import ValueHierarchy
@@ -208,7 +208,7 @@ def _found(
 ) -> tuple[SearchResult, Codes]:
     codes, domain, hierarchies = _table(seed)
     found = climb_trees(
-        TableCounts(codes, has_class=False),
+        RowCounts(codes, has_class=False),
         domain,
         resolve_score(name),
         hierarchies,

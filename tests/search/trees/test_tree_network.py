@@ -1,4 +1,4 @@
-"""Every move of every tree gains what scoring all trees anew says it gains."""
+"""Every move of every tree gains what scoring all trees again says it gains."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from bayleaf.data.value_hierarchy import ValueHierarchy, flat_hierarchy
 from bayleaf.scores.local_scores import LOCAL_SCORES, resolve_score
 from bayleaf.search.constraints import Constraints
 from bayleaf.search.structure import Deadline
-from bayleaf.search.tree_climbing import grow_fully, propose_until_tired, prune
+from bayleaf.search.tree_climbing import grow_fully, prune, random_moves
 from bayleaf.search.trees.growing import CollapseMove, GrowingTree, SplitMove
 from bayleaf.search.trees.leaf_counts import (
     LeafCounts,
@@ -171,7 +171,7 @@ def test_proposals_split_and_collapse_and_only_ever_gain() -> None:
         network, _ = _spoilt(seed)
         n_before = len(network.result(stopped_early=False).trace)
         rng = np.random.default_rng(seed)
-        assert propose_until_tired(network, Deadline(None), rng)
+        assert random_moves(network, Deadline(None), rng)
         trace = network.result(stopped_early=False).trace[n_before:]
         kinds = {move.kind for move in trace}
         assert kinds & {"remove_split", "abstract_split"}
@@ -183,7 +183,7 @@ def test_proposals_split_and_collapse_and_only_ever_gain() -> None:
 def test_proposals_stop_when_time_is_up() -> None:
     network, _ = _spoilt(0)
     before = network.result(stopped_early=False)
-    assert not propose_until_tired(network, Deadline(0.0), np.random.default_rng(0))
+    assert not random_moves(network, Deadline(0.0), np.random.default_rng(0))
     assert network.result(stopped_early=False) == before
 
 

@@ -54,11 +54,11 @@ from bayleaf.classifiers.shared.training import (
     Learned,
     TrainingTable,
     class_variable,
-    with_columns_aside,
+    split_target_and_weights,
 )
-from bayleaf.counts.count_tables import StoredCounts
+from bayleaf.counts.count_tables import IncrementalCounts
 from bayleaf.counts.source import MOST_ROWS, CountSource
-from bayleaf.counts.table_counts import TableCounts
+from bayleaf.counts.table_counts import RowCounts
 from bayleaf.counts.threads import thread_count
 from bayleaf.cpds.smoothing import Smoothing, resolve_smoothing
 from bayleaf.data.codes import Codes
@@ -68,7 +68,7 @@ from bayleaf.data.encoder_learning import Discretizer, Target, learn_encoder
 from bayleaf.data.memory import size_in_bytes
 from bayleaf.data.random_state import random_generator
 from bayleaf.data.table_encoder import EncodedTable, TableEncoder
-from bayleaf.data.tables.frames import row_labels, take_apart
+from bayleaf.data.tables.frames import row_labels, to_columns
 from bayleaf.describe.summary import Summary, summarize
 from bayleaf.io.native.model_file import SavedModel
 from bayleaf.models.bayesian_network import BayesianNetwork
@@ -83,7 +83,7 @@ from bayleaf.streams.streamed import is_streamed
 from bayleaf.wording import name_list, quoted
 
 if TYPE_CHECKING:
-    from bayleaf.io.native.count_store import CountStore
+    from bayleaf.io.native.count_store import CountFile
 
 # Parameters of `fit` by which a table in batches is read, and what one fit leaves.
 READING = ("target", "store", "max_rows_in_memory", "client", "memory")
@@ -114,7 +114,7 @@ class BayesianClassifier(
         "equal_frequency", "equal_width", or an instance.
     categorical_features : list of str, int or bool, optional
         Columns of numbers that are nominal; all others are then numeric. By default
-        columns of whole numbers with at most ten distinct values are nominal.
+        columns of integers with at most ten distinct values are nominal.
     missing : {"marginalize", "state", "error"}, default="marginalize"
         Missing cells are left out of counts and summed out of predictions, count as
         a state of their own, or are refused.
@@ -186,7 +186,7 @@ class BayesianClassifier(
     smoothing_: Smoothing
     selection_: Selection
     temperature_: float
-    stored_counts_: StoredCounts
+    stored_counts_: IncrementalCounts
     _training_codes: Codes | None
     _loo_score: LeaveOneOutScores | None
     _prior_shift: NDArray[np.float64] | None
@@ -240,7 +240,7 @@ class BayesianClassifier(
         Parameters
         ----------
         X : data frame, ndarray or list of rows, shape (n_rows, n_features)
-            Text, numbers, truth values; missing cells as the table marks them. Or what
+            Text, numbers, booleans; missing cells as the table marks them. Or what
             yields batches and may be larger than memory: a Parquet or CSV path, glob or
             folder, a dataset or reader of pyarrow, a LazyFrame of polars, a relation of
             DuckDB, anything with ``__arrow_c_stream__``. Or a data frame of Dask.
@@ -283,7 +283,7 @@ class BayesianClassifier(
                 reading = reading._replace(client=client, memory=self._memory)
                 fit_batches(self, X, y, reading)
             else:
-                self._fit(*with_columns_aside(X, y, sample_weight, target))
+                self._fit(*split_target_and_weights(X, y, sample_weight, target))
         return self
 
     @available_if(_is_incremental)  # type: ignore[untyped-decorator]
@@ -296,7 +296,7 @@ class BayesianClassifier(
         After any number of batches the model equals that of `fit` on all their rows
         together, as long as no column is numeric: numeric columns keep the cut points
         and integer columns the kind that the first batch gives them. TAN and KDB choose
-        their structure anew.
+        their structure again.
 
         Parameters
         ----------
@@ -365,9 +365,9 @@ class BayesianClassifier(
         """What finds cut points in this fit."""
         return resolve_discretizer(self.discretizer)
 
-    def _count(self, codes: Codes) -> TableCounts:
+    def _count(self, codes: Codes) -> RowCounts:
         """Counts of the training codes."""
-        return TableCounts(codes, self.n_jobs, max_table_cells=self.max_table_cells)
+        return RowCounts(codes, self.n_jobs, max_table_cells=self.max_table_cells)
 
     def _learn_from(
         self, counts: CountSource, class_variable: Variable, rng: np.random.Generator
@@ -403,7 +403,7 @@ class BayesianClassifier(
         self._check_parameters()
         if self.smoothing != AUTO:
             resolve_smoothing(self.smoothing)
-        parts = take_apart(X)
+        parts = to_columns(X)
         validate_data(self, X, y, reset=reset, skip_check_array=True)
         table = TrainingTable.from_arrays(
             parts, y, sample_weight, known_classes, self.weight_scale
@@ -596,7 +596,7 @@ class BayesianClassifier(
         return replace(found, remarks=(*found.remarks, *remarks))
 
     @property
-    def counts_(self) -> CountStore:
+    def counts_(self) -> CountFile:
         """Counts of the training rows, which add up with those of others.
 
         Of the class with all pairs of features, and of the model's own families; with
@@ -607,7 +607,7 @@ class BayesianClassifier(
         check_is_fitted(self, "model_")
         return counts_of(self)
 
-    def count(self, table: Any, *, sample_weight: str | None = None) -> CountStore:
+    def count(self, table: Any, *, sample_weight: str | None = None) -> CountFile:
         """Count other rows as this model reads them: its columns, at its cut points.
 
         Parameters
@@ -620,7 +620,7 @@ class BayesianClassifier(
 
         Returns
         -------
-        CountStore
+        CountFile
             Of the same tables as `counts_`, so that both can be added.
 
         Raises
@@ -640,12 +640,12 @@ class BayesianClassifier(
         return count_batches(source, reading_of(self), families, sample_weight)
 
     @classmethod
-    def from_counts(cls, counts: CountStore, **parameters: Any) -> Self:
+    def from_counts(cls, counts: CountFile, **parameters: Any) -> Self:
         """Learn from counts alone: of other days, of several sites, less some rows.
 
         Parameters
         ----------
-        counts : CountStore
+        counts : CountFile
             Of a table, or of several whose counts were added.
         **parameters
             Of the classifier.
@@ -690,7 +690,7 @@ class BayesianClassifier(
         self, codes: Codes, domain: Domain, rules: Sequence[Smoothing]
     ) -> LeaveOneOut:
         """What scores each row of the codes without itself, under each rule."""
-        counts = TableCounts(codes, self.n_jobs, max_table_cells=self.max_table_cells)
+        counts = RowCounts(codes, self.n_jobs, max_table_cells=self.max_table_cells)
         learned = self.class_prior is None and self.fit_prior
         prior = None if learned else self._class_prior(counts, rules[0])
         return leave_one_out(counts, domain, rules, prior, self.max_table_cells)

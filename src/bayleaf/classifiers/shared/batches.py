@@ -24,7 +24,7 @@ from bayleaf.classifiers.shared.stored_tables import (
     stored_table,
 )
 from bayleaf.classifiers.shared.training import MEAN_ONE
-from bayleaf.counts.store_counts import BlockCounts, StoreCounts
+from bayleaf.counts.store_counts import BlockCounts, DiskCounts
 from bayleaf.cpds.smoothing import resolve_smoothing
 from bayleaf.data.encoder_learning import Discretizer
 from bayleaf.data.random_state import random_generator
@@ -52,7 +52,7 @@ def fit_batches(classifier: Any, table: Any, y: Any, reading: Reading) -> None:
     with classifier._stage("encoding the table"):
         discretizer = classifier._chosen_discretizer(rng)
         stored = stored_table(classifier, table, reading, discretizer)
-    counts = StoreCounts(
+    counts = DiskCounts(
         stored.store,
         classifier.n_jobs,
         max_table_cells=classifier.max_table_cells,

@@ -12,17 +12,17 @@ from numpy.typing import NDArray
 from bayleaf.classifiers.shared.incremental import remembered_counts
 from bayleaf.classifiers.shared.saving import support_of
 from bayleaf.classifiers.shared.stored_tables import adopt_table
-from bayleaf.counts.count_tables import CountTables
+from bayleaf.counts.count_tables import MergeableCounts
 from bayleaf.counts.source import CountSource, Family
-from bayleaf.counts.table_counts import TableCounts
+from bayleaf.counts.table_counts import RowCounts
 from bayleaf.data.class_labels import encode_labels, sorted_positions
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.data.random_state import random_generator
-from bayleaf.data.tables.frames import take_apart
-from bayleaf.io.native.count_store import CountStore
+from bayleaf.data.tables.frames import to_columns
+from bayleaf.io.native.count_store import CountFile
 from bayleaf.io.native.tables import TableReading
 from bayleaf.streams.batch_sources import ArrowSource
-from bayleaf.streams.spooling import TableRoles, checked_weights
+from bayleaf.streams.spilling import TableRoles, checked_weights
 from bayleaf.wording import quoted
 
 # Cells of the table of pairs up to which a fit to batches keeps its counts.
@@ -52,12 +52,12 @@ def families_of(model: Any) -> list[Family]:
     return list(found)
 
 
-def counts_of(classifier: Any) -> CountStore:
+def counts_of(classifier: Any) -> CountFile:
     """Counts of the rows that a classifier was fitted to.
 
     AttributeError if it has neither rows nor counts.
     """
-    kept: CountStore | None = getattr(classifier, "_counts", None)
+    kept: CountFile | None = getattr(classifier, "_counts", None)
     if kept is not None:
         return kept
     codes = classifier._training_codes
@@ -65,12 +65,12 @@ def counts_of(classifier: Any) -> CountStore:
     reading, families = reading_of(classifier), families_of(classifier.model_)
     names = reading.domain.names
     if codes is not None:
-        counts: CountSource = TableCounts(
+        counts: CountSource = RowCounts(
             codes, classifier.n_jobs, max_table_cells=classifier.max_table_cells
         )
-        return CountStore(reading, CountTables.of(counts, names, families))
+        return CountFile(reading, MergeableCounts.of(counts, names, families))
     if stored is not None and stored.knows_pairs:
-        return CountStore(reading, CountTables.of(stored, names))
+        return CountFile(reading, MergeableCounts.of(stored, names))
     raise AttributeError(
         f"counts_ needs the training rows, which this {type(classifier).__name__} does "
         "not hold: they go with pickling and saving; call fit"
@@ -79,7 +79,7 @@ def counts_of(classifier: Any) -> CountStore:
 
 def kept_counts(
     classifier: Any, source: CountSource, reading: TableReading
-) -> CountStore | None:
+) -> CountFile | None:
     """The counts of a table in batches, if they are not many."""
     width = sum(card + 1 for card in source.cards[:-1])
     most = _MOST_KEPT
@@ -88,16 +88,16 @@ def kept_counts(
     if source.cards[-1] * width * width > most:
         return None
     families = families_of(classifier.model_)
-    tables = CountTables.of(source, reading.domain.names, families)
-    return CountStore(reading_of(classifier), tables)
+    tables = MergeableCounts.of(source, reading.domain.names, families)
+    return CountFile(reading_of(classifier), tables)
 
 
-def fit_to_counts(classifier: Any, counts: CountStore) -> None:
+def fit_to_counts(classifier: Any, counts: CountFile) -> None:
     """Fit a classifier to counts; ValueError if they lack a table or it needs rows."""
-    if not isinstance(counts, CountStore):
+    if not isinstance(counts, CountFile):
         raise TypeError(
-            f"from_counts takes a CountStore, got {quoted(type(counts).__name__)}; "
-            "take it from counts_ or read it with CountStore.open"
+            f"from_counts takes a CountFile, got {quoted(type(counts).__name__)}; "
+            "take it from counts_ or read it with CountFile.open"
         )
     classifier._check_parameters()
     own = counts.without_empty_states()
@@ -127,7 +127,7 @@ def count_batches(
     families: list[Family],
     weight: str | None = None,
     prepared: Callable[[pa.Table], pa.Table] = lambda table: table,
-) -> CountStore:
+) -> CountFile:
     """Count the pairs and `families` of a table that is read as another one was.
 
     Other columns are left out. Unknown values become states, unless the reading's rules
@@ -136,7 +136,7 @@ def count_batches(
     """
     target = str(reading.domain.names[-1])
     names = [str(name) for name in reading.encoder.column_names]
-    total: CountStore | None = None
+    total: CountFile | None = None
     TableRoles(target, weight).features_of(list(source.schema.names))
     absent = [name for name in names if name not in source.schema.names]
     if absent:
@@ -172,9 +172,9 @@ def _counted(
     weights: NDArray[np.float64] | None,
     reading: TableReading,
     families: list[Family],
-) -> CountStore:
+) -> CountFile:
     """Counts of some rows."""
-    parts = take_apart(table)
+    parts = to_columns(table)
     encoder = reading.encoder
     if encoder.rules.unknown != "error":
         encoder = encoder.extended(parts)
@@ -184,13 +184,13 @@ def _counted(
         classes, variable.n_states, weights
     )
     domain = Domain((*encoder.domain.variables, variable))
-    counts = CountTables.of(TableCounts(codes), domain.names, families)
+    counts = MergeableCounts.of(RowCounts(codes), domain.names, families)
     labels = np.array(variable.states)
     if reading.label_type == "O":
         labels = np.empty(variable.n_states, dtype=object)
         labels[:] = variable.states
     found = TableReading.of(encoder, domain, labels)
-    return CountStore(found, counts)
+    return CountFile(found, counts)
 
 
 def _classes(variable: Variable, label: pa.Array) -> tuple[Variable, NDArray[np.intp]]:

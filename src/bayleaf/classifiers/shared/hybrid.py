@@ -26,7 +26,7 @@ from bayleaf.classifiers.shared.parameters import (
 )
 from bayleaf.classifiers.shared.training import Learned
 from bayleaf.counts.source import CountSource, Family
-from bayleaf.counts.table_counts import TableCounts
+from bayleaf.counts.table_counts import RowCounts
 from bayleaf.counts.threads import thread_count
 from bayleaf.cpds.distribution import TableCPD
 from bayleaf.cpds.linear_gaussian import LinearGaussianFamilies
@@ -43,19 +43,19 @@ from bayleaf.models.networks.hybrid_network import HybridNetworkModel
 from bayleaf.models.networks.network_model import NetworkModel
 from bayleaf.models.support.number_terms import WeightedLinearFamilies
 from bayleaf.search.constraints import Constraints
+from bayleaf.search.left_out.component_weights import (
+    ComponentWeights,
+    LogProbabilities,
+    fit_component_weights,
+)
 from bayleaf.search.left_out.left_out_scores import LeaveOneOut
 from bayleaf.search.left_out.linear_families import (
     Numbers,
     last_pieces,
     left_out_numbers,
     number_rows,
-    said_numbers,
+    numeric_log_likelihoods,
     weighed_pieces,
-)
-from bayleaf.search.left_out.piece_weights import (
-    LogProbabilities,
-    PieceWeights,
-    weigh_pieces,
 )
 from bayleaf.search.left_out.sampled_networks import scores_of, state_counts
 from bayleaf.wording import quoted
@@ -68,7 +68,7 @@ _PRIOR_RULE = Lidstone(1.0)
 # What is left of a class when its only row is left out, under rules with zeros.
 _LEAST_PRIOR = 1e-15
 
-# Log densities whose sum is shown are whole numbers of such parts.
+# Log densities whose sum is shown are integers of such parts.
 _PARTS_A_NAT = 2.0**20
 
 Floats = NDArray[np.float64]
@@ -77,7 +77,7 @@ Floats = NDArray[np.float64]
 class _Parts(NamedTuple):
     """The nominal part of a training table, and what the rest of it says."""
 
-    counts: TableCounts
+    counts: RowCounts
     domain: Domain
     nominal: list[int]
     families: LinearGaussianFamilies
@@ -198,7 +198,7 @@ class HybridNetworkClassifier(SingleNetworkClassifier):
         if self.numeric_weights is not None and len(self.classes_) > 1:
             return self._weighed(model, parts, network.dag.families[:-1], codes)
         own = codes.column(counts.class_index), np.arange(codes.n_rows)
-        said = said_numbers(parts.families, codes)[own]
+        said = numeric_log_likelihoods(parts.families, codes)[own]
         # Of few binary digits, so that sums depend on no order of the rows.
         said = np.round(said * _PARTS_A_NAT) / _PARTS_A_NAT
         total = float((codes.weights * said).sum())
@@ -217,7 +217,7 @@ class HybridNetworkClassifier(SingleNetworkClassifier):
         """The nominal features with their class, and regressions of the others."""
         aside = set(numbers.features.tolist())
         nominal = [v for v in range(len(domain)) if v not in aside]
-        counts = TableCounts(
+        counts = RowCounts(
             _columns(codes, nominal), self.n_jobs, max_table_cells=self.max_table_cells
         )
         own_domain = Domain(tuple(domain.variables[v] for v in nominal))
@@ -255,7 +255,9 @@ class HybridNetworkClassifier(SingleNetworkClassifier):
         )
         own = merged.column(codes.n_variables - 1)[:most].astype(np.int64)
         logs = LogProbabilities(values, own, weights[:most], thread_count(self.n_jobs))
-        learned = weigh_pieces(logs, np.ones(2 + n_columns), learn=True, scale=True)
+        learned = fit_component_weights(
+            logs, np.ones(2 + n_columns), learn=True, scale=True
+        )
         self._loo_score = scores_of(learned.scores, logs)
         prior = self.smoothing_.estimate(parts.counts.class_counts())
         weighed = _with_weights(model, learned, prior)
@@ -338,7 +340,7 @@ def _spread(families: LinearGaussianFamilies, weights: Floats | float) -> Floats
 
 
 def _with_weights(
-    model: HybridNetworkModel, learned: PieceWeights, prior: Floats
+    model: HybridNetworkModel, learned: ComponentWeights, prior: Floats
 ) -> HybridNetworkModel:
     """The model under learned weights and the prior of the training rows."""
     families = model.linear.families

@@ -8,7 +8,7 @@ import numpy as np
 
 from bayleaf.classifiers.shared.parameters import encoder_rules
 from bayleaf.classifiers.shared.training import class_variable
-from bayleaf.counts.count_tables import StoredCounts
+from bayleaf.counts.count_tables import IncrementalCounts
 from bayleaf.counts.source import CountSource
 from bayleaf.counts.table_counts import rows_by_state
 from bayleaf.data.domain import Domain
@@ -24,7 +24,7 @@ def learn_batch(
     first_call = not hasattr(classifier, "stored_counts_")
     if first_call and hasattr(classifier, "model_"):
         raise ValueError(
-            "a model read from a file holds no counts to add to; fit it anew"
+            "a model read from a file holds no counts to add to; fit it again"
         )
     announced = _announced(classifier, classes, first_call)
     if first_call:
@@ -51,12 +51,12 @@ def seal_counts(classifier: Any, counts: CountSource) -> None:
         classifier.stored_counts_.seal()
 
 
-def _stored(classifier: Any, counts: CountSource) -> StoredCounts:
+def _stored(classifier: Any, counts: CountSource) -> IncrementalCounts:
     """Counts that remember what they were asked."""
-    classifier.stored_counts_ = StoredCounts(counts)
+    classifier.stored_counts_ = IncrementalCounts(counts)
     if classifier.chooses_structure:
         classifier.stored_counts_.keep_pairs()
-    stored: StoredCounts = classifier.stored_counts_
+    stored: IncrementalCounts = classifier.stored_counts_
     return stored
 
 

@@ -49,7 +49,7 @@ def check_mixture(estimator: Any) -> None:
     if estimator.gamma == 0:
         raise ValueError("gamma must be above 0, so that no probability is zero")
     check_choice("missing_denominator", estimator.missing_denominator, DENOMINATORS)
-    check_flag("merge_rows", estimator.merge_rows)
+    check_flag("deduplicate_rows", estimator.deduplicate_rows)
 
 
 def is_to_grow(architecture: Any) -> bool:

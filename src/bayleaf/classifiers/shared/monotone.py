@@ -255,7 +255,7 @@ def _order(variable: Variable) -> NDArray[np.intp]:
     states = variable.known_states
     if variable.kind == "numeric":
         return np.arange(len(states), dtype=np.intp)
-    # Whole numbers of few values are nominal, but have their order all the same.
+    # Integers of few values are nominal, but have their order all the same.
     values = [own for own in states if isinstance(own, numbers.Real | np.bool_)]
     if len(values) < len(states):
         raise ValueError(

@@ -40,7 +40,7 @@ def check_model_size(n_bytes: int, memory: int | None) -> None:
 
 
 def check_count(name: str, value: Any, lowest: int, *, or_else: str = "") -> None:
-    """Raise unless a parameter is a whole number of at least `lowest`.
+    """Raise unless a parameter is an integer of at least `lowest`.
 
     `or_else` names another value that is allowed, for the message.
     """
@@ -85,7 +85,7 @@ def check_share(name: str, value: Any) -> None:
 
 
 def check_flag(name: str, value: Any) -> None:
-    """Raise unless a parameter is a truth value."""
+    """Raise unless a parameter is a boolean."""
     if not isinstance(value, bool | np.bool_):
         raise TypeError(f"{name} must be True or False, got {quoted(value)}")
 
@@ -98,7 +98,7 @@ def check_shared(estimator: Any) -> None:
 
 
 def check_jobs(n_jobs: Any) -> None:
-    """Raise unless `n_jobs` is None or a whole number other than zero."""
+    """Raise unless `n_jobs` is None or an integer other than zero."""
     if n_jobs is None:
         return
     if not isinstance(n_jobs, numbers.Integral):

@@ -13,7 +13,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from bayleaf.counts.source import CountSource
-from bayleaf.counts.table_counts import TableCounts, rows_by_state
+from bayleaf.counts.table_counts import RowCounts, rows_by_state
 from bayleaf.cpds import smoothing as smoothing_rules
 from bayleaf.data import discretizers
 from bayleaf.data.fitted_hierarchies import resolve_hierarchies
@@ -79,7 +79,7 @@ def kept_support(classifier: Any) -> SupportCounts | None:
     counts: CountSource | None = getattr(classifier, "stored_counts_", None)
     codes = classifier._training_codes
     if codes is not None:
-        counts = TableCounts(
+        counts = RowCounts(
             codes, n_jobs=classifier.n_jobs, max_table_cells=classifier.max_table_cells
         )
     return None if counts is None else support_of(classifier, counts)

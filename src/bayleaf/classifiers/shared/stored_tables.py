@@ -35,7 +35,7 @@ from bayleaf.files import locked
 from bayleaf.io.atomic import check_writable
 from bayleaf.io.native.tables import TableReading
 from bayleaf.streams.batch_sources import ArrowSource, open_source
-from bayleaf.streams.spooling import TableRoles, spool_table
+from bayleaf.streams.spilling import TableRoles, spill_table
 from bayleaf.streams.streamed import is_store
 from bayleaf.streams.table_learning import learn_spooled
 from bayleaf.wording import quoted, shown_name
@@ -136,7 +136,7 @@ def stored_table(
         if known is not None:
             shutil.rmtree(folder, ignore_errors=True)
             return known
-        spooled = spool_table(
+        spooled = spill_table(
             source,
             reading.roles,
             folder,
@@ -283,7 +283,7 @@ def adopt_table(classifier: Any, table: TableReading) -> None:
     """Take over how a table was read."""
     encoder, classes = table.encoder, table.classes
     if classes is None:
-        raise ValueError("the codes are of a table without a class; read it anew")
+        raise ValueError("the codes are of a table without a class; read it again")
     adopt_columns(classifier, encoder)
     classifier.classes_ = classes
     checked_loss(classifier.loss, classes)

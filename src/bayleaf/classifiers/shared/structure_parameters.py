@@ -202,7 +202,7 @@ def _tell(unit: str, progress: SearchProgress) -> None:
 
 
 def _seed(random_state: Any) -> int:
-    """The number that seeds restarts; a whole number stands for itself."""
+    """The number that seeds restarts; an integer stands for itself."""
     if isinstance(random_state, numbers.Integral) and int(random_state) >= 0:
         return int(random_state)
     return int(random_generator(random_state).integers(2**31 - 1))

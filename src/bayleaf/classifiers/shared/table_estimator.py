@@ -34,7 +34,7 @@ from bayleaf.data.column_reading import (
 )
 from bayleaf.data.column_table import ColumnTable
 from bayleaf.data.tables.columns import Column, Matrix, Name
-from bayleaf.data.tables.frames import take_apart
+from bayleaf.data.tables.frames import to_columns
 from bayleaf.io.native.model_file import SavedModel, write_model
 from bayleaf.models.fit_stamp import FitStamp
 from bayleaf.models.texts.html_summary import drawing_of, picture_of
@@ -226,6 +226,6 @@ class TableEstimator(
 
     def _parts_as_fitted(self, X: Any) -> Matrix | list[Column]:
         """A table taken apart, once it has the columns of training."""
-        parts = take_apart(X)
+        parts = to_columns(X)
         validate_data(self, X, reset=False, skip_check_array=True)
         return parts

@@ -87,7 +87,7 @@ class TrainingTable(NamedTuple):
         return cls(rows.parts, rows.weights, classes, codes)
 
 
-def with_columns_aside(
+def split_target_and_weights(
     X: Any, y: Any, sample_weight: Any, target: str | None
 ) -> tuple[Any, Any, Any]:
     """Features, labels and weights, where columns of the table are named for them.

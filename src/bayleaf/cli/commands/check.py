@@ -50,14 +50,14 @@ def check(
     from bayleaf.data.column_table import ColumnTable
     from bayleaf.data.discretizers import resolve_discretizer
     from bayleaf.data.encoder_learning import Target, learn_encoder
-    from bayleaf.data.tables.frames import take_apart
+    from bayleaf.data.tables.frames import to_columns
 
     options = options or ModelOptions()
     known = None
     table, labels, weights, _ = training_table(
         data, target, drop=drop, weight=weight, form=form
     )
-    parts = take_apart(table)
+    parts = to_columns(table)
     rows: Any
     if target is None:
         estimator = options.build_density()

@@ -33,7 +33,7 @@ class FoldOptions:
     folds
         Number of folds.
     repeats
-        How often rows are shuffled and dealt into folds anew.
+        How often rows are shuffled and dealt into folds again.
     groups
         Column whose rows of one value, as those of one patient, share a fold; it is no
         feature then.

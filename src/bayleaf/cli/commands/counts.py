@@ -11,7 +11,7 @@ from bayleaf.cli.file_format import FileFormat
 from bayleaf.cli.options import Flag, Output, Strings
 
 if TYPE_CHECKING:
-    from bayleaf.io.native.count_store import CountStore
+    from bayleaf.io.native.count_store import CountFile
 
 COUNTS = ".counts"
 
@@ -83,12 +83,12 @@ def counts(
 
 def _read(
     like: Path | None, weight: str | None, form: FileFormat | None, name: str
-) -> CountStore:
+) -> CountFile:
     """Counts of a table, or from a file of them."""
-    from bayleaf.io.native.count_store import CountStore
+    from bayleaf.io.native.count_store import CountFile
 
     if name.lower().endswith(COUNTS):
-        return CountStore.open(name)
+        return CountFile.open(name)
     if like is None:
         raise ValueError(f"--like must name a model by which {name} is counted")
     from bayleaf.classifiers.shared.from_counts import (

@@ -39,7 +39,7 @@ def explain(
     immutable: Strings = (),
     direction: Strings = (),
     cost: Strings = (),
-    per_step: Strings = (),
+    cost_per_step: Strings = (),
     robustness: Flag = False,
     intervals: Flag = False,
     form: FileFormat | None = None,
@@ -80,7 +80,7 @@ def explain(
     cost
         What it costs to change a feature, such as income=2, and 1 for others: the
         cheapest changes are shown; may be repeated.
-    per_step
+    cost_per_step
         Feature whose cost counts for each state that it moves by; may be repeated.
     robustness
         Show how many wrong, and how many missing, cells would change the class.
@@ -92,7 +92,7 @@ def explain(
     from bayleaf.io import read_model
 
     recourse = _Recourse(
-        counterfactuals, max_changes, immutable, direction, cost, per_step
+        counterfactuals, max_changes, immutable, direction, cost, cost_per_step
     )
     rows = _Rows(data, line or (1,), form)
     single = {
@@ -312,7 +312,7 @@ class _Recourse(NamedTuple):
     immutable: tuple[str, ...]  # features that stay
     direction: tuple[str, ...]  # feature=up or feature=down
     cost: tuple[str, ...]  # feature=cost
-    per_step: tuple[str, ...]  # features whose cost counts by steps
+    cost_per_step: tuple[str, ...]  # features whose cost counts by steps
 
     @property
     def options(self) -> dict[str, Any]:
@@ -322,7 +322,7 @@ class _Recourse(NamedTuple):
             "--immutable": self.immutable,
             "--direction": self.direction,
             "--cost": self.cost,
-            "--per-step": self.per_step,
+            "--cost-per-step": self.cost_per_step,
         }
 
     def check(self, *, robustness: bool) -> None:
@@ -358,7 +358,7 @@ class _Recourse(NamedTuple):
             "immutable": self.immutable,
             "direction": _pairs("--direction", "feature=up or =down", self.direction),
             "cost": costs,
-            "per_step": self.per_step,
+            "cost_per_step": self.cost_per_step,
         }
         limit = self.max_changes
         return settings if limit is None else {**settings, "max_changes": limit}

@@ -122,9 +122,9 @@ def _check_counts_alone(density: bool, *others: object) -> None:
 def _fitted_to_counts(estimator: Any, data: str) -> Any:
     """An estimator of the same settings, fitted to a file of counts."""
     from bayleaf.classifiers.shared.base import BayesianClassifier
-    from bayleaf.io.native.count_store import CountStore
+    from bayleaf.io.native.count_store import CountFile
 
     if not isinstance(estimator, BayesianClassifier):
         raise ValueError(f"{type(estimator).__name__} takes a table, not counts")
     parameters = estimator.get_params(deep=False)
-    return type(estimator).from_counts(CountStore.open(data), **parameters)
+    return type(estimator).from_counts(CountFile.open(data), **parameters)

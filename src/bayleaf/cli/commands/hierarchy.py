@@ -134,7 +134,7 @@ def _table(
 
     from bayleaf.cli.training import training_table
     from bayleaf.data.tables.columns import select_rows
-    from bayleaf.data.tables.frames import take_apart
+    from bayleaf.data.tables.frames import to_columns
 
     table = training_table(data, None, drop=drop, weight=weight, form=form)
     features = table.features
@@ -144,7 +144,7 @@ def _table(
             f"the weight column {quoted(weight)} must hold finite numbers >= 0, not "
             "all zero"
         )
-    parts = select_rows(take_apart(features), weights > 0)
+    parts = select_rows(to_columns(features), weights > 0)
     assert isinstance(parts, list)
     return parts, weights[weights > 0]
 
@@ -157,7 +157,7 @@ def _learned(
     discretizer: str,
 ) -> dict[str | int, ValueHierarchy]:
     """The hierarchies of the wanted columns."""
-    from bayleaf.counts.table_counts import TableCounts
+    from bayleaf.counts.table_counts import RowCounts
     from bayleaf.data.column_reading import EncoderRules
     from bayleaf.data.discretizers import resolve_discretizer
     from bayleaf.data.encoder_learning import learn_encoder
@@ -174,7 +174,7 @@ def _learned(
     encoder, codes = learn_encoder(
         parts, None, weights, resolve_discretizer(discretizer), EncoderRules()
     )
-    counts = TableCounts(codes, has_class=False)
+    counts = RowCounts(codes, has_class=False)
     trees = learn_hierarchies(counts, encoder.domain, linkage, linkage_arity)
     return {
         variable.name: tree

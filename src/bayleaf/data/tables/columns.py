@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 Name = str | int
 
-# Whole numbers that are looked up in a table over their range at most.
+# Integers that are looked up in a table over their range at most.
 _MOST_IN_RANGE = 1 << 16
 
 
@@ -43,7 +43,7 @@ class NumberColumn:
 
     @property
     def is_integer(self) -> bool:
-        """Whether the column was declared to hold whole numbers."""
+        """Whether the column was declared to hold integers."""
         return self.values.dtype.kind in "iu"
 
     def floats(self) -> NDArray[np.float64]:
@@ -74,7 +74,7 @@ class NumberColumn:
         return ValueColumn(self.name, indices, values, repeats=self.repeats)
 
     def places_in_range(self) -> tuple[NDArray[Any], NDArray[np.int64]] | None:
-        """The whole numbers from the least to the greatest, and each cell's place.
+        """The integers from the least to the greatest, and each cell's place.
 
         Missing cells have place 0. None where numbers may be fractions, or are too many
         for a table.
@@ -156,7 +156,7 @@ class Matrix:
 
     @property
     def is_truth(self) -> bool:
-        """Whether cells are truth values."""
+        """Whether cells are booleans."""
         return bool(self.values.dtype.kind == "b")
 
     def columns(self) -> list[PlainColumn]:

@@ -36,7 +36,7 @@ def take_rows(table: Any, rows: NDArray[np.intp]) -> Any:
     return frame[rows.tolist()].to_native()
 
 
-def take_apart(table: Any) -> Matrix | list[Column]:
+def to_columns(table: Any) -> Matrix | list[Column]:
     """Split a data frame, array or list of rows into its columns.
 
     An array of integers becomes a `Matrix`; columns of arrays are called ``x0`` and so
@@ -73,8 +73,8 @@ def take_apart(table: Any) -> Matrix | list[Column]:
 
 
 def plain_columns(table: Any) -> list[PlainColumn]:
-    """The columns of a table in which nothing may be a date; see `take_apart`."""
-    parts = take_apart(table)
+    """The columns of a table in which nothing may be a date; see `to_columns`."""
+    parts = to_columns(table)
     if isinstance(parts, Matrix):
         return parts.columns()
     found: list[PlainColumn] = []

@@ -1,4 +1,4 @@
-"""The short way for a matrix of whole numbers: all its columns in one pass."""
+"""The short way for a matrix of integers: all its columns in one pass."""
 
 from __future__ import annotations
 

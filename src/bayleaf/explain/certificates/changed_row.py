@@ -185,7 +185,7 @@ def check_counts(**counts: Any) -> None:
     """Raise ValueError unless parameters are integers of at least 1."""
     for name, count in counts.items():
         if not isinstance(count, Integral) or count < 1:
-            raise ValueError(f"{name} must be a whole number >= 1, got {quoted(count)}")
+            raise ValueError(f"{name} must be an integer >= 1, got {quoted(count)}")
 
 
 def check_lists(**lists: Any) -> None:

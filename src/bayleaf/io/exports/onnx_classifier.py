@@ -52,9 +52,9 @@ def to_onnx(model: Any) -> Any:
     -------
     onnx.ModelProto
         One input of shape (n_rows, 1) for each column, of strings, or of doubles where
-        the column holds numbers or truth values (0 and 1); an empty string and NaN are
+        the column holds numbers or booleans (0 and 1); an empty string and NaN are
         missing cells. A date has one input for each of its parts, such as
-        ``when.month``. Outputs are ``label`` of shape (n_rows,), whole numbers where
+        ``when.month``. Outputs are ``label`` of shape (n_rows,), integers where
         the classes are, else strings, and ``probabilities`` of shape
         (n_rows, n_classes), doubles. Operators are those of opset 17 and ai.onnx.ml 3.
 
@@ -289,7 +289,7 @@ def _write_results(
 
 
 def _classes(predictor: Predictor) -> Any:
-    """Labels as whole numbers where they are, or else as text."""
+    """Labels as integers where they are, or else as text."""
     classes = predictor.classes.tolist()
     check_characters(classes, "a class label holds", "ONNX")
     if all(isinstance(label, int) for label in classes):

@@ -58,7 +58,7 @@ def packed_codes(codes: NDArray[np.integer[Any]]) -> dict[str, Any]:
 
 
 def digits_of(numbers: Sequence[int]) -> str:
-    """Whole numbers of at least zero as one text, a character for small ones.
+    """Integers of at least zero as one text, a character for small ones.
 
     Digits have base 32, the last of a number first, and are the first 32 characters of
     the alphabet of URLs in base64; those that are followed by more, the other 32.

@@ -230,7 +230,7 @@ def _read_note(key: str, text: str, identifier: str) -> Any:
 
 
 def _check_values(values: Any, key: str, identifier: str) -> None:
-    """Raise unless these are states: a list of texts, numbers, truth values or None."""
+    """Raise unless these are states: a list of texts, numbers, booleans or None."""
     kinds = str | int | float | None
     if not isinstance(values, list) or not all(isinstance(v, kinds) for v in values):
         raise _unfit(key, identifier)

@@ -147,7 +147,7 @@ class _Numbers:
         value = float(self._values[self._at])
         if not value.is_integer() or not least <= value <= most:
             raise self.error(
-                f"{what} should be a whole number from {least} to {most:,}, but it is "
+                f"{what} should be an integer from {least} to {most:,}, but it is "
                 f"{value:.6g}"
             )
         self._at += 1

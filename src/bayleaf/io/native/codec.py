@@ -110,7 +110,7 @@ def _storable(array: np.ndarray[Any, Any], where: str) -> Array:
     if array.dtype.kind not in "biu" or array.dtype == np.uint64:
         raise TypeError(
             f"{where} is an array of {array.dtype}; arrays in model files hold floats, "
-            "truth values or whole numbers"
+            "booleans or integers"
         )
     if array.dtype == np.uint8:
         return array
@@ -256,7 +256,7 @@ class Decoder:
                 "numbers"
             )
         if not all(type(length) is int and length >= 0 for length in shape):
-            raise ModelFileError(f"the shape of {where} should be whole numbers")
+            raise ModelFileError(f"the shape of {where} should be integers")
         return self.arrays.get(value, tuple(shape), where, whole=whole)
 
 
@@ -288,7 +288,7 @@ def _choice(choices: tuple[str, ...], value: Any, where: str) -> str:
 
 
 def _plain(kinds: tuple[Any, ...], value: Any, where: str) -> Any:
-    """A number, text or truth value of one of the types asked for."""
+    """A number, text or boolean of one of the types asked for."""
     if float in kinds and int not in kinds and type(value) is int:
         value = _made(lambda: float(value), where)
     if type(value) not in kinds:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.counts.count_tables import CountTables, shapes_of
+from bayleaf.counts.count_tables import MergeableCounts, shapes_of
 from bayleaf.data.class_labels import sorted_positions
 from bayleaf.data.column_reading import ColumnReading, EncoderRules
 from bayleaf.data.domain import Domain, Variable
@@ -57,7 +57,7 @@ class CountsDocument:
 
 
 @dataclass(frozen=True, eq=False)
-class CountStore:
+class CountFile:
     """Counts of a table, which can be added, taken out and scaled; it holds no rows.
 
     ``a + b`` counts the rows of both, ``a - b`` forgets those of b exactly, and
@@ -68,15 +68,15 @@ class CountStore:
     ----------
     reading : TableReading
         How the table was read, its variables, the class last.
-    tables : CountTables
+    tables : MergeableCounts
         The counts.
     """
 
     reading: TableReading
-    tables: CountTables
+    tables: MergeableCounts
 
     @classmethod
-    def open(cls, path: str | Path, *, max_bytes: int = MAX_BYTES) -> CountStore:
+    def open(cls, path: str | Path, *, max_bytes: int = MAX_BYTES) -> CountFile:
         """Read a file that `save` wrote.
 
         Raises
@@ -89,7 +89,7 @@ class CountStore:
         return cls._of(read_document(path, max_bytes, {FORMAT: CountsDocument}))
 
     @classmethod
-    def from_bytes(cls, content: bytes, *, max_bytes: int = MAX_BYTES) -> CountStore:
+    def from_bytes(cls, content: bytes, *, max_bytes: int = MAX_BYTES) -> CountFile:
         """Read what `to_bytes` gave, such as what another machine sent.
 
         Raises
@@ -101,7 +101,7 @@ class CountStore:
         return cls._of(content_of_bytes(content, "the sent counts", max_bytes, kinds))
 
     @classmethod
-    def _of(cls, found: CountsDocument) -> CountStore:
+    def _of(cls, found: CountsDocument) -> CountFile:
         """The counts in a document."""
         shape, sizes = shapes_of(found.domain.cards, found.families)
         ends = np.cumsum([shape[0], int(np.prod(shape)), *sizes])[:-1]
@@ -116,13 +116,13 @@ class CountStore:
         )
         return cls(
             reading,
-            CountTables(
+            MergeableCounts(
                 found.domain.names, cards, by_class, pairs.reshape(shape), families
             ),
         )
 
     def save(self, path: str | Path) -> None:
-        """Write the counts to a file; `CountStore.open` reads it.
+        """Write the counts to a file; `CountFile.open` reads it.
 
         Raises
         ------
@@ -132,7 +132,7 @@ class CountStore:
         write_document(FORMAT, self._document(), path)
 
     def to_bytes(self) -> bytes:
-        """The content of such a file, to be sent; `CountStore.from_bytes` reads it."""
+        """The content of such a file, to be sent; `CountFile.from_bytes` reads it."""
         return document_bytes(FORMAT, self._document())
 
     def _document(self) -> CountsDocument:
@@ -156,18 +156,18 @@ class CountStore:
         """Weight of all rows."""
         return float(self.tables.by_class.sum())
 
-    def __add__(self, other: CountStore) -> CountStore:
-        if not isinstance(other, CountStore):
+    def __add__(self, other: CountFile) -> CountFile:
+        if not isinstance(other, CountFile):
             return NotImplemented
         one, two = _over_the_same_states(self, other)
         return replace(one, tables=one.tables.plus(two.tables))
 
-    def __radd__(self, other: object) -> CountStore:
+    def __radd__(self, other: object) -> CountFile:
         # `sum` begins with 0.
         return self if type(other) is int and other == 0 else NotImplemented
 
-    def __sub__(self, other: CountStore) -> CountStore:
-        if not isinstance(other, CountStore):
+    def __sub__(self, other: CountFile) -> CountFile:
+        if not isinstance(other, CountFile):
             return NotImplemented
         one, two = _over_the_same_states(self, other)
         tables = one.tables.minus(two.tables)
@@ -179,7 +179,7 @@ class CountStore:
             )
         return replace(one, tables=tables)
 
-    def __mul__(self, factor: float) -> CountStore:
+    def __mul__(self, factor: float) -> CountFile:
         if not isinstance(factor, int | float) or isinstance(factor, bool):
             return NotImplemented
         if not 0.0 < factor < np.inf:
@@ -190,7 +190,7 @@ class CountStore:
 
     def __eq__(self, other: object) -> bool:
         """Whether both hold the same counts of the same states, empty ones apart."""
-        if not isinstance(other, CountStore):
+        if not isinstance(other, CountFile):
             return NotImplemented
         one, two = self.without_empty_states(), other.without_empty_states()
         if one.reading.domain != two.reading.domain:
@@ -208,7 +208,7 @@ class CountStore:
 
     __hash__ = None  # type: ignore[assignment]
 
-    def without_empty_states(self) -> CountStore:
+    def without_empty_states(self) -> CountFile:
         """The same counts without values that no row has, as a fit would know none.
 
         Intervals of numbers stay.
@@ -227,9 +227,9 @@ class CountStore:
             variables.append(replace(variable, states=tuple(states)))
         return self._over(Domain(tuple(variables)), maps)
 
-    def _over(self, domain: Domain, maps: list[NDArray[np.intp]]) -> CountStore:
+    def _over(self, domain: Domain, maps: list[NDArray[np.intp]]) -> CountFile:
         """The same counts over other states."""
-        return CountStore(
+        return CountFile(
             replace(self.reading, domain=domain), self.tables.placed(maps, domain.cards)
         )
 
@@ -248,8 +248,8 @@ def _must_stay(variable: Variable, state: Any) -> bool:
 
 
 def _over_the_same_states(
-    one: CountStore, other: CountStore
-) -> tuple[CountStore, CountStore]:
+    one: CountFile, other: CountFile
+) -> tuple[CountFile, CountFile]:
     """Both counts over the states of either."""
     names = one.reading.domain.names, other.reading.domain.names
     if names[0] != names[1]:
@@ -291,7 +291,7 @@ def _joined(one: Variable, other: Variable) -> Variable:
     return replace(one, states=states, other_state=last[0] if last else None)
 
 
-def _maps(store: CountStore, domain: Domain) -> list[NDArray[np.intp]]:
+def _maps(store: CountFile, domain: Domain) -> list[NDArray[np.intp]]:
     """The code in a domain of each state of a store's variables."""
     pairs = zip(store.reading.domain, domain, strict=True)
     return [

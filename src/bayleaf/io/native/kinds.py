@@ -73,7 +73,7 @@ def register_model_kind(word: str) -> Callable[[type[Kind]], type[Kind]]:
     -------
     callable
         Takes the class, a frozen dataclass whose fields are arrays (annotated as
-        ``NDArray``, finite floats, truth values or whole numbers), plain values,
+        ``NDArray``, finite floats, booleans or integers), plain values,
         distributions, tuples and dataclasses of these, and a domain. Files are not
         trusted: its ``__post_init__`` must refuse values that are no model. What
         takes too long to look at each time that a model is made is for a method

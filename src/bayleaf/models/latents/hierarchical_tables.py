@@ -209,7 +209,7 @@ class HierarchicalTables(ModelKind):
             cell_smoothing=_NO_SMOOTHING,
         )
 
-    def drawn_log_scores(
+    def sample_log_scores(
         self,
         codes: Codes,
         support: SupportCounts,
@@ -223,7 +223,7 @@ class HierarchicalTables(ModelKind):
         scores[:, simple] = self._child_scores(rows, support, n_draws, rng)
         if not simple.all():
             rows = codes.rows(~simple)
-            drawn = super().drawn_log_scores(rows, support, n_draws, rng)
+            drawn = super().sample_log_scores(rows, support, n_draws, rng)
             scores[:, ~simple] = drawn
         return scores
 

@@ -89,7 +89,7 @@ class ClassNetwork(ModelKind):
         cpds = drawn_cpds(self.network.cpds, support, rng)
         return replace(self, network=replace(self.network, cpds=cpds))
 
-    def drawn_log_scores(
+    def sample_log_scores(
         self,
         codes: Codes,
         support: SupportCounts,
@@ -105,7 +105,7 @@ class ClassNetwork(ModelKind):
         )
         if not simple.all():
             rows = codes.rows(~simple)
-            drawn = super().drawn_log_scores(rows, support, n_draws, rng)
+            drawn = super().sample_log_scores(rows, support, n_draws, rng)
             scores[:, ~simple] = drawn
         return scores
 
@@ -354,7 +354,7 @@ class NetworkPosteriorModel(ClassNetwork):
             shift = np.log(self.given_prior) - np.log(self._own_prior)
         return (Look.constant(np.where(self._own_prior > 0, shift, -np.inf)), *terms)
 
-    def drawn_log_scores(
+    def sample_log_scores(
         self,
         codes: Codes,
         support: SupportCounts,
@@ -363,8 +363,8 @@ class NetworkPosteriorModel(ClassNetwork):
     ) -> Floats:
         """Class log scores under draws, which change the network's own prior too."""
         if self.given_prior is None:
-            return super().drawn_log_scores(codes, support, n_draws, rng)
-        return ModelKind.drawn_log_scores(self, codes, support, n_draws, rng)
+            return super().sample_log_scores(codes, support, n_draws, rng)
+        return ModelKind.sample_log_scores(self, codes, support, n_draws, rng)
 
     def with_class_prior(self, class_prior: Floats) -> NetworkPosteriorModel:
         """Return the same model under another class prior, shape (n_classes,)."""

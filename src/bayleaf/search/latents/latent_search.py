@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.counts.source import CountSource
-from bayleaf.counts.table_counts import TableCounts
+from bayleaf.counts.table_counts import RowCounts
 from bayleaf.counts.threads import run_tasks, worthwhile
 from bayleaf.cpds.latent_tree import LatentTree
 from bayleaf.cpds.smoothing import Dirichlet, Smoothing
@@ -65,7 +65,7 @@ class LatentSearchOptions:
     score_folds: int = 5
     significance_level: float = 0.05  # "significance" stops where p is not below
     max_cells: int = 5000  # pairs with more joint states are not joined
-    merge_rows: bool = True  # equal rows share folds; the paper deals single rows
+    deduplicate_rows: bool = True  # equal rows share folds; the paper deals single rows
     smoothing: Smoothing = field(default_factory=Dirichlet)  # of P(node | class)
     prior: Smoothing | None = None  # of P(class); None: as `smoothing`
     feature_selection: Literal["forward"] | None = None  # of class children, afterwards
@@ -112,7 +112,7 @@ class _LatentSearch:
         if not codes.unit_weights and not codes.weights.all():
             codes = codes.rows(codes.weights > 0)
         # Where no rows are dealt, copies of a row are counted alike anyway.
-        if options.merge_rows and self._uses_folds:
+        if options.deduplicate_rows and self._uses_folds:
             codes, _ = merged_rows(codes)
         self._rows = NodeRows(codes)
         self.tree = LatentTree(codes.cards[:-1])
@@ -345,7 +345,7 @@ class LatentProposals:
         self._runs = rows.runs(parts, n_parts)
         cards, n_nodes = codes.cards[:-1], 2 * codes.n_variables
         self._rankings = rank_features(
-            [TableCounts(table, n_jobs) for table in tables],
+            [RowCounts(table, n_jobs) for table in tables],
             cards,
             n_nodes,
             pair_score,

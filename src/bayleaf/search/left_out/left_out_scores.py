@@ -2,7 +2,7 @@
 
 Leaving a row out takes its weight, at most one, from every count that it touches.
 Structure, domain and cut points stay those of all rows, so that the scores equal those
-of parameters that are estimated anew without the row (Martinez, Webb, Chen & Zaidi
+of parameters that are estimated again without the row (Martinez, Webb, Chen & Zaidi
 2016, third pass).
 """
 

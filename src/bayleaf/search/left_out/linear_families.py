@@ -33,7 +33,7 @@ _LEAST_STATES = 3
 _INTERCEPT, _SLOPE, _LEAST_VARIANCE, _PULL = 0.01, 1.0, 0.01, 4.0
 # Numbers of all moment matrices that are held; beyond it features are taken alone.
 _MOST_MOMENTS = 20_000_000
-# Positions are whole numbers of such parts: products of them are summed exactly.
+# Positions are integers of such parts: products of them are summed exactly.
 _POSITIONS_A_UNIT = 4096.0
 # Rows whose products are summed at a time, whatever the number of threads.
 _BLOCK_ROWS = 65_536
@@ -334,7 +334,7 @@ def _fit(moments: Floats, own: Whole) -> tuple[Floats, Floats, Floats]:
 
 
 @dataclass(frozen=True, eq=False)
-class NumberRanking:
+class GaussianParentRanking:
     """Numbers in KDB's order, and the best parents of each."""
 
     numbers: Numbers
@@ -346,7 +346,7 @@ class NumberRanking:
         numbers: Numbers,
         theta: float | str | None = None,
         constraints: Constraints | None = None,
-    ) -> NumberRanking:
+    ) -> GaussianParentRanking:
         """Rank the numbers by information, each taken as normal within the classes.
 
         Parents of at most `theta` nats are left out; with "auto" those whose G² stays
@@ -374,7 +374,7 @@ class NumberRanking:
         return fitted_families(self.numbers, [[own[:k] for own in self.ranked]])
 
 
-def number_tree(
+def gaussian_tree(
     numbers: Numbers, theta: float | None, constraints: Constraints | None = None
 ) -> LinearGaussianFamilies:
     """Families of the tree of largest information, as in TAN.
@@ -394,7 +394,7 @@ def number_tree(
 
 
 def choose_families(
-    ranking: NumberRanking, codes: Codes, log_prior: Floats, least: int = 0
+    ranking: GaussianParentRanking, codes: Codes, log_prior: Floats, least: int = 0
 ) -> tuple[int, LinearGaussianFamilies]:
     """Choose the number of parents that predicts left-out rows best, and families.
 
@@ -431,10 +431,10 @@ def last_pieces(families: LinearGaussianFamilies) -> Whole:
 
 def left_out_numbers(families: LinearGaussianFamilies, codes: Codes) -> Floats:
     """Evidence (nats) of all numbers in left-out rows, (n_classes, n_rows)."""
-    return said_numbers(families, codes, is_left_out=True)
+    return numeric_log_likelihoods(families, codes, is_left_out=True)
 
 
-def said_numbers(
+def numeric_log_likelihoods(
     families: LinearGaussianFamilies, codes: Codes, *, is_left_out: bool = False
 ) -> Floats:
     """Evidence (nats) of all numbers, summed in blocks of rows, (n_classes, n_rows)."""

@@ -21,7 +21,7 @@ from bayleaf.counts.occupied import (
     occupied_size,
 )
 from bayleaf.counts.source import CountSource
-from bayleaf.counts.table_counts import TableCounts
+from bayleaf.counts.table_counts import RowCounts
 from bayleaf.counts.threads import run_tasks
 from bayleaf.cpds.linear_gaussian import LinearGaussianFamilies
 from bayleaf.cpds.random_network import FamilyBank, OwnShares, RandomNetwork, radices_of
@@ -29,6 +29,7 @@ from bayleaf.cpds.smoothing import Dirichlet, Lidstone, MEstimate, Smoothing
 from bayleaf.data.codes import Codes
 from bayleaf.search.constraints import Constraints, Edge
 from bayleaf.search.feature_orders import log_information, noisy_parents
+from bayleaf.search.left_out.component_weights import LogProbabilities
 from bayleaf.search.left_out.left_out_scores import (
     LeaveOneOutScores,
     LeftOutRows,
@@ -36,7 +37,6 @@ from bayleaf.search.left_out.left_out_scores import (
     left_out_class_counts,
     loss_sums,
 )
-from bayleaf.search.left_out.piece_weights import LogProbabilities
 
 # What is left of a class when its only row is left out, under an m-estimate.
 _LEAST_PRIOR = 1e-15
@@ -200,7 +200,7 @@ class NetworkSampler:
         coded = self.counts
         if any((states != np.arange(len(states))).any() for states in maps):
             codes = recoded(coded.rows(), maps)
-            coded = TableCounts(codes, n_jobs, max_table_cells=self.max_table_cells)
+            coded = RowCounts(codes, n_jobs, max_table_cells=self.max_table_cells)
         return (
             log_information(mutual_information(coded)),
             log_information(conditional_mutual_information_matrix(coded)),

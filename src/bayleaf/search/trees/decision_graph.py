@@ -74,7 +74,7 @@ class DecisionGraph:
 
     @property
     def score(self) -> float:
-        """Score of the variable, summed up anew."""
+        """Score of the variable, summed up again."""
         whole = self._whole
         shape = self._shape_score(whole, len(whole.numbers))
         return float(whole.terms.sum()) + shape

@@ -1,4 +1,4 @@
-"""Ways out of local optima of splits and collapses: trees that are grown anew.
+"""Ways out of local optima of splits and collapses: trees that are grown again.
 
 The moves of desJardins, Rathod and Getoor (2008) change one split at a time: turning an
 arc takes many, each of which may lose. Beyond the paper, two moves replace whole trees
@@ -69,7 +69,7 @@ class _WayOut:
     plans: tuple[_Plan, ...]
 
 
-class WaysOut:
+class LocalOptimumEscape:
     """Moves of one restart that replace whole trees.
 
     With `from_parents`, trees are also grown from a first split on each parent.
@@ -93,7 +93,7 @@ class WaysOut:
     def take_first(self) -> bool:
         """Make the first move that gains; False if none does.
 
-        Trees are grown anew in the order of variables, each freely and then from each
+        Trees are grown again in the order of variables, each freely and then from each
         of its parents, and with each choice of hierarchies; after that arcs are turned,
         by child and parent. When time is up the answer is True, whether a move was made
         or not.

@@ -96,7 +96,7 @@ class GrowingTree:
 
     @property
     def score(self) -> float:
-        """Score of the variable, summed up anew."""
+        """Score of the variable, summed up again."""
         data = sum(leaf.term for leaf in self.leaves)
         shape = self._n_with_base @ self._costs(0)
         names = self._terms.naming(self._present)
@@ -287,7 +287,7 @@ class GrowingTree:
             leaf.split_scores = None
 
     def _after_collapse(self) -> None:
-        """Find anew which variables are in, after splits went."""
+        """Find again which variables are in, after splits went."""
         splits = self.splits
         used = {split.variable for split in splits}
         has_fewer = len(used) < len(self._present)

@@ -211,7 +211,7 @@ class NetworkMap {
     }
   }
 
-  /** Lay the map out anew, and fill it. */
+  /** Lay the map out again, and fill it. */
   #again() {
     this.#place();
     this.#findForm();

@@ -38,7 +38,7 @@ class Page {
     this.#question();
     this.session.listeners.push(() => this.update());
     window.addEventListener("hashchange", () => this.#restore(window.location.hash));
-    // The first update writes the address anew.
+    // The first update writes the address again.
     const { hash } = window.location;
     this.update();
     this.#restore(hash);

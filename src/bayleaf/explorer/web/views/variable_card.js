@@ -214,7 +214,7 @@ class VariableCard {
     }
   }
 
-  /** Show a state; what stays the same is not touched, so that it is not laid out anew. */
+  /** Show a state; what stays the same is not touched, so that it is not laid out again. */
   #fill(row, now) {
     const changes = {
       width: (width) => { row.fill.style.width = width; },

@@ -4,7 +4,7 @@
 const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 const DIGITS = new Map(Array.from(ALPHABET, (character, place) => [character, place]));
 
-/** Whole numbers whose digits of base 32 are characters, else the list itself. */
+/** Integers whose digits of base 32 are characters, else the list itself. */
 function shortNumbers(short) {
   if (typeof short !== "string") return short;
   const found = [];

@@ -136,7 +136,7 @@ def _plain(value: Any, where: str) -> Any:
     if not isinstance(found, str | bool | int | float):
         raise ValueError(
             f"{where} holds {quoted(value)}, a {type(value).__name__}, but a scorer "
-            "holds text, numbers and truth values alone; convert it before fitting"
+            "holds text, numbers and booleans alone; convert it before fitting"
         )
     return found
 

@@ -54,7 +54,7 @@ _SCORER = Scorer(read_document(_MODEL), [{kinds}])
 def predict(row: Mapping[Any, Any]) -> Any:
     """The label of a row, given as a dict of columns and values.
 
-    Values are text, numbers, truth values, dates (as such, or as ISO text); None and
+    Values are text, numbers, booleans, dates (as such, or as ISO text); None and
     NaN stand for missing ones. ValueError says in a sentence what cannot be used.
     """
     return _SCORER.predict(row)
@@ -136,7 +136,7 @@ def write_scorer(model: Any, path: str | Path) -> None:
     ------
     ValueError
         If the suffix is another one, a label or state is neither text, number nor
-        truth value, or (in JavaScript) labels or states could not be told apart or
+        boolean, or (in JavaScript) labels or states could not be told apart or
         networks are too large.
     TypeError
         If `model` is no classifier.

@@ -301,7 +301,7 @@ def _check_types(values: Iterable[Any], where: str) -> None:
 
 def _type_name(value: Any) -> str:
     if isinstance(value, str | bool | np.bool_):
-        return "text" if isinstance(value, str) else "truth values"
+        return "text" if isinstance(value, str) else "booleans"
     return "numbers"
 
 

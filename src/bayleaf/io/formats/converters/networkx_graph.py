@@ -90,7 +90,7 @@ def from_networkx(graph: Any) -> BayesianNetwork:
         If networkx is not installed.
     TypeError
         If the graph is no DiGraph, or a node is called by something that is neither
-        text nor a whole number.
+        text nor an integer.
     ValueError
         If a node lacks an attribute, its parents are not those that the arcs say, its
         table holds no distributions of the right shape, or the arcs close a cycle;
@@ -126,7 +126,7 @@ def _variable(name: Any, values: dict[str, Any]) -> Variable:
     if isinstance(name, bool) or not isinstance(name, str | int):
         raise TypeError(
             f"node {name!r} is of the type {type(name).__name__}, but variables are "
-            "called by text or whole numbers; relabel the node"
+            "called by text or integers; relabel the node"
         )
     if "states" not in values:
         raise _lacking(name, "states")

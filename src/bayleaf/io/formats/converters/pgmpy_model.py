@@ -76,7 +76,7 @@ def from_pgmpy(model: Any) -> BayesianNetwork:
         If pgmpy is not installed.
     TypeError
         If it is no such model, or a node is called by something that is neither text
-        nor a whole number.
+        nor an integer.
     ValueError
         If a node has no table, or the tables do not fit each other; the node is named.
     """

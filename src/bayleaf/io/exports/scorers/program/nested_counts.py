@@ -114,7 +114,7 @@ class Counts:
 
 
 def _numbers(short: Any) -> list[Any]:
-    """Whole numbers whose digits of base 32 are characters, else the list itself."""
+    """Integers whose digits of base 32 are characters, else the list itself."""
     if not isinstance(short, str):
         return list(short)
     found, number, place = [], 0, 0

@@ -78,7 +78,7 @@ class Cell:
         )
 
     def _plain(self, value: Any, is_text: bool) -> Any:
-        """A value as text, a number or a truth value, whichever training saw."""
+        """A value as text, a number or a boolean, whichever training saw."""
         was = self._sort() if self.cuts is not None else self.sort
         if not isinstance(value, str):
             self._check_number(value)
@@ -94,7 +94,7 @@ class Cell:
         return value
 
     def _check_number(self, value: Any) -> None:
-        """Raise ValueError unless a value is a finite number or a truth value."""
+        """Raise ValueError unless a value is a finite number or a boolean."""
         try:
             is_infinite = math.isinf(value)
         except TypeError:

@@ -54,12 +54,12 @@ class Cell {
       + `${held} now; convert it to ${was}`);
   }
 
-  /** A value as text or a number, whichever training saw; truth values are 1 and 0. */
+  /** A value as text or a number, whichever training saw; booleans are 1 and 0. */
   #plain(value) {
     if (value instanceof Date) throw this.#differs("dates or times", this.held || "text");
     if (!["string", "number", "boolean", "bigint"].includes(typeof value)) {
       throw new Error(`column ${inQuotes(this.column)} holds a ${typeof value}; give text, `
-        + "a number, a truth value or null");
+        + "a number, a boolean or null");
     }
     const found = typeof value === "string" ? this.#spelled(value) : Number(value);
     if (found === Infinity || found === -Infinity) {
@@ -71,7 +71,7 @@ class Cell {
     return found;
   }
 
-  /** The number or truth value that a text spells where training saw such, or the text. */
+  /** The number or boolean that a text spells where training saw such, or the text. */
   #spelled(text) {
     const word = trimmed(text);
     if (this.form === "truths") return TRUTHS.get(word) ?? text;

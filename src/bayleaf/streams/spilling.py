@@ -74,7 +74,7 @@ class TableRoles:
 
 
 @dataclass
-class SpooledTable:
+class SpilledTable:
     """A table that was read once; its `features` are spools in the table's order."""
 
     folder: Path  # of its files
@@ -156,13 +156,13 @@ class SpooledTable:
                 spool.close()
 
 
-def spool_table(
+def spill_table(
     source: ArrowSource,
     roles: TableRoles,
     folder: Path,
     what: str | None,
     n_jobs: int = 1,
-) -> SpooledTable:
+) -> SpilledTable:
     """Read a table into a folder, from where an interrupted reading ended.
 
     The folder exists; `what` distinguishes this reading from others, None if it cannot
@@ -171,7 +171,7 @@ def spool_table(
     """
     names = list(source.schema.names)
     nothing = dict.fromkeys(roles.features_of(names))
-    table = _restored(folder, roles, what) or SpooledTable(folder, roles, nothing)
+    table = _restored(folder, roles, what) or SpilledTable(folder, roles, nothing)
     table.n_jobs = n_jobs
     noted = table.n_read
     start, first = time.perf_counter(), table.n_read
@@ -200,7 +200,7 @@ def _progress(n_read: int, first: int, n_rows: int | None, start: float) -> str:
     return told
 
 
-def _restored(folder: Path, roles: TableRoles, what: str | None) -> SpooledTable | None:
+def _restored(folder: Path, roles: TableRoles, what: str | None) -> SpilledTable | None:
     """What an interrupted reading of the same table left; None if nothing."""
     path = folder / _STATE
     if what is not None and path.exists():
@@ -214,9 +214,9 @@ def _restored(folder: Path, roles: TableRoles, what: str | None) -> SpooledTable
     return None
 
 
-def _from_state(folder: Path, roles: TableRoles, state: dict[str, Any]) -> SpooledTable:
+def _from_state(folder: Path, roles: TableRoles, state: dict[str, Any]) -> SpilledTable:
     """A table as it was when it was noted how far reading had come."""
-    table = SpooledTable(folder, roles, n_read=state["n_read"])
+    table = SpilledTable(folder, roles, n_read=state["n_read"])
     for place, (name, own) in enumerate(state["features"].items()):
         table.features[name] = restored(name, folder / f"{place:05d}", own)
     if state["target"]:
@@ -231,7 +231,7 @@ def _from_state(folder: Path, roles: TableRoles, state: dict[str, Any]) -> Spool
 
 
 def batch_column(name: str, cells: pa.Array, *, is_ordered: bool = False) -> Column:
-    """Cells of Arrow as a column; whole numbers stay as narrow as they are."""
+    """Cells of Arrow as a column; integers stay as narrow as they are."""
     kind = cells.type
     if pa.types.is_integer(kind) and not pa.types.is_uint64(kind):
         missing = np.asarray(cells.is_null()) if cells.null_count else None

@@ -17,11 +17,11 @@ from scipy.optimize import check_grad, minimize
 from scipy.special import logsumexp
 
 from bayleaf.native.search import weights_descent
-from bayleaf.search.left_out.piece_weights import (
+from bayleaf.search.left_out.component_weights import (
     PENALTIES,
     LogProbabilities,
+    fit_component_weights,
     learn_weights,
-    weigh_pieces,
 )
 from offenders import check_each
 from systems import need
@@ -244,8 +244,8 @@ def test_deepest_pieces_of_hardly_any_weight_get_none() -> None:
     values[np.arange(4000), own, 6] += 0.1
     logs = LogProbabilities(values.astype(np.float32), own, np.ones(4000))
     even = np.array([1.0, *np.full(6, 1 / 3), 0.0])
-    all_kept = weigh_pieces(logs, even, learn=True, scale=False)
-    found = weigh_pieces(logs, even, learn=True, scale=False, shape=(2, 3))
+    all_kept = fit_component_weights(logs, even, learn=True, scale=False)
+    found = fit_component_weights(logs, even, learn=True, scale=False, shape=(2, 3))
     before = all_kept.weights[1:7].reshape(2, 3)
     after = found.weights[1:7].reshape(2, 3)
     slight = before < 0.05 * before.sum(axis=1, keepdims=True)

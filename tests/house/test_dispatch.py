@@ -8,11 +8,14 @@ import re
 
 import pytest
 
-from bayleaf.hand_over import DOERS, STRUCTURE_DOERS
+from bayleaf.dispatch import IMPLEMENTATIONS, STRUCTURE_IMPLEMENTATIONS
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.network_structure import NetworkStructure
 
-TABLES = [(BayesianNetwork, DOERS), (NetworkStructure, STRUCTURE_DOERS)]
+TABLES = [
+    (BayesianNetwork, IMPLEMENTATIONS),
+    (NetworkStructure, STRUCTURE_IMPLEMENTATIONS),
+]
 
 
 @pytest.mark.parametrize(
@@ -32,5 +35,5 @@ def test_every_method_that_hands_over_is_in_the_table(
     kind: type, table: dict[str, tuple[str, str]]
 ) -> None:
     source = inspect.getsource(kind)
-    handed = re.findall(r"hand_over(?:_structure)?\(\s*\"(\w+)\"", source)
+    handed = re.findall(r"dispatch(?:_structure)?\(\s*\"(\w+)\"", source)
     assert set(handed) == set(table)

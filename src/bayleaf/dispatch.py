@@ -12,7 +12,7 @@ from typing import Any
 
 _CONVERTERS = "bayleaf.io.formats.converters"
 # By the method: the module, and its function, which takes the network first.
-DOERS = {
+IMPLEMENTATIONS = {
     "save": ("bayleaf.io.registry", "write_network"),
     "from_networkx": (f"{_CONVERTERS}.networkx_graph", "from_networkx"),
     "from_pgmpy": (f"{_CONVERTERS}.pgmpy_model", "from_pgmpy"),
@@ -23,32 +23,32 @@ DOERS = {
     "fit": ("bayleaf.modelling.fitting", "fit_network"),
 }
 # The same of structures that have no tables yet.
-STRUCTURE_DOERS = {
+STRUCTURE_IMPLEMENTATIONS = {
     "fit": ("bayleaf.modelling.fitting", "fit_structure"),
     "to_networkx": (f"{_CONVERTERS}.networkx_graph", "structure_to_networkx"),
 }
 
 
-def hand_over(method: str, network: Any, *arguments: Any, **options: Any) -> Any:
+def dispatch(method: str, network: Any, *arguments: Any, **options: Any) -> Any:
     """What the function in charge of a method returns.
 
     Parameters
     ----------
     method : str
-        One of `DOERS`.
+        One of `IMPLEMENTATIONS`.
     network : object
         What the method was called on.
     *arguments, **options
         Of the method.
     """
-    return _done(DOERS[method], network, *arguments, **options)
+    return _done(IMPLEMENTATIONS[method], network, *arguments, **options)
 
 
-def hand_over_structure(
+def dispatch_structure(
     method: str, structure: Any, *arguments: Any, **options: Any
 ) -> Any:
     """What the function in charge of a method of a structure returns."""
-    return _done(STRUCTURE_DOERS[method], structure, *arguments, **options)
+    return _done(STRUCTURE_IMPLEMENTATIONS[method], structure, *arguments, **options)
 
 
 def _done(doer: tuple[str, str], *arguments: Any, **options: Any) -> Any:

@@ -249,7 +249,7 @@ def _fit_and_validate(
 
 
 @dataclass(frozen=True, eq=False)
-class PieceWeights:
+class ComponentWeights:
     """Weights of all pieces, and the scores that they give.
 
     `curves` are the features with a curve, and the curves, see `Correction`; the values
@@ -264,7 +264,7 @@ class PieceWeights:
     curves: tuple[NDArray[np.int64], tuple[Floats, ...]] | None = None
     trees: GrownTrees | None = None
 
-    def corrected(self, correction: Correction) -> PieceWeights:
+    def corrected(self, correction: Correction) -> ComponentWeights:
         """The weights as a correction scales them, with its curves."""
         return replace(
             self,
@@ -275,20 +275,20 @@ class PieceWeights:
             curves=(correction.features, correction.curves),
         )
 
-    def with_trees(self, trees: GrownTrees) -> PieceWeights:
+    def with_trees(self, trees: GrownTrees) -> ComponentWeights:
         """The weights with trees."""
         biases = self.biases + trees.base
         return replace(self, biases=biases, scores=trees.scores, trees=trees)
 
 
-def weigh_pieces(
+def fit_component_weights(
     logs: LogProbabilities,
     even: Floats,
     *,
     learn: bool,
     scale: bool,
     shape: tuple[int, int] = (0, 1),
-) -> PieceWeights:
+) -> ComponentWeights:
     """Weigh the pieces of left-out rows.
 
     With `learn`, weights are pulled towards `even` (1 + n_pieces,), under which every
@@ -308,7 +308,7 @@ def weigh_pieces(
         weights, temperature = np.append(found.prior, pieces), 1.0
         biases, penalty = found.biases, found.penalty
     scores = (logs.log_scores(weights) + biases) / temperature
-    return PieceWeights(weights, biases, penalty, temperature, scores)
+    return ComponentWeights(weights, biases, penalty, temperature, scores)
 
 
 def _without_slight(pieces: Floats, shape: tuple[int, int]) -> Floats:
@@ -320,8 +320,8 @@ def _without_slight(pieces: Floats, shape: tuple[int, int]) -> Floats:
     return np.append(np.where(kept, levels, 0.0), pieces[n_tables:])
 
 
-def correct_pieces(
-    weights: PieceWeights,
+def correct_components(
+    weights: ComponentWeights,
     left_out: LeftOutRows,
     variables: Sequence[Variable],
     linear: LinearGaussianFamilies | None,
@@ -330,7 +330,7 @@ def correct_pieces(
     by_trees: bool,
     n_jobs: int = 1,
     unbranched: Collection[int] = (),
-) -> PieceWeights:
+) -> ComponentWeights:
     """Correct the scores of learned weights, as far as held-out rows gain by it.
 
     First trees may grow, without branching at features in `unbranched`; then features
