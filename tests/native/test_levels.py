@@ -75,7 +75,7 @@ print("regressor", hashlib.sha256(model.predict(X).tobytes()).hexdigest())
 """
 
 ANSWER = """
-from inference.junction_tree.test_tree import random_answers
+from inference.test_junction_tree import random_answers
 for seed in range(30):
     for array in random_answers(seed):
         print(array.tobytes().hex())
