@@ -61,6 +61,10 @@ class Postgres:
         with cursor.copy(f"COPY {quoted(table)} FROM STDIN".encode()) as copy:
             for row in cells(frame):
                 copy.write_row(row)
+        # As a note at the head of large queries advises.
+        cursor.execute(
+            b"SET jit = off" if "SET jit = off" in query else b"SET jit = on"
+        )
         cursor.execute(query.encode())
         found = [column.name for column in cursor.description]
         return pd.DataFrame(cursor.fetchall(), columns=found)
