@@ -302,14 +302,18 @@ class AveragedKDBClassifier(EdgeParameters, BayesianClassifier):
         if monotone:
             model, scores = pooled_average(model, monotone, left_out, learned.scores)
             self._loo_score = scores_of(scores, logs)
-        partial_cases = learn_partial_cases(
-            model,
-            model._bank if is_wide else bank,
-            left_out,
-            None if is_wide else logs.values[:, :, 1 : n_tables : self.max_parents + 1],
-            rng,
-            tuple(order.feature for order in monotone),
+        alone = (
+            None if is_wide else logs.values[:, :, 1 : n_tables : self.max_parents + 1]
         )
+        with one_thread_of_linear_algebra():
+            partial_cases = learn_partial_cases(
+                model,
+                model._bank if is_wide else bank,
+                left_out,
+                alone,
+                rng,
+                tuple(order.feature for order in monotone),
+            )
         model = replace(model, partial=partial_cases)
         if not is_wide:
             # The trees that left-out rows have walked serve predictions too.
