@@ -29,7 +29,7 @@ def test_averaging_starts_and_learning_in_batches_help(folds: pd.DataFrame) -> N
     losses = means["log_loss"]
     for learning in ("online", "batch"):
         ten, one = f"{learning}, 10 starts", f"{learning}, 1 start"
-        assert losses[ten] < losses[one] - 0.005
+        assert losses[ten] < losses[one] - 0.009
         assert means["accuracy"][ten] >= means["accuracy"][one]
     assert losses["online, 1 start"] == pytest.approx(0.58, abs=0.02)
     assert losses["online, 10 starts"] == pytest.approx(0.48, abs=0.02)
