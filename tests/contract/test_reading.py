@@ -21,7 +21,7 @@ import pyarrow.parquet as pa_parquet
 import pytest
 
 from bayleaf import AODEClassifier, HNBClassifier, NaiveBayesClassifier, load
-from bayleaf.cli.file_format import FileFormat
+from bayleaf.cli.options import FileFormat
 from bayleaf.cli.tables import read_table
 from bayleaf.data.domain import Domain
 from contract.kinds import each_kind

@@ -123,9 +123,11 @@ INSIDE: dict[str, list[tuple[str, ...]]] = {
     # Classifiers stand beside each other; `sideways_imports` looks at them.
     "classifiers": [("shared",), (REST,)],
     "cli": [
-        ("streams",),
         ("console",),
         ("display",),
+        ("options",),
+        ("csv_reading",),
+        ("tables",),
         (REST,),
         ("commands",),
         ("app",),

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 
 import bayleaf
-from bayleaf.cli.streams import BAD_INPUT, run_shown
+from bayleaf.cli.display import BAD_INPUT, run_shown
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -33,8 +33,8 @@ from bayleaf.cli.commands.query import query
 from bayleaf.cli.commands.report import report
 from bayleaf.cli.commands.reproduce import reproduce
 from bayleaf.cli.commands.sample import sample
+from bayleaf.cli.display import BAD_INPUT
 from bayleaf.cli.model_options import put_first
-from bayleaf.cli.streams import BAD_INPUT
 from bayleaf.native.library import NativeCoreError
 from bayleaf.wording import cut, visible_lines
 

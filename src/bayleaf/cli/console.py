@@ -9,7 +9,6 @@ from typing import Any
 from rich.console import Console
 from rich.segment import Segment
 
-from bayleaf.cli.streams import ShownText
 from bayleaf.wording import visible_lines
 
 
@@ -21,7 +20,8 @@ class ShownConsole(Console):
 
     def __init__(self, *, stderr: bool = False) -> None:
         stream = sys.stderr if stderr else sys.stdout
-        file: Any = stream.with_styles() if isinstance(stream, ShownText) else stream
+        with_styles = getattr(stream, "with_styles", None)
+        file: Any = stream if with_styles is None else with_styles()
         super().__init__(file=file, stderr=stderr, markup=False, emoji=False)
 
     def render_str(self, text: str, **style: Any) -> Any:

@@ -1,14 +1,19 @@
-"""Types of options that several commands share, and texts that name several things."""
+"""Options that several commands share, and texts that name several things."""
 
 from __future__ import annotations
 
+import codecs
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
 from cyclopts import Parameter, Token
 
 from bayleaf.wording import quoted
+
+SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
+_WORDS = {"comma": ",", "semicolon": ";", "tab": "\t", "\\t": "\t", "bar": "|"}
 
 
 def whole_number(kind: type, tokens: Sequence[Token]) -> int:
@@ -31,6 +36,80 @@ OptionalOutput = Annotated[Path | None, Parameter(name=["--output", "-o"])]
 TableOutput = Annotated[
     str, Parameter(name=["--output", "-o"], allow_leading_hyphen=True)
 ]
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class FileFormat:
+    """How CSV files are read.
+
+    Parameters
+    ----------
+    na
+        Cell that counts as empty, beside NA, N/A, NaN, NULL, None, #N/A, n/a and ?;
+        may be repeated.
+    keep_na
+        Only cells without text, and those that --na names, count as empty.
+    sep
+        What stands between cells (comma, semicolon, tab or bar), or another sign; by
+        default found out.
+    decimal
+        Decimal sign, a point or a comma; by default found out.
+    encoding
+        Such as cp1252; by default UTF-8, or UTF-16 with its mark.
+    """
+
+    na: Strings = ()
+    keep_na: Flag = False
+    sep: str | None = None
+    decimal: str | None = None
+    encoding: str | None = None
+
+    @property
+    def missing_texts(self) -> list[str]:
+        """The texts of cells that count as empty."""
+        from bayleaf.data.text_parsing import MISSING_TEXTS
+
+        usual = () if self.keep_na else MISSING_TEXTS
+        return list(dict.fromkeys(["", *usual, *self.na]))
+
+    @property
+    def separator(self) -> str:
+        """What stands between cells; a comma until it is known."""
+        return _WORDS.get(self.sep or ",", self.sep or ",")
+
+    def check(self) -> None:
+        """Raise ValueError unless signs are single and the encoding is known."""
+        if len(self.separator) != 1 or self.separator in '"\r\n':
+            raise ValueError(
+                "--sep must be comma, semicolon, tab, bar or one other sign, got "
+                f"{quoted(self.sep)}"
+            )
+        if self.decimal not in (None, ".", ","):
+            raise ValueError(
+                f"--decimal must be a point or a comma, got {quoted(self.decimal)}"
+            )
+        if self.decimal == self.separator and self.sep is not None:
+            raise ValueError("--decimal and --sep must be different signs")
+        try:
+            codecs.lookup(self.encoding or "utf-8")
+        except LookupError:
+            raise ValueError(
+                f"--encoding names {quoted(self.encoding)}, which is no encoding known "
+                "here; utf-8, utf-16 and cp1252 are"
+            ) from None
+
+    def described(self) -> str:
+        """What is unusual of the format, in words; empty where nothing is."""
+        unusual = []
+        if self.separator != ",":
+            named = SEPARATORS.get(self.separator, quoted(self.separator))
+            unusual.append(f"{named} between cells")
+        if self.decimal == ",":
+            unusual.append("decimal commas")
+        if self.encoding not in (None, "utf-8", "utf-8-sig"):
+            unusual.append(f"encoding {self.encoding}")
+        return ", ".join(unusual)
 
 
 def refuse_options(given: Mapping[str, Any]) -> None:

@@ -1,72 +1,70 @@
-"""Tables that commands read: CSV and Parquet, one file or many, whole or in batches."""
+"""Tables that commands read, whole or in batches, and their rows as codes of a model.
+
+Files are Parquet where a file's name says so, and CSV otherwise.
+"""
 
 from __future__ import annotations
 
-import contextlib
-import io
 import os
-import re
-import stat
-import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+import narwhals as nw
+import numpy as np
 import pyarrow as pa
-import pyarrow.csv as pa_csv
+from numpy.typing import NDArray
 
-from bayleaf.cli.arrow_arrays import arrow_file
-from bayleaf.cli.csv_errors import (
-    BLOCK_BYTES,
+from bayleaf.cli.csv_reading import (
+    arrow_file,
     called,
     check_names,
-    check_quotes,
-    csv_error,
-    header_lines,
-    header_names,
-    wrong_encoding,
+    check_readable,
+    read_csv,
+    read_csv_batches,
 )
-from bayleaf.cli.file_format import SAMPLE_BYTES, FileFormat, as_utf8, encoding_of
+from bayleaf.cli.options import FileFormat, labels_by_text
 from bayleaf.data.domain import Variable
-from bayleaf.data.text_parsing import TRUTHS
-from bayleaf.streams.csv_files import CODECS
-from bayleaf.wording import name_list, near_names, quoted, shown_name
+from bayleaf.data.table_encoder import EncodedTable, TableEncoder
+from bayleaf.data.tables.columns import Column, Name, NumberColumn, ValueColumn
+from bayleaf.data.tables.frames import to_columns
+from bayleaf.wording import name_list, near_names, quoted
 
 if TYPE_CHECKING:
     from bayleaf.streams.batch_sources import ArrowSource
 
 # Rows of a Parquet batch, held in memory at once.
 BATCH_ROWS = 1 << 16
-# A cell that may be a number with a leading zero, or a hexadecimal one, which Arrow
-# takes for a number too, whatever separates cells.
-_PADDED = re.compile(rb"(?:^|[^\w.+-])[+-]?0[\dxX]")
 
 
 def read_table(source: str, form: FileFormat | None = None) -> pa.Table:
-    """Read a whole table, finding out the type of each column.
+    """Read a whole table (``-`` for CSV on standard input), and the types of columns.
 
-    A ``.parquet`` file, any other as CSV (``.gz`` and the like are unpacked), or ``-``
-    for CSV on standard input. Dates, and numbers with leading zeros, stay text, as
-    encoding reads them like those of data frames. What is unusual of a CSV file is in
-    the schema's metadata, "format". OSError, or ValueError with the line of a ragged
-    row.
+    Dates, and numbers with leading zeros, stay text, as encoding reads them like those
+    of data frames. OSError, or ValueError with the line of a ragged row.
     """
     if is_parquet(source):
         table = _open_parquet(source).read()
     else:
-        table = _read_csv(source, form or FileFormat())
-    check_columns(table.schema, source)
+        table = read_csv(source, form or FileFormat())
+    _check_columns(table.schema, source)
     if table.num_rows == 0:
         raise ValueError(f"{called(source)} has a header but no rows")
     return table
 
 
-def is_many_files(data: str) -> bool:
-    """Whether a name is a folder or a glob, and so a table in several files."""
-    if os.path.isdir(data):
-        return True
-    return any(sign in data for sign in "*?[") and not os.path.exists(data)
+def read_batches(
+    source: str, form: FileFormat | None = None
+) -> Iterator[pa.RecordBatch]:
+    """Read a table in batches; all cells of a CSV file as the text they are."""
+    if not is_parquet(source):
+        yield from read_csv_batches(source, form or FileFormat())
+        return
+    file = _open_parquet(source)
+    _check_columns(file.schema_arrow, source)
+    yield from file.iter_batches(batch_size=BATCH_ROWS)
 
 
 def batches_of(
@@ -87,155 +85,44 @@ def batches_of(
     return source
 
 
-def _read_csv(source: str, form: FileFormat) -> pa.Table:
-    """A whole CSV file."""
-    content, form = _csv_bytes(source, form)
-    if content.count(b'"') % 2:
-        check_quotes(io.BytesIO(content), source, form)
+def is_many_files(data: str) -> bool:
+    """Whether a name is a folder or a glob, and so a table in several files."""
+    if os.path.isdir(data):
+        return True
+    return any(sign in data for sign in "*?[") and not os.path.exists(data)
 
+
+def is_parquet(source: str) -> bool:
+    """Whether a file's name says that it is Parquet."""
+    return Path(source).suffix.lower() in {".parquet", ".pq"}
+
+
+def _open_parquet(source: str) -> Any:
+    """A Parquet file, or one sentence why not."""
+    import pyarrow.parquet as pa_parquet
+
+    check_readable(source)
     try:
-        table = _parsed(content, form)
-        twice = len(set(table.column_names)) < table.num_columns
-        names = [] if twice else _better_as_text(table.schema, content)
-        if names:
-            texts = _parsed(content, form, names)
-            wanted = [
-                name
-                for name in names
-                if _is_time(table.schema.field(name)) or _has_padding(texts[name])
-            ]
-            for name in wanted:
-                place = table.column_names.index(name)
-                table = table.set_column(place, name, texts[name])
+        return pa_parquet.ParquetFile(arrow_file(source))
     except pa.ArrowInvalid as error:
-        raise csv_error(source, error, io.BytesIO(content), form) from error
-    described = form.described()
-    return table.replace_schema_metadata({"format": described} if described else None)
+        raise ValueError(f"{source} is no Parquet file: {error}") from error
 
 
-def _parsed(
-    content: bytes, form: FileFormat, as_text: list[str] | None = None
-) -> pa.Table:
-    """What Arrow makes of a CSV file; of some columns alone their texts."""
-    options = pa_csv.ConvertOptions(
-        column_types=None if as_text is None else dict.fromkeys(as_text, pa.string()),
-        include_columns=as_text,
-        null_values=form.missing_texts,
-        strings_can_be_null=True,
-        quoted_strings_can_be_null=True,
-        decimal_point=form.decimal,
-        true_values=[text for text, truth in TRUTHS.items() if truth],
-        false_values=[text for text, truth in TRUTHS.items() if not truth],
-    )
-    return pa_csv.read_csv(
-        pa.BufferReader(content),
-        read_options=pa_csv.ReadOptions(block_size=BLOCK_BYTES),
-        parse_options=pa_csv.ParseOptions(
-            newlines_in_values=True, delimiter=form.separator
-        ),
-        convert_options=options,
-    )
-
-
-def _better_as_text(schema: pa.Schema, content: bytes) -> list[str]:
-    """Columns that Arrow took for times, or that may hold numbers led by zeros."""
-    padded = _PADDED.search(content) is not None
-    return [
-        field.name
-        for field in schema
-        if _is_time(field)
-        or (padded and pa.types.is_integer(field.type))
-        or (padded and pa.types.is_floating(field.type))
-    ]
-
-
-def _is_time(field: pa.Field) -> bool:
-    """Whether a column holds dates or times."""
-    return bool(pa.types.is_temporal(field.type))
-
-
-def _has_padding(texts: pa.ChunkedArray) -> bool:
-    """Whether a number in a column of text has a leading zero."""
-    import pyarrow.compute as pc
-
-    padded = pc.match_substring_regex(texts, r"^\s*[+-]?0[\dxX]")
-    return bool(pc.any(padded).as_py())
-
-
-def read_batches(
-    source: str, form: FileFormat | None = None
-) -> Iterator[pa.RecordBatch]:
-    """Read a table in batches; all cells of a CSV file as the text they are."""
-    if is_parquet(source):
-        file = _open_parquet(source)
-        check_columns(file.schema_arrow, source)
-        yield from file.iter_batches(batch_size=BATCH_ROWS)
-        return
-    form = form or FileFormat()
-    form.check()
-    with _unpacking(source), _open_csv(source, form) as stream:
-        first = header_lines(stream, source)
-        more = _peeked(stream)
-        form = form.found_in(first + more)
-        names = header_names(first, source, form)
-        rejoined = _Rejoined(first, stream)
-        options = pa_csv.ConvertOptions(
-            column_types={name: pa.string() for name in names},
-            null_values=form.missing_texts,
-            strings_can_be_null=True,
-        )
-        failed: list[pa_csv.InvalidRow] = []
-
-        def keep(row: pa_csv.InvalidRow) -> str:
-            failed.append(row)
-            return "error"
-
-        try:
-            for batch in pa_csv.open_csv(
-                rejoined,
-                read_options=pa_csv.ReadOptions(
-                    block_size=BLOCK_BYTES, use_threads=False
-                ),
-                parse_options=pa_csv.ParseOptions(
-                    newlines_in_values=True,
-                    invalid_row_handler=keep,
-                    delimiter=form.separator,
-                ),
-                convert_options=options,
-            ):
-                yield with_points(batch) if form.decimal == "," else batch
-        except pa.ArrowInvalid as error:
-            again = None if source == "-" else _open_csv(source, form)
-            raise csv_error(source, error, again, form, failed) from error
-        except UnicodeError as error:
-            raise wrong_encoding(source) from error
-    if rejoined.n_quotes % 2 and source != "-":
-        with _open_csv(source, form) as stream:
-            check_quotes(stream, source, form)
-
-
-def with_points(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """Decimal commas as points, in the columns that hold numbers alone."""
-    import pyarrow.compute as pc
-
-    columns = []
-    for column in batch.columns:
-        numbers = pc.match_substring_regex(
-            column, r"^\s*[+-]?\d*,?\d+([eE][+-]?\d+)?\s*$"
-        )
-        if pc.all(numbers).as_py():
-            column = pc.replace_substring(column, ",", ".")
-        columns.append(column)
-    return pa.RecordBatch.from_arrays(columns, names=batch.schema.names)
+def _check_columns(schema: pa.Schema, source: str) -> None:
+    """Raise if column names repeat or a CSV file is not UTF-8."""
+    check_names(schema.names, source)
+    for column in schema:
+        if pa.types.is_binary(column.type):
+            raise ValueError(
+                f"column {quoted(column.name)} of {called(source)} is no UTF-8 text; "
+                "save the file as UTF-8"
+            )
 
 
 def select_columns(
     table: pa.Table | pa.RecordBatch, names: Sequence[str], source: str
 ) -> Any:
-    """The named columns of a table, in that order.
-
-    ValueError if one is missing; it offers names close to it.
-    """
+    """The named columns of a table, in that order; ValueError if one is missing."""
     present = table.schema.names
     absent = [name for name in names if name not in present]
     if absent:
@@ -262,111 +149,197 @@ def as_learned(table: pa.Table, domain: Iterable[Variable]) -> pa.Table:
     return table
 
 
-def check_columns(schema: pa.Schema, source: str) -> None:
-    """Raise if column names repeat or a CSV file is not UTF-8."""
-    check_names(schema.names, source)
-    for column in schema:
-        if pa.types.is_binary(column.type):
-            raise ValueError(
-                f"column {quoted(column.name)} of {called(source)} is no UTF-8 text; "
-                "save the file as UTF-8"
-            )
+class TrainingColumns(NamedTuple):
+    """Features, and labels named after their column, row weights and a column aside."""
+
+    features: pa.Table
+    target: Any
+    weights: NDArray[np.float64] | None
+    aside: Any
 
 
-def is_parquet(source: str) -> bool:
-    """Whether a file's name says that it is Parquet."""
-    return Path(source).suffix.lower() in {".parquet", ".pq"}
+def training_table(
+    source: str,
+    target: str | None,
+    *,
+    drop: Sequence[str] = (),
+    weight: str | None = None,
+    form: FileFormat | None = None,
+    aside: str | None = None,
+) -> TrainingColumns:
+    """Read a table and split off weights, a column set aside and, if any, the target.
 
-
-def _open_parquet(source: str) -> Any:
-    """A Parquet file, or one sentence why not."""
-    import pyarrow.parquet as pa_parquet
-
-    _check_readable(source)
-    try:
-        return pa_parquet.ParquetFile(arrow_file(source))
-    except pa.ArrowInvalid as error:
-        raise ValueError(f"{source} is no Parquet file: {error}") from error
-
-
-def _check_readable(source: str) -> None:
-    """Raise if a path is a folder or there is no such file."""
-    try:
-        mode = os.stat(source or ".").st_mode
-    except FileNotFoundError:
-        raise FileNotFoundError(
-            f"cannot read {shown_name(source)}: there is no such file"
-        ) from None
-    if stat.S_ISDIR(mode):
-        raise IsADirectoryError(f"cannot read {shown_name(source)}: it is a folder")
-
-
-def _open_csv(source: str, form: FileFormat) -> IO[bytes]:
-    """A CSV source as a stream of UTF-8, unpacked if it is compressed."""
-    if source == "-":
-        if sys.stdin is None:
-            raise ValueError("cannot read standard input: it is closed; name a file")
-        stream: Any = sys.stdin.buffer
-    else:
-        codec = CODECS.get(Path(source).suffix.lower())
-        stream = io.BufferedReader(
-            pa.input_stream(arrow_file(source), compression=codec)
-        )
-    encoding = encoding_of(_peeked(stream)[:4], form.encoding)
-    return as_utf8(stream, encoding)
-
-
-def _peeked(stream: IO[bytes]) -> bytes:
-    """What a buffered stream holds next, without taking it."""
-    return stream.peek(SAMPLE_BYTES) if isinstance(stream, io.BufferedReader) else b""
-
-
-def _csv_bytes(source: str, form: FileFormat) -> tuple[bytes, FileFormat]:
-    """The whole content of a CSV source in UTF-8, and its format."""
-    form.check()
-    with _unpacking(source):
-        try:
-            with _open_csv(source, form) as stream:
-                content = stream.read()
-        except UnicodeError as error:
-            raise wrong_encoding(source) from error
-    form = form.found_in(content[:SAMPLE_BYTES])
-    header_names(header_lines(io.BytesIO(content), source), source, form)
-    return content, form
-
-
-@contextlib.contextmanager
-def _unpacking(source: str) -> Iterator[None]:
-    """Name the file in an error of its decompression."""
-    if source != "-":
-        _check_readable(source)
-    try:
-        yield
-    except OSError as error:
-        if error.errno is not None or Path(source).suffix.lower() not in CODECS:
-            raise
-        raise ValueError(
-            f"cannot unpack {called(source)}: {error}; correct or rename the file"
-        ) from error
-
-
-class _Rejoined(io.RawIOBase):
-    """A stream whose first line was read already and is given out again.
-
-    Counts the quotation marks that went through it.
+    OSError or ValueError if the file cannot be read, a named column is missing, the
+    target is dropped or has empty cells, or no feature is left.
     """
+    if target in drop:
+        raise ValueError(
+            f"--drop leaves out the target column {quoted(target)}; drop another "
+            "column or name another target"
+        )
+    table = read_table(source, form)
+    special = [name for name in (target, *drop, weight, aside) if name is not None]
+    select_columns(table, special, source)
+    labels = None if target is None else _labels(table, target)
+    features = table.drop_columns(list(dict.fromkeys(special)))
+    if not features.num_columns and target is None:
+        raise ValueError(f"{source} has no column left; drop fewer columns")
+    if not features.num_columns:
+        raise ValueError(f"{source} has no column beside the target; add features")
+    kept = None if aside is None else table.column(aside).combine_chunks()
+    return TrainingColumns(features, labels, _row_weights(table, weight), kept)
 
-    def __init__(self, first: bytes, rest: IO[bytes]) -> None:
-        self._first, self._rest = first, rest
-        self.n_quotes = 0
 
-    def readable(self) -> bool:
-        return True
+def _labels(table: pa.Table, target: str) -> Any:
+    """The target as a narwhals series, whose name the model then shows."""
+    labels = table.column(target)
+    if labels.null_count:
+        first = next(i for i, cell in enumerate(labels) if not cell.is_valid)
+        raise ValueError(
+            f"the target column {quoted(target)} is empty in {labels.null_count} rows "
+            f"(the first is line {first + 1} below the header); remove those rows"
+        )
+    if pa.types.is_temporal(labels.type):
+        # Text that looks like dates is read as dates; as classes it is text.
+        labels = labels.cast(pa.string())
+    named = nw.from_native(pa.table({target: labels}), eager_only=True)
+    return named.get_column(target)
 
-    def read(self, size: int = -1) -> bytes:
-        if self._first:
-            taken, self._first = self._first, b""
+
+def _row_weights(table: pa.Table, column: str | None) -> NDArray[np.float64] | None:
+    """Row weights from their column."""
+    if column is None:
+        return None
+    try:
+        cells = table.column(column).cast(pa.float64())
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+        raise ValueError(
+            f"the weight column {quoted(column)} must hold numbers"
+        ) from error
+    if cells.null_count:
+        raise ValueError(
+            f"the weight column {quoted(column)} has {cells.null_count} empty cells; "
+            "give every row a weight"
+        )
+    return np.asarray(cells.to_numpy())
+
+
+def encode_batch(
+    encoder: TableEncoder,
+    batch: pa.RecordBatch,
+    source: str,
+    *,
+    n_before: int = 0,
+    lines: Sequence[int] | None = None,
+) -> EncodedTable:
+    """Encode the features of a batch, whatever else it holds and in whatever order.
+
+    Messages name `lines` below the header, by default those after the `n_before` rows
+    of earlier batches. Text of a CSV file is read as the model's domain asks; columns
+    that were left out in training may be absent. ValueError if a feature's column is
+    missing, or text occurs where a number belongs.
+    """
+    if lines is None:
+        lines = range(n_before + 1, n_before + 1 + batch.num_rows)
+    variables = {variable.name: variable for variable in encoder.domain}
+    used = [one for one in encoder.readings if one.form != "left_out"]
+    features = select_columns(batch, [str(one.name) for one in used], source)
+    columns: dict[Name, Column] = {}
+    for reading, cells in zip(used, features.columns, strict=True):
+        variable = variables.get(reading.name)
+        is_text = pa.types.is_string(cells.type) or pa.types.is_large_string(cells.type)
+        if variable is not None and reading.form != "duration" and is_text:
+            columns[reading.name] = _TextCells(variable, cells, lines).column()
         else:
-            taken = self._rest.read(size)
-        self.n_quotes += taken.count(b'"')
-        return taken
+            parsed = to_columns(pa.table({str(reading.name): cells}))
+            assert isinstance(parsed, list)
+            # The name may be an integer.
+            columns[reading.name] = replace(parsed[0], name=reading.name)
+    absent = np.full(batch.num_rows, -1, dtype=np.int32)
+    return encoder.transform(
+        [
+            columns.get(name, ValueColumn(name, absent, []))
+            for name in encoder.column_names
+        ]
+    )
+
+
+class _TextCells(NamedTuple):
+    """The cells of a variable as a file has them, with their lines."""
+
+    variable: Variable
+    texts: pa.Array
+    lines: Sequence[int]
+
+    def column(self) -> Column:
+        """The cells as numbers or as states of the variable."""
+        variable = self.variable
+        encoded = self.texts.dictionary_encode()
+        texts = encoded.dictionary.to_pylist()
+        indices = dictionary_codes(encoded)
+        if variable.kind == "numeric" and variable.categories is None:
+            numbers = [np.nan if text is None else self._finite(text) for text in texts]
+            values = np.array([*numbers, np.nan])[indices]
+            return NumberColumn(variable.name, values, np.isnan(values))
+        return ValueColumn(variable.name, indices, self._states(texts))
+
+    def _states(self, texts: list[str | None]) -> list[Hashable]:
+        """For each text the state that it spells, or the value itself."""
+        states = self.variable.categories or self.variable.known_states
+        spelled = labels_by_text(states)
+        has_text = any(isinstance(state, str) for state in states)
+        found: list[Hashable] = []
+        for text in texts:
+            if text is None or text in spelled:
+                found.append(None if text is None else spelled[text])
+            elif has_text or not states:
+                number = as_number(text)
+                known = number is not None and number in spelled.values()
+                found.append(number if known else text)
+            else:
+                # Text among numbers is refused, in whichever batch it stands.
+                value = self._finite(text)
+                found.append(None if np.isnan(value) else value)
+        return found
+
+    def _finite(self, text: str) -> float:
+        """A cell's text as a finite number, or as NaN where it says so."""
+        value = as_number(text)
+        if value is not None and not np.isinf(value):
+            return value
+        line = self.lines[self.texts.index(text).as_py()]
+        truth = any(isinstance(state, bool) for state in self.variable.states)
+        wanted = "true or false" if truth else "a number"
+        raise ValueError(
+            f"column {quoted(self.variable.name)} holds {quoted(text)} where {wanted} "
+            f"belongs (line {line} below the header); correct the cell, or name it "
+            "with --na if it means empty"
+        )
+
+
+def as_number(text: str) -> float | None:
+    """The number that a text spells, or None."""
+    try:
+        # Python takes 1_000 for a number; in a table it is none.
+        return None if "_" in text else float(text)
+    except ValueError:
+        return None
+
+
+def dictionary_codes(array: pa.DictionaryArray) -> NDArray[np.int32]:
+    """The indices of an array as `dictionary_encode` makes it, -1 for nulls.
+
+    Arrow's own conversion loads pandas wherever it is installed, which takes longer
+    than most commands do.
+    """
+    indices = array.indices
+    rows = slice(indices.offset, indices.offset + len(indices))
+    validity, values = indices.buffers()
+    if len(indices) == 0:
+        return np.zeros(0, dtype=np.int32)
+    codes = np.frombuffer(values, dtype=np.int32)[rows]
+    if not indices.null_count:
+        return codes
+    bits = np.frombuffer(validity, dtype=np.uint8)
+    present = np.unpackbits(bits, bitorder="little")[rows]
+    return np.where(present, codes, np.int32(-1))

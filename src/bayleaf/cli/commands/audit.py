@@ -7,8 +7,14 @@ from pathlib import Path
 from typing import Any
 
 from bayleaf.cli.display import draw, progress, report_written, show
-from bayleaf.cli.file_format import FileFormat
-from bayleaf.cli.options import Flag, OptionalOutput, Source, Strings, split_names
+from bayleaf.cli.options import (
+    FileFormat,
+    Flag,
+    OptionalOutput,
+    Source,
+    Strings,
+    split_names,
+)
 from bayleaf.wording import quoted
 
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from bayleaf.cli.display import print_json
-from bayleaf.cli.file_format import FileFormat
 from bayleaf.cli.model_options import ModelOptions
-from bayleaf.cli.options import Flag, Source, Strings
+from bayleaf.cli.options import FileFormat, Flag, Source, Strings
 
 
 def check(
@@ -46,7 +45,7 @@ def check(
         WeightedRows,
         class_variable,
     )
-    from bayleaf.cli.training import training_table
+    from bayleaf.cli.tables import training_table
     from bayleaf.data.column_table import ColumnTable
     from bayleaf.data.discretizers import resolve_discretizer
     from bayleaf.data.encoder_learning import Target, learn_encoder

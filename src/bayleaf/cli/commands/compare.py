@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 from bayleaf.cli.display import print_file, print_json, progress
-from bayleaf.cli.file_format import FileFormat
 from bayleaf.cli.model_options import ModelOptions
-from bayleaf.cli.options import Flag, Source, Strings
+from bayleaf.cli.options import FileFormat, Flag, Source, Strings
 from bayleaf.wording import quoted, visible
 
 if TYPE_CHECKING:
@@ -138,7 +137,7 @@ def compare_models(
     OSError or ValueError if a file, a setting or the positive class, for thresholds,
     does not fit, before models learn.
     """
-    from bayleaf.cli.training import training_table
+    from bayleaf.cli.tables import training_table
     from bayleaf.data.class_labels import encode_labels
     from bayleaf.evaluation.compare import compare as compare_classifiers
     from bayleaf.evaluation.folds import forward_folds

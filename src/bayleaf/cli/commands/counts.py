@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bayleaf.cli.display import print_json, progress, report_written
-from bayleaf.cli.file_format import FileFormat
-from bayleaf.cli.options import Flag, Output, Strings
+from bayleaf.cli.options import FileFormat, Flag, Output, Strings
 
 if TYPE_CHECKING:
     from bayleaf.io.native.count_store import CountFile

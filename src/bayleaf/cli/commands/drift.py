@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bayleaf.cli.display import draw, progress, show
-from bayleaf.cli.file_format import FileFormat
-from bayleaf.cli.options import Flag
+from bayleaf.cli.options import FileFormat, Flag
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -46,8 +45,7 @@ def drift(
     json
         Print all figures as JSON.
     """
-    from bayleaf.cli.coding import encode_batch
-    from bayleaf.cli.tables import batches_of
+    from bayleaf.cli.tables import batches_of, encode_batch
     from bayleaf.explain.drift import drift as compared
     from bayleaf.io.atomic import check_writable
     from bayleaf.loading import load_estimator
@@ -57,8 +55,7 @@ def drift(
     fitted: Any = load_estimator(model)
 
     def encode(batch: pa.RecordBatch, n_before: int) -> Any:
-        lines = range(n_before + 1, n_before + 1 + batch.num_rows)
-        return encode_batch(fitted.encoder_, batch, data, lines=lines)
+        return encode_batch(fitted.encoder_, batch, data, n_before=n_before)
 
     with progress() as work:
         work.say(f"counting {data}")

@@ -13,9 +13,8 @@ from bayleaf.cli.commands.compare import (
     print_points,
 )
 from bayleaf.cli.display import print_json, progress
-from bayleaf.cli.file_format import FileFormat
 from bayleaf.cli.model_options import EVALUATED, REGRESSOR, ModelOptions
-from bayleaf.cli.options import Flag, Source, Strings, refuse_options
+from bayleaf.cli.options import FileFormat, Flag, Source, Strings, refuse_options
 from bayleaf.wording import quoted
 
 if TYPE_CHECKING:
@@ -111,7 +110,7 @@ def _evaluate_regressors(
 ) -> None:
     """Cross-validate regressors on a file and print their scores."""
     from bayleaf.classifiers.shared.parameters import numbers_of
-    from bayleaf.cli.training import training_table
+    from bayleaf.cli.tables import training_table
     from bayleaf.evaluation.regression import cross_validate_regressors
 
     table = training_table(data, target, drop=split.drop, form=form, aside=split.groups)

@@ -10,8 +10,14 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 from cyclopts import Parameter
 
 from bayleaf.cli.display import print_json, progress
-from bayleaf.cli.file_format import FileFormat
-from bayleaf.cli.options import Flag, Source, Strings, labels_by_text, refuse_options
+from bayleaf.cli.options import (
+    FileFormat,
+    Flag,
+    Source,
+    Strings,
+    labels_by_text,
+    refuse_options,
+)
 from bayleaf.wording import quoted
 
 if TYPE_CHECKING:
@@ -136,7 +142,7 @@ class _Rows(NamedTuple):
 
     def encoded(self, encoder: TableEncoder) -> Codes:
         """The features of the rows, in the order of their lines."""
-        from bayleaf.cli.coding import encode_batch
+        from bayleaf.cli.tables import encode_batch
 
         batch = self._batch()
         return encode_batch(encoder, batch, self.data, lines=self.lines).codes
@@ -178,16 +184,14 @@ def _show_robustness(
     predictor: Predictor, rows: _Rows, immutable: Sequence[str], *, as_json: bool
 ) -> None:
     """Show how robust the predictions of all rows of a file are."""
-    from bayleaf.cli.coding import encode_batch
-    from bayleaf.cli.tables import read_batches
+    from bayleaf.cli.tables import encode_batch, read_batches
     from bayleaf.explain import RobustnessOfRows, robustness_of_rows
 
     features = _mutable(predictor, immutable)
     items: list[Robustness] = []
     for batch in read_batches(rows.data, rows.form):
-        lines = range(len(items) + 1, len(items) + 1 + batch.num_rows)
-        codes = encode_batch(predictor.encoder, batch, rows.data, lines=lines).codes
-        items += robustness_of_rows(predictor, codes, features=features)
+        encoded = encode_batch(predictor.encoder, batch, rows.data, n_before=len(items))
+        items += robustness_of_rows(predictor, encoded.codes, features=features)
     result = RobustnessOfRows(tuple(items))
     if as_json:
         values = result.to_dict()

@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bayleaf.cli.file_format import FileFormat
-from bayleaf.cli.options import OptionalOutput, Source
+from bayleaf.cli.options import FileFormat, OptionalOutput, Source
 from bayleaf.wording import visible
 
 if TYPE_CHECKING:

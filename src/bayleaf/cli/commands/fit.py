@@ -6,9 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from bayleaf.cli.display import print_json, progress, report_written
-from bayleaf.cli.file_format import FileFormat
 from bayleaf.cli.model_options import ModelOptions
-from bayleaf.cli.options import Flag, Output, Source, Strings
+from bayleaf.cli.options import FileFormat, Flag, Output, Source, Strings
 from bayleaf.wording import size_text
 
 
@@ -60,8 +59,7 @@ def fit(
     json
         Print the summary as JSON.
     """
-    from bayleaf.cli.tables import batches_of, is_many_files
-    from bayleaf.cli.training import training_table
+    from bayleaf.cli.tables import batches_of, is_many_files, training_table
     from bayleaf.data.memory import size_in_bytes
     from bayleaf.io.atomic import check_writable
     from bayleaf.regression.averaged_kdb_regressor import AveragedKDBRegressor

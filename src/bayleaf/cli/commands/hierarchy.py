@@ -8,10 +8,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from cyclopts import App
 
-from bayleaf.cli.display import print_json, print_json_text
-from bayleaf.cli.file_format import FileFormat
-from bayleaf.cli.options import Flag, Source, Strings, TableOutput
-from bayleaf.cli.streams import BAD_INPUT
+from bayleaf.cli.display import BAD_INPUT, print_json, print_json_text
+from bayleaf.cli.options import FileFormat, Flag, Source, Strings, TableOutput
 from bayleaf.wording import name_list, quoted, shown_name, visible
 
 if TYPE_CHECKING:
@@ -132,7 +130,7 @@ def _table(
     """The columns and weights of the rows that count."""
     import numpy as np
 
-    from bayleaf.cli.training import training_table
+    from bayleaf.cli.tables import training_table
     from bayleaf.data.tables.columns import select_rows
     from bayleaf.data.tables.frames import to_columns
 

@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from bayleaf.cli.display import progress
-from bayleaf.cli.file_format import FileFormat
-from bayleaf.cli.options import Flag, Source, TableOutput, WholeNumber
+from bayleaf.cli.options import FileFormat, Flag, Source, TableOutput, WholeNumber
 from bayleaf.wording import counted
 
 if TYPE_CHECKING:
@@ -63,13 +62,13 @@ def impute(
     """
     import pyarrow as pa
 
-    from bayleaf.cli.csv_errors import called
+    from bayleaf.cli.csv_reading import called
     from bayleaf.cli.output import writing
     from bayleaf.cli.tables import is_parquet, read_batches
     from bayleaf.io import read_network
 
     network = read_network(model)
-    with progress() as work, writing(output) as writer:
+    with progress() as work, writing(output) as write:
         work.say(f"reading {called(data)}")
         batches = list(read_batches(data, form))
         if not sum(batch.num_rows for batch in batches):
@@ -88,7 +87,7 @@ def impute(
         if safe_csv and not is_parquet(output):
             filled = _without_formulas(table, filled)
         for batch in filled.combine_chunks().to_batches():
-            writer.write(batch)
+            write(batch)
     print(f"bayleaf: {counted(n_filled, 'cell')} filled in", file=sys.stderr)
     return 0
 
@@ -103,8 +102,7 @@ def _without_formulas(table: pa.Table, filled: pa.Table) -> pa.Table:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    from bayleaf.cli.arrow_arrays import changed_texts
-    from bayleaf.cli.output import without_formula
+    from bayleaf.cli.output import changed_texts, without_formula
 
     for place, name in enumerate(filled.column_names):
         column = filled.column(place).combine_chunks()

@@ -147,8 +147,7 @@ def _show_importance(
     predictor: Predictor, source: str, target: str | None, *, as_json: bool
 ) -> None:
     """Print what each feature is worth in predicting the rows of a table."""
-    from bayleaf.cli.coding import encode_batch
-    from bayleaf.cli.tables import read_table
+    from bayleaf.cli.tables import encode_batch, read_table
     from bayleaf.explain import importance
 
     table = read_table(source)
@@ -159,8 +158,7 @@ def _show_importance(
             f"--target ({near_names(name, table.column_names)})"
         )
     batch = table.combine_chunks().to_batches()[0]
-    lines = range(1, len(batch) + 1)
-    encoded = encode_batch(predictor.encoder, batch, source, lines=lines)
+    encoded = encode_batch(predictor.encoder, batch, source)
     known = labels_by_text(predictor.classes.tolist())
     labels = [known.get(str(value), value) for value in table.column(name).to_pylist()]
     show(importance(predictor, encoded.codes, labels), as_json=as_json)

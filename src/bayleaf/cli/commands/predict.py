@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bayleaf.cli.display import progress
-from bayleaf.cli.file_format import FileFormat
-from bayleaf.cli.options import Source, TableOutput
+from bayleaf.cli.options import FileFormat, Source, TableOutput
 from bayleaf.wording import counted
 
 if TYPE_CHECKING:
@@ -111,15 +110,15 @@ def _predict_file(
     output: str,
 ) -> None:
     """Predict one file into another."""
-    from bayleaf.cli.csv_errors import called
+    from bayleaf.cli.csv_reading import called
     from bayleaf.cli.output import writing
     from bayleaf.cli.tables import read_batches
     from bayleaf.progress import Work
 
     n_rows, work = 0, Work()
-    with writing(output, ["prediction"] if safe_csv else []) as writer:
+    with writing(output, ["prediction"] if safe_csv else []) as write:
         for batch in read_batches(data, form):
-            writer.write(score(batch, data, n_rows))
+            write(score(batch, data, n_rows))
             n_rows += batch.num_rows
             work.say(f"{n_rows:,} rows predicted")
         if n_rows == 0:
@@ -135,12 +134,11 @@ def _scored(
     first: int,
 ) -> pa.RecordBatch:
     """A batch with its predictions; values that are unknown are counted."""
-    from bayleaf.cli.coding import encode_batch
+    from bayleaf.cli.tables import encode_batch
     from bayleaf.models.predictor import Predictor
     from bayleaf.predictions.scored import with_classes, with_numbers
 
-    lines = range(first + 1, first + 1 + batch.num_rows)
-    encoded = encode_batch(predictor.encoder, batch, source, lines=lines)
+    encoded = encode_batch(predictor.encoder, batch, source, n_before=first)
     unknown.update(encoded.unknown)
     if isinstance(predictor, Predictor):
         return with_classes(predictor, encoded.codes, batch, probabilities)

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from bayleaf.cli.display import print_json, progress
-from bayleaf.cli.file_format import FileFormat
-from bayleaf.cli.options import Flag, OptionalOutput, Source, split_names
+from bayleaf.cli.options import FileFormat, Flag, OptionalOutput, Source, split_names
 from bayleaf.wording import quoted, visible
 
 if TYPE_CHECKING:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from bayleaf.cli.display import progress
+from bayleaf.cli.display import INTERRUPTED, progress
 from bayleaf.cli.options import Flag
-from bayleaf.cli.streams import INTERRUPTED
 from bayleaf.wording import quoted, visible
 
 if TYPE_CHECKING:

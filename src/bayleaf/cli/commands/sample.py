@@ -55,8 +55,8 @@ def sample(
     network = read_network(model)
     evidence = evidence_from(network, given, likelihood)
     names = [str(name) for name in network.domain.names]
-    with writing(output, names if safe_csv else []) as writer:
+    with writing(output, names if safe_csv else []) as write:
         table = network.sample(rows, evidence, random_state=seed, numbers=numbers)
         for batch in table.to_batches():
-            writer.write(batch)
+            write(batch)
     return 0

@@ -20,7 +20,7 @@ import pytest
 
 from bayleaf.cli import main
 from bayleaf.cli.app import app
-from bayleaf.cli.streams import ShownMessages, ShownText
+from bayleaf.cli.display import ShownMessages, ShownText
 from cli.forked_programs import Streams, exit_code, start_fork, start_process
 
 Files = Mapping[str, str]

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from bayleaf.cli.arrow_arrays import dictionary_codes
+from bayleaf.cli.tables import dictionary_codes
 from bayleaf.predictions.scored import number_array, text_array
 from offenders import check_each
 
