@@ -10,7 +10,7 @@ from bayleaf import NaiveBayesClassifier
 from bayleaf.datasets import load_heart
 from bayleaf.evaluation import audit, figures_by_group
 from bayleaf.evaluation.comparison import Comparison
-from bayleaf.evaluation.held_out import CrossValidation, HeldOut
+from bayleaf.evaluation.cross_validation import CrossValidation, HeldOut
 from bayleaf.evaluation.metrics import expected_calibration_error, roc_areas
 from bayleaf.plot import calibration, group_rates, roc
 from bayleaf.plot.evaluations import calibration_bins, roc_points, wilson_interval

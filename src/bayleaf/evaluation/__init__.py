@@ -1,9 +1,8 @@
 """Held-out scores of models, and whether they differ significantly."""
 
 from bayleaf.evaluation.audits import Audit, audit
-from bayleaf.evaluation.compare import compare
-from bayleaf.evaluation.comparison import Comparison
-from bayleaf.evaluation.cross_validation import cross_validate
+from bayleaf.evaluation.comparison import Comparison, compare
+from bayleaf.evaluation.cross_validation import CrossValidation, HeldOut, cross_validate
 from bayleaf.evaluation.density import (
     DensityScores,
     DensityValidation,
@@ -11,7 +10,6 @@ from bayleaf.evaluation.density import (
     entropy_bound,
 )
 from bayleaf.evaluation.groups import GroupedFigures, figures_by_group
-from bayleaf.evaluation.held_out import CrossValidation, HeldOut
 from bayleaf.evaluation.operating_points import (
     LossMatrix,
     OperatingPoint,
@@ -20,11 +18,9 @@ from bayleaf.evaluation.operating_points import (
     read_loss,
 )
 from bayleaf.evaluation.statistics import (
+    RankTest,
     TestResult,
     corrected_t_test,
-)
-from bayleaf.evaluation.statistics_datasets import (
-    RankTest,
     friedman_test,
     mean_ranks,
     nemenyi_critical_difference,

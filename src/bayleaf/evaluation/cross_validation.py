@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numbers
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 import narwhals as nw
@@ -14,16 +16,36 @@ from sklearn.base import clone
 
 from bayleaf.data.class_labels import encode_labels
 from bayleaf.data.tables.frames import take_rows
-from bayleaf.evaluation.folds import check_classes, check_folds, deal_folds
-from bayleaf.evaluation.held_out import CrossValidation, HeldOut
-from bayleaf.evaluation.metrics import Scores, score_predictions
+from bayleaf.evaluation.folds import (
+    Rows,
+    check_classes,
+    check_folds,
+    deal_folds,
+    validate_each,
+)
+from bayleaf.evaluation.metrics import (
+    Scores,
+    expected_calibration_error,
+    score_predictions,
+)
 from bayleaf.evaluation.statistics import Floats
-from bayleaf.progress import Work, displayed
-from bayleaf.wording import quoted
+from bayleaf.results.result import Record
+from bayleaf.wording import brief, brief_fields, counted, near_names, quoted
 
-Rows = NDArray[np.intp]
 # What NumPy's older generator, which deals the folds, takes.
 _LARGEST_SEED = 2**32
+# Scores that are shares of, or means over, the rows of a fold.
+SCORES = (
+    "accuracy",
+    "balanced_accuracy",
+    "log_loss",
+    "brier",
+    "roc_auc",
+    "calibration_error",
+    "cost",
+)
+_FIGURES = tuple(Scores.__dataclass_fields__)
+LARGER_IS_BETTER = frozenset({"accuracy", "balanced_accuracy", "roc_auc"})
 
 
 def cross_validate(
@@ -96,8 +118,11 @@ def cross_validate(
         )
     splits = deal_folds(truth, n_folds, n_repeats, random_state, groups=groups, cv=cv)
     task = _Task(table, classes, truth, splits, loss)
-    with displayed(verbose), Work(len(estimators) * len(splits)) as work:
-        return [_validate(name, one, task, work) for name, one in estimators.items()]
+    validate = partial(_run_fold, task)
+    return [
+        _validation(name, folds, task)
+        for name, folds in validate_each(estimators, splits, validate, verbose)
+    ]
 
 
 def held_out_probabilities(
@@ -179,12 +204,8 @@ def _checked_table(X: Any, n_rows: int) -> Any:
     return X
 
 
-def _validate(name: str, estimator: Any, task: _Task, work: Work) -> CrossValidation:
+def _validation(name: str, folds: Sequence[_Fold], task: _Task) -> CrossValidation:
     """Scores of one classifier on all splits."""
-    folds: list[_Fold] = []
-    for place, (train, test) in enumerate(task.splits, 1):
-        work.step(f"{name}: fold {place} of {len(task.splits)}")
-        folds.append(_run_fold(name, estimator, task, train, test))
     rows = np.concatenate([test for _, test in task.splits])
     proba = np.concatenate([fold.proba for fold in folds])
     return CrossValidation(
@@ -199,7 +220,7 @@ def _validate(name: str, estimator: Any, task: _Task, work: Work) -> CrossValida
     )
 
 
-def _run_fold(name: str, estimator: Any, task: _Task, train: Rows, test: Rows) -> _Fold:
+def _run_fold(task: _Task, name: str, estimator: Any, train: Rows, test: Rows) -> _Fold:
     """Fit a clone on the training rows, then predict and score the others."""
     labels = task.classes[task.truth[train]]
     training, held_out = take_rows(task.X, train), take_rows(task.X, test)
@@ -233,13 +254,15 @@ def _run_fold(name: str, estimator: Any, task: _Task, train: Rows, test: Rows) -
         raise ValueError(
             f"{name} predicted {len(chosen)} classes for {len(test)} held-out rows"
         )
+    # Not every model has arcs to show.
+    edges = getattr(model, "edges_", None)
     return _Fold(
         score_predictions(task.truth[test], chosen, proba, task.loss),
         proba,
         middle - start,
         end - middle,
         getattr(getattr(model, "model_", None), "n_parameters", None),
-        _n_arcs(model),
+        None if edges is None else len(edges),
     )
 
 
@@ -269,12 +292,6 @@ def _spread(name: str, found: Any, seen: Rows, shape: tuple[int, int]) -> Floats
         proba[:, seen] = found
     except (ValueError, TypeError) as error:
         raise ValueError(f"{name} gave probabilities that are no numbers") from error
-    _check_probabilities(name, proba)
-    return proba
-
-
-def _check_probabilities(name: str, proba: Floats) -> None:
-    """Raise if a classifier gave no distribution over the classes."""
     sums = proba.sum(axis=1)
     # Written so that NaN is refused as well; single precision sums to 1 less closely.
     wrong = ~((proba >= 0).all(axis=1) & (np.abs(sums - 1) < 1e-4))
@@ -283,17 +300,130 @@ def _check_probabilities(name: str, proba: Floats) -> None:
             f"{name} gave {int(wrong.sum())} held-out rows probabilities that are no "
             "distribution over the classes (negative, NaN, or not summing to 1)"
         )
-
-
-def _n_arcs(model: Any) -> int | None:
-    """Number of arcs of a fitted model; None where it has no arcs to show."""
-    try:
-        return len(model.edges_)
-    except AttributeError:
-        return None
+    return proba
 
 
 def _mean(values: list[int | None]) -> float | None:
     """Mean over the folds; None if a fold has no value."""
     known = [value for value in values if value is not None]
     return float(np.mean(known)) if len(known) == len(values) else None
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """Predictions for held-out rows, fold after fold.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (n_predictions,)
+        Positions of the rows in the table; each occurs once a repeat.
+    truth : ndarray of shape (n_predictions,)
+        True class indices.
+    proba : ndarray of shape (n_predictions, n_classes)
+        Predicted probabilities.
+    """
+
+    rows: NDArray[np.intp]
+    truth: NDArray[np.intp]
+    proba: Floats
+
+    __repr__ = brief_fields
+
+
+@dataclass(frozen=True)
+class CrossValidation(
+    Record,
+    keys={"name": "model", "held_out": None},
+    computed=("pooled_calibration_error", "n_folds_without_auc", "n_clipped"),
+):
+    """Scores of one classifier over all folds and repeats.
+
+    Parameters
+    ----------
+    name : str
+        What the classifier is called.
+    folds : tuple of Scores
+        One a fold, repeat after repeat.
+    fit_seconds, predict_seconds : float
+        Mean time a fold.
+    n_parameters, n_arcs : float or None
+        Mean number of free parameters and of arcs, those of the class included; None
+        for models that count none.
+    held_out : HeldOut
+        The predictions that were scored.
+    """
+
+    name: str
+    folds: tuple[Scores, ...]
+    fit_seconds: float
+    predict_seconds: float
+    n_parameters: float | None
+    n_arcs: float | None
+    held_out: HeldOut
+
+    def values(self, score: str) -> Floats:
+        """A score of every fold that has it, shape (n_folds,) or less.
+
+        Raises
+        ------
+        ValueError
+            If there is no such score.
+        """
+        if score not in _FIGURES:
+            raise ValueError(
+                f"there is no score {quoted(score)}; {near_names(score, _FIGURES)}"
+            )
+        found = [getattr(fold, score) for fold in self.folds]
+        return np.array([value for value in found if value is not None], dtype=float)
+
+    def mean(self, score: str) -> float:
+        """Mean of a score over the folds that have it.
+
+        Raises
+        ------
+        ValueError
+            If no fold has it.
+        """
+        values = self.values(score)
+        if not len(values):
+            raise ValueError(
+                f"no fold has a {score}: it needs a loss or rows of two classes"
+            )
+        return float(values.mean())
+
+    def sd(self, score: str) -> float:
+        """Standard deviation of a score over the folds; 0 if only one has it."""
+        values = self.values(score)
+        return float(values.std(ddof=1)) if len(values) > 1 else 0.0
+
+    @property
+    def n_folds_without_auc(self) -> int:
+        """Folds in which some class has no area under its ROC curve."""
+        return sum(fold.n_classes_without_auc > 0 for fold in self.folds)
+
+    @property
+    def n_clipped(self) -> int:
+        """Rows whose true class had a probability below 1e-15, over all folds."""
+        return sum(fold.n_clipped for fold in self.folds)
+
+    @property
+    def pooled_calibration_error(self) -> float:
+        """Expected calibration error over all held-out rows together.
+
+        A fold of few rows has bins of few rows, whose chance differences add up; this
+        is the steadier figure, and the one that tables show.
+        """
+        return expected_calibration_error(self.held_out.truth, self.held_out.proba)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Means, standard deviations and folds as plain values."""
+        means = {
+            name: {"mean": self.mean(name), "sd": self.sd(name)}
+            for name in SCORES
+            if len(self.values(name))
+        }
+        return super().to_dict() | means
+
+    def __repr__(self) -> str:
+        scores = [f"{name} {self.mean(name):.4f}" for name in ("accuracy", "log_loss")]
+        return brief(self, self.name, counted(len(self.folds), "fold"), *scores)

@@ -6,19 +6,18 @@ import math
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
-from sklearn.model_selection import KFold
 
 from bayleaf.data.codes import Codes
 from bayleaf.data.tables.frames import take_rows, to_columns
 from bayleaf.density.encoding import read_table
-from bayleaf.evaluation.cross_validation import Rows
+from bayleaf.evaluation.folds import Rows, shuffled_folds, validate_each
 from bayleaf.evaluation.statistics import Floats
-from bayleaf.progress import Work, displayed
 from bayleaf.results.result import Record, plain_values
 from bayleaf.wording import brief, counted
 
@@ -161,12 +160,21 @@ def cross_validate_density(
     ValueError
         If there are fewer rows than folds, or fewer than 2 folds or 1 repeat.
     """
-    splits = _deal(_n_rows(X), n_folds, n_repeats, random_state)
-    with displayed(verbose), Work(len(estimators) * len(splits)) as work:
-        return [
-            _validate(name, estimator, X, splits, n_repeats, work)
-            for name, estimator in estimators.items()
-        ]
+    n_rows = int(getattr(X, "num_rows", None) or len(X))
+    if not 2 <= n_folds <= n_rows or n_repeats < 1:
+        raise ValueError(
+            f"folds must be between 2 and the {n_rows} rows, and repeats at least 1, "
+            f"got {n_folds} and {n_repeats}"
+        )
+    splits = shuffled_folds(n_rows, n_folds, n_repeats, random_state)
+    validations = []
+    for name, folds in validate_each(
+        estimators, splits, partial(_run_fold, X), verbose
+    ):
+        scores, *sizes = zip(*folds, strict=True)
+        means = (float(np.mean(size)) for size in sizes)
+        validations.append(DensityValidation(name, scores, n_repeats, *means))
+    return validations
 
 
 def entropy_bound(codes: Codes) -> float:
@@ -197,61 +205,23 @@ def entropy_bound(codes: Codes) -> float:
     return float(np.sum(counts * np.log(counts / totals[pattern])))
 
 
-def _validate(
-    name: str,
-    estimator: Any,
-    X: Any,
-    splits: list[tuple[Rows, Rows]],
-    n_repeats: int,
-    work: Work,
-) -> DensityValidation:
-    """Held-out log-likelihood of one model on all splits."""
-    folds: list[DensityScores] = []
-    sizes: list[tuple[float, int, int]] = []
-    for place, (train, test) in enumerate(splits, 1):
-        work.step(f"{name}: fold {place} of {len(splits)}")
-        start = time.perf_counter()
-        model = clone(estimator).fit(take_rows(X, train))
-        seconds = time.perf_counter() - start
-        folds.append(_score(name, model, take_rows(X, test)))
-        sizes.append((seconds, model.n_free_parameters_, len(model.edges_)))
-    means: Floats = np.mean(sizes, axis=0)
-    return DensityValidation(name, tuple(folds), n_repeats, *means.tolist())
-
-
-def _score(name: str, model: Any, held_out: Any) -> DensityScores:
-    """Log-likelihood of held-out rows and its bound in the same codes."""
+def _run_fold(
+    X: Any, name: str, estimator: Any, train: Rows, test: Rows
+) -> tuple[DensityScores, float, int, int]:
+    """Scores of a clone fitted to the training rows; seconds, parameters and arcs."""
+    start = time.perf_counter()
+    model = clone(estimator).fit(take_rows(X, train))
+    seconds = time.perf_counter() - start
+    held_out = take_rows(X, test)
     logs: NDArray[np.float64] = model.score_samples(held_out)
     if np.isnan(logs).any():
         raise ValueError(f"{name} gave held-out rows a log probability of NaN")
     encoded, _ = read_table(to_columns(held_out), model.encoder_, model.hierarchies_)
-    return DensityScores(
+    scores = DensityScores(
         n_rows=len(logs),
         log_likelihood=float(logs.sum()),
         bound=entropy_bound(encoded.codes),
         n_impossible=int(np.isneginf(logs).sum()),
         log_probabilities=logs,
     )
-
-
-def _deal(
-    n_rows: int, n_folds: int, n_repeats: int, random_state: int
-) -> list[tuple[Rows, Rows]]:
-    """Training and test rows of each shuffled fold, repeat after repeat."""
-    if not 2 <= n_folds <= n_rows or n_repeats < 1:
-        raise ValueError(
-            f"folds must be between 2 and the {n_rows} rows, and repeats at least 1, "
-            f"got {n_folds} and {n_repeats}"
-        )
-    return [
-        split
-        for repeat in range(n_repeats)
-        for split in KFold(
-            n_folds, shuffle=True, random_state=random_state + repeat
-        ).split(np.zeros(n_rows))
-    ]
-
-
-def _n_rows(X: Any) -> int:
-    """Rows of an array or a data frame."""
-    return int(getattr(X, "num_rows", None) or len(X))
+    return scores, seconds, model.n_free_parameters_, len(model.edges_)

@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
-from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
+from sklearn.model_selection import (
+    GroupKFold,
+    KFold,
+    StratifiedGroupKFold,
+    StratifiedKFold,
+)
 
 from bayleaf.data.tables.columns import Column, TimeColumn, ValueColumn
 from bayleaf.data.tables.frames import to_columns, value_column
 from bayleaf.data.text_parsing import spelled_out
+from bayleaf.progress import Work, displayed
 
 Rows = NDArray[np.intp]
 Split = tuple[Rows, Rows]
+Fold = TypeVar("Fold")
 
 
 def deal_folds(
@@ -50,6 +57,37 @@ def deal_folds(
             warnings.filterwarnings("ignore", message="The least populated class")
             splits += list(dealer.split(np.zeros(len(truth)), truth, labels))
     return splits
+
+
+def shuffled_folds(
+    n_rows: int, n_folds: int, n_repeats: int, random_state: int, groups: Any = None
+) -> list[Split]:
+    """Folds of rows without classes; rows of one value in `groups` share a fold."""
+    dealer = KFold if groups is None else GroupKFold
+    rows = np.empty((n_rows, 1))
+    return [
+        split
+        for repeat in range(n_repeats)
+        for split in dealer(
+            n_folds, shuffle=True, random_state=random_state + repeat
+        ).split(rows, groups=groups)
+    ]
+
+
+def validate_each(
+    estimators: Mapping[str, Any],
+    splits: Sequence[Split],
+    validate: Callable[[str, Any, Rows, Rows], Fold],
+    verbose: int,
+) -> Iterator[tuple[str, list[Fold]]]:
+    """What `validate` makes of each estimator, by its name, on all splits."""
+    with displayed(verbose), Work(len(estimators) * len(splits)) as work:
+        for name, estimator in estimators.items():
+            folds = []
+            for place, (train, test) in enumerate(splits, 1):
+                work.step(f"{name}: fold {place} of {len(splits)}")
+                folds.append(validate(name, estimator, train, test))
+            yield name, folds
 
 
 def forward_folds(times: Any, n_folds: int) -> list[Split]:

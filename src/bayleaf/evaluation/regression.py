@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
-from sklearn.model_selection import GroupKFold, KFold
 
 from bayleaf.data.tables.frames import take_rows
-from bayleaf.progress import Work, displayed
+from bayleaf.evaluation.folds import Rows, shuffled_folds, validate_each
 from bayleaf.results.result import Record
 from bayleaf.wording import brief
 
@@ -75,22 +74,15 @@ def cross_validate_regressors(
             f"n_folds must be from 2 to the number of rows ({len(target)}), got "
             f"{n_folds}"
         )
-    deals = []
-    for repeat in range(n_repeats):
-        kind = KFold if groups is None else GroupKFold
-        folds = kind(n_folds, shuffle=True, random_state=random_state + repeat)
-        deals += list(folds.split(np.empty((len(target), 1)), groups=groups))
-    found = {}
-    with displayed(verbose), Work(len(deals) * len(estimators)) as work:
-        for name, estimator in estimators.items():
-            parts = []
-            for learned, held_out in deals:
-                work.step(f"cross-validating {name}")
-                fitted = clone(estimator).fit(take_rows(X, learned), target[learned])
-                said = fitted.predict_distribution(take_rows(X, held_out))
-                parts.append(row_facts(said, target[held_out]))
-            found[name] = scores_of_rows(np.concatenate(parts))
-    return found
+    splits = shuffled_folds(len(target), n_folds, n_repeats, random_state, groups)
+
+    def validate(_: str, estimator: Any, train: Rows, test: Rows) -> Floats:
+        fitted = clone(estimator).fit(take_rows(X, train), target[train])
+        predicted = fitted.predict_distribution(take_rows(X, test))
+        return row_facts(predicted, target[test])
+
+    validated = validate_each(estimators, splits, validate, verbose)
+    return {name: scores_of_rows(np.concatenate(folds)) for name, folds in validated}
 
 
 def row_facts(said: Any, target: Floats) -> Floats:

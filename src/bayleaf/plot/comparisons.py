@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bayleaf.evaluation.statistics import scores_of
-from bayleaf.evaluation.statistics_datasets import RankTest, mean_ranks, score_table
+from bayleaf.evaluation.statistics import RankTest, mean_ranks, score_table, scores_of
 from bayleaf.plot import style
 from bayleaf.wording import near_names, quoted
 

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from bayleaf.evaluation.audits import Audit
 from bayleaf.evaluation.comparison import Comparison
+from bayleaf.evaluation.cross_validation import CrossValidation, HeldOut
 from bayleaf.evaluation.groups import GroupedFigures, GroupFigures
 from bayleaf.evaluation.groups.figures import RATES
-from bayleaf.evaluation.held_out import CrossValidation, HeldOut
 from bayleaf.evaluation.metrics import (
     CALIBRATION_BINS,
     binned_by_confidence,

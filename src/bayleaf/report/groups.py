@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.evaluation.audits.group_columns import GroupColumn, crossed, decoded
 from bayleaf.evaluation.groups import Groups
 from bayleaf.evaluation.groups.figures import Task
+from bayleaf.evaluation.groups.group_columns import GroupColumn, crossed, decoded
 from bayleaf.evaluation.groups.grouped_figures import figures_of_kept
-from bayleaf.evaluation.privacy import Privacy
-from bayleaf.evaluation.rounded_rows import PredictedRows
+from bayleaf.evaluation.privacy import PredictedRows, Privacy
 from bayleaf.report.quality import Predictions
 
 Values = dict[str, Any]

@@ -2,7 +2,7 @@
 
 All scores, curves and operating points, and all figures of groups, are computed from
 these rows as they would be from others, so that they can tell no more than
-`bayleaf.evaluation.rounded_rows` keeps.
+`bayleaf.evaluation.privacy` keeps.
 """
 
 from __future__ import annotations
@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 from bayleaf.evaluation.groups import Groups
 from bayleaf.evaluation.groups.figures import Task
 from bayleaf.evaluation.groups.grouped_figures import kept_rows
-from bayleaf.evaluation.privacy import BY_CLASS, Privacy
-from bayleaf.evaluation.rounded_rows import PredictedRows
+from bayleaf.evaluation.privacy import BY_CLASS, PredictedRows, Privacy
 from bayleaf.report.quality import Predictions
 
 

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.evaluation.cross_validation import held_out_probabilities
-from bayleaf.evaluation.held_out import CrossValidation
+from bayleaf.evaluation.cross_validation import CrossValidation, held_out_probabilities
 from bayleaf.evaluation.metrics import roc_areas, score_predictions
 from bayleaf.evaluation.operating_points import (
     USUAL_THRESHOLDS,

@@ -14,7 +14,7 @@ from bayleaf.classifiers.shared.base import BayesianClassifier
 from bayleaf.classifiers.shared.parameters import checked_loss
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain, Variable, masked_domain
-from bayleaf.evaluation.audits.group_columns import GroupColumn, group_columns
+from bayleaf.evaluation.groups.group_columns import GroupColumn, group_columns
 from bayleaf.evaluation.operating_points import LossMatrix, class_names
 from bayleaf.evaluation.privacy import BY_CLASS, Privacy
 from bayleaf.evaluation.table_rows import labels_of, model_columns, other_columns

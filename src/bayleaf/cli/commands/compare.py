@@ -16,7 +16,7 @@ from bayleaf.wording import quoted, visible
 
 if TYPE_CHECKING:
     from bayleaf.evaluation.comparison import Comparison
-    from bayleaf.evaluation.held_out import CrossValidation
+    from bayleaf.evaluation.cross_validation import CrossValidation
     from bayleaf.evaluation.operating_points import OperatingPoint
 
 _DEFAULT = "nb,tan,kdb,hnb,auto"
@@ -139,7 +139,7 @@ def compare_models(
     """
     from bayleaf.cli.tables import training_table
     from bayleaf.data.class_labels import encode_labels
-    from bayleaf.evaluation.compare import compare as compare_classifiers
+    from bayleaf.evaluation.comparison import compare as compare_classifiers
     from bayleaf.evaluation.folds import forward_folds
     from bayleaf.evaluation.operating_points import read_loss
 

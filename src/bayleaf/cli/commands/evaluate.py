@@ -19,7 +19,7 @@ from bayleaf.wording import quoted
 
 if TYPE_CHECKING:
     from bayleaf.evaluation.comparison import Comparison
-    from bayleaf.evaluation.held_out import CrossValidation
+    from bayleaf.evaluation.cross_validation import CrossValidation
 
 
 def evaluate(

@@ -14,13 +14,6 @@ from bayleaf.classifiers.shared.base import BayesianClassifier
 from bayleaf.classifiers.shared.parameters import checked_loss
 from bayleaf.data.codes import Codes
 from bayleaf.evaluation.audits.audited import Audit, ChangedCell
-from bayleaf.evaluation.audits.group_columns import (
-    Bins,
-    GroupColumn,
-    crossed,
-    decoded,
-    group_columns,
-)
 from bayleaf.evaluation.audits.parity import ModelParity, model_parity
 from bayleaf.evaluation.audits.routes import (
     RouteCase,
@@ -36,16 +29,22 @@ from bayleaf.evaluation.groups.estimates import (
     share_estimate,
 )
 from bayleaf.evaluation.groups.figures import Task
+from bayleaf.evaluation.groups.group_columns import (
+    Bins,
+    GroupColumn,
+    Groups,
+    crossed,
+    decoded,
+    group_columns,
+)
 from bayleaf.evaluation.groups.grouped_figures import (
     figures_of_kept,
     kept_rows,
     overall_figures,
     task_of,
 )
-from bayleaf.evaluation.groups.labels import Groups
 from bayleaf.evaluation.operating_points import LossMatrix
-from bayleaf.evaluation.privacy import Privacy
-from bayleaf.evaluation.rounded_rows import PredictedRows
+from bayleaf.evaluation.privacy import PredictedRows, Privacy
 from bayleaf.evaluation.table_rows import labels_of, model_columns, other_columns
 from bayleaf.models.predictor import Predictor
 from bayleaf.progress import displayed

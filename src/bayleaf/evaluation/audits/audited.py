@@ -2,29 +2,51 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from pathlib import Path
 
-from bayleaf.evaluation.audits.notes import MEANINGS, audit_notes
 from bayleaf.evaluation.audits.parity import ModelParity
 from bayleaf.evaluation.audits.routes import Routes
-from bayleaf.evaluation.audits.tables import audit_tables
-from bayleaf.evaluation.groups.estimates import Estimate
-from bayleaf.evaluation.groups.figures import GroupFigures
+from bayleaf.evaluation.groups.estimates import (
+    LEAST_ROUNDINGS,
+    Estimate,
+    moved_by_rounding,
+)
+from bayleaf.evaluation.groups.figures import Contrast, GroupFigures
 from bayleaf.evaluation.groups.grouped_figures import GroupedFigures
+from bayleaf.evaluation.privacy import Privacy
 from bayleaf.io.atomic import write_text
 from bayleaf.pictures.svg import Interval, intervals_svg
-from bayleaf.results.document import Document, Figure, Items
+from bayleaf.results.document import Document, Figure, Items, Table
 from bayleaf.results.html import page_of
 from bayleaf.results.result import Record, Result
-from bayleaf.wording import brief, counted, name_list, plain
+from bayleaf.wording import brief, counted, name_list, plain, shown_name
 
 _DRAWN = {
     "base rate": "base_rate",
     "selected": "selection_rate",
     "found": "true_positive_rate",
     "false alarms": "false_positive_rate",
+}
+# Classes that a table of the model's own probabilities has columns for.
+_MOST_CLASSES = 6
+MEANINGS = {
+    "base rate": "share of rows whose class it is",
+    "selected": "share of rows for which it is predicted",
+    "found": "share for which it is predicted, of the rows whose class it is (true "
+    "positive rate)",
+    "false alarms": "share for which it is predicted, of the other rows (false "
+    "positive rate)",
+    "right if selected": "share whose class it is, of the rows for which it is "
+    "predicted (positive predictive value)",
+    "right if not": "share whose class it is not, of the rows for which it is not "
+    "predicted (negative predictive value)",
+    "gap": "mean probability less base rate, in points: above 0 the class is predicted "
+    "as too probable",
+    "calib. error": "expected calibration error, and in parentheses what chance alone "
+    "gives for as many rows",
 }
 
 
@@ -167,3 +189,259 @@ class Audit(Result, computed=("notes",)):
 def _interval(estimate: Estimate) -> Interval:
     """An estimate as it is drawn."""
     return Interval(estimate.value, estimate.low, estimate.high)
+
+
+def audit_tables(
+    groupings: Sequence[GroupedFigures],
+    overall: GroupFigures,
+    parities: Sequence[ModelParity],
+    positive: Sequence[str],
+) -> Iterator[Table]:
+    """The tables by groups of rows, then those of the model itself."""
+    for grouping in groupings:
+        by = f"by {_joined(grouping.columns)}"
+        groups = (*grouping.groups, overall)
+        for place, label in enumerate(positive):
+            rates = [(group, group.classes[place]) for group in groups]
+            yield Table(
+                ("group", "rows", "base rate", "selected"),
+                [
+                    (
+                        group.name,
+                        str(group.n_rows),
+                        percent(own.base_rate),
+                        percent(own.selection_rate),
+                    )
+                    for group, own in rates
+                ],
+                f"{by}: {label}, in per cent of rows",
+            )
+            yield Table(
+                ("group", "found", "false alarms", "right if selected", "right if not"),
+                [
+                    (
+                        group.name,
+                        percent(own.true_positive_rate),
+                        percent(own.false_positive_rate),
+                        percent(own.positive_predictive_value),
+                        percent(own.negative_predictive_value),
+                    )
+                    for group, own in rates
+                ],
+                f"{by}: {label}, errors in per cent",
+            )
+            if grouping.reference is not None:
+                against = ", ".join(grouping.reference)
+                above = f"points more than {against}, and ratio of selected"
+                yield _differences(f"{by}: {label}, {above}", grouping.groups, label)
+            means = [own.mean_probability for _, own in rates]
+            yield Table(
+                ("group", "mean probability", "base rate", "gap"),
+                [
+                    (
+                        group.name,
+                        "-" if mean is None else f"{100 * mean:.1f}",
+                        percent(own.base_rate),
+                        percent(own.calibration_gap),
+                    )
+                    for (group, own), mean in zip(rates, means, strict=True)
+                ],
+                f"{by}: probability of {label}, in per cent",
+            )
+        cost = () if overall.cost is None else ("cost/row",)
+        yield Table(
+            ("group", "accuracy %", "log-loss", "calib. error", *cost),
+            [
+                (
+                    group.name,
+                    percent(group.accuracy),
+                    number(group.log_loss, 3),
+                    f"{group.calibration_error:.3f} "
+                    f"({group.calibration_error_by_chance:.3f})",
+                    *([] if group.cost is None else [number(group.cost, 3)]),
+                )
+                for group in groups
+            ],
+            f"{by}: all classes",
+        )
+    for parity in parities:
+        yield _parity_table(parity, positive)
+
+
+def _differences(title: str, groups: Sequence[GroupFigures], label: str) -> Table:
+    """Rates less those of the reference group."""
+
+    def written(contrast: Contrast, estimate: Estimate | None, ratio: bool) -> str:
+        # Rounding may have made what is not clear.
+        if estimate is None or (contrast.rounding != 0 and not contrast.is_clear):
+            return "-"
+        return number(estimate, 2) if ratio else percent(estimate)
+
+    rows = []
+    for group in groups:
+        known = {one.figure: one for one in group.contrasts if one.label == label}
+        if not known:
+            continue
+        selected, found, alarms = (
+            known[rate]
+            for rate in ("selection_rate", "true_positive_rate", "false_positive_rate")
+        )
+        rows.append(
+            (
+                group.name,
+                written(selected, selected.difference, False),
+                written(selected, selected.ratio, True),
+                written(found, found.difference, False),
+                written(alarms, alarms.difference, False),
+            )
+        )
+    heads = ("group", "selected", "ratio", "found", "false alarms")
+    return Table(heads, rows, title)
+
+
+def _parity_table(parity: ModelParity, positive: Sequence[str]) -> Table:
+    """Probabilities under the model, of the classes that are looked at."""
+    shown = [
+        (place, label)
+        for place, label in enumerate(parity.classes)
+        if label in positive
+    ][:_MOST_CLASSES]
+    rows = [
+        (
+            ", ".join(group.label),
+            f"{100 * group.probability:.1f}",
+            *(f"{100 * group.classes[place]:.1f}" for place, _ in shown),
+        )
+        for group in parity.groups
+    ]
+    gaps = [f"{100 * parity.gap(place):.1f}" for place, _ in shown]
+    ratios = [parity.ratio(place) for place, _ in shown]
+    rows.append(("largest less least", "", *gaps))
+    told = ["-" if ratio is None else f"{ratio:.2f}" for ratio in ratios]
+    rows.append(("least by largest", "", *told))
+    columns = _joined(parity.columns)
+    return Table(
+        ("group", "P(group)", *(f"P({label} | group)" for _, label in shown)),
+        rows,
+        f"by {columns}: under the model alone, nothing else known, in per cent",
+    )
+
+
+def percent(found: Estimate) -> str:
+    """A share in per cent with its interval, as exact as that is narrow."""
+    if found.value is None:
+        return "-"
+    if found.low is None or found.high is None:
+        return _written(100 * found.value, 0)
+    digits = 1 if found.high - found.low < 0.04 else 0
+    value, low, high = (
+        _written(100 * part, digits) for part in (found.value, found.low, found.high)
+    )
+    return f"{value} ({low}, {high})"
+
+
+def number(found: Estimate, digits: int) -> str:
+    """A number with its interval."""
+    if found.value is None:
+        return "-"
+    if found.low is None or found.high is None:
+        return f"{found.value:.{digits}f}"
+    ends = f"{found.low:.{digits}f}, {found.high:.{digits}f}"
+    return f"{found.value:.{digits}f} ({ends})"
+
+
+def _written(value: float, digits: int) -> str:
+    """A number with some digits; zero has no sign."""
+    # Adding zero turns a negative one into zero.
+    return f"{round(value, digits) + 0.0:.{digits}f}"
+
+
+def _joined(columns: Sequence[str]) -> str:
+    """The columns that make groups."""
+    return ", ".join(shown_name(column) for column in columns)
+
+
+def audit_notes(
+    groupings: Sequence[GroupedFigures], positive: Sequence[str], min_count: int
+) -> list[str]:
+    """The meaning of the figures, in sentences."""
+    notes = []
+    for grouping in groupings:
+        for place, label in enumerate(positive):
+            notes += _selection(grouping, place, label)
+            notes += _base_rates(grouping, place, label)
+    notes.append(
+        "Differences between groups are those of these rows; they are no effects of "
+        "belonging to a group."
+    )
+    if min_count > 1:
+        base = Privacy(min_count=min_count).base
+        notes.append(
+            f"Numbers of rows are rounded to multiples of {base} and probabilities put "
+            "into intervals; all figures are computed from these alone. Each number of "
+            f"rows behind a figure may be off by some {base}, by more where several "
+            "groups are added up, of which credible intervals know nothing. Groups and "
+            f"shares of fewer than {LEAST_ROUNDINGS * base} rows (more where several "
+            "groups are added up) are left out, as rounding would change them too "
+            "much; so are numbers of the model. Differences stand only where neither "
+            "chance nor rounding can have made them."
+        )
+    return notes
+
+
+def _selection(grouping: GroupedFigures, place: int, label: str) -> list[str]:
+    """How the lowest selection rate stands to the highest."""
+    rates = [(_rate(g, place, "selection_rate"), g) for g in grouping.groups]
+    known = [(rate, group) for rate, group in rates if rate is not None]
+    if len(known) < 2:
+        return []
+    lowest, highest = min(known, key=itemgetter(0)), max(known, key=itemgetter(0))
+    reach = [(group.rounding, group.n_rows) for _, group in (lowest, highest)]
+    if highest[0] - lowest[0] <= moved_by_rounding(*reach):
+        return []
+    by = name_list([shown_name(name) for name in grouping.columns])
+    return [
+        f"By {by}, the lowest share for which {plain(label)} is "
+        f"predicted ({_named(*lowest)}) is {lowest[0] / highest[0]:.2f} of the highest "
+        f"({_named(*highest)})."
+    ]
+
+
+def _base_rates(grouping: GroupedFigures, place: int, label: str) -> list[str]:
+    """Whether base rates differ by more than chance, and what that rules out."""
+    if grouping.reference is None:
+        return []
+    differing = [
+        (contrast.difference, group)
+        for group in grouping.groups
+        for contrast in group.contrasts
+        if (contrast.figure, contrast.label) == ("base_rate", label)
+        and contrast.is_clear
+    ]
+    columns = name_list([shown_name(name) for name in grouping.columns])
+    by = f"By {columns}, base rates of {plain(label)}"
+    rounded = grouping.min_count > 1
+    if not differing:
+        explains = "chance and rounding explain" if rounded else "chance explains"
+        return [f"{by} do not differ from the reference by more than {explains}."]
+    difference, group = max(differing, key=lambda pair: abs(pair[0].value or 0.0))
+    reference = next(g for g in grouping.groups if g.label == grouping.reference)
+    own, other = (_rate(g, place, "base_rate") or 0.0 for g in (group, reference))
+    return [
+        f"{by} differ ({_named(own, group)}; {_named(other, reference)}; difference "
+        f"{100 * (difference.value or 0.0):.1f} points, {100 * grouping.level:g} per "
+        f"cent interval {100 * (difference.low or 0.0):.1f} to "
+        f"{100 * (difference.high or 0.0):.1f}): unless predictions are perfect, such "
+        "groups cannot have equal error rates and equal predictive values together."
+    ]
+
+
+def _rate(group: GroupFigures, place: int, rate: str) -> float | None:
+    """The value of a rate of a class."""
+    value: float | None = getattr(group.classes[place], rate).value
+    return value
+
+
+def _named(rate: float, group: GroupFigures) -> str:
+    """A group with a rate of it."""
+    return f"{plain(group.name)}: {100 * rate:.1f}%"

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.evaluation.audits.joint_tables import class_table
+from bayleaf.data.codes import Codes
 from bayleaf.evaluation.operating_points import class_names
 from bayleaf.models.class_model import ClassModel
 from bayleaf.results.result import Record
 
 Floats = NDArray[np.float64]
+# Larger tables of features are not asked for.
+MOST_CELLS = 100_000
 
 
 @dataclass(frozen=True)
@@ -99,3 +102,27 @@ def model_parity(
     ]
     columns = tuple(str(domain[f].name) for f in features)
     return ModelParity(columns, classes, tuple(groups))
+
+
+def class_table(model: ClassModel, features: Sequence[int]) -> Floats | None:
+    """P(features, class) with all other features summed out, features as axes.
+
+    A row in which all other cells are missing is scored for each combination of states;
+    the calibration of probabilities is not applied. Shape (n_states, ..., n_classes);
+    None if too large, or for several features of a model without a joint distribution.
+    For one feature, such a model yields the feature's distribution and its predictions
+    given it alone.
+    """
+    cards = model.domain.cards[:-1]
+    shape = [cards[feature] for feature in features]
+    marginals = model.feature_marginals
+    if np.prod(shape) > MOST_CELLS or (marginals is not None and len(features) != 1):
+        return None
+    combinations = np.array(list(itertools.product(*map(range, shape))), dtype=np.intp)
+    columns = [np.full(len(combinations), card) for card in cards]
+    for place, feature in enumerate(features):
+        columns[feature] = combinations[:, place]
+    table = np.exp(model.class_log_scores(Codes.from_columns(columns, cards)))
+    if marginals is not None:
+        table *= (marginals[features[0]] / table.sum(axis=1))[:, None]
+    return np.asarray((table / table.sum()).reshape(*shape, -1))

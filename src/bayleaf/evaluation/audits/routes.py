@@ -15,7 +15,7 @@ from bayleaf.counts.information import (
     mutual_information_of_table,
 )
 from bayleaf.data.codes import Codes
-from bayleaf.evaluation.audits.joint_tables import class_table
+from bayleaf.evaluation.audits.parity import class_table
 from bayleaf.graph.separation import OpenTrails
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.class_model import ClassModel

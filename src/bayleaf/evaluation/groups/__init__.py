@@ -2,8 +2,8 @@
 
 from bayleaf.evaluation.groups.estimates import Estimate
 from bayleaf.evaluation.groups.figures import ClassRates, Contrast, GroupFigures
+from bayleaf.evaluation.groups.group_columns import Groups
 from bayleaf.evaluation.groups.grouped_figures import GroupedFigures, figures_by_group
-from bayleaf.evaluation.groups.labels import Groups
 
 __all__ = [
     "ClassRates",

@@ -28,7 +28,7 @@ from bayleaf.evaluation.metrics import (
     binned_by_confidence,
     expected_calibration_error,
 )
-from bayleaf.evaluation.rounded_rows import PredictedRows
+from bayleaf.evaluation.privacy import PredictedRows
 from bayleaf.results.result import Record
 
 Floats = NDArray[np.float64]
@@ -254,7 +254,13 @@ class GroupRows(NamedTuple):
         """The rates of one class."""
         rates = {rate: self._estimate(self.shares[rate, place], task) for rate in RATES}
         mean = float(self.mean_probability[place]) if task.ranks else None
-        gap = _gap(mean, rates["base_rate"])
+        base = rates["base_rate"]
+        gap = Estimate(None, None, None, base.n)
+        if not (
+            mean is None or base.value is None or base.low is None or base.high is None
+        ):
+            # Of a difference from a base rate the interval turns round.
+            gap = Estimate(mean - base.value, mean - base.high, mean - base.low, base.n)
         return ClassRates(
             task.names[place], **rates, mean_probability=mean, calibration_gap=gap
         )
@@ -317,10 +323,3 @@ def calibration_error_by_chance(proba: Floats) -> float:
     confidence, _, bins = binned_by_confidence(np.zeros(len(proba), np.intp), proba)
     variances = np.bincount(bins, confidence * (1 - confidence), CALIBRATION_BINS)
     return float(np.sqrt(2 / np.pi) * np.sqrt(variances).sum() / len(proba))
-
-
-def _gap(mean: float | None, base: Estimate) -> Estimate:
-    """Mean predicted probability less a base rate, whose interval turns round."""
-    if mean is None or base.value is None or base.low is None or base.high is None:
-        return Estimate(None, None, None, base.n)
-    return Estimate(mean - base.value, mean - base.high, mean - base.low, base.n)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,14 +13,13 @@ from bayleaf.classifiers.shared.parameters import checked_loss
 from bayleaf.data.class_labels import encode_labels
 from bayleaf.evaluation.groups.estimates import LEAST_ROUNDINGS
 from bayleaf.evaluation.groups.figures import GroupFigures, GroupRows, Task
-from bayleaf.evaluation.groups.labels import Groups
+from bayleaf.evaluation.groups.group_columns import Groups
 from bayleaf.evaluation.operating_points import (
     LossMatrix,
     class_names,
     implied_threshold,
 )
-from bayleaf.evaluation.privacy import Privacy
-from bayleaf.evaluation.rounded_rows import PredictedRows, rounded_rows
+from bayleaf.evaluation.privacy import PredictedRows, Privacy, rounded_rows
 from bayleaf.results.result import Record
 from bayleaf.wording import brief, counted, name_list, quoted
 
@@ -210,18 +209,17 @@ def figures_of_kept(
     rounding = _roundings(kept, len(groups.labels), privacy, cells)
     shown = (n_shown > 0) & ~privacy.unnamed(groups.n_rows, n_shown)
     shown &= n_shown >= LEAST_ROUNDINGS * rounding
-    found = [
-        GroupRows.of(
-            groups.labels[code], _of_group(kept, code), task, float(rounding[code])
-        )
-        for code in np.flatnonzero(shown).tolist()
-    ]
-    label = _reference(groups, np.where(shown, n_shown, 0), reference)
-    others = next((one for one in found if one.label == label), None)
+    found = []
+    for code in np.flatnonzero(shown).tolist():
+        rows = PredictedRows(*(column[kept.groups == code] for column in kept))
+        label = groups.labels[code]
+        found.append(GroupRows.of(label, rows, task, float(rounding[code])))
+    compared = _reference(groups, np.where(shown, n_shown, 0), reference)
+    others = next((one for one in found if one.label == compared), None)
     return GroupedFigures(
         groups.columns,
         tuple(one.figures(task, None if one is others else others) for one in found),
-        label,
+        compared,
         task.level,
         privacy.min_count,
     )
@@ -252,14 +250,6 @@ def _roundings(
     return np.asarray(privacy.base * np.sqrt(n_cells))
 
 
-def group_partition(groups: Groups) -> str:
-    """Name of the partition of a table by groups and what refines them.
-
-    Groups by several columns have the totals of those by the first of them alone.
-    """
-    return f"group {groups.columns[0]}"
-
-
 def kept_rows(
     rows: PredictedRows,
     groups: Groups,
@@ -274,7 +264,8 @@ def kept_rows(
     rows = rows._replace(groups=groups.codes)
     if not privacy.withholds:
         return rows, task
-    partition = partition or group_partition(groups)
+    # Groups by several columns have the totals of those by the first of them alone.
+    partition = partition or f"group {groups.columns[0]}"
     likeliest = rows.proba.argmax(axis=1)
     if len(task.names) > 2:
         kept = rounded_rows(rows, likeliest, None, privacy, partition)
@@ -283,12 +274,6 @@ def kept_rows(
     threshold = 0.5 if task.loss is None else implied_threshold(task.loss, positive)
     looked_at = np.full_like(likeliest, positive)
     return rounded_rows(rows, looked_at, threshold, privacy, partition), task
-
-
-def _of_group(rows: PredictedRows, code: int) -> PredictedRows:
-    """The rows of one group."""
-    own = rows.groups == code
-    return PredictedRows(*(column[own] for column in rows))
 
 
 def _reference(
@@ -321,27 +306,19 @@ def _coded(
             f"every row needs a label and a prediction, but there are {len(truth)} "
             f"labels and {len(chosen)} predictions"
         )
-    if classes is None:
-        both = [*found.tolist(), *predicted.tolist()]
-        classes = encode_labels(both)[0]
-    classes = np.asarray(classes)
+    both = [*found.tolist(), *predicted.tolist()]
+    classes = np.asarray(encode_labels(both)[0] if classes is None else classes)
     places = {label: place for place, label in enumerate(classes.tolist())}
-    _check_known([*found.tolist(), *predicted.tolist()], places)
-    return classes, _placed(found, places)[truth], _placed(predicted, places)[chosen]
-
-
-def _check_known(labels: Iterable[Any], places: dict[Any, int]) -> None:
-    """Raise if a label is no class."""
-    strange = [label for label in labels if label not in places]
+    strange = [label for label in both if label not in places]
     if strange:
         raise ValueError(
             f"{quoted(strange[0])} is none of the classes {name_list(list(places))}"
         )
 
+    def placed(labels: NDArray[Any]) -> NDArray[np.intp]:
+        return np.array([places[label] for label in labels.tolist()], dtype=np.intp)
 
-def _placed(labels: NDArray[Any], places: dict[Any, int]) -> NDArray[np.intp]:
-    """Places of labels among the classes."""
-    return np.array([places[label] for label in labels.tolist()], dtype=np.intp)
+    return classes, placed(found)[truth], placed(predicted)[chosen]
 
 
 def _checked_proba(given: Any, n_rows: int, classes: Sequence[Any]) -> Floats:

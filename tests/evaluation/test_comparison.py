@@ -19,7 +19,7 @@ from sklearn.svm import LinearSVC
 from bayleaf import NaiveBayesClassifier, TANClassifier
 from bayleaf.datasets import load_heart
 from bayleaf.evaluation import Comparison, LossMatrix, compare
-from bayleaf.evaluation.held_out import CrossValidation, HeldOut
+from bayleaf.evaluation.cross_validation import CrossValidation, HeldOut
 from bayleaf.evaluation.metrics import Scores
 from bayleaf.progress import listening
 from offenders import check_each

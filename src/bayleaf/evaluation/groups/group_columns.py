@@ -1,7 +1,8 @@
-"""The columns of a table that make groups, at a model's cut points or given ones."""
+"""Groups of rows by the values of one or several columns."""
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,20 +11,97 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayleaf.data.class_labels import sorted_positions
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.data.table_encoder import TableEncoder
 from bayleaf.data.tables.columns import NumberColumn
-from bayleaf.data.tables.frames import single_column
-from bayleaf.evaluation.groups.labels import Groups
-from bayleaf.wording import name_list, near_names, quoted
+from bayleaf.data.tables.frames import single_column, value_column
+from bayleaf.evaluation.operating_points import class_names
+from bayleaf.wording import brief_fields, name_list, near_names, quoted
 
+MISSING = "missing"
 Bins = Mapping[str, Sequence[float]]
-
 # Groups that a person can look at.
 MOST_GROUPS = 200
 # Of a column of numbers, more values than this are no names of groups.
 _MOST_NUMBERS = 24
+
+
+@dataclass(frozen=True)
+class Groups:
+    """Which group each row belongs to.
+
+    Parameters
+    ----------
+    columns : tuple of str
+        The columns that make the groups.
+    labels : tuple of tuple of str
+        The value of each column in each group.
+    codes : ndarray of shape (n_rows,), dtype intp
+        Index of each row's group.
+    """
+
+    columns: tuple[str, ...]
+    labels: tuple[tuple[str, ...], ...]
+    codes: NDArray[np.intp]
+
+    __repr__ = brief_fields
+
+    @classmethod
+    def of_values(cls, column: str, values: Any) -> Groups:
+        """Groups by the distinct values of a column; missing cells are one of them.
+
+        Parameters
+        ----------
+        column : str
+            Its name.
+        values : array-like or series of shape (n_rows,)
+            Its cells.
+        """
+        found = value_column(values, column)
+        order = sorted_positions(found.values)
+        names = distinct_names(class_names([found.values[i] for i in order]))
+        rank = np.empty(len(order) + 1, dtype=np.intp)
+        rank[order] = np.arange(len(order))
+        # The index -1 of a missing cell reads the last place.
+        rank[-1] = len(order)
+        return cls.of_codes(column, names, rank[found.indices])
+
+    @classmethod
+    def of_codes(
+        cls, column: str, names: Sequence[str], codes: NDArray[np.integer[Any]]
+    ) -> Groups:
+        """Groups by codes that are known already; one above the names is missing."""
+        labels = distinct_names([*names, MISSING])
+        if not (codes == len(names)).any():
+            labels = labels[:-1]
+        return cls((column,), tuple((one,) for one in labels), codes.astype(np.intp))
+
+    def crossed(self, other: Groups) -> Groups:
+        """Groups by the columns of both, the former ones first."""
+        return Groups(
+            (*self.columns, *other.columns),
+            tuple(a + b for a, b in itertools.product(self.labels, other.labels)),
+            self.codes * len(other.labels) + other.codes,
+        )
+
+    @property
+    def n_rows(self) -> NDArray[np.intp]:
+        """Rows in each group, shape (n_groups,)."""
+        return np.bincount(self.codes, minlength=len(self.labels))
+
+
+def distinct_names(names: Sequence[str]) -> list[str]:
+    """Names of which no two are alike, as 1 and "1" would be: primes are added."""
+    found: list[str] = []
+    taken: set[str] = set()
+    for name in names:
+        while name in taken:
+            name = f"{name}'"
+        taken.add(name)
+        found.append(name)
+    return found
 
 
 @dataclass(frozen=True)
