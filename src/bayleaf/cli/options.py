@@ -29,6 +29,21 @@ def whole_number(kind: type, tokens: Sequence[Token]) -> int:
 Source = Annotated[str, Parameter(allow_leading_hyphen=True)]
 Strings = Annotated[tuple[str, ...], Parameter(negative="")]
 Flag = Annotated[bool, Parameter(negative="")]
+# Options of one meaning in several commands.
+Table = Annotated[
+    Source, Parameter(help="CSV or Parquet file; - for CSV on standard input.")
+]
+ModelFile = Annotated[Path, Parameter(help="Model file.")]
+Drop = Annotated[Strings, Parameter(help="Column to leave out; may be repeated.")]
+Weight = Annotated[str | None, Parameter(help="Column of row weights.")]
+Loss = Annotated[
+    str | None,
+    Parameter(
+        help="CSV file of costs, class names as header row and first column; rows are "
+        "predicted, columns true classes."
+    ),
+]
+Json = Annotated[Flag, Parameter(help="Print JSON.")]
 WholeNumber = Annotated[int, Parameter(converter=whole_number)]
 # Files that a command writes; a table may go to standard output.
 Output = Annotated[Path, Parameter(name=["--output", "-o"])]

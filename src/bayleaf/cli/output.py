@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.csv as pa_csv
 
 from bayleaf.cli.csv_reading import arrow_file
-from bayleaf.cli.tables import as_number, is_parquet
+from bayleaf.cli.tables import as_number
 from bayleaf.io.atomic import replacing
 
 # A spreadsheet takes a cell that begins so for a formula (OWASP, CSV injection).
@@ -34,16 +34,15 @@ def writing(
             stack.callback(sys.stdout.flush)
         else:
             path = stack.enter_context(replacing(output))
-        parquet = path is not None and is_parquet(output)
         writer: Any = None
 
         def write(batch: pa.RecordBatch) -> None:
             nonlocal writer
-            if guarded and not parquet:
+            if guarded and is_csv(output):
                 batch = _without_formulas(batch, guarded)
             try:
                 if writer is None:
-                    writer = _writer_to(path, parquet, batch.schema, stack)
+                    writer = _open_writer(output, path, batch.schema, stack)
                 writer.write_batch(batch)
             except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
                 raise ValueError(
@@ -54,22 +53,38 @@ def writing(
         yield write
 
 
-def _writer_to(
-    path: Path | None, parquet: bool, schema: pa.Schema, stack: contextlib.ExitStack
+def is_csv(output: str) -> bool:
+    """Whether a table is written as CSV, as it is unless the suffix names a format."""
+    return Path(output).suffix.lower() not in _WRITERS
+
+
+def _parquet_writer(file: pa.OSFile, schema: pa.Schema) -> Any:
+    """A writer of a Parquet file."""
+    import pyarrow.parquet as pa_parquet
+
+    return pa_parquet.ParquetWriter(file, schema)
+
+
+# What opens a writer of batches to a file, by its suffix; other files are CSV.
+_WRITERS: dict[str, Callable[[pa.OSFile, pa.Schema], Any]] = {
+    ".parquet": _parquet_writer,
+    ".pq": _parquet_writer,
+}
+
+
+def _open_writer(
+    output: str, path: Path | None, schema: pa.Schema, stack: contextlib.ExitStack
 ) -> Any:
     """A writer of batches that is closed, with its file, by the stack."""
-    if path is not None:
-        # What is given to Arrow open is not closed by it.
-        file = stack.enter_context(arrow_file(path, "wb"))
     if path is None and sys.stdout.isatty():
         return _OnTerminal()
-    if parquet:
-        import pyarrow.parquet as pa_parquet
-
-        return stack.enter_context(pa_parquet.ParquetWriter(file, schema))
-    # Programs read the cells as they are.
-    target = sys.stdout.buffer if path is None else file
-    return stack.enter_context(pa_csv.CSVWriter(target, schema))
+    if path is None:
+        # Programs read the cells as they are.
+        return stack.enter_context(pa_csv.CSVWriter(sys.stdout.buffer, schema))
+    # What is given to Arrow open is not closed by it.
+    file = stack.enter_context(arrow_file(path, "wb"))
+    opened = _WRITERS.get(Path(output).suffix.lower(), pa_csv.CSVWriter)
+    return stack.enter_context(opened(file, schema))
 
 
 class _OnTerminal:

@@ -7,7 +7,7 @@ import io
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from rich.console import Console
 from rich.table import Table as RichTable
@@ -16,12 +16,11 @@ from bayleaf.classifiers import CLASSIFIERS
 from bayleaf.classifiers.shared.parameters import checked_loss
 from bayleaf.data.class_labels import encode_labels
 from bayleaf.evaluation.cross_validation import (
-    LARGER_IS_BETTER,
-    SCORES,
     CrossValidation,
     cross_validate,
 )
 from bayleaf.evaluation.folds import deal_folds
+from bayleaf.evaluation.metrics import SCORES, ScoreColumn
 from bayleaf.evaluation.operating_points import (
     LossMatrix,
     OperatingPoint,
@@ -39,25 +38,6 @@ from bayleaf.wording import brief, brief_names, counted, near_names, quoted
 BEST = "best"
 # Differences with a smaller p-value count as significant.
 LEVEL = 0.05
-
-
-class _Column(NamedTuple):
-    """How a score is shown."""
-
-    score: str
-    heading: str
-    factor: float = 1.0
-    digits: int = 3
-
-
-_COLUMNS = (
-    _Column("accuracy", "accuracy %", 100.0, 1),
-    _Column("log_loss", "log-loss"),
-    _Column("brier", "Brier"),
-    _Column("cost", "cost/row"),
-    _Column("roc_auc", "AUC"),
-    _Column("balanced_accuracy", "balanced", 100.0, 1),
-)
 # Figures that have no spread, in the order of `_figures`.
 _FIGURES = ("calib.", "clipped", "params", "arcs", "fit s", "pred. s")
 DEFAULT_MODELS = ("nb", "tan", "kdb", "hnb", "auto")
@@ -129,7 +109,7 @@ class Comparison(
 
     def best(self, score: str) -> str:
         """The classifier with the best mean of a score, the first of several."""
-        choose = max if score in LARGER_IS_BETTER else min
+        choose = max if SCORES[score].larger_is_better else min
         return choose(self.results, key=lambda result: result.mean(score)).name
 
     def test(self, score: str, first: str, second: str) -> TestResult:
@@ -160,7 +140,7 @@ class Comparison(
         result = self.test(score, name, reference)
         if result.p_value >= LEVEL:
             return "="
-        better = (result.statistic > 0) == (score in LARGER_IS_BETTER)
+        better = (result.statistic > 0) == SCORES[score].larger_is_better
         return "+" if better else "-"
 
     def document(self, title: str | None = None) -> Document:
@@ -168,16 +148,19 @@ class Comparison(
 
         By default the title of the table is how rows were dealt.
         """
-        columns = [column for column in _COLUMNS if column.score in self.scores]
+        shown = sorted(
+            (score for score in self.scores if SCORES[score].heading),
+            key=lambda score: SCORES[score].place,
+        )
         rows = [
             (
                 result.name,
-                *(self._marked(result, c) for c in columns),
+                *(self._marked(result, score) for score in shown),
                 *_figures(result),
             )
             for result in self.results
         ]
-        heads = ("model", *(column.heading for column in columns), *_FIGURES)
+        heads = ("model", *(SCORES[score].heading for score in shown), *_FIGURES)
         table = Table(heads, rows, title or title_of(self))
         return Document("", [table, *self.legend()])
 
@@ -281,13 +264,17 @@ class Comparison(
             }
         return found
 
-    def _marked(self, result: CrossValidation, column: _Column) -> str:
+    def _marked(self, result: CrossValidation, score: str) -> str:
         """Mean, spread over folds and mark of a score; one model needs no mark."""
-        mean, sd = result.mean(column.score), result.sd(column.score)
-        text = f"{_number(mean, column)} ± {_number(sd, column)}"
-        if len(self.results) == 1:
-            return text
-        return f"{text} {self.mark(column.score, result.name)}"
+        text = " ± ".join(
+            _number(value, SCORES[score])
+            for value in (result.mean(score), result.sd(score))
+        )
+        return (
+            text
+            if len(self.results) == 1
+            else f"{text} {self.mark(score, result.name)}"
+        )
 
     def __repr__(self) -> str:
         best = self.best("log_loss")
@@ -343,7 +330,7 @@ def points_table(
     return table
 
 
-def _number(value: float, column: _Column) -> str:
+def _number(value: float, column: ScoreColumn) -> str:
     """A score in the unit of its column; large ones with fewer digits, as wide."""
     shown = column.factor * value
     wider = sum(abs(shown) >= limit for limit in (10, 100, 1000))

@@ -24,6 +24,7 @@ from bayleaf.evaluation.folds import (
     validate_each,
 )
 from bayleaf.evaluation.metrics import (
+    SCORES,
     Scores,
     expected_calibration_error,
     score_predictions,
@@ -34,18 +35,7 @@ from bayleaf.wording import brief, brief_fields, counted, near_names, quoted
 
 # What NumPy's older generator, which deals the folds, takes.
 _LARGEST_SEED = 2**32
-# Scores that are shares of, or means over, the rows of a fold.
-SCORES = (
-    "accuracy",
-    "balanced_accuracy",
-    "log_loss",
-    "brier",
-    "roc_auc",
-    "calibration_error",
-    "cost",
-)
 _FIGURES = tuple(Scores.__dataclass_fields__)
-LARGER_IS_BETTER = frozenset({"accuracy", "balanced_accuracy", "roc_auc"})
 
 
 def cross_validate(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +31,30 @@ class Scores:
     n_clipped: int  # rows with P(true class) below 1e-15
     n_classes_without_auc: int  # classes that all or none of the rows have
     cost: float | None = None  # mean per row, predicting for least expected cost
+
+
+class ScoreColumn(NamedTuple):
+    """How tables show a score, and whether larger is better."""
+
+    heading: str  # of its column; none without one
+    place: int  # of its column in a table
+    larger_is_better: bool = False
+    factor: float = 1.0
+    digits: int = 3
+
+
+# Scores that are shares of, or means over, the rows of a fold: fields of `Scores`, in
+# the order of results as plain values.
+SCORES = {
+    "accuracy": ScoreColumn("accuracy %", 1, True, 100.0, 1),
+    "balanced_accuracy": ScoreColumn("balanced", 6, True, 100.0, 1),
+    "log_loss": ScoreColumn("log-loss", 2),
+    "brier": ScoreColumn("Brier", 3),
+    "roc_auc": ScoreColumn("AUC", 5, True),
+    # Tables show that of all held-out rows together.
+    "calibration_error": ScoreColumn("", 0),
+    "cost": ScoreColumn("cost/row", 4),
+}
 
 
 def score_predictions(

@@ -10,9 +10,10 @@ from bayleaf.cli.display import draw, progress, report_written, show
 from bayleaf.cli.options import (
     FileFormat,
     Flag,
+    Loss,
     OptionalOutput,
-    Source,
     Strings,
+    Table,
     split_names,
 )
 from bayleaf.wording import quoted
@@ -20,14 +21,14 @@ from bayleaf.wording import quoted
 
 def audit(
     model: Path,
-    data: Source,
+    data: Table,
     *,
     by: Strings,
     target: str | None = None,
     bins: Strings = (),
     positive: str | None = None,
     reference: Strings = (),
-    loss: str | None = None,
+    loss: Loss = None,
     folds: int | None = None,
     seed: int = 0,
     level: float = 0.95,
@@ -49,8 +50,6 @@ def audit(
     ----------
     model
         Model file of a classifier.
-    data
-        CSV or Parquet file; - for CSV on standard input.
     by
         Columns that make groups, with commas between them; may be repeated. They need
         not be features.
@@ -64,9 +63,6 @@ def audit(
     reference
         The group that others are compared with, as sex=male; that of most rows by
         default. May be repeated.
-    loss
-        CSV file of costs, class names as header row and first column; rows are
-        predicted, columns true classes.
     folds
         Score fresh models of the same settings on this many held-out folds; without
         it the model itself is scored, which flatters it on training rows.

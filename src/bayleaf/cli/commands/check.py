@@ -6,18 +6,18 @@ from typing import Any
 
 from bayleaf.cli.display import print_json
 from bayleaf.cli.model_options import ModelOptions
-from bayleaf.cli.options import FileFormat, Flag, Source, Strings
+from bayleaf.cli.options import Drop, FileFormat, Json, Table, Weight
 
 
 def check(
-    data: Source,
+    data: Table,
     *,
     target: str | None = None,
-    drop: Strings = (),
-    weight: str | None = None,
+    drop: Drop = (),
+    weight: Weight = None,
     form: FileFormat | None = None,
     options: ModelOptions | None = None,
-    json: Flag = False,
+    json: Json = False,
 ) -> int:
     """Show how each column of a table is taken, before anything is learned.
 
@@ -25,17 +25,9 @@ def check(
 
     Parameters
     ----------
-    data
-        CSV or Parquet file; - for CSV on standard input.
     target
         Column with the class; numbers are then cut as its classes ask. Of a target of
         fractional numbers, they are cut as the regressor cuts them.
-    drop
-        Column to leave out; may be repeated.
-    weight
-        Column of row weights.
-    json
-        Print JSON.
     """
     from sklearn.utils.multiclass import type_of_target
 

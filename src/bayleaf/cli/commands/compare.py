@@ -11,8 +11,8 @@ from cyclopts import Parameter
 
 from bayleaf.cli.display import print_file, print_json, progress
 from bayleaf.cli.model_options import ModelOptions
-from bayleaf.cli.options import FileFormat, Flag, Source, Strings
-from bayleaf.wording import quoted, visible
+from bayleaf.cli.options import Drop, FileFormat, Flag, Loss, Table
+from bayleaf.wording import name_list, near_names, quoted, visible
 
 if TYPE_CHECKING:
     from bayleaf.evaluation.comparison import Comparison
@@ -39,24 +39,22 @@ class FoldOptions:
     time
         Column in whose order rows came: each fold is scored after all rows that were
         learned from; it is no feature then.
-    drop
-        Column to leave out; may be repeated.
     """
 
     folds: int = 10
     repeats: int = 1
     groups: str | None = None
     time: str | None = None
-    drop: Strings = ()
+    drop: Drop = ()
 
 
 def compare(
-    data: Source,
+    data: Table,
     *,
     target: str,
     models: str = _DEFAULT,
     baseline: str = "best",
-    loss: str | None = None,
+    loss: Loss = None,
     split: FoldOptions | None = None,
     form: FileFormat | None = None,
     options: ModelOptions | None = None,
@@ -70,8 +68,6 @@ def compare(
 
     Parameters
     ----------
-    data
-        CSV or Parquet file; - for CSV on standard input.
     target
         Column to predict.
     models
@@ -79,9 +75,6 @@ def compare(
         latent_class, network.
     baseline
         Model that the others are tested against; best: the best of each score.
-    loss
-        CSV file of costs, class names as header row and first column; rows are
-        predicted, columns true classes.
     csv
         Write one row a model to this file; - for standard output.
     markdown
@@ -172,7 +165,6 @@ def positive_place(classes: Sequence[Any], positive: str) -> int:
     ValueError if there are not two classes, or neither has this name.
     """
     from bayleaf.evaluation.operating_points import class_names
-    from bayleaf.wording import name_list
 
     names = class_names(classes)
     # Booleans are found in any case, as in a file of losses.
@@ -225,7 +217,6 @@ def print_points(found: Comparison, result: CrossValidation, positive: int = 1) 
 def _estimators(models: str, options: ModelOptions) -> dict[str, Any]:
     """Estimators of model names that commas join, each name once."""
     from bayleaf.classifiers import CLASSIFIERS
-    from bayleaf.wording import near_names
 
     names = [name.strip() for name in models.split(",")]
     if not all(names):

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from bayleaf.cli.display import print_json, progress, report_written
-from bayleaf.cli.options import FileFormat, Flag, Output, Strings
-
-if TYPE_CHECKING:
-    from bayleaf.io.native.count_store import CountFile
+from bayleaf.cli.options import FileFormat, Flag, Output, Strings, Weight
 
 COUNTS = ".counts"
 
@@ -20,7 +16,7 @@ def counts(
     like: Path | None = None,
     minus: Strings = (),
     scale: float | None = None,
-    weight: str | None = None,
+    weight: Weight = None,
     output: Output,
     form: FileFormat | None = None,
     json: Flag = False,
@@ -45,21 +41,40 @@ def counts(
     scale
         What the sum is multiplied by in the end, such as 0.99, so that later rows
         weigh more.
-    weight
-        Column of row weights.
     output
         File to write; its name ends in .counts.
     json
         Print what was counted as JSON.
     """
     from bayleaf.io.atomic import check_writable
+    from bayleaf.io.native.count_store import CountFile
 
     check_writable(output)
     if output.suffix.lower() != COUNTS:
         raise ValueError(f"the name of a file of counts ends in {COUNTS}, got {output}")
     if not data:
         raise ValueError("name a table or a file of counts")
-    read = partial(_read, like, weight, form)
+
+    def read(name: str) -> CountFile:
+        """Counts of a table, or from a file of them."""
+        if name.lower().endswith(COUNTS):
+            return CountFile.open(name)
+        if like is None:
+            raise ValueError(f"--like must name a model by which {name} is counted")
+        from bayleaf.classifiers.shared import from_counts
+        from bayleaf.cli.tables import as_learned, batches_of
+        from bayleaf.loading import load_estimator
+
+        classifier: Any = load_estimator(like, "classifier")
+        reading = from_counts.reading_of(classifier)
+        return from_counts.count_batches(
+            batches_of(name, form),
+            reading,
+            from_counts.families_of(classifier.model_),
+            weight,
+            lambda table: as_learned(table, reading.domain),
+        )
+
     with progress() as work:
         total: Any = None
         for name in data:
@@ -78,32 +93,3 @@ def counts(
         print(repr(total))
         report_written(output)
     return 0
-
-
-def _read(
-    like: Path | None, weight: str | None, form: FileFormat | None, name: str
-) -> CountFile:
-    """Counts of a table, or from a file of them."""
-    from bayleaf.io.native.count_store import CountFile
-
-    if name.lower().endswith(COUNTS):
-        return CountFile.open(name)
-    if like is None:
-        raise ValueError(f"--like must name a model by which {name} is counted")
-    from bayleaf.classifiers.shared.from_counts import (
-        count_batches,
-        families_of,
-        reading_of,
-    )
-    from bayleaf.cli.tables import as_learned, batches_of
-    from bayleaf.loading import load_estimator
-
-    model: Any = load_estimator(like, "classifier")
-    reading = reading_of(model)
-    return count_batches(
-        batches_of(name, form),
-        reading,
-        families_of(model.model_),
-        weight,
-        lambda table: as_learned(table, reading.domain),
-    )

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bayleaf.cli.display import draw, progress, show
-from bayleaf.cli.options import FileFormat, Flag
+from bayleaf.cli.options import FileFormat, Flag, Weight
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -16,7 +16,7 @@ def drift(
     model: Path,
     data: str,
     *,
-    weight: str | None = None,
+    weight: Weight = None,
     picture: Path | None = None,
     seed: int = 0,
     form: FileFormat | None = None,
@@ -36,8 +36,6 @@ def drift(
         Model file of one network: naive Bayes, TAN, KDB, HNB or a density model.
     data
         CSV or Parquet file, folder or glob.
-    weight
-        Column of row weights.
     picture
         PNG, SVG or PDF file to draw it into.
     seed

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from bayleaf.cli.commands.compare import (
     FoldOptions,
@@ -14,16 +14,12 @@ from bayleaf.cli.commands.compare import (
 )
 from bayleaf.cli.display import print_json, progress
 from bayleaf.cli.model_options import EVALUATED, REGRESSOR, ModelOptions
-from bayleaf.cli.options import FileFormat, Flag, Source, Strings, refuse_options
+from bayleaf.cli.options import FileFormat, Flag, Strings, Table, refuse_options
 from bayleaf.wording import quoted
-
-if TYPE_CHECKING:
-    from bayleaf.evaluation.comparison import Comparison
-    from bayleaf.evaluation.cross_validation import CrossValidation
 
 
 def evaluate(
-    data: Source,
+    data: Table,
     *,
     target: str,
     model: Strings = EVALUATED,
@@ -40,8 +36,6 @@ def evaluate(
 
     Parameters
     ----------
-    data
-        CSV or Parquet file; - for CSV on standard input.
     target
         Column to predict.
     model
@@ -71,8 +65,7 @@ def evaluate(
                 "evaluate it alone"
             )
         refuse_options({"--loss": loss, "--positive": positive, "--time": split.time})
-        estimators = options.build_all(model)
-        seed = options.seed
+        estimators, seed = options.build_all(model), options.seed
         _evaluate_regressors(
             estimators, data, target, split, seed=seed, form=form, as_json=json
         )
@@ -87,14 +80,23 @@ def evaluate(
         loss=loss,
         positive=positive,
     )
-    place = _positive_place(found, positive)
-    if json:
-        print_json([_as_dict(found, result, place) for result in found.results])
+    # The class that thresholds are for; None where no thresholds are shown.
+    place = 1 if found.loss is not None and len(found.classes) == 2 else None
+    if positive is not None:
+        place = positive_place(found.classes, positive)
+    if not json:
+        print_comparison(found, data, target)
+        if place is not None:
+            for result in found.results:
+                print_points(found, result, place)
         return 0
-    print_comparison(found, data, target)
-    if place is not None:
-        for result in found.results:
-            print_points(found, result, place)
+    values = []
+    for result in found.results:
+        values.append({**result.to_dict(), "seed": found.random_state})
+        if place is not None:
+            points = [point.to_dict() for point in points_of(found, result, place)]
+            values[-1] |= {"positive": found.classes[place], "thresholds": points}
+    print_json(values)
     return 0
 
 
@@ -141,24 +143,3 @@ def _evaluate_regressors(
             ("90 % interval", f"holds {scores.coverage:.1%}, {scores.width:.5g} wide"),
         ):
             print(f"  {fact:<14} {value}")
-
-
-def _positive_place(found: Comparison, positive: str | None) -> int | None:
-    """Which class thresholds are for; None where no thresholds are shown."""
-    if positive is None:
-        return 1 if found.loss is not None and len(found.classes) == 2 else None
-    return positive_place(found.classes, positive)
-
-
-def _as_dict(
-    found: Comparison, result: CrossValidation, positive: int | None
-) -> dict[str, Any]:
-    """One model's figures as plain values, with the thresholds if there are any."""
-    figures = {**result.to_dict(), "seed": found.random_state}
-    if positive is None:
-        return figures
-    points = points_of(found, result, positive)
-    return figures | {
-        "positive": found.classes[positive],
-        "thresholds": [point.to_dict() for point in points],
-    }

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from pathlib import Path
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from cyclopts import Parameter
@@ -13,26 +12,24 @@ from bayleaf.cli.display import print_json, progress
 from bayleaf.cli.options import (
     FileFormat,
     Flag,
-    Source,
+    Json,
+    ModelFile,
     Strings,
+    Table,
     labels_by_text,
     refuse_options,
 )
 from bayleaf.wording import quoted
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from bayleaf.data.codes import Codes
     from bayleaf.data.table_encoder import TableEncoder
-    from bayleaf.explain import Robustness
-    from bayleaf.io import SavedModel
     from bayleaf.models.predictor import Predictor
 
 
 def explain(
-    model: Path,
-    data: Source,
+    model: ModelFile,
+    data: Table,
     *,
     line: Annotated[
         tuple[int, ...] | None, Parameter(name=["--line", "--row"], negative="")
@@ -49,7 +46,7 @@ def explain(
     robustness: Flag = False,
     intervals: Flag = False,
     form: FileFormat | None = None,
-    json: Flag = False,
+    json: Json = False,
 ) -> int:
     """Explain the predicted class of rows: what each feature adds to the log-odds.
 
@@ -63,10 +60,6 @@ def explain(
 
     Parameters
     ----------
-    model
-        Model file.
-    data
-        CSV or Parquet file; - for CSV on standard input.
     line
         Line below the header, from 1, which is the default; may be repeated.
     all_lines
@@ -92,105 +85,91 @@ def explain(
         Show how many wrong, and how many missing, cells would change the class.
     intervals
         Show how sure each probability is, from the rows that were learned from.
-    json
-        Print JSON.
     """
     from bayleaf.io import read_model
 
     recourse = _Recourse(
         counterfactuals, max_changes, immutable, direction, cost, cost_per_step
     )
-    rows = _Rows(data, line or (1,), form)
+    lines = line or (1,)
     single = {
         "--against": against,
         "--intervals": intervals,
         "--counterfactuals": counterfactuals,
     }
-    saved = read_model(model)
+    saved: Any = read_model(model)
     if saved.kind == "regressor":
         others = {"--robustness": robustness, "--all-lines": all_lines}
         refuse_options({**single, **others, **recourse.options})
-        _explain_numbers(saved, rows, terms, as_json=json)
+        codes = _encoded(saved.encoder, data, lines, form)
+        _show(saved.model.explain(codes), lines, [], terms, as_json=json)
         return 0
     recourse.check(robustness=robustness)
     predictor = saved.predictor
     if all_lines:
-        _check_all_lines({"--line": line, **single}, robustness=robustness)
-        _show_robustness(predictor, rows, immutable, as_json=json)
+        if not robustness:
+            raise ValueError("--all-lines belongs to --robustness; give both")
+        for option, value in {"--line": line, **single}.items():
+            if value:
+                raise ValueError(
+                    f"{option} is for single lines; leave out {option} or --all-lines"
+                )
+        _show_robustness(predictor, data, form, immutable, as_json=json)
         return 0
-    codes = rows.encoded(predictor.encoder)
-    notes = [_contexts(predictor, codes), _conflicts(predictor, codes)]
-    if intervals:
-        notes.append(_intervals(predictor, codes))
-    if robustness:
-        notes.append(_robustness(predictor, codes, immutable))
-    if counterfactuals:
-        notes.append(_counterfactuals(predictor, codes, recourse))
+    codes = _encoded(predictor.encoder, data, lines, form)
+    notes = list(_notes(predictor, codes, recourse, intervals, robustness))
     known = labels_by_text(predictor.classes.tolist())
     label = None if against is None else known.get(against, against)
-    explanations = predictor.explain(codes, label)
-    _show_explanations(explanations, rows.lines, notes, terms, as_json=json)
+    _show(predictor.explain(codes, label), lines, notes, terms, as_json=json)
     return 0
 
 
-class _Rows(NamedTuple):
-    """Rows of a file, by their lines below the header, from 1."""
+def _encoded(
+    encoder: TableEncoder, data: str, lines: Sequence[int], form: FileFormat | None
+) -> Codes:
+    """The features of rows of a file, which are named by their lines below the header.
 
-    data: str
-    lines: tuple[int, ...]
-    form: FileFormat | None
+    ValueError if the file has fewer lines.
+    """
+    import pyarrow as pa
 
-    def encoded(self, encoder: TableEncoder) -> Codes:
-        """The features of the rows, in the order of their lines."""
-        from bayleaf.cli.tables import encode_batch
+    from bayleaf.cli.tables import encode_batch, read_batches
 
-        batch = self._batch()
-        return encode_batch(encoder, batch, self.data, lines=self.lines).codes
-
-    def _batch(self) -> pa.RecordBatch:
-        """The rows; ValueError if the file has fewer lines."""
-        import pyarrow as pa
-
-        from bayleaf.cli.tables import read_batches
-
-        if any(line < 1 for line in self.lines):
-            raise ValueError(f"--line must be at least 1, got {min(self.lines)}")
-        rows: dict[int, pa.RecordBatch] = {}
-        start = 0
-        for batch in read_batches(self.data, self.form):
-            for line in self.lines:
-                if start < line <= start + batch.num_rows:
-                    rows[line] = batch.slice(line - start - 1, 1)
-            start += batch.num_rows
-            if len(rows) == len(set(self.lines)):
-                break
-        else:
-            absent = min(line for line in self.lines if line not in rows)
-            raise ValueError(f"--line {absent} is beyond the table's {start} rows")
-        table = pa.Table.from_batches([rows[line] for line in self.lines])
-        return table.combine_chunks().to_batches()[0]
-
-
-def _explain_numbers(
-    saved: SavedModel, rows: _Rows, n_terms: int, *, as_json: bool
-) -> None:
-    """Explain the expectation of rows."""
-    model: Any = saved.model
-    explanations = model.explain(rows.encoded(saved.encoder))
-    _show_explanations(explanations, rows.lines, [], n_terms, as_json=as_json)
+    if any(line < 1 for line in lines):
+        raise ValueError(f"--line must be at least 1, got {min(lines)}")
+    rows: dict[int, pa.RecordBatch] = {}
+    start = 0
+    for batch in read_batches(data, form):
+        for line in lines:
+            if start < line <= start + batch.num_rows:
+                rows[line] = batch.slice(line - start - 1, 1)
+        start += batch.num_rows
+        if len(rows) == len(set(lines)):
+            break
+    else:
+        absent = min(line for line in lines if line not in rows)
+        raise ValueError(f"--line {absent} is beyond the table's {start} rows")
+    table = pa.Table.from_batches([rows[line] for line in lines])
+    batch = table.combine_chunks().to_batches()[0]
+    return encode_batch(encoder, batch, data, lines=lines).codes
 
 
 def _show_robustness(
-    predictor: Predictor, rows: _Rows, immutable: Sequence[str], *, as_json: bool
+    predictor: Predictor,
+    data: str,
+    form: FileFormat | None,
+    immutable: Sequence[str],
+    *,
+    as_json: bool,
 ) -> None:
     """Show how robust the predictions of all rows of a file are."""
     from bayleaf.cli.tables import encode_batch, read_batches
-    from bayleaf.explain import RobustnessOfRows, robustness_of_rows
+    from bayleaf.explain import Robustness, RobustnessOfRows, robustness_of_rows
 
     features = _mutable(predictor, immutable)
     items: list[Robustness] = []
-    for batch in read_batches(rows.data, rows.form):
-        encoded = encode_batch(predictor.encoder, batch, rows.data, n_before=len(items))
+    for batch in read_batches(data, form):
+        encoded = encode_batch(predictor.encoder, batch, data, n_before=len(items))
         items += robustness_of_rows(predictor, encoded.codes, features=features)
     result = RobustnessOfRows(tuple(items))
     if as_json:
@@ -209,7 +188,7 @@ class _Note(NamedTuple):
     text: str
 
 
-def _show_explanations(
+def _show(
     explanations: Sequence[Any],
     lines: Sequence[int],
     notes: Sequence[Sequence[_Note]],
@@ -222,13 +201,8 @@ def _show_explanations(
     for index, (explanation, line) in enumerate(zip(explanations, lines, strict=True)):
         row_notes = [kind[index] for kind in notes]
         contributions = replace(explanation, row=line - 1).to_dict()
-        values.append(
-            {
-                "line": line,
-                **contributions,
-                **{note.key: note.value for note in row_notes},
-            }
-        )
+        noted = {note.key: note.value for note in row_notes}
+        values.append({"line": line, **contributions, **noted})
         text = explanation.to_text(n_terms, f"line {line}")
         texts.append("\n".join([text, *(note.text for note in row_notes if note.text)]))
     if as_json:
@@ -237,66 +211,52 @@ def _show_explanations(
         print("\n\n".join(texts))
 
 
-def _contexts(predictor: Predictor, codes: Codes) -> list[_Note]:
-    """Context-specific independences, groups and rules that each row uses."""
-    from bayleaf.explain import contexts
+def _notes(
+    predictor: Predictor,
+    codes: Codes,
+    recourse: _Recourse,
+    intervals: bool,
+    robustness: bool,
+) -> Iterator[list[_Note]]:
+    """Notes on all rows, kind by kind: what each row uses, and what was asked for."""
+    from bayleaf import explain as library
     from bayleaf.models.explanation import wrapped
 
     notes = []
-    for sentences in contexts(predictor, codes):
+    for sentences in library.contexts(predictor, codes):
         lines = [line for one in sentences for line in wrapped(one, "  - ")]
         text = "\n".join(["in this row", *lines]) if lines else ""
         notes.append(_Note("contexts", sentences, text))
-    return notes
-
-
-def _conflicts(predictor: Predictor, codes: Codes) -> list[_Note]:
-    """Whether the values of each row contradict one another."""
-    from bayleaf.explain import conflicts
-    from bayleaf.models.explanation import wrapped
-
-    results = conflicts(predictor, codes)
-    if results is None:
-        return [_Note("conflict", None, "")] * codes.n_rows
+    yield notes
+    conflicts = library.conflicts(predictor, codes)
     notes = []
-    for one in results:
-        text = "\n".join(wrapped(str(one), "")) if one.worth_telling else ""
-        notes.append(_Note("conflict", one.to_dict(), text))
-    return notes
-
-
-def _intervals(predictor: Predictor, codes: Codes) -> list[_Note]:
-    """Credible intervals of the class probabilities."""
-    from bayleaf.explain import credible_intervals
-
-    results = credible_intervals(predictor, codes, random_state=0)
-    return [_Note("intervals", one.to_dict(), one.to_text()) for one in results]
-
-
-def _robustness(
-    predictor: Predictor, codes: Codes, immutable: Sequence[str]
-) -> list[_Note]:
-    """How many wrong, and how many missing, cells would change the class."""
-    from bayleaf.explain import robustness_of_rows
-
-    features = _mutable(predictor, immutable)
-    results = robustness_of_rows(predictor, codes, features=features)
-    return [_Note("robustness", one.to_dict(), one.to_text()) for one in results]
-
-
-def _counterfactuals(
-    predictor: Predictor, codes: Codes, recourse: _Recourse
-) -> list[_Note]:
-    """What would make the prediction another class."""
-    from bayleaf.explain import counterfactuals
-
-    settings = recourse.settings()
-    with progress():
-        results = [
-            counterfactuals(predictor, codes.rows(slice(row, row + 1)), **settings)
-            for row in range(codes.n_rows)
-        ]
-    return [_Note("counterfactuals", one.to_dict(), one.to_text()) for one in results]
+    for conflict in [None] * codes.n_rows if conflicts is None else conflicts:
+        if conflict is None:
+            notes.append(_Note("conflict", None, ""))
+            continue
+        text = "\n".join(wrapped(str(conflict), "")) if conflict.worth_telling else ""
+        notes.append(_Note("conflict", conflict.to_dict(), text))
+    yield notes
+    results: dict[str, Any] = {}
+    if intervals:
+        credible = library.credible_intervals(predictor, codes, random_state=0)
+        results["intervals"] = credible
+    if robustness:
+        features = _mutable(predictor, recourse.immutable)
+        results["robustness"] = library.robustness_of_rows(
+            predictor, codes, features=features
+        )
+    if recourse.n:
+        settings = recourse.settings()
+        with progress():
+            results["counterfactuals"] = [
+                library.counterfactuals(
+                    predictor, codes.rows(slice(row, row + 1)), **settings
+                )
+                for row in range(codes.n_rows)
+            ]
+    for key, found in results.items():
+        yield [_Note(key, one.to_dict(), one.to_text()) for one in found]
 
 
 def _mutable(predictor: Predictor, immutable: Sequence[str]) -> list[str | int]:
@@ -308,7 +268,8 @@ def _mutable(predictor: Predictor, immutable: Sequence[str]) -> list[str | int]:
     return [name for v, name in enumerate(domain.names) if v not in fixed]
 
 
-class _Recourse(NamedTuple):
+@dataclass(frozen=True)
+class _Recourse:
     """Options of counterfactuals, as they are written."""
 
     n: int  # counterfactuals
@@ -382,14 +343,3 @@ def _pairs(option: str, form: str, texts: Sequence[str]) -> dict[str, str]:
             raise ValueError(f"{option} names {quoted(name)} twice; give one")
         pairs[name] = value.strip()
     return pairs
-
-
-def _check_all_lines(others: Mapping[str, Any], *, robustness: bool) -> None:
-    """Raise ValueError if --all-lines is given with options of single lines."""
-    if not robustness:
-        raise ValueError("--all-lines belongs to --robustness; give both")
-    for option, value in others.items():
-        if value:
-            raise ValueError(
-                f"{option} is for single lines; leave out {option} or --all-lines"
-            )

@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from bayleaf.cli.options import FileFormat, OptionalOutput, Source
 from bayleaf.wording import visible
-
-if TYPE_CHECKING:
-    from bayleaf.explorer.explorer_page import Explorable
 
 
 def explore(
@@ -43,14 +39,19 @@ def explore(
         CSV or Parquet file of the training rows of a naive Bayes, TAN or KDB model, all
         of which go into the page: cut points and arcs can then be edited in it.
     """
+    import tempfile
+    import webbrowser
+
     from bayleaf.cli.tables import as_learned, read_table
     from bayleaf.explorer import explorer_html
     from bayleaf.explorer.explorer_page import columns_of
     from bayleaf.io.atomic import check_writable, write_text
+    from bayleaf.loading import read_model_or_network
 
     if output is not None:
         check_writable(output)
-    found, kind = _read(model)
+    found = read_model_or_network(model)
+    kind = getattr(found, "estimator", "Bayesian network")
     heading = f"{model.stem}: {kind}" if title is None else title
     encoder, domain = columns_of(found)
     known = domain if encoder is None else encoder.domain
@@ -59,24 +60,10 @@ def explore(
         for source in (rows, edit)
     )
     page = explorer_html(found, heading, min_count=min_count, rows=shown, edit=learned)
-    if output is not None:
-        write_text(output, page, errors="replace")
-        print(visible(str(output)))
-        return 0
-    import tempfile
-    import webbrowser
-
     # The folder stays when the program has ended, for the browser.
-    temporary = Path(tempfile.mkdtemp(prefix="bayleaf-")) / f"{model.stem}.html"
-    write_text(temporary, page, errors="replace")
-    print(visible(str(temporary)))
-    webbrowser.open(temporary.as_uri())
+    path = output or Path(tempfile.mkdtemp(prefix="bayleaf-")) / f"{model.stem}.html"
+    write_text(path, page, errors="replace")
+    print(visible(str(path)))
+    if output is None:
+        webbrowser.open(path.as_uri())
     return 0
-
-
-def _read(path: Path) -> tuple[Explorable, str]:
-    """The model in a file of any kind, and what kind that is."""
-    from bayleaf.loading import read_model_or_network
-
-    content = read_model_or_network(path)
-    return content, getattr(content, "estimator", "Bayesian network")

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
 from bayleaf.cli.display import progress
-from bayleaf.cli.options import Output, Strings
+from bayleaf.cli.options import ModelFile, Output, Strings
 
 
 def export(
-    model: Path,
+    model: ModelFile,
     *,
     output: Output,
     dialect: str | None = None,
@@ -32,8 +31,6 @@ def export(
 
     Parameters
     ----------
-    model
-        Model file.
     output
         File to write; its suffix names the program.
     dialect

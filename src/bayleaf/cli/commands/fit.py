@@ -7,7 +7,7 @@ from typing import Any
 
 from bayleaf.cli.display import print_json, progress, report_written
 from bayleaf.cli.model_options import ModelOptions
-from bayleaf.cli.options import FileFormat, Flag, Output, Source, Strings
+from bayleaf.cli.options import Drop, FileFormat, Flag, Output, Source, Weight
 from bayleaf.wording import size_text
 
 
@@ -18,8 +18,8 @@ def fit(
     density: Flag = False,
     model: str | None = None,
     output: Output,
-    drop: Strings = (),
-    weight: str | None = None,
+    drop: Drop = (),
+    weight: Weight = None,
     memory: str | None = None,
     store: Path | None = None,
     form: FileFormat | None = None,
@@ -45,10 +45,6 @@ def fit(
         network; regressor for a numeric target.
     output
         Model file to write.
-    drop
-        Column to leave out; may be repeated.
-    weight
-        Column of row weights.
     memory
         Read the table in as many batches as it takes, and learn within so
         much memory, such as 2GB, and 200 MB for the program: what needs rows gets a

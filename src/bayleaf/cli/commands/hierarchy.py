@@ -9,14 +9,21 @@ from typing import TYPE_CHECKING, Any, Literal
 from cyclopts import App
 
 from bayleaf.cli.display import BAD_INPUT, print_json, print_json_text
-from bayleaf.cli.options import FileFormat, Flag, Source, Strings, TableOutput
+from bayleaf.cli.options import (
+    Drop,
+    FileFormat,
+    Json,
+    Strings,
+    Table,
+    TableOutput,
+    Weight,
+)
 from bayleaf.wording import name_list, quoted, shown_name, visible
 
 if TYPE_CHECKING:
-    import numpy as np
-
+    from bayleaf.cli.tables import TrainingColumns
     from bayleaf.data.domain import Variable
-    from bayleaf.data.tables.columns import Column, PlainColumn
+    from bayleaf.data.tables.columns import PlainColumn
     from bayleaf.data.value_hierarchy import ValueHierarchy
 
 # Larger numbers of cuts are told as powers of two.
@@ -33,12 +40,12 @@ hierarchy = App(
 
 @hierarchy.command
 def learn(
-    data: Source,
+    data: Table,
     *,
     output: TableOutput = "-",
     column: Strings = (),
-    drop: Strings = (),
-    weight: str | None = None,
+    drop: Drop = (),
+    weight: Weight = None,
     form: FileFormat | None = None,
     linkage: Literal["information", "hamming"] = "information",
     linkage_arity: Literal["binary", "multiway"] = "binary",
@@ -52,17 +59,11 @@ def learn(
 
     Parameters
     ----------
-    data
-        CSV or Parquet file; - for CSV on standard input.
     output
         File of hierarchies to write; - for standard output.
     column
         Column whose hierarchy is wanted; may be repeated. By default all with more
         than two values.
-    drop
-        Column to leave out; may be repeated.
-    weight
-        Column of row weights.
     linkage
         Join values that lose least information on the other columns, or those whose
         most frequent values of the other columns differ least.
@@ -71,14 +72,14 @@ def learn(
     discretizer
         How columns of numbers are cut.
     """
+    from bayleaf.cli.tables import training_table
     from bayleaf.data.fitted_hierarchies import hierarchies_text
     from bayleaf.io.atomic import check_writable, write_text
 
     if output != "-":
         check_writable(output)
-    trees = _learned(
-        _table(data, drop, weight, form), column, linkage, linkage_arity, discretizer
-    )
+    table = training_table(data, None, drop=drop, weight=weight, form=form)
+    trees = _learned(table, weight, column, linkage, linkage_arity, discretizer)
     text = hierarchies_text(trees)
     if output == "-":
         print_json_text(text.removesuffix("\n"))
@@ -90,10 +91,10 @@ def learn(
 @hierarchy.command
 def check(
     hierarchies: Path,
-    data: Source,
+    data: Table,
     *,
     form: FileFormat | None = None,
-    json: Flag = False,
+    json: Json = False,
 ) -> int:
     """Check whether value hierarchies fit the columns of a table.
 
@@ -103,10 +104,6 @@ def check(
     ----------
     hierarchies
         File of hierarchies: an object with {root: what is below it} for each column.
-    data
-        CSV or Parquet file; - for CSV on standard input.
-    json
-        Print JSON.
     """
     from bayleaf.cli.tables import read_table
     from bayleaf.data.fitted_hierarchies import resolve_hierarchies
@@ -124,17 +121,26 @@ def check(
     return BAD_INPUT if any("error" in report for report in reports) else 0
 
 
-def _table(
-    data: str, drop: tuple[str, ...], weight: str | None, form: FileFormat | None
-) -> tuple[list[Column], np.ndarray[Any, np.dtype[np.float64]]]:
-    """The columns and weights of the rows that count."""
+def _learned(
+    table: TrainingColumns,
+    weight: str | None,
+    wanted: tuple[str, ...],
+    linkage: Any,
+    linkage_arity: Any,
+    discretizer: str,
+) -> dict[str | int, ValueHierarchy]:
+    """The hierarchies of the wanted columns, from the rows that count."""
     import numpy as np
 
-    from bayleaf.cli.tables import training_table
+    from bayleaf.counts.table_counts import RowCounts
+    from bayleaf.data.column_reading import EncoderRules
+    from bayleaf.data.discretizers import resolve_discretizer
+    from bayleaf.data.encoder_learning import learn_encoder
     from bayleaf.data.tables.columns import select_rows
     from bayleaf.data.tables.frames import to_columns
+    from bayleaf.search.hierarchy_learning import learn_hierarchies
+    from bayleaf.wording import near_names
 
-    table = training_table(data, None, drop=drop, weight=weight, form=form)
     features = table.features
     weights = np.ones(features.num_rows) if table.weights is None else table.weights
     if not (weights >= 0).all() or not np.isfinite(weights).all() or not weights.any():
@@ -144,34 +150,14 @@ def _table(
         )
     parts = select_rows(to_columns(features), weights > 0)
     assert isinstance(parts, list)
-    return parts, weights[weights > 0]
-
-
-def _learned(
-    table: tuple[list[Column], np.ndarray[Any, np.dtype[np.float64]]],
-    wanted: tuple[str, ...],
-    linkage: Any,
-    linkage_arity: Any,
-    discretizer: str,
-) -> dict[str | int, ValueHierarchy]:
-    """The hierarchies of the wanted columns."""
-    from bayleaf.counts.table_counts import RowCounts
-    from bayleaf.data.column_reading import EncoderRules
-    from bayleaf.data.discretizers import resolve_discretizer
-    from bayleaf.data.encoder_learning import learn_encoder
-    from bayleaf.search.hierarchy_learning import learn_hierarchies
-    from bayleaf.wording import near_names
-
-    parts, weights = table
     names = [str(part.name) for part in parts]
     for name in wanted:
         if name not in names:
             raise ValueError(
                 f"there is no column {quoted(name)}; {near_names(name, names)}"
             )
-    encoder, codes = learn_encoder(
-        parts, None, weights, resolve_discretizer(discretizer), EncoderRules()
-    )
+    rules, cuts = EncoderRules(), resolve_discretizer(discretizer)
+    encoder, codes = learn_encoder(parts, None, weights[weights > 0], cuts, rules)
     counts = RowCounts(codes, has_class=False)
     trees = learn_hierarchies(counts, encoder.domain, linkage, linkage_arity)
     return {

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from bayleaf.cli.display import progress
-from bayleaf.cli.options import FileFormat, Flag, Source, TableOutput, WholeNumber
+from bayleaf.cli.options import FileFormat, Flag, Table, TableOutput, WholeNumber
 from bayleaf.wording import counted
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def impute(
     model: Path,
-    data: Source,
+    data: Table,
     *,
     how: Literal["most_probable", "marginal", "mean", "sample"] = "most_probable",
     seed: WholeNumber = 0,
@@ -39,8 +39,6 @@ def impute(
     model
         Network file (json, bif, net, xdsl, xml) or model file of a classifier or
         density model.
-    data
-        CSV or Parquet file; - for CSV on standard input.
     how
         The most probable completion of each row as a whole; each cell's own most
         probable state (marginal); the same, but for numbers their expected value
@@ -63,8 +61,8 @@ def impute(
     import pyarrow as pa
 
     from bayleaf.cli.csv_reading import called
-    from bayleaf.cli.output import writing
-    from bayleaf.cli.tables import is_parquet, read_batches
+    from bayleaf.cli.output import is_csv, writing
+    from bayleaf.cli.tables import read_batches
     from bayleaf.io import read_network
 
     network = read_network(model)
@@ -83,18 +81,16 @@ def impute(
             impossible=impossible,
             add_columns=add_columns,
         )
-        n_filled = _n_missing(table) - _n_missing(filled.select(table.column_names))
-        if safe_csv and not is_parquet(output):
+        n_before, n_after = (
+            sum(column.null_count for column in part.columns)
+            for part in (table, filled.select(table.column_names))
+        )
+        if safe_csv and is_csv(output):
             filled = _without_formulas(table, filled)
         for batch in filled.combine_chunks().to_batches():
             write(batch)
-    print(f"bayleaf: {counted(n_filled, 'cell')} filled in", file=sys.stderr)
+    print(f"bayleaf: {counted(n_before - n_after, 'cell')} filled in", file=sys.stderr)
     return 0
-
-
-def _n_missing(table: pa.Table) -> int:
-    """Number of missing cells."""
-    return sum(column.null_count for column in table.columns)
 
 
 def _without_formulas(table: pa.Table, filled: pa.Table) -> pa.Table:

@@ -7,7 +7,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from bayleaf.cli.display import print_file, print_json, show
-from bayleaf.cli.options import Flag, Source, labels_by_text, refuse_options
+from bayleaf.cli.options import (
+    Flag,
+    Json,
+    ModelFile,
+    Source,
+    labels_by_text,
+    refuse_options,
+)
 from bayleaf.wording import name_list, near_names, quoted, visible
 
 if TYPE_CHECKING:
@@ -16,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def inspect(
-    model: Path,
+    model: ModelFile,
     *,
     table: str | None = None,
     shape: str | None = None,
@@ -25,7 +32,7 @@ def inspect(
     structure: Literal["text", "dot"] | None = None,
     importance: Source | None = None,
     target: str | None = None,
-    json: Flag = False,
+    json: Json = False,
 ) -> int:
     """Show a model: its summary, a table, shape, rules, hierarchy, arcs, importance.
 
@@ -33,8 +40,6 @@ def inspect(
 
     Parameters
     ----------
-    model
-        Model file.
     table
         Variable whose probability table is shown; of a density model, its tree or
         the groups of its table as well.
@@ -51,11 +56,9 @@ def inspect(
         predicted when a feature is unknown.
     target
         Its column with the class; by default the one the model was learned with.
-    json
-        Print JSON.
     """
     from bayleaf.io import read_model
-    from bayleaf.loading import read_model_or_network
+    from bayleaf.loading import load_estimator, read_model_or_network
 
     of_classifiers = {"--shape": shape, "--rules": rules, "--importance": importance}
     # Hierarchies are shown of network files as well.
@@ -63,8 +66,6 @@ def inspect(
     saved: Any = read(model)
     kind = getattr(saved, "kind", "network")
     if kind == "regressor":
-        from bayleaf.loading import load_estimator
-
         regressor: Any = load_estimator(model)
         others = {"--hierarchy": hierarchy, "--structure": structure}
         refuse_options(
@@ -77,38 +78,23 @@ def inspect(
         for name, value in of_classifiers.items():
             if value:
                 raise ValueError(f"{name} belongs to classifiers, not density models")
-        _show_density(model, table, structure, as_json=json)
+        _show_density(load_estimator(model), table, structure, as_json=json)
     else:
-        predictor, class_model = saved.predictor, saved.predictor.model
         if target is not None and importance is None:
             raise ValueError("--target belongs to --importance; give both")
         if importance is not None:
-            _show_importance(predictor, importance, target, as_json=json)
-        elif table is not None:
-            _show_table(class_model, table, as_json=json)
-        elif shape is not None:
-            _show_shape(predictor, shape, as_json=json)
-        elif rules:
-            _show_rules(class_model, as_json=json)
-        elif structure is not None:
-            _show_structure(class_model, structure, as_json=json)
+            _show_importance(saved.predictor, importance, target, as_json=json)
         else:
-            from bayleaf.describe.summary import summarize
-
-            name, total = saved.estimator, saved.log_likelihood
-            summary = summarize(name, predictor, total, {}, saved.fitted)
-            show(summary, as_json=json)
+            _show_classifier(saved, table, shape, rules, structure, as_json=json)
     return 0
 
 
 def _show_density(
-    path: Path, table: str | None, structure: str | None, *, as_json: bool
+    estimator: Any, table: str | None, structure: str | None, *, as_json: bool
 ) -> None:
     """Print a density model: its summary, one distribution, or its arcs."""
     from bayleaf.io.formats.dot import to_dot
-    from bayleaf.loading import load_estimator
 
-    estimator: Any = load_estimator(path)
     network = estimator.network_
     if table is not None:
         names = {str(name): name for name in network.domain.names}
@@ -164,40 +150,52 @@ def _show_importance(
     show(importance(predictor, encoded.codes, labels), as_json=as_json)
 
 
-def _show_rules(model: ClassModel, *, as_json: bool) -> None:
-    """Print what the states of the latent variables mean."""
+def _show_classifier(
+    saved: Any,
+    table: str | None,
+    shape: str | None,
+    rules: bool,
+    structure: str | None,
+    *,
+    as_json: bool,
+) -> None:
+    """Print a classifier's summary or a part of it: what was asked for first."""
+    from bayleaf.describe.drawing import structure_dot, structure_text
+    from bayleaf.describe.summary import summarize
     from bayleaf.models.latents.latent_reports import rules_text
 
-    reports = model.latent_reports
-    if reports is None:
-        raise ValueError("--rules belongs to the hnb model, which has latent variables")
-    if as_json:
-        print_json([report.to_dict() for report in reports])
+    predictor, model = saved.predictor, saved.predictor.model
+    if table is not None:
+        _show_table(model, table, as_json=as_json)
+    elif shape is not None:
+        features = {str(known): i for i, known in enumerate(model.domain.names[:-1])}
+        feature = _named("feature", shape, features)
+        classes = tuple(predictor.classes.tolist())
+        show(model.feature_shape(feature, classes), as_json=as_json)
+    elif rules:
+        reports = model.latent_reports
+        if reports is None:
+            raise ValueError(
+                "--rules belongs to the hnb model, which has latent variables"
+            )
+        if as_json:
+            print_json([report.to_dict() for report in reports])
+        else:
+            print(rules_text(reports, model.domain[-1]))
+    elif structure is not None:
+        if as_json:
+            raise ValueError(
+                "--structure prints text; leave out --json, which lists the arcs "
+                "without it"
+            )
+        if structure == "dot":
+            print_file(structure_dot(model))
+        else:
+            print(structure_text(model))
     else:
-        print(rules_text(reports, model.domain[-1]))
-
-
-def _show_shape(predictor: Predictor, name: str, *, as_json: bool) -> None:
-    """Print what the states of one feature contribute to each class."""
-    model = predictor.model
-    features = {str(known): i for i, known in enumerate(model.domain.names[:-1])}
-    feature = _named("feature", name, features)
-    shape = model.feature_shape(feature, tuple(predictor.classes.tolist()))
-    show(shape, as_json=as_json)
-
-
-def _show_structure(model: ClassModel, structure: str, *, as_json: bool) -> None:
-    """Print the arcs, as text or in Graphviz' DOT language."""
-    from bayleaf.describe.drawing import structure_dot, structure_text
-
-    if as_json:
-        raise ValueError(
-            "--structure prints text; leave out --json, which lists the arcs without it"
-        )
-    if structure == "dot":
-        print_file(structure_dot(model))
-    else:
-        print(structure_text(model))
+        name, total = saved.estimator, saved.log_likelihood
+        summary = summarize(name, predictor, total, {}, saved.fitted)
+        show(summary, as_json=as_json)
 
 
 def _show_table(model: ClassModel, name: str, *, as_json: bool) -> None:

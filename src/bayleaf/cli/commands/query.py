@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import Parameter
 
 from bayleaf.cli.display import print_json
-from bayleaf.cli.options import Flag, Strings, split_names
+from bayleaf.cli.options import Flag, Json, Strings, split_names
 from bayleaf.wording import format_number, shown_name, visible
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def query(
     method: Literal["exact", "auto", "approximate"] = "exact",
     tolerance: float = 0.005,
     seed: int = 0,
-    json: Flag = False,
+    json: Json = False,
 ) -> int:
     """Show how probable each state is, given evidence.
 
@@ -88,8 +88,6 @@ def query(
         Largest standard error of an estimated probability.
     seed
         Seed of the samples.
-    json
-        Print JSON.
     """
     from bayleaf.cli.networks import (
         conditions_from,
@@ -123,15 +121,20 @@ def query(
         evidence, expressions = conditions_from(network, given, likelihood)
         known: Any = [evidence, *expressions] if expressions else evidence
         if most_probable:
-            answer = _probable_states(network, known)
+            answer = _probable_states(network, None, known)
         elif information:
-            answer = _information(network, target[0], known)
+            nats = network.value_of_information(target[0], known)
+            lines = _lines({name: f"{value:.4f} nats" for name, value in nats.items()})
+            answer = (
+                {str(name): value for name, value in nats.items()},
+                "\n".join(lines),
+            )
         elif probability is not None:
             answer = _probability(network, probability, known)
         elif joint:
             answer = _joint(network, split_names(joint, names), known)
         elif partial:
-            answer = _probable_states_of(network, split_names(partial, names), known)
+            answer = _probable_states(network, split_names(partial, names), known)
         elif effect is not None:
             treatment, outcome = two_variables(network, effect)
             result = network.causal_effect(
@@ -234,39 +237,19 @@ def _joint(network: BayesianNetwork, names: list[str], known: Any) -> Answer:
     return values, str(joint)
 
 
-def _probable_states(network: BayesianNetwork, known: Any) -> Answer:
-    """The most probable state of all variables together."""
-    states, log_probability = network.most_probable_explanation(known)
-    shown = {str(name): state for name, state in states.items()}
-    values = {"log_joint_probability": log_probability, "states": shown}
-    text = f"log probability of all this together: {log_probability:.6g}"
-    return values, "\n".join([*_state_lines(states), text])
-
-
-def _probable_states_of(
-    network: BayesianNetwork, names: list[str], known: Any
+def _probable_states(
+    network: BayesianNetwork, names: list[str] | None, known: Any
 ) -> Answer:
-    """The most probable states of some variables together, the others summed out."""
-    states, probability = network.most_probable(names, known)
-    shown = {str(name): state for name, state in states.items()}
-    text = f"probability of these together: {probability:.6g}"
-    return (
-        {"probability": probability, "states": shown},
-        "\n".join([*_state_lines(states), text]),
-    )
-
-
-def _information(network: BayesianNetwork, target: str, known: Any) -> Answer:
-    """The variables by the information that observing them would add."""
-    nats = network.value_of_information(target, known)
-    values = {str(name): value for name, value in nats.items()}
-    lines = _lines({name: f"{value:.4f} nats" for name, value in nats.items()})
-    return values, "\n".join(lines)
-
-
-def _state_lines(states: Mapping[Any, Any]) -> list[str]:
-    """Variables with their states."""
-    return _lines({name: shown_name(state) for name, state in states.items()})
+    """The most probable states of some variables together, or of all of them."""
+    if names is None:
+        states, found = network.most_probable_explanation(known)
+        key, text = "log_joint_probability", "log probability of all this together"
+    else:
+        states, found = network.most_probable(names, known)
+        key, text = "probability", "probability of these together"
+    lines = _lines({name: shown_name(state) for name, state in states.items()})
+    values = {key: found, "states": {str(name): s for name, s in states.items()}}
+    return values, "\n".join([*lines, f"{text}: {found:.6g}"])
 
 
 def _lines(texts: Mapping[Any, str]) -> list[str]:

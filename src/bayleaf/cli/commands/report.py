@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from bayleaf.cli.display import print_json, progress
-from bayleaf.cli.options import FileFormat, Flag, OptionalOutput, Source, split_names
+from bayleaf.cli.options import (
+    FileFormat,
+    Flag,
+    Loss,
+    OptionalOutput,
+    Table,
+    split_names,
+)
 from bayleaf.wording import quoted, visible
 
 if TYPE_CHECKING:
@@ -67,7 +74,7 @@ class CardOptions:
 
 def report(
     model: Path,
-    data: Source,
+    data: Table,
     *,
     output: OptionalOutput = None,
     target: str | None = None,
@@ -75,7 +82,7 @@ def report(
     held_out: Flag = False,
     rows: Annotated[bool, Parameter(name=["--rows"], negative="--no-rows")] = True,
     min_count: int = 1,
-    loss: str | None = None,
+    loss: Loss = None,
     positive: str | None = None,
     folds: int = 10,
     seed: int = 0,
@@ -95,8 +102,6 @@ def report(
     ----------
     model
         Model file, or network file (bif, net, xdsl, xml).
-    data
-        CSV or Parquet file; - for CSV on standard input.
     output
         File to write, report.html unless --json is given.
     target
@@ -110,9 +115,6 @@ def report(
     min_count
         Withhold smaller numbers of rows, what they would follow from, names of rare
         values, and all single rows.
-    loss
-        CSV file of costs, class names as header row and first column; rows are
-        predicted, columns true classes.
     positive
         Of two classes, the one that thresholds are for, by default the second.
     folds
@@ -124,16 +126,28 @@ def report(
     json
         Print the summary as JSON.
     """
+    from importlib.util import find_spec
+
     from bayleaf.cli.tables import as_learned, read_table
     from bayleaf.evaluation.operating_points import read_loss
-    from bayleaf.io.atomic import write_text
+    from bayleaf.io.atomic import check_writable, write_text
     from bayleaf.loading import load
     from bayleaf.report import model_card, report_html, summarize
 
     card = card or CardOptions()
     output = DEFAULT_OUTPUT if output is None and not json else output
     about = card.about(data)
-    _check_files(output, card.card)
+    if output is not None and output == card.card:
+        raise ValueError(
+            f"page and card would both be {quoted(str(output))}; name two files"
+        )
+    for path in filter(None, (output, card.card)):
+        check_writable(path)
+    if output is not None and find_spec("jinja2") is None:
+        raise ValueError(
+            'a report needs Jinja2; install it with pip install "bayleaf[report]", or '
+            "print the summary with --json"
+        )
     costs = None if loss is None else read_loss(loss)
     learned = load(model)
     # A network has no encoder.
@@ -155,9 +169,7 @@ def report(
             random_state=seed,
         )
     # Both are laid out before either is written.
-    texts = {}
-    if output is not None:
-        texts[output] = report_html(summary, title, about)
+    texts = {} if output is None else {output: report_html(summary, title, about)}
     if card.card is not None:
         texts[card.card] = model_card(summary, about)
     for path, text in texts.items():
@@ -168,22 +180,3 @@ def report(
         for path in texts:
             print(visible(str(path)))
     return 0
-
-
-def _check_files(output: Path | None, card: Path | None) -> None:
-    """Refuse early what would fail when all the work is done."""
-    from importlib.util import find_spec
-
-    from bayleaf.io.atomic import check_writable
-
-    if output is not None and output == card:
-        raise ValueError(
-            f"page and card would both be {quoted(str(output))}; name two files"
-        )
-    for path in filter(None, (output, card)):
-        check_writable(path)
-    if output is not None and find_spec("jinja2") is None:
-        raise ValueError(
-            'a report needs Jinja2; install it with pip install "bayleaf[report]", or '
-            "print the summary with --json"
-        )
