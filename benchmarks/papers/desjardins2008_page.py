@@ -33,7 +33,7 @@ from bayleaf.reproduction.desjardins2008 import (
     shortfall,
 )
 from bayleaf.reproduction.results import Results
-from bayleaf.reproduction.verdict_page import (
+from bayleaf.reproduction.runner import (
     comparison_table,
     markdown_table,
     number,

@@ -20,7 +20,7 @@ from bayleaf.reproduction.langseth2006 import (
 )
 from bayleaf.reproduction.paper_statistics import accuracy_sd, lambda_test
 from bayleaf.reproduction.results import Results
-from bayleaf.reproduction.verdict_page import comparison_table, markdown_table
+from bayleaf.reproduction.runner import comparison_table, markdown_table
 
 # How the paper calls the columns, and the p-value it prints for HNB against each.
 _PRINTED_P = {"nb": ("NB", 5e-12), "tan": ("TAN", 6e-6)} | {

@@ -9,6 +9,7 @@ from scipy import stats
 
 from bayleaf.reproduction.paper_tables import read_printed
 from bayleaf.reproduction.results import Results
+from bayleaf.reproduction.runner import comparison_table, markdown_table
 from bayleaf.reproduction.sahami1996 import (
     COLUMNS,
     DEGREES,
@@ -22,7 +23,6 @@ from bayleaf.reproduction.sahami1996 import (
     comparisons,
     setting,
 )
-from bayleaf.reproduction.verdict_page import comparison_table, markdown_table
 
 # Where the paper finds the improvement over naive Bayes significant, at p < 0.10.
 CLAIMED = {("Chess", 1), ("Chess", 2), ("Chess", 3), ("Vote", 2), ("Vote", 3)} | {

@@ -10,7 +10,7 @@ from scipy.stats import ttest_ind_from_stats
 
 from bayleaf.reproduction.paper_statistics import unpaired_t_test
 from bayleaf.reproduction.results import Results
-from bayleaf.reproduction.verdict_page import (
+from bayleaf.reproduction.runner import (
     comparison_table,
     markdown_table,
     number,

@@ -15,8 +15,7 @@ import langseth2006_page
 import sahami1996_page
 import wiering2003_page
 from bayleaf.reproduction.paper_tables import Sources
-from bayleaf.reproduction.runner import Reproduction
-from bayleaf.reproduction.verdict_page import write
+from bayleaf.reproduction.runner import Reproduction, write
 
 PAGES = {
     "sahami1996": sahami1996_page.page,

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from bayleaf.cli.tables import dictionary_codes
-from bayleaf.predictions.scored import number_array, text_array
+from bayleaf.predictions.prediction_files import number_array, text_array
 from offenders import check_each
 
 TEXTS = ["b", None, "ä", "b", "", None, "€uro", "b", "c", None, "d"]

@@ -92,7 +92,12 @@ def run(words: Sequence[str]) -> int:
         # Whoever holds the streams knows what to do.
         raise
     except OSError as error:
-        return _refuse(_sentence_of(error))
+        # Python's error number is of no use to a person.
+        if error.filename and error.strerror:
+            return _refuse(f"cannot use {error.filename}: {error.strerror}")
+        if error.strerror:
+            return _refuse(f"cannot read or write: {error.strerror}")
+        return _refuse(str(error))
     except (ValueError, TypeError, NativeCoreError) as error:
         return _refuse(str(error))
     return result if isinstance(result, int) else 0
@@ -119,18 +124,18 @@ def _stopping_tidily() -> Iterator[None]:
     former = {kind: signal.getsignal(kind) for kind in kinds if kind is not None}
     # What was started to outlive its terminal, as by nohup, must do so.
     former = {k: handler for k, handler in former.items() if handler != signal.SIG_IGN}
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        # The exit code that shells give to a signal.
+        raise SystemExit(128 + number)
+
     for kind in former:
-        signal.signal(kind, _stop)
+        signal.signal(kind, stop)
     try:
         yield
     finally:
         for kind, handler in former.items():
             signal.signal(kind, handler)
-
-
-def _stop(number: int, frame: FrameType | None) -> None:
-    """End the program with the exit code that shells give to a signal."""
-    raise SystemExit(128 + number)
 
 
 def _refuse(message: str) -> int:
@@ -139,10 +144,3 @@ def _refuse(message: str) -> int:
     sentence = cut(" ".join(words), _LONGEST_SENTENCE)
     print(f"bayleaf: {sentence}", file=sys.stderr)
     return BAD_INPUT
-
-
-def _sentence_of(error: OSError) -> str:
-    """What went wrong with a file, without Python's error number."""
-    if error.filename and error.strerror:
-        return f"cannot use {error.filename}: {error.strerror}"
-    return f"cannot read or write: {error.strerror}" if error.strerror else str(error)

@@ -63,15 +63,11 @@ def score_predictions(
     proba: NDArray[np.float64],
     loss: NDArray[np.float64] | None = None,
 ) -> Scores:
-    """Score predictions of held-out rows.
+    """Score held-out rows: `truth` and `chosen` (n_rows,), `proba` (n_rows, n_classes).
 
-    `truth` and `chosen` (n_rows,) class indices, `proba` (n_rows, n_classes), `loss`
-    (n_classes, n_classes): the cost of each prediction (rows) where a class (columns)
-    is true.
+    Rows of `loss` (n_classes, n_classes) are predictions, columns true classes.
     """
-    rows = np.arange(len(truth))
-    of_truth = proba[rows, truth]
-    squared = (proba**2).sum(axis=1) - 2 * of_truth + 1
+    of_truth, squared = truth_scores(truth, proba)
     areas = roc_areas(truth, proba)
     defined = areas[~np.isnan(areas)]
     return Scores(
@@ -89,6 +85,14 @@ def score_predictions(
         n_classes_without_auc=len(areas) - len(defined),
         cost=None if loss is None else mean_cost(truth, proba, loss),
     )
+
+
+def truth_scores(
+    truth: NDArray[np.intp], proba: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Probability of each row's true class, and the Brier score of the row."""
+    of_truth = proba[np.arange(len(truth)), truth]
+    return of_truth, (proba**2).sum(axis=1) - 2 * of_truth + 1
 
 
 def roc_areas(

@@ -20,8 +20,13 @@ from bayleaf.classifiers.shared.parameters import check_count
 from bayleaf.data.table_encoder import TableEncoder
 from bayleaf.data.tables.columns import Column, Name, ValueColumn
 from bayleaf.data.tables.frames import to_columns
-from bayleaf.predictions.prediction_files import parts_of, write_parts, write_stretches
-from bayleaf.predictions.scored import with_classes, with_numbers
+from bayleaf.predictions.prediction_files import (
+    parts_of,
+    with_classes,
+    with_numbers,
+    write_parts,
+    write_stretches,
+)
 from bayleaf.regression.averaged_kdb_regressor import AveragedKDBRegressor
 from bayleaf.streams.batch_sources import files_of, open_source
 from bayleaf.wording import near_names, quoted

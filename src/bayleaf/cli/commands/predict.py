@@ -52,8 +52,12 @@ def predict(
     from bayleaf.cli.output import writing
     from bayleaf.cli.tables import encode_batch, is_many_files, read_batches
     from bayleaf.io import read_model
-    from bayleaf.predictions.prediction_files import parts_of, write_parts
-    from bayleaf.predictions.scored import with_classes, with_numbers
+    from bayleaf.predictions.prediction_files import (
+        parts_of,
+        with_classes,
+        with_numbers,
+        write_parts,
+    )
     from bayleaf.streams.batch_sources import files_of
 
     saved = read_model(model)

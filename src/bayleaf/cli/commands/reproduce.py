@@ -81,7 +81,7 @@ def reproduce(
 def _carry_out(run: Reproduction, jobs: int) -> None:
     """Run a paper's open cells, then write its files and print the verdicts."""
     from bayleaf.reproduction.protocols import verdict_sentence
-    from bayleaf.reproduction.verdict_page import write
+    from bayleaf.reproduction.runner import write
 
     n_open = len(run.open_cells())
     kept = len(run.wanted) - n_open

@@ -27,6 +27,7 @@ from bayleaf.evaluation.metrics import (
     SMALLEST,
     binned_by_confidence,
     expected_calibration_error,
+    truth_scores,
 )
 from bayleaf.evaluation.privacy import PredictedRows
 from bayleaf.results.result import Record
@@ -204,8 +205,7 @@ class GroupRows(NamedTuple):
         for place in task.positive:
             counted = class_shares(rows.truth == place, rows.chosen == place)
             shares |= {(rate, place): own for rate, own in counted.items()}
-        of_truth = rows.proba[np.arange(len(rows.truth)), rows.truth]
-        squared = (rows.proba**2).sum(axis=1) - 2 * of_truth + 1
+        of_truth, squared = truth_scores(rows.truth, rows.proba)
         samples = {
             "log_loss": Sample.of(-np.log(np.maximum(of_truth, SMALLEST))),
             "brier": Sample.of(squared),
