@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from bayleaf.reproduction.cells import Results
 from bayleaf.reproduction.desjardins2008 import (
     BY_SEED,
     CURVE_FOLDS,
@@ -32,7 +33,6 @@ from bayleaf.reproduction.desjardins2008 import (
     ratios_by_seed,
     shortfall,
 )
-from bayleaf.reproduction.results import Results
 from bayleaf.reproduction.runner import (
     comparison_table,
     markdown_table,

@@ -7,8 +7,8 @@ import math
 import numpy as np
 from scipy import stats
 
+from bayleaf.reproduction.cells import Results
 from bayleaf.reproduction.paper_tables import read_printed
-from bayleaf.reproduction.results import Results
 from bayleaf.reproduction.runner import comparison_table, markdown_table
 from bayleaf.reproduction.sahami1996 import (
     COLUMNS,

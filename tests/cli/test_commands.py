@@ -272,7 +272,7 @@ def test_a_signal_unwinds_the_command_and_leaves_the_old_file(
     def interrupt(*_: object, **__: object) -> None:
         signal.raise_signal(getattr(signal, name))
 
-    monkeypatch.setattr("bayleaf.cli.tables.encode_batch", interrupt)
+    monkeypatch.setattr("bayleaf.cli.table_reading.encode_batch", interrupt)
     if name == "SIGINT":
         assert run("predict", model, heart, "-o", old).code == 130
     else:

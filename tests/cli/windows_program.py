@@ -39,7 +39,7 @@ CLASSES = ("sain", "très malade ≥ 3")
 # What a program prints for people, as a file, or as JSON.
 TEXT, UTF_8, JSON_TEXT = "text", "utf-8", "json"
 APPEND = "bayleaf.streams.spilling:SpilledTable.append"
-ENCODE = "bayleaf.cli.tables:encode_batch"
+ENCODE = "bayleaf.cli.table_reading:encode_batch"
 Reader = Callable[[Path], object]
 
 

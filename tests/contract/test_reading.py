@@ -22,7 +22,7 @@ import pytest
 
 from bayleaf import AODEClassifier, HNBClassifier, NaiveBayesClassifier, load
 from bayleaf.cli.options import FileFormat
-from bayleaf.cli.tables import read_table
+from bayleaf.cli.table_reading import read_table
 from bayleaf.data.domain import Domain
 from contract.kinds import each_kind
 from offenders import check_each

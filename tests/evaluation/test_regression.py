@@ -6,7 +6,10 @@ import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, RegressorMixin
 
-from bayleaf.evaluation.regression import cross_validate_regressors, pinball_losses
+from bayleaf.evaluation.regression import (
+    cross_validate_regressors,
+    pinball_losses,
+)
 from bayleaf.models.interval_target import TargetDistributions
 
 

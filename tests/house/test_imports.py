@@ -22,7 +22,7 @@ COMMANDS = [
     "query {nb}",
     "inspect {nb}",
 ]
-PACKAGE, READING = "import bayleaf", "import bayleaf.io, bayleaf.cli.tables"
+PACKAGE, READING = "import bayleaf", "import bayleaf.io, bayleaf.cli.table_reading"
 # Print the top-level modules that are loaded after each piece of code.
 SCRIPT = """
 import json, sys

@@ -127,7 +127,7 @@ INSIDE: dict[str, list[tuple[str, ...]]] = {
         ("display",),
         ("options",),
         ("csv_reading",),
-        ("tables",),
+        ("table_reading",),
         (REST,),
         ("commands",),
         ("app",),

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from bayleaf import AtLeast, AtMost, Between, KDBClassifier, TANClassifier
-from bayleaf.cli.networks import evidence_from
+from bayleaf.cli.network_options import evidence_from
 from bayleaf.data.domain import Variable, numeric_variable, ordered_variable
 from bayleaf.data.interval_numbers import IntervalNumbers
 from bayleaf.inference.evidence_ranges import (

@@ -17,10 +17,10 @@ import pytest
 import desjardins2008_page
 from bayleaf import BayesianNetworkEstimator
 from bayleaf.reproduction import desjardins2008
+from bayleaf.reproduction.cells import Cell, CellStore, Results, Value
 from bayleaf.reproduction.desjardins2008 import BY_SEED, FULL, SHORT, SIZES
 from bayleaf.reproduction.paper_tables import Sources
 from bayleaf.reproduction.protocols import Verdict
-from bayleaf.reproduction.results import Cell, CellStore, Results, Value
 from offenders import check_each
 
 RESULTS = Path(__file__).parents[2] / "docs" / "results" / "desjardins2008.csv"

@@ -17,9 +17,9 @@ from bayleaf import HNBClassifier
 from bayleaf.data.tables.frames import to_columns
 from bayleaf.datasets import load_heart
 from bayleaf.reproduction import langseth2006
+from bayleaf.reproduction.cells import CellStore, Results
 from bayleaf.reproduction.paper_tables import Sources
 from bayleaf.reproduction.protocols import Verdict
-from bayleaf.reproduction.results import CellStore, Results
 from bayleaf.search.latents.latent_search import collapse_states
 from offenders import check_each
 

@@ -15,9 +15,9 @@ import numpy as np
 import pytest
 
 from bayleaf.reproduction import sahami1996
+from bayleaf.reproduction.cells import Cell, CellStore, Results
 from bayleaf.reproduction.paper_tables import Sources
 from bayleaf.reproduction.protocols import Verdict
-from bayleaf.reproduction.results import Cell, CellStore, Results
 from offenders import check_each
 
 COMMITTED = Path(__file__).parents[2] / "docs" / "results" / "sahami1996.csv"

@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 
 import wiering2003_page
 from bayleaf.reproduction import wiering2003, wiering2003_ensembles
+from bayleaf.reproduction.cells import CellStore, Results
 from bayleaf.reproduction.paper_tables import Sources
 from bayleaf.reproduction.protocols import Verdict
-from bayleaf.reproduction.results import CellStore, Results
 from offenders import check_each
 
 RESULTS = Path(__file__).parents[2] / "docs" / "results" / "wiering2003.csv"

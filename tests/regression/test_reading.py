@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 from bayleaf import AveragedKDBRegressor
-from bayleaf.cli.tables import read_table
+from bayleaf.cli.table_reading import read_table
 
 SOURCES = ["polars", "arrow", "csv", "parquet"]
 

@@ -13,7 +13,7 @@ import pytest
 from bayleaf import KDBClassifier, NaiveBayesClassifier
 from bayleaf.classifiers import CLASSIFIERS
 from bayleaf.evaluation import compare
-from bayleaf.evaluation.density import cross_validate_density, entropy_bound
+from bayleaf.evaluation.density_scores import cross_validate_density, entropy_bound
 from bayleaf.evaluation.privacy import Privacy
 from bayleaf.report import report_html, summarize
 from bayleaf.report.chosen_rows import FENCE, RIGHT, WRONG

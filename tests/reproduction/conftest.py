@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from bayleaf.reproduction import runner
+from bayleaf.reproduction.cells import Cell, Results
 from bayleaf.reproduction.paper_tables import Sources
 from bayleaf.reproduction.protocols import Comparison, Paper
-from bayleaf.reproduction.results import Cell, Results
 
 
 class Example(SimpleNamespace):

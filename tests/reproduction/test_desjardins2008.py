@@ -6,9 +6,9 @@ import pytest
 
 import desjardins2008_page
 from bayleaf.reproduction import desjardins2008
+from bayleaf.reproduction.cells import Cell, Result, Results
 from bayleaf.reproduction.paper_tables import Sources
 from bayleaf.reproduction.protocols import Verdict
-from bayleaf.reproduction.results import Cell, Result, Results
 
 
 def finished(cell: Cell) -> Result:

@@ -6,9 +6,9 @@ from scipy.stats import norm
 
 import langseth2006_page
 from bayleaf.reproduction import langseth2006
+from bayleaf.reproduction.cells import Result, Results
 from bayleaf.reproduction.paper_tables import Sources, read_printed
 from bayleaf.reproduction.protocols import Verdict
-from bayleaf.reproduction.results import Result, Results
 
 
 def results() -> Results:

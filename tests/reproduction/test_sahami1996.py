@@ -6,9 +6,9 @@ import pytest
 
 import sahami1996_page
 from bayleaf.reproduction import sahami1996
+from bayleaf.reproduction.cells import Cell, Result, Results
 from bayleaf.reproduction.paper_tables import Sources
 from bayleaf.reproduction.protocols import Verdict
-from bayleaf.reproduction.results import Cell, Result, Results
 
 
 def finished(cell: Cell) -> Result:

@@ -8,8 +8,8 @@ from scipy.stats import ttest_ind_from_stats
 
 import wiering2003_page
 from bayleaf.reproduction import wiering2003
+from bayleaf.reproduction.cells import Cell, Result, Results
 from bayleaf.reproduction.protocols import Verdict
-from bayleaf.reproduction.results import Cell, Result, Results
 
 
 def finished(cell: Cell) -> Result:

@@ -3,7 +3,7 @@
 from bayleaf.evaluation.audits import Audit, audit
 from bayleaf.evaluation.comparison import Comparison, compare
 from bayleaf.evaluation.cross_validation import CrossValidation, HeldOut, cross_validate
-from bayleaf.evaluation.density import (
+from bayleaf.evaluation.density_scores import (
     DensityScores,
     DensityValidation,
     cross_validate_density,

@@ -13,7 +13,7 @@ from bayleaf.evaluation.audits import Audit
 from bayleaf.evaluation.comparison import Comparison
 from bayleaf.evaluation.cross_validation import CrossValidation, HeldOut
 from bayleaf.evaluation.groups import GroupedFigures, GroupFigures
-from bayleaf.evaluation.groups.figures import RATES
+from bayleaf.evaluation.groups.group_rates import RATES
 from bayleaf.evaluation.metrics import (
     CALIBRATION_BINS,
     binned_by_confidence,

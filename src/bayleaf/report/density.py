@@ -14,7 +14,7 @@ from bayleaf.data.domain import Domain, masked_domain
 from bayleaf.data.tables.frames import to_columns
 from bayleaf.density.bayesian_network_estimator import BayesianNetworkEstimator
 from bayleaf.density.encoding import read_table
-from bayleaf.evaluation.density import cross_validate_density, entropy_bound
+from bayleaf.evaluation.density_scores import cross_validate_density, entropy_bound
 from bayleaf.evaluation.privacy import Privacy
 from bayleaf.evaluation.table_rows import model_columns
 from bayleaf.inference.encoded_rows import read_rows

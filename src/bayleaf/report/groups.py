@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.evaluation.groups import Groups
-from bayleaf.evaluation.groups.figures import Task
 from bayleaf.evaluation.groups.group_columns import GroupColumn, crossed, decoded
+from bayleaf.evaluation.groups.group_rates import Task
 from bayleaf.evaluation.groups.grouped_figures import figures_of_kept
 from bayleaf.evaluation.privacy import PredictedRows, Privacy
 from bayleaf.report.quality import Predictions

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.evaluation.groups import Groups
-from bayleaf.evaluation.groups.figures import Task
+from bayleaf.evaluation.groups.group_rates import Task
 from bayleaf.evaluation.groups.grouped_figures import kept_rows
 from bayleaf.evaluation.privacy import BY_CLASS, PredictedRows, Privacy
 from bayleaf.report.quality import Predictions

@@ -21,9 +21,9 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from bayleaf.density.bayesian_network_estimator import BayesianNetworkEstimator
+from bayleaf.reproduction.cells import Cell, Results
 from bayleaf.reproduction.paper_tables import TARGET, Sources, read_printed
 from bayleaf.reproduction.protocols import Comparison, Paper
-from bayleaf.reproduction.results import Cell, Results
 
 PAPER = Paper(
     "desjardins2008",

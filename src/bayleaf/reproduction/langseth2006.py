@@ -28,9 +28,9 @@ from bayleaf.classifiers.hnb import HNBClassifier
 from bayleaf.classifiers.naive_bayes import NaiveBayesClassifier
 from bayleaf.classifiers.tan import TANClassifier
 from bayleaf.cpds.smoothing import MaximumLikelihood, MEstimate
+from bayleaf.reproduction.cells import Cell, Results
 from bayleaf.reproduction.paper_tables import TARGET, Sources, read_printed
 from bayleaf.reproduction.protocols import Comparison, Paper
-from bayleaf.reproduction.results import Cell, Results
 
 PAPER = Paper(
     "langseth2006",

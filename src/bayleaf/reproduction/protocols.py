@@ -12,8 +12,8 @@ from importlib import import_module
 
 import numpy as np
 
+from bayleaf.reproduction.cells import Cell, Results
 from bayleaf.reproduction.paper_tables import Sources
-from bayleaf.reproduction.results import Cell, Results
 
 # Keys of the papers, which are the names of their protocol files.
 PAPERS = ("sahami1996", "langseth2006", "wiering2003", "desjardins2008")

@@ -20,6 +20,7 @@ from threadpoolctl import threadpool_limits
 
 from bayleaf.io.atomic import write_text
 from bayleaf.progress import Work
+from bayleaf.reproduction.cells import Cell, CellStore, Result, Results
 from bayleaf.reproduction.paper_tables import Sources, missing_lines
 from bayleaf.reproduction.protocols import (
     Comparison,
@@ -27,7 +28,6 @@ from bayleaf.reproduction.protocols import (
     protocol_of,
     verdict_sentence,
 )
-from bayleaf.reproduction.results import Cell, CellStore, Result, Results
 
 # How pages name the origins of data.
 _SPELLED = {

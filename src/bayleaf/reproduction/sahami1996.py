@@ -19,9 +19,9 @@ from sklearn.model_selection import StratifiedKFold
 
 from bayleaf.classifiers.kdb import KDBClassifier
 from bayleaf.cpds.smoothing import Lidstone, MaximumLikelihood, MEstimate
+from bayleaf.reproduction.cells import Cell, Results, Value
 from bayleaf.reproduction.paper_tables import TARGET, Sources, read_printed
 from bayleaf.reproduction.protocols import Comparison, Paper
-from bayleaf.reproduction.results import Cell, Results, Value
 
 PAPER = Paper(
     "sahami1996",

@@ -20,7 +20,7 @@ from bayleaf import (
 )
 from bayleaf.datasets import load_heart
 from bayleaf.evaluation import Audit, audit, cross_validate, figures_by_group
-from bayleaf.evaluation.groups.figures import RATES
+from bayleaf.evaluation.groups.group_rates import RATES
 from offenders import check_each
 
 TINY = {

@@ -9,7 +9,7 @@ import pytest
 from sklearn import metrics
 
 from bayleaf.evaluation.groups import Groups, figures_by_group
-from bayleaf.evaluation.groups.figures import RATES
+from bayleaf.evaluation.groups.group_rates import RATES
 from offenders import check_each
 
 HOSTILE = [

@@ -80,7 +80,7 @@ def audit(
     json
         Print all figures as JSON.
     """
-    from bayleaf.cli.tables import as_learned, read_table
+    from bayleaf.cli.table_reading import as_learned, read_table
     from bayleaf.evaluation.audits import audit as audited
     from bayleaf.evaluation.operating_points import read_loss
     from bayleaf.io.atomic import check_writable

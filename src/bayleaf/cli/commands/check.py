@@ -37,7 +37,7 @@ def check(
         WeightedRows,
         class_variable,
     )
-    from bayleaf.cli.tables import training_table
+    from bayleaf.cli.table_reading import training_table
     from bayleaf.data.column_table import ColumnTable
     from bayleaf.data.discretizers import resolve_discretizer
     from bayleaf.data.encoder_learning import Target, learn_encoder

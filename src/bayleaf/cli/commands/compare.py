@@ -130,7 +130,7 @@ def compare_models(
     OSError or ValueError if a file, a setting or the positive class, for thresholds,
     does not fit, before models learn.
     """
-    from bayleaf.cli.tables import training_table
+    from bayleaf.cli.table_reading import training_table
     from bayleaf.data.class_labels import encode_labels
     from bayleaf.evaluation.comparison import compare as compare_classifiers
     from bayleaf.evaluation.folds import forward_folds

@@ -62,7 +62,7 @@ def counts(
         if like is None:
             raise ValueError(f"--like must name a model by which {name} is counted")
         from bayleaf.classifiers.shared import from_counts
-        from bayleaf.cli.tables import as_learned, batches_of
+        from bayleaf.cli.table_reading import as_learned, batches_of
         from bayleaf.loading import load_estimator
 
         classifier: Any = load_estimator(like, "classifier")

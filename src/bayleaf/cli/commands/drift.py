@@ -43,7 +43,7 @@ def drift(
     json
         Print all figures as JSON.
     """
-    from bayleaf.cli.tables import batches_of, encode_batch
+    from bayleaf.cli.table_reading import batches_of, encode_batch
     from bayleaf.explain.drift import drift as compared
     from bayleaf.io.atomic import check_writable
     from bayleaf.loading import load_estimator

@@ -112,7 +112,7 @@ def _evaluate_regressors(
 ) -> None:
     """Cross-validate regressors on a file and print their scores."""
     from bayleaf.classifiers.shared.parameters import numbers_of
-    from bayleaf.cli.tables import training_table
+    from bayleaf.cli.table_reading import training_table
     from bayleaf.evaluation.regression import cross_validate_regressors
 
     table = training_table(data, target, drop=split.drop, form=form, aside=split.groups)

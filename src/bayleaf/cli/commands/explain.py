@@ -133,7 +133,7 @@ def _encoded(
     """
     import pyarrow as pa
 
-    from bayleaf.cli.tables import encode_batch, read_batches
+    from bayleaf.cli.table_reading import encode_batch, read_batches
 
     if any(line < 1 for line in lines):
         raise ValueError(f"--line must be at least 1, got {min(lines)}")
@@ -163,7 +163,7 @@ def _show_robustness(
     as_json: bool,
 ) -> None:
     """Show how robust the predictions of all rows of a file are."""
-    from bayleaf.cli.tables import encode_batch, read_batches
+    from bayleaf.cli.table_reading import encode_batch, read_batches
     from bayleaf.explain import Robustness, RobustnessOfRows, robustness_of_rows
 
     features = _mutable(predictor, immutable)

@@ -42,7 +42,7 @@ def explore(
     import tempfile
     import webbrowser
 
-    from bayleaf.cli.tables import as_learned, read_table
+    from bayleaf.cli.table_reading import as_learned, read_table
     from bayleaf.explorer import explorer_html
     from bayleaf.explorer.explorer_page import columns_of
     from bayleaf.io.atomic import check_writable, write_text

@@ -55,7 +55,7 @@ def fit(
     json
         Print the summary as JSON.
     """
-    from bayleaf.cli.tables import batches_of, is_many_files, training_table
+    from bayleaf.cli.table_reading import batches_of, is_many_files, training_table
     from bayleaf.data.memory import size_in_bytes
     from bayleaf.io.atomic import check_writable
     from bayleaf.regression.averaged_kdb_regressor import AveragedKDBRegressor

@@ -21,7 +21,7 @@ from bayleaf.cli.options import (
 from bayleaf.wording import name_list, quoted, shown_name, visible
 
 if TYPE_CHECKING:
-    from bayleaf.cli.tables import TrainingColumns
+    from bayleaf.cli.table_reading import TrainingColumns
     from bayleaf.data.domain import Variable
     from bayleaf.data.tables.columns import PlainColumn
     from bayleaf.data.value_hierarchy import ValueHierarchy
@@ -72,7 +72,7 @@ def learn(
     discretizer
         How columns of numbers are cut.
     """
-    from bayleaf.cli.tables import training_table
+    from bayleaf.cli.table_reading import training_table
     from bayleaf.data.fitted_hierarchies import hierarchies_text
     from bayleaf.io.atomic import check_writable, write_text
 
@@ -105,7 +105,7 @@ def check(
     hierarchies
         File of hierarchies: an object with {root: what is below it} for each column.
     """
-    from bayleaf.cli.tables import read_table
+    from bayleaf.cli.table_reading import read_table
     from bayleaf.data.fitted_hierarchies import resolve_hierarchies
     from bayleaf.data.tables.frames import plain_columns
 

@@ -61,8 +61,8 @@ def impute(
     import pyarrow as pa
 
     from bayleaf.cli.csv_reading import called
-    from bayleaf.cli.output import is_csv, writing
-    from bayleaf.cli.tables import read_batches
+    from bayleaf.cli.table_reading import read_batches
+    from bayleaf.cli.table_writing import is_csv, writing
     from bayleaf.io import read_network
 
     network = read_network(model)
@@ -98,7 +98,7 @@ def _without_formulas(table: pa.Table, filled: pa.Table) -> pa.Table:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    from bayleaf.cli.output import changed_texts, without_formula
+    from bayleaf.cli.table_writing import changed_texts, without_formula
 
     for place, name in enumerate(filled.column_names):
         column = filled.column(place).combine_chunks()

@@ -133,7 +133,7 @@ def _show_importance(
     predictor: Predictor, source: str, target: str | None, *, as_json: bool
 ) -> None:
     """Print what each feature is worth in predicting the rows of a table."""
-    from bayleaf.cli.tables import encode_batch, read_table
+    from bayleaf.cli.table_reading import encode_batch, read_table
     from bayleaf.explain import importance
 
     table = read_table(source)

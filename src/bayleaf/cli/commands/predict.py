@@ -49,8 +49,8 @@ def predict(
         would take for a formula, such as =1+1.
     """
     from bayleaf.cli.csv_reading import called
-    from bayleaf.cli.output import writing
-    from bayleaf.cli.tables import encode_batch, is_many_files, read_batches
+    from bayleaf.cli.table_reading import encode_batch, is_many_files, read_batches
+    from bayleaf.cli.table_writing import writing
     from bayleaf.io import read_model
     from bayleaf.predictions.prediction_files import (
         parts_of,

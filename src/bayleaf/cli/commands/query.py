@@ -89,7 +89,7 @@ def query(
     seed
         Seed of the samples.
     """
-    from bayleaf.cli.networks import (
+    from bayleaf.cli.network_options import (
         conditions_from,
         interventions_from,
         two_variables,

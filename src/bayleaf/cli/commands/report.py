@@ -128,7 +128,7 @@ def report(
     """
     from importlib.util import find_spec
 
-    from bayleaf.cli.tables import as_learned, read_table
+    from bayleaf.cli.table_reading import as_learned, read_table
     from bayleaf.evaluation.operating_points import read_loss
     from bayleaf.io.atomic import check_writable, write_text
     from bayleaf.loading import load

@@ -48,8 +48,8 @@ def sample(
         Whether CSV has an apostrophe before a name or state that a spreadsheet would
         take for a formula, such as =1+1.
     """
-    from bayleaf.cli.networks import evidence_from
-    from bayleaf.cli.output import writing
+    from bayleaf.cli.network_options import evidence_from
+    from bayleaf.cli.table_writing import writing
     from bayleaf.io import read_network
 
     network = read_network(model)

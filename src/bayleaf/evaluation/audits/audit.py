@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from bayleaf.classifiers.shared.base import BayesianClassifier
 from bayleaf.classifiers.shared.parameters import checked_loss
 from bayleaf.data.codes import Codes
-from bayleaf.evaluation.audits.audited import Audit, ChangedCell
+from bayleaf.evaluation.audits.audit_result import Audit, ChangedCell
 from bayleaf.evaluation.audits.parity import ModelParity, model_parity
 from bayleaf.evaluation.audits.routes import (
     RouteCase,
@@ -28,7 +28,6 @@ from bayleaf.evaluation.groups.estimates import (
     mean_estimate,
     share_estimate,
 )
-from bayleaf.evaluation.groups.figures import Task
 from bayleaf.evaluation.groups.group_columns import (
     Bins,
     GroupColumn,
@@ -37,6 +36,7 @@ from bayleaf.evaluation.groups.group_columns import (
     decoded,
     group_columns,
 )
+from bayleaf.evaluation.groups.group_rates import Task
 from bayleaf.evaluation.groups.grouped_figures import (
     figures_of_kept,
     kept_rows,

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from bayleaf.classifiers.shared.parameters import checked_loss
 from bayleaf.data.class_labels import encode_labels
 from bayleaf.evaluation.groups.estimates import LEAST_ROUNDINGS
-from bayleaf.evaluation.groups.figures import GroupFigures, GroupRows, Task
 from bayleaf.evaluation.groups.group_columns import Groups
+from bayleaf.evaluation.groups.group_rates import GroupFigures, GroupRows, Task
 from bayleaf.evaluation.operating_points import (
     LossMatrix,
     class_names,

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from bayleaf.reproduction.results import Cell, CellStore, Result, Results
+from bayleaf.reproduction.cells import Cell, CellStore, Result, Results
 from offenders import check_each
 
 CELLS = [

@@ -13,7 +13,7 @@ from scipy.stats import entropy
 from bayleaf import BayesianNetworkEstimator
 from bayleaf.data.codes import Codes
 from bayleaf.evaluation import cross_validate_density
-from bayleaf.evaluation.density import entropy_bound
+from bayleaf.evaluation.density_scores import entropy_bound
 
 RNG = np.random.default_rng(5)
 ROWS = RNG.integers(0, 3, size=(60, 2))

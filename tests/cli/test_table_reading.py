@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from bayleaf.cli.tables import dictionary_codes
+from bayleaf.cli.table_reading import dictionary_codes
 from bayleaf.predictions.prediction_files import number_array, text_array
 from offenders import check_each
 

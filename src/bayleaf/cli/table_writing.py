@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.csv as pa_csv
 
 from bayleaf.cli.csv_reading import arrow_file
-from bayleaf.cli.tables import as_number
+from bayleaf.cli.table_reading import as_number
 from bayleaf.io.atomic import replacing
 
 # A spreadsheet takes a cell that begins so for a formula (OWASP, CSV injection).

@@ -14,7 +14,7 @@ from bayleaf.evaluation.groups.estimates import (
     Estimate,
     moved_by_rounding,
 )
-from bayleaf.evaluation.groups.figures import Contrast, GroupFigures
+from bayleaf.evaluation.groups.group_rates import Contrast, GroupFigures
 from bayleaf.evaluation.groups.grouped_figures import GroupedFigures
 from bayleaf.evaluation.privacy import Privacy
 from bayleaf.io.atomic import write_text
