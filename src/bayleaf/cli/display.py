@@ -13,10 +13,12 @@ import sys
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
-from bayleaf.progress import Work, displayed
 from bayleaf.wording import visible, visible_json, visible_lines
+
+if TYPE_CHECKING:
+    from bayleaf.progress import Work
 
 # Exit codes: input that cannot be used, of which one sentence on standard error gives
 # the reason, and Ctrl-C; 0 is success and 1 a failure of the program itself.
@@ -30,6 +32,7 @@ _NOT_ASCII = re.compile(r"[^\x00-\x7f]")
 def progress(what: str = "") -> Iterator[Work]:
     """Show the work of a block, named `what`, and yield the object that reports it."""
     from bayleaf.cli.console import ShownConsole
+    from bayleaf.progress import Work, displayed
 
     with displayed(console=partial(ShownConsole, stderr=True)), Work() as work:
         if what:
