@@ -64,8 +64,7 @@ def _place(panel: Group) -> tuple[int, str]:
 def _field(option: str) -> tuple[str, Any, Any]:
     """An option as a field of a dataclass: its name, its type with help, its default.
 
-    It is in a panel for each of its models, or in that of settings that all models have
-    but for one or two.
+    It is in a panel for each of its models, or in that of every model.
     """
     listed = OPTIONS[option]
     panels = [_EVERY_MODEL]
@@ -91,15 +90,16 @@ class _Estimators:
     seed: int
 
     def build(self, model: str, *, shared_only: bool = False) -> Any:
-        """The estimator of a name in `MODELS` with these settings.
+        """The estimator of a name in `MODELS`, or the regressor, with these settings.
 
-        `shared_only` leaves out settings that this model lacks instead of refusing
-        them, as when several models are compared.
+        `shared_only` leaves out those that the model lacks instead of refusing them.
         """
         from bayleaf.classifiers import CLASSIFIERS
 
         if model == REGRESSOR:
-            return self.build_regressor()
+            from bayleaf.regression.averaged_kdb_regressor import AveragedKDBRegressor
+
+            return AveragedKDBRegressor(**self._parameters(model, "the regressor"))
         if model not in CLASSIFIERS:
             known = [*CLASSIFIERS, REGRESSOR]
             raise ValueError(
@@ -109,12 +109,6 @@ class _Estimators:
         return CLASSIFIERS[model](
             **self._parameters(model, f"the {model} model", shared_only)
         )
-
-    def build_regressor(self) -> Any:
-        """The estimator of a numeric target with these settings."""
-        from bayleaf.regression.averaged_kdb_regressor import AveragedKDBRegressor
-
-        return AveragedKDBRegressor(**self._parameters(REGRESSOR, "the regressor"))
 
     def build_density(self) -> Any:
         """The density estimator with these settings."""

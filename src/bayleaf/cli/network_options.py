@@ -17,13 +17,9 @@ from bayleaf.wording import quoted
 def evidence_from(
     network: BayesianNetwork, given: Sequence[str], likelihood: Sequence[str] = ()
 ) -> dict[str | int, Any]:
-    """Evidence from texts such as ``smoker=yes``; names are matched as text.
+    """Evidence from texts in the forms that ``bayleaf query --help`` lists.
 
-    `given` are ``name=state``, ``name=state|state`` for one of several, ``name=!state``
-    to rule one out, ``name=number`` for a variable with cut points, and bounds such as
-    ``name=30..50``, ``name<=50``, ``name<50``, ``name>=30`` or ``name>30``;
-    `likelihood` are ``name=state:weight,state:weight``. ValueError for other texts or a
-    variable named twice.
+    ValueError for other texts or a variable named twice.
     """
     evidence: dict[str | int, Any] = {}
     for text in given:
@@ -38,10 +34,8 @@ def evidence_from(
 def conditions_from(
     network: BayesianNetwork, given: Sequence[str], likelihood: Sequence[str] = ()
 ) -> tuple[dict[str | int, Any], list[str]]:
-    """Evidence from texts as `evidence_from` reads them, and expressions among them.
+    """Evidence from texts, and those of them that are expressions.
 
-    A text is an expression if it joins conditions by a keyword such as ``and`` or
-    ``in``, or makes sense in no other way; a state that holds a keyword goes first.
     ValueError if a text is neither, or a variable is named twice.
     """
     plain: list[str] = []
@@ -53,7 +47,11 @@ def conditions_from(
 
 
 def _is_plain(network: BayesianNetwork, text: str) -> bool:
-    """Whether a text is one item of evidence, and no expression."""
+    """Whether a text is one item of evidence, not an expression.
+
+    An expression joins conditions by a keyword such as ``and`` or ``in``, or makes
+    sense in no other way; a state that holds a keyword goes first.
+    """
     joins = has_keywords(text)
     try:
         if not joins:
@@ -75,10 +73,7 @@ def _is_plain(network: BayesianNetwork, text: str) -> bool:
 def interventions_from(
     network: BayesianNetwork, do: Sequence[str]
 ) -> dict[str | int, Any]:
-    """Interventions from texts: ``name=state``, or ``name=state:0.3,state:0.7``.
-
-    ValueError for other texts or a variable named twice.
-    """
+    """Interventions from texts; ValueError for others or a variable named twice."""
     settings: dict[str | int, Any] = {}
     for text in do:
         name, value = _split(network, text, "--do")

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
 from rich.table import Table as RichTable
 
 from bayleaf.classifiers import CLASSIFIERS
@@ -32,7 +31,7 @@ from bayleaf.io.atomic import write_text
 from bayleaf.results.document import Document, Table
 from bayleaf.results.markdown import markdown_of
 from bayleaf.results.result import Result
-from bayleaf.results.text import print_document, rich_tables
+from bayleaf.results.text import rich_tables
 from bayleaf.wording import brief, brief_names, counted, near_names, quoted
 
 BEST = "best"
@@ -294,13 +293,6 @@ def title_of(comparison: Comparison) -> str:
         f"{comparison.n_rows} rows, {times}{comparison.n_folds}-fold cross-validation, "
         f"seed {comparison.random_state}"
     )
-
-
-def print_tables(
-    comparison: Comparison, console: Console, title: str | None = None
-) -> None:
-    """Print tables and legend."""
-    print_document(comparison.document(title), console)
 
 
 def points_table(

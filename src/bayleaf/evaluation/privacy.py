@@ -122,7 +122,9 @@ def rounded_rows(
     """
     if not privacy.withholds:
         return rows
-    edges = _edges(threshold)
+    # Decisions change at none but the end of an interval of probabilities.
+    own = () if threshold is None else (threshold,)
+    edges = np.unique([0.0, *_FINE, *USUAL_THRESHOLDS, *own, 1.0])
     places = np.arange(len(rows.truth))
     score = rows.proba[places, looked_at]
     left_over = np.maximum(1.0 - score, np.finfo(np.float64).tiny)
@@ -155,12 +157,6 @@ def rounded_rows(
     return PredictedRows(truth, chosen, proba, groups)
 
 
-def _edges(threshold: float | None) -> Floats:
-    """Where intervals of probabilities end; decisions change at none but an end."""
-    own = () if threshold is None else (threshold,)
-    return np.unique([0.0, *_FINE, *USUAL_THRESHOLDS, *own, 1.0])
-
-
 def _middles(edges: Floats) -> Floats:
     """The middle of each interval."""
     return np.asarray((edges[:-1] + edges[1:]) / 2)
@@ -171,8 +167,7 @@ def _representatives(
 ) -> Floats:
     """Probabilities of cells' middles, shape (n_rows, n_classes).
 
-    The class looked at has its score. The true class, where it is another, has its
-    share of the rest; other classes share alike what remains.
+    A true class that is not looked at has its share of the rest, others share alike.
     """
     rows = np.arange(len(truth))
     others = np.full(len(truth), n_classes - 1.0)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import zlib
 from collections.abc import Callable
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import NamedTuple
 
 import numpy as np
@@ -240,58 +240,53 @@ def halve(table: Table, seed: int, cuts: str) -> Half:
 
 
 Predict = Callable[[Half, np.random.Generator], Integers]
+# What a method does with its learner, a half and a generator.
+Combine = Callable[[Learn, Half, np.random.Generator], Integers]
 
 
-def _learner(half: Half, architecture: tuple[int, ...] | None) -> Learn:
-    """How a mixture, or one naive Bayes classifier, learns from codes."""
-    if architecture is None:
-        return naive_bayes(half.cards, half.n_classes)
-    return mixture(half.cards, half.n_classes, architecture)
+def _method(combine: Combine, architecture: tuple[int, ...] | None = None) -> Predict:
+    """A way to combine mixtures, or naive Bayes classifiers, that learn from codes."""
 
-
-def _one(architecture: tuple[int, ...] | None) -> Predict:
     def predict(half: Half, rng: np.random.Generator) -> Integers:
-        learn = _learner(half, architecture)
-        model = learn(half.train, half.y, np.ones(len(half.y)), rng)
-        return np.asarray(model.posteriors(half.test).argmax(axis=1))
+        if architecture is None:
+            return combine(naive_bayes(half.cards, half.n_classes), half, rng)
+        return combine(mixture(half.cards, half.n_classes, architecture), half, rng)
 
     return predict
 
 
-def _bagging(share: float) -> Predict:
-    def predict(half: Half, rng: np.random.Generator) -> Integers:
-        learn = _learner(half, None)
-        vote = bagging(learn, half.train, half.y, half.n_classes, rng, share=share)
-        return vote.predict(half.test)
-
-    return predict
+def _alone(learn: Learn, half: Half, rng: np.random.Generator) -> Integers:
+    model = learn(half.train, half.y, np.ones(len(half.y)), rng)
+    return np.asarray(model.posteriors(half.test).argmax(axis=1))
 
 
-def _boosting(architecture: tuple[int, ...] | None) -> Predict:
-    def predict(half: Half, rng: np.random.Generator) -> Integers:
-        learn = _learner(half, architecture)
-        vote = boosting(learn, half.train, half.y, half.n_classes, rng)
-        return vote.predict(half.test)
-
-    return predict
+def _bagged(
+    learn: Learn, half: Half, rng: np.random.Generator, share: float = 0.9
+) -> Integers:
+    vote = bagging(learn, half.train, half.y, half.n_classes, rng, share=share)
+    return vote.predict(half.test)
 
 
-def _gates_over_boosting(half: Half, rng: np.random.Generator) -> Integers:
-    learn = _learner(half, None)
+def _boosted(learn: Learn, half: Half, rng: np.random.Generator) -> Integers:
+    vote = boosting(learn, half.train, half.y, half.n_classes, rng)
+    return vote.predict(half.test)
+
+
+def _gated(learn: Learn, half: Half, rng: np.random.Generator) -> Integers:
     vote = boosting(learn, half.train, half.y, half.n_classes, rng)
     gated = gate_over(vote.classifiers, half.cards, half.train, half.y, rng)
     return gated.predict(half.test)
 
 
 METHODS: dict[str, Predict] = {
-    "NBC": _one(None),
-    "mixture 1-4": _one((4,)),
-    "mixture 2-2": _one((2, 2)),
-    "bagging": _bagging(0.9),
-    "boosting": _boosting(None),
-    "bagging 20 %": _bagging(0.2),
-    "boosted 2-2": _boosting((2, 2)),
-    "gates over boosting": _gates_over_boosting,
+    "NBC": _method(_alone),
+    "mixture 1-4": _method(_alone, (4,)),
+    "mixture 2-2": _method(_alone, (2, 2)),
+    "bagging": _method(_bagged),
+    "boosting": _method(_boosted),
+    "bagging 20 %": _method(partial(_bagged, share=0.2)),
+    "boosted 2-2": _method(_boosted, (2, 2)),
+    "gates over boosting": _method(_gated),
 }
 
 

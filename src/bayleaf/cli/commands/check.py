@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from bayleaf.cli.display import print_json
-from bayleaf.cli.model_options import ModelOptions
+from bayleaf.cli.model_options import REGRESSOR, ModelOptions
 from bayleaf.cli.options import Drop, FileFormat, Json, Table, Weight
 
 
@@ -55,7 +55,7 @@ def check(
         discretizer = resolve_discretizer(estimator.discretizer)
         rows = WeightedRows.of_table(parts, weights)
     elif type_of_target(labels.to_numpy()) == "continuous":
-        estimator = options.build_regressor()
+        estimator = options.build(REGRESSOR)
         discretizer = estimator._chosen_discretizer()
         rows = WeightedRows.of_table(parts, weights)
     else:

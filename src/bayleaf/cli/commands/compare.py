@@ -180,11 +180,12 @@ def positive_place(classes: Sequence[Any], positive: str) -> int:
 def print_comparison(found: Comparison, data: str, target: str) -> None:
     """Print the tables of a comparison and what their marks mean."""
     from bayleaf.cli.console import ShownConsole
-    from bayleaf.evaluation.comparison import print_tables, title_of
+    from bayleaf.evaluation.comparison import title_of
+    from bayleaf.results.text import print_document
 
     where = "standard input" if data == "-" else Path(data).name
     title = visible(f"{target} of {where}: {title_of(found)}")
-    print_tables(found, ShownConsole(), title)
+    print_document(found.document(title), ShownConsole())
 
 
 def points_of(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 from bayleaf.cli.display import print_json, progress, report_written
 from bayleaf.cli.model_options import ModelOptions
@@ -55,16 +54,22 @@ def fit(
     json
         Print the summary as JSON.
     """
+    from bayleaf.classifiers.shared.base import BayesianClassifier
     from bayleaf.cli.table_reading import batches_of, is_many_files, training_table
     from bayleaf.data.memory import size_in_bytes
     from bayleaf.io.atomic import check_writable
+    from bayleaf.io.native.count_store import CountFile
     from bayleaf.regression.averaged_kdb_regressor import AveragedKDBRegressor
 
     check_writable(output)
     options = options or ModelOptions()
     from_counts = data.lower().endswith(".counts")
     if from_counts:
-        _check_counts_alone(density, target, drop, weight, memory, store)
+        if density or any((target, drop, weight, memory, store)):
+            raise ValueError(
+                "counts know their target and columns; leave out --density, --target, "
+                "--drop, --weight, --memory and --store"
+            )
     elif density == (target is not None) or (density and model is not None):
         raise ValueError(
             "give --target for a classifier, or --density without --target and --model"
@@ -79,7 +84,11 @@ def fit(
     with progress() as work:
         work.say(f"reading {data}")
         if from_counts:
-            estimator = _fitted_to_counts(estimator, data)
+            kind = type(estimator)
+            if not isinstance(estimator, BayesianClassifier):
+                raise ValueError(f"{kind.__name__} takes a table, not counts")
+            parameters = estimator.get_params(deep=False)
+            estimator = kind.from_counts(CountFile.open(data), **parameters)
         elif in_batches:
             estimator.fit(
                 batches_of(data, form, drop),
@@ -102,23 +111,3 @@ def fit(
         print(summary.model_text())
         report_written(output, f" ({size_text(output.stat().st_size)})")
     return 0
-
-
-def _check_counts_alone(density: bool, *others: object) -> None:
-    """Raise if what is said of a table is said of counts."""
-    if density or any(others):
-        raise ValueError(
-            "counts know their target and columns; leave out --density, --target, "
-            "--drop, --weight, --memory and --store"
-        )
-
-
-def _fitted_to_counts(estimator: Any, data: str) -> Any:
-    """An estimator of the same settings, fitted to a file of counts."""
-    from bayleaf.classifiers.shared.base import BayesianClassifier
-    from bayleaf.io.native.count_store import CountFile
-
-    if not isinstance(estimator, BayesianClassifier):
-        raise ValueError(f"{type(estimator).__name__} takes a table, not counts")
-    parameters = estimator.get_params(deep=False)
-    return type(estimator).from_counts(CountFile.open(data), **parameters)

@@ -81,10 +81,7 @@ class ModelParity(Record):
 def model_parity(
     model: ClassModel, features: tuple[int, ...], classes: tuple[str, ...]
 ) -> ModelParity | None:
-    """P(class | group) by exact inference; groups are joint states of `features`.
-
-    None where the model has no joint distribution or there are too many groups.
-    """
+    """P(class | joint state of features); None without a joint distribution."""
     table = class_table(model, features)
     if table is None:
         return None
@@ -105,13 +102,10 @@ def model_parity(
 
 
 def class_table(model: ClassModel, features: Sequence[int]) -> Floats | None:
-    """P(features, class) with all other features summed out, features as axes.
+    """P(features, class), other features summed out, (n_states, ..., n_classes).
 
-    A row in which all other cells are missing is scored for each combination of states;
-    the calibration of probabilities is not applied. Shape (n_states, ..., n_classes);
-    None if too large, or for several features of a model without a joint distribution.
-    For one feature, such a model yields the feature's distribution and its predictions
-    given it alone.
+    Probabilities are not calibrated. None if too large, or for several features of a
+    model without a joint distribution; of one, it has predictions given it alone.
     """
     cards = model.domain.cards[:-1]
     shape = [cards[feature] for feature in features]

@@ -212,10 +212,7 @@ def routes_of_feature(case: RouteCase, feature: int, column: str) -> Routes:
 
 
 def routes_of_other(case: RouteCase, column: str, groups: NDArray[np.intp]) -> Routes:
-    """How a column that the model does not read may reach its class: by proxies.
-
-    `groups` (n_rows,) are those of the column.
-    """
+    """Proxies of a column that the model does not read; `groups` (n_rows,) are its."""
     found = () if case.withheld else _row_proxies(case, groups)
     note = (
         "The model does not read this column; it can reach predictions only through "

@@ -70,9 +70,8 @@ class Sample(NamedTuple):
 def share_estimate(share: Share, level: float) -> Estimate:
     """A share with the interval of its posterior under Jeffreys' prior.
 
-    `level` is the interval's probability. Where no row or every row has it, the
-    interval reaches to 0 or 1 (Brown, Cai and DasGupta 2001, Interval estimation for a
-    binomial proportion, section 4.1.2).
+    Of no or all rows it reaches to 0 or 1 (Brown, Cai and DasGupta 2001, section 4.1.2,
+    Interval estimation for a binomial proportion).
     """
     if share.n == 0:
         return Estimate(None, None, None, 0)
@@ -102,10 +101,7 @@ def mean_estimate(sample: Sample, level: float, least: float = -math.inf) -> Est
 
 
 def share_difference(first: Share, second: Share, level: float) -> Estimate:
-    """First share less the second, with the interval of its posterior.
-
-    The rows of the two are disjoint, so that their posteriors are independent.
-    """
+    """First share less the second, which is of other rows, with its interval."""
     if first.n == 0 or second.n == 0:
         return Estimate(None, None, None, first.n)
     pairs = np.subtract.outer(*_paired_quantiles(first, second))
@@ -142,10 +138,7 @@ def mean_difference(first: Sample, second: Sample, level: float) -> Estimate:
 
 
 def moved_by_rounding(*groups: tuple[float, int]) -> float:
-    """By how much a difference of shares may be moved by rounding.
-
-    `groups` are (rows by which counts may be off, rows of a share).
-    """
+    """Rounding of a difference of shares, from (rows counts may be off by, rows)."""
     return sum(2 * off / n for off, n in groups if off)
 
 

@@ -170,10 +170,8 @@ def crossed(
     order: Sequence[str],
     mend: str = "name fewer columns or give bins",
 ) -> Groups:
-    """Groups by all columns together, in the order that they have in their table.
-
-    However they were named, the same groups then have one partition.
-    """
+    """Groups by all columns together, in the order of the table's columns."""
+    # However they were named, the same groups then have one partition.
     first, *others = sorted(columns, key=lambda column: order.index(column.name))
     groups = first.groups
     for other in others:

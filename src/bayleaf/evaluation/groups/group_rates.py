@@ -293,11 +293,7 @@ class GroupRows(NamedTuple):
 def class_shares(
     actual: NDArray[np.bool_], predicted: NDArray[np.bool_]
 ) -> dict[str, Share]:
-    """Count what the six rates of a class are shares of.
-
-    `actual` and `predicted` (n_rows,): whether each row is, and is predicted, of the
-    class.
-    """
+    """Six rates of a class; `actual` and `predicted` (n_rows,) mark its rows."""
     n = len(actual)
     n_actual, n_predicted = int(actual.sum()), int(predicted.sum())
     hits = int((actual & predicted).sum())

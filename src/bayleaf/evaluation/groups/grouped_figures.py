@@ -151,11 +151,7 @@ def task_of(
     loss: Any = None,
     level: float = 0.95,
 ) -> Task:
-    """The task for every group, once it makes sense.
-
-    ValueError if `positive` is not a class, `level` not a probability, or `loss` not a
-    matrix of these classes.
-    """
+    """The task for every group; ValueError for a wrong class, level or loss."""
     if not 0 < level < 1:
         raise ValueError(f"level must be between 0 and 1, got {quoted(level)}")
     names = tuple(class_names(classes.tolist()))
@@ -183,8 +179,7 @@ def grouped_figures(
 ) -> GroupedFigures:
     """Figures of groups of rows, counts rounded as the privacy of their table requires.
 
-    Others are compared with the group `reference`, by default the one with most rows;
-    ValueError if it is not shown.
+    ValueError if the reference, by default the group of most rows, is not shown.
     """
     kept, task = kept_rows(rows, groups, task, privacy)
     return figures_of_kept(kept, groups, task, privacy, reference)
@@ -257,9 +252,9 @@ def kept_rows(
     privacy: Privacy,
     partition: str | None = None,
 ) -> tuple[PredictedRows, Task]:
-    """Rows that may be told of, with their groups, and what can be asked of them.
+    """Rows that may be shown, with their groups, and the figures that they allow.
 
-    The partition of the table that they refine is, by default, that of these groups.
+    They refine `partition`, by default that of the table by these groups.
     """
     rows = rows._replace(groups=groups.codes)
     if not privacy.withholds:
