@@ -7,14 +7,18 @@ then, see `trees.escaping`.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
+from math import prod
 from typing import Literal, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bayleaf.counts.source import CountSource
 from bayleaf.counts.threads import run_tasks
+from bayleaf.cpds.local_structure import rows_by_leaf
+from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
 from bayleaf.data.value_hierarchy import ValueHierarchy, flat_hierarchy
 from bayleaf.scores.arc_prior import ArcPrior
@@ -33,11 +37,9 @@ from bayleaf.search.structure import (
     sorted_parents,
     warn_if_stopped,
 )
-from bayleaf.search.trees.decision_graph import with_merged_leaves
 from bayleaf.search.trees.escaping import LocalOptimumEscape
 from bayleaf.search.trees.growing import CollapseMove, GrowingTree, Mask
-from bayleaf.search.trees.joined_splits import with_joined_splits
-from bayleaf.search.trees.leaf_counts import RowTable
+from bayleaf.search.trees.leaf_counts import Counts, RowTable
 from bayleaf.search.trees.shape import TreeShape
 from bayleaf.search.trees.tree_network import HierarchySource, TreeNetwork, TreeTask
 from bayleaf.search.trees.tree_terms import TreeTerms
@@ -72,7 +74,7 @@ def climb_trees(
     progress: ProgressCallback | None = None,  # called by one thread at a time
     hierarchy_source: HierarchySource | None = None,  # kept until the last split goes
     tree_search: TreeSearch = "regrowing",
-    merge_leaves: bool = False,  # then join leaves and splits, if it gains
+    merge_leaves: bool = False,  # of the trees found, while it gains
     max_kept_cells: int = MAX_KEPT_CELLS,  # counts kept at a time
 ) -> SearchResult:
     """Learn a network whose distributions are trees over the parents' states.
@@ -121,11 +123,7 @@ def climb_trees(
     tasks = [partial(_climb, task, restart, tree_search) for restart in numbers]
     result = best_result(run_tasks(tasks, n_jobs))
     warn_if_stopped(result, constraints)
-    if merge_leaves:
-        return with_joined_splits(
-            with_merged_leaves(result, counts.rows(), terms), task
-        )
-    return result
+    return with_merged_leaves(result, counts.rows(), terms) if merge_leaves else result
 
 
 def _climb(
@@ -390,3 +388,86 @@ def prune(tree: GrowingTree, required: frozenset[int]) -> None:
         if best is None:
             return
         tree.collapse(best.split)
+
+
+def with_merged_leaves(
+    result: SearchResult, codes: Codes, terms: TreeTerms
+) -> SearchResult:
+    """Merge leaves of every tree of a network, whose graph stays as it is.
+
+    The trace ends with the merges, whose detail is the two distributions.
+    """
+    score, trace = result.score, list(result.trace)
+    shapes: list[TreeShape] = []
+    for shape in result.cpd_structures:
+        counts, shares = leaf_counts(shape, codes)
+        rows, merges = merge_leaves(counts, shares, shape.n_leaves, terms)
+        for kept, absorbed, gain in merges:
+            score += gain
+            detail = kept, absorbed
+            trace.append(Move("merge_leaves", shape.child, None, detail, gain, score))
+        shapes.append(shape.with_rows(rows.tolist()))
+    return replace(
+        result, cpd_structures=tuple(shapes), score=score, trace=tuple(trace)
+    )
+
+
+def leaf_counts(shape: TreeShape, codes: Codes) -> tuple[Counts, Counts]:
+    """Count the child at each distribution; share of the parent configurations of each.
+
+    Shapes (n_rows, child card) and (n_rows,); leaves may share a distribution.
+    """
+    card = codes.cards[shape.child]
+    counts, shares = np.zeros((shape.n_rows, card)), np.zeros(shape.n_rows)
+    column = codes.column(shape.child)
+    for leaf, rows in rows_by_leaf(shape.root, codes):
+        states = np.bincount(column[rows], codes.weights[rows], card + 1)
+        counts[leaf.row] += states[:card]
+    for row, context in shape.leaves(()):
+        shares[row] += prod(len(own) / codes.cards[v] for v, own in context.items())
+    return counts, shares
+
+
+def merge_leaves(
+    counts: Counts, shares: Counts, n_leaves: int, terms: TreeTerms
+) -> tuple[NDArray[np.intp], list[tuple[int, int, float]]]:
+    """Merge the two distributions that gain most, again and again, while any gain.
+
+    A merge saves the parameters of one distribution and costs naming, among all leaves
+    of the tree, the one that is shared. Takes `counts` (n_rows, child card) and the
+    `shares` (n_rows,) of all parent configurations; returns each row's new number, by
+    first occurrence, and the merges, of equal gains in the order of rows: the row kept,
+    the larger one absorbed, and the gain.
+    """
+    counts, shares = counts.copy(), shares.copy()
+    n_rows = len(counts)
+    scores = terms.leaves(counts, shares)
+    cost = terms.score.merge_score(n_leaves)
+    gains = np.full((n_rows, n_rows), -np.inf)
+    owner = np.arange(n_rows)
+
+    def compare(row: int, others: NDArray[np.intp]) -> Counts:
+        """Gain of merging a distribution with each of some others."""
+        together = terms.leaves(
+            counts[row] + counts[others], shares[row] + shares[others]
+        )
+        gained: Counts = together - scores[row] - scores[others] + cost
+        return gained
+
+    for row in range(n_rows - 1):
+        gains[row, row + 1 :] = compare(row, np.arange(row + 1, n_rows))
+    merges: list[tuple[int, int, float]] = []
+    while n_rows > 1 and gains.max() > terms.least_gain:
+        first = int(np.argmax(gains >= gains.max() - terms.least_gain))
+        kept, absorbed = divmod(first, n_rows)
+        merges.append((kept, absorbed, float(gains[kept, absorbed])))
+        owner[owner == absorbed] = kept
+        gains[absorbed], gains[:, absorbed] = -np.inf, -np.inf
+        counts[kept] += counts[absorbed]
+        shares[kept] += shares[absorbed]
+        scores[kept] = terms.leaves(counts[[kept]], shares[[kept]])[0]
+        others = np.unique(owner)
+        below, above = others[others < kept], others[others > kept]
+        gains[below, kept] = compare(kept, below)
+        gains[kept, above] = compare(kept, above)
+    return np.unique(owner, return_inverse=True)[1], merges
