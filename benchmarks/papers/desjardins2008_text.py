@@ -116,7 +116,7 @@ collapse splits (`tree_search="incremental"`). The default of
 `BayesianNetworkEstimator`, `"regrowing"`, also replaces whole trees where neither gains
 ([how](../structure-learning.md)). Log-likelihood / parameters / arcs of both, over five
 folds with five restarts. Descriptions become shorter,
-and unseen rows more likely but on two lines. TCPT loses most parameters: it has 1.23
+and unseen rows more likely but on one line. TCPT loses most parameters: it has 1.23
 times those of TABS-L on adult, where the paper's searches leave 1.37: that ratio tells
 how far a search gets, too."""
 
