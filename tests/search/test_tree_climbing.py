@@ -18,9 +18,10 @@ from bayleaf.data.domain import Domain, Variable
 from bayleaf.data.value_hierarchy import ValueHierarchy, flat_hierarchy
 from bayleaf.graph.dag import DAG, CycleError
 from bayleaf.scores.local_scores import LOCAL_SCORES, resolve_score
+from bayleaf.search.climb import SearchProgress
 from bayleaf.search.constraints import Constraints
 from bayleaf.search.hierarchy_learning import LocalHierarchies
-from bayleaf.search.structure import SearchProgress, SearchResult
+from bayleaf.search.structure import SearchResult
 from bayleaf.search.tree_climbing import (
     TreeSearch,
     climb_trees,

@@ -22,6 +22,7 @@ from bayleaf.data.codes import Codes
 from bayleaf.data.shuffled_rows import merged_rows
 from bayleaf.native.latents import collapse, deal
 from bayleaf.progress import Work
+from bayleaf.search.climb import Climb, Deadline
 from bayleaf.search.latents.moves import JoinCandidate, LatentSearchResult, SearchStep
 from bayleaf.search.latents.pair_tests import (
     PairScore,
@@ -84,18 +85,23 @@ def search_latents(
     Langseth and Nielsen (2006), Machine Learning 63, 135-159, algorithms 1 and 3 and
     section 4.2.3.
     """
-    search = _LatentSearch(counts, options, rng, names)
+    search = LatentMoves(counts, options, rng, names)
     work = Work()
-    while search.joins_two():
-        work.say(f"{counted(len(search.steps), 'latent variable')} found")
+    Climb(
+        search,
+        Deadline(None),
+        lambda n_moves, _: work.say(f"{counted(n_moves, 'latent variable')} found"),
+    ).ascend()
     used = None
     if options.feature_selection == "forward":
-        used = forward_selection(search.new_held_out(), search.tree.class_children)
-    return LatentSearchResult(search.tree, used, tuple(search.steps), search.baseline)
+        used = forward_selection(search.new_held_out(), search.structure.class_children)
+    return LatentSearchResult(
+        search.structure, used, tuple(search.steps), search.baseline
+    )
 
 
-class _LatentSearch:
-    """An unfinished search: the tree so far, and the statistics of its rows."""
+class LatentMoves:
+    """Latent variables that may be made next, and the statistics of the rows."""
 
     def __init__(
         self,
@@ -115,7 +121,7 @@ class _LatentSearch:
         if options.deduplicate_rows and self._uses_folds:
             codes, _ = merged_rows(codes)
         self._rows = NodeRows(codes)
-        self.tree = LatentTree(codes.cards[:-1])
+        self.structure = LatentTree(codes.cards[:-1])
         self.steps: list[SearchStep] = []
         self.baseline: WrapperScore | None = None
         self._kept: dict[tuple[int, int, bytes], Gains] = {}
@@ -124,10 +130,10 @@ class _LatentSearch:
             self._folds = self._deal_folds(codes, rng)
         if self._uses_wrapper:
             self._held_out = self.new_held_out()
-            for node in self.tree.class_children:
+            for node in self.structure.class_children:
                 self._held_out.accept(self._held_out.adding(node))
             self.baseline = self._held_out.score()
-        self._score = self.baseline
+        self.score = self.baseline
         n_parts = options.n_candidates if options.search == "algorithm3" else 1
         alike = np.zeros(codes.n_rows, dtype=np.uint16)
         self._proposals = LatentProposals(
@@ -180,34 +186,34 @@ class _LatentSearch:
             options.wrapper_score,
         )
 
-    # ---- rounds
-
-    def joins_two(self) -> bool:
-        """Make one more latent variable if one is worth it; tell whether."""
+    def best_move(self) -> Trial | None:
+        """The latent variable to make next, if one is worth it."""
         tried, chosen = self._try_round()
         if tried:
             candidates = [
                 proposal.candidate(score, accepted=place == chosen)
                 for place, (proposal, score) in enumerate(tried)
             ]
-            self.steps.append(SearchStep(self._score, tuple(candidates)))
-        if chosen is None:
-            return False
-        proposal, self._score = tried[chosen]
+            self.steps.append(SearchStep(self.score, tuple(candidates)))
+        return None if chosen is None else tried[chosen]
+
+    def apply(self, move: Trial) -> list[SearchStep]:
+        """Make a latent variable."""
+        proposal, self.score = move
         left, right, states = proposal.left, proposal.right, proposal.partition.states
         if self._uses_wrapper:
             self._held_out.accept(self._gains(proposal))
         self._rows.add_latent(left, right, states)
-        self.tree = self.tree.join(left, right, states)
-        self._proposals.add_latent(self.tree)
-        return True
+        self.structure = self.structure.join(left, right, states)
+        self._proposals.add_latent(self.structure)
+        return self.steps[-1:]
 
     def _try_round(self) -> tuple[list[Trial], int | None]:
         """What one round tries, and which of it to take."""
         options, proposals = self._options, self._proposals
         if options.search == "algorithm3":
-            return self._best_of(list(proposals.best_of_parts(self.tree)))
-        ranked = proposals.ranked(self.tree)
+            return self._best_of(list(proposals.best_of_parts(self.structure)))
+        ranked = proposals.ranked(self.structure)
         if options.search == "top_pairs":
             return self._best_of(list(islice(ranked, options.n_candidates)))
         if options.search == "hill_climbing":
@@ -227,7 +233,7 @@ class _LatentSearch:
         for proposal in proposals:
             score = self._held_out.score(self._gains(proposal))
             tried.append((proposal, score))
-            if self._rank(score) > self._rank(self._score):
+            if self._rank(score) > self._rank(self.score):
                 return tried, len(tried) - 1
         return tried, None
 
@@ -241,7 +247,7 @@ class _LatentSearch:
         scores = run_tasks(tasks, worthwhile(self._threads, work, _LEAST_SCORED))
         tried: list[Trial] = list(zip(proposals, scores))
         ranks = [self._rank(score) for score in scores]
-        if not ranks or max(ranks) <= self._rank(self._score):
+        if not ranks or max(ranks) <= self._rank(self.score):
             return tried, None
         return tried, ranks.index(max(ranks))
 
