@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import islice
 from typing import Literal
@@ -42,8 +42,10 @@ from bayleaf.wording import counted
 SearchName = Literal["algorithm3", "top_pairs", "hill_climbing", "significance"]
 
 Counts = NDArray[np.float64]
+# A latent variable that may be made, and its states as groups of joint states.
+Proposal = tuple[JoinCandidate, NDArray[np.intp]]
 # A proposal and the score of the model that takes it.
-Trial = tuple["Proposal", WrapperScore | None]
+Trial = tuple[Proposal, WrapperScore | None]
 
 # Gains, by fold, cell and class, that one proposal and all may keep for later rounds.
 _KEPT_GAINS, _KEPT_IN_ALL = 4096, 16_000_000
@@ -141,11 +143,9 @@ class LatentMoves:
             self._rows,
             self._deal(n_parts, alike, 1, rng) if n_parts > 1 else None,
             n_parts,
-            options.pair_score,
-            matched=not self._uses_wrapper,
-            max_cells=options.max_cells,
-            names=names,
-            n_jobs=self._threads,
+            options,
+            names,
+            self._threads,
         )
 
     def _deal_folds(self, codes: Codes, rng: np.random.Generator) -> NDArray[np.int32]:
@@ -190,17 +190,18 @@ class LatentMoves:
         """The latent variable to make next, if one is worth it."""
         tried, chosen = self._try_round()
         if tried:
-            candidates = [
-                proposal.candidate(score, accepted=place == chosen)
-                for place, (proposal, score) in enumerate(tried)
-            ]
-            self.steps.append(SearchStep(self.score, tuple(candidates)))
+            candidates = tuple(
+                replace(candidate, score=score, accepted=place == chosen)
+                for place, ((candidate, _), score) in enumerate(tried)
+            )
+            self.steps.append(SearchStep(self.score, candidates))
         return None if chosen is None else tried[chosen]
 
     def apply(self, move: Trial) -> list[SearchStep]:
         """Make a latent variable."""
         proposal, self.score = move
-        left, right, states = proposal.left, proposal.right, proposal.partition.states
+        candidate, states = proposal
+        left, right = candidate.left, candidate.right
         if self._uses_wrapper:
             self._held_out.accept(self._gains(proposal))
         self._rows.add_latent(left, right, states)
@@ -222,7 +223,7 @@ class LatentMoves:
         most = next(ranked, None)
         if most is None:
             return [], None
-        is_dependent = most.negative_log_p > -math.log(options.significance_level)
+        is_dependent = most[0].negative_log_p > -math.log(options.significance_level)
         return [(most, None)], 0 if is_dependent else None
 
     def _first_better(
@@ -257,13 +258,11 @@ class LatentMoves:
 
     def _gains(self, proposal: Proposal) -> Gains:
         """What rows gain by a proposal: the same in every round, so worth keeping."""
-        partition = proposal.partition
-        key = proposal.left, proposal.right, partition.states.tobytes()
+        candidate, states = proposal
+        key = candidate.left, candidate.right, states.tobytes()
         gains = self._kept.get(key)
         if gains is None:
-            gains = self._held_out.joining(
-                proposal.left, proposal.right, partition.states
-            )
+            gains = self._held_out.joining(candidate.left, candidate.right, states)
             size = gains.table.size
             if size <= _KEPT_GAINS and self._n_kept + size <= _KEPT_IN_ALL:
                 self._n_kept += size
@@ -292,33 +291,6 @@ def forward_selection(held_out: HeldOut, children: Sequence[int]) -> tuple[int, 
     return tuple(sorted(chosen))
 
 
-@dataclass(frozen=True, eq=False)
-class Proposal:
-    """A latent variable that may be made to join two nodes; see `pair_tests`."""
-
-    left: int
-    right: int
-    statistic: float
-    degrees_of_freedom: float
-    negative_log_p: float
-    partition: Partition  # its states
-
-    def candidate(self, score: WrapperScore | None, *, accepted: bool) -> JoinCandidate:
-        """What the record of the search keeps of it."""
-        return JoinCandidate(
-            self.left,
-            self.right,
-            self.statistic,
-            self.degrees_of_freedom,
-            self.negative_log_p,
-            self.partition.states.size,
-            self.partition.n_states,
-            self.partition.deltas,
-            score,
-            accepted,
-        )
-
-
 class LatentProposals:
     """Tests and collapsed states of pairs, on all rows or on overlapping subsets.
 
@@ -333,16 +305,14 @@ class LatentProposals:
         rows: NodeRows,
         parts: NDArray[np.int32] | None,
         n_parts: int,
-        pair_score: PairScore,
-        *,
-        matched: bool,
-        max_cells: int,
+        options: LatentSearchOptions,
         names: Sequence[str],
         n_jobs: int,
     ) -> None:
         self._rows, self._names = rows, list(names)
-        self._n_parts, self._max_cells = n_parts, max_cells
-        self._pair_score, self._matched = pair_score, matched
+        self._n_parts, self._max_cells = n_parts, options.max_cells
+        self._pair_score = options.pair_score
+        self._matched = options.search == "significance"
         tables = [codes]
         if parts is None:
             parts = np.zeros(codes.n_rows, dtype=np.int32)
@@ -354,8 +324,8 @@ class LatentProposals:
             [RowCounts(table, n_jobs) for table in tables],
             cards,
             n_nodes,
-            pair_score,
-            matched=matched,
+            self._pair_score,
+            matched=self._matched,
         )
         self._allowed = np.zeros((n_nodes, n_nodes), dtype=bool)
         self._partitions: dict[tuple[int, int, int], Partition] = {}
@@ -366,7 +336,10 @@ class LatentProposals:
         ranking = self._rankings[part]
         for left, right in ranking.ranked(tree.class_children, self._allowed):
             partition = self._partition(part, left, right)
-            yield Proposal(left, right, *ranking.test(left, right), partition)
+            groups = partition.states.size, partition.n_states, partition.deltas
+            test = ranking.test(left, right)
+            candidate = JoinCandidate(left, right, *test, *groups, None, False)
+            yield candidate, partition.states
 
     def best_of_parts(self, tree: LatentTree) -> Iterator[Proposal]:
         """Propose the best pair of each subset, identical latent variables once."""
@@ -375,7 +348,8 @@ class LatentProposals:
             best = next(self.ranked(tree, part), None)
             if best is None:
                 return
-            key = best.left, best.right, best.partition.states.tobytes()
+            candidate, states = best
+            key = candidate.left, candidate.right, states.tobytes()
             if key not in seen:
                 seen.add(key)
                 yield best
