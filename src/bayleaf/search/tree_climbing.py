@@ -180,7 +180,7 @@ def drawn_collapse(
     network: TreeNetwork, child: int, rng: np.random.Generator
 ) -> CollapseMove | None:
     """The collapse of a split drawn by chance, if it gains."""
-    moves = network.removable(child)
+    moves = network.trees[child].collapses_keeping(network.required[child])
     if not moves:
         return None
     move = moves[int(rng.integers(len(moves)))]

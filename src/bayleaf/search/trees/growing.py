@@ -183,6 +183,11 @@ class GrowingTree:
             return moves
         return [move for move in moves if required.isdisjoint(move.vanishing)]
 
+    def best_collapse(self, required: frozenset[int]) -> CollapseMove | None:
+        """The collapse that gains most, the first in preorder; required ones stay."""
+        moves = self.collapses_keeping(required)
+        return max(moves, key=lambda move: move.gain, default=None)
+
     def split(self, leaf: TreeNode, variable: int) -> None:
         """Split a leaf on a variable."""
         values = self.values_of(variable)

@@ -77,7 +77,6 @@ class TreeNetwork:
         # Summed up move by move, as the trace has it.
         self._score = self.score
         self._allowed: dict[int, Mask] = {}
-        self._removals: dict[int, CollapseMove | None] = {}
         self._descendants: Mask | None = None
 
     @property
@@ -121,10 +120,6 @@ class TreeNetwork:
         others = [own for own in self.trees[child].parents if own != parent]
         return not self._below()[parent][others].any()
 
-    def removable(self, child: int) -> list[CollapseMove]:
-        """Collapses of a tree that keep its required parents, in preorder."""
-        return self.trees[child].collapses_keeping(self.required[child])
-
     def best_move(self) -> TreeMove | None:
         """The best split or collapse, else the first replacement; None if none gains.
 
@@ -134,7 +129,7 @@ class TreeNetwork:
         best: SplitMove | CollapseMove | None = None
         for child, tree in enumerate(self.trees):
             split = tree.best_split(self.allowed(child))
-            for move in (split, self._best_removal(child)):
+            for move in (split, tree.best_collapse(self.required[child])):
                 least = self.least_gain + (best.gain if best else 0.0)
                 if move is not None and move.gain > least:
                     best = move
@@ -142,50 +137,34 @@ class TreeNetwork:
 
     def apply(self, move: TreeMove) -> list[Move]:
         """Change a tree, or replace some."""
-        detail: object = None
+        tree, detail = self.trees[move.child], None
+        before = tree.parents
+        kind: MoveKind = "split"
+        parent: int | None
         if isinstance(move, Replacement):
             kind, parent = move.kind, move.parent
             for new in move.trees:
                 self.trees[new.child].forget_counts()
                 self.trees[new.child] = new
-                self._removals.pop(new.child, None)
-            self._forget_parents()
+        elif isinstance(move, SplitMove):
+            parent, detail = move.variable, tree.conditions(move.leaf)
+            tree.split(move.leaf, move.variable)
         else:
-            tree = self.trees[move.child]
-            before = tree.parents
-            if isinstance(move, SplitMove):
-                kind, parent = "split", move.variable
-                detail = tree.conditions(move.leaf)
-                tree.split(move.leaf, move.variable)
-            else:
-                parent = move.split.variable
-                is_below = parent in move.split.context
-                kind = "abstract_split" if is_below else "remove_split"
-                detail = tree.conditions(move.split)
-                tree.collapse(move.split)
-            self._removals.pop(move.child, None)
-            if tree.parents != before:
-                self._forget_parents()
+            parent, detail = move.split.variable, tree.conditions(move.split)
+            is_below = parent in move.split.context
+            kind = "abstract_split" if is_below else "remove_split"
+            tree.collapse(move.split)
+        if isinstance(move, Replacement) or tree.parents != before:
+            self._allowed.clear()
+            self._descendants = None
         self._score += move.gain
         return [Move(kind, move.child, parent, detail, move.gain, self._score)]
-
-    def _forget_parents(self) -> None:
-        """Drop what no longer holds after parents changed."""
-        self._allowed.clear()
-        self._descendants = None
 
     def _below(self) -> Mask:
         """Which variables each leads to, see `descendants`."""
         if self._descendants is None:
             self._descendants = descendants(tree.parents for tree in self.trees)
         return self._descendants
-
-    def _best_removal(self, child: int) -> CollapseMove | None:
-        """The collapse of a tree that gains most, the first in preorder."""
-        if child not in self._removals:
-            moves = self.removable(child)
-            self._removals[child] = max(moves, key=lambda own: own.gain, default=None)
-        return self._removals[child]
 
 
 @dataclass(frozen=True, eq=False)
@@ -342,25 +321,21 @@ class LocalOptimumEscape:
         required = self._network.required[plan.child]
         tree.enter_missing(required)
         tried = set(tree.parents)
-        allowed: Mask = np.zeros(tree.n_variables, dtype=np.bool_)
-        allowed[list(plan.allowed)] = True
-        present: Mask = np.zeros_like(allowed)
         limit = self._task.constraints.max_parents
         while True:
-            if limit is not None and len(tree.parents) >= limit:
-                present[:] = False
-                present[list(tree.parents)] = True
-                move = _best_of(tree, present, required)
-            else:
-                move = _best_of(tree, allowed, required)
-            if move is None:
+            is_full = limit is not None and len(tree.parents) >= limit
+            allowed: Mask = np.zeros(tree.n_variables, dtype=np.bool_)
+            allowed[list(tree.parents if is_full else plan.allowed)] = True
+            split = tree.best_split(allowed)
+            if split is not None and split.gain > tree.least_gain:
+                tried.add(split.variable)
+                tree.split(split.leaf, split.variable)
+                continue
+            best = tree.best_collapse(required)
+            if best is None or best.gain <= tree.least_gain:
                 tree.take_values_for(None)
                 return tree, frozenset(tried)
-            if isinstance(move, SplitMove):
-                tried.add(move.variable)
-                tree.split(move.leaf, move.variable)
-            else:
-                tree.collapse(move.split)
+            tree.collapse(best.split)
 
 
 def _contexts(tree: GrowingTree) -> tuple[tuple[int, ...] | None, ...]:
@@ -373,17 +348,3 @@ def _contexts(tree: GrowingTree) -> tuple[tuple[int, ...] | None, ...]:
 def _members(mask: Mask) -> frozenset[int]:
     """Variables of a mask."""
     return frozenset(np.flatnonzero(mask).tolist())
-
-
-def _best_of(
-    tree: GrowingTree, allowed: Mask, required: frozenset[int]
-) -> SplitMove | CollapseMove | None:
-    """The best split of a tree, or collapse where no split gains; None if none does."""
-    split = tree.best_split(allowed)
-    if split is not None and split.gain > tree.least_gain:
-        return split
-    best: CollapseMove | None = None
-    for move in tree.collapses_keeping(required):
-        if move.gain > (tree.least_gain if best is None else best.gain):
-            best = move
-    return best
