@@ -72,6 +72,7 @@ INSIDE: dict[str, list[tuple[str, ...]]] = {
     "search": [
         ("constraints",),
         ("structure",),
+        ("climb",),
         ("hierarchy_learning",),
         ("table_families",),
         ("trees",),

@@ -1,15 +1,15 @@
-"""Constraints are checked, and the best restart wins."""
+"""Constraints are checked, and shapes count their distributions."""
 
 from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 
 from bayleaf.data.domain import Domain, Variable
-from bayleaf.graph.dag import DAG
 from bayleaf.search.constraints import Constraints
-from bayleaf.search.structure import Deadline, GroupedParents, SearchResult, best_result
+from bayleaf.search.structure import GroupedParents, descendants
 from offenders import check_each
 
 DOMAIN = Domain(tuple(Variable(name, ("no", "yes")) for name in "abc"))
@@ -17,10 +17,6 @@ DOMAIN = Domain(tuple(Variable(name, ("no", "yes")) for name in "abc"))
 
 def edges(*pairs: tuple[int, int]) -> frozenset[tuple[int, int]]:
     return frozenset(pairs)
-
-
-def result(score: float, restart: int, stopped: bool = False) -> SearchResult:
-    return SearchResult(DAG(((),)), (), score, (), stopped, restart)
 
 
 def test_constraints_that_nothing_keeps_to_are_named() -> None:
@@ -65,24 +61,13 @@ def test_constraints_that_can_be_kept_pass() -> None:
     )
 
 
-def test_the_best_restart_wins_and_the_first_among_equals() -> None:
-    assert best_result([result(1, 0), result(3, 1), result(2, 2)]).restart == 1
-    assert best_result([result(1, 0), result(1 + 1e-9, 1)]).restart == 0
-
-
-def test_a_restart_that_stopped_or_never_began_is_told() -> None:
-    assert not best_result([result(1, 0), result(0, 1)]).stopped_early
-    assert best_result([result(1, 0), None]).stopped_early
-    assert best_result([result(1, 0), result(0, 1, stopped=True)]).stopped_early
-
-
-def test_a_deadline_passes_and_none_never_does() -> None:
-    assert not Deadline.after(None).has_passed
-    assert not Deadline.after(1000.0).has_passed
-    assert Deadline.after(-1.0).has_passed
-
-
 def test_rows_of_grouped_parents_multiply() -> None:
     shape = GroupedParents(2, (0, 1), (((0,), (1, 2)), ((0,), (1,), (2,))))
     assert shape.n_rows == 6
     assert GroupedParents(2, (), ()).n_rows == 1
+
+
+def test_descendants_are_those_that_paths_reach() -> None:
+    found = descendants([(), (0,), (), (1, 2)])
+    expected = [{0, 1, 3}, {1, 3}, {2, 3}, {3}]
+    assert [set(np.flatnonzero(row).tolist()) for row in found] == expected

@@ -19,15 +19,16 @@ from bayleaf.data.value_hierarchy import flat_hierarchy
 from bayleaf.graph.dag import DAG
 from bayleaf.graph.equivalence import are_equivalent, structural_hamming_distance
 from bayleaf.scores import LOCAL_SCORES, resolve_score
+from bayleaf.search.climb import Climb, Deadline, SearchProgress, SearchState
 from bayleaf.search.constraints import Constraints
-from bayleaf.search.structure import Deadline, SearchProgress, SearchResult
+from bayleaf.search.structure import Move, SearchResult
 from bayleaf.search.table_climbing import (
-    Climb,
-    SearchState,
-    Walk,
+    TableMoves,
     climb_tables,
     starting_families,
     starting_parents,
+    stray,
+    wander,
 )
 from bayleaf.search.table_families import (
     FamilyScores,
@@ -494,8 +495,8 @@ EDGE_MOVES = ("add_edge", "delete_edge", "reverse_edge")
 
 
 def prepared(
-    seed: int, deadline: Deadline | None = None, report=lambda _: None
-) -> tuple[Walk, tuple]:
+    seed: int, deadline: Deadline | None = None, report=lambda *_: None
+) -> tuple[Climb[TableMoves], tuple]:
     codes, domain, trees = small_table(seed, 60)
     score = resolve_score("aic")
     scores = FamilyScores(
@@ -509,17 +510,20 @@ def prepared(
         2,
         ScoreCache(1000),
     )
-    climb = Climb(
-        scores, REQUIRED, starting_families(scores, REQUIRED, [(3,), (), (), ()])
+    start = starting_families(scores, REQUIRED, [(3,), (), (), ()])
+    moves = TableMoves(scores, REQUIRED, start)
+    return Climb(moves, deadline or Deadline(None), report), (
+        codes,
+        domain,
+        trees,
+        score,
     )
-    walk = Walk(climb, 1, deadline or Deadline(None), report)
-    return walk, (codes, domain, trees, score)
 
 
 def structure_of_climb(climbed: SearchState) -> Structure:
     return tuple(
         {parent: grouping.cut for parent, grouping in own.items()}
-        for own in climbed.families
+        for own in climbed.structure
     )
 
 
@@ -527,8 +531,8 @@ def test_a_walk_ends_where_no_move_gains_and_not_below_its_start() -> None:
     def check(seed: int) -> None:
         walk, table = prepared(seed)
         walk.ascend()
-        start = walk.end
-        end = walk.wander()
+        start = walk.state
+        end = wander(walk)
         assert end.score >= start.score
         final = structure_of_climb(end)
         assert naive_score(final, *table) == pytest.approx(end.score, abs=1e-6)
@@ -547,25 +551,25 @@ def test_a_walk_may_end_higher_than_it_began() -> None:
     for seed in range(12):
         walk, _ = prepared(seed)
         walk.ascend()
-        gains.append(walk.wander().score - walk.climb.score)
+        gains.append(wander(walk).score - walk.moves.score)
     assert max(gains) > 1e-3
 
 
 def test_gains_and_losses_of_a_walk_equal_full_recomputation() -> None:
     def check(seed: int) -> None:
         walk, table = prepared(seed)
-        path = [structure_of_climb(walk.end)]
-        walk.stray(np.random.default_rng(seed), 5)
-        assert {move.kind for move in walk.climb.trace} <= set(EDGE_MOVES)
-        assert len(walk.climb.trace) == 5
+        path = [structure_of_climb(walk.state)]
+        stray(walk, np.random.default_rng(seed), 5)
+        assert {move.kind for move in walk.trace} <= set(EDGE_MOVES)
+        assert len(walk.trace) == 5
         walk.ascend()
-        walk.wander()
-        for move in walk.climb.trace:
+        wander(walk)
+        for move in walk.trace:
             name = move.kind, move.child, move.parent, move.detail
             path.append(dict(neighbours(path[-1], table[2], regroup=True))[name])
         assert all(is_legal(s, set(REQUIRED), set(FORBIDDEN), 2) for s in path)
         totals = [naive_score(structure, *table) for structure in path]
-        gains = [move.gain for move in walk.climb.trace]
+        gains = [move.gain for move in walk.trace]
         assert gains == pytest.approx(np.diff(totals), abs=1e-6)
         assert min(gains) < 0
 
@@ -576,10 +580,10 @@ def test_what_was_changed_stays_for_ten_moves_unless_the_walk_is_at_its_best() -
     def check(seed: int) -> None:
         walk, _ = prepared(seed)
         walk.ascend()
-        best, first = walk.climb.score, len(walk.climb.trace)
-        walk.wander()
+        best, first = walk.moves.score, len(walk.trace)
+        wander(walk)
         changed: list[tuple[bool, frozenset | tuple]] = []
-        for move in walk.climb.trace[first:]:
+        for move in walk.trace[first:]:
             is_edge = move.kind in EDGE_MOVES
             ends = move.child, move.parent
             place = is_edge, frozenset(ends) if is_edge else ends
@@ -595,30 +599,30 @@ def test_random_moves_depend_on_their_generator_alone() -> None:
     traces = []
     for seed in (0, 0, 1):
         walk, _ = prepared(3)
-        walk.stray(np.random.default_rng(seed), 6)
-        traces.append(walk.climb.trace)
+        stray(walk, np.random.default_rng(seed), 6)
+        traces.append(walk.trace)
     assert traces[0] == traces[1] != traces[2]
 
 
 def test_a_walk_stops_at_a_whole_move_when_time_is_up() -> None:
-    seen: list[SearchProgress] = []
-    walk, table = prepared(0, Deadline(time.monotonic() - 1.0), seen.append)
-    walk.stray(np.random.default_rng(0), 3)
+    seen: list[tuple[int, Move]] = []
+    deadline = Deadline(time.monotonic() - 1.0)
+    walk, table = prepared(0, deadline, lambda *made: seen.append(made))
+    stray(walk, np.random.default_rng(0), 3)
     walk.ascend()
-    end = walk.wander()
+    end = wander(walk)
     assert end.stopped_early
     assert (seen, end.trace) == ([], ())
     assert end.score == pytest.approx(naive_score(structure_of_climb(end), *table))
 
 
 def test_every_move_of_a_walk_is_told() -> None:
-    seen: list[SearchProgress] = []
-    walk, _ = prepared(1, report=seen.append)
-    walk.stray(np.random.default_rng(0), 3)
+    seen: list[tuple[int, Move]] = []
+    walk, _ = prepared(1, report=lambda *made: seen.append(made))
+    stray(walk, np.random.default_rng(0), 3)
     walk.ascend()
-    walk.wander()
-    assert [state.score for state in seen] == [move.score for move in walk.climb.trace]
-    assert [state.n_moves for state in seen] == [*range(1, len(seen) + 1)]
+    wander(walk)
+    assert seen == list(enumerate(walk.trace, 1))
 
 
 START_EDGES = frozenset({(5, 0), (0, 3), (3, 1)})
@@ -626,14 +630,19 @@ BARRED_EDGES = frozenset((a, 4) for a in range(8) if a != 4) | {(1, 2)}
 LIMITS = Constraints(START_EDGES, BARRED_EDGES, max_parents=2)
 
 
+def started(number: int, seed: int, limits: Constraints = LIMITS) -> list:
+    required = limits.required_parents(8)
+    return starting_parents(limits, required, np.random.default_rng((seed, number)))
+
+
 def test_the_first_restart_has_the_required_edges_alone() -> None:
-    parents = starting_parents(8, LIMITS, 0, seed=1)
+    parents = LIMITS.required_parents(8)
     assert {(p, c) for c, own in enumerate(parents) for p in own} == START_EDGES
 
 
 def test_every_other_restart_keeps_to_the_constraints() -> None:
     def check(restart: int) -> None:
-        parents = starting_parents(8, LIMITS, restart, seed=1)
+        parents = started(restart, 1)
         edges = set(DAG(tuple(parents)).arcs)
         assert edges >= START_EDGES
         assert not edges & BARRED_EDGES
@@ -646,15 +655,14 @@ def test_without_constraints_up_to_two_parents_are_drawn() -> None:
     numbers = {
         len(own)
         for restart in range(1, 30)
-        for own in starting_parents(8, Constraints(), restart, seed=0)
+        for own in started(restart, 0, Constraints())
     }
     assert numbers == {0, 1, 2}
 
 
 def test_a_start_depends_on_the_seed_and_the_number_alone() -> None:
     starts = [
-        starting_parents(8, LIMITS, restart, seed)
-        for restart, seed in [(1, 0), (1, 0), (2, 0), (1, 1)]
+        started(restart, seed) for restart, seed in [(1, 0), (1, 0), (2, 0), (1, 1)]
     ]
     assert starts[0] == starts[1]
     assert starts[0] != starts[2]

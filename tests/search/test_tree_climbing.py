@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Sequence
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -16,11 +18,18 @@ from bayleaf.data.domain import Domain, Variable
 from bayleaf.data.value_hierarchy import ValueHierarchy, flat_hierarchy
 from bayleaf.graph.dag import DAG, CycleError
 from bayleaf.scores.local_scores import LOCAL_SCORES, resolve_score
+from bayleaf.search.climb import SearchProgress
 from bayleaf.search.constraints import Constraints
 from bayleaf.search.hierarchy_learning import LocalHierarchies
-from bayleaf.search.structure import SearchProgress, SearchResult
-from bayleaf.search.tree_climbing import TreeSearch, climb_trees
-from bayleaf.search.trees.shape import SplitShape, TreeShape
+from bayleaf.search.structure import SearchResult
+from bayleaf.search.tree_climbing import (
+    TreeSearch,
+    climb_trees,
+    leaf_counts,
+    merge_leaves,
+)
+from bayleaf.search.trees.shape import LeafShape, SplitShape, TreeShape
+from bayleaf.search.trees.tree_terms import TreeTerms
 from offenders import check_each
 from oracles import tree_networks
 
@@ -440,3 +449,147 @@ def test_an_unknown_search_is_refused() -> None:
     codes, domain, hierarchies = _random(0)
     with pytest.raises(ValueError, match="tree_search must be"):
         _climb(codes, domain, hierarchies, tree_search="greedy")
+
+
+def _terms(name: str, total: float) -> TreeTerms:
+    return TreeTerms(resolve_score(name), 4, total)
+
+
+def _greedy(
+    name: str, counts: np.ndarray, shares: np.ndarray, n_leaves: int
+) -> tuple[list[set[int]], float]:
+    """Groups of leaves and the whole gain, everything computed again at each step."""
+    total = float(counts.sum())
+    cost = math.log2(n_leaves) if name == "mdl" else 0.0
+
+    def value(group: set[int]) -> float:
+        own = counts[sorted(group)].sum(axis=0).tolist()
+        share = float(shares[sorted(group)].sum())
+        return tree_networks.leaf_term(name, own, share, total)
+
+    groups = [{row} for row in range(len(counts))]
+    gained = 0.0
+    while len(groups) > 1:
+        gain, i, j = max(
+            (value(a | b) - value(a) - value(b) - cost, -i, -j)
+            for (i, a), (j, b) in combinations(enumerate(groups), 2)
+        )
+        if gain <= 1e-7:
+            break
+        gained += gain
+        groups[-i] |= groups.pop(-j)
+    return groups, gained
+
+
+def test_merges_are_those_of_a_search_that_computes_everything_anew() -> None:
+    def check(case: tuple[int, str]) -> None:
+        seed, name = case
+        rng = np.random.default_rng(seed)
+        counts = rng.poisson(rng.choice([1.0, 20.0, 90.0], (9, 3))).astype(float)
+        shares = rng.dirichlet(np.ones(9))
+        groups, gained = _greedy(name, counts, shares, 12)
+        rows, merges = merge_leaves(counts, shares, 12, _terms(name, counts.sum()))
+        found = [
+            set(np.flatnonzero(rows == row).tolist()) for row in range(len(groups))
+        ]
+        assert found == sorted(groups, key=min)
+        assert sum(gain for _, _, gain in merges) == pytest.approx(gained, abs=1e-6)
+        assert len(merges) == len(counts) - len(groups)
+
+    check_each(itertools.product(range(10), ["mdl", "bdeu", "k2", "bic"]), check)
+
+
+def test_leaves_of_one_distribution_are_merged() -> None:
+    counts = np.array([[50.0, 50.0], [0.0, 80.0], [30.0, 30.0]])
+    rows, merges = merge_leaves(counts, np.full(3, 1 / 3), 3, _terms("mdl", 240.0))
+    assert rows.tolist() == [0, 1, 0]
+    (merge,) = merges
+    assert merge[:2] == (0, 2)
+    assert merge[2] == pytest.approx(0.5 * math.log2(240.0) - math.log2(3))
+
+
+def test_a_single_leaf_stays_as_it_is() -> None:
+    rows, merges = merge_leaves(np.ones((1, 2)), np.ones(1), 1, _terms("mdl", 2.0))
+    assert rows.tolist() == [0]
+    assert merges == []
+
+
+def test_shares_of_configurations_add_up_over_the_leaves_that_share() -> None:
+    inner = SplitShape(1, ((0,), (1,)), (LeafShape(0), LeafShape(1)))
+    shape = TreeShape(3, (0, 1), SplitShape(0, ((0, 2), (1,)), (inner, LeafShape(0))))
+    cards = (3, 2, 2, 2)
+    codes = Codes.from_columns([np.zeros(1, dtype=int)] * 4, cards)
+    assert leaf_counts(shape, codes)[1] == pytest.approx([2 / 3, 1 / 3])
+
+
+def _graph_score(name: str, shape: TreeShape, codes: Codes) -> float:
+    """Score of one variable's graph, everything counted from the rows."""
+    total = float(codes.weights.sum())
+    column, card = codes.column(shape.child), codes.cards[shape.child]
+    table, shares = np.zeros((shape.n_rows, card)), np.zeros(shape.n_rows)
+    for row, context in shape.leaves(codes.cards):
+        here = np.ones(codes.n_rows, dtype=bool)
+        for variable, states in context.items():
+            here &= np.isin(codes.column(variable), states)
+        shares[row] += math.prod(len(s) / codes.cards[v] for v, s in context.items())
+        np.add.at(table, (row, column[here]), codes.weights[here])
+    rows = zip(table.tolist(), shares.tolist(), strict=True)
+    data = sum(tree_networks.leaf_term(name, *row, total) for row in rows)
+    if name != "mdl":
+        return data
+    # A tree of leaves without rows scores what its shape and parameters cost.
+    parameters = 0.5 * (card - 1) * math.log2(total) * shape.n_leaves
+    no_rows = Codes.from_columns(
+        [codes.column(v) for v in range(codes.n_variables)],
+        codes.cards,
+        np.where(np.arange(codes.n_rows) == 0, total, 0.0),
+    )
+    bits = tree_networks.tree_score("mdl", shape.child, shape.root, no_rows)
+    n_merges = shape.n_leaves - shape.n_rows
+    return data + bits + parameters - n_merges * math.log2(shape.n_leaves)
+
+
+@pytest.mark.parametrize("name", LOCAL_SCORES)
+def test_a_search_that_merges_keeps_the_graph_and_scores_what_its_graphs_score(
+    name: str,
+) -> None:
+    def check(seed: int) -> None:
+        codes, domain, hierarchies = _random(seed, weighted=True)
+        options = {"n_restarts": 2}
+        apart = _climb(codes, domain, hierarchies, name, **options)
+        found, again = (
+            _climb(
+                codes,
+                domain,
+                hierarchies,
+                name,
+                merge_leaves=True,
+                n_jobs=n_jobs,
+                **options,
+            )
+            for n_jobs in (1, 2)
+        )
+        assert found == again
+        full = sum(_graph_score(name, shape, codes) for shape in found.cpd_structures)
+        assert found.score == pytest.approx(full, abs=1e-6)
+        assert found.score >= apart.score
+        assert found.dag == apart.dag
+        assert found.trace[: len(apart.trace)] == apart.trace
+        moves = found.trace[len(apart.trace) :]
+        assert {move.kind for move in moves} <= {"merge_leaves"}
+        assert found.trace[-1].score == pytest.approx(found.score)
+        before = [shape.n_rows for shape in apart.cpd_structures]
+        after = [shape.n_rows for shape in found.cpd_structures]
+        assert sum(after) == sum(before) - len(moves)
+        assert [shape.n_leaves for shape in found.cpd_structures] == before
+        for shape, parents in zip(found.cpd_structures, found.dag.parents, strict=True):
+            assert shape.parents == parents
+            assert {split.variable for split in shape.splits()} == set(parents)
+
+    check_each(range(2), check)
+
+
+def test_some_leaves_of_a_search_are_merged() -> None:
+    codes, domain, hierarchies = _random(3, 5, 500, weighted=True)
+    found = _climb(codes, domain, hierarchies, "aic", merge_leaves=True)
+    assert found.trace[-1].kind == "merge_leaves"

@@ -72,7 +72,7 @@ class BayesianNetworkEstimator(StructureParameters, FittedNetwork):
     tree_search : {"regrowing", "incremental", "batch"}, default="regrowing"
         Whether trees grow split by split, then as wholes, or again for other parents.
     merge_leaves : bool, default=False
-        Join leaves of the trees that were found while the score rises.
+        Merge leaves of the trees that were found while the score rises.
     penalty_weight : float, default=1.0
         Weight of the model's bits in "mdl".
     max_parents : int, optional

@@ -21,7 +21,7 @@ from bayleaf.cpds.smoothing import Smoothing, dirichlet_rows
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
 from bayleaf.data.partial_values import PartialValues
-from bayleaf.data.value_hierarchy import ValueHierarchy, flat_hierarchy
+from bayleaf.data.value_hierarchy import flat_hierarchy
 from bayleaf.latent.completed_rows import CompletedRows
 from bayleaf.latent.expectation_maximisation import EMOptions, climb
 from bayleaf.latent.network_parameters import learn_parameters
@@ -36,6 +36,7 @@ from bayleaf.models.networks.structured_network import (
 from bayleaf.progress import Work
 from bayleaf.scores.arc_prior import ArcPrior
 from bayleaf.scores.local_scores import LocalScore, log_likelihood
+from bayleaf.search.climb import Deadline, ProgressCallback, warn_if_stopped
 from bayleaf.search.constraints import Constraints
 from bayleaf.search.hierarchy_learning import (
     Linkage,
@@ -43,13 +44,7 @@ from bayleaf.search.hierarchy_learning import (
     LocalHierarchies,
     learn_hierarchies,
 )
-from bayleaf.search.structure import (
-    LEAST_GAIN,
-    Deadline,
-    ProgressCallback,
-    SearchResult,
-    warn_if_stopped,
-)
+from bayleaf.search.structure import LEAST_GAIN, SearchResult
 from bayleaf.search.table_climbing import climb_tables
 from bayleaf.search.tree_climbing import TreeSearch, climb_trees
 
@@ -190,7 +185,10 @@ class _Restarts:
             asked = replace(asked, n_restarts=2, skipped_restarts=number - 1)
         work = Work()
         work.say(f"restart {number + 1} of {self.options.n_restarts}, missing cells")
-        available = _of_available_cells(asked)
+        # Searched as they are, each family is counted in the rows that have all of it.
+        available = asked
+        if asked.form not in (("table", None), ("table", GIVEN)):
+            available = replace(asked, local_structure="table", abstraction=None)
         first = _learn_from_counts(
             _row_counts(self.codes, asked),
             self.domain,
@@ -245,13 +243,6 @@ def _is_better(found: LearnedStructure, best: LearnedStructure, rows: Codes) -> 
     """Whether an observed score is larger by more than rounding and a step of EM."""
     gain = found.observed_score - best.observed_score
     return gain > max(LEAST_GAIN, _EM.tol * float(rows.weights.sum()))
-
-
-def _of_available_cells(options: StructureOptions) -> StructureOptions:
-    """How incomplete rows are searched as they are, each family where it is whole."""
-    if options.form in (("table", None), ("table", GIVEN)):
-        return options
-    return replace(options, local_structure="table", abstraction=None)
 
 
 def _fitted(
@@ -362,7 +353,12 @@ def _learn_from_counts(
     if isinstance(source, RowCounts) or options.local_structure == TREE:
         counts = _row_counts(source.rows(), options)
     if options.abstraction == GLOBAL:
-        domain = _with_learned_hierarchies(domain, counts, options)
+        # Learned with all other variables as context.
+        learned = learn_hierarchies(
+            counts, domain, options.linkage, options.linkage_arity
+        )
+        pairs = zip(domain, learned, strict=True)
+        domain = Domain(tuple(replace(own, hierarchy=tree) for own, tree in pairs))
     found = _search_structure(counts, domain, options)
     shapes, smoothing = found.cpd_structures, options.smoothing
     # Where trees were grown from a sample, all rows fill them.
@@ -384,9 +380,13 @@ def _search_structure(
         source = LocalHierarchies(
             counts, domain, options.linkage, options.linkage_arity
         )
-    hierarchies = _hierarchies(domain, options.abstraction)
+    is_grouped = options.abstraction is not None
+    hierarchies = [
+        (own.hierarchy if is_grouped else None) or flat_hierarchy(own.states)
+        for own in domain
+    ]
     shared: dict[str, Any] = {
-        "refine": options.abstraction is not None,
+        "refine": is_grouped,
         "constraints": options.constraints,
         "arc_prior": options.arc_prior,
         "n_restarts": options.n_restarts,
@@ -415,29 +415,6 @@ def _search_structure(
         cache_size=options.cache_size,
         **shared,
     )
-
-
-def _with_learned_hierarchies(
-    domain: Domain, counts: CountSource, options: StructureOptions
-) -> Domain:
-    """The variables with a hierarchy each, learned with all others as context."""
-    learned = learn_hierarchies(counts, domain, options.linkage, options.linkage_arity)
-    return Domain(
-        tuple(
-            replace(variable, hierarchy=hierarchy)
-            for variable, hierarchy in zip(domain, learned, strict=True)
-        )
-    )
-
-
-def _hierarchies(domain: Domain, abstraction: str | None) -> list[ValueHierarchy]:
-    """The hierarchy over each variable's values; flat where there is none."""
-    return [
-        variable.hierarchy
-        if abstraction is not None and variable.hierarchy is not None
-        else flat_hierarchy(variable.states)
-        for variable in domain
-    ]
 
 
 @dataclass(frozen=True, eq=False)

@@ -89,7 +89,10 @@ def rank_parents(
     for place, feature in enumerate(order.tolist()):
         best = ranked_parents(feature, order[:place], information, constraints)
         ranked[feature] = tuple(best[:k].tolist())
-    least = _least_information(counts, theta)
+    steps = np.array(counts.cards[:-1], dtype=np.float64) - 1.0
+    n_parameters = counts.cards[-1] * np.outer(steps, steps)
+    weight = float(counts.class_counts().sum())
+    least = least_information(theta, weight, n_parameters)
     for parent, child in constraints.required_edges:
         least[child, parent] = -np.inf
     kept = tuple(
@@ -116,20 +119,17 @@ def ranked_parents(
     return constraints.sorted_parents(child, best)
 
 
-def _least_information(
-    counts: CountSource, theta: float | str | None
+def least_information(
+    theta: float | str | None, weight: float, n_parameters: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """What I(X;X'|C) of each pair must exceed, shape (n_features, n_features)."""
-    *cards, n_classes = counts.cards
-    shape = len(cards), len(cards)
-    if theta is None:
-        return np.full(shape, -np.inf)
-    if theta != "auto":
-        return np.full(shape, float(theta))
-    weight = float(counts.class_counts().sum())
-    steps = np.array(cards, dtype=np.float64) - 1.0
-    n_parameters = n_classes * np.outer(steps, steps)
-    return np.asarray(np.log(max(weight, 1.0)) * n_parameters / (2.0 * weight))
+    """Nats that arcs must exceed, by the parameters that each of them adds.
+
+    Nothing with None; with "auto" the penalty of minimum description length for rows of
+    this weight.
+    """
+    if theta == "auto":
+        return np.asarray(np.log(max(weight, 1.0)) * n_parameters / (2.0 * weight))
+    return np.full(n_parameters.shape, -np.inf if theta is None else float(theta))
 
 
 def feature_order(counts: CountSource) -> np.ndarray[tuple[int], np.dtype[np.intp]]:

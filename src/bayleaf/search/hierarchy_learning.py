@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Sequence
+from collections.abc import Callable, Collection, Hashable, Sequence
 from functools import lru_cache
 from typing import Literal, get_args
 
@@ -17,6 +17,8 @@ from bayleaf.wording import quoted
 
 Linkage = Literal["information", "hamming"]
 LinkageArity = Literal["binary", "multiway"]
+# The hierarchy of a parent for a child that has certain other parents.
+HierarchySource = Callable[[int, int, tuple[int, ...]], ValueHierarchy]
 
 # Share of the least loss within which "multiway" joins clusters in the same step.
 _MULTIWAY_MARGIN = 0.1

@@ -2,42 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import partial
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from math import fsum, inf
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.counts.source import CountSource
-from bayleaf.counts.threads import run_tasks
 from bayleaf.data.domain import Domain
 from bayleaf.data.value_hierarchy import ValueHierarchy
 from bayleaf.scores.arc_prior import ArcPrior
 from bayleaf.scores.local_scores import LocalScore
+from bayleaf.search.climb import (
+    Climb,
+    ProgressCallback,
+    Restarts,
+    SearchState,
+    warn_if_stopped,
+)
 from bayleaf.search.constraints import Constraints
+from bayleaf.search.hierarchy_learning import HierarchySource
 from bayleaf.search.structure import (
     LEAST_GAIN,
-    Deadline,
     GroupedParents,
     Move,
     MoveKind,
-    ProgressCallback,
-    RestartProgress,
     SearchResult,
-    best_result,
-    one_at_a_time,
-    restart_numbers,
-    sorted_parents,
-    warn_if_stopped,
+    descendants,
 )
 from bayleaf.search.table_families import (
     FamilyScores,
     FamilyTables,
     Grouping,
     Groupings,
-    HierarchySource,
     Neighbours,
     Regrouping,
     ScoreCache,
@@ -48,6 +46,7 @@ from bayleaf.search.table_families import (
 # Kind, child and parent of a move.
 Step = tuple[MoveKind, int, int]
 Families = tuple[dict[int, Grouping], ...]
+TableClimb = Climb["TableMoves"]
 
 # Restarts that begin with the best structure of those before; fewer would leave more
 # threads idle, more would learn less from each other.
@@ -56,7 +55,7 @@ _WAVE = 4
 # many random moves. By these it scores, with one more wandering, no less than greedy
 # searches that look further: see docs/results/structure-peers.md.
 _STRAYS, _STRAY_MOVES = 4, 12
-# Place of the groups' gains in those of `Climb.legal_gains`, after those of edges.
+# Place of the groups' gains in those of `TableMoves.legal_gains`, after those of edges.
 _REGROUPING = 3
 # Moves for which an edge that was changed stays as it is, and moves without a new best
 # structure after which a walk ends. Twice as many of both gained no more in trials on
@@ -95,7 +94,7 @@ def climb_tables(
     changes the families of one or two children; only their moves are scored again.
 
     Restart 0 starts from the required edges alone and only climbs. Others go on by tabu
-    search, see `Walk.wander`; even ones start from random orders with up to two parents
+    search, see `wander`; even ones start from random orders with up to two parents
     per variable, odd ones from the best structure of the waves of four before, which
     they also change by random moves and another climb (iterated local search; Lourenço,
     Martin and Stützle 2003).
@@ -107,10 +106,12 @@ def climb_tables(
     """
     constraints = constraints or Constraints()
     constraints.check(domain)
-    numbers = restart_numbers(n_restarts, skipped_restarts)
-    tables = FamilyTables(counts, len(domain))
+    required = constraints.required_edges
+    restarts = Restarts(
+        n_restarts, skipped_restarts, seed, progress, constraints.time_limit
+    )
     scores = FamilyScores(
-        tables,
+        FamilyTables(counts, len(domain)),
         Groupings(domain),
         score,
         hierarchies,
@@ -121,196 +122,123 @@ def climb_tables(
         ScoreCache(cache_size),
         arc_prior,
     )
-    search = _Restarts(
-        scores,
-        constraints,
-        seed,
-        Deadline.after(constraints.time_limit),
-        one_at_a_time(progress, n_restarts),
-        refresh,
+
+    def restart(number: int, best: SearchState | None) -> SearchState:
+        rng = restarts.generator(number)
+        source = best if number % 2 == 1 else None
+        if source is not None:
+            families, trace = source.structure, source.trace
+        else:
+            parents = constraints.required_parents(len(domain))
+            if number > 0:
+                parents = starting_parents(constraints, parents, rng)
+            families, trace = starting_families(scores, required, parents), ()
+        moves = TableMoves(scores, required, families, refresh=refresh)
+        climb = restarts.climb(moves, number, trace)
+        climb.ascend()
+        if source is not None:
+            perturb_and_climb(climb, rng)
+        return wander(climb) if number > 0 else climb.state
+
+    best = restarts.best(restart, n_jobs, _WAVE)
+    result = best.result(
+        [
+            GroupedParents(
+                child,
+                tuple(own),
+                tuple(grouping.groups for grouping in own.values()),
+                tuple(grouping.cut for grouping in own.values()),
+            )
+            for child, own in enumerate(best.structure)
+        ]
     )
-    result = search.run(numbers, n_jobs)
     warn_if_stopped(result, constraints)
     return result
 
 
-@dataclass(frozen=True, eq=False)
-class _Restarts:
-    """What all restarts of one search share."""
-
-    scores: FamilyScores
-    constraints: Constraints
-    seed: int
-    deadline: Deadline
-    report: ProgressCallback
-    refresh: bool
-
-    def run(self, numbers: Sequence[int], n_jobs: int) -> SearchResult:
-        """Run restarts in waves; each wave goes on from the best of those before."""
-        ends = {0: self._restart(0, None)}
-        while True:
-            best = best_result(
-                [
-                    None if end is None else end.result(number)
-                    for number, end in ends.items()
-                ]
-            )
-            if len(ends) == len(numbers):
-                return best
-            wave = numbers[len(ends) : len(ends) + _WAVE]
-            source = ends[best.restart]
-            found = run_tasks(
-                [partial(self._restart, number, source) for number in wave], n_jobs
-            )
-            ends.update(zip(wave, found, strict=True))
-
-    def _restart(self, number: int, best: SearchState | None) -> SearchState | None:
-        """One restart; None if time was up before it began."""
-        if number > 0 and self.deadline.has_passed:
-            return None
-        goes_on = best is not None and number % 2 == 1
-        climb = self._climb(best if goes_on else None, number)
-        walk = Walk(climb, number, self.deadline, self.report)
-        walk.ascend()
-        if goes_on:
-            self._perturb_and_climb(walk, number)
-        return walk.wander() if number > 0 else walk.end
-
-    def _perturb_and_climb(self, walk: Walk, number: int) -> None:
-        """Look for a better structure by chance, and move the walk to the best."""
-        rng = np.random.default_rng((self.seed, number))
-        best = walk.end
-        for _ in range(_STRAYS):
-            walk.stray(rng, _STRAY_MOVES)
-            walk.ascend()
-            if walk.end.score > best.score + LEAST_GAIN:
-                best = walk.end
-            walk.climb = self._climb(best, number)
-
-    def _climb(self, start: SearchState | None, number: int) -> Climb:
-        """A climb from some structure, or else from the one that a restart draws."""
-        scores, required = self.scores, self.constraints.required_edges
-        if not scores.tables.facts.has_whole_weights:
-            # Sums of other weights depend on the order of moves, so that climbs which
-            # share scores would depend on each other.
-            scores = replace(scores, cache=ScoreCache(scores.cache.size))
-        if start is not None:
-            return Climb(
-                scores, required, start.families, start.trace, refresh=self.refresh
-            )
-        n_variables = scores.tables.n_variables
-        parents = starting_parents(n_variables, self.constraints, number, self.seed)
-        families = starting_families(scores, required, parents)
-        return Climb(scores, required, families, refresh=self.refresh)
+def perturb_and_climb(climb: TableClimb, rng: np.random.Generator) -> None:
+    """Look for a better structure by chance, and move the climb to the best."""
+    best = climb.state
+    for _ in range(_STRAYS):
+        stray(climb, rng, _STRAY_MOVES)
+        climb.ascend()
+        if climb.moves.score > best.score + LEAST_GAIN:
+            best = climb.state
+        climb.moves = climb.moves.at(best.structure)
+        climb.trace = list(best.trace)
 
 
-class Walk:
-    """Walk that moves a climb until it is done or time is up.
+def stray(climb: TableClimb, rng: np.random.Generator, n_moves: int) -> None:
+    """Make random changes of edges, of each kind equally often.
 
-    `report` is called after every move.
+    Only the better half of a kind's moves are drawn from: the others join to a variable
+    parents that make its table very large.
     """
+    for _ in range(n_moves):
+        gains = climb.moves.legal_gains()[:_REGROUPING]
+        kinds = [kind for kind in range(len(gains)) if gains[kind].max() > -inf]
+        if not kinds:
+            return
+        kind = int(rng.choice(kinds))
+        legal = gains[kind] > -inf
+        places = np.argwhere(legal & (gains[kind] >= np.median(gains[kind][legal])))
+        child, parent = places[rng.integers(len(places))]
+        if not climb.make(climb.moves.step(kind, int(child), int(parent))):
+            return
 
-    def __init__(
-        self, climb: Climb, number: int, deadline: Deadline, report: ProgressCallback
-    ) -> None:
-        self.climb = climb
-        self.stopped = False
-        self._deadline = deadline
-        self._progress = RestartProgress(number, report)
-        self._n_moves = 0
 
-    @property
-    def end(self) -> SearchState:
-        """Where the walk is, and whether time was up."""
-        return replace(self.climb.here, stopped_early=self.stopped)
+def wander(climb: TableClimb) -> SearchState:
+    """Walk on from an optimum by the least harmful moves, back to none just left.
 
-    def ascend(self) -> None:
-        """Take the best move as long as it gains."""
-        while (best := self.climb.best_move()) is not None and self._make(best):
-            pass
-
-    def stray(self, rng: np.random.Generator, n_moves: int) -> None:
-        """Make random changes of edges, of each kind equally often.
-
-        Only the better half of a kind's moves are drawn from: the others join to a
-        variable parents that make its table very large.
-        """
-        for _ in range(n_moves):
-            gains = self.climb.legal_gains()[:_REGROUPING]
-            kinds = [kind for kind in range(len(gains)) if gains[kind].max() > -inf]
-            if not kinds:
-                return
-            kind = int(rng.choice(kinds))
-            legal = gains[kind] > -inf
-            places = np.argwhere(legal & (gains[kind] >= np.median(gains[kind][legal])))
-            child, parent = places[rng.integers(len(places))]
-            if not self._make(self.climb.step(kind, int(child), int(parent))):
-                return
-
-    def wander(self) -> SearchState:
-        """Walk on from an optimum by the least harmful moves, back to none just left.
-
-        Tabu search (Glover 1989, "Tabu search, part I"): for some moves an edge that
-        was changed, or a parent whose groups were, stays as it is, except where a move
-        leads to a better structure than the best. No move improves on the result,
-        unless time was up.
-        """
-        climb = self.climb
-        best, patience = climb.here, _PATIENCE
-        # Of edges and of groups, [child, parent].
-        shape = 2, len(climb.parents), len(climb.parents)
-        barred_until = np.zeros(shape, dtype=np.int64)
-        n_moves = 0
-        while patience and not self.stopped:
-            gains = climb.legal_gains()
-            is_past = climb.score - best.score + gains > LEAST_GAIN
-            if is_past.any():
-                gains[~is_past] = -inf
-            else:
-                gains[:_REGROUPING, barred_until[0] > n_moves] = -inf
-                gains[_REGROUPING, barred_until[1] > n_moves] = -inf
-            step = climb.best_of(gains)
-            if step is None or not self._make(step):
-                break
-            n_moves += 1
-            patience -= 1
-            kind, child, parent = step
-            until = n_moves + _TABU_MOVES
-            if kind in EDGE_MOVES:
-                barred_until[0, [child, parent], [parent, child]] = until
-            else:
-                barred_until[1, child, parent] = until
-            if climb.score > best.score + LEAST_GAIN / 2:
-                best, patience = climb.here, _PATIENCE
-        return replace(best, stopped_early=self.stopped)
-
-    def _make(self, step: Step) -> bool:
-        """Make a move and tell of it, unless time is up."""
-        self.stopped = self.stopped or self._deadline.has_passed
-        if self.stopped:
-            return False
-        self.climb.apply(*step)
-        self._n_moves += 1
-        self._progress.report(self._n_moves, self.climb.score)
-        return True
+    Tabu search (Glover 1989, "Tabu search, part I"): for some moves an edge that was
+    changed, or a parent whose groups were, stays as it is, except where a move leads to
+    a better structure than the best. No move improves on the result, unless time was
+    up.
+    """
+    moves = climb.moves
+    best, patience = climb.state, _PATIENCE
+    # Of edges and of groups, [child, parent].
+    shape = 2, len(moves.parents), len(moves.parents)
+    barred_until = np.zeros(shape, dtype=np.int64)
+    n_moves = 0
+    while patience and not climb.stopped:
+        gains = moves.legal_gains()
+        is_past = moves.score - best.score + gains > LEAST_GAIN
+        if is_past.any():
+            gains[~is_past] = -inf
+        else:
+            gains[:_REGROUPING, barred_until[0] > n_moves] = -inf
+            gains[_REGROUPING, barred_until[1] > n_moves] = -inf
+        step = moves.best_of(gains)
+        if step is None or not climb.make(step):
+            break
+        n_moves += 1
+        patience -= 1
+        kind, child, parent = step
+        until = n_moves + _TABU_MOVES
+        if kind in EDGE_MOVES:
+            barred_until[0, [child, parent], [parent, child]] = until
+        else:
+            barred_until[1, child, parent] = until
+        if moves.score > best.score + LEAST_GAIN / 2:
+            best, patience = climb.state, _PATIENCE
+    return replace(best, stopped_early=climb.stopped)
 
 
 def starting_parents(
-    n_variables: int, constraints: Constraints, restart: int, seed: int
+    constraints: Constraints,
+    required: Sequence[tuple[int, ...]],
+    rng: np.random.Generator,
 ) -> list[tuple[int, ...]]:
     """Choose the parents, increasing, that each variable starts with.
 
-    Restart 0 starts with the required edges alone; others put the variables into a
-    random order and give each up to two of those before it.
+    Variables come in a random order; each gets up to two of those before it, in
+    addition to the parents that are `required`.
     """
-    required = constraints.required_parents(n_variables)
-    if restart == 0:
-        return required
-    rng = np.random.default_rng((seed, restart))
     # Every variable comes after its required parents.
     after = Constraints(constraints.required_edges)
-    order = after.ordered(rng.permutation(n_variables)).tolist()
-    chosen: list[tuple[int, ...]] = [()] * n_variables
+    order = after.ordered(rng.permutation(len(required))).tolist()
+    chosen: list[tuple[int, ...]] = [()] * len(required)
     for place, child in enumerate(order):
         parents = set(required[child])
         before = [
@@ -324,35 +252,6 @@ def starting_parents(
         parents.update(before[int(k)] for k in rng.permutation(len(before))[:number])
         chosen[child] = tuple(sorted(parents))
     return chosen
-
-
-@dataclass(frozen=True, eq=False)
-class SearchState:
-    """State of a climb."""
-
-    families: Families  # grouped parents of each variable
-    trace: tuple[Move, ...]  # moves that led there
-    score: float
-    stopped_early: bool = False  # whether time was up
-
-    def result(self, restart: int) -> SearchResult:
-        """What a search answers that ends here."""
-        return SearchResult(
-            sorted_parents(self.families),
-            tuple(
-                GroupedParents(
-                    child,
-                    tuple(own),
-                    tuple(grouping.groups for grouping in own.values()),
-                    tuple(grouping.cut for grouping in own.values()),
-                )
-                for child, own in enumerate(self.families)
-            ),
-            self.score,
-            self.trace,
-            self.stopped_early,
-            restart,
-        )
 
 
 def starting_families(
@@ -381,11 +280,11 @@ def starting_families(
     return tuple(families)
 
 
-class Climb:
-    """One climb: a structure, and what each of its families can become.
+class TableMoves:
+    """A structure, and what each of its families can become.
 
-    `required` edges stay; `start` has each variable's parents, increasing, to which the
-    moves in `trace` led; `refresh` is that of `climb_tables`.
+    `required` edges stay; `start` has each variable's parents, increasing; `refresh` is
+    that of `climb_tables`.
     """
 
     def __init__(
@@ -393,14 +292,17 @@ class Climb:
         scores: FamilyScores,
         required: Iterable[tuple[int, int]],
         start: Sequence[Mapping[int, Grouping]],
-        trace: Iterable[Move] = (),
         *,
         refresh: bool = False,
     ) -> None:
         n_variables = len(start)
+        if not scores.tables.facts.has_whole_weights:
+            # Sums of other weights depend on the order of moves, so that climbs which
+            # share scores would depend on each other.
+            scores = replace(scores, cache=ScoreCache(scores.cache.size))
         self.scores = scores
-        self.trace = list(trace)
         self._refresh = refresh
+        self._required_edges = required
         self._required = np.zeros((n_variables, n_variables), dtype=np.bool_)
         for parent, child in required:
             self._required[child, parent] = True
@@ -415,7 +317,7 @@ class Climb:
         self._neighbours: list[Neighbours] = []
         for child in range(n_variables):
             self._neighbours.append(self._score_neighbors(child))
-        self._descends = self._reachable()
+        self._descends = descendants(self.parents)
 
     @property
     def score(self) -> float:
@@ -423,10 +325,15 @@ class Climb:
         return fsum(self.family_scores)
 
     @property
-    def here(self) -> SearchState:
-        """The structure as it is."""
-        families = tuple(dict(own) for own in self.parents)
-        return SearchState(families, tuple(self.trace), self.score)
+    def structure(self) -> Families:
+        """Grouped parents of each variable."""
+        return tuple(dict(own) for own in self.parents)
+
+    def at(self, structure: Families) -> TableMoves:
+        """The same search at another structure."""
+        return TableMoves(
+            self.scores, self._required_edges, structure, refresh=self._refresh
+        )
 
     def best_move(self) -> Step | None:
         """The move that gains most, if any gains."""
@@ -473,8 +380,9 @@ class Climb:
                     turned[child, parent] = gain
         return gains
 
-    def apply(self, kind: MoveKind, child: int, parent: int) -> None:
+    def apply(self, move: Step) -> list[Move]:
         """Make a move, and score what the changed families can become."""
+        kind, child, parent = move
         before = self.score
         detail = None
         own = self.parents[child]
@@ -491,19 +399,18 @@ class Climb:
             regrouping = self._regroupings[child, parent]
             detail = regrouping.node
             self._set(child, with_parent(own, parent, regrouping.grouping))
-        self.trace.append(
-            Move(kind, child, parent, detail, self.score - before, self.score)
-        )
+        made = [Move(kind, child, parent, detail, self.score - before, self.score)]
         changed = [child, parent] if kind == "reverse_edge" else [child]
         if kind == "add_edge":
             self._descends[self._descends[:, parent]] |= self._descends[child]
         elif kind in EDGE_MOVES:
-            self._descends = self._reachable()
+            self._descends = descendants(self.parents)
         if kind in EDGE_MOVES and self._refresh:
             for variable in changed:
-                self._refresh_hierarchies(variable)
+                made += self._refresh_hierarchies(variable)
         for variable in changed:
             self._neighbours[variable] = self._score_neighbors(variable)
+        return made
 
     def _set(self, child: int, parents: dict[int, Grouping]) -> None:
         """Give a variable other parents."""
@@ -526,16 +433,7 @@ class Climb:
                 self._regroupings[child, regrouping.parent] = regrouping
         return found
 
-    def _reachable(self) -> NDArray[np.bool_]:
-        """Whether a directed path leads from one variable to another, or itself."""
-        reachable = np.eye(len(self.parents), dtype=np.bool_)
-        for child in sorted_parents(self.parents).order:
-            # Columns of the parents are complete: who reaches them reaches the child.
-            own = list(self.parents[child])
-            reachable[:, child] |= reachable[:, own].any(axis=1)
-        return reachable
-
-    def _refresh_hierarchies(self, child: int) -> None:
+    def _refresh_hierarchies(self, child: int) -> Iterator[Move]:
         """Ask for the hierarchies of all parents again; take those that do not harm."""
         for parent in list(self.parents[child]):
             own = self.parents[child]
@@ -546,9 +444,7 @@ class Climb:
             gain = score - self.family_scores[child]
             if gain > LEAST_GAIN:
                 self._set(child, with_parent(own, parent, grouping))
-                self.trace.append(
-                    Move("refresh", child, parent, None, gain, self.score)
-                )
+                yield Move("refresh", child, parent, None, gain, self.score)
 
     def _refined(
         self, child: int, parents: Mapping[int, Grouping], parent: int, top: Grouping

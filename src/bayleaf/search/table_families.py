@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict, defaultdict
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -36,6 +36,7 @@ from bayleaf.data.value_hierarchy import (
 from bayleaf.native.counts import extend_keys
 from bayleaf.scores.arc_prior import ArcPrior
 from bayleaf.scores.local_scores import LocalScore
+from bayleaf.search.hierarchy_learning import HierarchySource
 from bayleaf.search.structure import MoveKind
 
 Counts = NDArray[np.float64]
@@ -43,8 +44,6 @@ Parents = Mapping[int, "Grouping"]
 FamilyKey = tuple[int, tuple[tuple[int, int], ...]]
 # Place among the families to be scored, what it is remembered by, and its parents.
 _Candidate = tuple[int, FamilyKey, Parents]
-# Gives the hierarchy of a parent for a child that has certain other parents.
-HierarchySource = Callable[[int, int, tuple[int, ...]], ValueHierarchy]
 
 # Cells of tables that wait to be scored together.
 _CELLS_SCORED = 1 << 21

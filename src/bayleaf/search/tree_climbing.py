@@ -1,45 +1,52 @@
 """Search for a network of trees by splitting leaves and collapsing splits.
 
 Where neither gains, the searches of the paper stop; "regrowing" grows whole trees again
-then, see `trees.escaping`.
+then, see `trees.tree_network`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
+from math import prod
 from typing import Literal, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bayleaf.counts.source import CountSource
-from bayleaf.counts.threads import run_tasks
+from bayleaf.cpds.local_structure import rows_by_leaf
+from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
 from bayleaf.data.value_hierarchy import ValueHierarchy, flat_hierarchy
 from bayleaf.scores.arc_prior import ArcPrior
 from bayleaf.scores.local_scores import LocalScore
-from bayleaf.search.constraints import Constraints
-from bayleaf.search.structure import (
-    Deadline,
-    Move,
-    MoveKind,
+from bayleaf.search.climb import (
+    Climb,
     ProgressCallback,
-    RestartProgress,
-    SearchResult,
-    best_result,
-    one_at_a_time,
-    restart_numbers,
-    sorted_parents,
+    Restarts,
+    SearchState,
     warn_if_stopped,
 )
-from bayleaf.search.trees.decision_graph import with_merged_leaves
-from bayleaf.search.trees.escaping import LocalOptimumEscape
-from bayleaf.search.trees.growing import CollapseMove, GrowingTree, Mask
-from bayleaf.search.trees.joined_splits import with_joined_splits
-from bayleaf.search.trees.leaf_counts import RowTable
+from bayleaf.search.constraints import Constraints
+from bayleaf.search.hierarchy_learning import HierarchySource
+from bayleaf.search.structure import (
+    Mask,
+    Move,
+    MoveKind,
+    SearchResult,
+    sorted_parents,
+)
+from bayleaf.search.trees.growing import CollapseMove, GrowingTree, SplitMove
+from bayleaf.search.trees.leaf_counts import Counts, RowTable
 from bayleaf.search.trees.shape import TreeShape
-from bayleaf.search.trees.tree_network import HierarchySource, TreeNetwork, TreeTask
+from bayleaf.search.trees.tree_network import (
+    LocalOptimumEscape,
+    Replacement,
+    TreeNetwork,
+    TreeTask,
+)
 from bayleaf.search.trees.tree_terms import TreeTerms
 from bayleaf.wording import quoted
 
@@ -72,7 +79,7 @@ def climb_trees(
     progress: ProgressCallback | None = None,  # called by one thread at a time
     hierarchy_source: HierarchySource | None = None,  # kept until the last split goes
     tree_search: TreeSearch = "regrowing",
-    merge_leaves: bool = False,  # then join leaves and splits, if it gains
+    merge_leaves: bool = False,  # of the trees found, while it gains
     max_kept_cells: int = MAX_KEPT_CELLS,  # counts kept at a time
 ) -> SearchResult:
     """Learn a network whose distributions are trees over the parents' states.
@@ -93,9 +100,11 @@ def climb_trees(
             f"tree_search must be one of {', '.join(map(repr, TREE_SEARCHES))}, got "
             f"{quoted(tree_search)}"
         )
-    numbers = restart_numbers(n_restarts, skipped_restarts)
     constraints = constraints or Constraints()
     constraints.check(domain)
+    restarts = Restarts(
+        n_restarts, skipped_restarts, seed, progress, constraints.time_limit
+    )
     for parent, child in sorted(constraints.required_edges):
         if domain[parent].n_states < 2:
             raise ValueError(
@@ -113,90 +122,69 @@ def climb_trees(
         tuple(hierarchies) if refine else flat,
         hierarchy_source if refine else None,
         constraints,
-        Deadline.after(constraints.time_limit),
-        seed,
-        one_at_a_time(progress, n_restarts),
+        restarts.deadline,
         max_kept_cells // max(1, min(n_jobs, n_restarts)),
     )
-    tasks = [partial(_climb, task, restart, tree_search) for restart in numbers]
-    result = best_result(run_tasks(tasks, n_jobs))
+
+    def restart(number: int, _: SearchState | None) -> SearchState:
+        rng = restarts.generator(number)
+        if tree_search == "batch":
+            edges = restarts.climb(EdgeMoves(task, rng if number else None), number)
+            edges.ascend()
+            return edges.state
+        network = TreeNetwork(task)
+        if tree_search == "regrowing":
+            network.escape = LocalOptimumEscape(network, from_parents=number > 0)
+        climb = restarts.climb(network, number)
+        for move in network.required_splits():
+            climb.make(move, in_any_case=True)
+        if number > 0:
+            climb.ascend(before_each=partial(propose, climb, rng))
+        else:
+            climb.ascend()
+        return climb.state
+
+    best = restarts.best(restart, n_jobs)
+    result = best.result(best.structure)
     warn_if_stopped(result, constraints)
-    if merge_leaves:
-        return with_joined_splits(
-            with_merged_leaves(result, counts.rows(), terms), task
-        )
-    return result
+    return with_merged_leaves(result, counts.rows(), terms) if merge_leaves else result
 
 
-def _climb(
-    task: TreeTask, restart: int, tree_search: TreeSearch
-) -> SearchResult | None:
-    """One restart over edges or splits; None if time was up before it began."""
-    if restart > 0 and task.deadline.has_passed:
-        return None
-    if tree_search == "batch":
-        return BatchClimb(task, restart).run()
-    counts = task.counts()
-    trees = [task.tree(child, counts) for child in range(len(task.domain))]
-    least_gain = task.terms.least_gain
-    network = TreeNetwork(trees, task.constraints, restart, least_gain, task.progress)
-    rng = task.generator(restart)
-    ways_out = LocalOptimumEscape(task, network, counts, from_parents=restart > 0)
-    stopped = False
-    while not stopped:
-        if restart > 0 and not random_moves(network, task.deadline, rng):
-            stopped = True
-            break
-        move = network.best_move()
-        if move is not None:
-            network.apply(*move)
-        elif tree_search == "incremental" or not ways_out.take_first():
-            break
-        stopped = task.deadline.has_passed
-    return network.result(stopped_early=stopped)
-
-
-def random_moves(
-    network: TreeNetwork, deadline: Deadline, rng: np.random.Generator
-) -> bool:
-    """Propose moves by chance until too many in a row fail; False if time was up."""
+def propose(climb: Climb[TreeNetwork], rng: np.random.Generator) -> None:
+    """Propose moves by chance until too many in a row fail, or time is up."""
+    n_variables = len(climb.moves.trees)
     n_failures = 0
-    while n_failures < _PATIENCE * len(network.trees):
-        if deadline.has_passed:
-            return False
-        child = int(rng.integers(len(network.trees)))
-        has_split = propose_split(network, child, rng)
-        has_collapsed = propose_collapse(network, child, rng)
-        n_failures = 0 if has_split or has_collapsed else n_failures + 1
-    return True
+    while n_failures < _PATIENCE * n_variables and not climb.stopped:
+        child = int(rng.integers(n_variables))
+        n_failures += 1
+        for draw in (drawn_split, drawn_collapse):
+            move = draw(climb.moves, child, rng)
+            if move is not None and climb.make(move):
+                n_failures = 0
 
 
-def propose_split(network: TreeNetwork, child: int, rng: np.random.Generator) -> bool:
-    """Make the best split of a leaf drawn by its number of candidates, if it gains."""
+def drawn_split(
+    network: TreeNetwork, child: int, rng: np.random.Generator
+) -> SplitMove | None:
+    """The best split of a leaf drawn by its number of candidates, if it gains."""
     tree, allowed = network.trees[child], network.allowed(child)
     ends = np.cumsum(tree.n_candidates(allowed))
     if ends[-1] == 0:
-        return False
+        return None
     place = int(np.searchsorted(ends, rng.integers(ends[-1]), side="right"))
     move = tree.leaf_split(tree.leaves[place], allowed)
-    if move is None or move.gain <= network.least_gain:
-        return False
-    network.apply(child, move)
-    return True
+    return move if move is not None and move.gain > network.least_gain else None
 
 
-def propose_collapse(
+def drawn_collapse(
     network: TreeNetwork, child: int, rng: np.random.Generator
-) -> bool:
-    """Collapse a split drawn by chance, if that gains."""
-    moves = network.removable(child)
+) -> CollapseMove | None:
+    """The collapse of a split drawn by chance, if it gains."""
+    moves = network.trees[child].collapses_keeping(network.required[child])
     if not moves:
-        return False
+        return None
     move = moves[int(rng.integers(len(moves)))]
-    if move.gain <= network.least_gain:
-        return False
-    network.apply(child, move)
-    return True
+    return move if move.gain > network.least_gain else None
 
 
 @dataclass(frozen=True)
@@ -212,61 +200,32 @@ class _GrownTree:
         return frozenset(self.shape.parents)
 
 
-@dataclass(frozen=True)
-class _EdgeMove:
-    """A change of edges: the trees of one or two variables after it."""
+class EdgeMoves:
+    """Moves of edges between trees that are grown and pruned as a whole.
 
-    kind: MoveKind
-    child: int
-    parent: int
-    trees: dict[int, _GrownTree]
-    gain: float
-
-
-class BatchClimb:
-    """One restart of a search over edges.
-
-    Restart 0 starts with required edges only, others with some at random.
+    A restart starts with the required edges, and some drawn by `rng` if there is one.
     """
 
-    def __init__(self, task: TreeTask, restart: int) -> None:
+    def __init__(self, task: TreeTask, rng: np.random.Generator | None) -> None:
         self._task = task
-        self._restart = restart
         self._grown: dict[tuple[int, Parents], _GrownTree] = {}
         required = task.constraints.required_parents(len(task.domain))
         self._required = list(map(frozenset, required))
-        start = self._start_parents()
+        start = self._required if rng is None else self._start_parents(rng)
         self._trees = [self._grow(child, own) for child, own in enumerate(start)]
-        self._trace: list[Move] = []
-        self._progress = RestartProgress(restart, task.progress)
 
-    def run(self) -> SearchResult:
-        """Make the best move until none gains, or time is up."""
-        stopped = self._task.deadline.has_passed
-        while not stopped:
-            move = self._best_move()
-            if move is None:
-                break
-            self._apply(move)
-            stopped = self._task.deadline.has_passed
-        return SearchResult(
-            sorted_parents(tree.parents for tree in self._trees),
-            tuple(tree.shape for tree in self._trees),
-            self._score(),
-            tuple(self._trace),
-            stopped,
-            self._restart,
-        )
-
-    def _score(self) -> float:
-        """Score of the network as it stands."""
+    @property
+    def score(self) -> float:
+        """Score of all trees."""
         return sum(tree.score for tree in self._trees)
 
-    def _start_parents(self) -> list[Parents]:
-        """Required parents, and in all but the first restart some drawn by chance."""
-        if self._restart == 0:
-            return list(self._required)
-        rng = self._task.generator(self._restart)
+    @property
+    def structure(self) -> tuple[TreeShape, ...]:
+        """The trees as they stand."""
+        return tuple(tree.shape for tree in self._trees)
+
+    def _start_parents(self, rng: np.random.Generator) -> list[Parents]:
+        """Required parents, and some drawn by chance."""
         parents = list(self._required)
         order = rng.permutation(len(parents)).tolist()
         for place, child in enumerate(order):
@@ -297,16 +256,16 @@ class BatchClimb:
             self._grown[key] = _GrownTree(tree.score, tree.shape())
         return self._grown[key]
 
-    def _best_move(self) -> _EdgeMove | None:
+    def best_move(self) -> Replacement | None:
         """The best move; of those equal but for rounding, the first."""
         least = self._task.terms.least_gain
-        best: _EdgeMove | None = None
+        best: Replacement | None = None
         for move in self._moves():
             if move.gain > least + (best.gain if best is not None else 0.0):
                 best = move
         return best
 
-    def _moves(self) -> Iterator[_EdgeMove]:
+    def _moves(self) -> Iterator[Replacement]:
         """All moves that keep the constraints, by child and parent."""
         n_variables = len(self._trees)
         for child in range(n_variables):
@@ -319,7 +278,7 @@ class BatchClimb:
                     yield from self._move("delete_edge", child, parent)
                     yield from self._move("reverse_edge", child, parent)
 
-    def _move(self, kind: MoveKind, child: int, parent: int) -> Iterator[_EdgeMove]:
+    def _move(self, kind: MoveKind, child: int, parent: int) -> Iterator[Replacement]:
         """A move, if it keeps the constraints."""
         own = self._trees[child].parents
         wanted = {child: own | {parent} if kind == "add_edge" else own - {parent}}
@@ -332,19 +291,15 @@ class BatchClimb:
             return
         if kind != "delete_edge" and not _is_acyclic(after):
             return
-        trees = {node: self._grow(node, parents) for node, parents in wanted.items()}
-        gain = sum(tree.score - self._trees[node].score for node, tree in trees.items())
-        yield _EdgeMove(kind, child, parent, trees, gain)
+        trees = tuple(self._grow(node, parents) for node, parents in wanted.items())
+        gain = sum(tree.score - self._trees[tree.shape.child].score for tree in trees)
+        yield Replacement(kind, child, parent, trees, gain)
 
-    def _apply(self, move: _EdgeMove) -> None:
-        """Take over the trees of a move, and note it."""
-        for node, tree in move.trees.items():
-            self._trees[node] = tree
-        score = self._score()
-        self._trace.append(
-            Move(move.kind, move.child, move.parent, None, move.gain, score)
-        )
-        self._progress.report(len(self._trace), score)
+    def apply(self, move: Replacement) -> list[Move]:
+        """Take over the trees of a move."""
+        for tree in move.trees:
+            self._trees[tree.shape.child] = tree
+        return [Move(move.kind, move.child, move.parent, None, move.gain, self.score)]
 
 
 def _is_acyclic(parents: list[Parents]) -> bool:
@@ -390,3 +345,86 @@ def prune(tree: GrowingTree, required: frozenset[int]) -> None:
         if best is None:
             return
         tree.collapse(best.split)
+
+
+def with_merged_leaves(
+    result: SearchResult, codes: Codes, terms: TreeTerms
+) -> SearchResult:
+    """Merge leaves of every tree of a network, whose graph stays as it is.
+
+    The trace ends with the merges, whose detail is the two distributions.
+    """
+    score, trace = result.score, list(result.trace)
+    shapes: list[TreeShape] = []
+    for shape in result.cpd_structures:
+        counts, shares = leaf_counts(shape, codes)
+        rows, merges = merge_leaves(counts, shares, shape.n_leaves, terms)
+        for kept, absorbed, gain in merges:
+            score += gain
+            detail = kept, absorbed
+            trace.append(Move("merge_leaves", shape.child, None, detail, gain, score))
+        shapes.append(shape.with_rows(rows.tolist()))
+    return replace(
+        result, cpd_structures=tuple(shapes), score=score, trace=tuple(trace)
+    )
+
+
+def leaf_counts(shape: TreeShape, codes: Codes) -> tuple[Counts, Counts]:
+    """Count the child at each distribution; share of the parent configurations of each.
+
+    Shapes (n_rows, child card) and (n_rows,); leaves may share a distribution.
+    """
+    card = codes.cards[shape.child]
+    counts, shares = np.zeros((shape.n_rows, card)), np.zeros(shape.n_rows)
+    column = codes.column(shape.child)
+    for leaf, rows in rows_by_leaf(shape.root, codes):
+        states = np.bincount(column[rows], codes.weights[rows], card + 1)
+        counts[leaf.row] += states[:card]
+    for row, context in shape.leaves(()):
+        shares[row] += prod(len(own) / codes.cards[v] for v, own in context.items())
+    return counts, shares
+
+
+def merge_leaves(
+    counts: Counts, shares: Counts, n_leaves: int, terms: TreeTerms
+) -> tuple[NDArray[np.intp], list[tuple[int, int, float]]]:
+    """Merge the two distributions that gain most, again and again, while any gain.
+
+    A merge saves the parameters of one distribution and costs naming, among all leaves
+    of the tree, the one that is shared. Takes `counts` (n_rows, child card) and the
+    `shares` (n_rows,) of all parent configurations; returns each row's new number, by
+    first occurrence, and the merges, of equal gains in the order of rows: the row kept,
+    the larger one absorbed, and the gain.
+    """
+    counts, shares = counts.copy(), shares.copy()
+    n_rows = len(counts)
+    scores = terms.leaves(counts, shares)
+    cost = terms.score.merge_score(n_leaves)
+    gains = np.full((n_rows, n_rows), -np.inf)
+    owner = np.arange(n_rows)
+
+    def compare(row: int, others: NDArray[np.intp]) -> Counts:
+        """Gain of merging a distribution with each of some others."""
+        together = terms.leaves(
+            counts[row] + counts[others], shares[row] + shares[others]
+        )
+        gained: Counts = together - scores[row] - scores[others] + cost
+        return gained
+
+    for row in range(n_rows - 1):
+        gains[row, row + 1 :] = compare(row, np.arange(row + 1, n_rows))
+    merges: list[tuple[int, int, float]] = []
+    while n_rows > 1 and gains.max() > terms.least_gain:
+        first = int(np.argmax(gains >= gains.max() - terms.least_gain))
+        kept, absorbed = divmod(first, n_rows)
+        merges.append((kept, absorbed, float(gains[kept, absorbed])))
+        owner[owner == absorbed] = kept
+        gains[absorbed], gains[:, absorbed] = -np.inf, -np.inf
+        counts[kept] += counts[absorbed]
+        shares[kept] += shares[absorbed]
+        scores[kept] = terms.leaves(counts[[kept]], shares[[kept]])[0]
+        others = np.unique(owner)
+        below, above = others[others < kept], others[others > kept]
+        gains[below, kept] = compare(kept, below)
+        gains[kept, above] = compare(kept, above)
+    return np.unique(owner, return_inverse=True)[1], merges

@@ -8,8 +8,9 @@ import pytest
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Variable
 from bayleaf.data.value_hierarchy import ValueHierarchy, flat_hierarchy
+from bayleaf.search.tree_climbing import leaf_counts
 from bayleaf.search.trees.growing import value_nodes
-from bayleaf.search.trees.leaf_counts import RowTable, row_counts
+from bayleaf.search.trees.leaf_counts import RowTable
 from bayleaf.search.trees.shape import LeafShape, SplitShape, TreeShape
 from offenders import check_each
 from oracles import tree_networks
@@ -70,7 +71,7 @@ def test_rows_are_counted_as_comparing_all_cells_counts_them() -> None:
                 first_only = parents[0] in context[0] and not asks_second
                 if (inside or first_only) and child < 2:
                     expected[row, child] += weight
-        np.testing.assert_array_equal(row_counts(codes, SHAPE), expected)
+        np.testing.assert_array_equal(leaf_counts(SHAPE, codes)[0], expected)
 
     check_each(range(5), check)
 

@@ -38,9 +38,9 @@ from bayleaf.latent.structure_learning import (
 )
 from bayleaf.scores.arc_prior import ArcPrior
 from bayleaf.scores.local_scores import LOCAL_SCORES, LocalScore, Unit, resolve_score
+from bayleaf.search.climb import SearchProgress
 from bayleaf.search.constraints import Edge
 from bayleaf.search.hierarchy_learning import check_linkage
-from bayleaf.search.structure import SearchProgress
 from bayleaf.search.tree_climbing import TREE_SEARCHES
 from bayleaf.wording import quoted
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import islice
 from typing import Literal
@@ -22,6 +22,7 @@ from bayleaf.data.codes import Codes
 from bayleaf.data.shuffled_rows import merged_rows
 from bayleaf.native.latents import collapse, deal
 from bayleaf.progress import Work
+from bayleaf.search.climb import Climb, Deadline
 from bayleaf.search.latents.moves import JoinCandidate, LatentSearchResult, SearchStep
 from bayleaf.search.latents.pair_tests import (
     PairScore,
@@ -41,8 +42,10 @@ from bayleaf.wording import counted
 SearchName = Literal["algorithm3", "top_pairs", "hill_climbing", "significance"]
 
 Counts = NDArray[np.float64]
+# A latent variable that may be made, and its states as groups of joint states.
+Proposal = tuple[JoinCandidate, NDArray[np.intp]]
 # A proposal and the score of the model that takes it.
-Trial = tuple["Proposal", WrapperScore | None]
+Trial = tuple[Proposal, WrapperScore | None]
 
 # Gains, by fold, cell and class, that one proposal and all may keep for later rounds.
 _KEPT_GAINS, _KEPT_IN_ALL = 4096, 16_000_000
@@ -84,18 +87,23 @@ def search_latents(
     Langseth and Nielsen (2006), Machine Learning 63, 135-159, algorithms 1 and 3 and
     section 4.2.3.
     """
-    search = _LatentSearch(counts, options, rng, names)
+    search = LatentMoves(counts, options, rng, names)
     work = Work()
-    while search.joins_two():
-        work.say(f"{counted(len(search.steps), 'latent variable')} found")
+    Climb(
+        search,
+        Deadline(None),
+        lambda n_moves, _: work.say(f"{counted(n_moves, 'latent variable')} found"),
+    ).ascend()
     used = None
     if options.feature_selection == "forward":
-        used = forward_selection(search.new_held_out(), search.tree.class_children)
-    return LatentSearchResult(search.tree, used, tuple(search.steps), search.baseline)
+        used = forward_selection(search.new_held_out(), search.structure.class_children)
+    return LatentSearchResult(
+        search.structure, used, tuple(search.steps), search.baseline
+    )
 
 
-class _LatentSearch:
-    """An unfinished search: the tree so far, and the statistics of its rows."""
+class LatentMoves:
+    """Latent variables that may be made next, and the statistics of the rows."""
 
     def __init__(
         self,
@@ -115,7 +123,7 @@ class _LatentSearch:
         if options.deduplicate_rows and self._uses_folds:
             codes, _ = merged_rows(codes)
         self._rows = NodeRows(codes)
-        self.tree = LatentTree(codes.cards[:-1])
+        self.structure = LatentTree(codes.cards[:-1])
         self.steps: list[SearchStep] = []
         self.baseline: WrapperScore | None = None
         self._kept: dict[tuple[int, int, bytes], Gains] = {}
@@ -124,10 +132,10 @@ class _LatentSearch:
             self._folds = self._deal_folds(codes, rng)
         if self._uses_wrapper:
             self._held_out = self.new_held_out()
-            for node in self.tree.class_children:
+            for node in self.structure.class_children:
                 self._held_out.accept(self._held_out.adding(node))
             self.baseline = self._held_out.score()
-        self._score = self.baseline
+        self.score = self.baseline
         n_parts = options.n_candidates if options.search == "algorithm3" else 1
         alike = np.zeros(codes.n_rows, dtype=np.uint16)
         self._proposals = LatentProposals(
@@ -135,11 +143,9 @@ class _LatentSearch:
             self._rows,
             self._deal(n_parts, alike, 1, rng) if n_parts > 1 else None,
             n_parts,
-            options.pair_score,
-            matched=not self._uses_wrapper,
-            max_cells=options.max_cells,
-            names=names,
-            n_jobs=self._threads,
+            options,
+            names,
+            self._threads,
         )
 
     def _deal_folds(self, codes: Codes, rng: np.random.Generator) -> NDArray[np.int32]:
@@ -180,34 +186,35 @@ class _LatentSearch:
             options.wrapper_score,
         )
 
-    # ---- rounds
-
-    def joins_two(self) -> bool:
-        """Make one more latent variable if one is worth it; tell whether."""
+    def best_move(self) -> Trial | None:
+        """The latent variable to make next, if one is worth it."""
         tried, chosen = self._try_round()
         if tried:
-            candidates = [
-                proposal.candidate(score, accepted=place == chosen)
-                for place, (proposal, score) in enumerate(tried)
-            ]
-            self.steps.append(SearchStep(self._score, tuple(candidates)))
-        if chosen is None:
-            return False
-        proposal, self._score = tried[chosen]
-        left, right, states = proposal.left, proposal.right, proposal.partition.states
+            candidates = tuple(
+                replace(candidate, score=score, accepted=place == chosen)
+                for place, ((candidate, _), score) in enumerate(tried)
+            )
+            self.steps.append(SearchStep(self.score, candidates))
+        return None if chosen is None else tried[chosen]
+
+    def apply(self, move: Trial) -> list[SearchStep]:
+        """Make a latent variable."""
+        proposal, self.score = move
+        candidate, states = proposal
+        left, right = candidate.left, candidate.right
         if self._uses_wrapper:
             self._held_out.accept(self._gains(proposal))
         self._rows.add_latent(left, right, states)
-        self.tree = self.tree.join(left, right, states)
-        self._proposals.add_latent(self.tree)
-        return True
+        self.structure = self.structure.join(left, right, states)
+        self._proposals.add_latent(self.structure)
+        return self.steps[-1:]
 
     def _try_round(self) -> tuple[list[Trial], int | None]:
         """What one round tries, and which of it to take."""
         options, proposals = self._options, self._proposals
         if options.search == "algorithm3":
-            return self._best_of(list(proposals.best_of_parts(self.tree)))
-        ranked = proposals.ranked(self.tree)
+            return self._best_of(list(proposals.best_of_parts(self.structure)))
+        ranked = proposals.ranked(self.structure)
         if options.search == "top_pairs":
             return self._best_of(list(islice(ranked, options.n_candidates)))
         if options.search == "hill_climbing":
@@ -216,7 +223,7 @@ class _LatentSearch:
         most = next(ranked, None)
         if most is None:
             return [], None
-        is_dependent = most.negative_log_p > -math.log(options.significance_level)
+        is_dependent = most[0].negative_log_p > -math.log(options.significance_level)
         return [(most, None)], 0 if is_dependent else None
 
     def _first_better(
@@ -227,7 +234,7 @@ class _LatentSearch:
         for proposal in proposals:
             score = self._held_out.score(self._gains(proposal))
             tried.append((proposal, score))
-            if self._rank(score) > self._rank(self._score):
+            if self._rank(score) > self._rank(self.score):
                 return tried, len(tried) - 1
         return tried, None
 
@@ -241,7 +248,7 @@ class _LatentSearch:
         scores = run_tasks(tasks, worthwhile(self._threads, work, _LEAST_SCORED))
         tried: list[Trial] = list(zip(proposals, scores))
         ranks = [self._rank(score) for score in scores]
-        if not ranks or max(ranks) <= self._rank(self._score):
+        if not ranks or max(ranks) <= self._rank(self.score):
             return tried, None
         return tried, ranks.index(max(ranks))
 
@@ -251,13 +258,11 @@ class _LatentSearch:
 
     def _gains(self, proposal: Proposal) -> Gains:
         """What rows gain by a proposal: the same in every round, so worth keeping."""
-        partition = proposal.partition
-        key = proposal.left, proposal.right, partition.states.tobytes()
+        candidate, states = proposal
+        key = candidate.left, candidate.right, states.tobytes()
         gains = self._kept.get(key)
         if gains is None:
-            gains = self._held_out.joining(
-                proposal.left, proposal.right, partition.states
-            )
+            gains = self._held_out.joining(candidate.left, candidate.right, states)
             size = gains.table.size
             if size <= _KEPT_GAINS and self._n_kept + size <= _KEPT_IN_ALL:
                 self._n_kept += size
@@ -286,33 +291,6 @@ def forward_selection(held_out: HeldOut, children: Sequence[int]) -> tuple[int, 
     return tuple(sorted(chosen))
 
 
-@dataclass(frozen=True, eq=False)
-class Proposal:
-    """A latent variable that may be made to join two nodes; see `pair_tests`."""
-
-    left: int
-    right: int
-    statistic: float
-    degrees_of_freedom: float
-    negative_log_p: float
-    partition: Partition  # its states
-
-    def candidate(self, score: WrapperScore | None, *, accepted: bool) -> JoinCandidate:
-        """What the record of the search keeps of it."""
-        return JoinCandidate(
-            self.left,
-            self.right,
-            self.statistic,
-            self.degrees_of_freedom,
-            self.negative_log_p,
-            self.partition.states.size,
-            self.partition.n_states,
-            self.partition.deltas,
-            score,
-            accepted,
-        )
-
-
 class LatentProposals:
     """Tests and collapsed states of pairs, on all rows or on overlapping subsets.
 
@@ -327,16 +305,14 @@ class LatentProposals:
         rows: NodeRows,
         parts: NDArray[np.int32] | None,
         n_parts: int,
-        pair_score: PairScore,
-        *,
-        matched: bool,
-        max_cells: int,
+        options: LatentSearchOptions,
         names: Sequence[str],
         n_jobs: int,
     ) -> None:
         self._rows, self._names = rows, list(names)
-        self._n_parts, self._max_cells = n_parts, max_cells
-        self._pair_score, self._matched = pair_score, matched
+        self._n_parts, self._max_cells = n_parts, options.max_cells
+        self._pair_score = options.pair_score
+        self._matched = options.search == "significance"
         tables = [codes]
         if parts is None:
             parts = np.zeros(codes.n_rows, dtype=np.int32)
@@ -348,8 +324,8 @@ class LatentProposals:
             [RowCounts(table, n_jobs) for table in tables],
             cards,
             n_nodes,
-            pair_score,
-            matched=matched,
+            self._pair_score,
+            matched=self._matched,
         )
         self._allowed = np.zeros((n_nodes, n_nodes), dtype=bool)
         self._partitions: dict[tuple[int, int, int], Partition] = {}
@@ -360,7 +336,10 @@ class LatentProposals:
         ranking = self._rankings[part]
         for left, right in ranking.ranked(tree.class_children, self._allowed):
             partition = self._partition(part, left, right)
-            yield Proposal(left, right, *ranking.test(left, right), partition)
+            groups = partition.states.size, partition.n_states, partition.deltas
+            test = ranking.test(left, right)
+            candidate = JoinCandidate(left, right, *test, *groups, None, False)
+            yield candidate, partition.states
 
     def best_of_parts(self, tree: LatentTree) -> Iterator[Proposal]:
         """Propose the best pair of each subset, identical latent variables once."""
@@ -369,7 +348,8 @@ class LatentProposals:
             best = next(self.ranked(tree, part), None)
             if best is None:
                 return
-            key = best.left, best.right, best.partition.states.tobytes()
+            candidate, states = best
+            key = candidate.left, candidate.right, states.tobytes()
             if key not in seen:
                 seen.add(key)
                 yield best

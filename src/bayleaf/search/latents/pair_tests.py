@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -22,15 +21,6 @@ _COMPARED_BITS = 36
 _ROUNDING = 1e-9
 
 
-@dataclass(frozen=True, eq=False)
-class PairTests:
-    """Tests of independence given the class, of each left with each right variable."""
-
-    statistic: Counts  # (n_left, n_right), G² in nats, or 2 N E[KL]
-    freedom: Counts  # (n_left, n_right), degrees of freedom
-    negative_log_p: Counts  # (n_left, n_right), -ln P(larger statistic)
-
-
 def pair_tests(
     dense: Counts,
     left_cards: Sequence[int],
@@ -39,8 +29,11 @@ def pair_tests(
     *,
     matched: bool = False,
     triangle: bool = False,
-) -> PairTests:
+) -> Counts:
     """Test every variable on the left with every one on the right.
+
+    Returns the statistic (G² in nats, or 2 N E[KL]), degrees of freedom and -ln P of a
+    larger statistic, (3, n_left, n_right).
 
     `dense` (n_classes, n_left_states, n_right_states) comes from `PairCounts.dense`;
     rows in which either variable is missing are left out. "mutual_information" takes G²
@@ -69,7 +62,7 @@ def pair_tests(
         tested = (freedom > 0) & (mean > 1e-9) & (variance > 1e-9)
         scale = np.divide(2 * mean, variance, out=np.zeros_like(mean), where=tested)
         scaled, freedom = statistic * scale, mean * scale
-    return PairTests(statistic, freedom, negative_log_p(scaled, freedom))
+    return np.stack([statistic, freedom, negative_log_p(scaled, freedom)])
 
 
 class PairRanking:
@@ -78,11 +71,10 @@ class PairRanking:
     def __init__(self, n_nodes: int) -> None:
         self._tests = np.zeros((3, n_nodes, n_nodes))
 
-    def add(self, left: Sequence[int], right: Sequence[int], tests: PairTests) -> None:
+    def add(self, left: Sequence[int], right: Sequence[int], tests: Counts) -> None:
         """Keep the tests of some nodes with others, of larger or equal index."""
-        fields = tests.statistic, tests.freedom, tests.negative_log_p
         rows = np.asarray(left, dtype=np.intp)[:, None]
-        self._tests[:, rows, np.asarray(right, dtype=np.intp)] = fields
+        self._tests[:, rows, np.asarray(right, dtype=np.intp)] = tests
 
     def test(self, left: int, right: int) -> tuple[float, float, float]:
         """Statistic, degrees of freedom and -ln p of a pair."""

@@ -20,7 +20,6 @@ from bayleaf.cpds.linear_gaussian import LinearGaussianFamilies
 from bayleaf.data.domain import Variable
 from bayleaf.native.search import contrast_width, weighted_loss, weights_descent
 from bayleaf.search.left_out.corrections import (
-    Correction,
     GrownTrees,
     learn_class_trees,
     learn_correction,
@@ -264,22 +263,6 @@ class ComponentWeights:
     curves: tuple[NDArray[np.int64], tuple[Floats, ...]] | None = None
     trees: GrownTrees | None = None
 
-    def corrected(self, correction: Correction) -> ComponentWeights:
-        """The weights as a correction scales them, with its curves."""
-        return replace(
-            self,
-            weights=correction.scale * self.weights,
-            biases=correction.scale * self.biases,
-            trees=self.trees and self.trees.scaled(correction.scale),
-            scores=correction.scores,
-            curves=(correction.features, correction.curves),
-        )
-
-    def with_trees(self, trees: GrownTrees) -> ComponentWeights:
-        """The weights with trees."""
-        biases = self.biases + trees.base
-        return replace(self, biases=biases, scores=trees.scores, trees=trees)
-
 
 def fit_component_weights(
     logs: LogProbabilities,
@@ -340,8 +323,18 @@ def correct_components(
         trees = learn_class_trees(
             weights.scores, left_out, variables, n_jobs, unbranched
         )
-        weights = weights if trees is None else weights.with_trees(trees)
+        if trees is not None:
+            biases = weights.biases + trees.base
+            weights = replace(weights, biases=biases, scores=trees.scores, trees=trees)
     if by_curves:
         correction = learn_correction(weights.scores, left_out, variables, linear)
-        weights = weights if correction is None else weights.corrected(correction)
+        if correction is not None:
+            weights = replace(
+                weights,
+                weights=correction.scale * weights.weights,
+                biases=correction.scale * weights.biases,
+                trees=weights.trees and weights.trees.scaled(correction.scale),
+                scores=correction.scores,
+                curves=(correction.features, correction.curves),
+            )
     return weights

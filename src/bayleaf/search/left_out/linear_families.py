@@ -15,7 +15,12 @@ from bayleaf.cpds.random_network import OwnShares
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Variable
 from bayleaf.search.constraints import Constraints
-from bayleaf.search.feature_orders import TIE_DECIMALS, ranked_parents, spanning_parents
+from bayleaf.search.feature_orders import (
+    TIE_DECIMALS,
+    least_information,
+    ranked_parents,
+    spanning_parents,
+)
 from bayleaf.search.left_out.left_out_scores import LeftOutRows, log_losses
 from bayleaf.search.left_out.temperature import best_temperature
 
@@ -360,7 +365,9 @@ class GaussianParentRanking:
         if information is not None:
             own, pairs = (nats.round(TIE_DECIMALS) for nats in information)
             order = constraints.ordered(np.argsort(-own, kind="stable"))
-            least = np.full(pairs.shape, _least_nats(numbers, theta))
+            weight = float(numbers.rows.totals.sum(axis=1).max())
+            n_parameters = np.full(pairs.shape, float(numbers.rows.n_classes))
+            least = least_information(theta, weight, n_parameters)
             for parent, child in constraints.required_edges:
                 least[child, parent] = -np.inf
             for place, child in enumerate(order.tolist()):
@@ -454,17 +461,6 @@ def numeric_log_likelihoods(
 def own_shares(rows: LeftOutRows) -> OwnShares:
     """What each row takes from the families of its own class."""
     return OwnShares(rows.own.astype(np.int64), rows.shares)
-
-
-def _least_nats(numbers: Numbers, theta: float | str | None) -> float:
-    """What a parent must tell more than."""
-    if theta is None:
-        return -np.inf
-    if theta != "auto":
-        return float(theta)
-    weight = float(numbers.rows.totals.sum(axis=1).max())
-    n_classes = numbers.rows.n_classes
-    return float(np.log(max(weight, 1.0)) * n_classes / (2.0 * weight))
 
 
 def weighed_pieces(

@@ -188,7 +188,10 @@ def select_kdb(
         cells = sum(prod(codes.cards[v] for v in family) for family in families)
         if k > depths[0] and cells > max_table_cells:
             break
-        sums = _prefix_sums(left_out, families, prefixes)
+        tables = left_out.tables(families)
+        whole = PrefixPass(left_out, tables, left_out.missing(tables), prefixes)
+        tasks = [partial(whole.sums, rows) for rows in left_out.blocks()]
+        sums = np.sum(run_tasks(tasks, left_out.counts.n_jobs), axis=0)
         for prefix, of_rules in zip(prefixes, sums, strict=True):
             candidates += [
                 Candidate.from_scores(
@@ -255,13 +258,3 @@ def _has_gap(rows: LeftOutRows, family: Family) -> NDArray[np.bool_]:
     for parent in family[1:-1]:
         gap |= rows.codes.missing(parent)
     return gap & ~rows.codes.missing(family[-1])
-
-
-def _prefix_sums(
-    left_out: LeaveOneOut, families: Sequence[Family], prefixes: Sequence[int]
-) -> Floats:
-    """Sums of losses over all rows, shape (n_prefixes, n_rules, 3)."""
-    tables = left_out.tables(families)
-    whole = PrefixPass(left_out, tables, left_out.missing(tables), prefixes)
-    tasks = [partial(whole.sums, rows) for rows in left_out.blocks()]
-    return np.asarray(np.sum(run_tasks(tasks, left_out.counts.n_jobs), axis=0))

@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 
 from bayleaf.data.domain import Variable
 from bayleaf.data.value_hierarchy import ValueHierarchy, check_covers
+from bayleaf.search.structure import Mask
 from bayleaf.search.trees.leaf_counts import Counts, LeafCounts, SplitScores, TreeNode
 from bayleaf.search.trees.shape import LeafShape, SplitShape, TreeShape
 from bayleaf.search.trees.tree_terms import TreeTerms
 
-Mask = NDArray[np.bool_]
 Places = NDArray[np.int64]
 # Hierarchy with which a variable would enter, given the variables that are in.
 ValueSource = Callable[[int, tuple[int, ...]], "ValueNodes"]
@@ -29,6 +29,7 @@ ROOT = 0
 class SplitMove:
     """Split of a leaf."""
 
+    child: int  # variable of the tree
     leaf: TreeNode
     variable: int
     gain: float  # how much the score of the network grows
@@ -148,9 +149,31 @@ class GrowingTree:
 
     def collapses(self) -> list[CollapseMove]:
         """Collapsing each split, in preorder."""
-        if self._collapses is None:
-            n_parents = len(self._present)
-            self._collapses = collapse_moves(self.root, n_parents, self._terms)
+        if self._collapses is not None:
+            return self._collapses
+        n_parents = len(self._present)
+        nodes = list(self.root.preorder())
+        splits = [node for node in nodes if not node.is_leaf]
+        costs = self._terms.split_scores(n_parents)
+        below = _subtrees(nodes, costs.tolist())
+        n_base = np.array([split.n_base for split in splits], dtype=np.int64)
+        names = self._terms.parents
+        gone = _vanishing(splits, [own.n_splits for own in below])
+        self._collapses = []
+        for place, (split, own) in enumerate(zip(splits, below, strict=True)):
+            gain = (
+                split.term - own.term - own.cost - (own.n_leaves - 1) * self._terms.leaf
+            )
+            vanishing = gone.get(place, ())
+            if vanishing:
+                # All other splits could ask for so many variables less.
+                n_left = n_parents - len(vanishing)
+                change = self._terms.split_scores(n_left) - costs
+                others = n_base[:place], n_base[place + own.n_splits :]
+                gain += float(sum(change[part].sum() for part in others))
+                gain += float(names[n_left] - names[n_parents])
+                gain -= float(self._terms.arcs[list(vanishing)].sum())
+            self._collapses.append(CollapseMove(self.child, split, gain, vanishing))
         return self._collapses
 
     def collapses_keeping(self, required: frozenset[int]) -> list[CollapseMove]:
@@ -159,6 +182,11 @@ class GrowingTree:
         if not required:
             return moves
         return [move for move in moves if required.isdisjoint(move.vanishing)]
+
+    def best_collapse(self, required: frozenset[int]) -> CollapseMove | None:
+        """The collapse that gains most, the first in preorder; required ones stay."""
+        moves = self.collapses_keeping(required)
+        return max(moves, key=lambda move: move.gain, default=None)
 
     def split(self, leaf: TreeNode, variable: int) -> None:
         """Split a leaf on a variable."""
@@ -362,7 +390,7 @@ class GrowingTree:
         if best == -np.inf:
             return None
         variable = int(np.argmax(gains >= best - self._terms.least_gain))
-        return SplitMove(leaves[variable], variable, float(gains[variable]))
+        return SplitMove(self.child, leaves[variable], variable, float(gains[variable]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -431,6 +459,7 @@ class SplitLayout:
 class CollapseMove:
     """Replacement of a split and all below it by a leaf."""
 
+    child: int  # variable of the tree
     split: TreeNode
     gain: float  # how much the score of the network grows
     vanishing: tuple[int, ...]  # variables that no other split asks for
@@ -444,36 +473,6 @@ class _Subtree:
     cost: float
     n_leaves: int
     n_splits: int
-
-
-def collapse_moves(
-    root: TreeNode, n_parents: int, terms: TreeTerms
-) -> list[CollapseMove]:
-    """Collapses of each split of a tree, in preorder.
-
-    `n_parents` is the number of variables that its splits ask for.
-    """
-    nodes = list(root.preorder())
-    splits = [node for node in nodes if not node.is_leaf]
-    costs = terms.split_scores(n_parents)
-    below = _subtrees(nodes, costs.tolist())
-    n_base = np.array([split.n_base for split in splits], dtype=np.int64)
-    names = terms.parents
-    gone = _vanishing(splits, [own.n_splits for own in below])
-    moves = []
-    for place, (split, own) in enumerate(zip(splits, below, strict=True)):
-        gain = split.term - own.term - own.cost - (own.n_leaves - 1) * terms.leaf
-        vanishing = gone.get(place, ())
-        if vanishing:
-            # All other splits could ask for so many variables less.
-            n_left = n_parents - len(vanishing)
-            change = terms.split_scores(n_left) - costs
-            others = n_base[:place], n_base[place + own.n_splits :]
-            gain += float(sum(change[part].sum() for part in others))
-            gain += float(names[n_left] - names[n_parents])
-            gain -= float(terms.arcs[list(vanishing)].sum())
-        moves.append(CollapseMove(split, gain, vanishing))
-    return moves
 
 
 def _subtrees(nodes: list[TreeNode], costs: list[float]) -> list[_Subtree]:

@@ -12,10 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.cpds.distribution import group_of_states
-from bayleaf.cpds.local_structure import rows_by_leaf
 from bayleaf.data.codes import Codes
 from bayleaf.native.search import PackedRows, Rows, count_rows, partition_rows
-from bayleaf.search.trees.shape import TreeShape
 from bayleaf.wording import name_list
 
 Counts = NDArray[np.float64]
@@ -112,20 +110,6 @@ class RowTable:
         partition_rows(self._packed, rows, variable, branch_of, starts)
         result: list[int] = starts.tolist()
         return result
-
-
-def row_counts(codes: Codes, shape: TreeShape) -> Counts:
-    """Weight of each state of the child at each distribution, (n_rows, child card).
-
-    Rows in which the child or a variable on their path is missing are left out.
-    """
-    card = codes.cards[shape.child]
-    counts = np.zeros((shape.n_rows, card))
-    column = codes.column(shape.child)
-    for leaf, rows in reversed(list(rows_by_leaf(shape.root, codes))):
-        states = np.bincount(column[rows], codes.weights[rows], card + 1)
-        counts[leaf.row] += states[:card]
-    return counts
 
 
 @dataclass(eq=False, slots=True)

@@ -1,75 +1,101 @@
-"""The trees of all variables, and which may split on which."""
+"""The trees of all variables, which may split on which, and moves between networks.
+
+The moves of desJardins, Rathod and Getoor (2008) change one split at a time: turning an
+arc takes many, each of which may lose. Beyond the paper, two moves replace whole trees
+where no split and no collapse gains; the first that raises the score is made.
+
+grow_tree
+    A tree is grown by the best split or else the best collapse: freely or, in all
+    restarts but the first, from a first split on one of the tree's parents. Hierarchies
+    learned for each arc are those met on the way, those of the child alone, or those of
+    all the parents of the tree that is replaced.
+reverse_edge
+    First the child's tree is grown without the parent and what that leads to, then the
+    parent's tree, which may now split on the child.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
+from itertools import product
+from typing import Any
 
 import numpy as np
 
 from bayleaf.data.domain import Domain
 from bayleaf.data.value_hierarchy import ValueHierarchy
+from bayleaf.search.climb import Deadline
 from bayleaf.search.constraints import Constraints
-from bayleaf.search.structure import (
-    LEAST_GAIN,
-    Deadline,
-    Move,
-    MoveKind,
-    ProgressCallback,
-    RestartProgress,
-    SearchResult,
-    sorted_parents,
-)
+from bayleaf.search.hierarchy_learning import HierarchySource
+from bayleaf.search.structure import Mask, Move, MoveKind, descendants
 from bayleaf.search.trees.growing import (
     CollapseMove,
     GrowingTree,
-    Mask,
     SplitMove,
     ValueNodes,
     value_nodes,
 )
 from bayleaf.search.trees.leaf_counts import LeafCounts, RowTable
+from bayleaf.search.trees.shape import TreeShape
 from bayleaf.search.trees.tree_terms import TreeTerms
 
-# The hierarchy of a parent for a child, given the parents that the child has.
-HierarchySource = Callable[[int, int, tuple[int, ...]], ValueHierarchy]
+
+@dataclass(frozen=True, eq=False)
+class Replacement:
+    """Replacement of the trees of one or two variables."""
+
+    kind: MoveKind
+    child: int
+    parent: int | None
+    trees: tuple[Any, ...]  # `GrowingTree` where these go on to grow
+    gain: float  # how much the score of the network grows
+
+
+TreeMove = SplitMove | CollapseMove | Replacement
 
 
 class TreeNetwork:
-    """Trees, moves and constraints of one restart.
+    """Trees of one restart, empty at first, and moves that keep the constraints.
 
-    `trees` are empty, one per variable; required parents are split on at once. Gains up
-    to `least_gain` count as rounding. `progress` is called after each move.
+    `required_splits` come first. With `escape`, whole trees are replaced where no split
+    and no collapse gains.
     """
 
-    def __init__(
-        self,
-        trees: Sequence[GrowingTree],
-        constraints: Constraints,
-        restart: int,
-        least_gain: float = LEAST_GAIN,
-        progress: ProgressCallback | None = None,
-    ) -> None:
-        self.trees = list(trees)
-        self.least_gain = least_gain
-        self.score = sum(tree.score for tree in trees)
-        self.restart = restart
-        self._constraints = constraints
-        self._progress = RestartProgress(restart, progress)
-        self._allowed: dict[int, Mask] = {}
-        self._removals: dict[int, CollapseMove | None] = {}
-        self._descendants: Mask | None = None
-        self._trace: list[Move] = []
-        self.open_to: Mask = constraints.open_arcs(len(trees))
+    def __init__(self, task: TreeTask) -> None:
+        n_variables = len(task.domain)
+        self.task = task
+        self.counts = task.counts()
+        self.trees = [task.tree(child, self.counts) for child in range(n_variables)]
+        self.escape: LocalOptimumEscape | None = None
+        constraints = task.constraints
+        self.open_to: Mask = constraints.open_arcs(n_variables)
         # Parents that each tree has to keep.
-        self.required = list(map(frozenset, constraints.required_parents(len(trees))))
-        # Required parents are split on where that scores best.
-        for parent, child in sorted(constraints.required_edges):
-            only = np.zeros(len(trees), dtype=np.bool_)
-            only[parent] = True
+        self.required = list(map(frozenset, constraints.required_parents(n_variables)))
+        self.least_gain = task.terms.least_gain
+        # Summed up move by move, as the trace has it.
+        self._score = self.score
+        self._allowed: dict[int, Mask] = {}
+        self._descendants: Mask | None = None
+
+    @property
+    def score(self) -> float:
+        """Score of all trees, summed up again."""
+        return sum(tree.score for tree in self.trees)
+
+    @property
+    def structure(self) -> tuple[TreeShape, ...]:
+        """The trees as they stand."""
+        return tuple(tree.shape() for tree in self.trees)
+
+    def required_splits(self) -> Iterator[SplitMove]:
+        """Splits on required parents where that scores best, each after the others."""
+        for parent, child in sorted(self.task.constraints.required_edges):
+            only = np.arange(len(self.trees)) == parent
             move = self.trees[child].best_split(only)
             if move is not None:
-                self.apply(child, move)
+                yield move
 
     def allowed(self, child: int) -> Mask:
         """Variables that a tree may split on, shape (n_variables,).
@@ -78,7 +104,7 @@ class TreeNetwork:
         """
         if child not in self._allowed:
             parents = list(self.trees[child].parents)
-            limit = self._constraints.max_parents
+            limit = self.task.constraints.max_parents
             allowed: Mask = self.open_to[child].copy()
             if limit is not None and len(parents) >= limit:
                 allowed[:] = False
@@ -94,110 +120,51 @@ class TreeNetwork:
         others = [own for own in self.trees[child].parents if own != parent]
         return not self._below()[parent][others].any()
 
-    def removable(self, child: int) -> list[CollapseMove]:
-        """Collapses of a tree that keep its required parents, in preorder."""
-        return self.trees[child].collapses_keeping(self.required[child])
-
-    def best_move(self) -> tuple[int, SplitMove | CollapseMove] | None:
-        """The best split or collapse of all trees with its child; None if none gains.
+    def best_move(self) -> TreeMove | None:
+        """The best split or collapse, else the first replacement; None if none gains.
 
         Of moves that are equal but for rounding it is the first by child, splits by
         variable before collapses in preorder.
         """
-        best: tuple[int, SplitMove | CollapseMove] | None = None
+        best: SplitMove | CollapseMove | None = None
         for child, tree in enumerate(self.trees):
             split = tree.best_split(self.allowed(child))
-            for move in (split, self._best_removal(child)):
-                least = self.least_gain + (best[1].gain if best else 0.0)
+            for move in (split, tree.best_collapse(self.required[child])):
+                least = self.least_gain + (best.gain if best else 0.0)
                 if move is not None and move.gain > least:
-                    best = child, move
-        return best
+                    best = move
+        return self.escape.first() if best is None and self.escape else best
 
-    def apply(self, child: int, move: SplitMove | CollapseMove) -> None:
-        """Change a tree, and note the move."""
-        tree = self.trees[child]
+    def apply(self, move: TreeMove) -> list[Move]:
+        """Change a tree, or replace some."""
+        tree, detail = self.trees[move.child], None
         before = tree.parents
         kind: MoveKind = "split"
-        if isinstance(move, SplitMove):
-            detail, variable = tree.conditions(move.leaf), move.variable
-            tree.split(move.leaf, variable)
+        parent: int | None
+        if isinstance(move, Replacement):
+            kind, parent = move.kind, move.parent
+            for new in move.trees:
+                self.trees[new.child].forget_counts()
+                self.trees[new.child] = new
+        elif isinstance(move, SplitMove):
+            parent, detail = move.variable, tree.conditions(move.leaf)
+            tree.split(move.leaf, move.variable)
         else:
-            node, variable = move.split, move.split.variable
-            is_below = variable in node.context
+            parent, detail = move.split.variable, tree.conditions(move.split)
+            is_below = parent in move.split.context
             kind = "abstract_split" if is_below else "remove_split"
-            detail = tree.conditions(node)
-            tree.collapse(node)
-        self._note_change([child], parents_changed=tree.parents != before)
-        self._note_move(kind, child, variable, detail, move.gain)
-
-    def replace(
-        self,
-        kind: MoveKind,
-        child: int,
-        parent: int | None,
-        trees: Sequence[GrowingTree],
-    ) -> None:
-        """Put other trees in the place of some, and note it as one move."""
-        gain = sum(tree.score - self.trees[tree.child].score for tree in trees)
-        for tree in trees:
-            self.trees[tree.child].forget_counts()
-            self.trees[tree.child] = tree
-        self._note_change([tree.child for tree in trees], parents_changed=True)
-        self._note_move(kind, child, parent, None, gain)
-
-    def _note_change(self, children: Sequence[int], *, parents_changed: bool) -> None:
-        """Drop what no longer holds after some trees changed."""
-        for child in children:
-            self._removals.pop(child, None)
-        if parents_changed:
+            tree.collapse(move.split)
+        if isinstance(move, Replacement) or tree.parents != before:
             self._allowed.clear()
             self._descendants = None
-
-    def _note_move(
-        self,
-        kind: MoveKind,
-        child: int,
-        parent: int | None,
-        detail: object,
-        gain: float,
-    ) -> None:
-        """Add a move to the trace, and tell who asked."""
-        self.score += gain
-        self._trace.append(Move(kind, child, parent, detail, gain, self.score))
-        self._progress.report(len(self._trace), self.score)
-
-    def result(self, *, stopped_early: bool) -> SearchResult:
-        """The trees as they stand."""
-        return SearchResult(
-            sorted_parents(tree.parents for tree in self.trees),
-            tuple(tree.shape() for tree in self.trees),
-            sum(tree.score for tree in self.trees),
-            tuple(self._trace),
-            stopped_early,
-            self.restart,
-        )
+        self._score += move.gain
+        return [Move(kind, move.child, parent, detail, move.gain, self._score)]
 
     def _below(self) -> Mask:
         """Which variables each leads to, see `descendants`."""
         if self._descendants is None:
             self._descendants = descendants(tree.parents for tree in self.trees)
         return self._descendants
-
-    def _best_removal(self, child: int) -> CollapseMove | None:
-        """The collapse of a tree that gains most, the first in preorder."""
-        if child not in self._removals:
-            moves = self.removable(child)
-            self._removals[child] = max(moves, key=lambda own: own.gain, default=None)
-        return self._removals[child]
-
-
-def descendants(parents: Iterable[Iterable[int]]) -> Mask:
-    """Whether a variable leads to another or is it, (n_variables, n_variables)."""
-    graph = sorted_parents(parents)
-    found: Mask = np.eye(len(graph.parents), dtype=np.bool_)
-    for node in reversed(graph.order):
-        found[list(graph.parents[node])] |= found[node]
-    return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -211,13 +178,7 @@ class TreeTask:
     hierarchy_source: HierarchySource | None  # replaces `hierarchies`
     constraints: Constraints
     deadline: Deadline  # of all restarts
-    seed: int  # restart k draws from (seed, k)
-    progress: ProgressCallback | None  # called after each move
     max_kept_cells: int  # counts kept by one restart
-
-    def generator(self, restart: int) -> np.random.Generator:
-        """The random numbers of a restart."""
-        return np.random.default_rng((self.seed, restart))
 
     def counts(self) -> LeafCounts:
         """A store of counts for one restart."""
@@ -237,3 +198,153 @@ class TreeTask:
         are_local = source is not None
         terms = self.terms.of(child)
         return GrowingTree(child, counts, terms, values, are_local=are_local)
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """A tree to grow: of which variable, over which others, from which first split.
+
+    Hierarchies are those for the parents in `context`, or for those that are in.
+    """
+
+    child: int
+    allowed: frozenset[int]
+    first: int | None = None
+    context: tuple[int, ...] | None = None
+
+
+@dataclass(frozen=True)
+class _Outcome:
+    """What a tree comes to that was grown by a plan, and what it split on meanwhile."""
+
+    plan: _Plan
+    score: float
+    parents: tuple[int, ...]
+    tried: frozenset[int]
+
+    def holds_for(self, plan: _Plan) -> bool:
+        """Whether another plan, alike but for `allowed`, grows the same tree.
+
+        What is not split on where it is allowed is not missed where it is not.
+        """
+        return self.tried <= plan.allowed <= self.plan.allowed
+
+
+class LocalOptimumEscape:
+    """Moves of a network that replace whole trees.
+
+    With `from_parents`, trees are also grown from a first split on each parent.
+    """
+
+    def __init__(self, network: TreeNetwork, *, from_parents: bool) -> None:
+        self._network, self._task = network, network.task
+        self._from_parents = from_parents
+        self._outcomes: defaultdict[Hashable, list[_Outcome]] = defaultdict(list)
+        self._last: tuple[_Plan, GrowingTree] | None = None
+
+    def first(self) -> Replacement | None:
+        """The first move that gains; None if none does, or time is up.
+
+        Trees are grown again in the order of variables, each freely and then from each
+        of its parents, and with each choice of hierarchies; after that arcs are turned,
+        by child and parent.
+        """
+        for kind, child, parent, plans in self._ways():
+            if self._task.deadline.has_passed:
+                return None
+            trees = self._network.trees
+            outcomes = [self._outcome(plan) for plan in plans]
+            gain = sum(one.score - trees[one.plan.child].score for one in outcomes)
+            if gain > self._network.least_gain:
+                grown = tuple(self._tree(one.plan) for one in outcomes)
+                return Replacement(kind, child, parent, grown, gain)
+        return None
+
+    def _ways(self) -> Iterator[tuple[MoveKind, int, int | None, tuple[_Plan, ...]]]:
+        """Kind, child, parent and plans of all moves.
+
+        The second tree of a turned arc is fitted to the first.
+        """
+        for child, tree in enumerate(self._network.trees):
+            allowed = _members(self._network.allowed(child))
+            firsts = (None, *tree.parents) if self._from_parents else (None,)
+            for first, context in product(firsts, _contexts(tree)):
+                plan = _Plan(child, allowed, first, context)
+                yield "grow_tree", child, first, (plan,)
+        for child, tree in enumerate(self._network.trees):
+            for parent in tree.parents:
+                if self._network.may_turn(parent, child):
+                    yield "reverse_edge", child, parent, self._turned(parent, child)
+
+    def _turned(self, parent: int, child: int) -> tuple[_Plan, ...]:
+        """The child's tree without a parent, the parent's with the child allowed."""
+        parents = [set(tree.parents) for tree in self._network.trees]
+        parents[child].discard(parent)
+        below = descendants(parents)
+        open_to = self._network.open_to
+        without = open_to[child] & ~below[child] & ~below[parent]
+        first = _Plan(child, _members(without))
+        parents[child] = set(self._outcome(first).parents)
+        allowed = open_to[parent] & ~descendants(parents)[parent]
+        return first, _Plan(parent, _members(allowed))
+
+    def _outcome(self, plan: _Plan) -> _Outcome:
+        """Grow a tree by a plan, unless that has been done."""
+        alike = self._outcomes[plan.child, plan.first, plan.context]
+        found = next((one for one in alike if one.holds_for(plan)), None)
+        if found is None:
+            tree, tried = self._grow(plan)
+            found = _Outcome(plan, tree.score, tree.parents, tried)
+            alike.append(found)
+            tree.forget_counts()
+            self._last = plan, tree
+        return found
+
+    def _tree(self, plan: _Plan) -> GrowingTree:
+        """The tree of a plan, grown once more unless it is the last that was grown."""
+        last = self._last
+        if last is None or last[0] != plan:
+            return self._grow(plan)[0]
+        # The network will change it.
+        self._last = None
+        return last[1]
+
+    def _grow(self, plan: _Plan) -> tuple[GrowingTree, frozenset[int]]:
+        """Grow a tree by the best split or collapse until none gains.
+
+        With it come all variables that were split on, if only for a while.
+        """
+        tree = self._task.tree(plan.child, self._network.counts)
+        tree.take_values_for(plan.context)
+        if plan.first is not None:
+            tree.enter_missing(frozenset({plan.first}))
+        required = self._network.required[plan.child]
+        tree.enter_missing(required)
+        tried = set(tree.parents)
+        limit = self._task.constraints.max_parents
+        while True:
+            is_full = limit is not None and len(tree.parents) >= limit
+            allowed: Mask = np.zeros(tree.n_variables, dtype=np.bool_)
+            allowed[list(tree.parents if is_full else plan.allowed)] = True
+            split = tree.best_split(allowed)
+            if split is not None and split.gain > tree.least_gain:
+                tried.add(split.variable)
+                tree.split(split.leaf, split.variable)
+                continue
+            best = tree.best_collapse(required)
+            if best is None or best.gain <= tree.least_gain:
+                tree.take_values_for(None)
+                return tree, frozenset(tried)
+            tree.collapse(best.split)
+
+
+def _contexts(tree: GrowingTree) -> tuple[tuple[int, ...] | None, ...]:
+    """Parents for which a tree that replaces another may take its hierarchies."""
+    if not tree.are_local:
+        return (None,)
+    return (None, (), tree.parents) if tree.parents else (None, ())
+
+
+def _members(mask: Mask) -> frozenset[int]:
+    """Variables of a mask."""
+    return frozenset(np.flatnonzero(mask).tolist())
