@@ -30,6 +30,8 @@ from bayleaf.io.exports.sql.words import (
 )
 from bayleaf.scoring.terms import Floats, Whole
 
+# Entries of a table beyond which it is joined, and not written as conditions.
+_MAX_CASES = 200
 # Tables that one stage may join; SQLite allows 64.
 _MAX_JOINS = 40
 # Tables written as conditions in one stage.
@@ -141,7 +143,7 @@ def add_up(
 
     def is_joined(term: Table | Joined | Sequence[str]) -> bool:
         if isinstance(term, Table):
-            return rows.is_joined(len(term.values))
+            return len(term.values) > _MAX_CASES
         return isinstance(term, Joined)
 
     def fits(batch: Sequence[Addend]) -> bool:

@@ -143,7 +143,7 @@ def _add_tables(
     coded, new = _coded(looks)
     tables = [(rows.slot(look.owner), table) for (_, look), table in zip(looks, coded)]
     n_entries = sum(len(table.values) for table in coded)
-    if rows.form == "case" or (rows.form == "auto" and n_entries <= _FEW_ENTRIES):
+    if n_entries <= _FEW_ENTRIES:
         check_size(coded)
         if new:
             rows.extend(new)
