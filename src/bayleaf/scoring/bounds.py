@@ -11,17 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.data.codes import Codes
-from bayleaf.scoring.term_values import parts, product, sliced, summed_out
+from bayleaf.scoring.term_values import product, sliced, summed_out, tabulated
 from bayleaf.scoring.terms import (
     Counts,
-    Density,
     Factor,
     Floats,
     LogSum,
-    Look,
     ScoringProgram,
     SumOut,
-    Tree,
 )
 
 Indices = NDArray[np.intp]
@@ -145,34 +142,13 @@ def _tables(
             raise _NoBoundsError
         if isinstance(term, SumOut):
             yield from _network_tables(term, options, chosen)
-        else:
-            yield _computed(term, options, chosen, len(program.base))
-
-
-def _computed(
-    term: Look | Counts | Density | Tree,
-    options: Sequence[Indices],
-    chosen: int,
-    n_classes: int,
-) -> _Table:
-    """The log-odds of a term, exactly, for all joint options of its features."""
-    if isinstance(term, Tree):
-        members = tuple(np.unique(term.features[term.features >= 0]).tolist())
-    elif isinstance(term, Look) and term.gate is not None:
-        members = tuple({*term.features, term.owner})
-    else:
-        members = term.features
-    sizes = [len(options[f]) for f in members]
-    n_cells = prod(sizes)
-    if n_cells * n_classes > _MAX_COMPUTED_CELLS:
-        raise _NoBoundsError
-    columns = [np.zeros(n_cells, np.intp)] * len(options)
-    for feature, places in zip(members, np.indices(sizes).reshape(len(sizes), -1)):
-        columns[feature] = options[feature][places]
-    scores = np.zeros((n_cells, n_classes))
-    for _, values in parts(term, columns, scores.shape):
-        scores += values
-    return members, (scores[:, [chosen]] - scores).T.reshape(n_classes, *sizes)
+            continue
+        # Other terms are exact.
+        table = tabulated(term, options, len(program.base), _MAX_COMPUTED_CELLS)
+        if table is None:
+            raise _NoBoundsError
+        features, nats = table
+        yield features, np.moveaxis(nats[..., [chosen]] - nats, -1, 0)
 
 
 def _network_tables(

@@ -54,6 +54,35 @@ def parts(
         yield from _tree_steps(term, columns, shape)
 
 
+def tabulated(
+    term: Look | Counts | Density | Tree,
+    options: Sequence[NDArray[np.intp]],
+    n_classes: int,
+    max_numbers: int,
+) -> tuple[tuple[int, ...], Floats] | None:
+    """Features of a term, and its nats for all joint options (*n_options, n_classes).
+
+    Options are codes of all features; None if there were more numbers.
+    """
+    if isinstance(term, Tree):
+        members = tuple(np.unique(term.features[term.features >= 0]).tolist())
+    elif isinstance(term, Look) and term.gate is not None:
+        members = tuple({*term.features, term.owner})
+    else:
+        members = term.features
+    sizes = [len(options[f]) for f in members]
+    n_rows = prod(sizes)
+    if n_rows * n_classes > max_numbers:
+        return None
+    columns = [np.zeros(n_rows, np.intp)] * len(options)
+    for feature, indices in zip(members, np.indices(sizes).reshape(len(sizes), -1)):
+        columns[feature] = options[feature][indices]
+    values = np.zeros((n_rows, n_classes))
+    for _, nats in parts(term, columns, values.shape):
+        values += nats
+    return members, values.reshape(*sizes, n_classes)
+
+
 def _looked_up(look: Look, columns: Columns, n_rows: int) -> Floats:
     """The entry of each row, zero where no entry is listed."""
     known = look.keys

@@ -23,6 +23,7 @@ from oracles.databases import (
 )
 from oracles.odd_tables import CASES, TABLES, fitted
 from oracles.onnx_runs import run_onnx
+from oracles.pairs import PairsClassifier
 from oracles.running_scorers import node_answers, python_answers
 
 Check = Callable[[str, Path], None]
@@ -91,7 +92,7 @@ def check_javascript(case: str, folder: Path) -> None:
 
 def check_pmml(case: str, folder: Path) -> None:
     """Check that fields and the values of each field differ and are all there."""
-    model, _ = fitted(case)
+    model, _ = fitted(case, PairsClassifier)
     export_model(model, folder / "model.pmml")
     root = ElementTree.parse(folder / "model.pmml").getroot()
     kinds = ("DataField", "DerivedField", "OutputField")
