@@ -80,37 +80,6 @@ def worst_changes(
     return start, gains
 
 
-def joint_scores(
-    cards: Sequence[int],
-    factors: Sequence[Factor],
-    options: Mapping[int, Indices],
-    max_cells: float,
-) -> Floats:
-    """Sum out a network for all joint options of features, (n_classes, *n_options).
-
-    An option is a code of a known or missing cell; other variables are summed out.
-    Features with one option have no axis; each other one is the child of a variable
-    that chooses among them. ValueError if a table would have more cells.
-    """
-    single = {f: codes for f, codes in options.items() if len(codes) == 1}
-    known = {f: codes for f, codes in single.items() if codes[0] < cards[f]}
-    tables = [sliced(factor.variables, factor.logs, known) for factor in factors]
-    label, sizes = len(cards) - 1, list(cards)
-    for feature, codes in options.items():
-        if feature in single:
-            continue
-        logs = np.zeros((1, len(codes), cards[feature]))
-        rows = np.flatnonzero(codes < cards[feature])
-        logs[0, rows] = -np.inf
-        logs[0, rows, codes[rows]] = 0.0
-        tables.append(((len(sizes), feature), logs))
-        sizes.append(len(codes))
-    kept = [label, *range(len(cards), len(sizes))]
-    tables = summed_out(tables, sizes, set(kept), max_cells)
-    total = product(tables, kept)[0]
-    return np.broadcast_to(total, [sizes[v] for v in kept])
-
-
 def _charges(odds: Floats, now: Floats) -> list[Floats]:
     """Charges of the changes of each member of a table, (n_changes, n_classes)."""
     sizes = [size - 1 for size in odds.shape[1:]]
@@ -162,7 +131,7 @@ def _network_tables(
         n_cells = prod(len(codes) for codes in own.values()) * n_classes
         if len(own) < len(members) and n_cells <= _MAX_COMPUTED_CELLS:
             try:
-                logs = joint_scores(term.cards, factors, own, _MAX_CELLS)
+                logs = _joint_scores(term.cards, factors, own)
             except ValueError as error:
                 raise _NoBoundsError from error
             several = tuple(f for f, codes in own.items() if len(codes) > 1)
@@ -172,6 +141,34 @@ def _network_tables(
             if label in factor.variables:
                 features, odds = _least_odds(factor, options, term, parents, chosen)
                 yield features, term.weight * odds
+
+
+def _joint_scores(
+    cards: Sequence[int], factors: Sequence[Factor], options: Mapping[int, Indices]
+) -> Floats:
+    """Sum out a network for all joint options of features, (n_classes, *n_options).
+
+    An option is a code of a known or missing cell; other variables are summed out.
+    Features with one option have no axis; each other one is the child of a variable
+    that chooses among them. ValueError if a table would have more cells.
+    """
+    single = {f: codes for f, codes in options.items() if len(codes) == 1}
+    known = {f: codes for f, codes in single.items() if codes[0] < cards[f]}
+    tables = [sliced(factor.variables, factor.logs, known) for factor in factors]
+    label, sizes = len(cards) - 1, list(cards)
+    for feature, codes in options.items():
+        if feature in single:
+            continue
+        logs = np.zeros((1, len(codes), cards[feature]))
+        rows = np.flatnonzero(codes < cards[feature])
+        logs[0, rows] = -np.inf
+        logs[0, rows, codes[rows]] = 0.0
+        tables.append(((len(sizes), feature), logs))
+        sizes.append(len(codes))
+    kept = [label, *range(len(cards), len(sizes))]
+    tables = summed_out(tables, sizes, set(kept), _MAX_CELLS)
+    total = product(tables, kept)[0]
+    return np.broadcast_to(total, [sizes[v] for v in kept])
 
 
 def _parts(term: SumOut) -> Iterator[tuple[set[int], tuple[Factor, ...]]]:
