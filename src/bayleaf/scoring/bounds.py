@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import combinations
 from math import prod
 from typing import Any
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.data.codes import Codes
-from bayleaf.scoring.term_values import product, sliced, summed_out, tabulated
+from bayleaf.scoring.term_values import joint_scores, linked_factors, tabulated
 from bayleaf.scoring.terms import (
     Counts,
     Factor,
@@ -126,12 +126,12 @@ def _network_tables(
     """Tables of a network: exact for small parts with latent variables."""
     label, n_classes = len(term.cards) - 1, term.cards[-1]
     parents = {v for factor in term.factors for v in factor.variables[:-1]}
-    for members, factors in _parts(term):
+    for members, factors in linked_factors(term):
         own = {f: options[f] for f in sorted(members) if f < len(options)}
         n_cells = prod(len(codes) for codes in own.values()) * n_classes
         if len(own) < len(members) and n_cells <= _MAX_COMPUTED_CELLS:
             try:
-                logs = _joint_scores(term.cards, factors, own)
+                logs = joint_scores(term.cards, factors, own, _MAX_CELLS)
             except ValueError as error:
                 raise _NoBoundsError from error
             several = tuple(f for f, codes in own.items() if len(codes) > 1)
@@ -141,48 +141,6 @@ def _network_tables(
             if label in factor.variables:
                 features, odds = _least_odds(factor, options, term, parents, chosen)
                 yield features, term.weight * odds
-
-
-def _joint_scores(
-    cards: Sequence[int], factors: Sequence[Factor], options: Mapping[int, Indices]
-) -> Floats:
-    """Sum out a network for all joint options of features, (n_classes, *n_options).
-
-    An option is a code of a known or missing cell; other variables are summed out.
-    Features with one option have no axis; each other one is the child of a variable
-    that chooses among them. ValueError if a table would have more cells.
-    """
-    single = {f: codes for f, codes in options.items() if len(codes) == 1}
-    known = {f: codes for f, codes in single.items() if codes[0] < cards[f]}
-    tables = [sliced(factor.variables, factor.logs, known) for factor in factors]
-    label, sizes = len(cards) - 1, list(cards)
-    for feature, codes in options.items():
-        if feature in single:
-            continue
-        logs = np.zeros((1, len(codes), cards[feature]))
-        rows = np.flatnonzero(codes < cards[feature])
-        logs[0, rows] = -np.inf
-        logs[0, rows, codes[rows]] = 0.0
-        tables.append(((len(sizes), feature), logs))
-        sizes.append(len(codes))
-    kept = [label, *range(len(cards), len(sizes))]
-    tables = summed_out(tables, sizes, set(kept), _MAX_CELLS)
-    total = product(tables, kept)[0]
-    return np.broadcast_to(total, [sizes[v] for v in kept])
-
-
-def _parts(term: SumOut) -> Iterator[tuple[set[int], tuple[Factor, ...]]]:
-    """Factors that share no variable but the class with others, and their variables."""
-    label = len(term.cards) - 1
-    parts: list[tuple[set[int], tuple[Factor, ...]]] = []
-    for factor in term.factors:
-        members = {*factor.variables} - {label}
-        factors: tuple[Factor, ...] = (factor,)
-        for own, others in [part for part in parts if part[0] & members]:
-            members, factors = members | own, (*others, *factors)
-        parts = [part for part in parts if not part[0] & members]
-        parts.append((members, factors))
-    yield from parts
 
 
 def _least_odds(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import prod
 
 import numpy as np
@@ -13,8 +13,10 @@ from bayleaf.scoring.terms import (
     MAX_LOG_DENSITY,
     Counts,
     Density,
+    Factor,
     Floats,
     Look,
+    SumOut,
     Tree,
     joint_keys,
 )
@@ -142,23 +144,37 @@ def summed_out(
     ValueError if a table would have more cells.
     """
     tables = list(tables)
-    while True:
-        scopes: dict[int, set[int]] = {}
-        for variables, _ in tables:
-            for variable in variables:
-                scopes.setdefault(variable, set()).update(variables)
-        # The variable whose sum makes the smallest table goes first.
-        sizes = {v: prod(cards[u] for u in s) for v, s in scopes.items()}
-        if not scopes.keys() - kept:
-            return tables
-        variable = min(scopes.keys() - kept, key=lambda v: (sizes[v], v))
-        if sizes[variable] > max_cells:
-            raise ValueError(f"a table would have {sizes[variable]:,.0f} cells")
+    for variable, scope in elimination([own for own, _ in tables], cards, kept):
+        if (n_cells := prod(cards[v] for v in (variable, *scope))) > max_cells:
+            raise ValueError(f"a table would have {n_cells:,.0f} cells")
         touching = [table for table in tables if variable in table[0]]
-        scope = [*sorted(scopes[variable] - {variable}), variable]
-        total = log_sum_exp(product(touching, scope), axis=-1)
-        rest = [table for table in tables if variable not in table[0]]
-        tables = [*rest, (tuple(scope[:-1]), total)]
+        total = log_sum_exp(product(touching, [*scope, variable]), axis=-1)
+        tables = [table for table in tables if variable not in table[0]]
+        tables.append((scope, total))
+    return tables
+
+
+def elimination(
+    scopes: Iterable[Iterable[int]], cards: Sequence[int], kept: set[int]
+) -> Iterator[tuple[int, tuple[int, ...]]]:
+    """Variables in the order in which they are summed out of tables with these scopes.
+
+    That with the smallest product of its tables goes first. With each, the other
+    variables of that product, in increasing order.
+    """
+    left = [set(scope) for scope in scopes]
+    while True:
+        joint: dict[int, set[int]] = {}
+        for scope in left:
+            for variable in scope - kept:
+                joint.setdefault(variable, set()).update(scope)
+        if not joint:
+            return
+        sizes = {v: prod(cards[u] for u in scope) for v, scope in joint.items()}
+        best = min(joint, key=lambda v: (sizes[v], v))
+        rest = joint[best] - {best}
+        left = [*(scope for scope in left if best not in scope), rest]
+        yield best, tuple(sorted(rest))
 
 
 def sliced(
@@ -180,3 +196,48 @@ def product(tables: Sequence[Table], scope: Sequence[int]) -> Floats:
         axes = [slice(None) if v in variables else None for v in scope]
         total = total + logs[(slice(None), *axes)]
     return total
+
+
+def joint_scores(
+    cards: Sequence[int],
+    factors: Sequence[Factor],
+    options: Mapping[int, NDArray[np.intp]],
+    max_cells: float = np.inf,
+) -> Floats:
+    """Sum out a network for all joint options of features, (n_classes, *n_options).
+
+    An option is a code of a known or missing cell; other variables are summed out.
+    Features with one option have no axis; each other one is the child of a variable
+    that chooses among them. ValueError if a table would have more cells.
+    """
+    single = {f: codes for f, codes in options.items() if len(codes) == 1}
+    known = {f: codes for f, codes in single.items() if codes[0] < cards[f]}
+    tables = [sliced(factor.variables, factor.logs, known) for factor in factors]
+    label, sizes = len(cards) - 1, list(cards)
+    for feature, codes in options.items():
+        if feature in single:
+            continue
+        logs = np.zeros((1, len(codes), cards[feature]))
+        rows = np.flatnonzero(codes < cards[feature])
+        logs[0, rows] = -np.inf
+        logs[0, rows, codes[rows]] = 0.0
+        tables.append(((len(sizes), feature), logs))
+        sizes.append(len(codes))
+    kept = [label, *range(len(cards), len(sizes))]
+    tables = summed_out(tables, sizes, set(kept), max_cells)
+    total = product(tables, kept)[0]
+    return np.broadcast_to(total, [sizes[v] for v in kept])
+
+
+def linked_factors(term: SumOut) -> Iterator[tuple[set[int], tuple[Factor, ...]]]:
+    """Factors that share no variable but the class with others, and their variables."""
+    label = len(term.cards) - 1
+    parts: list[tuple[set[int], tuple[Factor, ...]]] = []
+    for factor in term.factors:
+        members = {*factor.variables} - {label}
+        factors: tuple[Factor, ...] = (factor,)
+        for own, others in [part for part in parts if part[0] & members]:
+            members, factors = members | own, (*others, *factors)
+        parts = [part for part in parts if not part[0] & members]
+        parts.append((members, factors))
+    yield from parts

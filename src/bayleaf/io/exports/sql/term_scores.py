@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from bayleaf.io.exports.feature_cells import FeatureCells
-from bayleaf.io.exports.sql.deciding import Decision
+from bayleaf.io.exports.sql.deciding import Decision, add_known_shares
 from bayleaf.io.exports.sql.ensembles import Average
 from bayleaf.io.exports.sql.look_ups import (
     Addend,
@@ -27,7 +27,6 @@ from bayleaf.io.exports.sql.words import (
     both,
     case,
     chosen,
-    highest,
     lowest,
     nats,
     num,
@@ -383,34 +382,13 @@ class CaseWeights:
 
     def _add_shares(self, sets: Rows) -> None:
         """Add h of the base, and a{feature} of how far a feature is as if alone."""
-        rule, flags = self._sharing.rule, self._flags
-        strengths, total = rule.strengths, float(rule.strengths.sum())
-        certain = [own for v, own in enumerate(strengths.tolist()) if v not in flags]
-        least = max(certain, default=0.0)
-        parts = [case([(f"k{v} = 1", num(strengths[v]))], ZERO) for v in flags]
-        all_known = both(*(f"k{v} = 1" for v in flags))
-        summed = case([(all_known, num(total))], plus(num(float(sum(certain))), *parts))
-        by_strength = sorted(flags, key=lambda v: -strengths[v])
-        stronger = [
-            (f"k{v} = 1", num(strengths[v]))
-            for v in by_strength
-            if strengths[v] > least
-        ]
-        sets.extend({"g": summed, "m": case(stronger, num(least))})
-        if len(strengths) < 2:
-            beyond, others = {"h": case([(all_known, num(1.0))], ZERO)}, [num(1.0)]
-        else:
-            beyond = {"h": f"((g - m) / {num(total - strengths.max())})"}
-            others = [f"((g - {num(own)}) / {num(total - own)})" for own in strengths]
-        columns = {f"a{v}": own for v, own in enumerate(others)} | beyond
-        clipped = {
-            k: highest([lowest([v, num(1.0)]), ZERO]) for k, v in columns.items()
-        }
-        sets.extend(clipped)
-        bent = {
+        rule, known = self._sharing.rule, {v: f"k{v} = 1" for v in self._flags}
+        others, beyond = add_known_shares(sets, rule.strengths, known)
+        sets.extend({f"a{v}": own for v, own in enumerate(others)} | {"h": beyond})
+        alone = {
             f"a{v}": f"(1 - {_bent(f'a{v}', rule.rate)})" for v in range(len(others))
         }
-        sets.extend(bent | {"h": _bent("h", rule.base_rate)})
+        sets.extend(alone | {"h": _bent("h", rule.base_rate)})
 
     def _weight(self, feature: int, n_parents: int) -> str:
         """Weight of what parents of a feature change, or of its other terms (-1)."""
