@@ -137,11 +137,11 @@ def _looks(term: Term) -> list[Look]:
     for factor in term.factors:
         if {*factor.variables} - {factor.child, label}:
             raise _refusal()
+        nats = term.weight * factor.logs
         if factor.child == label:
-            looks.append(Look.constant(factor.logs))
+            looks.append(Look.constant(nats))
         elif label in factor.variables:
-            card = term.cards[factor.child]
-            looks.append(Look.of_states(factor.child, card, factor.logs.T))
+            looks.append(Look.of_states(factor.child, len(nats.T), nats.T))
     return looks
 
 

@@ -251,7 +251,7 @@ def _log_density(
 
 
 # Sums of cells that are kept.
-_MOST_KNOWN = 20_000
+_MAX_KNOWN_COUNTS = 20_000
 # The last digit of a number has one of the first 32 characters, others one of the rest.
 _ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 _DIGITS = {character: place for place, character in enumerate(_ALPHABET)}
@@ -288,9 +288,9 @@ class Counts:
             self.n_own * math.prod(self.radices[depth + 1 :])
             for depth in range(len(self.features))
         ]
-        self.known: dict[tuple[int, int], tuple[dict[int, Any], list[float]]] = {}
+        self.counts = lru_cache(_MAX_KNOWN_COUNTS)(self._counts)
         each, together, shared = program.values(pseudo)
-        counts, totals = self._counts(0, 0)
+        counts, totals = self.counts(0, 0)
         # The last state is that of missing cells, which add nothing.
         n_states = self.radices[0] - 1
         least = each + together / n_states
@@ -304,22 +304,17 @@ class Counts:
         self, depth: int, parents: int
     ) -> tuple[dict[int, list[float]], list[float]]:
         """Counts by class of states that occur with some parents', and sums."""
-        found = self.known.get((depth, parents))
-        if found is None:
-            size = self.sizes[depth]
-            first = bisect_left(self.cells, parents * size)
-            last = bisect_left(self.cells, (parents + 1) * size, first)
-            counts: dict[int, list[float]] = {}
-            sums = [0.0] * self.n_classes
-            for place in range(first, last):
-                state, label = divmod(self.cells[place] % self.n_own, self.n_classes)
-                own = counts.setdefault(state, [0.0] * self.n_classes)
-                own[label] += self.totals[place]
-                sums[label] += self.totals[place]
-            if len(self.known) >= _MOST_KNOWN:
-                self.known.clear()
-            found = self.known[depth, parents] = counts, sums
-        return found
+        size = self.sizes[depth]
+        first = bisect_left(self.cells, parents * size)
+        last = bisect_left(self.cells, (parents + 1) * size, first)
+        counts: dict[int, list[float]] = {}
+        sums = [0.0] * self.n_classes
+        for place in range(first, last):
+            state, label = divmod(self.cells[place] % self.n_own, self.n_classes)
+            own = counts.setdefault(state, [0.0] * self.n_classes)
+            own[label] += self.totals[place]
+            sums[label] += self.totals[place]
+        return counts, sums
 
     def add_to(self, nats: Any, codes: Sequence[int], given: Any) -> None:
         """Add the log share of the feature's state in each class, by depth.
@@ -342,7 +337,7 @@ class Counts:
                 # The last state is that of parents whose rows are too few.
                 exists = states[depth] < self.radices[depth] - 1
             if exists:
-                counts, totals = self._counts(depth, parents)
+                counts, totals = self.counts(depth, parents)
                 exists = any(totals)
             if exists:
                 logs = [
@@ -452,7 +447,7 @@ def _bent(share: float, rate: float) -> float:
 # Largest table that summing out may build: a list of some hundred megabytes.
 _MOST_CELLS = 5_000_000
 # Cells of sums that are kept.
-_MOST_KNOWN = 200_000
+_MAX_KNOWN_CELLS = 200_000
 # Orders of variables that are kept.
 _MOST_ORDERS = 20_000
 
@@ -518,7 +513,7 @@ class SumOut:
             table.family[-1] != self.label or len(table.family) == 1
             for table in self.tables
         )
-        self.orders: dict[Any, list[int]] = {}
+        self.order_of = lru_cache(_MOST_ORDERS)(self._order_of)
         self.sums: dict[Any, Table] = {}
         self.n_kept = 0
         self.prior = self.scores([])
@@ -544,7 +539,7 @@ class SumOut:
         views, logs = self._views(codes), self.numbers
         cells = [(first, table.step) for known, first, table in views if not known]
         left = [view for view in views if view[0]]
-        order = self._order(tuple([others for others, _, _ in left]))
+        order = self.order_of(tuple([others for others, _, _ in left]))
         scores = []
         for k in range(self.cards[self.label]):
             total = sum([logs[first + k * step] for first, step in cells])
@@ -568,10 +563,8 @@ class SumOut:
                 total += table.logs[0]
         return total
 
-    def _order(self, scopes: tuple[tuple[int, ...], ...]) -> list[int]:
+    def _order_of(self, scopes: tuple[tuple[int, ...], ...]) -> list[int]:
         """The variables of tables, that with the smallest product of tables first."""
-        if scopes in self.orders:
-            return self.orders[scopes]
         found, left = [], [set(scope) for scope in scopes]
         while any(left):
             joint: dict[int, set[int]] = {}
@@ -590,9 +583,6 @@ class SumOut:
             found.append(best)
             left = [scope for scope in left if best not in scope]
             left.append(joint[best] - {best})
-        if len(self.orders) >= _MOST_ORDERS:
-            self.orders.clear()
-        self.orders[scopes] = found
         return found
 
     def _summed(self, variable: int, views: Sequence[_View]) -> Table:
@@ -602,7 +592,7 @@ class SumOut:
         product, card = [sum(own) for own in zip(*columns)], self.cards[variable]
         starts = range(0, len(product), card)
         logs = [log_sum_exp(product[k : k + card]) for k in starts]
-        if self.n_kept > _MOST_KNOWN:
+        if self.n_kept > _MAX_KNOWN_CELLS:
             self.sums.clear()
             self.n_kept = 0
         self.n_kept += len(logs)
