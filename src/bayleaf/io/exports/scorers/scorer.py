@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -198,19 +199,28 @@ def script_scorer(predictor: Predictor) -> str:
 
 def _program(names: Iterable[str]) -> tuple[list[str], list[str]]:
     """The imports and the definitions that some names of the program need, in order."""
+    imports, definitions = _definitions()
+    needed, left = set[str](), [*names]
+    while left:
+        if (name := left.pop()) not in needed:
+            needed.add(name)
+            left += definitions.get(name, ("", ()))[1]
+    parts = dict.fromkeys(t for name, (t, _) in definitions.items() if name in needed)
+    return sorted(imports[name] for name in needed & {*imports}), [*parts]
+
+
+@cache
+def _definitions() -> tuple[dict[str, str], dict[str, tuple[str, set[str]]]]:
+    """Lines that import names; texts that define names, with the words in them."""
     folder = files("bayleaf.io.exports.scorers").joinpath("program")
-    imports, definitions = dict[str, str](), dict[str, str]()
+    imports: dict[str, str] = {}
+    definitions: dict[str, tuple[str, set[str]]] = {}
     for file in ("engine.py", "row_scorer.py"):
         source = folder.joinpath(file).read_text(encoding="utf-8")
         for module, own in re.findall(_IMPORT, source):
             start = f"from {module} import " if module else "import "
             imports |= {name: start + name for name in own.split(", ")}
         for part in re.split(_BETWEEN, source):
-            definitions |= dict.fromkeys(re.findall(_DEFINED, part), part.strip())
-    needed, left = set[str](), [*names]
-    while left:
-        if (name := left.pop()) not in needed:
-            needed.add(name)
-            left += re.findall(r"\w+", definitions.get(name, ""))
-    parts = dict.fromkeys(t for name, t in definitions.items() if name in needed)
-    return sorted(imports[name] for name in needed & {*imports}), [*parts]
+            found = part.strip(), {*re.findall(r"\w+", part)}
+            definitions |= dict.fromkeys(re.findall(_DEFINED, part), found)
+    return imports, definitions

@@ -43,13 +43,11 @@ from bayleaf.scoring.partial_cases import (
 from bayleaf.scoring.terms import (
     MAX_LOG_DENSITY,
     PRIOR,
-    Counts,
     Density,
     LogSum,
     Look,
     ScoringProgram,
     SumOut,
-    Term,
     Tree,
     Whole,
     program_of,
@@ -339,10 +337,11 @@ class CaseWeights:
         self._add_shares(sets)
         self.base = self._base(program.base)
         self.factors: dict[tuple[int, int], str] = {}
-        weighed = sorted(self._weighed(program.terms))
+        n_features, n_depths = self._alone.shape
+        weighed = [(v, n) for v in range(n_features) for n in range(-1, n_depths)]
         parts = batches(weighed, lambda own: len(own) <= _WEIGHTS_PER_STAGE)
         joins: list[str] = []
-        for part in [*parts] or [[]]:
+        for part in parts:
             columns = {"h": "h"} if not joins else {}
             columns |= {f"x{v}_{n + 1}": self._weight(v, n) for v, n in part}
             self.factors |= {(v, n): f"kw{len(joins)}.x{v}_{n + 1}" for v, n in part}
@@ -356,20 +355,6 @@ class CaseWeights:
         stage.keep_results()
         on = both(*(f"{name}.s{key} = {key}" for key in keys))
         return f" JOIN {stage.stage} AS {name} ON {on}"
-
-    def _weighed(self, terms: Sequence[Term]) -> set[tuple[int, int]]:
-        """The features and numbers of parents that some terms need."""
-        weighed: set[tuple[int, int]] = set()
-        for term in terms:
-            if isinstance(term, Counts):
-                weighed |= {(term.features[0], n) for n in range(len(term.features))}
-            elif isinstance(term, Tree):
-                weighed |= {(v, -1) for v in term.features.tolist() if v >= 0}
-            elif isinstance(term, Look):
-                weighed.add((term.owner, -1))
-            elif isinstance(term, Density):
-                weighed.add((term.features[0], -1))
-        return weighed
 
     def _base(self, learned: Floats) -> list[str]:
         """The base of each class: the log prior, and as learned where all is known."""
