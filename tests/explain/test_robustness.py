@@ -19,8 +19,6 @@ from bayleaf.explain import (
     robustness,
     robustness_of_rows,
 )
-from bayleaf.explain.certificates.changed_row import ChangedRow
-from bayleaf.explain.certificates.set_search import pattern_search
 from bayleaf.models.predictor import Predictor
 from covering import pairwise
 from offenders import check_each
@@ -261,15 +259,3 @@ def test_the_fewest_changes_are_those_of_all_pairs(
             assert ways.exact
             assert [len(one.changes) for one in ways] == [expected] * len(ways)
             assert bool(len(ways)) == (expected is not None)
-
-
-def test_patterns_of_a_few_among_many_features_are_summed_at_once() -> None:
-    # More features than an array has axes.
-    rng = np.random.default_rng(0)
-    y = rng.integers(2, size=100)
-    X = (rng.random((100, 70)) < 0.4 + 0.2 * y[:, None]).astype(int)
-    predictor = classifier("tan").fit(X, y)._predictor()
-    codes = predictor.encode(X[:1])
-    features = np.array([3, 40, 69])
-    row = ChangedRow(predictor, codes, features, np.full(3, 2))
-    assert pattern_search(row) is not None

@@ -15,6 +15,16 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+import pytest
+
+
+@contextlib.contextmanager
+def joined_above(n_entries: float) -> Iterator[None]:
+    """Queries join tables of more entries than this; others are conditions."""
+    with pytest.MonkeyPatch.context() as patch:
+        for limit in ("look_ups._MAX_CASES", "term_scores._FEW_ENTRIES"):
+            patch.setattr(f"bayleaf.io.exports.sql.{limit}", n_entries)
+        yield
 
 
 def run_duckdb(query: str, frame: pd.DataFrame, table: str = "t") -> pd.DataFrame:

@@ -179,8 +179,8 @@ TABLES = {
 
 
 @cache
-def fitted(case: str) -> tuple[Any, pd.DataFrame]:
-    """A tree fitted to a table of a case, and its rows with missing cells."""
+def fitted(case: str, kind: Any = TANClassifier) -> tuple[Any, pd.DataFrame]:
+    """A classifier fitted to a table of a case, and its rows with missing cells."""
     own = (CASES | TABLES)[case]
     rng = np.random.default_rng(5)
     y = rng.integers(len(own.labels), size=N_ROWS)
@@ -193,5 +193,5 @@ def fitted(case: str) -> tuple[Any, pd.DataFrame]:
     cells = values[codes % len(values)]
     names = pd.Index(own.names, dtype=object)
     X = pd.DataFrame(cells, columns=names, dtype=object)
-    model = TANClassifier(categorical_features=list(own.names)).fit(X, labels[y])
+    model = kind(categorical_features=list(own.names)).fit(X, labels[y])
     return model, X[:20]

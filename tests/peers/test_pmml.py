@@ -12,18 +12,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bayleaf import (
-    AveragedKDBClassifier,
-    BayesianNetworkClassifier,
-    KDBClassifier,
-    NaiveBayesClassifier,
-    TANClassifier,
-)
+from bayleaf import NaiveBayesClassifier
 from bayleaf.io.exports.scoring_sums import write_pmml as write_sums
 from bayleaf.io.formats.pmml import write_pmml
 from bayleaf.io.native.model_file import read_model
 from conftest import give_up
 from oracles.backends import whole_rows
+from oracles.pairs import PairsClassifier
 from oracles.three_tables import holed, tables
 
 pytestmark = pytest.mark.slow
@@ -75,13 +70,7 @@ def test_a_scoring_engine_finds_our_posteriors(
 
 @pytest.mark.parametrize(
     "classifier",
-    [
-        TANClassifier(),
-        KDBClassifier(k=2),
-        AveragedKDBClassifier(
-            n_networks=2, linear_families=False, class_trees=False, max_parents=2
-        ),
-    ],
+    [NaiveBayesClassifier(calibration="leave_one_out"), PairsClassifier()],
     ids=lambda classifier: type(classifier).__name__,
 )
 def test_a_scoring_engine_adds_up_joint_states(
@@ -114,30 +103,21 @@ def test_a_scoring_engine_adds_up_joint_states(
     results = [peer.predict(row) for row in cells.to_dict("records")]
     rows = [[result[f"probability_{label}"] for label in labels] for result in results]
     found = np.array(rows, dtype=float)
-    # Rows that would need a sum over states have no result, nor have partial cases of
-    # averages.
+    # Partial cases have no result under a temperature.
     scored = ~np.isnan(found).any(axis=1)
     assert scored[11:].all()
-    if isinstance(classifier, AveragedKDBClassifier):
+    if isinstance(classifier, NaiveBayesClassifier):
         assert (scored == whole_rows(classifier, frame)).all()
-    assert not scored.all()
     expected = classifier.predict_proba(frame)
     np.testing.assert_allclose(found[scored], expected[scored], atol=1e-9)
 
 
 ON_TABLES = {
     "naive Bayes": NaiveBayesClassifier(calibration="leave_one_out"),
-    "TAN": TANClassifier(),
-    "TAN, missing as a state": TANClassifier(missing="state"),
-    "KDB": KDBClassifier(k=2),
-    "averaged KDB": AveragedKDBClassifier(
-        n_networks=2,
-        linear_families=False,
-        class_trees=False,
-        max_parents=1,
-        random_state=0,
+    "naive Bayes, missing as a state": NaiveBayesClassifier(
+        missing="state", calibration="leave_one_out"
     ),
-    "a network": BayesianNetworkClassifier(),
+    "pairs": PairsClassifier(),
 }
 
 
@@ -162,11 +142,10 @@ def test_a_scoring_engine_answers_as_classifiers_do_on_tables(
     ]
     found = np.array(every, dtype=float)
     scored = ~np.isnan(found).any(axis=1)
-    # Rows that would need a sum over states have no result, nor have partial cases of
-    # averages and under a temperature.
-    if kind in ("naive Bayes", "averaged KDB"):
+    # Partial cases have no result under a temperature.
+    if kind == "naive Bayes":
         assert (scored == whole_rows(classifier, rows)).all()
-    assert scored.all() == (kind == "TAN, missing as a state")
+    assert scored.all() == (kind != "naive Bayes")
     assert scored.any()
     expected = classifier.predict_proba(rows)
     np.testing.assert_allclose(found[scored], expected[scored], atol=1e-9)

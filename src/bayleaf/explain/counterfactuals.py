@@ -14,17 +14,14 @@ from numpy.typing import NDArray
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.explain.certificates.changed_row import (
+    BudgetSpentError,
     ChangedRow,
+    SetSearch,
     changes_cell,
     changes_list,
     changes_text,
     check_counts,
     check_lists,
-)
-from bayleaf.explain.certificates.set_search import (
-    BudgetSpentError,
-    SetSearch,
-    blocks_of,
 )
 from bayleaf.explain.row_probability import JOINT, MARGINALS, has_joint
 from bayleaf.explain.subject import is_absent, predictor_of, row_of
@@ -391,7 +388,7 @@ def _cheapest_sets(
     search, best = SetSearch(row, budget, costs), list[_Ranked]()
     is_exact, work = True, Work()
     try:
-        for block in blocks_of(search, max_changes):
+        for block in search.blocks(max_changes):
             work.say(f"looking at sets of {counted(block.shape[1], 'change')}")
             sets = np.sort(block[aim(block)], axis=1)
             best = sorted([*best, *_ranked(row, costs, sets, best)])[:n]

@@ -130,8 +130,3 @@ def is_absent(codes: Codes, domain: Domain, feature: int) -> np.ndarray[Any, Any
     """Which rows miss a feature, be that a state of its own or not, (n_rows,)."""
     variable = domain[feature]
     return np.asarray(codes.column(feature) >= variable.n_known_states)
-
-
-def plain_label(label: Any) -> Any:
-    """A label as a plain Python value."""
-    return label.item() if isinstance(label, np.generic) else label

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import combinations
 from math import prod
 from typing import Any
@@ -11,17 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.data.codes import Codes
-from bayleaf.scoring.term_values import parts, product, sliced, summed_out
+from bayleaf.scoring.term_values import joint_scores, linked_factors, tabulated
 from bayleaf.scoring.terms import (
     Counts,
-    Density,
     Factor,
     Floats,
     LogSum,
-    Look,
     ScoringProgram,
     SumOut,
-    Tree,
 )
 
 Indices = NDArray[np.intp]
@@ -83,37 +80,6 @@ def worst_changes(
     return start, gains
 
 
-def joint_scores(
-    cards: Sequence[int],
-    factors: Sequence[Factor],
-    options: Mapping[int, Indices],
-    max_cells: float,
-) -> Floats:
-    """Sum out a network for all joint options of features, (n_classes, *n_options).
-
-    An option is a code of a known or missing cell; other variables are summed out.
-    Features with one option have no axis; each other one is the child of a variable
-    that chooses among them. ValueError if a table would have more cells.
-    """
-    single = {f: codes for f, codes in options.items() if len(codes) == 1}
-    known = {f: codes for f, codes in single.items() if codes[0] < cards[f]}
-    tables = [sliced(factor.variables, factor.logs, known) for factor in factors]
-    label, sizes = len(cards) - 1, list(cards)
-    for feature, codes in options.items():
-        if feature in single:
-            continue
-        logs = np.zeros((1, len(codes), cards[feature]))
-        rows = np.flatnonzero(codes < cards[feature])
-        logs[0, rows] = -np.inf
-        logs[0, rows, codes[rows]] = 0.0
-        tables.append(((len(sizes), feature), logs))
-        sizes.append(len(codes))
-    kept = [label, *range(len(cards), len(sizes))]
-    tables = summed_out(tables, sizes, set(kept), max_cells)
-    total = product(tables, kept)[0]
-    return np.broadcast_to(total, [sizes[v] for v in kept])
-
-
 def _charges(odds: Floats, now: Floats) -> list[Floats]:
     """Charges of the changes of each member of a table, (n_changes, n_classes)."""
     sizes = [size - 1 for size in odds.shape[1:]]
@@ -145,34 +111,13 @@ def _tables(
             raise _NoBoundsError
         if isinstance(term, SumOut):
             yield from _network_tables(term, options, chosen)
-        else:
-            yield _computed(term, options, chosen, len(program.base))
-
-
-def _computed(
-    term: Look | Counts | Density | Tree,
-    options: Sequence[Indices],
-    chosen: int,
-    n_classes: int,
-) -> _Table:
-    """The log-odds of a term, exactly, for all joint options of its features."""
-    if isinstance(term, Tree):
-        members = tuple(np.unique(term.features[term.features >= 0]).tolist())
-    elif isinstance(term, Look) and term.gate is not None:
-        members = tuple({*term.features, term.owner})
-    else:
-        members = term.features
-    sizes = [len(options[f]) for f in members]
-    n_cells = prod(sizes)
-    if n_cells * n_classes > _MAX_COMPUTED_CELLS:
-        raise _NoBoundsError
-    columns = [np.zeros(n_cells, np.intp)] * len(options)
-    for feature, places in zip(members, np.indices(sizes).reshape(len(sizes), -1)):
-        columns[feature] = options[feature][places]
-    scores = np.zeros((n_cells, n_classes))
-    for _, values in parts(term, columns, scores.shape):
-        scores += values
-    return members, (scores[:, [chosen]] - scores).T.reshape(n_classes, *sizes)
+            continue
+        # Other terms are exact.
+        table = tabulated(term, options, len(program.base), _MAX_COMPUTED_CELLS)
+        if table is None:
+            raise _NoBoundsError
+        features, nats = table
+        yield features, np.moveaxis(nats[..., [chosen]] - nats, -1, 0)
 
 
 def _network_tables(
@@ -181,7 +126,7 @@ def _network_tables(
     """Tables of a network: exact for small parts with latent variables."""
     label, n_classes = len(term.cards) - 1, term.cards[-1]
     parents = {v for factor in term.factors for v in factor.variables[:-1]}
-    for members, factors in _parts(term):
+    for members, factors in linked_factors(term):
         own = {f: options[f] for f in sorted(members) if f < len(options)}
         n_cells = prod(len(codes) for codes in own.values()) * n_classes
         if len(own) < len(members) and n_cells <= _MAX_COMPUTED_CELLS:
@@ -196,20 +141,6 @@ def _network_tables(
             if label in factor.variables:
                 features, odds = _least_odds(factor, options, term, parents, chosen)
                 yield features, term.weight * odds
-
-
-def _parts(term: SumOut) -> Iterator[tuple[set[int], tuple[Factor, ...]]]:
-    """Factors that share no variable but the class with others, and their variables."""
-    label = len(term.cards) - 1
-    parts: list[tuple[set[int], tuple[Factor, ...]]] = []
-    for factor in term.factors:
-        members = {*factor.variables} - {label}
-        factors: tuple[Factor, ...] = (factor,)
-        for own, others in [part for part in parts if part[0] & members]:
-            members, factors = members | own, (*others, *factors)
-        parts = [part for part in parts if not part[0] & members]
-        parts.append((members, factors))
-    yield from parts
 
 
 def _least_odds(

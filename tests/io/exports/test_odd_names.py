@@ -13,9 +13,17 @@ import pytest
 
 from bayleaf import to_onnx, to_sql
 from bayleaf.io.exports.writers import export_model
-from oracles.databases import Postgres, cells, postgres, run_duckdb, run_sqlite
+from oracles.databases import (
+    Postgres,
+    cells,
+    joined_above,
+    postgres,
+    run_duckdb,
+    run_sqlite,
+)
 from oracles.odd_tables import CASES, TABLES, fitted
 from oracles.onnx_runs import run_onnx
+from oracles.pairs import PairsClassifier
 from oracles.running_scorers import node_answers, python_answers
 
 Check = Callable[[str, Path], None]
@@ -32,9 +40,8 @@ def check_database(answer: Any, dialect: str, case: str) -> None:
     model, rows = fitted(case)
     schemas = {"main": "public"} if dialect == "postgres" else {}
     table = [schemas.get(part, part) for part in (CASES | TABLES)[case].table]
-    query = to_sql(
-        model, table=table, dialect=dialect, id_columns=["row"], form="values"
-    )
+    with joined_above(0):
+        query = to_sql(model, table=table, dialect=dialect, id_columns=["row"])
     found = answer(query, rows.infer_objects().assign(row=range(20)), table[-1])
     found = found.sort_values("row")
     n = len(model.classes_)
@@ -85,7 +92,7 @@ def check_javascript(case: str, folder: Path) -> None:
 
 def check_pmml(case: str, folder: Path) -> None:
     """Check that fields and the values of each field differ and are all there."""
-    model, _ = fitted(case)
+    model, _ = fitted(case, PairsClassifier)
     export_model(model, folder / "model.pmml")
     root = ElementTree.parse(folder / "model.pmml").getroot()
     kinds = ("DataField", "DerivedField", "OutputField")

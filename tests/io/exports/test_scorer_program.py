@@ -10,14 +10,13 @@ import pytest
 
 from bayleaf.data.codes import Codes
 from bayleaf.io.exports.scorers.classifier_content import program_content
-from bayleaf.io.exports.scorers.program.additive import Density as DensityInFile
-from bayleaf.io.exports.scorers.program.additive import Look as LookInFile
-from bayleaf.io.exports.scorers.program.additive import Tree as TreeInFile
+from bayleaf.io.exports.scorers.program.engine import Counts as CountsInFile
+from bayleaf.io.exports.scorers.program.engine import Density as DensityInFile
+from bayleaf.io.exports.scorers.program.engine import LogSum as LogSumInFile
+from bayleaf.io.exports.scorers.program.engine import Look as LookInFile
 from bayleaf.io.exports.scorers.program.engine import Program
-from bayleaf.io.exports.scorers.program.members import LogSum as LogSumInFile
-from bayleaf.io.exports.scorers.program.nested_counts import Counts as CountsInFile
-from bayleaf.io.exports.scorers.program.sums_out import SumOut as SumOutInFile
-from bayleaf.scoring.term_values import contributions, scores
+from bayleaf.io.exports.scorers.program.engine import SumOut as SumOutInFile
+from bayleaf.io.exports.scorers.program.engine import Tree as TreeInFile
 from bayleaf.scoring.terms import (
     PRIOR,
     Bank,
@@ -30,6 +29,7 @@ from bayleaf.scoring.terms import (
     Term,
     Tree,
 )
+from oracles.program_scores import contributions, scores
 from oracles.summed_products import sum_out_of
 
 CARDS, N_CLASSES, N_ROWS = (2, 3, 4), 3, 40

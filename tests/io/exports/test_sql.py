@@ -17,10 +17,10 @@ from bayleaf import to_sql
 from bayleaf.classifiers.shared.base import BayesianClassifier
 from bayleaf.datasets import load_heart, load_mushroom
 from bayleaf.io.exports.sql.words import DIALECTS
-from bayleaf.scoring.term_values import scores
 from bayleaf.scoring.terms import Bank, LogSum, Look, ScoringProgram, Term
 from offenders import check_each
-from oracles.databases import postgres, run_duckdb, run_sqlite
+from oracles.databases import joined_above, postgres, run_duckdb, run_sqlite
+from oracles.program_scores import scores
 
 pytest.importorskip("sqlglot")
 
@@ -102,17 +102,10 @@ def check(
     answer: Answer,
     dialect: str,
     explain: int = 0,
-    **options: Any,
 ) -> pd.DataFrame:
     """Check all that a query says of some rows; gives its answer."""
     table = rows.assign(row_number=np.arange(len(rows)))
-    query = to_sql(
-        model,
-        dialect=dialect,
-        explain=explain,
-        id_columns=["row_number"],
-        **options,
-    )
+    query = to_sql(model, dialect=dialect, explain=explain, id_columns=["row_number"])
     found = answer(query, table).sort_values("row_number").reset_index(drop=True)
     names = [f"probability_{label}" for label in model.classes_]
     assert len(found) == len(rows)
@@ -173,12 +166,13 @@ def test_sqlite_scores_and_explains_a_tree() -> None:
     check(model, holed(X, 20), run_sqlite, "sqlite", explain=2)
 
 
-@pytest.mark.parametrize("form", ["case", "values"])
-def test_both_forms_answer_alike(form: str) -> None:
+@pytest.mark.parametrize("n_entries", [0, np.inf])
+def test_joined_tables_and_conditions_answer_alike(n_entries: float) -> None:
     X, y = heart()
     model = bayleaf.KDBClassifier(k=1).fit(X[["sex", "chest_pain", "age"]], y)
     rows = holed(X, 20)[["sex", "chest_pain", "age"]]
-    check(model, rows, run_sqlite, "sqlite", form=form)
+    with joined_above(n_entries):
+        check(model, rows, run_sqlite, "sqlite")
 
 
 @pytest.mark.slow
@@ -325,7 +319,8 @@ def test_partial_cases_of_an_average_are_scored_in_each_dialect(dialect: str) ->
         (read,) = sqlglot.transpile(query, read=dialect, write="duckdb")
         return run_duckdb(read, table)
 
-    check(model, rows, answer, dialect, explain=2, form="case")
+    with joined_above(np.inf):
+        check(model, rows, answer, dialect, explain=2)
 
 
 @pytest.mark.parametrize("explain", [0, 2])
@@ -347,7 +342,6 @@ def test_wide_averages_weigh_partial_cases_in_several_stages(
 BAD_OPTIONS: list[Any] = [
     ({"dialect": "oracle"}, "dialect must be one of"),
     ({"explain": -1}, "explain must be at least 0"),
-    ({"form": "loops"}, "form must be"),
     ({"table": ""}, "table must be a name"),
     ({"id_columns": ["prediction"]}, "already has a column"),
     ({"max_states": 0}, "max_states must be at least 1"),

@@ -13,7 +13,14 @@ import bayleaf
 from bayleaf import to_sql
 from bayleaf.io.exports.sql.words import DIALECTS, probability_names
 from offenders import check_each
-from oracles.databases import Postgres, postgres, quoted, run_duckdb, run_sqlite
+from oracles.databases import (
+    Postgres,
+    joined_above,
+    postgres,
+    quoted,
+    run_duckdb,
+    run_sqlite,
+)
 
 pytest.importorskip("sqlglot")
 
@@ -146,10 +153,11 @@ def test_only_the_first_stage_reads_the_table_and_names_it(
 
     frame = pd.DataFrame({"source": ["x", "y"] * 9, "b": np.arange(18.0)})
     model = bayleaf.TANClassifier().fit(frame, ["p", "q", "r"] * 6)
-    for form in ("case", "values"):
-        query = to_sql(
-            model, table=table, dialect=dialect, id_columns=["n"], explain=1, form=form
-        )
+    for n_entries in (0, np.inf):
+        with joined_above(n_entries):
+            query = to_sql(
+                model, table=table, dialect=dialect, id_columns=["n"], explain=1
+            )
         (read,) = sqlglot.parse(query, dialect=dialect)
         stages = {cte.alias.lower(): cte.this for cte in read.find_all(exp.CTE)}
         name = table.split(".")[-1]

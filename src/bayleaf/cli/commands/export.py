@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 from cyclopts import Parameter
 
@@ -18,7 +18,6 @@ def export(
     table: str | None = None,
     explain: int | None = None,
     id_columns: Annotated[Strings, Parameter(name=["--id"])] = (),
-    form: Literal["auto", "case", "values"] | None = None,
 ) -> int:
     """Write a classifier as a program that scores without this library.
 
@@ -42,9 +41,6 @@ def export(
         Of a query: how many of the largest contributions it tells for each row.
     id_columns
         Of a query: a column of the table that it hands on; may be repeated.
-    form
-        Of a query: conditions (case), tables of numbers that are joined (values), or
-        by size (auto, the default).
     """
     from bayleaf.io.atomic import check_writable
     from bayleaf.io.exports.writers import export_model
@@ -55,7 +51,6 @@ def export(
         "table": table,
         "explain": explain,
         "id_columns": id_columns or None,
-        "form": form,
     }
     try:
         with progress(f"reading {model.name}"):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -13,39 +12,36 @@ import numpy as np
 
 from bayleaf.data.codes import Codes
 from bayleaf.explain.certificates.changed_row import (
+    BudgetSpentError,
     ChangedRow,
+    SetSearch,
     changes_cell,
     changes_list,
     changes_text,
     check_counts,
     check_lists,
 )
-from bayleaf.explain.certificates.set_search import (
-    BudgetSpentError,
-    PatternSearch,
-    SetSearch,
-    blocks_of,
-    pattern_search,
-)
 from bayleaf.explain.subject import (
     is_absent,
-    plain_label,
     predictor_of,
     row_of,
     rows_of,
 )
 from bayleaf.inference.states import find_variable
 from bayleaf.models.predictor import Predictor
-from bayleaf.results.html import Bar, bars_html, picture_html, table_html
+from bayleaf.results.document import Document, Items, Table
+from bayleaf.results.html import Bar, bars_html, picture_html
+from bayleaf.results.result import Record, Result
 from bayleaf.wording import brief, counted
 
 Kind = Literal["wrong", "missing"]
 KINDS: tuple[Kind, ...] = ("wrong", "missing")
-_WIDTH = 80
 
 
 @dataclass(frozen=True)
-class FewestCells:
+class FewestCells(
+    Record, keys={"becomes": "class", "n_tried": "sets_tried"}, computed=("exact",)
+):
     """How many cells have to be wrong, or missing, for another class.
 
     Parameters
@@ -88,16 +84,7 @@ class FewestCells:
 
     def to_dict(self) -> dict[str, Any]:
         """The certificate as plain values, ready for JSON."""
-        return {
-            "kind": self.kind,
-            "exact": self.exact,
-            "at_least": self.at_least,
-            "at_most": self.at_most,
-            "changes": changes_list(self.changes),
-            "class": plain_label(self.becomes),
-            "sets_tried": self.n_tried,
-            "bounded": self.bounded,
-        }
+        return super().to_dict() | {"changes": changes_list(self.changes)}
 
     def __repr__(self) -> str:
         return brief(self, self)
@@ -123,7 +110,7 @@ class FewestCells:
 
 
 @dataclass(frozen=True)
-class Robustness:
+class Robustness(Result, keys={"prediction": "class"}):
     """The fewest wrong and the fewest missing cells that flip a prediction.
 
     Parameters
@@ -138,46 +125,30 @@ class Robustness:
     wrong: FewestCells
     missing: FewestCells
 
-    def to_dict(self) -> dict[str, Any]:
-        """Both certificates as plain values, ready for JSON."""
-        return {
-            "class": plain_label(self.prediction),
-            "wrong": self.wrong.to_dict(),
-            "missing": self.missing.to_dict(),
-        }
-
-    def to_text(self) -> str:
-        """Write both certificates, at most 80 columns a line."""
-        lines = textwrap.wrap(f"how robust {self.prediction} is", _WIDTH)
-        for one in (self.wrong, self.missing):
-            lines += textwrap.wrap(
-                str(one), _WIDTH, initial_indent="  - ", subsequent_indent="    "
-            )
-        return "\n".join(lines)
-
-    def _repr_html_(self) -> str:
+    def document(self) -> Document:
+        """Both certificates as sentences."""
         rows = [
             (
                 f"{one.kind} cells",
                 one.number,
                 changes_cell(one.changes),
-                "" if one.becomes is None else one.becomes,
+                "" if one.becomes is None else str(one.becomes),
             )
             for one in (self.wrong, self.missing)
         ]
         heads = ["cells", "fewest that flip it", "such as", "then"]
-        title = f"How robust {self.prediction} is"
-        return picture_html(table_html(title, heads, rows))
+        items = [str(self.wrong), str(self.missing)]
+        return Document(
+            f"how robust {self.prediction} is",
+            [Items(items, table=Table(heads, rows, n_words=len(heads)))],
+        )
 
     def __repr__(self) -> str:
         return brief(self, str(self.prediction), str(self.wrong), str(self.missing))
 
-    def __str__(self) -> str:
-        return self.to_text()
-
 
 @dataclass(frozen=True)
-class RobustnessOfRows:
+class RobustnessOfRows(Result, keys={"items": "rows"}, computed=("distribution",)):
     """The robustness of the predictions of a table's rows.
 
     Parameters
@@ -209,14 +180,7 @@ class RobustnessOfRows:
             "missing": _counts(one.missing for one in self.items),
         }
 
-    def to_dict(self) -> dict[str, Any]:
-        """Distribution and certificates as plain values, ready for JSON."""
-        return {
-            "distribution": self.distribution,
-            "rows": [one.to_dict() for one in self.items],
-        }
-
-    def to_text(self) -> str:
+    def to_text(self, width: int = 80) -> str:
         """Write the distributions, a line each number of cells."""
         lines = []
         for kind, counts in self.distribution.items():
@@ -234,9 +198,6 @@ class RobustnessOfRows:
 
     def __repr__(self) -> str:
         return brief(self, counted(len(self), "row"))
-
-    def __str__(self) -> str:
-        return self.to_text()
 
 
 def _counts(found: Iterable[FewestCells]) -> dict[str, int]:
@@ -358,10 +319,10 @@ def _fewest_cells(row: ChangedRow, kind: Kind, budget: int) -> FewestCells:
     """Find the fewest cells of a row whose change flips it."""
     if not len(row.features) or len(row.predictor.classes) < 2:
         return FewestCells(kind, None, None, {}, None, 0, False)
-    search = _search(row, kind, budget)
+    search = SetSearch(row, budget)
     at_least, found, n_tried = None, None, 0
     try:
-        for block in blocks_of(search, search.n_features):
+        for block in search.blocks(search.n_features):
             hits = np.flatnonzero(row.flipped(block))
             n_tried += len(block)
             if len(hits):
@@ -381,14 +342,3 @@ def _fewest_cells(row: ChangedRow, kind: Kind, budget: int) -> FewestCells:
         n_tried,
         search.bounded,
     )
-
-
-def _search(row: ChangedRow, kind: Kind, budget: int) -> SetSearch | PatternSearch:
-    """Where sets that may do come from."""
-    domain = row.predictor.encoder.domain
-    own_states = any(domain[v].has_missing_state for v in row.features.tolist())
-    if kind == "missing" and not own_states:
-        patterns = pattern_search(row)
-        if patterns is not None:
-            return patterns
-    return SetSearch(row, budget)

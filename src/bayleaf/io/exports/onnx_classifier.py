@@ -18,6 +18,7 @@ from bayleaf.io.exports.onnx_operators import (
     OPSET,
     Graph,
     TermOperators,
+    known_shares,
     onnx_library,
 )
 from bayleaf.io.exports.writers import predictor_of
@@ -100,7 +101,7 @@ def to_onnx(model: Any) -> Any:
     features = list(map(str, predictor.model.domain.names[:-1]))
     operators = TermOperators(graph, codes, features, may_miss)
     scores = operators.scores(program_of(predictor.model))
-    scores = _calibrated(graph, predictor, scores, codes, cells)
+    scores = _calibrated(graph, predictor, scores, operators, cells)
     _write_results(graph, predictor, classes, scores, refused, outputs)
     return _assembled(graph, predictor, classes, inputs, outputs)
 
@@ -209,53 +210,25 @@ def _calibrated(
     graph: Graph,
     predictor: Predictor,
     scores: str,
-    codes: Sequence[str],
+    operators: TermOperators,
     cells: Sequence[FeatureCells],
 ) -> str:
     """Scores under the temperature and the prior shift; see `Predictor.calibration`."""
     temperature, shift = predictor.temperature, predictor.prior_shift
     scale: str | Floats = np.array(temperature)
     added: str | Floats | None = shift
-    unsure = [v for v, cell in enumerate(cells) if cell.may_be_unknown]
-    if temperature != 1.0 and unsure:
-        share = _known_share(graph, predictor.strengths, codes, cells, unsure)
+    if temperature != 1.0 and any(cell.may_be_unknown for cell in cells):
+        known = operators.known([cell.variable.n_states for cell in cells])
+        _, share = known_shares(graph, predictor.strengths, known)
         rest = graph.add("Sub", np.array(1.0), share)
         rate = graph.add("Add", share, graph.add("Mul", rest, scale))
         # Of rows that know all features it is the temperature, to the last bit.
-        scale = graph.add("Unsqueeze", graph.add("Div", scale, rate), [1])
+        scale = graph.add("Div", scale, rate)
         if shift is not None:
-            added = graph.add("Mul", graph.add("Unsqueeze", share, [1]), shift)
+            added = graph.add("Mul", share, shift)
     if temperature != 1.0:
         scores = graph.add("Div", scores, scale)
     return scores if added is None else graph.add("Add", scores, added)
-
-
-def _known_share(
-    graph: Graph,
-    strengths: Floats,
-    codes: Sequence[str],
-    cells: Sequence[FeatureCells],
-    unsure: Sequence[int],
-) -> str:
-    """Known share of strength without the strongest feature, (n_rows,)."""
-    joined = graph.add("Concat", *(codes[v] for v in unsure), axis=0)
-    columns = graph.add("Reshape", joined, [len(unsure), -1])
-    cards = np.array([[cells[v].variable.n_states] for v in unsure])
-    known = graph.add("Less", columns, cards)
-    # Sums of integers are exact, in any order.
-    shares = np.rint(strengths * (1e12 / strengths.sum()))
-    certain = np.delete(shares, unsure)
-    own = graph.add("Where", known, shares[unsure, None], np.array(0.0))
-    total = graph.add("ReduceSum", own, [0], keepdims=0)
-    top = graph.add("ReduceMax", own, axes=[0], keepdims=0)
-    if len(certain):
-        total = graph.add("Add", total, np.array(certain.sum()))
-        top = graph.add("Max", top, np.array(certain.max()))
-    if len(shares) > 1:
-        # Without the strongest feature.
-        total = graph.add("Sub", total, top)
-        shares = np.delete(shares, shares.argmax())
-    return graph.add("Div", total, np.array(shares.sum()))
 
 
 def _write_results(

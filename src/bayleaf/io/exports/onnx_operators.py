@@ -17,6 +17,7 @@ from bayleaf.scoring.partial_cases import (
     Sharing,
     deeper_weights,
 )
+from bayleaf.scoring.term_values import elimination
 from bayleaf.scoring.terms import (
     MAX_LOG_DENSITY,
     Bank,
@@ -145,7 +146,7 @@ class TermOperators:
         """Scores of the classes, (n_rows, n_classes)."""
         graph, sharing, weights = self._graph, program.sharing, None
         if sharing is not None and any(self._may_miss):
-            weights = CaseWeights(graph, sharing, self._known(program.cards))
+            weights = CaseWeights(graph, sharing, self.known(program.cards))
         if weights is None:
             parts = [graph.constant(program.base[None])]
             tables = fused(tables_of(program.terms), by_owner=False)
@@ -173,7 +174,7 @@ class TermOperators:
         zeros = graph.cast(graph.add("Mul", column, np.array(0)), "DOUBLE")
         return graph.add("Add", graph.joined("Add", parts), zeros)
 
-    def _known(self, cards: Sequence[int]) -> str:
+    def known(self, cards: Sequence[int]) -> str:
         """Whether each feature of a row has a state, (n_rows, n_features)."""
         graph = self._graph
         codes = [graph.add("Unsqueeze", code, [1]) for code in self._codes]
@@ -370,33 +371,22 @@ class TermOperators:
                 one = np.log(np.eye(cards[v]))
             table = np.concatenate([one, np.zeros((1, cards[v]))])
             tables.append(((v,), graph.add("Gather", table, codes[v])))
-        while dense:
-            scopes = {
-                v: sorted(
-                    {u for variables, _ in tables if v in variables for u in variables}
-                )
-                for v in dense
-            }
-            sizes = {v: prod(cards[u] for u in scope) for v, scope in scopes.items()}
-            # The variable whose sum makes the smallest table goes first.
-            v = min(dense, key=lambda v: (sizes[v], v))
-            if sizes[v] > _MAX_ROW_CELLS:
+        for v, rest in elimination([own for own, _ in tables], cards, {label}):
+            scope = sorted((v, *rest))
+            if (size := prod(cards[u] for u in scope)) > _MAX_ROW_CELLS:
                 name = f"latent variable {v - len(codes) + 1}"
                 if v < len(codes):
                     name = quoted(self._names[v])
                 raise ValueError(
-                    f"summing out {name} needs a table of {sizes[v]:,} cells "
+                    f"summing out {name} needs a table of {size:,} cells "
                     f"for each row, more than {_MAX_ROW_CELLS:,}; fit with fewer "
                     "parents or missing='state'"
                 )
-            scope, axis = scopes[v], scopes[v].index(v) + 1
-            product = self._product(
-                [table for table in tables if v in table[0]], scope, cards
-            )
+            touching = [table for table in tables if v in table[0]]
+            product, axis = self._product(touching, scope, cards), scope.index(v) + 1
             total = graph.add("Squeeze", graph.log_sum_exp(product, axis), [axis])
             tables = [table for table in tables if v not in table[0]]
-            tables.append((tuple(u for u in scope if u != v), total))
-            dense.remove(v)
+            tables.append((rest, total))
         return self._product(tables, [label], cards)
 
     def _product(
@@ -483,6 +473,29 @@ def _depth(features: Whole, children: Whole, roots: Whole) -> int:
     return depth
 
 
+def known_shares(graph: Graph, strengths: Floats, known: str) -> tuple[str, str]:
+    """Shares of strength as `partial_cases.known_shares`, exactly one for whole rows.
+
+    Of flags `known` (n_rows, n_features): (n_rows, n_features) and (n_rows, 1).
+    """
+    number = graph.add("ReduceSum", graph.cast(known, "INT64"), [1], keepdims=1)
+    is_whole = graph.add("Equal", number, np.array(len(strengths)))
+    if len(strengths) < 2:
+        return graph.constant(np.ones((1, 1))), graph.cast(is_whole, "DOUBLE")
+    counted = graph.add("Where", known, strengths[None], np.array(0.0))
+    summed = graph.add("ReduceSum", counted, [1], keepdims=1)
+    top = graph.add("ReduceMax", counted, axes=[1], keepdims=1)
+
+    def share(without: str | Floats, largest: Floats) -> str:
+        part = graph.add("Sub", summed, without)
+        part = graph.add("Div", part, strengths.sum() - largest)
+        clipped = graph.add("Clip", part, np.array(0.0), np.array(1.0))
+        return graph.add("Where", is_whole, np.array(1.0), clipped)
+
+    largest = strengths.max(keepdims=True)[None]
+    return share(strengths[None], strengths[None]), share(top, largest)
+
+
 class CaseWeights:
     """Weights of the terms of each row; `known` has shape (n_rows, n_features)."""
 
@@ -493,37 +506,12 @@ class CaseWeights:
         self._mixed: dict[int, str] = {}
 
     @cached_property
-    def _whole(self) -> str:
-        """Whether all features are known, (n_rows, 1)."""
-        graph, n_features = self._graph, len(self._sharing.weights)
-        flags = graph.cast(self._known, "INT64")
-        number = graph.add("ReduceSum", flags, [1], keepdims=1)
-        return graph.add("Equal", number, np.array(n_features))
-
-    @cached_property
     def _shares(self) -> tuple[str, str]:
         """How far features are as if alone, and the base as learned, by row."""
-        graph, rule = self._graph, self._sharing.rule
-        strengths, total = rule.strengths, rule.strengths.sum()
-        held = graph.add("Where", self._known, strengths[None], np.array(0.0))
-        summed = graph.add("ReduceSum", held, [1], keepdims=1)
-        if len(strengths) < 2:
-            others = graph.constant(np.ones((1, 1)))
-            beyond = graph.cast(self._whole, "DOUBLE")
-        else:
-            rest = graph.add("Sub", summed, strengths[None])
-            others = self._share(rest, (total - strengths)[None])
-            top = graph.add("ReduceMax", held, axes=[1], keepdims=1)
-            beyond = graph.add("Sub", summed, top)
-            beyond = self._share(beyond, np.array([[total - strengths.max()]]))
-        alone = graph.add("Sub", np.array(1.0), self._bent(others, rule.rate))
+        rule = self._sharing.rule
+        others, beyond = known_shares(self._graph, rule.strengths, self._known)
+        alone = self._graph.add("Sub", np.array(1.0), self._bent(others, rule.rate))
         return alone, self._bent(beyond, rule.base_rate)
-
-    def _share(self, part: str, total: Floats) -> str:
-        """Part of a total; one where all features are known."""
-        share = self._graph.add("Div", part, total)
-        share = self._graph.add("Clip", share, np.array(0.0), np.array(1.0))
-        return self._graph.add("Where", self._whole, np.array(1.0), share)
 
     def _bent(self, share: str, rate: float) -> str:
         """Zero at zero, one at one; above the share for rates above one."""

@@ -1,9 +1,8 @@
-"""Classifiers that are sums of terms as PMML's regression, for scoring engines."""
+"""Classifiers that are sums of tables as PMML's regression, for scoring engines."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -18,40 +17,25 @@ from bayleaf.io.formats import pmml
 from bayleaf.io.formats.pmml import derived_field, state_text, xml_lines
 from bayleaf.io.formats.xml_elements import xml_text
 from bayleaf.models.predictor import Predictor
-from bayleaf.scoring.fusing import fused, tables_of
-from bayleaf.scoring.terms import (
-    Counts,
-    Density,
-    Floats,
-    Look,
-    ScoringProgram,
-    SumOut,
-    Tree,
-    Whole,
-    joint_states,
-    program_of,
-)
-from bayleaf.wording import name_list, quoted
+from bayleaf.scoring.term_values import tabulated
+from bayleaf.scoring.terms import Floats, Look, SumOut, Term, program_of
+from bayleaf.wording import quoted
 
 # Coefficients above which a document is not written.
 _MAX_COEFFICIENTS = 1_000_000
-_SCOPE = (
-    "PMML holds models whose score is a sum of table look-ups: naive Bayes, TAN, KDB, "
-    "networks without latent variables, and averaged KDB of tables alone"
-)
-_WORDS = {Density: "numbers as regressions", Tree: "class trees"}
+# Features, and what their joint states add to each class, (*cards, n_classes).
+Table = tuple[tuple[int, ...], Floats]
 
 
 def write_pmml(model: Any, path: str | Path) -> None:
     """Write a classifier as PMML 4.4, which scoring engines read.
 
     Naive Bayes is a NaiveBayesModel; under a temperature or with ordered categories,
-    and for all other models, the document is a RegressionModel with a term for each
-    joint state of a feature and its parents. Rows whose missing cells would have to be
-    summed out have no result; under a temperature, and for averaged KDB, neither has
-    any partial case: a row with a missing cell in a column that had none in training,
-    or with a value not seen in training. ValueError if the model is not a sum of
-    look-ups, has a loss matrix, or names that PMML cannot hold.
+    and for models whose terms are tables, the document is a RegressionModel with a term
+    for each joint state of a table. Under a temperature partial cases have no result: a
+    row with a missing cell in a column that had none in training, or with a value not
+    seen in training. ValueError for other models, a loss matrix, or names that PMML
+    cannot hold.
     """
     predictor = predictor_of(model)
     if _is_naive_bayes(predictor):
@@ -78,28 +62,27 @@ def _is_naive_bayes(predictor: Predictor) -> bool:
 def _document(predictor: Predictor) -> Iterator[str]:
     """Lines of the whole file."""
     columns = feature_cells(predictor.encoder)
-    if predictor.model.sharing is not None or predictor.temperature != 1.0:
-        # What terms count depends on which features are known.
+    if predictor.temperature != 1.0:
+        # How much terms count depends on which features are known.
         columns = tuple(cells.known_only() for cells in columns)
     if any(cells.part is not None for cells in columns):
         raise ValueError(
             "PMML's dates have no parts such as months; give parts as columns of their "
             "own"
         )
-    total = _score_sum(predictor)
     target = predictor.model.domain[-1]
-    fields = _Fields(columns, total.tables)
-    _check_names(predictor.model.domain, columns, fields)
+    intercept, tables = _tables(predictor)
+    _check_names(predictor.model.domain, columns, len(tables))
     attributes = {
         "modelName": "sum of terms",
         "functionName": "classification",
         "normalizationMethod": "softmax",
     }
     inside = chain(
-        xml_lines("MiningSchema", {}, _mining_fields(columns, target.name, total)),
+        xml_lines("MiningSchema", {}, _mining_fields(columns, target.name)),
         xml_lines("Output", {}, pmml.output_fields(target)),
-        xml_lines("LocalTransformations", {}, _derived_fields(columns, fields)),
-        _regression_tables(predictor, total),
+        xml_lines("LocalTransformations", {}, _derived_fields(columns, tables)),
+        _regression_tables(predictor, intercept, tables),
     )
     yield from pmml.document(
         "sum of terms",
@@ -112,139 +95,73 @@ def _document(predictor: Predictor) -> Iterator[str]:
 # ---- the sum
 
 
-@dataclass(frozen=True, eq=False)
-class _ScoreSum:
-    """Scores of classes as a sum."""
-
-    intercept: Floats  # Nats of all rows.
-    tables: Sequence[Look]  # What joint states add.
-    inner: set[int]  # Features whose missing cells would have to be summed out.
-
-
-def _score_sum(predictor: Predictor) -> _ScoreSum:
-    """Scores of a model as a sum of tables; ValueError if they are none."""
+def _tables(predictor: Predictor) -> tuple[Floats, list[Table]]:
+    """Scores as an intercept (n_classes,) and tables; ValueError if they are not."""
+    program = program_of(predictor.model)
     if predictor.loss is not None:
         raise ValueError(
             "PMML's regression predicts the most probable class, but this model has a "
             "loss matrix; fit without loss"
         )
-    program = program_of(predictor.model)
-    intercept, tables = program.base, list(tables_of(program.terms))
-    inner, n_variables = set[int](), len(program.cards) + 1
-    for term in program.terms:
-        # A network that is the only term and has no latent variables is a sum.
-        is_alone = len(program.terms) == 1
-        if isinstance(term, SumOut) and is_alone and len(term.cards) == n_variables:
-            constant, tables, inner = _tables_of_network(term)
-            intercept = intercept + constant
-        elif not isinstance(term, Look | Counts):
-            raise _refusal(program)
-    nats = [intercept, *(table.rows for table in tables)]
-    if not all(np.isfinite(own).all() for own in nats):
+    if program.sharing is not None:
+        raise _refusal()
+    options, intercept = [np.arange(card) for card in program.cards], program.base
+    tables, left = list[Table](), _MAX_COEFFICIENTS
+    for look in chain.from_iterable(map(_looks, program.terms)):
+        if not look.features:
+            intercept = intercept + look.rows[0]
+            continue
+        table = tabulated(look, options, len(intercept), left)
+        if table is None:
+            raise ValueError(
+                f"as PMML this model has more than {_MAX_COEFFICIENTS:,} coefficients; "
+                "fit with fewer parents"
+            )
+        left -= table[1].size
+        tables.append(table)
+    if not all(np.isfinite(own).all() for own in (intercept, *(t for _, t in tables))):
         raise ValueError(
             "PMML's regression has no term for a probability of zero, which this model "
             "holds; fit with smoothing, or write it to .onnx"
         )
-    tables = fused(tables, by_owner=False)
-    size = sum(table.rows.size for table in tables)
-    if size > _MAX_COEFFICIENTS:
-        raise ValueError(
-            f"as PMML this model has {size:,} coefficients, more than "
-            f"{_MAX_COEFFICIENTS:,}; fit with fewer parents or networks"
-        )
-    return _ScoreSum(intercept, tables, inner)
+    return intercept, tables
 
 
-def _tables_of_network(term: SumOut) -> tuple[Floats, list[Look], set[int]]:
-    """The prior, tables of the factors that contain the class, and inner features."""
-    label = len(term.cards) - 1
-    prior, tables, inner = np.zeros(term.cards[label]), [], set()
+def _looks(term: Term) -> list[Look]:
+    """The tables that a term is: one per feature in naive Bayes."""
+    if isinstance(term, Look):
+        return [term]
+    if not isinstance(term, SumOut):
+        raise _refusal()
+    label, looks = len(term.cards) - 1, []
     for factor in term.factors:
-        inner |= set(factor.variables[:-1]) - {label}
-        if label not in factor.variables:
-            continue
-        logs = np.moveaxis(factor.logs, factor.variables.index(label), -1)
-        features = tuple(v for v in factor.variables if v != label)
-        if not features:
-            prior = prior + logs
-            continue
-        maps = tuple(np.arange(term.cards[v] + 1) for v in features)
-        rows = logs.reshape(-1, len(prior))
-        states = joint_states(np.arange(len(rows)), logs.shape[:-1])
-        tables.append(Look(factor.child, features, maps, states, rows))
-    return prior, tables, inner
+        if {*factor.variables} - {factor.child, label}:
+            raise _refusal()
+        nats = term.weight * factor.logs
+        if factor.child == label:
+            looks.append(Look.constant(nats))
+        elif label in factor.variables:
+            looks.append(Look.of_states(factor.child, len(nats.T), nats.T))
+    return looks
 
 
-def _refusal(program: ScoringProgram) -> ValueError:
-    """Name the terms that are not tables, and the remedy."""
-    if len(program.terms) == 1 and isinstance(program.terms[0], SumOut):
-        return ValueError(
-            f"{_SCOPE}; this one has latent variables; write it to .onnx instead"
-        )
-    words = {_WORDS[type(t)] for t in program.terms if type(t) in _WORDS}
-    if words and any(isinstance(term, Counts) for term in program.terms):
-        return ValueError(
-            f"{_SCOPE}; this average holds {name_list(sorted(words))} too; fit with "
-            "linear_families=False and class_trees=False"
-        )
-    return ValueError(f"{_SCOPE}; write this model to .onnx instead")
+def _refusal() -> ValueError:
+    return ValueError(
+        "PMML holds naive Bayes, and models whose terms are tables alone; write this "
+        "model to .onnx instead"
+    )
 
 
 # ---- fields
 
 
-class _Fields:
-    """Fields with the states of features in the codings of tables."""
-
-    def __init__(self, columns: Sequence[FeatureCells], tables: Sequence[Look]) -> None:
-        self._columns = columns
-        # Name of each coding of a feature, and state of each code that has one.
-        self.made: dict[tuple[int, bytes], tuple[str, list[tuple[str, int]]]] = {}
-        self.of_tables = [self._of_table(table) for table in tables]
-
-    def _of_table(self, table: Look) -> list[str]:
-        """Fields whose values, joined, are the keys of a table."""
-        names = [
-            self._field(feature, states, states[-1])
-            for feature, states in zip(table.features, table.maps, strict=True)
-        ]
-        if table.gate is not None:
-            names.append(self._field(table.owner, table.gate.astype(np.int64), 0))
-        return names
-
-    def _field(self, feature: int, states: Whole, absent: int) -> str:
-        """The field of a feature's states; that of its codes where they are equal."""
-        name = _code_name(self._columns[feature].column)
-        if np.array_equal(states, np.arange(len(states))):
-            return name
-        key = feature, states.tobytes()
-        if key not in self.made:
-            rows = [(str(c), s) for c, s in enumerate(states.tolist()) if s != absent]
-            self.made[key] = f"{name} in coding {len(self.made)}", rows
-        return self.made[key][0]
-
-    def lines(self) -> Iterator[str]:
-        """Lines of the fields of codings, then of those of tables."""
-        for (feature, _), (name, rows) in self.made.items():
-            source = _code_name(self._columns[feature].column)
-            yield from derived_field(name, _mapped(source, rows, {}))
-        for number, names in enumerate(self.of_tables):
-            references = [[*xml_lines("FieldRef", {"field": name})] for name in names]
-            comma = ['<Constant dataType="string">,</Constant>']
-            inside = iter(sum((comma + own for own in references[1:]), references[0]))
-            if len(names) > 1:
-                inside = xml_lines("Apply", {"function": "concat"}, inside)
-            yield from derived_field(f"term {number}", inside)
-
-
 def _check_names(
-    domain: Domain, columns: Sequence[FeatureCells], fields: _Fields
+    domain: Domain, columns: Sequence[FeatureCells], n_tables: int
 ) -> None:
     """Raise unless PMML can hold and distinguish all names and values."""
     made = [_code_name(variable.name) for variable in domain.variables[:-1]]
     made += [f"{name} if known" for name in made]
-    made += [name for name, _ in fields.made.values()]
-    made += [f"term {number}" for number in range(len(fields.of_tables))]
+    made += [f"term {number}" for number in range(n_tables)]
     for variable in domain:
         if variable.categories is None:
             where = f"variable {quoted(variable.name)} has states"
@@ -296,24 +213,22 @@ def _single_number(text: str) -> Iterator[str]:
     yield from xml_lines("Interval", {"closure": "closedClosed", **margins})
 
 
-def _mining_fields(
-    columns: Sequence[FeatureCells], target: object, total: _ScoreSum
-) -> Iterator[str]:
+def _mining_fields(columns: Sequence[FeatureCells], target: object) -> Iterator[str]:
     """Lines that say which cells are refused."""
-    for feature, cells in enumerate(columns):
-        is_inner = feature in total.inner
-        refuses = {None, cells.variable.n_states} if is_inner else {None}
+    for cells in columns:
         attributes = {"name": str(cells.column), "usageType": "active"}
-        if cells.missing in refuses:
+        if cells.missing is None:
             attributes["missingValueTreatment"] = "returnInvalid"
         if cells.kind == "values":
-            invalid = "returnInvalid" if cells.unknown in refuses else "asIs"
+            invalid = "returnInvalid" if cells.unknown is None else "asIs"
             attributes["invalidValueTreatment"] = invalid
         yield from xml_lines("MiningField", attributes)
     yield from xml_lines("MiningField", {"name": str(target), "usageType": "target"})
 
 
-def _derived_fields(columns: Sequence[FeatureCells], fields: _Fields) -> Iterator[str]:
+def _derived_fields(
+    columns: Sequence[FeatureCells], tables: Sequence[Table]
+) -> Iterator[str]:
     """Lines that make codes of cells, and joint states of codes."""
     for cells in columns:
         name = _code_name(cells.column)
@@ -323,7 +238,15 @@ def _derived_fields(columns: Sequence[FeatureCells], fields: _Fields) -> Iterato
         if cells.missing is not None and cells.missing != cells.variable.n_states:
             reference["mapMissingTo"] = str(cells.missing)
         yield from derived_field(name, xml_lines("FieldRef", reference))
-    yield from fields.lines()
+    for number, (features, _) in enumerate(tables):
+        fields = [
+            "".join(xml_lines("FieldRef", {"field": _code_name(columns[f].column)}))
+            for f in features
+        ]
+        joined = '<Constant dataType="string">,</Constant>'.join(fields)
+        apply = xml_lines("Apply", {"function": "concat"}, iter([joined]))
+        inside = iter(fields) if len(fields) == 1 else apply
+        yield from derived_field(f"term {number}", inside)
 
 
 def _mapped(
@@ -367,26 +290,25 @@ def _coded(cells: FeatureCells) -> Iterator[str]:
     yield from xml_lines("Discretize", attributes, bins)
 
 
-def _regression_tables(predictor: Predictor, total: _ScoreSum) -> Iterator[str]:
+def _regression_tables(
+    predictor: Predictor, intercept: Floats, tables: Sequence[Table]
+) -> Iterator[str]:
     """Lines with the intercept and the terms of each class."""
     temperature, shift = predictor.temperature, predictor.prior_shift
     for place, text in enumerate(pmml.state_texts(predictor.model.domain[-1])):
-        nats = float(total.intercept[place] / temperature)
+        nats = float(intercept[place] / temperature)
         nats += 0.0 if shift is None else float(shift[place])
         attributes = {"intercept": repr(nats), "targetCategory": text}
-        terms = _coefficients(total, place, temperature)
+        terms = chain.from_iterable(
+            xml_lines(
+                "CategoricalPredictor",
+                {
+                    "name": f"term {number}",
+                    "value": ",".join(map(str, states)),
+                    "coefficient": repr(float(table[(*states, place)] / temperature)),
+                },
+            )
+            for number, (_, table) in enumerate(tables)
+            for states in np.ndindex(table.shape[:-1])
+        )
         yield from xml_lines("RegressionTable", attributes, terms)
-
-
-def _coefficients(total: _ScoreSum, place: int, temperature: float) -> Iterator[str]:
-    """Lines with the terms of one class."""
-    for number, table in enumerate(total.tables):
-        # The last field of a table with a gate is the gate, which is open.
-        end = [] if table.gate is None else [1]
-        for states, row in zip(table.states.tolist(), table.rows, strict=True):
-            attributes = {
-                "name": f"term {number}",
-                "value": ",".join(map(str, [*states, *end])),
-                "coefficient": repr(float(row[place] / temperature)),
-            }
-            yield from xml_lines("CategoricalPredictor", attributes)

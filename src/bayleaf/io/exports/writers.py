@@ -26,24 +26,9 @@ _WRITERS: dict[str, tuple[str, str]] = {
 def export_model(model: Any, path: str | Path, **options: Any) -> None:
     """Write a classifier as a program of the system that the file's suffix names.
 
-    Parameters
-    ----------
-    model : fitted classifier, Predictor, SavedModel, str or Path
-        The classifier, or the model file of one.
-    path : str or Path
-        Where to; an older file is replaced only when all is written.
-    **options
-        What the writer of that suffix takes as well; those that are None are left out.
-
-    Raises
-    ------
-    ValueError
-        If the suffix is none of a known program, an option does not belong to it, or
-        the program cannot hold the model.
-    TypeError
-        If `model` is not a classifier.
-    OSError
-        If a file cannot be read or written.
+    The classifier is fitted, a Predictor, or a model file's path or content; options
+    are those of the suffix's writer, and those that are None are left out. ValueError
+    for an unknown suffix or option, or if the program cannot hold the model.
     """
     path = Path(path)
     if path.suffix.lower() not in _WRITERS:

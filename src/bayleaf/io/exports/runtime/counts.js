@@ -19,15 +19,15 @@ class Counts {
     let cell = 0;
     this.cells = Float64Array.from(shortNumbers(steps), (step) => (cell += step));
     this.totals = shortNumbers(totals);
-    this.weights = program.values(weights);
-    this.isUsed = this.weights.some((weight) => weight !== 0);
+    // Of each depth and all that follow.
+    this.weights = program.values(weights).slice();
+    for (let k = this.weights.length - 2; k >= 0; k -= 1) this.weights[k] += this.weights[k + 1];
     // By number of parents: how many cells share the states of so many parents.
     this.nOwn = this.radices[0] * this.nClasses;
     this.sizes = this.radices.map((_, depth) =>
       this.radices.slice(depth + 1).reduce((size, radix) => size * radix, this.nOwn));
     this.known = this.sizes.map(() => new Map());
     this.nKnown = 0;
-    this.nats = new Map();
     this.logs = new Map();
     const [each, together, shared] = program.values(pseudo);
     const { totals: all, counts } = this.#counts(0, 0);
@@ -60,46 +60,23 @@ class Counts {
     return { totals, counts };
   }
 
-  /** Add the weighted logs; where features are unknown, by the weights of the known ones. */
+  /**
+   * Add the logs of the state's share by the weight of each depth; where no cell has the
+   * parents' states, the depth before counts for all that follow.
+   */
   addTo(nats, codes, given) {
-    if (given ? !given.known[this.owner] : !this.isUsed) return;
+    if (given ? !given.known[this.owner] : !this.weights[0]) return;
     const states = this.features.map((feature, k) => this.maps[k][codes[feature]]);
     const key = states.reduce((sum, state, k) => sum * this.radices[k] + state, 0);
-    if (given) {
-      this.#addDepths(nats[this.owner], key, states, given.depths[this.owner]);
-      return;
-    }
     // A search for changes asks for the same states again and again.
-    if (!this.nats.has(key)) {
-      if (this.nats.size >= MOST_NATS_KNOWN) this.nats.clear();
-      this.nats.set(key, this.#nats(states));
-    }
-    added(nats[this.owner], this.nats.get(key));
-  }
-
-  /** Add what each depth changes, by weight. */
-  #addDepths(total, key, states, weights) {
     if (!this.logs.has(key)) {
       if (this.logs.size >= MOST_NATS_KNOWN) this.logs.clear();
       this.logs.set(key, this.#logs(states));
     }
     const logs = this.logs.get(key);
-    for (let depth = 0; depth < logs.length; depth += 1) {
-      const deeper = depth + 1 < logs.length ? weights[depth + 1] : 0;
-      addMultiple(total, logs[depth], weights[depth] - deeper);
-    }
-  }
-
-  /**
-   * The weighted logs of the state's share at each depth, by class; where no cell has the
-   * parents' states, the depth before is repeated.
-   */
-  #nats(states) {
-    const found = new Float64Array(this.nClasses);
-    const logs = this.#logs(states);
-    this.weights.forEach((weight, depth) =>
-      addMultiple(found, logs[Math.min(depth, logs.length - 1)] ?? found, weight));
-    return found;
+    const weights = given ? given.depths[this.owner] : this.weights;
+    logs.forEach((own, depth) => addMultiple(nats[this.owner], own,
+      weights[depth] - (depth + 1 < logs.length ? weights[depth + 1] : 0)));
   }
 
   /** The logs of the state's share at each depth at which a cell has the parents' states. */

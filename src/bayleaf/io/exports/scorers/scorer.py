@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-import ast
+import re
+from collections.abc import Iterable
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -14,19 +16,14 @@ from bayleaf.io.exports.scorers.classifier_content import scorer_content
 from bayleaf.io.exports.writers import predictor_of
 from bayleaf.models.predictor import Predictor
 
-# Modules that run each kind of term.
-_MODULES = {
-    "Look": "additive",
-    "Tree": "additive",
-    "Density": "additive",
-    "Counts": "nested_counts",
-    "Sharing": "sharing",
-    "SumOut": "sums_out",
-    "LogSum": "members",
-}
 # Larger models are compressed: a person would not read their numbers anyway.
 _PLAIN_CHARACTERS = 100_000
 _WIDTH = 4000
+# Names that lines import and define.
+_IMPORT = re.compile(r"^(?:from (\S+) )?import ([\w, ]+)$", re.M)
+# Empty lines between definitions; constants that follow each other are one.
+_BETWEEN = re.compile(r"\n\n\n|\n\n(?=[A-Z_#])")
+_DEFINED = re.compile(r"^(?:(?:def|class) )?(\w+)(?:\(|:| = )", re.M)
 
 _PYTHON_HEAD = '''\
 """Scores rows by a classifier, with nothing but the standard library of Python 3.8.
@@ -169,24 +166,21 @@ def write_scorer(model: Any, path: str | Path) -> None:
 def python_scorer(predictor: Predictor, name: str = "scorer.py") -> str:
     """The text of a Python file; its name stands in the usage that it tells."""
     content, kinds = scorer_content(predictor)
-    parts = dict.fromkeys(_MODULES[kind] for kind in kinds)
-    imports: set[str] = set()
-    bodies = [
-        _body(module, imports)
-        for module in ("engine", "row_cells", *parts, "scoring", "command")
-    ]
     text = script_json(content, plain_characters=_PLAIN_CHARACTERS, ascii_only=True)
     file = name if name.isascii() and name.isprintable() else "scorer.py"
     file = file.translate({ord(sign): "_" for sign in '"\\{}'})
     module = Path(file).stem
     module = module if module.isidentifier() else "scorer"
-    lines = ["from __future__ import annotations", "", *sorted(imports)]
     # String literals, one a line, that together are the text.
     pieces = [text[k : k + _WIDTH] for k in range(0, len(text), _WIDTH)]
     literals = "\n".join(f"    {piece!r}" for piece in pieces)
     tail = _PYTHON_TAIL.format(model=literals, kinds=", ".join(kinds))
     head = _PYTHON_HEAD.format(file=file, module=module)
-    return "\n".join([head, *lines, "", "", "\n\n\n".join([*bodies, tail])])
+    imports, bodies = _program(
+        [*kinds, "main", "read_document", "Any", "Mapping", "sys"]
+    )
+    lines = [head, "from __future__ import annotations", "", *imports, "", ""]
+    return "\n".join([*lines, "\n\n\n".join([*bodies, tail])])
 
 
 def script_scorer(predictor: Predictor) -> str:
@@ -203,22 +197,30 @@ def script_scorer(predictor: Predictor) -> str:
     return "\n".join([_SCRIPT_HEAD, *parts, f"const MODEL = {text};\n", tail])
 
 
-def _body(module: str, imports: set[str]) -> str:
-    """A module without its docstring and imports, which go into the set."""
+def _program(names: Iterable[str]) -> tuple[list[str], list[str]]:
+    """The imports and the definitions that some names of the program need, in order."""
+    imports, definitions = _definitions()
+    needed, left = set[str](), [*names]
+    while left:
+        if (name := left.pop()) not in needed:
+            needed.add(name)
+            left += definitions.get(name, ("", ()))[1]
+    parts = dict.fromkeys(t for name, (t, _) in definitions.items() if name in needed)
+    return sorted(imports[name] for name in needed & {*imports}), [*parts]
+
+
+@cache
+def _definitions() -> tuple[dict[str, str], dict[str, tuple[str, set[str]]]]:
+    """Lines that import names; texts that define names, with the words in them."""
     folder = files("bayleaf.io.exports.scorers").joinpath("program")
-    source = folder.joinpath(f"{module}.py").read_text(encoding="utf-8")
-    # Nothing but constants follows the imports before the first two empty lines.
-    head, _, rest = source.partition("\n\n\n")
-    kept, tree = head.splitlines(), ast.parse(head)
-    for place, node in enumerate(tree.body):
-        is_import = isinstance(node, ast.Import | ast.ImportFrom)
-        if not is_import and place:
-            continue
-        for line in range(node.lineno - 1, node.end_lineno or node.lineno):
-            kept[line] = ""
-        own = isinstance(node, ast.ImportFrom) and (node.module or "").startswith(
-            ("bayleaf", "__future__")
-        )
-        if is_import and not own:
-            imports.add(ast.unparse(node))
-    return "\n".join([*kept, "", "", rest]).strip()
+    imports: dict[str, str] = {}
+    definitions: dict[str, tuple[str, set[str]]] = {}
+    for file in ("engine.py", "row_scorer.py"):
+        source = folder.joinpath(file).read_text(encoding="utf-8")
+        for module, own in re.findall(_IMPORT, source):
+            start = f"from {module} import " if module else "import "
+            imports |= {name: start + name for name in own.split(", ")}
+        for part in re.split(_BETWEEN, source):
+            found = part.strip(), {*re.findall(r"\w+", part)}
+            definitions |= dict.fromkeys(re.findall(_DEFINED, part), found)
+    return imports, definitions

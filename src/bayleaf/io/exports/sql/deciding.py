@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-
-import numpy as np
+from collections.abc import Callable, Mapping, Sequence
 
 from bayleaf.io.exports.feature_cells import FeatureCells
 from bayleaf.io.exports.sql.stages import Columns, Rows
 from bayleaf.io.exports.sql.words import (
     NEVER,
+    ZERO,
     both,
     case,
     chosen,
@@ -22,6 +21,7 @@ from bayleaf.io.exports.sql.words import (
     text,
 )
 from bayleaf.models.predictor import Predictor
+from bayleaf.scoring.terms import Floats
 
 
 class Decision:
@@ -77,18 +77,8 @@ class Decision:
 
         As `Predictor.calibration`; both are constants where all features are known.
         """
-        strengths, known = self.predictor.strengths, self._known
-        # Integers are shorter, and their sums exact.
-        shares = np.rint(strengths * (1e12 / strengths.sum())).astype(int).tolist()
-        certain = [share for v, share in enumerate(shares) if v not in known]
-        least = max(certain, default=0)
-        by_share = sorted(known, key=lambda v: -shares[v])
-        stronger = [(known[v], num(shares[v])) for v in by_share if shares[v] > least]
-        parts = [case([(test, num(shares[v]))], "0") for v, test in known.items()]
-        beyond = f"({plus(num(sum(certain)), *parts)} - {case(stronger, num(least))})"
-        total = float(sum(shares) - max(shares)) or 1.0
-        share = f"({beyond} / {num(total)})"
-        rows.extend({"ks": case([(both(*known.values()), "1e0")], share)})
+        _, beyond = add_known_shares(rows, self.predictor.strengths, self._known)
+        rows.extend({"ks": beyond}, without=["kg", "km"])
         temperature = num(float(self.predictor.temperature))
         tau = f"({temperature} / (ks + (1 - ks) * {temperature}))"
         rows.extend({"tau": tau})
@@ -124,6 +114,36 @@ class Decision:
         rows.extend(
             columns, without=[f"{slot}_{c}" for slot in slots for c in self._classes]
         )
+
+
+def add_known_shares(
+    rows: Rows, strengths: Floats, known: Mapping[int, str]
+) -> tuple[list[str], str]:
+    """Shares of strength as `partial_cases.known_shares`, exactly one for whole rows.
+
+    Features that may be unknown have conditions. Adds kg of the strength that is known
+    and km of the strongest, of which the shares are made.
+    """
+    total = float(strengths.sum())
+    certain = [own for v, own in enumerate(strengths.tolist()) if v not in known]
+    least, all_known = max(certain, default=0.0), both(*known.values())
+    parts = [case([(test, num(strengths[v]))], ZERO) for v, test in known.items()]
+    stronger = [
+        (known[v], num(strengths[v]))
+        for v in sorted(known, key=lambda v: -strengths[v])
+        if strengths[v] > least
+    ]
+    summed = plus(num(float(sum(certain))), *parts)
+    summed = case([(all_known, num(total))], summed)
+    rows.extend({"kg": summed, "km": case(stronger, num(least))})
+    if len(strengths) < 2:
+        return [num(1.0)], case([(all_known, num(1.0))], ZERO)
+
+    def share(part: str, whole: float) -> str:
+        return highest([lowest([f"((kg - {part}) / {num(whole)})", num(1.0)]), ZERO])
+
+    others = [share(num(own), total - own) for own in strengths.tolist()]
+    return others, share("km", total - float(strengths.max()))
 
 
 def _add_best(

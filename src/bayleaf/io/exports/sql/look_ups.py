@@ -6,11 +6,11 @@ becomes a row for every table, with the number of its joint state, and is added 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +30,8 @@ from bayleaf.io.exports.sql.words import (
 )
 from bayleaf.scoring.terms import Floats, Whole
 
+# Entries of a table beyond which it is joined, and not written as conditions.
+_MAX_CASES = 200
 # Tables that one stage may join; SQLite allows 64.
 _MAX_JOINS = 40
 # Tables written as conditions in one stage.
@@ -119,16 +121,8 @@ def _joint(columns: Sequence[str], radices: Sequence[int]) -> str:
     return key
 
 
-class Joined(NamedTuple):
-    """A stage with columns v{class} of nats, joined by its keys if a row has them."""
-
-    stage: str
-    keys: Mapping[str, str]
-    outputs: Collection[int]
-
-
 # A slot, and what is added to it: by look-up, or an expression for each class.
-Addend = tuple[str, Table | Joined | Sequence[str]]
+Addend = tuple[str, Table | Sequence[str]]
 
 
 def add_up(
@@ -139,10 +133,8 @@ def add_up(
     Those of further slots are zero where nothing is added.
     """
 
-    def is_joined(term: Table | Joined | Sequence[str]) -> bool:
-        if isinstance(term, Table):
-            return rows.is_joined(len(term.values))
-        return isinstance(term, Joined)
+    def is_joined(term: Table | Sequence[str]) -> bool:
+        return isinstance(term, Table) and len(term.values) > _MAX_CASES
 
     def fits(batch: Sequence[Addend]) -> bool:
         n_joins = sum(is_joined(term) for _, term in batch)
@@ -156,17 +148,10 @@ def add_up(
         joins: list[str] = []
         for slot, term in batch:
             factor = term.factor if isinstance(term, Table) else ""
-            if isinstance(term, Table):
-                join, classes = is_joined(term), range(n_classes)
-                term = _joined(rows, term) if join else list(map(term.cases, classes))
-            if isinstance(term, Joined):
-                alias = f"j{len(joins)}"
-                on = both(*(f"{alias}.{key} = {v}" for key, v in term.keys.items()))
-                joins.append(f" LEFT JOIN {term.stage} AS {alias} ON {on}")
-                term = [
-                    f"COALESCE({alias}.v{c}, {ZERO})" if c in term.outputs else ZERO
-                    for c in range(n_classes)
-                ]
+            if isinstance(term, Table) and is_joined(term):
+                term = _joined(rows, term, joins, n_classes)
+            elif isinstance(term, Table):
+                term = list(map(term.cases, range(n_classes)))
             for c, value in enumerate(term):
                 key = f"{slot}_{c}"
                 old = [key] if key in rows.columns else []
@@ -179,13 +164,17 @@ def add_up(
         rows.extend(zeros)
 
 
-def _joined(rows: Rows, table: Table) -> Joined:
-    """A table as a stage."""
-    values = {f"v{c}": table.values[:, c] for c in table.outputs}
+def _joined(rows: Rows, table: Table, joins: list[str], n_classes: int) -> list[str]:
+    """Join a table, and return its nats by class."""
     # Elsewhere rows must be listed: databases plan joins by their number.
     write = _keyed if rows.dialect == "duckdb" else _listed
-    stage = write(rows, table.keys, values)
-    return Joined(stage, {"k": table.key}, table.outputs)
+    outputs, alias = table.outputs, f"j{len(joins)}"
+    stage = write(rows, table.keys, {f"v{c}": table.values[:, c] for c in outputs})
+    joins.append(f" LEFT JOIN {stage} AS {alias} ON {alias}.k = {table.key}")
+    return [
+        f"COALESCE({alias}.v{c}, {ZERO})" if c in outputs else ZERO
+        for c in range(n_classes)
+    ]
 
 
 def _keyed(rows: Rows, keys: Whole, values: Mapping[str, Floats]) -> str:

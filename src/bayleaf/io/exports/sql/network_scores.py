@@ -14,12 +14,11 @@ from math import prod
 
 import numpy as np
 
-from bayleaf.inference.log_sums import log_sum_exp
 from bayleaf.io.exports.sql.look_ups import Table, add_terms, add_up, check_size
 from bayleaf.io.exports.sql.stages import Columns, Rows, kept
 from bayleaf.io.exports.sql.words import ZERO, both, case, either, highest, nats
-from bayleaf.scoring.term_values import product, summed_out
-from bayleaf.scoring.terms import Floats, SumOut
+from bayleaf.scoring.term_values import joint_scores, linked_factors
+from bayleaf.scoring.terms import SumOut
 from bayleaf.wording import quoted
 
 # Cells of a table with the class as one axis.
@@ -39,7 +38,7 @@ class ScoredNetwork:
     """
 
     def __init__(self, term: SumOut, names: Sequence[str | int]) -> None:
-        self._names = names
+        self._names, self.term = names, term
         self.cards = term.cards
         self.label, self.n_classes = len(self.cards) - 1, self.cards[-1]
         self.n_features = len(names) - 1
@@ -145,18 +144,20 @@ def _block_terms(rows: Rows, scored: ScoredNetwork) -> list[tuple[str, Table]]:
     """Tables of all blocks; none if one of them is too large, or without latents."""
     if not scored.latents or not scored.class_is_root:
         return []
-    blocks: list[set[int]] = []
-    for child in range(scored.label):
-        family = {child, *scored.parents[child]}
-        linked = [block for block in blocks if block & family]
-        blocks = [block for block in blocks if not block & family]
-        blocks.append(family.union(*linked))
-    members = [[v for v in scored.order if v in block] for block in blocks]
-    if max(prod(scored.cards[v] + 1 for v in own) for own in members) > _MAX_CODES:
+    blocks = [
+        ([v for v in scored.order if v in members], factors)
+        for members, factors in linked_factors(scored.term)
+        if members
+    ]
+    if max(prod(scored.cards[v] + 1 for v in own) for own, _ in blocks) > _MAX_CODES:
         return []
     terms: list[tuple[str, Table]] = []
-    for block, features in zip(blocks, members, strict=True):
-        whole, n_features = _block_table(scored, block, features), len(features)
+    for features, factors in blocks:
+        options = {v: np.arange(scored.cards[v] + 1) for v in features}
+        scores = joint_scores(scored.cards, factors, options)
+        n_features, whole = len(features), np.moveaxis(scores, 0, -1)
+        # Exactly zero where all features are missing.
+        whole = whole - whole[(-1,) * n_features]
         for n in range(1 if rows.is_reported else max(1, n_features), n_features + 1):
             codes = (slice(None),) * n + (-1,) * (n_features - n)
             values = whole[codes]
@@ -168,24 +169,6 @@ def _block_terms(rows: Rows, scored: ScoredNetwork) -> list[tuple[str, Table]]:
             names = [scored.codes[v] for v in features[:n]]
             terms.append((slot, Table.dense(names, values)))
     return terms
-
-
-def _block_table(scored: ScoredNetwork, block: set[int], features: list[int]) -> Floats:
-    """Nats by the codes of a block, shape (*codes, n_classes)."""
-    factors = [scored.factors[v] for v in sorted(block)]
-    axes = [*features, scored.label]
-    tables = summed_out(
-        [(factor.variables, factor.logs[None]) for factor in factors],
-        scored.cards,
-        set(axes),
-    )
-    values = product(tables, axes)[0]
-    values = np.broadcast_to(values, [scored.cards[v] for v in axes])
-    for axis in range(len(features)):
-        missing = np.expand_dims(log_sum_exp(values, axis=axis), axis)
-        values = np.concatenate([values, missing], axis=axis)
-    # Exactly zero where all features are missing.
-    return np.asarray(values - values[(-1,) * len(features)])
 
 
 # ---- missing cells

@@ -15,16 +15,12 @@ from bayleaf.io.exports.sql.words import (
     written,
 )
 
-# Entries of a table beyond which it is joined, where the size decides.
-_MAX_CASES = 200
 # Columns of a stage; PostgreSQL allows 1664.
 _MAX_COLUMNS = 1500
 # Databases that otherwise write the expressions of one stage into the next, where each
 # use of a column would be computed again.
 _MATERIALIZED = ("postgres", "sqlite")
 _KEPT = " MATERIALIZED"
-# MySQL keeps a stage as it is if its rows are limited.
-_ALL_ROWS = " LIMIT 9223372036854775807"
 
 Columns = dict[str, str]
 
@@ -32,12 +28,12 @@ Columns = dict[str, str]
 class Rows:
     """The stages of a query, of which the last has the columns of all rows.
 
-    No stage has the name of the user's table. Tables are conditions ("case"), joined
-    ("values") or either by size; if reported, nats of each feature have columns.
+    No stage has the name of the user's table. If reported, nats of each feature have
+    columns.
     """
 
-    def __init__(self, dialect: str, table: str, form: str, is_reported: bool) -> None:
-        self.dialect, self.form, self.is_reported = dialect, form, is_reported
+    def __init__(self, dialect: str, table: str, is_reported: bool) -> None:
+        self.dialect, self.is_reported = dialect, is_reported
         self.stage = ""
         self.columns: list[str] = []
         # Joins of stages with factors of terms, and the columns that they need.
@@ -49,11 +45,6 @@ class Rows:
     def slot(self, feature: int) -> str:
         """Where nats of a feature are added: to the score, or apart to be reported."""
         return f"f{feature}" if self.is_reported else "s"
-
-    def is_joined(self, n_entries: int) -> bool:
-        """Whether a table is joined, and not written as conditions."""
-        by_size = self.form == "auto" and n_entries > _MAX_CASES
-        return self.form == "values" or by_size
 
     def branch(self) -> Rows:
         """Other rows that follow from the same stages."""
@@ -85,8 +76,7 @@ class Rows:
                 f"the query would need {len(columns)} columns in a stage, more than "
                 "databases allow; leave the explanation out or use fewer features"
             )
-        limit = _ALL_ROWS if self.dialect == "mysql" and "GROUP BY" not in tail else ""
-        self.stage = self.add(_select(columns, source or self.stage) + tail + limit)
+        self.stage = self.add(_select(columns, source or self.stage) + tail)
         self.columns = list(columns)
 
     def extend(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -38,8 +38,6 @@ from bayleaf.io.exports.writers import predictor_of
 from bayleaf.models.predictor import Predictor
 from bayleaf.wording import name_list, quoted
 
-Form = Literal["auto", "case", "values"]
-
 # Rows that one row may become while its missing cells are summed out.
 _MOST_STATES = 100_000
 
@@ -68,7 +66,6 @@ def to_sql(
     dialect: str = "duckdb",
     explain: int = 0,
     id_columns: Sequence[str] = (),
-    form: Form = "auto",
     max_states: int = _MOST_STATES,
 ) -> str:
     """Write a classifier as one query over a table of its features.
@@ -94,9 +91,6 @@ def to_sql(
     id_columns : sequence of str, default=()
         Columns of the table that the query hands on, with names that no other column
         of the result has in the database's comparison. Rows come in no given order.
-    form : {"auto", "case", "values"}, default="auto"
-        Whether the model's tables are conditions, or tables that are joined; by
-        default small ones are the former and large ones the latter.
     max_states : int, default=100_000
         Into how many rows a row may turn while its missing cells are summed out; a row
         that would need more has neither class nor probabilities.
@@ -124,13 +118,13 @@ def to_sql(
     impossible, the query gives no class and no probabilities. The logarithm of zero is
     written as -1e300.
     """
-    _check_arguments(dialect, explain, form, max_states)
+    _check_arguments(dialect, explain, max_states)
     parts, ids = table_parts(table), id_names(id_columns)
     predictor = predictor_of(model)
     cells, classes = feature_cells(predictor.encoder), predictor.classes.tolist()
     check_columns((str(own.column) for own in cells), dialect)
     check_labels(classes, dialect)
-    rows = Rows(dialect, parts[-1], form, explain > 0)
+    rows = Rows(dialect, parts[-1], explain > 0)
     _add_codes(rows, parts, ids, cells)
     decision = Decision(predictor, cells)
     remark = add_scores(rows, decision, max_states)
@@ -162,7 +156,6 @@ def write_sql(
     dialect: str = "duckdb",
     explain: int = 0,
     id_columns: Sequence[str] = (),
-    form: Form = "auto",
 ) -> None:
     """Write what `to_sql` gives to a file.
 
@@ -174,12 +167,11 @@ def write_sql(
         dialect=dialect,
         explain=explain,
         id_columns=id_columns,
-        form=form,
     )
     write_export(path, query)
 
 
-def _check_arguments(dialect: str, explain: int, form: str, max_states: int) -> None:
+def _check_arguments(dialect: str, explain: int, max_states: int) -> None:
     """Raise ValueError unless arguments are among those allowed."""
     if dialect not in DIALECTS:
         raise ValueError(
@@ -187,8 +179,6 @@ def _check_arguments(dialect: str, explain: int, form: str, max_states: int) -> 
         )
     if explain < 0:
         raise ValueError(f"explain must be at least 0, got {explain}")
-    if form not in ("auto", "case", "values"):
-        raise ValueError(f"form must be 'auto', 'case' or 'values', got {quoted(form)}")
     if max_states < 1:
         raise ValueError(f"max_states must be at least 1, got {max_states}")
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from bayleaf.io.exports.feature_cells import FeatureCells
-from bayleaf.io.exports.sql.deciding import Decision
+from bayleaf.io.exports.sql.deciding import Decision, add_known_shares
 from bayleaf.io.exports.sql.ensembles import Average
 from bayleaf.io.exports.sql.look_ups import (
     Addend,
@@ -27,7 +27,6 @@ from bayleaf.io.exports.sql.words import (
     both,
     case,
     chosen,
-    highest,
     lowest,
     nats,
     num,
@@ -44,13 +43,11 @@ from bayleaf.scoring.partial_cases import (
 from bayleaf.scoring.terms import (
     MAX_LOG_DENSITY,
     PRIOR,
-    Counts,
     Density,
     LogSum,
     Look,
     ScoringProgram,
     SumOut,
-    Term,
     Tree,
     Whole,
     program_of,
@@ -143,7 +140,7 @@ def _add_tables(
     coded, new = _coded(looks)
     tables = [(rows.slot(look.owner), table) for (_, look), table in zip(looks, coded)]
     n_entries = sum(len(table.values) for table in coded)
-    if rows.form == "case" or (rows.form == "auto" and n_entries <= _FEW_ENTRIES):
+    if n_entries <= _FEW_ENTRIES:
         check_size(coded)
         if new:
             rows.extend(new)
@@ -340,10 +337,11 @@ class CaseWeights:
         self._add_shares(sets)
         self.base = self._base(program.base)
         self.factors: dict[tuple[int, int], str] = {}
-        weighed = sorted(self._weighed(program.terms))
+        n_features, n_depths = self._alone.shape
+        weighed = [(v, n) for v in range(n_features) for n in range(-1, n_depths)]
         parts = batches(weighed, lambda own: len(own) <= _WEIGHTS_PER_STAGE)
         joins: list[str] = []
-        for part in [*parts] or [[]]:
+        for part in parts:
             columns = {"h": "h"} if not joins else {}
             columns |= {f"x{v}_{n + 1}": self._weight(v, n) for v, n in part}
             self.factors |= {(v, n): f"kw{len(joins)}.x{v}_{n + 1}" for v, n in part}
@@ -358,20 +356,6 @@ class CaseWeights:
         on = both(*(f"{name}.s{key} = {key}" for key in keys))
         return f" JOIN {stage.stage} AS {name} ON {on}"
 
-    def _weighed(self, terms: Sequence[Term]) -> set[tuple[int, int]]:
-        """The features and numbers of parents that some terms need."""
-        weighed: set[tuple[int, int]] = set()
-        for term in terms:
-            if isinstance(term, Counts):
-                weighed |= {(term.features[0], n) for n in range(len(term.features))}
-            elif isinstance(term, Tree):
-                weighed |= {(v, -1) for v in term.features.tolist() if v >= 0}
-            elif isinstance(term, Look):
-                weighed.add((term.owner, -1))
-            elif isinstance(term, Density):
-                weighed.add((term.features[0], -1))
-        return weighed
-
     def _base(self, learned: Floats) -> list[str]:
         """The base of each class: the log prior, and as learned where all is known."""
         values = []
@@ -383,34 +367,13 @@ class CaseWeights:
 
     def _add_shares(self, sets: Rows) -> None:
         """Add h of the base, and a{feature} of how far a feature is as if alone."""
-        rule, flags = self._sharing.rule, self._flags
-        strengths, total = rule.strengths, float(rule.strengths.sum())
-        certain = [own for v, own in enumerate(strengths.tolist()) if v not in flags]
-        least = max(certain, default=0.0)
-        parts = [case([(f"k{v} = 1", num(strengths[v]))], ZERO) for v in flags]
-        all_known = both(*(f"k{v} = 1" for v in flags))
-        summed = case([(all_known, num(total))], plus(num(float(sum(certain))), *parts))
-        by_strength = sorted(flags, key=lambda v: -strengths[v])
-        stronger = [
-            (f"k{v} = 1", num(strengths[v]))
-            for v in by_strength
-            if strengths[v] > least
-        ]
-        sets.extend({"g": summed, "m": case(stronger, num(least))})
-        if len(strengths) < 2:
-            beyond, others = {"h": case([(all_known, num(1.0))], ZERO)}, [num(1.0)]
-        else:
-            beyond = {"h": f"((g - m) / {num(total - strengths.max())})"}
-            others = [f"((g - {num(own)}) / {num(total - own)})" for own in strengths]
-        columns = {f"a{v}": own for v, own in enumerate(others)} | beyond
-        clipped = {
-            k: highest([lowest([v, num(1.0)]), ZERO]) for k, v in columns.items()
-        }
-        sets.extend(clipped)
-        bent = {
+        rule, known = self._sharing.rule, {v: f"k{v} = 1" for v in self._flags}
+        others, beyond = add_known_shares(sets, rule.strengths, known)
+        sets.extend({f"a{v}": own for v, own in enumerate(others)} | {"h": beyond})
+        alone = {
             f"a{v}": f"(1 - {_bent(f'a{v}', rule.rate)})" for v in range(len(others))
         }
-        sets.extend(bent | {"h": _bent("h", rule.base_rate)})
+        sets.extend(alone | {"h": _bent("h", rule.base_rate)})
 
     def _weight(self, feature: int, n_parents: int) -> str:
         """Weight of what parents of a feature change, or of its other terms (-1)."""

@@ -1,0 +1,487 @@
+"""Rows of a scorer: their cells as codes, labels, probabilities and reasons; CSV files.
+
+Like the engine, it stays with what the standard library of Python 3.8 offers.
+"""
+
+from __future__ import annotations
+
+import csv
+import datetime
+import errno
+import io
+import math
+import os
+import re
+import sys
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from bayleaf.io.exports.scorers.program.engine import (
+    Program,
+    known_shares,
+    log_sum_exp,
+    unpacked,
+)
+
+_TRUTHS = {
+    word: word.lower() == "true"
+    for word in ("true", "True", "TRUE", "false", "False", "FALSE")
+}
+NUMBER = re.compile(
+    r"[+-]?((\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[iI][nN][fF]([iI][nN][iI][tT][yY])?)"
+)
+# Codes, such as those of post offices, may begin with zeros that numbers lose.
+_PADDED = re.compile(r"[+-]?0\d")
+_LARGEST = 1 << 63
+_CLOCK = r"(\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?"
+_MOMENT = re.compile(
+    r"(\d{4})-(\d\d)-(\d\d)(?:[T ]" + _CLOCK + r"(?:Z|[+-]\d\d(?::?\d\d)?)?)?", re.ASCII
+)
+_TIME = re.compile(r"(\d\d):(\d\d)(?::(\d\d))?", re.ASCII)
+_START = datetime.datetime(1970, 1, 1)
+_MICROSECOND = datetime.timedelta(microseconds=1)
+_DAY = 86_400_000_000
+_HOUR = 3_600_000_000
+_UNITS = {"days": _DAY, "hours": _HOUR, "minutes": 60_000_000, "seconds": 1_000_000}
+
+
+class Cell:
+    """How a column of the row becomes the code of a variable."""
+
+    def __init__(self, shipped: Any) -> None:
+        self.column: Any = shipped["column"]
+        self.form: str = shipped["form"]
+        self.part: Any = shipped.get("part")
+        self.origin: int = shipped.get("origin", 0)
+        self.unit: int = _UNITS.get(shipped.get("unit"), 1)
+        self.cuts: Any = shipped.get("cuts")
+        self.sort: str = shipped.get("sort", "")
+        self.codes = dict(zip(shipped.get("values", ()), shipped.get("codes", ())))
+        self.missing: Any = shipped["missing"]
+        self.unknown: Any = shipped["unknown"]
+
+    def code(self, value: Any, is_text: bool = False) -> int:
+        """Code of a value; `is_text` says that numbers come as text, as in files."""
+        if _is_missing(value):
+            return self._allowed(self.missing, "is missing, which the model refuses")
+        if self.form in ("date", "duration"):
+            value = self._of_time(value)
+        elif isinstance(value, (datetime.date, datetime.time, datetime.timedelta)):
+            raise self._differs("dates or times", self._sort())
+        else:
+            value = self._plain(value, is_text)
+        if self.cuts is not None:
+            return bisect_left(self.cuts, float(value))
+        code = self.codes.get(value, self.unknown)
+        return self._allowed(code, "holds a value that training did not contain")
+
+    def _allowed(self, code: Any, what: str) -> int:
+        """A code, unless there is none for such a value."""
+        if code is None:
+            raise ValueError(f"column {self.column!r} {what}; give another value")
+        return int(code)
+
+    def _sort(self) -> str:
+        """What the column held in training."""
+        return "numbers" if self.cuts is not None else self.sort or "text"
+
+    def _differs(self, held: str, was: str) -> ValueError:
+        """The error for a value of another kind than those of training."""
+        return ValueError(
+            f"column {self.column!r} held {was} in training but holds {held} now; "
+            f"convert it to {was}"
+        )
+
+    def _plain(self, value: Any, is_text: bool) -> Any:
+        """A value as text, a number or a boolean, whichever training saw."""
+        was = self._sort() if self.cuts is not None else self.sort
+        if not isinstance(value, str):
+            self._check_number(value)
+        elif self.form == "truths":
+            value = _TRUTHS.get(value.strip(), value)
+        elif self.form == "numbers" or (is_text and was == "numbers"):
+            value = _number(value)
+            if not isinstance(value, str):
+                self._check_number(value)
+        now = "text" if isinstance(value, str) else "numbers"
+        if was and now != was:
+            raise self._differs(now, was)
+        return value
+
+    def _check_number(self, value: Any) -> None:
+        """Raise ValueError unless a value is a finite number or a boolean."""
+        try:
+            is_infinite = math.isinf(value)
+        except TypeError:
+            raise ValueError(
+                f"column {self.column!r} holds a {type(value).__name__}; give text, a "
+                "number or None"
+            ) from None
+        except OverflowError:
+            raise ValueError(
+                f"column {self.column!r} holds a number too large for a float; pass "
+                "such identifiers as text"
+            ) from None
+        if is_infinite:
+            raise ValueError(
+                f"column {self.column!r} holds infinity; replace it by a number or None"
+            )
+
+    def _of_time(self, value: Any) -> Any:
+        """A part of a date, or a duration as a number of its unit."""
+        was = "dates" if self.form == "date" else "durations"
+        found = _duration(value) if self.form == "duration" else _moment(value)
+        if found is None:
+            other = _moment(value) if self.form == "duration" else _duration(value)
+            held = "text" if isinstance(value, str) else "numbers"
+            if other is not None:
+                held = "dates" if self.form == "duration" else "durations"
+            raise self._differs(held, was)
+        if self.form == "duration":
+            return found // self.unit if found % self.unit == 0 else found / self.unit
+        if self.part == "days":
+            return (found - self.origin) / _DAY
+        if self.part == "hour":
+            return found // _HOUR % 24
+        if self.part == "weekday":
+            # The first day of 1970 was a Thursday.
+            return (found // _DAY + 3) % 7
+        moment = _START + datetime.timedelta(microseconds=found)
+        return moment.year if self.part == "year" else moment.month - 1
+
+
+def _is_missing(value: Any) -> bool:
+    """Whether a value stands for an empty cell: None, or not a number."""
+    if value is None:
+        return True
+    try:
+        return bool(value != value)
+    except (TypeError, ValueError):
+        return True
+
+
+def _number(text: str) -> Any:
+    """The number that a text spells, else the text."""
+    word = text.strip()
+    if NUMBER.fullmatch(word) is None or _PADDED.match(word):
+        return text
+    try:
+        whole = int(word)
+    except ValueError:
+        return float(word)
+    return whole if -_LARGEST <= whole < _LARGEST else float(word)
+
+
+def _moment(value: Any) -> Any:
+    """Microseconds since 1970 by the clock that a date shows; None for no date."""
+    if isinstance(value, datetime.datetime):
+        return (value.replace(tzinfo=None) - _START) // _MICROSECOND
+    if isinstance(value, datetime.date):
+        return (value - _START.date()) // _MICROSECOND
+    found = _MOMENT.fullmatch(value.strip()) if isinstance(value, str) else None
+    if found is None:
+        return None
+    parts: Any = [int(part or 0) for part in found.groups()[:6]]
+    fraction = (found.group(7) or "").ljust(6, "0")[:6]
+    try:
+        moment = datetime.datetime(*parts) + int(fraction) * _MICROSECOND
+    except ValueError:
+        return None
+    return (moment - _START) // _MICROSECOND
+
+
+def _duration(value: Any) -> Any:
+    """Microseconds of a duration or since midnight; None for neither."""
+    if isinstance(value, datetime.timedelta):
+        return value // _MICROSECOND
+    if isinstance(value, datetime.time):
+        seconds = (value.hour * 60 + value.minute) * 60 + value.second
+        return seconds * 1_000_000 + value.microsecond
+    found = _TIME.fullmatch(value.strip()) if isinstance(value, str) else None
+    if found is None:
+        return None
+    hours, minutes, seconds = [int(part or 0) for part in found.groups()]
+    if hours > 23 or minutes > 59 or seconds > 59:
+        return None
+    return ((hours * 60 + minutes) * 60 + seconds) * 1_000_000
+
+
+# Features that a text names beside the one that a term is of.
+_MOST_GIVEN = 3
+
+
+class Scorer:
+    """A model that scores one row at a time."""
+
+    def __init__(self, model: Any, kinds: Sequence[Any]) -> None:
+        self.classes: list[Any] = model["classes"]
+        self.cells = [Cell(own) for own in model["cells"]]
+        self.names: list[Any] = [own["feature"] for own in model["cells"]]
+        self.labels = [own["states"] for own in model["variables"][:-1]]
+        self.texts: list[Any] = model["texts"]
+        self.parents: list[list[int]] = model["parents"]
+        self.temperature: float = model["temperature"]
+        shift, strengths = model["shift"], model["strengths"]
+        self.shift = unpacked(shift) if shift else [0.0] * len(self.classes)
+        self.strengths = unpacked(strengths) if strengths else []
+        loss, n = unpacked(model["loss"]) if model["loss"] else [], len(self.classes)
+        # By class predicted, the costs by true class; empty without a loss.
+        self.loss = [loss[k : k + n] for k in range(0, len(loss), n)]
+        self.program = Program(model["program"], kinds)
+
+    def codes(self, row: Mapping[Any, Any], is_text: bool = False) -> list[int]:
+        """Codes of the values of a row; columns that the model has no use for pass."""
+        if not hasattr(row, "keys"):
+            raise TypeError(
+                "a row must be a dict of columns and values, got a "
+                f"{type(row).__name__}"
+            )
+        found = []
+        for cell in self.cells:
+            if cell.column not in row:
+                raise ValueError(
+                    f"the row lacks column {cell.column!r}; give it, as None if it is "
+                    "not known"
+                )
+            found.append(cell.code(row[cell.column], is_text))
+        return found
+
+    def _calibration(self, codes: list[int]) -> tuple[float, list[float]]:
+        """What scores are divided by, and what is added then.
+
+        Both are learned on rows that know all features.
+        """
+        known = self.program.known(codes)
+        if not self.strengths or all(known):
+            return self.temperature, self.shift
+        _, share = known_shares(self.strengths, known)
+        rate = 1.0 + share * (1.0 / self.temperature - 1.0)
+        return 1.0 / rate, [share * nats for nats in self.shift]
+
+    def log_proba(self, codes: list[int]) -> list[float]:
+        """Logarithm of the probability of each class."""
+        temperature, shift = self._calibration(codes)
+        scores = self.program.scores(codes)
+        scores = [score / temperature + shift[k] for k, score in enumerate(scores)]
+        total = log_sum_exp(scores)
+        if not math.isfinite(total):
+            raise ValueError(
+                "the row has probability zero under every class; use a smoothing rule "
+                "that leaves no zero in the tables"
+            )
+        return [own - total for own in scores]
+
+    def chosen(self, logs: list[float]) -> int:
+        """The class that is most probable or, under a loss, cheapest."""
+        proba = [math.exp(own) for own in logs]
+        if not self.loss:
+            return proba.index(max(proba))
+        costs = [sum([p * own[k] for k, p in enumerate(proba)]) for own in self.loss]
+        return costs.index(min(costs))
+
+    def predict(self, row: Mapping[Any, Any]) -> Any:
+        """The label of a row."""
+        return self.classes[self.chosen(self.log_proba(self.codes(row)))]
+
+    def predict_proba(self, row: Mapping[Any, Any]) -> dict[Any, float]:
+        """The probability of each label."""
+        logs = self.log_proba(self.codes(row))
+        return {label: math.exp(logs[k]) for k, label in enumerate(self.classes)}
+
+    def explain(self, row: Mapping[Any, Any], against: Any = None) -> dict[str, Any]:
+        """Terms of the log-odds of the label predicted, see `explanation`."""
+        return self.explanation(self.codes(row), against)
+
+    def explanation(self, codes: list[int], against: Any = None) -> dict[str, Any]:
+        """The log-odds of the label predicted against another, in terms that add up."""
+        logs = self.log_proba(codes)
+        target = self.chosen(logs)
+        other = self._rival(logs, target, against)
+        prior, terms = self.program.contributions(codes, target, other)
+        temperature, shift = self._calibration(codes)
+        prior = prior / temperature + (shift[target] - shift[other])
+        return {
+            "class": self.classes[target],
+            "against": self.classes[other],
+            "probability": math.exp(logs[target]),
+            "against_probability": math.exp(logs[other]),
+            "log_odds": logs[target] - logs[other],
+            "prior": prior,
+            "terms": [
+                self._term(feature, codes, terms[feature] / temperature)
+                for feature in range(len(codes))
+            ],
+        }
+
+    def _rival(self, logs: list[float], target: int, against: Any) -> int:
+        """The class to compare with: the one named, else the runner-up."""
+        if against is not None:
+            if against not in self.classes:
+                raise ValueError(
+                    "against must be one of the classes "
+                    f"{', '.join(map(str, self.classes))}, got {against!r}"
+                )
+            if self.classes.index(against) != target:
+                return self.classes.index(against)
+        others = [k for k in range(len(logs)) if k != target] or [target]
+        return max(others, key=lambda k: (logs[k], -k))
+
+    def _term(self, feature: int, codes: list[int], nats: float) -> dict[str, Any]:
+        """What one feature contributes, and on which others that depends."""
+        parents = self.parents[feature]
+        text = self._text(feature, codes[feature])
+        if parents:
+            given = [self._text(p, codes[p]) for p in parents[:_MOST_GIVEN]]
+            more = ["..."] if len(parents) > _MOST_GIVEN else []
+            text = f"{text} given {', '.join(given + more)}"
+        return {
+            "feature": self.names[feature],
+            "value": self._label(feature, codes[feature]),
+            "given": {self.names[p]: self._label(p, codes[p]) for p in parents},
+            "contribution": nats,
+            "text": text,
+        }
+
+    def _label(self, feature: int, code: int) -> str:
+        """Name of a feature's state."""
+        labels = self.labels[feature]
+        return str(labels[code]) if code < len(labels) else "missing"
+
+    def _text(self, feature: int, code: int) -> str:
+        """That a feature has a state, in words."""
+        texts = self.texts[feature]
+        if texts:
+            return str(texts[code])
+        return f"{self.names[feature]} = {self._label(feature, code)}"
+
+
+_MISSING = ("", "NA", "N/A", "NaN", "nan", "NULL", "None", "#N/A", "n/a", "?")
+# A spreadsheet takes a cell that begins so for a formula.
+_FORMULAS = ("=", "+", "-", "@", "\t", "\r")
+_TERMS_SHOWN = 10
+# The status of a program that SIGPIPE ends, as shells report it.
+_READER_LEFT = 141
+
+
+def main(scorer: Scorer, arguments: list[str], usage: Any = None) -> int:
+    """Score standard input; 2 if it cannot be read, with a sentence saying why."""
+    options = set(arguments[1:])
+    if options - {"--explain"}:
+        asked = bool(options & {"-h", "--help"})
+        print(usage, file=sys.stdout if asked else sys.stderr)
+        return 0 if asked else 2
+    source = io.TextIOWrapper(sys.stdin.buffer, encoding="utf-8-sig", newline="")
+    target = io.TextIOWrapper(
+        sys.stdout.buffer, encoding="utf-8", errors="backslashreplace", newline=""
+    )
+    try:
+        try:
+            _score(scorer, source, target, "--explain" in options)
+        finally:
+            target.flush()
+    except (ValueError, csv.Error, OSError) as error:
+        if isinstance(error, OSError):
+            # What is left to write, also when Python ends, must not fail again.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            if error.errno in (errno.EPIPE, errno.EINVAL):
+                return _READER_LEFT
+        print(f"{arguments[0]}: {error}", file=sys.stderr)
+        return 2
+    return 0
+
+
+def _score(scorer: Scorer, source: Any, target: Any, explains: bool) -> None:
+    """Score all rows of a file."""
+    rows = csv.reader(source)
+    header = next(rows, None)
+    if not header:
+        raise ValueError("standard input has no column names; give CSV with a header")
+    added = ["prediction", *(f"probability_{label}" for label in scorer.classes)]
+    _check_distinct(header, "standard input has several columns called")
+    _check_distinct(map(_without_formula, scorer.classes), "as CSV several classes are")
+    writer = csv.writer(target, lineterminator="\n")
+    if not explains:
+        _check_distinct([*header, *added], "standard input already has a column")
+        writer.writerow([*header, *added])
+    for number, cells, codes in _coded(scorer, header, rows):
+        if explains:
+            target.write(_explained(number, scorer.explanation(codes)))
+            continue
+        logs = scorer.log_proba(codes)
+        proba = [repr(math.exp(own)) for own in logs]
+        label = _without_formula(scorer.classes[scorer.chosen(logs)])
+        writer.writerow([*cells, label, *proba])
+
+
+def _check_distinct(names: Iterable[str], where: str) -> None:
+    """Raise ValueError if names occur twice."""
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            raise ValueError(f"{where} {name!r}; give each another name")
+        seen.add(name)
+
+
+def _coded(
+    scorer: Scorer, header: list[str], rows: Any
+) -> Iterator[tuple[int, list[str], list[int]]]:
+    """Number, cells and codes of each row."""
+    names = {str(cell.column): cell.column for cell in scorer.cells}
+    for number, cells in enumerate(rows):
+        if len(cells) != len(header):
+            # A blank line is no row, unless it is the empty cell of a single column.
+            if not cells:
+                continue
+            raise ValueError(
+                f"row {number + 1} has {len(cells)} cells, but there are {len(header)} "
+                "columns"
+            )
+        row = {
+            names.get(name, name): None if cells[place] in _MISSING else cells[place]
+            for place, name in enumerate(header)
+        }
+        try:
+            codes = scorer.codes(row, True)
+        except ValueError as error:
+            raise ValueError(f"row {number + 1}: {error}") from None
+        yield number, cells, codes
+
+
+def _explained(number: int, found: dict[str, Any]) -> str:
+    """The terms of a row as lines, the largest first."""
+    lines = [
+        f"row {number}: {_one_line(found['class'])} with probability "
+        f"{found['probability']:.3f}, against {_one_line(found['against'])} with "
+        f"{found['against_probability']:.3f}",
+        f"log-odds {found['log_odds']:+.3f} nats, the sum of",
+        _weighed(found["prior"], "prior"),
+    ]
+    ranked = sorted(found["terms"], key=lambda term: -abs(term["contribution"]))
+    lines += [
+        _weighed(term["contribution"], _one_line(term["text"]))
+        for term in ranked[:_TERMS_SHOWN]
+    ]
+    rest = ranked[_TERMS_SHOWN:]
+    if rest:
+        total = sum([term["contribution"] for term in rest])
+        lines.append(_weighed(total, f"{len(rest)} more together"))
+    return "\n".join(lines) + "\n"
+
+
+def _weighed(nats: float, text: str) -> str:
+    """What a contribution amounts to, and where it comes from."""
+    return f"  {round(nats, 3) + 0.0:+8.3f}  {text}"  # No zero is negative.
+
+
+def _one_line(value: Any) -> str:
+    """A label or text in which line ends and controls are escaped."""
+    text = str(value)
+    return "".join([c if c.isprintable() else ascii(c)[1:-1] for c in text])
+
+
+def _without_formula(label: Any) -> str:
+    """A label with an apostrophe before it if a spreadsheet would compute it."""
+    text = str(label)
+    risky = len(text) > 1 and text.startswith(_FORMULAS)
+    return "'" + text if risky and not NUMBER.fullmatch(text) else text
