@@ -96,6 +96,7 @@ INSIDE: dict[str, list[tuple[str, ...]]] = {
         ("texts",),
         ("network_parts",),
         ("network_structure",),
+        ("page_model",),
         ("bayesian_network",),
         ("latent_rules",),
         ("support",),

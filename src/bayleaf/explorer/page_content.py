@@ -35,6 +35,7 @@ from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.class_model import ClassModel
 from bayleaf.models.interval_target import INTEGRATION, IntervalTargetModel, TreeSum
 from bayleaf.models.latent_rules import LatentReport
+from bayleaf.models.page_model import CLASSIFIER, PageModel
 from bayleaf.models.predictor import Predictor
 from bayleaf.models.support.support_counts import SupportCounts
 from bayleaf.models.texts.picture import WeightedArc
@@ -76,6 +77,27 @@ Mask = NDArray[np.bool_]
 Rows = NDArray[np.float64]
 # Tables that count the same rows whose average tells hardly more than one of them.
 _SAFE_LOOKS = 12
+
+
+def page_content(explored: PageModel, min_count: int) -> Content:
+    """A model with all that turns its scores into answers.
+
+    Above a `min_count` of 1, its counts of training rows are rounded. ValueError if the
+    model is too large for a page or does not have these counts, or a variable has no
+    states.
+    """
+    is_classifier = explored.task == CLASSIFIER
+    if min_count != 1 and not is_classifier:
+        raise ValueError(
+            f"min_count needs a classifier, which knows the rows behind its "
+            f"distributions; this is a {explored.name}"
+        )
+    if is_classifier:
+        scorer = replace(explored.scorer, support=explored.support())
+        return published_content(scorer, min_count)
+    if explored.has_target:
+        return target_content(explored.scorer)
+    return network_content(explored.scorer)
 
 
 def network_content(network: BayesianNetwork) -> Content:

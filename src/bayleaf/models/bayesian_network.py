@@ -18,7 +18,9 @@ from bayleaf.cpds.given_tables import (
     spread_experience,
 )
 from bayleaf.data.domain import Domain, Variable
+from bayleaf.data.table_encoder import EncodedTable
 from bayleaf.dispatch import dispatch
+from bayleaf.inference.encoded_rows import read_rows
 from bayleaf.inference.factorisation import Factorisation
 from bayleaf.inference.interventions.causal_questions import Interventions
 from bayleaf.inference.network_trees import NetworkTrees
@@ -26,6 +28,7 @@ from bayleaf.inference.queries import Inference
 from bayleaf.inference.states import position_of
 from bayleaf.models.network_parts import Name, dag_of, variable_of
 from bayleaf.models.network_structure import NetworkStructure
+from bayleaf.models.page_model import DENSITY, PageModel
 from bayleaf.models.texts.html_summary import arc_text, drawing_of, facts_html
 from bayleaf.models.texts.network_text import distribution_text, network_text
 from bayleaf.wording import brief, brief_names, counted, name_list, plain, quoted
@@ -457,6 +460,15 @@ class BayesianNetwork(Factorisation, Inference, Interventions):
             n_jobs=n_jobs,
         )
         return network
+
+    def _page_model(self) -> PageModel:
+        return PageModel(
+            name="Bayesian network",
+            task=DENSITY,
+            model=self,
+            scorer=self,
+            read=lambda table: EncodedTable(read_rows(self.domain, table), {}),
+        )
 
     def __getstate__(self) -> dict[str, Any]:
         # What was compiled is made again, so that a pickled network stays small.

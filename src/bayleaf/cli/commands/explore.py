@@ -46,15 +46,14 @@ def explore(
     """
     from bayleaf.cli.tables import as_learned, read_table
     from bayleaf.explorer import explorer_html
-    from bayleaf.explorer.explorer_page import columns_of
+    from bayleaf.explorer.explorer_page import column_domain
     from bayleaf.io.atomic import check_writable, write_text
 
     if output is not None:
         check_writable(output)
     found, kind = _read(model)
     heading = f"{model.stem}: {kind}" if title is None else title
-    encoder, domain = columns_of(found)
-    known = domain if encoder is None else encoder.domain
+    known = column_domain(found)
     shown, learned = (
         None if source is None else as_learned(read_table(source, form), known)
         for source in (rows, edit)
