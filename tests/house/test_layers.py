@@ -106,7 +106,7 @@ INSIDE: dict[str, list[tuple[str, ...]]] = {
         ("networks", "latents"),
         (REST,),
     ],
-    "report": [("schema", "wording"), ("card",), (REST,)],
+    "report": [("summary_form",), (REST,), ("summarize",), ("page",)],
     "explain": [
         ("row_probability", "subject"),
         ("certificates",),

@@ -48,5 +48,5 @@ def page_model(model: Any, refusal: str) -> PageModel:
     """
     if not hasattr(model, "_page_model"):
         raise TypeError(f"{refusal} a {type(model).__name__}")
-    found: PageModel = model._page_model()
-    return found
+    shown: PageModel = model._page_model()
+    return shown

@@ -156,18 +156,18 @@ class SavedModel(TableReading):
 
     def _page_model(self) -> PageModel:
         if self.kind == CLASSIFIER:
-            found = self.predictor._page_model()
+            shown = self.predictor._page_model()
         else:
             # A regressor draws the intervals of its target.
             drawn = getattr(self.model, "intervals", self.model)
-            found = PageModel(
+            shown = PageModel(
                 name=self.estimator,
                 task=self.kind,
                 model=drawn,
                 scorer=self.model,
                 encoder=self.encoder,
             )
-        return replace(found, name=self.estimator, saved=lambda: self)
+        return replace(shown, name=self.estimator, saved=lambda: self)
 
     def check_content(self) -> None:
         """Raise ValueError unless the parts fit each other."""

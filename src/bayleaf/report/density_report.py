@@ -10,25 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.data.codes import Codes
-from bayleaf.data.domain import Domain, masked_domain
-from bayleaf.data.tables.frames import to_columns
-from bayleaf.density.bayesian_network_estimator import BayesianNetworkEstimator
-from bayleaf.density.encoding import read_table
 from bayleaf.evaluation.density import cross_validate_density, entropy_bound
 from bayleaf.evaluation.privacy import Privacy
-from bayleaf.evaluation.table_rows import model_columns
-from bayleaf.inference.encoded_rows import read_rows
 from bayleaf.inference.row_densities import log_densities
 from bayleaf.models.bayesian_network import BayesianNetwork
-from bayleaf.report.columns import (
-    column_parts,
-    column_values,
-    published_parts,
-    quality_notes,
-    reading_values,
-)
+from bayleaf.report.case import Case
 from bayleaf.report.intervals import mean_interval
-from bayleaf.report.structure import structure_values
 
 Values = dict[str, Any]
 Unknown = Mapping[str | int, int]
@@ -38,82 +25,47 @@ Notes = Mapping[str | int, str]
 _STEP = 0.25
 
 
-def summarize_density(
-    model: Any,
-    frame: Any,
-    *,
-    privacy: Privacy,
-    held_out: bool,
-    n_folds: int,
-    random_state: int,
-) -> Values:
-    """Gather what a report shows of a density model or a network.
+class DensityReport(Case):
+    """A density model or a network, a table, and what the report shows of them."""
 
-    With `held_out`, the model has not learned from the rows; otherwise folds are those
-    of `cross_validate_density`. TypeError for other models, ValueError for a missing
-    column.
-    """
-    network, X, read, codes, unknown, notes = _read(model, frame)
-    domain: Domain = network.domain
-    privacy = privacy.of_table([codes.column(i) for i in range(len(domain))])
-    exact = column_parts(codes, domain, unknown)
-    parts = published_parts(exact, privacy)
-    shown = masked_domain(domain, [*map(privacy.unnamed, exact, parts)])
-    columns = column_values(parts, shown, notes, privacy)
-    if held_out:
-        quality = _scored(network, codes, privacy)
-    elif isinstance(model, BayesianNetworkEstimator):
-        quality = _cross_validated(model, X, n_folds, random_state, privacy)
-    else:
-        quality = {
-            "basis": "none",
-            "basis_told": "No held-out scores: a network does not record how it was "
-            "learned, so it cannot be cross-validated. Provide a table without "
-            "training rows, and declare it as held out.",
+    kind = "density"
+
+    def read_target(self) -> None:
+        """Refuse options for models with a target, which is not there to be read."""
+        given = (self.requested_target, self.options.loss, self.options.positive)
+        if any(option is not None for option in given):
+            raise ValueError(
+                "target, loss and positive belong to classifiers; this model has no "
+                "class"
+            )
+
+    def model_values(self) -> Values:
+        """Name and size of the model."""
+        return {
+            "name": type(self.model).__name__,
+            "setting": getattr(self.model, "setting_", None),
+            "n_variables": len(self.source.domain),
+            "n_arcs": len(self.source.edges),
+            "n_parameters": self.source.n_parameters,
         }
-    left_out = [str(name) for name in frame.columns if name not in read]
-    n_rows = int(parts[0].sum())
-    return {
-        "kind": "density",
-        "model": {
-            "name": type(model).__name__,
-            "setting": getattr(model, "setting_", None),
-            "n_variables": len(domain),
-            "n_arcs": len(network.edges),
-            "n_parameters": network.n_parameters,
-        },
-        "data": {
-            "n_rows": n_rows,
-            "n_columns": len(domain),
-            "left_out": left_out,
-        },
-        "structure": structure_values(network, shown, privacy),
-        "columns": columns,
-        "reading": reading_values(getattr(model, "encoder_", None), privacy),
-        "quality": quality,
-        "notes": quality_notes(columns, n_rows, left_out, privacy),
-    }
 
-
-def _read(
-    model: Any, frame: Any
-) -> tuple[BayesianNetwork, Any, list[str], Codes, Unknown, Notes]:
-    """The network; the table's columns in its order, their names, codes, remarks."""
-    if isinstance(model, BayesianNetworkEstimator):
-        if not hasattr(model, "network_"):
-            raise TypeError("the BayesianNetworkEstimator is not fitted; fit it first")
-        network, encoder = model.network_, model.encoder_
-        X, read = model_columns(frame, model, encoder.column_names)
-        encoded, _ = read_table(to_columns(X), encoder, model.hierarchies_)
-        return network, X, read, encoded.codes, encoded.unknown, encoder.notes
-    if isinstance(model, BayesianNetwork):
-        X, read = model_columns(frame, model, model.domain.names)
-        codes = read_rows(model.domain, X)
-        return model, X, read, codes, {}, {}
-    raise TypeError(
-        "a report needs a fitted classifier, a BayesianNetworkEstimator or a "
-        f"BayesianNetwork, got a {type(model).__name__}"
-    )
+    def scored_values(self) -> Values:
+        """Log-likelihood of held-out rows."""
+        if self.options.held_out:
+            quality = _scored(self.source, self.codes, self.privacy)
+        elif hasattr(self.model, "get_params"):
+            options = self.options
+            quality = _cross_validated(
+                self.model, self.X, options.n_folds, options.random_state, self.privacy
+            )
+        else:
+            quality = {
+                "basis": "none",
+                "basis_told": "No held-out scores: a network does not record how it "
+                "was learned, so it cannot be cross-validated. Provide a table without "
+                "training rows, and declare it as held out.",
+            }
+        return {"quality": quality}
 
 
 def _scored(network: BayesianNetwork, codes: Codes, privacy: Privacy) -> Values:

@@ -28,13 +28,14 @@ _STATES = 6
 _ARCS = 1000
 
 
-def structure_values(source: Any, domain: Domain, privacy: Privacy) -> Values:
+def structure_values(
+    source: Any, domain: Domain, remarks: Sequence[str], privacy: Privacy
+) -> Values:
     """Graph, latent variables and distributions with structure.
 
     `domain` has the variables, the class included, under the names to be shown.
     """
     graph = pictured_graph(source)
-    remarks = () if privacy.withholds else getattr(source, "remarks", ())
     arcs = list(graph.arcs)
     if privacy.withholds and graph.weights == SHARED:
         # Without their weights these are all pairs, which says nothing.
@@ -57,7 +58,7 @@ def structure_values(source: Any, domain: Domain, privacy: Privacy) -> Values:
         "n_arcs_left_out": max(0, len(arcs) - _ARCS),
         "note": graph.note,
         "weights": "" if privacy.withholds else graph.weights,
-        "remarks": list(remarks),
+        "remarks": [] if privacy.withholds else list(remarks),
         "latents": _latents(source, domain, privacy),
         "distributions": list(_distributions(source.cpds, domain, privacy)),
     }
