@@ -18,7 +18,6 @@ from bayleaf.data.tables.frames import to_columns
 from bayleaf.inference.encoded_rows import read_rows
 from bayleaf.io.exports.packing import packed, packed_codes
 from bayleaf.io.native.model_file import SavedModel, write_model
-from bayleaf.models.hierarchical_naive_bayes import HierarchicalNaiveBayesModel
 from bayleaf.models.page_model import PageModel
 from bayleaf.wording import quoted
 
@@ -145,7 +144,7 @@ def _check_rows(
 ) -> None:
     """Refuse rows, the class last, from which the model's tables do not come."""
     place = len(columns) - 1
-    if isinstance(model, HierarchicalNaiveBayesModel):
+    if hasattr(model, "tree"):
         nodes = columns[:-1]
         for latent in model.tree.latents:
             nodes.append(latent.states[nodes[latent.left], nodes[latent.right]])

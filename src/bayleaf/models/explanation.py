@@ -19,7 +19,7 @@ from bayleaf.models.class_model import (
     calibrated_log_proba,
 )
 from bayleaf.models.support.number_terms import odds_between
-from bayleaf.models.texts.html_summary import explanation_html
+from bayleaf.results.figures import terms_html
 from bayleaf.wording import (
     brief,
     brief_names,
@@ -203,7 +203,13 @@ class Explanation:
             f"{counted(len(largest), 'term')} ({brief_names(largest)})",
         )
 
-    _repr_html_ = explanation_html
+    def _repr_html_(self) -> str:
+        title = (
+            f"{self.row_name}: {self.target} with probability {self.probability:.3f}; "
+            f"nats for it against {self.against}"
+        )
+        first = (self.prior_name, self.prior)
+        return terms_html(title, first, self.ranked(), "{:+.3f}")
 
     def __str__(self) -> str:
         return self.to_text()

@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 from bayleaf.cpds.distribution import CPD, GroupedTableCPD
 from bayleaf.cpds.tree_cpd import Leaf, Split, TreeCPD
 from bayleaf.data.domain import Domain, Variable
-from bayleaf.describe.local_structure_text import group_name
+from bayleaf.describe.local_structure_text import membership, tree_nodes
 from bayleaf.evaluation.privacy import Privacy
 from bayleaf.models.latent_rules import LatentReport
 from bayleaf.models.texts.picture import SHARED
 from bayleaf.plot.network_graphs import pictured_graph
-from bayleaf.wording import shown_name, stated
+from bayleaf.wording import shown_name
 
 Values = dict[str, Any]
 
@@ -127,31 +127,13 @@ def _has_groups(cpd: GroupedTableCPD) -> bool:
 
 def _tree_lines(domain: Domain, cpd: TreeCPD, privacy: Privacy) -> Iterator[Values]:
     """A line for each branch, leaves with their probabilities unless withheld."""
-    waiting: list[tuple[Leaf | Split, str, int]] = [(cpd.root, "", -1)]
-    while waiting:
-        node, condition, depth = waiting.pop()
-        if isinstance(node, Leaf):
-            told = None
-            if not privacy.withholds:
-                told = _likeliest(domain[cpd.child], node.probabilities)
-            yield {"depth": max(depth, 0), "text": condition, "probabilities": told}
-            continue
-        if condition:
-            yield {"depth": depth, "text": condition, "probabilities": None}
-        variable = domain[node.variable]
-        below = [
-            (branch, _in_group(variable, group), depth + 1)
-            for branch, group in zip(node.branches, node.groups, strict=True)
-        ]
-        waiting += reversed(below)
-
-
-def _in_group(variable: Variable, group: Any) -> str:
-    """That a variable has one of a group of states."""
-    name = group_name(variable, tuple(sorted(int(state) for state in group)))
-    if name.startswith("{"):
-        return f"{shown_name(variable.name)} in {name}"
-    return stated(shown_name(variable.name), name)
+    for node, where, depth in tree_nodes(domain, cpd):
+        shown = None
+        if isinstance(node, Leaf) and not privacy.withholds:
+            shown = _likeliest(domain[cpd.child], node.probabilities)
+        if where is not None:
+            text = membership(*where)
+            yield {"depth": depth - 1, "text": text, "probabilities": shown}
 
 
 def _group_lines(domain: Domain, cpd: GroupedTableCPD) -> Iterator[Values]:

@@ -15,6 +15,7 @@ from bayleaf.data.domain import Domain
 from bayleaf.data.tables.frames import take_rows
 from bayleaf.evaluation.privacy import Privacy
 from bayleaf.evaluation.regression import row_facts, scores_of_rows
+from bayleaf.explain.evidence_conflict import with_column
 from bayleaf.models.interval_target import IntervalTargetModel
 from bayleaf.progress import Work
 from bayleaf.regression.target_intervals import checked_target
@@ -161,17 +162,12 @@ def _of_rows(model: Any, X: Any, truth: Floats) -> _HeldOut:
     score = said.crps(truth)
     rises = np.empty((len(truth), codes.n_variables))
     for feature in range(codes.n_variables):
-        without = model.model_.distributions(_without(codes, feature))
+        unseen = np.full(codes.n_rows, codes.cards[feature])
+        hidden = with_column(codes, feature, unseen)
+        without = model.model_.distributions(hidden)
         rises[:, feature] = without.crps(truth) - score
     below = truth[:, None] <= said.quantiles(_LEVELS)
     return _HeldOut(row_facts(said, truth), below, rises)
-
-
-def _without(codes: Codes, feature: int) -> Codes:
-    """The rows, a state in the place of a feature's that training did not contain."""
-    columns = [codes.column(place) for place in range(codes.n_variables)]
-    columns[feature] = np.full(codes.n_rows, codes.cards[feature])
-    return Codes.from_columns(columns, codes.cards)
 
 
 def _quality(

@@ -20,6 +20,7 @@ from bayleaf.evaluation.operating_points import (
 )
 from bayleaf.evaluation.privacy import Privacy
 from bayleaf.models.predictor import Predictor
+from bayleaf.plot.evaluations import roc_points
 from bayleaf.report.intervals import class_intervals
 
 Floats = NDArray[np.float64]
@@ -241,20 +242,9 @@ def _roc_curves(
     for label in chosen:
         own = found.truth == label
         if own.any() and not own.all():
-            points = _roc_points(found.proba[:, label], own)
-            curves.append({"class": names[label], "points": points})
+            points = np.column_stack(roc_points(found.truth, found.proba, label))
+            if len(points) > _CURVE_POINTS:
+                kept = np.linspace(0, len(points) - 1, _CURVE_POINTS).round()
+                points = points[np.unique(kept).astype(int)]
+            curves.append({"class": names[label], "points": points.tolist()})
     return curves
-
-
-def _roc_points(scores: Floats, own: NDArray[np.bool_]) -> list[list[float]]:
-    """False and true positive rates at falling thresholds, corners included."""
-    order = np.argsort(-scores, kind="stable")
-    hits, last = np.cumsum(own[order]), np.diff(scores[order], append=-1.0) != 0
-    ranks = np.flatnonzero(last)
-    true = hits[ranks] / own.sum()
-    false = (ranks + 1 - hits[ranks]) / (~own).sum()
-    points = np.vstack([[0.0, 0.0], np.column_stack([false, true])])
-    if len(points) > _CURVE_POINTS:
-        kept = np.unique(np.linspace(0, len(points) - 1, _CURVE_POINTS).round())
-        points = points[kept.astype(int)]
-    return [[float(x), float(y)] for x, y in points]
