@@ -16,7 +16,7 @@ from bayleaf.explain import counterfactuals, importance, robustness, robustness_
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.regression import learned_trees
 from bayleaf.results.document import Document
-from bayleaf.results.figures import network_html, states_part, steps_html
+from bayleaf.results.drawings import network_html, states_part, steps_html
 from bayleaf.results.html import Bar, bars_html, table_html
 from bayleaf.results.html import html_of as document_html
 

@@ -8,7 +8,7 @@ import html
 import zlib
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from bayleaf.data.domain import Domain
 from bayleaf.explorer.editing import editing_content, rows_content, rule_of
@@ -16,24 +16,7 @@ from bayleaf.explorer.page_content import page_content
 from bayleaf.io.atomic import write_export
 from bayleaf.io.exports.packing import script_json
 from bayleaf.io.exports.runtime import runtime_scripts
-from bayleaf.models.page_model import page_model
-
-if TYPE_CHECKING:
-    from bayleaf.classifiers.shared.base import BayesianClassifier
-    from bayleaf.density.bayesian_network_estimator import BayesianNetworkEstimator
-    from bayleaf.io.native.model_file import SavedModel
-    from bayleaf.models.bayesian_network import BayesianNetwork
-    from bayleaf.models.predictor import Predictor
-    from bayleaf.regression.averaged_kdb_regressor import AveragedKDBRegressor
-
-    Explorable = (
-        BayesianClassifier
-        | AveragedKDBRegressor
-        | BayesianNetworkEstimator
-        | BayesianNetwork
-        | Predictor
-        | SavedModel
-    )
+from bayleaf.models.page_model import Shown, page_model
 
 _REFUSAL = "the explorer shows fitted models and networks, but was given"
 # Larger pages take a browser too long to open.
@@ -77,7 +60,7 @@ SCRIPTS = (
 
 
 def explorer_html(
-    model: Explorable,
+    model: Shown,
     title: str | None = None,
     *,
     min_count: int = 1,
@@ -174,7 +157,7 @@ def explorer_html(
 
 
 def write_explorer(
-    model: Explorable,
+    model: Shown,
     path: str | Path,
     title: str | None = None,
     *,
@@ -195,7 +178,7 @@ def write_explorer(
     write_export(path, page, errors="replace")
 
 
-def column_domain(model: Explorable) -> Domain:
+def column_domain(model: Shown) -> Domain:
     """The variables that the model reads from the columns of a table."""
     explored = page_model(model, _REFUSAL)
     known = explored.encoder if explored.has_target else None

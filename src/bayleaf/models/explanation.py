@@ -20,7 +20,7 @@ from bayleaf.models.class_model import (
 )
 from bayleaf.models.support.number_terms import odds_between
 from bayleaf.results.document import Document
-from bayleaf.results.figures import terms_table
+from bayleaf.results.drawings import terms_table
 from bayleaf.results.result import Result
 from bayleaf.wording import (
     brief,

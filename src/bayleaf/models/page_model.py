@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from bayleaf.data.table_encoder import EncodedTable, TableEncoder
 
@@ -39,6 +39,14 @@ class PageModel:
     def has_target(self) -> bool:
         """Whether the last variable is predicted from the others."""
         return self.task != DENSITY
+
+
+class Shown(Protocol):
+    """A fitted estimator, a model from a file, a predictor or a network."""
+
+    def _page_model(self) -> PageModel:
+        """What pages show of it."""
+        ...
 
 
 def page_model(model: Any, refusal: str) -> PageModel:

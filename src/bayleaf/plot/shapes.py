@@ -177,9 +177,7 @@ def _bars(
         f"{style.in_lines(state, _NAME, _LINES)}{count}"
         for state, count in zip(found.states, told, strict=True)
     ]
-    style.name_ticks(ax, "y", names)
-    ax.invert_yaxis()
-    ax.tick_params(axis="y", length=0)
+    style.list_names(ax, names)
     style.title(ax, style.clean(found.feature))
     style.label_axes(ax, x=_named(unit, lines))
     _key(ax, lines)

@@ -107,7 +107,9 @@ def _distributions(
     for cpd in cpds:
         if isinstance(cpd, TreeCPD) and isinstance(cpd.root, Split):
             form, lines = "tree", list(_tree_lines(domain, cpd, privacy))
-        elif isinstance(cpd, GroupedTableCPD) and _has_groups(cpd):
+        elif isinstance(cpd, GroupedTableCPD) and any(
+            len(group) > 1 for groups in cpd.groups for group in groups
+        ):
             form, lines = "groups", list(_group_lines(domain, cpd))
         else:
             continue
@@ -118,11 +120,6 @@ def _distributions(
             "lines": lines[:_LINES],
             "n_lines_left_out": max(0, len(lines) - _LINES),
         }
-
-
-def _has_groups(cpd: GroupedTableCPD) -> bool:
-    """Whether a table tells some states of a parent not apart."""
-    return any(len(group) > 1 for groups in cpd.groups for group in groups)
 
 
 def _tree_lines(domain: Domain, cpd: TreeCPD, privacy: Privacy) -> Iterator[Values]:

@@ -337,15 +337,10 @@ def _figures_part(summary: Values) -> Document:
         cells.append(_figure(name, without[name]) if name in without else "")
         rows.append((title, *cells))
     heads = ("figure", "value", "95 % interval", "without any feature")
-    about = "about " * _rounded(summary)
+    about = "about " * (summary["privacy"]["min_count"] > 1)
     caption = f"Figures on {about}{quality['n_rows']} held-out rows"
     told = [quality["basis_told"], *_told(intervals, quality.get("folds"))]
     return Document("Figures", [Table(heads, rows, caption), *told])
-
-
-def _rounded(summary: Values) -> bool:
-    """Whether numbers of rows are rounded."""
-    return bool(summary["privacy"]["min_count"] > 1)
 
 
 def _scores(summary: Values) -> tuple[Values, dict[str, str]]:

@@ -86,11 +86,6 @@ def scored_as_held_out(predictor: Predictor, codes: Any, truth: Indices) -> Pred
     return Predictions(HELD_OUT, told, truth, predictor.choose(proba), proba)
 
 
-def decision_threshold(loss: Floats | None, positive: int) -> float:
-    """Probability above which the positive one of two classes is predicted."""
-    return 0.5 if loss is None else implied_threshold(loss, positive)
-
-
 def quality_values(
     found: Predictions,
     names: Sequence[str],
@@ -181,7 +176,8 @@ def _curves(
             "roc": _roc_curves(found, names) if ranks else [],
             "operating_points": None,
         }
-    decision = decision_threshold(loss, positive)
+    # Probability above which the positive class is predicted.
+    decision = 0.5 if loss is None else implied_threshold(loss, positive)
     usual = [t for t in USUAL_THRESHOLDS if not np.isclose(t, decision)]
     thresholds = sorted({*usual, decision} - {0.0, 1.0})
     event = found.truth == positive

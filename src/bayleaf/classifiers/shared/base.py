@@ -70,7 +70,7 @@ from bayleaf.data.memory import size_in_bytes
 from bayleaf.data.random_state import random_generator
 from bayleaf.data.table_encoder import EncodedTable, TableEncoder
 from bayleaf.data.tables.frames import row_labels, to_columns
-from bayleaf.describe.summary import Summary, summarize
+from bayleaf.describe.fitted_summary import Summary, summarize
 from bayleaf.io.native.model_file import SavedModel
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.class_model import AVERAGES_NETWORKS, ClassModel

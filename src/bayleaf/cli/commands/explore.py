@@ -10,7 +10,7 @@ from bayleaf.cli.options import OptionalOutput, Source
 from bayleaf.wording import visible
 
 if TYPE_CHECKING:
-    from bayleaf.explorer.explorer_page import Explorable
+    from bayleaf.models.page_model import Shown
 
 
 def explore(
@@ -74,7 +74,7 @@ def explore(
     return 0
 
 
-def _read(path: Path) -> tuple[Explorable, str]:
+def _read(path: Path) -> tuple[Shown, str]:
     """The model in a file of any kind, and what kind that is."""
     from bayleaf.loading import read_model_or_network
 

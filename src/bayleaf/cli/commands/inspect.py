@@ -93,7 +93,7 @@ def inspect(
         elif structure is not None:
             _show_structure(class_model, structure, as_json=json)
         else:
-            from bayleaf.describe.summary import summarize
+            from bayleaf.describe.fitted_summary import summarize
 
             name, total = saved.estimator, saved.log_likelihood
             summary = summarize(name, predictor, total, {}, saved.fitted)

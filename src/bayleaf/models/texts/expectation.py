@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from bayleaf.data.domain import Variable
 from bayleaf.models.texts.feature_shape import interval_edges, states_text
 from bayleaf.results.document import Document
-from bayleaf.results.figures import states_part, terms_table
+from bayleaf.results.drawings import states_part, terms_table
 from bayleaf.results.result import Result, plain_values
 from bayleaf.wording import (
     brief,

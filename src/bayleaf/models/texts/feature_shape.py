@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.results.document import Document, Part
-from bayleaf.results.figures import states_part
+from bayleaf.results.drawings import states_part
 from bayleaf.results.result import Result
 from bayleaf.wording import brief_fields, format_number, shown_name, visible
 

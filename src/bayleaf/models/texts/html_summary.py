@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from bayleaf.results.document import Document, Facts, Figure, Items, Part
-from bayleaf.results.figures import network_html
+from bayleaf.results.drawings import network_html
 from bayleaf.results.html import html_of
 from bayleaf.wording import plain
 
