@@ -51,8 +51,6 @@ def posterior_bars(posteriors: Any, *, ax: Axes | None = None) -> Axes:
         If they are no posteriors.
     ValueError
         If there are none, more than 20, or more than 120 states altogether.
-    ImportError
-        If matplotlib is not installed.
     """
     found = _listed(posteriors)
     n_states = sum(len(one) for one in found)
@@ -148,8 +146,6 @@ def importance(found: Importance, *, limit: int = 20, ax: Axes | None = None) ->
         If it is no importance.
     ValueError
         If the limit is below 1.
-    ImportError
-        If matplotlib is not installed.
     """
     _check_arguments(found, Importance, limit)
     shown = found.ranked()[:limit]
@@ -195,8 +191,6 @@ def drift(found: Drift, *, limit: int = 20, ax: Axes | None = None) -> Axes:
         If it is no drift.
     ValueError
         If the limit is below 1.
-    ImportError
-        If matplotlib is not installed.
     """
     _check_arguments(found, Drift, limit)
     bars = [(one.child, one.deviation) for one in found.ranked_families()]
@@ -251,8 +245,6 @@ def contributions(
         If it is no explanation.
     ValueError
         If `limit` is negative or the unit unknown.
-    ImportError
-        If matplotlib is not installed.
     """
     if not isinstance(explanation, Explanation):
         raise TypeError(

@@ -84,8 +84,6 @@ def network(
         If there is no network to draw.
     ValueError
         If a variable is unknown, or there are more than 150.
-    ImportError
-        If matplotlib is not installed.
     """
     graph = pictured_graph(network_or_model)
     if variables is not None:

@@ -64,8 +64,6 @@ def shape(found: Any, *, target: Any = None, ax: Axes | None = None) -> Axes:
     ValueError
         If there is no such class, a feature has more than 30 values, or there are more
         than 7 classes and none is chosen.
-    ImportError
-        If matplotlib is not installed.
     """
     if isinstance(found, ExpectationShape):
         lines = {f"expected {style.clean(found.target)}": found.expectations}
@@ -229,8 +227,6 @@ def latent_partition(model: Any, latent: str, *, ax: Axes | None = None) -> Axes
         If the model has no latent variables of this kind.
     ValueError
         If there is no such latent variable.
-    ImportError
-        If matplotlib is not installed.
     """
     found = getattr(model, "model_", model)
     if getattr(found, "latent_reports", None) is None:

@@ -205,6 +205,17 @@ def list_names(ax: Axes, names: Sequence[str]) -> None:
     ax.tick_params(axis="y", length=0)
 
 
+def line_look(number: int) -> dict[str, Any]:
+    """Colour, dashes and marker of the n-th line."""
+    return {
+        "color": COLOURS[number % len(COLOURS)],
+        # Dashes go through another cycle than colours once these begin again.
+        "linestyle": DASHES[(number + number // len(COLOURS)) % len(DASHES)],
+        "marker": MARKERS[number % len(MARKERS)],
+        "linewidth": 1.5,
+    }
+
+
 def signed_bars(ax: Axes, values: Any, height: float, **look: Any) -> Any:
     """Horizontal bars at 0, 1, 2, ...; those below zero are light and hatched."""
     colours = [FOR if value >= 0 else AGAINST for value in values]

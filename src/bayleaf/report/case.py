@@ -26,6 +26,11 @@ from bayleaf.wording import near_names
 
 Values = dict[str, Any]
 
+HELD_OUT_BASIS = (
+    "The model itself, scored on the rows of this table, which were declared as held "
+    "out. If they include training rows, these scores are too optimistic."
+)
+
 
 @dataclass(frozen=True)
 class Options:

@@ -18,6 +18,7 @@ from bayleaf.evaluation.audits.group_columns import (
     decoded,
     group_columns,
 )
+from bayleaf.evaluation.cross_validation import held_out_probabilities
 from bayleaf.evaluation.groups import Groups
 from bayleaf.evaluation.groups.figures import Task
 from bayleaf.evaluation.groups.grouped_figures import figures_of_kept, kept_rows
@@ -26,7 +27,7 @@ from bayleaf.evaluation.privacy import BY_CLASS, Privacy
 from bayleaf.evaluation.rounded_rows import PredictedRows
 from bayleaf.evaluation.table_rows import labels_of, other_columns
 from bayleaf.explain import importance
-from bayleaf.report.case import Case
+from bayleaf.report.case import HELD_OUT_BASIS, Case
 from bayleaf.report.chosen_rows import row_values
 from bayleaf.report.feature_importance import (
     HELD_OUT,
@@ -34,12 +35,7 @@ from bayleaf.report.feature_importance import (
     importance_values,
     published_information,
 )
-from bayleaf.report.quality import (
-    Predictions,
-    cross_validated,
-    quality_values,
-    scored_as_held_out,
-)
+from bayleaf.report.quality import Predictions, quality_values
 from bayleaf.wording import name_list
 
 Values = dict[str, Any]
@@ -189,24 +185,36 @@ class ClassReport(Case):
 
     def _predictions(self) -> tuple[Predictions | None, str]:
         """Held-out predictions, or why there are none."""
-        if self.options.held_out:
-            return scored_as_held_out(self.scorer, self.codes, self.truth), ""
-        try:
-            found = cross_validated(
-                self.model,
-                self.X,
-                self.labels,
-                self.truth,
-                n_folds=self.options.n_folds,
-                random_state=self.options.random_state,
+        options = self.options
+        if options.held_out:
+            basis, told = "held_out", HELD_OUT_BASIS
+            folds, proba = None, self.scorer.proba(self.codes)
+        else:
+            n_folds, seed = options.n_folds, options.random_state
+            basis = "cross_validation"
+            told = (
+                f"{n_folds}-fold cross-validation on the rows of this table (seed "
+                f"{seed}): {n_folds} fresh models of the same kind and settings, each "
+                "scored on its held-out rows. The model on this page was fitted to all "
+                "rows and is not scored on them."
             )
-        except ValueError as error:
-            why = "too few rows for the folds" if self.privacy.withholds else error
-            return None, (
-                f"No held-out scores: {why}. Scores on the training rows would be "
-                "too optimistic and are not shown."
-            )
-        return replace(found, chosen=self.scorer.choose(found.proba)), ""
+            try:
+                folds, proba = held_out_probabilities(
+                    self.model,
+                    self.X,
+                    self.labels,
+                    self.truth,
+                    n_folds=n_folds,
+                    random_state=seed,
+                )
+            except ValueError as error:
+                why = "too few rows for the folds" if self.privacy.withholds else error
+                return None, (
+                    f"No held-out scores: {why}. Scores on the training rows would be "
+                    "too optimistic and are not shown."
+                )
+        chosen = self.scorer.choose(proba)
+        return Predictions(basis, told, self.truth, chosen, proba, folds), ""
 
     def _published(
         self, found: Predictions, together: Groups | None, task: Task

@@ -14,7 +14,7 @@ from bayleaf.evaluation.density import cross_validate_density, entropy_bound
 from bayleaf.evaluation.privacy import Privacy
 from bayleaf.inference.row_densities import log_densities
 from bayleaf.models.bayesian_network import BayesianNetwork
-from bayleaf.report.case import Case
+from bayleaf.report.case import HELD_OUT_BASIS, Case
 from bayleaf.report.intervals import mean_interval
 
 Values = dict[str, Any]
@@ -83,9 +83,7 @@ def _scored(network: BayesianNetwork, codes: Codes, privacy: Privacy) -> Values:
         figures = _published_figures(logs, privacy)
     return {
         "basis": "held_out",
-        "basis_told": "The model itself, scored on the rows of this table, which "
-        "were declared as held out. If they include training rows, these scores are "
-        "too optimistic.",
+        "basis_told": HELD_OUT_BASIS,
         "sd": None,
         **figures,
     }

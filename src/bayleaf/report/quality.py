@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.evaluation.cross_validation import held_out_probabilities
 from bayleaf.evaluation.held_out import CrossValidation
 from bayleaf.evaluation.metrics import roc_areas, score_predictions
 from bayleaf.evaluation.operating_points import (
@@ -19,7 +18,6 @@ from bayleaf.evaluation.operating_points import (
     operating_points,
 )
 from bayleaf.evaluation.privacy import Privacy
-from bayleaf.models.predictor import Predictor
 from bayleaf.plot.evaluations import roc_points
 from bayleaf.report.intervals import class_intervals
 
@@ -30,8 +28,6 @@ Values = dict[str, Any]
 # Points of a ROC curve, and classes that have one.
 _CURVE_POINTS = 200
 _CURVES = 6
-
-CROSS_VALIDATION, HELD_OUT, NONE = "cross_validation", "held_out", "none"
 
 
 @dataclass(frozen=True)
@@ -47,43 +43,6 @@ class Predictions:
     chosen: Indices  # (n_rows,)
     proba: Floats  # (n_rows, n_classes)
     folds: CrossValidation | None = None  # scores by fold
-
-
-def cross_validated(
-    model: Any,
-    X: Any,
-    labels: Any,
-    truth: Indices,
-    *,
-    n_folds: int,
-    random_state: int,
-) -> Predictions:
-    """Predict every row by a fresh estimator fitted without it.
-
-    `truth` (n_rows,) has the positions of `labels` in the model's classes; folds as in
-    `cross_validate`. ValueError if the rows do not suffice.
-    """
-    found, proba = held_out_probabilities(
-        model, X, labels, truth, n_folds=n_folds, random_state=random_state
-    )
-    chosen = model._predictor().choose(proba)
-    told = (
-        f"{n_folds}-fold cross-validation on the rows of this table (seed "
-        f"{random_state}): {n_folds} fresh models of the same kind and settings, each "
-        "scored on its held-out rows. The model on this page was fitted to all rows "
-        "and is not scored on them."
-    )
-    return Predictions(CROSS_VALIDATION, told, truth, chosen, proba, found)
-
-
-def scored_as_held_out(predictor: Predictor, codes: Any, truth: Indices) -> Predictions:
-    """Predict rows that were declared as held out."""
-    proba = predictor.proba(codes)
-    told = (
-        "The model itself, scored on the rows of this table, which were declared as "
-        "held out. If they include training rows, these scores are too optimistic."
-    )
-    return Predictions(HELD_OUT, told, truth, predictor.choose(proba), proba)
 
 
 def quality_values(
