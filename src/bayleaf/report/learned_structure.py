@@ -16,6 +16,7 @@ from bayleaf.describe.local_structure_text import membership, tree_nodes
 from bayleaf.evaluation.privacy import Privacy
 from bayleaf.models.latent_rules import LatentReport
 from bayleaf.models.texts.picture import SHARED
+from bayleaf.pictures.svg import graph_values
 from bayleaf.plot.network_graphs import pictured_graph
 from bayleaf.wording import shown_name
 
@@ -40,22 +41,12 @@ def structure_values(
     if privacy.withholds and graph.weights == SHARED:
         # Without their weights these are all pairs, which says nothing.
         arcs = [arc for arc in arcs if arc[2] is None]
+    values = graph_values(graph.names, graph.kinds, arcs, _ARCS)
+    if privacy.withholds:
+        for arc in values["arcs"]:
+            arc["weight"] = None
     return {
-        "nodes": [
-            {"name": str(name), "kind": kind}
-            for name, kind in zip(graph.names, graph.kinds, strict=True)
-        ],
-        "arcs": [
-            {
-                "parent": parent,
-                "child": child,
-                "weight": None if privacy.withholds else weight,
-            }
-            for parent, child, weight in sorted(arcs, key=lambda arc: -(arc[2] or 0.0))[
-                :_ARCS
-            ]
-        ],
-        "n_arcs_left_out": max(0, len(arcs) - _ARCS),
+        **values,
         "note": graph.note,
         "weights": "" if privacy.withholds else graph.weights,
         "remarks": [] if privacy.withholds else list(remarks),

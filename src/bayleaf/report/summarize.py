@@ -91,10 +91,10 @@ def summarize(
     Raises
     ------
     TypeError
-        If the model is of another kind, or not fitted.
+        If the model is of another kind.
     ValueError
-        If the table lacks a column, has fewer rows than `min_count`, or does not suit
-        the model.
+        If it is not fitted, or the table lacks a column, has fewer rows than
+        `min_count`, or does not suit the model.
     """
     privacy = Privacy(rows, min_count)
     by = [by] if isinstance(by, str) else list(by)

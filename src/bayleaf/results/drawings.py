@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from html import escape
 from typing import Protocol
 
-from bayleaf.pictures.svg import image, network_svg
+from bayleaf.pictures.svg import graph_values, image, network_svg
 from bayleaf.results.document import Figure, Table
 from bayleaf.wording import plain, shown_name, stated
 
@@ -113,24 +113,10 @@ def network_html(
 ) -> str:
     """The drawing of a network with what it does not show; empty if it is too large.
 
-    `kinds` are "feature", "latent" or "class", `arcs` (parent, child, weight); `note`
-    adds what cannot be drawn.
+    `names`, `kinds` and `arcs` are those of `graph_values`; `note` adds what cannot be
+    drawn.
     """
-    drawing, left_out = network_svg(
-        {
-            "nodes": [
-                {"name": str(name), "kind": kind}
-                for name, kind in zip(names, kinds, strict=True)
-            ],
-            "arcs": [
-                {"parent": parent, "child": child, "weight": weight}
-                for parent, child, weight in sorted(
-                    arcs, key=lambda arc: -(arc[2] or 0.0)
-                )
-            ],
-            "n_arcs_left_out": 0,
-        }
-    )
+    drawing, left_out = network_svg(graph_values(names, kinds, arcs))
     if not drawing:
         return ""
     ended = f"{note[:1].upper()}{note[1:].rstrip('.')}." if note else ""
