@@ -97,6 +97,7 @@ INSIDE: dict[str, list[tuple[str, ...]]] = {
         ("texts",),
         ("network_parts",),
         ("network_structure",),
+        ("page_model",),
         ("bayesian_network",),
         ("latent_rules",),
         ("support",),
@@ -106,7 +107,7 @@ INSIDE: dict[str, list[tuple[str, ...]]] = {
         ("networks", "latents"),
         (REST,),
     ],
-    "report": [("schema", "wording"), ("card",), (REST,)],
+    "report": [("summary_form",), (REST,), ("summarize",), ("page",)],
     "explain": [
         ("row_probability", "subject"),
         ("certificates",),

@@ -11,7 +11,7 @@ import pytest
 from bayleaf.data.domain import Domain
 from bayleaf.data.table_encoder import TableEncoder
 from bayleaf.data.tables.frames import to_columns
-from bayleaf.describe.summary import summarize
+from bayleaf.describe.fitted_summary import summarize
 from bayleaf.graph.dag import DAG
 from bayleaf.models.networks.network_model import NetworkModel
 from bayleaf.models.predictor import Predictor

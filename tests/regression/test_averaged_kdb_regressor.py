@@ -49,7 +49,7 @@ def test_terms_and_baseline_add_up_to_the_expectation(fitted: Any) -> None:
 
 def test_the_quadrature_leaves_next_to_nothing_to_share(fitted: Any) -> None:
     model, table, _ = fitted
-    codes = model._codes(table.head(20))
+    codes = model._encode(table.head(20)).codes
     _, terms = model.model_.expectation_terms(codes)
     finer = fine_terms(model.model_, codes)
     assert terms == pytest.approx(finer, abs=1e-6 * model.model_.scale)
@@ -210,7 +210,7 @@ def test_without_known_features_the_target_has_its_own_distribution(
 
 def test_terms_of_partial_rows_add_up_from_their_own_baselines(fitted: Any) -> None:
     model, table, _ = fitted
-    codes = model._codes(table.head(20))
+    codes = model._encode(table.head(20)).codes
     known = np.random.default_rng(0).random((20, codes.n_variables)) < 0.5
     columns = [
         np.where(known[:, i], codes.column(i), card)

@@ -15,8 +15,10 @@ from bayleaf.evaluation import compare
 from bayleaf.explain import counterfactuals, importance, robustness, robustness_of_rows
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.regression import learned_trees
-from bayleaf.results.figures import network_html, states_html, steps_html
+from bayleaf.results.document import Document
+from bayleaf.results.drawings import network_html, states_part, steps_html
 from bayleaf.results.html import Bar, bars_html, table_html
+from bayleaf.results.html import html_of as document_html
 
 HOSTILE = "<script>alert(1)</script>&\"'\u202e"
 
@@ -87,10 +89,12 @@ def test_names_are_text() -> None:
 
 def test_many_states_are_steps_with_their_rows() -> None:
     values = np.sin(np.arange(40)).tolist()
-    found = states_html("age", [str(i) for i in range(40)], values, [1.0] * 40)
-    assert found.count('class="rows"') == 40
-    assert "from -1 to" in found
-    assert "<table" in states_html("x", ["a"], [1.0], [2.0])
+    many = states_part("age", [str(i) for i in range(40)], values, [1.0] * 40)
+    page = document_html(Document("", [many]))
+    assert page.count('class="rows"') == 40
+    assert "from -1 to" in page
+    few = states_part("x", ["a"], [1.0], [2.0])
+    assert "<table" in document_html(Document("", [few]))
 
 
 def test_graphs_too_large_to_draw_show_nothing() -> None:

@@ -15,7 +15,8 @@ from bayleaf.classifiers.shared.structure_parameters import SETTINGS
 from bayleaf.classifiers.shared.table_estimator import TableEstimator
 from bayleaf.data.fitted_hierarchies import resolve_hierarchies
 from bayleaf.data.random_state import random_generator
-from bayleaf.data.table_encoder import TableEncoder
+from bayleaf.data.table_encoder import EncodedTable, TableEncoder
+from bayleaf.data.tables.frames import to_columns
 from bayleaf.data.value_hierarchy import ValueHierarchy
 from bayleaf.density.encoding import read_table
 from bayleaf.density.summary import DensitySummary
@@ -25,6 +26,7 @@ from bayleaf.inference.sampling import decode, draw_forward
 from bayleaf.io.native.model_file import SavedModel
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.networks.structured_network import n_distributions
+from bayleaf.models.page_model import DENSITY, PageModel
 from bayleaf.scores.local_scores import resolve_score
 from bayleaf.search.structure import Move
 
@@ -155,6 +157,21 @@ class FittedNetwork(
             sample=self._sample_note or None,
             **others,
         )
+
+    def _page_model(self) -> PageModel:
+        check_is_fitted(self, "network_")
+        return PageModel(
+            name=type(self).__name__,
+            task=DENSITY,
+            model=self.network_,
+            scorer=self.network_,
+            encoder=self.encoder_,
+            read=self._encode,
+        )
+
+    def _encode(self, X: Any) -> EncodedTable:
+        """Encode a table; cells that name a node of a hierarchy are missing."""
+        return read_table(to_columns(X), self.encoder_, self.hierarchies_)[0]
 
     def _restore(self, saved: Any) -> None:
         """Take over what `_record` gave; the trace of moves is not kept in files."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from bayleaf.data.column_table import ColumnTable
-from bayleaf.describe.summary import MAX_ITEMS, FittedSummary, Name
+from bayleaf.describe.fitted_summary import MAX_ITEMS, FittedSummary, Name
 from bayleaf.models.fit_stamp import FitStamp
 from bayleaf.results.document import Items, Part
 from bayleaf.wording import brief, brief_names, counted

@@ -1,5 +1,5 @@
 """Summaries, drawings and texts of finished models."""
 
-from bayleaf.describe.summary import Summary
+from bayleaf.describe.fitted_summary import Summary
 
 __all__ = ["Summary"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,7 @@ from bayleaf.cpds.tree_cpd import Leaf, Split, TreeCPD
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.texts.network_text import head_text, hierarchy_node
-from bayleaf.wording import format_number, name_list, shown_name, visible
+from bayleaf.wording import format_number, name_list, shown_name, stated, visible
 
 # Longer texts are cut, and say so.
 _MOST_LINES = 200
@@ -80,9 +80,8 @@ def _wrapped(depth: int, text: str) -> list[str]:
 def _add_tree(lines: list[str], domain: Domain, cpd: TreeCPD) -> None:
     """A line for each branch, indented by its depth; leaves end with probabilities."""
     first_line: dict[int, int] = {}
-    open_nodes: list[tuple[Leaf | Split, str, int]] = [(cpd.root, "", 0)]
-    while open_nodes:
-        node, condition, depth = open_nodes.pop()
+    for node, where, depth in tree_nodes(domain, cpd):
+        condition = "" if where is None else " = ".join(where)
         if isinstance(node, Leaf):
             text = _distribution(domain[cpd.child], node.probabilities)
             if id(node) in first_line:
@@ -90,15 +89,37 @@ def _add_tree(lines: list[str], domain: Domain, cpd: TreeCPD) -> None:
             first_line.setdefault(id(node), len(lines) + 1)
             text = f"{condition}: {text}" if condition else text
             lines += _wrapped(max(depth, 1), text)
-            continue
-        if condition:
+        elif condition:
             lines += _wrapped(depth, condition)
-        variable = domain[node.variable]
-        below = [
-            (branch, f"{shown_name(variable.name)} = {group_name(variable, g)}")
-            for branch, g in zip(node.branches, node.groups, strict=True)
-        ]
-        open_nodes += [(b, text, depth + 1) for b, text in reversed(below)]
+
+
+def tree_nodes(
+    domain: Domain, cpd: TreeCPD
+) -> Iterator[tuple[Leaf | Split, tuple[str, str] | None, int]]:
+    """Nodes of a tree from the root on, each before those below it, with their depth.
+
+    The branch to a node is named by a variable and a group of its states; None for the
+    root.
+    """
+    waiting: list[tuple[Leaf | Split, tuple[str, str] | None, int]] = [
+        (cpd.root, None, 0)
+    ]
+    while waiting:
+        node, where, depth = waiting.pop()
+        yield node, where, depth
+        if isinstance(node, Split):
+            variable = domain[node.variable]
+            name = shown_name(variable.name)
+            below = [
+                (branch, (name, group_name(variable, sorted(group))), depth + 1)
+                for branch, group in zip(node.branches, node.groups, strict=True)
+            ]
+            waiting += reversed(below)
+
+
+def membership(name: str, group: str) -> str:
+    """That a variable has one of a group of states, both by their names."""
+    return f"{name} in {group}" if group.startswith("{") else stated(name, group)
 
 
 def _add_groups(lines: list[str], domain: Domain, cpd: GroupedTableCPD) -> None:

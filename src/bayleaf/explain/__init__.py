@@ -1,6 +1,5 @@
 """Why a model says what it says, how sure that is, and what would change it."""
 
-from bayleaf.explain.cell_support import CellSupport
 from bayleaf.explain.certificates.robustness import (
     FewestCells,
     Robustness,
@@ -15,6 +14,7 @@ from bayleaf.explain.counterfactuals import (
     counterfactuals,
 )
 from bayleaf.explain.credible import (
+    CellSupport,
     ClassInterval,
     CredibleInterval,
     credible_intervals,

@@ -9,7 +9,7 @@ from bayleaf.cpds.distribution import CPD, GroupedTableCPD
 from bayleaf.cpds.tree_cpd import Split, TreeCPD
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain, Variable
-from bayleaf.describe.local_structure_text import group_name
+from bayleaf.describe.local_structure_text import group_name, membership
 from bayleaf.explain.subject import predictor_of, rows_of
 from bayleaf.models.explanation import RuledExplanations
 from bayleaf.models.latent_rules import condition_text
@@ -143,6 +143,4 @@ def _member_of(variable: Variable, group: tuple[int, ...]) -> str:
     name = _name_of(variable, group)
     if variable.kind == "numeric":
         return name
-    if name.startswith("{"):
-        return f"{shown_name(variable.name)} in {name}"
-    return stated(shown_name(variable.name), name)
+    return membership(shown_name(variable.name), name)

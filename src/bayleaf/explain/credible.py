@@ -10,14 +10,13 @@ from numpy.typing import NDArray
 
 from bayleaf.data.codes import Codes
 from bayleaf.data.random_state import random_generator
-from bayleaf.explain.cell_support import FEW_ROWS, CellSupport, cells_behind
 from bayleaf.explain.subject import predictor_of, rows_of
-from bayleaf.models.class_model import calibrated_log_proba
+from bayleaf.models.class_model import ClassModel, calibrated_log_proba
 from bayleaf.models.predictor import Predictor
 from bayleaf.models.support.support_counts import SupportCounts
 from bayleaf.results.document import Document, Items
 from bayleaf.results.result import Record, Result
-from bayleaf.wording import brief, counted, quoted
+from bayleaf.wording import brief, counted, quoted, stated
 
 Floats = NDArray[np.float64]
 
@@ -27,6 +26,50 @@ _BLOCK_VALUES = 1 << 22
 _CLASSES_SHOWN = 5
 _CLASSES_TOLD = 2
 _CELLS_SHOWN = 5
+Given = tuple[tuple[str | int, str], ...]
+
+# Rows below which a distribution is told to rest on little.
+FEW_ROWS = 5.0
+
+
+@dataclass(frozen=True)
+class CellSupport(Record, keys={"is_rare": "rare"}, computed=("is_rare",)):
+    """The training rows behind one distribution that a row uses.
+
+    Parameters
+    ----------
+    feature : str or int
+        Whose distribution it is.
+    value : str
+        Its state in the row.
+    given : tuple of (str or int, str)
+        What the distribution is conditioned on, the class included.
+    rows : float
+        Weight of the training rows behind the distribution, before smoothing.
+    """
+
+    feature: str | int
+    value: str
+    given: Given
+    rows: float
+
+    @property
+    def is_rare(self) -> bool:
+        """Whether fewer than five rows stand behind it."""
+        return self.rows < FEW_ROWS
+
+    def to_dict(self) -> dict[str, Any]:
+        """The support as plain values, ready for JSON."""
+        return super().to_dict() | {"given": {str(n): state for n, state in self.given}}
+
+    def __repr__(self) -> str:
+        return brief(self, self)
+
+    def __str__(self) -> str:
+        given = ", ".join(stated(name, state) for name, state in self.given)
+        condition = f" given {given}" if given else ""
+        rows = "1 row" if self.rows == 1 else f"{self.rows:.4g} rows"
+        return f"{stated(self.feature, self.value)}{condition}: {rows}"
 
 
 @dataclass(frozen=True)
@@ -161,7 +204,7 @@ def credible_intervals(
         drawn = _posteriors(predictor, rows, scores)
         ends[:, first : first + step] = np.quantile(drawn, shares, axis=0)
     told = np.argsort(-proba, axis=1, kind="stable")[:, :_CLASSES_TOLD]
-    cells = cells_behind(predictor.model, support, codes, told)
+    cells = _cells_behind(predictor.model, support, codes, told)
     return [
         CredibleInterval(
             row,
@@ -180,18 +223,37 @@ def credible_intervals(
 
 def support_of(model: Any) -> SupportCounts:
     """The training rows behind a model's tables; ValueError if the model has none."""
-    kept = model.support if isinstance(model, Predictor) else None
-    if not isinstance(model, Predictor):
-        from bayleaf.classifiers.shared.saving import kept_support
-
-        predictor_of(model)
-        kept = kept_support(model)
+    predictor_of(model)
+    kept: SupportCounts | None = model._page_model().support()
     if kept is None:
         raise ValueError(
             "this model keeps no counts of its training rows, which credible intervals "
             "need; fit it again, or save it again before the rows are gone"
         )
     return kept
+
+
+def _cells_behind(
+    model: ClassModel,
+    support: SupportCounts,
+    codes: Codes,
+    classes: NDArray[np.intp],
+) -> list[tuple[CellSupport, ...]]:
+    """Rows behind the cells that rows use under `classes`, shape (n_rows, n_shown).
+
+    Cells by feature, then class. Where a feature is in several tables: for averages the
+    one with the fewest rows, for mixtures that of the row's most likely component or
+    expert.
+    """
+    found: list[list[CellSupport]] = [[] for _ in range(codes.n_rows)]
+    for fact, given, rows in model.used_cells(codes, support):
+        for row, label in np.ndindex(classes.shape):
+            chosen = int(classes[row, label])
+            weight = float(rows[row, chosen])
+            if np.isfinite(weight):
+                cell = CellSupport(*fact(row, chosen), given(row, chosen), weight)
+                found[row].append(cell)
+    return [tuple(cells) for cells in found]
 
 
 def _posteriors(predictor: Predictor, codes: Codes, scores: Floats) -> Floats:

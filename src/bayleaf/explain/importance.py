@@ -5,26 +5,26 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bayleaf.counts.source import Family
 from bayleaf.data.codes import Codes
 from bayleaf.explain.evidence_conflict import with_column
-from bayleaf.explain.left_out_features import left_out_losses
 from bayleaf.explain.subject import is_absent, predictor_of, rows_of
 from bayleaf.models.predictor import Predictor
 from bayleaf.results.document import Document, Table
 from bayleaf.results.result import Record, Result
-from bayleaf.search.left_out.left_out_scores import loss_sums
+from bayleaf.search.left_out.left_out_scores import LeaveOneOut, loss_sums
 from bayleaf.wording import brief, brief_names, counted, name_list, quoted, shown_name
 
 Floats = NDArray[np.float64]
 
 LEAVE_ONE_OUT = "leave_one_out"
 HELD_OUT = "held_out"
+_INSTEAD = "give X and y, rows that training did not see"
 _METHODS = {
     LEAVE_ONE_OUT: "rise of leave-one-out log-loss once the feature is left out of the "
     "model",
@@ -149,7 +149,7 @@ def importance(
     if (X is None) != (y is None):
         raise ValueError("give X and y together, or neither for the training rows")
     if X is None:
-        return _importance(predictor, *left_out_losses(model), LEAVE_ONE_OUT)
+        return _importance(predictor, *_left_out_losses(model), LEAVE_ONE_OUT)
     features = rows_of(model, X)
     own = _class_codes(predictor, y, features.n_rows)
     weights = None
@@ -179,6 +179,85 @@ def _class_codes(predictor: Predictor, y: Any, n_rows: int) -> NDArray[np.intp]:
     return np.array([place[label] for label in labels], dtype=np.intp)
 
 
+def _left_out_losses(model: Any) -> tuple[Codes, Floats, Floats]:
+    """Log-loss of left-out training rows with all features, then without each.
+
+    A feature is left out of the structure: its own table goes, and its children's
+    tables are counted again without it. Structure and temperature stay otherwise. The
+    class must be a parent of all; AttributeError for other models, or without training
+    rows.
+
+    Returns the training codes, the class last; losses (1 + n_features,), nats per row;
+    and gains (n_features, n_rows) of each feature alone in the log-probability of the
+    row's class, nats.
+    """
+    kind = type(model).__name__
+    codes = getattr(model, "_training_codes", None)
+    if codes is None:
+        raise AttributeError(
+            f"this {kind} does not hold its training rows, which go with saving, "
+            f"pickling and partial_fit; {_INSTEAD}"
+        )
+    generative = getattr(model, "objective", "generative") == "generative"
+    families = model.model_.left_out_families
+    if families is None or not generative:
+        raise AttributeError(
+            f"{kind} has no exact leave-one-out without a single feature; {_INSTEAD}"
+        )
+    left_out = model._leave_one_out(codes, model.model_.domain, [model.smoothing_])
+    losses = [
+        left_out.scores(scores / model.temperature_).log_loss
+        for scores in _left_out_scores(left_out, families)
+    ]
+    return codes, np.array(losses), _left_out_gains(left_out, len(families))
+
+
+def _left_out_gains(left_out: LeaveOneOut, n_features: int) -> Floats:
+    """What each feature alone gains, (n_features, n_rows)."""
+    labels, class_index = left_out.rows.own, left_out.counts.class_index
+
+    def logs(families: list[Family]) -> Floats:
+        scores = left_out.log_scores(families)[0]
+        posterior = scores - np.logaddexp.reduce(scores, axis=0)
+        return np.asarray(posterior[labels, np.arange(len(labels))])
+
+    prior = logs([])
+    return np.array([logs([(class_index, i)]) - prior for i in range(n_features)])
+
+
+def _left_out_scores(
+    left_out: LeaveOneOut, families: tuple[Family, ...]
+) -> list[Floats]:
+    """Scores with all features, then without each, (n_classes, n_rows)."""
+    whole = left_out.log_scores(families)[0]
+    features = range(len(families))
+    if any(left_out.has_missing):
+        # What summing out gives is no sum over families.
+        reduced = [_without(families, feature) for feature in features]
+        return [whole, *(left_out.log_scores(own)[0] for own in reduced)]
+    prior = left_out.log_scores([])[0]
+
+    def terms(own: list[Family]) -> Floats:
+        return np.asarray(left_out.log_scores(own)[0] - prior) if own else 0.0 * prior
+
+    found = [whole]
+    for feature in features:
+        concerned = [family for family in families if feature in family]
+        found.append(
+            whole - terms(concerned) + terms(_without(tuple(concerned), feature))
+        )
+    return found
+
+
+def _without(families: tuple[Family, ...], feature: int) -> list[Family]:
+    """The families of a network once a feature is left out."""
+    return [
+        tuple(member for member in family if member != feature)
+        for family in families
+        if family[-1] != feature
+    ]
+
+
 def _held_out_losses(predictor: Predictor, codes: Codes) -> tuple[Floats, Floats]:
     """Losses (1 + n_features,) with all features, then without each, and gains.
 
@@ -187,7 +266,11 @@ def _held_out_losses(predictor: Predictor, codes: Codes) -> tuple[Floats, Floats
     """
     features = codes.without_last()
     own = codes.column(codes.n_variables - 1)
-    loss = partial(_mean_loss, own=own, weights=codes.weights)
+
+    def loss(log_scores: Floats) -> float:
+        total = loss_sums(log_scores.T, own, codes.weights)[0]
+        return float(total / codes.weights.sum())
+
     losses = [loss(predictor.log_proba(features))]
     columns = [np.full(codes.n_rows, card) for card in features.cards]
     nothing = Codes.from_columns(columns, features.cards)
@@ -199,11 +282,6 @@ def _held_out_losses(predictor: Predictor, codes: Codes) -> tuple[Floats, Floats
         alone = with_column(nothing, feature, features.column(feature))
         gains.append(predictor.log_proba(alone)[rows, own] - prior)
     return np.array(losses), np.array(gains)
-
-
-def _mean_loss(log_scores: Floats, own: NDArray[Any], weights: Floats) -> float:
-    """Mean log-loss of log scores of shape (n_rows, n_classes)."""
-    return float(loss_sums(log_scores.T, own, weights)[0] / weights.sum())
 
 
 def _importance(

@@ -14,12 +14,11 @@ from numpy.typing import NDArray
 
 from bayleaf.cpds.smoothing import Dirichlet, Lidstone, Smoothing, resolve_smoothing
 from bayleaf.data.domain import Domain, Variable
-from bayleaf.data.table_encoder import TableEncoder
 from bayleaf.data.tables.frames import to_columns
 from bayleaf.inference.encoded_rows import read_rows
 from bayleaf.io.exports.packing import packed, packed_codes
 from bayleaf.io.native.model_file import SavedModel, write_model
-from bayleaf.models.hierarchical_naive_bayes import HierarchicalNaiveBayesModel
+from bayleaf.models.page_model import PageModel
 from bayleaf.wording import quoted
 
 Content = dict[str, Any]
@@ -145,7 +144,7 @@ def _check_rows(
 ) -> None:
     """Refuse rows, the class last, from which the model's tables do not come."""
     place = len(columns) - 1
-    if isinstance(model, HierarchicalNaiveBayesModel):
+    if hasattr(model, "tree"):
         nodes = columns[:-1]
         for latent in model.tree.latents:
             nodes.append(latent.states[nodes[latent.left], nodes[latent.right]])
@@ -226,15 +225,14 @@ def _fine(
     return possible, np.where(np.isfinite(values), fine, _MISSING)
 
 
-def rows_content(
-    table: Any, encoder: TableEncoder | None, domain: Domain
-) -> dict[str, Any]:
+def rows_content(table: Any, explored: PageModel) -> dict[str, Any]:
     """The first rows of a table as codes of the variables that it has, the class last.
 
     ``n`` rows, ``variables`` with codes, and packed ``codes``, 65535 for missing cells.
-    Without an encoder, as for a network, states are the values. ValueError if a column
-    of training is missing, or the table is not a data frame.
+    Without a target states are the values. ValueError if a column of training is
+    missing, or the table is not a data frame.
     """
+    domain, encoder = explored.model.domain, explored.encoder
     try:
         frame = nw.from_native(table, eager_only=True).head(MOST_ROWS)
     except TypeError:
@@ -242,7 +240,7 @@ def rows_content(
             f"rows must be a data frame, got a {type(table).__name__}"
         ) from None
     named = {str(name): name for name in frame.columns}
-    if encoder is None:
+    if encoder is None or not explored.has_target:
         known = [v for v in range(len(domain)) if str(domain[v].name) in named]
         return _packed(known, [_state_codes(frame, named, domain[v]) for v in known])
     wanted = [str(name) for name in encoder.column_names]

@@ -6,41 +6,19 @@ import base64
 import hashlib
 import html
 import zlib
-from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from bayleaf.data.domain import Domain
-from bayleaf.data.table_encoder import TableEncoder
 from bayleaf.explorer.editing import editing_content, rows_content, rule_of
-from bayleaf.explorer.page_content import (
-    network_content,
-    published_content,
-    target_content,
-)
+from bayleaf.explorer.page_content import page_content
 from bayleaf.io.atomic import write_export
 from bayleaf.io.exports.packing import script_json
 from bayleaf.io.exports.runtime import runtime_scripts
-from bayleaf.io.native.model_file import SavedModel
-from bayleaf.models.bayesian_network import BayesianNetwork
-from bayleaf.models.interval_target import IntervalTargetModel
-from bayleaf.models.predictor import Predictor
+from bayleaf.models.page_model import Shown, page_model
 
-if TYPE_CHECKING:
-    from bayleaf.classifiers.shared.base import BayesianClassifier
-    from bayleaf.density.bayesian_network_estimator import BayesianNetworkEstimator
-    from bayleaf.regression.averaged_kdb_regressor import AveragedKDBRegressor
-
-    Explorable = (
-        BayesianClassifier
-        | AveragedKDBRegressor
-        | BayesianNetworkEstimator
-        | BayesianNetwork
-        | Predictor
-        | SavedModel
-    )
-
+_REFUSAL = "the explorer shows fitted models and networks, but was given"
 # Larger pages take a browser too long to open.
 MOST_CHARACTERS = 30_000_000
 # In the order in which they build on one another.
@@ -82,7 +60,7 @@ SCRIPTS = (
 
 
 def explorer_html(
-    model: Explorable,
+    model: Shown,
     title: str | None = None,
     *,
     min_count: int = 1,
@@ -127,27 +105,22 @@ def explorer_html(
     AttributeError
         If it is not fitted.
     """
-    explored, kind = _explored(model)
-    if isinstance(explored, Predictor):
-        content = published_content(explored, min_count)
-    elif min_count != 1:
-        raise ValueError(
-            f"min_count needs a classifier, which knows the rows behind its "
-            f"distributions; this is a {kind}"
-        )
-    elif isinstance(explored, IntervalTargetModel):
-        content = target_content(explored)
-    else:
-        content = network_content(explored)
+    explored = page_model(model, _REFUSAL)
+    content = page_content(explored, min_count)
     if min_count != 1 and not (rows is None and edit is None):
         raise ValueError("rows would show what min_count hides; give one of the two")
     if rows is not None:
-        content["rows"] = rows_content(rows, *columns_of(model))
+        content["rows"] = rows_content(rows, explored)
     if edit is not None:
-        saved = _saved(model)
+        saved = explored.saved()
+        if saved is None:
+            raise ValueError(
+                "a page can edit classifiers and their files, not a "
+                f"{type(model).__name__}"
+            )
         rule = rule_of(model, saved.parameters.get("smoothing"))
         content["editing"] = editing_content(saved, edit, rule)
-    content["title"] = kind if title is None else title
+    content["title"] = explored.name if title is None else title
     # Links hold evidence by number, which means nothing to another model.
     about = [[v["name"], v["states"]] for v in content["variables"]]
     content["fingerprint"] = f"{zlib.crc32(repr(about).encode('utf-8', 'replace')):08x}"
@@ -184,7 +157,7 @@ def explorer_html(
 
 
 def write_explorer(
-    model: Explorable,
+    model: Shown,
     path: str | Path,
     title: str | None = None,
     *,
@@ -205,60 +178,12 @@ def write_explorer(
     write_export(path, page, errors="replace")
 
 
-Explored = IntervalTargetModel | Predictor | BayesianNetwork
-
-
-def _explored(model: Any) -> tuple[Explored, str]:
-    """What a page shows of a model, fitted or from its file, and what it is called."""
-    if isinstance(model, BayesianNetwork):
-        return model, "Bayesian network"
-    if isinstance(model, Predictor):
-        return model, "Classifier"
-    if isinstance(model, SavedModel):
-        is_classifier = model.kind == "classifier"
-        content: Any = model.predictor if is_classifier else model.model
-        return content, model.estimator
-    fitted, kind = getattr(model, "model_", None), type(model).__name__
-    if isinstance(fitted, IntervalTargetModel):
-        return fitted, kind
-    # Loaded for estimators alone, which have brought scikit-learn with them.
-    from bayleaf.classifiers.shared.base import BayesianClassifier
-    from bayleaf.classifiers.shared.saving import kept_support
-    from bayleaf.density.bayesian_network_estimator import BayesianNetworkEstimator
-
-    if isinstance(model, BayesianClassifier):
-        # With the rows behind it.
-        return replace(model._predictor(), support=kept_support(model)), kind
-    if isinstance(model, BayesianNetworkEstimator):
-        return model.network_, kind
-    raise TypeError(
-        f"the explorer shows fitted models and networks, but was given a {kind}"
-    )
-
-
-def columns_of(model: Any) -> tuple[TableEncoder | None, Domain]:
-    """How a model reads tables, and its variables that are columns."""
-    explored, _ = _explored(model)
-    if isinstance(explored, IntervalTargetModel):
-        encoder = getattr(model, "encoder_", None) or model.encoder
-        return encoder, explored.intervals.domain
-    if isinstance(explored, Predictor):
-        return explored.encoder, explored.model.domain
-    return None, explored.domain
-
-
-def _saved(model: Any) -> SavedModel:
-    """A classifier as its file holds it."""
-    if isinstance(model, SavedModel):
-        return model
-    from bayleaf.classifiers.shared.base import BayesianClassifier
-    from bayleaf.classifiers.shared.saving import saved_model
-
-    if not isinstance(model, BayesianClassifier):
-        raise ValueError(
-            f"a page can edit classifiers and their files, not a {type(model).__name__}"
-        )
-    return saved_model(model)
+def column_domain(model: Shown) -> Domain:
+    """The variables that the model reads from the columns of a table."""
+    explored = page_model(model, _REFUSAL)
+    known = explored.encoder if explored.has_target else None
+    domain: Domain = explored.model.domain if known is None else known.domain
+    return domain
 
 
 def _resource(name: str) -> str:

@@ -6,7 +6,7 @@ A classifier may be published from rounded counts, rare values without names.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import fields, replace
 from typing import Any
 
@@ -35,6 +35,7 @@ from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.class_model import ClassModel
 from bayleaf.models.interval_target import INTEGRATION, IntervalTargetModel, TreeSum
 from bayleaf.models.latent_rules import LatentReport
+from bayleaf.models.page_model import CLASSIFIER, PageModel
 from bayleaf.models.predictor import Predictor
 from bayleaf.models.support.support_counts import SupportCounts
 from bayleaf.models.texts.picture import WeightedArc
@@ -78,22 +79,56 @@ Rows = NDArray[np.float64]
 _SAFE_LOOKS = 12
 
 
+def page_content(explored: PageModel, min_count: int) -> Content:
+    """A model with all that turns its scores into answers.
+
+    Above a `min_count` of 1, its counts of training rows are rounded. ValueError if the
+    model is too large for a page or does not have these counts, or a variable has no
+    states.
+    """
+    is_classifier = explored.task == CLASSIFIER
+    if min_count != 1 and not is_classifier:
+        raise ValueError(
+            f"min_count needs a classifier, which knows the rows behind its "
+            f"distributions; this is a {explored.name}"
+        )
+    if is_classifier:
+        scorer = replace(explored.scorer, support=explored.support())
+        return published_content(scorer, min_count)
+    if explored.has_target:
+        return target_content(explored.scorer)
+    return network_content(explored.scorer)
+
+
 def network_content(network: BayesianNetwork) -> Content:
     """A network without a class: any variable can be the question.
 
     ValueError if the network is too large for a page, or a variable has no states.
     """
-    variables = [variable_content(v, "variable") for v in network.domain]
+    roles = ["variable"] * len(network.domain)
+    return _network_part(network, roles, None, network.dag.order)
+
+
+def _network_part(
+    network: BayesianNetwork,
+    roles: Sequence[str],
+    class_index: int | None,
+    order: Iterable[int],
+    support: SupportCounts | None = None,
+) -> Content:
+    """Variables, distributions and junction tree of a network."""
+    pairs = zip(network.domain, roles, strict=True)
+    variables = [variable_content(variable, role) for variable, role in pairs]
     tree = compiled_tree(network)
-    _add_distributions(variables, network, None)
+    _add_distributions(variables, network, support)
     return {
         "kind": "network",
         "variables": variables,
-        "class": None,
+        "class": class_index,
         "question": len(network.domain) - 1,
-        "map": map_content(variables, informed_arcs(tree, None), None),
+        "map": map_content(variables, informed_arcs(tree, class_index), class_index),
         "weights": "nats shared by their ends",
-        "order": list(network.dag.order),
+        "order": list(order),
         "remarks": [],
         "network": tree_content(tree),
     }
@@ -209,27 +244,18 @@ def _model_content(model: ClassModel, support: SupportCounts | None) -> Content:
     if not isinstance(term, SumOut) or term.weight != 1:
         return _program_content(model, program)
     network: Any = term.network
-    class_index = len(network.domain) - 1
-    roles = _roles(model, network.domain.names)
-    pairs = zip(network.domain, roles, strict=True)
-    variables = [variable_content(variable, role) for variable, role in pairs]
-    tree = compiled_tree(network)
-    content: Content = {
-        "kind": "network",
-        "variables": variables,
-        "class": class_index,
-        "question": class_index,
-        "map": map_content(variables, informed_arcs(tree, class_index), class_index),
-        "weights": "nats shared by their ends",
-        "order": list(term.order),
-        "remarks": list(model.remarks),
-        "network": tree_content(tree),
-    }
+    has_rows = support is not None and len(support.rows) == len(network.cpds)
+    content = _network_part(
+        network,
+        _roles(model, network.domain.names),
+        len(network.domain) - 1,
+        term.order,
+        support if has_rows and model.cpds else None,
+    )
+    content["remarks"] = list(model.remarks)
+    variables = content["variables"]
     if program.base.any():
         content["class_weight"] = packed(np.exp(program.base))
-    has_rows = support is not None and len(support.rows) == len(network.cpds)
-    own = support if has_rows and model.cpds else None
-    _add_distributions(variables, network, own)
     rules = {r.name: _rules(r) for r in model.latent_reports or ()}
     n_features = len(model.domain) - 1
     for variable in variables[n_features:-1]:

@@ -18,7 +18,9 @@ from bayleaf.cpds.given_tables import (
     spread_experience,
 )
 from bayleaf.data.domain import Domain, Variable
+from bayleaf.data.table_encoder import EncodedTable
 from bayleaf.dispatch import dispatch
+from bayleaf.inference.encoded_rows import read_rows
 from bayleaf.inference.factorisation import Factorisation
 from bayleaf.inference.interventions.causal_questions import Interventions
 from bayleaf.inference.network_trees import NetworkTrees
@@ -26,8 +28,10 @@ from bayleaf.inference.queries import Inference
 from bayleaf.inference.states import position_of
 from bayleaf.models.network_parts import Name, dag_of, variable_of
 from bayleaf.models.network_structure import NetworkStructure
-from bayleaf.models.texts.html_summary import arc_text, drawing_of, facts_html
+from bayleaf.models.page_model import DENSITY, PageModel
+from bayleaf.models.texts.html_summary import arc_text, facts_html, picture_of
 from bayleaf.models.texts.network_text import distribution_text, network_text
+from bayleaf.models.texts.picture import FEATURE, PicturedGraph
 from bayleaf.wording import brief, brief_names, counted, name_list, plain, quoted
 
 
@@ -458,6 +462,21 @@ class BayesianNetwork(Factorisation, Inference, Interventions):
         )
         return network
 
+    @property
+    def picture(self) -> PicturedGraph:
+        """Variables and arcs to draw."""
+        arcs = tuple((parent, child, None) for parent, child in self.dag.arcs)
+        return PicturedGraph(self.domain.names, (FEATURE,) * len(self.domain), arcs)
+
+    def _page_model(self) -> PageModel:
+        return PageModel(
+            name="Bayesian network",
+            task=DENSITY,
+            model=self,
+            scorer=self,
+            read=lambda table: EncodedTable(read_rows(self.domain, table), {}),
+        )
+
     def __getstate__(self) -> dict[str, Any]:
         # What was compiled is made again, so that a pickled network stays small.
         kept = {"domain": self.domain, "dag": self.dag, "cpds": self.cpds}
@@ -476,7 +495,7 @@ class BayesianNetwork(Factorisation, Inference, Interventions):
         arcs = [arc_text(*arc) for arc in self.edges]
         notes = list(self.notes)
         lists = [("variables", states), ("arcs", arcs), ("notes", notes)]
-        return facts_html("Bayesian network", facts, lists, drawing_of(self))
+        return facts_html("Bayesian network", facts, lists, picture_of(self))
 
     def __repr__(self) -> str:
         names = brief_names(self.domain.names)

@@ -19,7 +19,9 @@ from bayleaf.models.class_model import (
     calibrated_log_proba,
 )
 from bayleaf.models.support.number_terms import odds_between
-from bayleaf.models.texts.html_summary import explanation_html
+from bayleaf.results.document import Document
+from bayleaf.results.drawings import terms_table
+from bayleaf.results.result import Result
 from bayleaf.wording import (
     brief,
     brief_names,
@@ -103,7 +105,7 @@ class Term:
 
 
 @dataclass(frozen=True)
-class Explanation:
+class Explanation(Result):
     """The log-odds of one class against another, split into terms that add up.
 
     Parameters
@@ -203,10 +205,14 @@ class Explanation:
             f"{counted(len(largest), 'term')} ({brief_names(largest)})",
         )
 
-    _repr_html_ = explanation_html
-
-    def __str__(self) -> str:
-        return self.to_text()
+    def document(self) -> Document:
+        """The terms as bars, each from where the last one ended."""
+        title = (
+            f"{self.row_name}: {self.target} with probability {self.probability:.3f}; "
+            f"nats for it against {self.against}"
+        )
+        first = (self.prior_name, self.prior)
+        return Document("", [terms_table(title, first, self.ranked(), "{:+.3f}")])
 
     @property
     def prior_name(self) -> str:

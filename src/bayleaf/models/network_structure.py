@@ -16,7 +16,7 @@ from bayleaf.inference.states import position_of
 from bayleaf.models.network_parts import Name, dag_of, variable_of
 from bayleaf.models.texts.html_summary import arc_text, facts_html
 from bayleaf.models.texts.picture import FEATURE
-from bayleaf.results.figures import network_html
+from bayleaf.results.drawings import network_html
 from bayleaf.wording import (
     brief,
     brief_names,

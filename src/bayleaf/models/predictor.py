@@ -16,6 +16,7 @@ from bayleaf.data.table_encoder import TableEncoder
 from bayleaf.data.tables.frames import to_columns
 from bayleaf.models.class_model import ClassModel, LogScores, calibrated_log_proba
 from bayleaf.models.explanation import Explanation, explain_rows
+from bayleaf.models.page_model import CLASSIFIER, PageModel
 from bayleaf.scoring.partial_cases import known_cells, known_shares
 from bayleaf.wording import brief, name_list, quoted
 
@@ -66,6 +67,16 @@ class Predictor:
     prior_shift: Floats | None = None
     n_threads: int = 1
     support: SupportCounts | None = None
+
+    def _page_model(self) -> PageModel:
+        return PageModel(
+            name="Classifier",
+            task=CLASSIFIER,
+            model=self.model,
+            scorer=self,
+            encoder=self.encoder,
+            support=lambda: self.support,
+        )
 
     def encode(self, table: Any) -> Codes:
         """Codes of a table's features."""

@@ -45,12 +45,36 @@ def image(
     )
 
 
+def graph_values(
+    names: Sequence[object],
+    kinds: Sequence[str],
+    arcs: Sequence[tuple[int, int, float | None]],
+    max_arcs: int | None = None,
+) -> Values:
+    """Nodes by kind and arcs, the heaviest `max_arcs` of them, as plain values.
+
+    `kinds` are "feature", "latent" or "class", `arcs` (parent, child, weight).
+    """
+    ordered = sorted(arcs, key=lambda arc: -(arc[2] or 0.0))
+    shown = ordered[:max_arcs]
+    return {
+        "nodes": [
+            {"name": str(name), "kind": kind}
+            for name, kind in zip(names, kinds, strict=True)
+        ],
+        "arcs": [
+            {"parent": parent, "child": child, "weight": weight}
+            for parent, child, weight in shown
+        ],
+        "n_arcs_left_out": len(ordered) - len(shown),
+    }
+
+
 def network_svg(structure: Values) -> tuple[str, str]:
     """Draw nodes and arcs, parents above their children; return picture and note.
 
-    ``nodes`` have name and kind ("feature", "latent" or "class"), ``arcs`` parent,
-    child and weight (or None), the heaviest first, ``n_arcs_left_out`` counts others.
-    The picture is empty for too many nodes; the note names what it does not show.
+    `structure` contains what `graph_values` returns. The picture is empty for too many
+    nodes; the note names what it does not show.
     """
     from bayleaf.layout.layered import with_tops
 

@@ -1,7 +1,8 @@
 """Pictures of networks, explanations and evaluations, with matplotlib (extra plot).
 
 Every function draws on the axes that it gets, or on a new figure that pyplot does not
-manage, and returns the axes: ``network(model).figure.savefig("network.svg")``.
+manage, and returns the axes: ``network(model).figure.savefig("network.svg")``. Without
+matplotlib it raises an ImportError.
 """
 
 from bayleaf.plot.bars import contributions, drift, importance, posterior_bars

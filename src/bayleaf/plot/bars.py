@@ -51,8 +51,6 @@ def posterior_bars(posteriors: Any, *, ax: Axes | None = None) -> Axes:
         If they are no posteriors.
     ValueError
         If there are none, more than 20, or more than 120 states altogether.
-    ImportError
-        If matplotlib is not installed.
     """
     found = _listed(posteriors)
     n_states = sum(len(one) for one in found)
@@ -148,32 +146,17 @@ def importance(found: Importance, *, limit: int = 20, ax: Axes | None = None) ->
         If it is no importance.
     ValueError
         If the limit is below 1.
-    ImportError
-        If matplotlib is not installed.
     """
     _check_arguments(found, Importance, limit)
     shown = found.ranked()[:limit]
     ax = style.axes_for(ax, 5.4, 1.2 + 0.27 * len(shown))
-    places = np.arange(len(shown))
-    rises: NDArray[np.float64] = np.array([one.loss_increase for one in shown])
-    drawn = ax.barh(
-        places,
-        rises,
-        0.62,
-        color=[style.FOR if rise >= 0 else style.AGAINST for rise in rises],
-    )
-    for bar, rise in zip(drawn, rises, strict=True):
-        if rise < 0:
-            bar.set_hatch("////")
+    style.signed_bars(ax, [one.loss_increase for one in shown], 0.62)
     ax.axvline(0, color=style.INK, linewidth=0.7)
-    names = [style.in_lines(one.feature, _NAME, _LINES) for one in shown]
-    style.name_ticks(ax, "y", names)
-    ax.invert_yaxis()
-    ax.tick_params(axis="y", length=0)
+    style.list_names(ax, [style.in_lines(f.feature, _NAME, _LINES) for f in shown])
     style.label_axes(ax, x="rise of the log-loss without the feature (nats a row)")
     upper = ax.twiny()
     bits = [one.information for one in shown]
-    upper.plot(bits, places, linestyle="", marker="D", markersize=4, color=style.INK)
+    upper.plot(bits, range(len(bits)), "D", markersize=4, color=style.INK)
     upper.set_xlim(0.0, 1.05 * max([*bits, 1e-9]))
     style.label_axes(upper, x="I(feature; class) (bits, diamonds)")
     more = len(found.features) - len(shown)
@@ -208,8 +191,6 @@ def drift(found: Drift, *, limit: int = 20, ax: Axes | None = None) -> Axes:
         If it is no drift.
     ValueError
         If the limit is below 1.
-    ImportError
-        If matplotlib is not installed.
     """
     _check_arguments(found, Drift, limit)
     bars = [(one.child, one.deviation) for one in found.ranked_families()]
@@ -225,12 +206,8 @@ def drift(found: Drift, *, limit: int = 20, ax: Axes | None = None) -> Axes:
         ax.barh(place, bits, 0.62, color=colour)
         told = f"p = {one.p_value:.2g}" if np.isfinite(one.bits) else "ruled out"
         style.write(ax, bits + 0.01 * most, place, told, va="center")
-    names = [style.in_lines(name, _NAME, _LINES) for name, _ in shown]
-    ax.set_yticks(range(len(shown)))
-    style.name_ticks(ax, "y", names)
-    ax.invert_yaxis()
+    style.list_names(ax, [style.in_lines(name, _NAME, _LINES) for name, _ in shown])
     ax.set_xlim(0.0, 1.25 * most)
-    ax.tick_params(axis="y", length=0)
     style.label_axes(ax, x=f"difference of each variable{given} (bits a row)")
     style.plain_frame(ax)
     return ax
@@ -268,8 +245,6 @@ def contributions(
         If it is no explanation.
     ValueError
         If `limit` is negative or the unit unknown.
-    ImportError
-        If matplotlib is not installed.
     """
     if not isinstance(explanation, Explanation):
         raise TypeError(
@@ -287,8 +262,7 @@ def contributions(
     starts[-1] = 0.0
     total = explanation.log_odds / _UNITS[unit]
     _draw_bars(ax, starts, np.append(values, total))
-    style.name_ticks(ax, "y", [style.shortened(n, 34) for n in (*names, "log-odds")])
-    ax.invert_yaxis()
+    style.list_names(ax, [style.shortened(n, 34) for n in (*names, "log-odds")])
     target, against = (
         style.shortened(label) for label in (explanation.target, explanation.against)
     )
@@ -320,19 +294,8 @@ def _draw_bars(
 ) -> None:
     """Bars from where the last one ended, their sizes beside them."""
     places = np.arange(len(values))
-    drawn = ax.barh(
-        places,
-        values,
-        0.7,
-        left=starts,
-        color=[style.FOR if v >= 0 else style.AGAINST for v in values],
-        edgecolor=style.INK,
-        linewidth=0.5,
-        zorder=2,
-    )
-    for bar, value in zip(drawn, values, strict=True):
-        if value < 0:
-            bar.set_hatch("////")
+    look = {"left": starts, "edgecolor": style.INK, "linewidth": 0.5, "zorder": 2}
+    drawn = style.signed_bars(ax, values, 0.7, **look)
     drawn[-1].set_linewidth(1.5)
     ends = starts + values
     # A thin line leads from where each bar ends to where the next one begins.
@@ -353,7 +316,6 @@ def _draw_bars(
             bbox={"facecolor": style.PAPER, "edgecolor": "none", "pad": 0.5},
         )
     _leave_room(ax, starts, ends, values)
-    ax.tick_params(axis="y", length=0)
     for side in ("top", "right", "left"):
         ax.spines[side].set_visible(False)
 

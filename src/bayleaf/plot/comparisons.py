@@ -52,8 +52,6 @@ def rank_bars(
     ------
     ValueError
         If there is no model, or scores do not pair or are not finite.
-    ImportError
-        If matplotlib is not installed.
     """
     table = score_table(scores)
     means = mean_ranks(scores, larger_is_better=larger_is_better)
@@ -117,8 +115,6 @@ def error_scatter(
     ValueError
         If there are fewer than two methods, `method` is none of them, or errors do not
         pair or are not finite.
-    ImportError
-        If matplotlib is not installed.
     """
     table = score_table(errors)
     names = list(errors)
@@ -140,8 +136,7 @@ def error_scatter(
         points += ax.plot(
             own,
             values,
-            style.MARKERS[number % len(style.MARKERS)],
-            color=style.COLOURS[number % len(style.COLOURS)],
+            **(style.line_look(number) | {"linestyle": ""}),
             markeredgecolor=style.INK,
             markeredgewidth=0.4,
             markersize=4.5,
@@ -192,8 +187,6 @@ def learning_curve(
     ValueError
         If there is no method, sizes are not above 0, or scores do not pair with them
         or are not finite.
-    ImportError
-        If matplotlib is not installed.
     """
     rows = scores_of("sizes", sizes, 1)
     if (rows <= 0).any():
@@ -214,11 +207,8 @@ def learning_curve(
             rows[order],
             table.mean(axis=1)[order],
             yerr=spread,
-            color=style.COLOURS[number % len(style.COLOURS)],
-            linestyle=style.DASHES[number % len(style.DASHES)],
-            marker=style.MARKERS[number % len(style.MARKERS)],
+            **style.line_look(number),
             markersize=4,
-            linewidth=1.5,
             elinewidth=0.8,
             capsize=2,
         )
@@ -275,8 +265,6 @@ def critical_difference(
     ------
     ValueError
         If there are fewer than 2 models, or the number of data sets is missing.
-    ImportError
-        If matplotlib is not installed.
 
     References
     ----------

@@ -99,8 +99,6 @@ def cpt(
         rows or 30 columns.
     TypeError
         If there is no network.
-    ImportError
-        If matplotlib is not installed.
     """
     found = network_of(network)
     cpd = found.cpd(variable)
@@ -239,8 +237,6 @@ def tree_cpd(network: Any, variable: Name, *, ax: Axes | None = None) -> Axes:
         leaves.
     TypeError
         If there is no network.
-    ImportError
-        If matplotlib is not installed.
 
     References
     ----------

@@ -67,8 +67,6 @@ def calibration(
     ------
     ValueError
         If truth and probabilities do not fit.
-    ImportError
-        If matplotlib is not installed.
 
     References
     ----------
@@ -138,7 +136,7 @@ def _several_calibrations(ax: Axes, results: list[tuple[str, HeldOut]]) -> None:
     names: list[str] = []
     for number, (name, found) in enumerate(results):
         _, _, mean, right = calibration_bins(found.truth, found.proba).T
-        lines += ax.plot(mean, right, markersize=4, **_line_look(number))
+        lines += ax.plot(mean, right, markersize=4, **style.line_look(number))
         error = expected_calibration_error(found.truth, found.proba)
         names.append(f"{style.shortened(name)} ({error:.3f})")
     style.legend(ax, lines, names, loc="lower right")
@@ -203,8 +201,6 @@ def roc(
     ValueError
         If truth and probabilities do not fit, there is no such class, or all rows or
         none are of the class.
-    ImportError
-        If matplotlib is not installed.
     """
     results = held_out_results(truth, proba, classes)
     labels = _labels(truth, classes, results[0][1])
@@ -220,7 +216,7 @@ def roc(
             if math.isnan(areas[label]):
                 continue
             alarms, found_share = roc_points(found.truth, found.proba, label)
-            look = _line_look(len(lines)) | {"marker": ""}
+            look = style.line_look(len(lines)) | {"marker": ""}
             lines += ax.plot(alarms, found_share, **look)
             told = [name] if len(results) > 1 else []
             told += [str(labels[label])] if len(chosen) > 1 else []
@@ -263,19 +259,6 @@ def roc_points(
         np.append(0.0, alarms / max(alarms[-1], 1)),
         np.append(0.0, found / max(found[-1], 1)),
     )
-
-
-def _line_look(number: int) -> dict[str, Any]:
-    """Colour, dashes and marker of the n-th line."""
-    return {
-        "color": style.COLOURS[number % len(style.COLOURS)],
-        # Dashes go through another cycle than colours once these begin again.
-        "linestyle": style.DASHES[
-            (number + number // len(style.COLOURS)) % len(style.DASHES)
-        ],
-        "marker": style.MARKERS[number % len(style.MARKERS)],
-        "linewidth": 1.5,
-    }
 
 
 def held_out_results(truth: Any, proba: Any, classes: Any) -> list[tuple[str, HeldOut]]:
@@ -414,8 +397,6 @@ def group_rates(
     ------
     ValueError
         If there is no such rate, class or grouping, or no group is shown.
-    ImportError
-        If matplotlib is not installed.
     """
     grouping = _grouping(figures, columns)
     strange = [rate for rate in rates if rate not in RATES]
@@ -461,19 +442,17 @@ def _draw(
     offset: float,
 ) -> Any:
     """Points of one rate with their intervals; what the legend points at."""
-    colour = style.COLOURS[number % len(style.COLOURS)]
-    marker = style.MARKERS[number % len(style.MARKERS)]
+    look = style.line_look(number)
     found = [getattr(group.classes[place], rate) for group in groups]
     known = [
         (at + offset, own) for at, own in enumerate(found) if own.value is not None
     ]
     for at, own in known:
-        ax.hlines(at, own.low, own.high, color=colour, linewidth=1.2, zorder=2)
+        ax.hlines(at, own.low, own.high, color=look["color"], linewidth=1.2, zorder=2)
     (line,) = ax.plot(
         [own.value for _, own in known],
         [at for at, _ in known],
-        marker,
-        color=colour,
+        **(look | {"linestyle": ""}),
         markersize=4.5,
         zorder=3,
     )

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.layout.layered import Drawing, with_tops
-from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.texts.picture import (
     CLASS,
     FEATURE,
@@ -85,8 +84,6 @@ def network(
         If there is no network to draw.
     ValueError
         If a variable is unknown, or there are more than 150.
-    ImportError
-        If matplotlib is not installed.
     """
     graph = pictured_graph(network_or_model)
     if variables is not None:
@@ -250,19 +247,13 @@ def _draw_notes(ax: Axes, notes: list[str], y: float) -> None:
 
 def pictured_graph(source: Any) -> PicturedGraph:
     """Nodes and arcs of a network, a model or a fitted estimator, else TypeError."""
-    picture: PicturedGraph | None = getattr(
-        getattr(source, "model_", source), "picture", None
-    )
-    if picture is not None:
-        return picture
-    network = getattr(source, "network_", source)
-    if isinstance(network, BayesianNetwork):
-        return PicturedGraph(
-            network.domain.names,
-            (FEATURE,) * len(network.domain),
-            tuple((parent, child, None) for parent, child in network.dag.arcs),
+    learned = getattr(source, "model_", source)
+    if not hasattr(learned, "picture"):
+        learned = getattr(source, "network_", source)
+    if not hasattr(learned, "picture"):
+        raise TypeError(
+            "network must be a Bayesian network, a model or a fitted estimator, got a "
+            f"{type(source).__name__}{' that is not fitted' * hasattr(source, 'fit')}"
         )
-    raise TypeError(
-        "network must be a Bayesian network, a model or a fitted estimator, got a "
-        f"{type(source).__name__}{' that is not fitted' * hasattr(source, 'fit')}"
-    )
+    picture: PicturedGraph = learned.picture
+    return picture

@@ -64,8 +64,6 @@ def shape(found: Any, *, target: Any = None, ax: Axes | None = None) -> Axes:
     ValueError
         If there is no such class, a feature has more than 30 values, or there are more
         than 7 classes and none is chosen.
-    ImportError
-        If matplotlib is not installed.
     """
     if isinstance(found, ExpectationShape):
         lines = {f"expected {style.clean(found.target)}": found.expectations}
@@ -177,9 +175,7 @@ def _bars(
         f"{style.in_lines(state, _NAME, _LINES)}{count}"
         for state, count in zip(found.states, told, strict=True)
     ]
-    style.name_ticks(ax, "y", names)
-    ax.invert_yaxis()
-    ax.tick_params(axis="y", length=0)
+    style.list_names(ax, names)
     style.title(ax, style.clean(found.feature))
     style.label_axes(ax, x=_named(unit, lines))
     _key(ax, lines)
@@ -231,8 +227,6 @@ def latent_partition(model: Any, latent: str, *, ax: Axes | None = None) -> Axes
         If the model has no latent variables of this kind.
     ValueError
         If there is no such latent variable.
-    ImportError
-        If matplotlib is not installed.
     """
     found = getattr(model, "model_", model)
     if getattr(found, "latent_reports", None) is None:

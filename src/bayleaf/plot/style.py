@@ -198,6 +198,34 @@ def name_ticks(ax: Axes, axis: str, names: Sequence[str]) -> None:
     chosen.set_ticklabels(names, **{"fontsize": FONT_SIZE, "parse_math": False, **look})
 
 
+def list_names(ax: Axes, names: Sequence[str]) -> None:
+    """Put names one below the other along the vertical axis, without ticks."""
+    name_ticks(ax, "y", names)
+    ax.invert_yaxis()
+    ax.tick_params(axis="y", length=0)
+
+
+def line_look(number: int) -> dict[str, Any]:
+    """Colour, dashes and marker of the n-th line."""
+    return {
+        "color": COLOURS[number % len(COLOURS)],
+        # Dashes go through another cycle than colours once these begin again.
+        "linestyle": DASHES[(number + number // len(COLOURS)) % len(DASHES)],
+        "marker": MARKERS[number % len(MARKERS)],
+        "linewidth": 1.5,
+    }
+
+
+def signed_bars(ax: Axes, values: Any, height: float, **look: Any) -> Any:
+    """Horizontal bars at 0, 1, 2, ...; those below zero are light and hatched."""
+    colours = [FOR if value >= 0 else AGAINST for value in values]
+    bars = ax.barh(range(len(values)), values, height, color=colours, **look)
+    for bar, value in zip(bars, values, strict=True):
+        if value < 0:
+            bar.set_hatch("////")
+    return bars
+
+
 def plain_frame(ax: Axes) -> None:
     """Leave only the left and the bottom line of the frame."""
     for side in ("top", "right"):

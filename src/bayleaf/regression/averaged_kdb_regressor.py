@@ -23,6 +23,7 @@ from bayleaf.data.tables.frames import to_columns
 from bayleaf.io.native.model_file import SavedModel
 from bayleaf.models.fit_stamp import FitStamp
 from bayleaf.models.interval_target import IntervalTargetModel
+from bayleaf.models.page_model import REGRESSOR, PageModel
 from bayleaf.regression.learned_head import LeftOut
 from bayleaf.regression.learning import TargetTask
 from bayleaf.regression.predicting import ABSOLUTE, SQUARED, PredictsDistributions
@@ -299,6 +300,17 @@ class AveragedKDBRegressor(
             left_out_crps=self.left_out_crps_,
             left_out_coverage=self.left_out_coverage_,
             **others,
+        )
+
+    def _page_model(self) -> PageModel:
+        check_is_fitted(self, "model_")
+        return PageModel(
+            name=type(self).__name__,
+            task=REGRESSOR,
+            model=self.model_.intervals,
+            scorer=self.model_,
+            encoder=self.encoder_,
+            read=self._encode,
         )
 
     def _restore(self, saved: Any) -> None:

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from bayleaf.classifiers.shared.table_estimator import TableEstimator
-from bayleaf.data.codes import Codes
-from bayleaf.data.table_encoder import TableEncoder
+from bayleaf.data.table_encoder import EncodedTable, TableEncoder
 from bayleaf.data.tables.frames import row_labels
 from bayleaf.models.interval_target import (
     IntervalTargetModel,
@@ -35,12 +34,12 @@ class PredictsDistributions(TableEstimator):
     model_: IntervalTargetModel
     loss: str
 
-    def _codes(self, X: Any) -> Codes:
-        """Codes of a table with the columns of training."""
+    def _encode(self, X: Any) -> EncodedTable:
+        """Encode a table, once it has the columns of training."""
         check_is_fitted(self, "model_")
         encoded = self.encoder_.transform(self._parts_as_fitted(X))
         self._last_unknown = encoded.unknown
-        return encoded.codes
+        return encoded
 
     def predict(self, X: Any) -> Floats:
         """Mean of each row's distribution or, with ``loss="absolute"``, its median.
@@ -61,7 +60,7 @@ class PredictsDistributions(TableEstimator):
         TargetDistributions
             Its `mean`, `variance`, `quantiles`, `interval`, `cdf` and `crps`.
         """
-        codes = self._codes(X)
+        codes = self._encode(X).codes
         return self.model_.distributions(codes)
 
     def predict_quantiles(self, X: Any, levels: Any = (0.05, 0.5, 0.95)) -> Floats:
@@ -117,7 +116,7 @@ class PredictsDistributions(TableEstimator):
         list of ExpectationExplanation
             Baseline and terms of each add up to its expectation.
         """
-        codes = self._codes(X)
+        codes = self._encode(X).codes
         found = self.model_.explain(codes)
         labels = row_labels(X)
         if labels is None:
@@ -148,7 +147,7 @@ class PredictsDistributions(TableEstimator):
         ValueError
             If there is no such feature.
         """
-        codes = self._codes(X)
+        codes = self._encode(X).codes
         names = self.model_.intervals.domain.names[:-1]
         if feature not in names:
             raise ValueError(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from bayleaf.data.column_table import ColumnTable
 from bayleaf.data.table_encoder import TableEncoder
-from bayleaf.describe.summary import MAX_ITEMS, FittedSummary, Name
+from bayleaf.describe.fitted_summary import MAX_ITEMS, FittedSummary, Name
 from bayleaf.models.fit_stamp import FitStamp
 from bayleaf.models.interval_target import IntervalTargetModel
 from bayleaf.results.document import Items, Part

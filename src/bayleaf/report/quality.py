@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.evaluation.cross_validation import CrossValidation, held_out_probabilities
+from bayleaf.evaluation.cross_validation import CrossValidation
 from bayleaf.evaluation.metrics import roc_areas, score_predictions
 from bayleaf.evaluation.operating_points import (
     USUAL_THRESHOLDS,
@@ -18,7 +18,7 @@ from bayleaf.evaluation.operating_points import (
     operating_points,
 )
 from bayleaf.evaluation.privacy import Privacy
-from bayleaf.models.predictor import Predictor
+from bayleaf.plot.evaluations import roc_points
 from bayleaf.report.intervals import class_intervals
 
 Floats = NDArray[np.float64]
@@ -28,8 +28,6 @@ Values = dict[str, Any]
 # Points of a ROC curve, and classes that have one.
 _CURVE_POINTS = 200
 _CURVES = 6
-
-CROSS_VALIDATION, HELD_OUT, NONE = "cross_validation", "held_out", "none"
 
 
 @dataclass(frozen=True)
@@ -45,48 +43,6 @@ class Predictions:
     chosen: Indices  # (n_rows,)
     proba: Floats  # (n_rows, n_classes)
     folds: CrossValidation | None = None  # scores by fold
-
-
-def cross_validated(
-    model: Any,
-    X: Any,
-    labels: Any,
-    truth: Indices,
-    *,
-    n_folds: int,
-    random_state: int,
-) -> Predictions:
-    """Predict every row by a fresh estimator fitted without it.
-
-    `truth` (n_rows,) has the positions of `labels` in the model's classes; folds as in
-    `cross_validate`. ValueError if the rows do not suffice.
-    """
-    found, proba = held_out_probabilities(
-        model, X, labels, truth, n_folds=n_folds, random_state=random_state
-    )
-    chosen = model._predictor().choose(proba)
-    told = (
-        f"{n_folds}-fold cross-validation on the rows of this table (seed "
-        f"{random_state}): {n_folds} fresh models of the same kind and settings, each "
-        "scored on its held-out rows. The model on this page was fitted to all rows "
-        "and is not scored on them."
-    )
-    return Predictions(CROSS_VALIDATION, told, truth, chosen, proba, found)
-
-
-def scored_as_held_out(predictor: Predictor, codes: Any, truth: Indices) -> Predictions:
-    """Predict rows that were declared as held out."""
-    proba = predictor.proba(codes)
-    told = (
-        "The model itself, scored on the rows of this table, which were declared as "
-        "held out. If they include training rows, these scores are too optimistic."
-    )
-    return Predictions(HELD_OUT, told, truth, predictor.choose(proba), proba)
-
-
-def decision_threshold(loss: Floats | None, positive: int) -> float:
-    """Probability above which the positive one of two classes is predicted."""
-    return 0.5 if loss is None else implied_threshold(loss, positive)
 
 
 def quality_values(
@@ -179,7 +135,8 @@ def _curves(
             "roc": _roc_curves(found, names) if ranks else [],
             "operating_points": None,
         }
-    decision = decision_threshold(loss, positive)
+    # Probability above which the positive class is predicted.
+    decision = 0.5 if loss is None else implied_threshold(loss, positive)
     usual = [t for t in USUAL_THRESHOLDS if not np.isclose(t, decision)]
     thresholds = sorted({*usual, decision} - {0.0, 1.0})
     event = found.truth == positive
@@ -240,20 +197,9 @@ def _roc_curves(
     for label in chosen:
         own = found.truth == label
         if own.any() and not own.all():
-            points = _roc_points(found.proba[:, label], own)
-            curves.append({"class": names[label], "points": points})
+            points = np.column_stack(roc_points(found.truth, found.proba, label))
+            if len(points) > _CURVE_POINTS:
+                kept = np.linspace(0, len(points) - 1, _CURVE_POINTS).round()
+                points = points[np.unique(kept).astype(int)]
+            curves.append({"class": names[label], "points": points.tolist()})
     return curves
-
-
-def _roc_points(scores: Floats, own: NDArray[np.bool_]) -> list[list[float]]:
-    """False and true positive rates at falling thresholds, corners included."""
-    order = np.argsort(-scores, kind="stable")
-    hits, last = np.cumsum(own[order]), np.diff(scores[order], append=-1.0) != 0
-    ranks = np.flatnonzero(last)
-    true = hits[ranks] / own.sum()
-    false = (ranks + 1 - hits[ranks]) / (~own).sum()
-    points = np.vstack([[0.0, 0.0], np.column_stack([false, true])])
-    if len(points) > _CURVE_POINTS:
-        kept = np.unique(np.linspace(0, len(points) - 1, _CURVE_POINTS).round())
-        points = points[kept.astype(int)]
-    return [[float(x), float(y)] for x, y in points]

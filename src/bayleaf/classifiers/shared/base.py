@@ -6,6 +6,7 @@ import copy
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
@@ -48,7 +49,7 @@ from bayleaf.classifiers.shared.parameters import (
     checked_loss,
     encoder_rules,
 )
-from bayleaf.classifiers.shared.saving import kept_support
+from bayleaf.classifiers.shared.saving import kept_support, saved_model
 from bayleaf.classifiers.shared.table_estimator import TableEstimator
 from bayleaf.classifiers.shared.training import (
     Learned,
@@ -69,12 +70,13 @@ from bayleaf.data.memory import size_in_bytes
 from bayleaf.data.random_state import random_generator
 from bayleaf.data.table_encoder import EncodedTable, TableEncoder
 from bayleaf.data.tables.frames import row_labels, to_columns
-from bayleaf.describe.summary import Summary, summarize
+from bayleaf.describe.fitted_summary import Summary, summarize
 from bayleaf.io.native.model_file import SavedModel
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.class_model import AVERAGES_NETWORKS, ClassModel
 from bayleaf.models.explanation import Explanation, labelled
 from bayleaf.models.fit_stamp import FitStamp
+from bayleaf.models.page_model import CLASSIFIER, PageModel
 from bayleaf.models.predictor import Predictor
 from bayleaf.models.texts.feature_shape import FeatureShape
 from bayleaf.search.left_out.left_out_scores import LeaveOneOut, LeaveOneOutScores
@@ -443,6 +445,18 @@ class BayesianClassifier(
         predictor = replace(self._predictor(), support=kept_support(self))
         return SavedModel.of_predictor(
             predictor, log_likelihood=self.log_likelihood_, **others
+        )
+
+    def _page_model(self) -> PageModel:
+        return PageModel(
+            name=type(self).__name__,
+            task=CLASSIFIER,
+            model=self.model_,
+            scorer=self._predictor(),
+            encoder=self.encoder_,
+            read=self._encode,
+            support=partial(kept_support, self),
+            saved=partial(saved_model, self),
         )
 
     def _restore(self, saved: Any) -> None:

@@ -37,7 +37,8 @@ from bayleaf.data.tables.columns import Column, Matrix, Name
 from bayleaf.data.tables.frames import to_columns
 from bayleaf.io.native.model_file import SavedModel, write_model
 from bayleaf.models.fit_stamp import FitStamp
-from bayleaf.models.texts.html_summary import drawing_of, picture_of
+from bayleaf.models.page_model import PageModel
+from bayleaf.models.texts.html_summary import picture_of
 from bayleaf.progress import Work, displayed
 
 _LOGGER = logging.getLogger("bayleaf")
@@ -157,17 +158,12 @@ class TableEstimator(
         if not hasattr(self, "encoder_"):
             return str(super()._html_repr())
         fitted: Any = self
-        return str(fitted.summary()._repr_html_()) + self._drawing_html()
+        drawn = picture_of(self._page_model().model)
+        return str(fitted.summary()._repr_html_()) + drawn
 
-    def _drawing_html(self) -> str:
-        """The drawing of what was learned; empty where there is none."""
-        fitted: Any = self
-        model = getattr(fitted, "model_", None)
-        model = getattr(model, "intervals", model)
-        if hasattr(model, "picture"):
-            return picture_of(model)
-        network = getattr(fitted, "network_", None)
-        return "" if network is None else drawing_of(network)
+    def _page_model(self) -> PageModel:
+        """What reports and explorers show of the fitted estimator."""
+        raise NotImplementedError
 
     def _check_parameters(self) -> None:
         """Raise if a parameter is out of range, by the `_check` of each class."""

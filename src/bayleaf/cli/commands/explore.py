@@ -44,7 +44,7 @@ def explore(
 
     from bayleaf.cli.table_reading import as_learned, read_table
     from bayleaf.explorer import explorer_html
-    from bayleaf.explorer.explorer_page import columns_of
+    from bayleaf.explorer.explorer_page import column_domain
     from bayleaf.io.atomic import check_writable, write_text
     from bayleaf.loading import read_model_or_network
 
@@ -53,8 +53,7 @@ def explore(
     found = read_model_or_network(model)
     kind = getattr(found, "estimator", "Bayesian network")
     heading = f"{model.stem}: {kind}" if title is None else title
-    encoder, domain = columns_of(found)
-    known = domain if encoder is None else encoder.domain
+    known = column_domain(found)
     shown, learned = (
         None if source is None else as_learned(read_table(source, form), known)
         for source in (rows, edit)

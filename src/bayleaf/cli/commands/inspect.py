@@ -161,7 +161,7 @@ def _show_classifier(
 ) -> None:
     """Print a classifier's summary or a part of it: what was asked for first."""
     from bayleaf.describe.drawing import structure_dot, structure_text
-    from bayleaf.describe.summary import summarize
+    from bayleaf.describe.fitted_summary import summarize
     from bayleaf.models.latents.latent_reports import rules_text
 
     predictor, model = saved.predictor, saved.predictor.model

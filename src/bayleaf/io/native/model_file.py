@@ -22,6 +22,7 @@ from bayleaf.io.native.tables import TableReading, labels_of_type
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.fit_stamp import FitStamp
 from bayleaf.models.interval_target import IntervalTargetModel
+from bayleaf.models.page_model import CLASSIFIER, DENSITY, REGRESSOR, PageModel
 from bayleaf.models.predictor import Predictor
 from bayleaf.models.support.support_counts import SupportCounts
 from bayleaf.search.left_out.temperature import HIGHEST, LOWEST
@@ -120,9 +121,9 @@ class SavedModel(TableReading):
     def kind(self) -> str:
         """The kind of estimator: "classifier", "density" or "regressor"."""
         if isinstance(self.model, BayesianNetwork):
-            return "density"
+            return DENSITY
         is_regressor = isinstance(self.model, IntervalTargetModel)
-        return "regressor" if is_regressor else "classifier"
+        return REGRESSOR if is_regressor else CLASSIFIER
 
     @property
     def has_target(self) -> bool:
@@ -152,6 +153,21 @@ class SavedModel(TableReading):
             self.prior_shift,
             support=support,
         )
+
+    def _page_model(self) -> PageModel:
+        if self.kind == CLASSIFIER:
+            shown = self.predictor._page_model()
+        else:
+            # A regressor draws the intervals of its target.
+            drawn = getattr(self.model, "intervals", self.model)
+            shown = PageModel(
+                name=self.estimator,
+                task=self.kind,
+                model=drawn,
+                scorer=self.model,
+                encoder=self.encoder,
+            )
+        return replace(shown, name=self.estimator, saved=lambda: self)
 
     def check_content(self) -> None:
         """Raise ValueError unless the parts fit each other."""

@@ -10,18 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.data.domain import Variable
-from bayleaf.models.texts.feature_shape import interval_edges
-from bayleaf.results.figures import states_html, terms_html
-from bayleaf.results.html import picture_html
-from bayleaf.results.result import Record, plain_values
+from bayleaf.models.texts.feature_shape import interval_edges, states_text
+from bayleaf.results.document import Document
+from bayleaf.results.drawings import states_part, terms_table
+from bayleaf.results.result import Result, plain_values
 from bayleaf.wording import (
     brief,
     brief_fields,
-    format_number,
     plain,
     shown_name,
     stated,
-    visible,
 )
 
 _WIDTH = 80
@@ -42,7 +40,7 @@ class ExpectationTerm:
 
 
 @dataclass(frozen=True)
-class ExpectationExplanation(Record):
+class ExpectationExplanation(Result):
     """The expectation of one row, split into terms that add up with the baseline."""
 
     row: Any  # position in the table explained, or label
@@ -81,22 +79,20 @@ class ExpectationExplanation(Record):
             lines.append(f"{total:+12.5g}  {len(rest)} other features")
         return "\n".join(lines)
 
-    def _repr_html_(self) -> str:
+    def document(self) -> Document:
+        """The terms as bars, each from where the last one ended."""
         title = (
             f"row {self.row}: {self.target} is expected to be {self.expectation:.5g}"
         )
         first = ("before any feature is seen", self.baseline)
-        return terms_html(title, first, self.ranked, "{:+.5g}")
-
-    def __str__(self) -> str:
-        return self.to_text()
+        return Document("", [terms_table(title, first, self.ranked, "{:+.5g}")])
 
     def __repr__(self) -> str:
         return brief(self, f"{self.baseline:.5g} and terms give {self.expectation:.5g}")
 
 
 @dataclass(frozen=True, eq=False)
-class ExpectationShape(Record, keys={"expectations": None, "row_counts": None}):
+class ExpectationShape(Result, keys={"expectations": None, "row_counts": None}):
     """Mean expectation of rows by the state that one feature is set to.
 
     Expectations are in the target's unit. "numeric" is a step curve over intervals,
@@ -146,27 +142,23 @@ class ExpectationShape(Record, keys={"expectations": None, "row_counts": None}):
         ]
         return super().to_dict() | {"states": states}
 
-    def _repr_html_(self) -> str:
+    def document(self) -> Document:
+        """What each state adds, as bars or steps."""
         moved = (self.expectations - self.baseline).tolist()
         title = (
             f"{self.feature}: what its states add to {self.target}, "
             f"{self.baseline:.5g} as rows are"
         )
         rows = self.row_counts.tolist()
-        return picture_html(states_html(title, self.states, moved, rows))
+        return Document("", [states_part(title, self.states, moved, rows)])
 
-    def __str__(self) -> str:
-        states = [visible(state) for state in self.states]
-        width = max(map(len, states), default=0)
-        lines = [
+    def to_text(self, width: int = 80) -> str:
+        """The expectation at each state, line by line."""
+        del width
+        title = (
             f"{shown_name(self.feature)}: expectation of {shown_name(self.target)}, "
-            f"{self.baseline:.5g} as rows are",
-            f"  {'':{width}} {'rows':>8} {'expected':>12}",
-        ]
-        for state, rows, value in zip(
-            states, self.row_counts, self.expectations, strict=True
-        ):
-            lines.append(
-                f"  {state:{width}} {format_number(float(rows)):>8} {value:12.5g}"
-            )
-        return "\n".join(lines)
+            f"{self.baseline:.5g} as rows are"
+        )
+        rows, values = self.row_counts.tolist(), self.expectations[:, None]
+        heads = [f"{'expected':>12}"]
+        return states_text(title, self.states, rows, heads, values, "{:12.5g}")

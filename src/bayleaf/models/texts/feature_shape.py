@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain, Variable
-from bayleaf.results.figures import states_html
-from bayleaf.results.html import picture_html
-from bayleaf.results.result import Record
+from bayleaf.results.document import Document, Part
+from bayleaf.results.drawings import states_part
+from bayleaf.results.result import Result
 from bayleaf.wording import brief_fields, format_number, shown_name, visible
 
 Floats = NDArray[np.float64]
@@ -25,7 +25,7 @@ _CLASSES = 4
 
 
 @dataclass(frozen=True, eq=False)
-class FeatureShape(Record, keys={"contributions": None, "row_counts": None}):
+class FeatureShape(Result, keys={"contributions": None, "row_counts": None}):
     """Contribution of a feature's states to each class, other features left aside.
 
     Parameters
@@ -72,12 +72,13 @@ class FeatureShape(Record, keys={"contributions": None, "row_counts": None}):
         known: list[float] = self.row_counts.tolist()
         return [*known] if known else [None] * len(self.states)
 
-    def _repr_html_(self) -> str:
+    def document(self) -> Document:
+        """What each state says for a class, as bars or steps, class by class."""
         # Of two classes, what speaks for one speaks against the other.
         n_classes = len(self.classes)
         shown = [1] if n_classes == 2 else range(min(n_classes, _CLASSES))
-        parts = [
-            states_html(
+        parts: list[Part] = [
+            states_part(
                 f"{self.feature}: nats for {self.classes[label]}",
                 self.states,
                 self.contributions[:, label].tolist(),
@@ -86,23 +87,39 @@ class FeatureShape(Record, keys={"contributions": None, "row_counts": None}):
             for label in shown
         ]
         more = n_classes - _CLASSES
-        return picture_html(*parts, f"<p>and {more} more classes</p>" * (more > 0))
+        if more > 0:
+            parts.append(f"and {more} more classes")
+        return Document("", parts)
 
-    def __str__(self) -> str:
-        states = [visible(state) for state in self.states]
-        width = max(map(len, states), default=0)
+    def to_text(self, width: int = 80) -> str:
+        """The nats of each state for each class, line by line."""
+        del width
+        title = f"{shown_name(self.feature)}: nats in favour of each class"
         heads = [f"{visible(str(label)):>9}" for label in self.classes]
-        lines = [
-            f"{shown_name(self.feature)}: nats in favour of each class",
-            f"  {'':{width}} {'rows':>8} {' '.join(heads)}",
-        ]
-        for state, rows, values in zip(
-            states, self._rows, self.contributions, strict=True
-        ):
-            cells = " ".join(f"{value:+9.3f}" for value in values)
-            count = "-" if rows is None else format_number(rows)
-            lines.append(f"  {state:{width}} {count:>8} {cells}")
-        return "\n".join(lines)
+        values = self.contributions
+        return states_text(title, self.states, self._rows, heads, values, "{:+9.3f}")
+
+
+def states_text(
+    title: str,
+    states: Sequence[str],
+    rows: Sequence[float | None],
+    heads: Sequence[str],
+    values: Floats,
+    form: str,
+) -> str:
+    """A line per state: its training rows, None if not known, and its values.
+
+    `values` (n_states, n_heads) are written as `form`, as wide as their heads.
+    """
+    names = [visible(state) for state in states]
+    width = max(map(len, names), default=0)
+    lines = [title, f"  {'':{width}} {'rows':>8} {' '.join(heads)}"]
+    for name, n_rows, own in zip(names, rows, values, strict=True):
+        cells = " ".join(form.format(value) for value in own)
+        count = "-" if n_rows is None else format_number(n_rows)
+        lines.append(f"  {name:{width}} {count:>8} {cells}")
+    return "\n".join(lines)
 
 
 def interval_edges(variable: Variable) -> Floats:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from bayleaf.models.texts.picture import FEATURE
 from bayleaf.results.document import Document, Facts, Figure, Items, Part
-from bayleaf.results.figures import network_html, terms_html
+from bayleaf.results.drawings import network_html
 from bayleaf.results.html import html_of
 from bayleaf.wording import plain
 
@@ -35,28 +34,11 @@ def facts_html(
 
 
 def picture_of(model: Any) -> str:
-    """The drawing of a class model as HTML; empty if it has too many variables."""
+    """The drawing of a model as HTML; empty if it has too many variables."""
     graph = model.picture
     wider = f"wider arcs: more {graph.weights}" if graph.weights else ""
     note = "; ".join(text for text in (graph.note, wider) if text)
     return network_html(graph.names, graph.kinds, graph.arcs, note)
-
-
-def drawing_of(network: Any) -> str:
-    """The drawing of a Bayesian network as HTML; empty if it has too many variables."""
-    names = network.domain.names
-    arcs = [(parent, child, None) for parent, child in network.dag.arcs]
-    return network_html(names, [FEATURE] * len(names), arcs)
-
-
-def explanation_html(explanation: Any) -> str:
-    """An explanation of log-odds as a waterfall of bars."""
-    title = (
-        f"{explanation.row_name}: {explanation.target} with probability "
-        f"{explanation.probability:.3f}; nats for it against {explanation.against}"
-    )
-    first = (explanation.prior_name, explanation.prior)
-    return terms_html(title, first, explanation.ranked(), "{:+.3f}")
 
 
 def arc_text(parent: Any, child: Any) -> str:

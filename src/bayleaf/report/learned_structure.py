@@ -12,12 +12,13 @@ from numpy.typing import NDArray
 from bayleaf.cpds.distribution import CPD, GroupedTableCPD
 from bayleaf.cpds.tree_cpd import Leaf, Split, TreeCPD
 from bayleaf.data.domain import Domain, Variable
-from bayleaf.describe.local_structure_text import group_name
+from bayleaf.describe.local_structure_text import membership, tree_nodes
 from bayleaf.evaluation.privacy import Privacy
 from bayleaf.models.latent_rules import LatentReport
 from bayleaf.models.texts.picture import SHARED
+from bayleaf.pictures.svg import graph_values
 from bayleaf.plot.network_graphs import pictured_graph
-from bayleaf.wording import shown_name, stated
+from bayleaf.wording import shown_name
 
 Values = dict[str, Any]
 
@@ -28,36 +29,27 @@ _STATES = 6
 _ARCS = 1000
 
 
-def structure_values(source: Any, domain: Domain, privacy: Privacy) -> Values:
+def structure_values(
+    source: Any, domain: Domain, remarks: Sequence[str], privacy: Privacy
+) -> Values:
     """Graph, latent variables and distributions with structure.
 
     `domain` has the variables, the class included, under the names to be shown.
     """
     graph = pictured_graph(source)
-    remarks = () if privacy.withholds else getattr(source, "remarks", ())
     arcs = list(graph.arcs)
     if privacy.withholds and graph.weights == SHARED:
         # Without their weights these are all pairs, which says nothing.
         arcs = [arc for arc in arcs if arc[2] is None]
+    values = graph_values(graph.names, graph.kinds, arcs, _ARCS)
+    if privacy.withholds:
+        for arc in values["arcs"]:
+            arc["weight"] = None
     return {
-        "nodes": [
-            {"name": str(name), "kind": kind}
-            for name, kind in zip(graph.names, graph.kinds, strict=True)
-        ],
-        "arcs": [
-            {
-                "parent": parent,
-                "child": child,
-                "weight": None if privacy.withholds else weight,
-            }
-            for parent, child, weight in sorted(arcs, key=lambda arc: -(arc[2] or 0.0))[
-                :_ARCS
-            ]
-        ],
-        "n_arcs_left_out": max(0, len(arcs) - _ARCS),
+        **values,
         "note": graph.note,
         "weights": "" if privacy.withholds else graph.weights,
-        "remarks": list(remarks),
+        "remarks": [] if privacy.withholds else list(remarks),
         "latents": _latents(source, domain, privacy),
         "distributions": list(_distributions(source.cpds, domain, privacy)),
     }
@@ -106,7 +98,9 @@ def _distributions(
     for cpd in cpds:
         if isinstance(cpd, TreeCPD) and isinstance(cpd.root, Split):
             form, lines = "tree", list(_tree_lines(domain, cpd, privacy))
-        elif isinstance(cpd, GroupedTableCPD) and _has_groups(cpd):
+        elif isinstance(cpd, GroupedTableCPD) and any(
+            len(group) > 1 for groups in cpd.groups for group in groups
+        ):
             form, lines = "groups", list(_group_lines(domain, cpd))
         else:
             continue
@@ -119,38 +113,15 @@ def _distributions(
         }
 
 
-def _has_groups(cpd: GroupedTableCPD) -> bool:
-    """Whether a table tells some states of a parent not apart."""
-    return any(len(group) > 1 for groups in cpd.groups for group in groups)
-
-
 def _tree_lines(domain: Domain, cpd: TreeCPD, privacy: Privacy) -> Iterator[Values]:
     """A line for each branch, leaves with their probabilities unless withheld."""
-    waiting: list[tuple[Leaf | Split, str, int]] = [(cpd.root, "", -1)]
-    while waiting:
-        node, condition, depth = waiting.pop()
-        if isinstance(node, Leaf):
-            told = None
-            if not privacy.withholds:
-                told = _likeliest(domain[cpd.child], node.probabilities)
-            yield {"depth": max(depth, 0), "text": condition, "probabilities": told}
-            continue
-        if condition:
-            yield {"depth": depth, "text": condition, "probabilities": None}
-        variable = domain[node.variable]
-        below = [
-            (branch, _in_group(variable, group), depth + 1)
-            for branch, group in zip(node.branches, node.groups, strict=True)
-        ]
-        waiting += reversed(below)
-
-
-def _in_group(variable: Variable, group: Any) -> str:
-    """That a variable has one of a group of states."""
-    name = group_name(variable, tuple(sorted(int(state) for state in group)))
-    if name.startswith("{"):
-        return f"{shown_name(variable.name)} in {name}"
-    return stated(shown_name(variable.name), name)
+    for node, where, depth in tree_nodes(domain, cpd):
+        shown = None
+        if isinstance(node, Leaf) and not privacy.withholds:
+            shown = _likeliest(domain[cpd.child], node.probabilities)
+        if where is not None:
+            text = membership(*where)
+            yield {"depth": depth - 1, "text": text, "probabilities": shown}
 
 
 def _group_lines(domain: Domain, cpd: GroupedTableCPD) -> Iterator[Values]:

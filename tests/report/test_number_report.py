@@ -62,7 +62,7 @@ def summary(model: AveragedKDBRegressor) -> dict[str, Any]:
 
 
 def test_the_baseline_score_is_that_of_the_rows_own_distribution() -> None:
-    from bayleaf.report.regression import _baseline
+    from bayleaf.report.number_report import _baseline
 
     truth = np.array([1.0, 4.0, 4.5, 9.0])
     ends = np.abs(truth[:, None] - truth)

@@ -17,7 +17,7 @@ from bayleaf.evaluation.density_scores import cross_validate_density, entropy_bo
 from bayleaf.evaluation.privacy import Privacy
 from bayleaf.report import report_html, summarize
 from bayleaf.report.chosen_rows import FENCE, RIGHT, WRONG
-from bayleaf.report.summary import SCHEMA
+from bayleaf.report.summary_form import SCHEMA
 from oracles.small_tables import classifier
 
 # Keys under which numbers of rows stand.

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from html import escape
 from typing import Protocol
 
-from bayleaf.pictures.svg import image, network_svg
-from bayleaf.results.html import Bar, bars_html, picture_html
+from bayleaf.pictures.svg import graph_values, image, network_svg
+from bayleaf.results.document import Figure, Table
 from bayleaf.wording import plain, shown_name, stated
 
 # Terms with a line of their own, and states with a bar of their own.
@@ -68,9 +68,9 @@ class HasTerm(Protocol):
         ...
 
 
-def terms_html(
-    title: object, first: tuple[str, float], terms: Sequence[HasTerm], form: str
-) -> str:
+def terms_table(
+    title: str, first: tuple[str, float], terms: Sequence[HasTerm], form: str
+) -> Table:
     """Terms that add up, each bar from where the last one ended, and their sum.
 
     The sum begins with `first`; `terms` have the strongest first, and those beyond 20
@@ -85,26 +85,24 @@ def terms_html(
         total = math.fsum(term.contribution for term in rest)
         shown.append((f"{len(rest)} others together", total))
     ends = list(itertools.accumulate(value for _, value in shown))
-    bars = [
-        Bar(label, end, form.format(value), end - value)
-        for (label, value), end in zip(shown, ends, strict=True)
-    ]
-    bars.append(Bar("altogether", ends[-1], form.format(ends[-1])))
-    return picture_html(bars_html(title, bars))
+    bars = [(end - value, end) for (_, value), end in zip(shown, ends, strict=True)]
+    shown.append(("altogether", ends[-1]))
+    cells = [(label, form.format(value)) for label, value in shown]
+    return Table(("", ""), cells, title, bars=[*bars, (0.0, ends[-1])])
 
 
-def states_html(
-    title: object, states: Sequence[str], values: Sequence[float], rows: Sequence[float]
-) -> str:
-    """What each state says, with the training rows in it: bars, or steps for many."""
+def states_part(
+    title: str, states: Sequence[str], values: Sequence[float], rows: Sequence[float]
+) -> Table | Figure:
+    """The value of each state and its training rows: bars, or steps for many states."""
     if len(states) > _STATES:
-        return steps_html(title, values, rows)
+        return Figure(steps_html(title, values, rows))
     known = [f" ({n:g} rows)" for n in rows] or [""] * len(states)
-    bars = [
-        Bar(state, value, f"{value:+.3f}{count}")
+    cells = [
+        (state, f"{value:+.3f}{count}")
         for state, value, count in zip(states, values, known, strict=True)
     ]
-    return bars_html(title, bars)
+    return Table(("", ""), cells, title, bars=[(0.0, value) for value in values])
 
 
 def network_html(
@@ -115,24 +113,10 @@ def network_html(
 ) -> str:
     """The drawing of a network with what it does not show; empty if it is too large.
 
-    `kinds` are "feature", "latent" or "class", `arcs` (parent, child, weight); `note`
-    adds what cannot be drawn.
+    `names`, `kinds` and `arcs` are those of `graph_values`; `note` adds what cannot be
+    drawn.
     """
-    drawing, left_out = network_svg(
-        {
-            "nodes": [
-                {"name": str(name), "kind": kind}
-                for name, kind in zip(names, kinds, strict=True)
-            ],
-            "arcs": [
-                {"parent": parent, "child": child, "weight": weight}
-                for parent, child, weight in sorted(
-                    arcs, key=lambda arc: -(arc[2] or 0.0)
-                )
-            ],
-            "n_arcs_left_out": 0,
-        }
-    )
+    drawing, left_out = network_svg(graph_values(names, kinds, arcs))
     if not drawing:
         return ""
     ended = f"{note[:1].upper()}{note[1:].rstrip('.')}." if note else ""

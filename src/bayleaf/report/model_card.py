@@ -1,17 +1,27 @@
-"""What stands in a model card: each sentence is a fact of a report's summary."""
+"""Model cards: what a model is for, how good it is, and what it cannot know.
+
+Each sentence is a fact of a report's summary, or was given by a person.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import Any
 
-from bayleaf.report.card.about import About
-from bayleaf.report.card.groups import groups_part
-from bayleaf.report.card.limits import limits_part
-from bayleaf.report.schema import check_schema
-from bayleaf.report.wording import NUMBER_TITLES, SCORE_TITLES, number, percent
+from bayleaf.models.fit_stamp import current_time
+from bayleaf.report.card_groups import groups_part
+from bayleaf.report.summary_form import (
+    NUMBER_TITLES,
+    SCORE_TITLES,
+    check_schema,
+    number,
+    percent,
+)
 from bayleaf.results.document import (
     Document,
     Facts,
+    Items,
     Name,
     Part,
     Table,
@@ -38,6 +48,65 @@ UNKNOWN_TOLD = {
 }
 _OF_DENSITIES = {"nats_per_row": "log-likelihood (nats a row)"}
 _SHARES = ("accuracy", "balanced_accuracy", "coverage", "r2")
+_RANGES = 12
+# Groups of fewer rows are named.
+_FEW = 30
+_NO_DATE = "It is not given when rows were collected"
+
+
+@dataclass(frozen=True, kw_only=True)
+class About:
+    """What a person adds to a model card.
+
+    Parameters
+    ----------
+    purpose : str, optional
+        What the model is for; line ends count as spaces. What is left out here and
+        below is marked "to be filled in" on the card.
+    users : str, optional
+        Who is to use it.
+    out_of_scope : str, optional
+        What it is not to be used for.
+    owner : str, optional
+        Who answers for it, and how that person is reached.
+    source : str, optional
+        Where the table came from: the name of its file; folders before it are left out.
+    collected : str, optional
+        When the rows were collected.
+    fitted : str, optional
+        When the model was fitted, which `bayleaf inspect` shows.
+    written : str, optional
+        Date of the card. By default that of the environment variable
+        ``SOURCE_DATE_EPOCH``, in seconds since 1970, or else today's, in UTC.
+    """
+
+    purpose: str | None = None
+    users: str | None = None
+    out_of_scope: str | None = None
+    owner: str | None = None
+    source: str | None = None
+    collected: str | None = None
+    fitted: str | None = None
+    written: str | None = None
+
+    @property
+    def source_name(self) -> str | None:
+        """The name of the table's file, without its folders."""
+        if self.source is None:
+            return None
+        return self.source.replace("\\", "/").rstrip("/").rpartition("/")[2]
+
+    def dated(self) -> About:
+        """The same with the date of the card.
+
+        Raises
+        ------
+        ValueError
+            If `SOURCE_DATE_EPOCH` is no number of seconds.
+        """
+        if self.written is not None:
+            return self
+        return replace(self, written=current_time().date().isoformat())
 
 
 def model_card(summary: Values, about: About | None = None) -> str:
@@ -268,15 +337,10 @@ def _figures_part(summary: Values) -> Document:
         cells.append(_figure(name, without[name]) if name in without else "")
         rows.append((title, *cells))
     heads = ("figure", "value", "95 % interval", "without any feature")
-    about = "about " * _rounded(summary)
+    about = "about " * (summary["privacy"]["min_count"] > 1)
     caption = f"Figures on {about}{quality['n_rows']} held-out rows"
     told = [quality["basis_told"], *_told(intervals, quality.get("folds"))]
     return Document("Figures", [Table(heads, rows, caption), *told])
-
-
-def _rounded(summary: Values) -> bool:
-    """Whether numbers of rows are rounded."""
-    return bool(summary["privacy"]["min_count"] > 1)
 
 
 def _scores(summary: Values) -> tuple[Values, dict[str, str]]:
@@ -319,3 +383,147 @@ def _interval(name: str, ends: list[float] | None) -> str:
         return ""
     low, high = (_figure(name, end) for end in ends)
     return f"{low} to {high}"
+
+
+def limits_part(summary: Values, about: About) -> Document:
+    """What cannot be known, each sentence with the facts that it follows from."""
+    sentences = [
+        *_of_missing_cells(summary),
+        *_of_ranges(summary),
+        *_of_rare_values(summary),
+        *_of_groups(summary),
+        *_of_arrows(summary),
+        *_of_the_basis(summary),
+        *_of_time(about),
+    ]
+    return Document("What it cannot know", [Items(sentences)])
+
+
+def _of_missing_cells(summary: Values) -> Iterator[Text]:
+    """What is taken for granted of cells that are missing, and of unknown values."""
+    columns, n_rows = summary["columns"], summary["data"]["n_rows"]
+    n_cells = n_rows * len(columns)
+    n_missing = sum(column["missing"] for column in columns)
+    n_unknown = sum(column["unknown"] for column in columns)
+    rule = (summary["rules"] or {}).get("missing_cells", "marginalize")
+    rounded = summary["privacy"]["min_count"] > 1
+    about = "About " * rounded
+    if rule == "error":
+        yield "Rows with missing cells are refused, so there are no figures on them."
+    elif not n_missing:
+        yield (
+            f"{'By the rounded numbers, no' if rounded else 'No'} cell of this table "
+            "is missing: figures do not tell how the model does on rows with missing "
+            "cells."
+        )
+    elif rule == "state":
+        yield (
+            f"{about}{percent(min(n_missing / n_cells, 1.0))} of all cells are "
+            "missing, and count as a value: that holds as long as cells are missing "
+            "for the same reasons as in training."
+        )
+    else:
+        yield (
+            f"{about}{percent(min(n_missing / n_cells, 1.0))} of all cells are "
+            "missing, and are summed out: that is right if whether a cell is missing "
+            "does not depend on what it would hold, which no table can show."
+        )
+    if n_unknown:
+        cells = counted(n_unknown, "cell")
+        hold = "holds a value" if n_unknown == 1 else "hold values"
+        yield f"{about}{cells} {hold} that training did not contain."
+
+
+def _of_ranges(summary: Values) -> Iterator[Text]:
+    """Numbers beyond those of training."""
+    numbers = [one for one in summary["columns"] if one["read_as"] == "numbers"]
+    if not numbers:
+        return
+    columns = counted(len(numbers), "column")
+    yield (
+        f"{columns} of numbers: beyond the numbers of training nothing was learned, "
+        "and what the model says there is extrapolated."
+    )
+    known = [column for column in numbers if column["seen"] is not None]
+    pieces: list[str | Name] = []
+    for column in known[:_RANGES]:
+        low, high = (f"{end:.10g}" for end in column["seen"])
+        pieces += [", "] * bool(pieces)
+        pieces += [Name(column["name"]), f" {low} to {high}"]
+    if pieces:
+        hidden = len(known) - _RANGES
+        more = f", and {counted(hidden, 'more column')}" if hidden > 0 else ""
+        yield ("Numbers in training: ", *pieces, f"{more}.")
+
+
+def _of_rare_values(summary: Values) -> Iterator[Text]:
+    """Values that few rows have."""
+    rare = [column["name"] for column in summary["columns"] if column["n_rare"]]
+    if rare:
+        few = max(summary["privacy"]["min_count"], 5)
+        yield (
+            f"Of values that fewer than {few} rows of this table have, figures tell "
+            "little; such values are in ",
+            *listed_names(rare),
+            ".",
+        )
+
+
+def _of_groups(summary: Values) -> Iterator[Text]:
+    """Groups that were not compared, or have few rows."""
+    if summary["kind"] != "classifier":
+        return
+    if not summary["groups"]:
+        yield "No groups of rows were compared."
+    for one in summary["groups"]:
+        few = [
+            ", ".join(group["group"])
+            for group in one["groups"]
+            if group["n_rows"] < _FEW
+        ]
+        if few and summary["privacy"]["min_count"] == 1:
+            yield (
+                f"Fewer than {_FEW} rows are behind the figures of ",
+                *listed_names(few),
+                " by ",
+                Name(", ".join(one["columns"])),
+                ": their intervals say how little is known.",
+            )
+
+
+def _of_arrows(summary: Values) -> Iterator[Text]:
+    """What arrows do not mean."""
+    structure = summary["structure"]
+    n_arrows = len(structure["arcs"]) + structure["n_arcs_left_out"]
+    if n_arrows:
+        arrows = "The arrow" if n_arrows == 1 else f"The {n_arrows} arrows"
+        says = "says" if n_arrows == 1 else "say"
+        yield (
+            f"{arrows} of the structure {says} which probabilities depend on which "
+            "values, not what causes what: no contribution tells what would happen if "
+            "a value were changed."
+        )
+
+
+def _of_the_basis(summary: Values) -> Iterator[Text]:
+    """On which rows figures were measured, and what follows."""
+    basis = summary["quality"]["basis"]
+    if basis == "cross_validation":
+        yield (
+            "The model itself was not scored: figures are those of fresh models of the "
+            "same settings, each fitted to fewer rows."
+        )
+    elif basis == "held_out":
+        yield (
+            "Neither the model nor the table shows whether the rows were held out; "
+            "figures rest on the word of who wrote the card."
+        )
+    else:
+        yield "No held-out figures: how good the model is remains unknown."
+
+
+def _of_time(about: About) -> Iterator[Text]:
+    """Rows of later days."""
+    collected = (about.collected or "").strip()
+    when = f"Rows were collected: {collected}" if collected else _NO_DATE
+    yield f"{when}. This table does not tell whether later rows are like them."

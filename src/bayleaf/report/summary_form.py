@@ -1,23 +1,11 @@
-"""Texts from tables and model files, made fit to stand in a page."""
+"""The form of a summary: its schema, names of scores, and how numbers are written."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from bayleaf.evaluation.privacy import Privacy
-from bayleaf.wording import plain
-
-__all__ = [
-    "NUMBER_TITLES",
-    "SCORE_TITLES",
-    "count",
-    "number",
-    "percent",
-    "plain",
-    "privacy_values",
-    "probability",
-]
-
+# Changes whenever a key changes its name or meaning.
+SCHEMA = "bayleaf-report/2"
 # Of a classifier.
 SCORE_TITLES = {
     "accuracy": "accuracy",
@@ -64,20 +52,10 @@ def probability(value: float) -> str:
     return "< 0.001" if 0 < value < 0.0005 else f"{value:.3f}"
 
 
-def privacy_values(privacy: Privacy) -> dict[str, Any]:
-    """What was asked to be withheld, and what that means."""
-    told = []
-    if not privacy.shows_rows:
-        told.append("No values of single rows are shown.")
-    if privacy.withholds:
-        told.append(
-            f"Numbers of rows are rounded to multiples of {privacy.base} and "
-            "probabilities put into intervals; other figures are computed from these "
-            "alone. Values that few rows have are numbered, not named; what cannot be "
-            "computed so is left out."
+def check_schema(summary: Any) -> None:
+    """Raise ValueError unless a summary is of the version of today."""
+    if summary.get("schema") != SCHEMA:
+        raise ValueError(
+            f"the summary should be of schema {SCHEMA!r}, got "
+            f"{summary.get('schema')!r}; make it again"
         )
-    return {
-        "rows": privacy.shows_rows,
-        "min_count": privacy.min_count,
-        "told": told,
-    }

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from bayleaf.evaluation.groups.estimates import LEAST_ROUNDINGS
-from bayleaf.report.wording import number, percent
+from bayleaf.report.summary_form import number, percent
 from bayleaf.results.document import Document, Name, Table, Text
 
 Values = dict[str, Any]

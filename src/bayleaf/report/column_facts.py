@@ -16,6 +16,7 @@ from bayleaf.evaluation.privacy import Counts, Privacy, column_partition
 
 Values = dict[str, Any]
 
+_READ_AS = {"numeric": "numbers", "nominal": "values"}
 # States of fewer rows than this are rare.
 RARE = 5
 _STATES = 30
@@ -50,16 +51,19 @@ def published_parts(parts: Sequence[Counts], privacy: Privacy) -> list[Counts]:
 def column_values(
     parts: Sequence[Counts],
     shown: Domain,
+    domain: Domain,
     notes: Mapping[str | int, str],
     privacy: Privacy,
 ) -> list[Values]:
     """Describe each column: how it is read, its states with counts, its missing cells.
 
-    `parts` from `published_parts`, (n_states + 2,) each; `notes` are remarks by column.
+    `parts` from `published_parts`, (n_states + 2,) each; `shown` is the `domain` under
+    the names that may be shown; `notes` are remarks by column.
     """
     return [
         _column(variable, own, notes.get(variable.name, ""), privacy)
-        for variable, own in zip(shown, parts, strict=True)
+        | _reading_facts(trained, privacy)
+        for variable, trained, own in zip(shown, domain, parts, strict=True)
     ]
 
 
@@ -90,6 +94,27 @@ def _column(variable: Variable, parts: Counts, note: str, privacy: Privacy) -> V
         else [{"label": labels[c], "n": told[c]} for c in rare[:_RARE_SHOWN]],
         "note": _kind_of_note(note) if note and privacy.withholds else note,
     }
+
+
+def _reading_facts(variable: Variable, privacy: Privacy) -> Values:
+    """How a column is cut, and the numbers that it had in training."""
+    is_numeric = variable.kind == "numeric"
+    is_ordered = variable.categories is not None
+    return {
+        "read_as": "ordered categories" if is_ordered else _READ_AS[variable.kind],
+        "n_cuts": len(variable.cut_points) if is_numeric else None,
+        # The least and the greatest number are those of single rows.
+        "seen": _seen(variable) if privacy.shows_rows else None,
+        "has_other": variable.other_state is not None,
+    }
+
+
+def _seen(variable: Variable) -> list[float] | None:
+    """The least and the greatest number in training, where they are known."""
+    if variable.numbers is None or variable.categories is not None:
+        return None
+    filled = [own for own in variable.numbers.quantiles if own]
+    return [filled[0][0], filled[-1][-1]] if filled else None
 
 
 def in_words(variable: Variable) -> str:

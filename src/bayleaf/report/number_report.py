@@ -11,23 +11,16 @@ from sklearn.base import clone
 from sklearn.model_selection import KFold
 
 from bayleaf.data.codes import Codes
+from bayleaf.data.domain import Domain
 from bayleaf.data.tables.frames import take_rows
 from bayleaf.evaluation.privacy import Privacy
 from bayleaf.evaluation.regression import row_facts, scores_of_rows
-from bayleaf.evaluation.table_rows import model_columns
+from bayleaf.explain.evidence_conflict import with_column
 from bayleaf.models.interval_target import IntervalTargetModel
 from bayleaf.progress import Work
-from bayleaf.regression.averaged_kdb_regressor import AveragedKDBRegressor
 from bayleaf.regression.target_intervals import checked_target
-from bayleaf.report.columns import (
-    column_parts,
-    column_values,
-    quality_notes,
-    reading_values,
-)
+from bayleaf.report.case import Case
 from bayleaf.report.intervals import number_intervals
-from bayleaf.report.structure import structure_values
-from bayleaf.wording import near_names
 
 Floats = NDArray[np.float64]
 Values = dict[str, Any]
@@ -51,98 +44,85 @@ class _HeldOut(NamedTuple):
     rises: Floats
 
 
-def summarize_regression(
-    model: AveragedKDBRegressor,
-    frame: Any,
-    target: str | int | None,
-    *,
-    privacy: Privacy,
-    held_out: bool,
-    n_folds: int,
-    random_state: int,
-) -> Values:
-    """Gather what a report shows of a regressor.
+class NumberReport(Case):
+    """A regressor, a table with numbers, and what the report shows of them."""
 
-    `target` is by default the column of training; with `held_out`, the model has not
-    learned from the rows, otherwise they are cross-validated. ValueError if counts are
-    to be withheld, a column is missing, or the target has values that are not finite
-    numbers.
-    """
-    if privacy.withholds:
-        raise ValueError(
-            "min_count is not possible for a numeric target: errors and expectations "
-            "are averages over single rows; leave it out, or report on a model of "
-            "classes"
+    kind = "regression"
+    contains = "numbers"
+    # Those of averaged KDB are on classes.
+    remarks = ()
+
+    def read_target(self) -> None:
+        """Keep the number of each row, once it is known that options suit it."""
+        if self.options.loss is not None or self.options.positive is not None:
+            raise ValueError(
+                "loss and positive belong to classifiers; this model is of a numeric "
+                "target"
+            )
+        column = self.frame.get_column(self.target).to_native()
+        try:
+            self.truth = checked_target(column, len(self.frame))
+        except (TypeError, ValueError) as error:
+            raise ValueError(
+                f"the target column {str(self.target)!r} must hold finite numbers; "
+                "correct or remove the other rows"
+            ) from error
+
+    def other_columns(self, privacy: Privacy) -> list[NDArray[np.intp]]:
+        """None: counts of a numeric target are not withheld."""
+        if privacy.withholds:
+            raise ValueError(
+                "min_count is not possible for a numeric target: errors and "
+                "expectations are averages over single rows; leave it out, or report "
+                "on a model of classes"
+            )
+        return []
+
+    @property
+    def shown_domain(self) -> Domain:
+        """Features and target."""
+        domain: Domain = self.source.domain
+        return domain
+
+    def model_values(self) -> Values:
+        """Facts on the regressor."""
+        summary = self.model.summary()
+        return {
+            "name": summary.model,
+            "target": str(summary.target),
+            "mean": summary.mean,
+            "lowest": summary.lowest,
+            "highest": summary.highest,
+            "n_features": summary.n_features,
+            "intervals": list(summary.intervals),
+            "n_networks": summary.n_networks,
+            "n_trees": summary.n_trees,
+        }
+
+    def scored_values(self) -> Values:
+        """Scores, importance and explained rows."""
+        options, shows_rows = self.options, self.privacy.shows_rows
+        found, told = _held_out(
+            self.model,
+            self.X,
+            self.truth,
+            held_out=options.held_out,
+            n_folds=options.n_folds,
+            seed=options.random_state,
         )
-    intervals = model.model_.intervals
-    domain = intervals.domain
-    name = domain[-1].name if target is None else target
-    if name not in frame.columns:
-        raise ValueError(
-            f"the table has no target column {str(name)!r}; name the one with the "
-            f"numbers as target; {near_names(str(name), frame.columns)}"
-        )
-    X, read = model_columns(frame.drop(name), model, model.encoder_.column_names)
-    truth = _numbers_of(frame, name)
-    left_out = [str(one) for one in frame.columns if one not in {*read, name}]
-    codes = model._codes(X)
-    features = model.encoder_.domain
-    parts = column_parts(codes, features, model._last_unknown)
-    columns = column_values(parts, features, model.encoder_.notes, privacy)
-    found, told = _held_out(
-        model, X, truth, held_out=held_out, n_folds=n_folds, seed=random_state
-    )
-    return {
-        "kind": "regression",
-        "model": _model_values(model),
-        "data": {
-            "n_rows": len(truth),
-            "n_columns": len(features),
-            "left_out": left_out,
-        },
-        # What averaged KDB tells of itself is of classes.
-        "structure": {**structure_values(intervals, domain, privacy), "remarks": []},
-        "columns": columns,
-        "reading": reading_values(model.encoder_, privacy),
-        "quality": {
-            **_quality(found, truth, told, shows_rows=privacy.shows_rows),
-            **_basis(found, held_out=held_out),
-        },
-        "importance": None if found is None else _importance(found, columns),
-        "rows": _rows(model.model_, codes, found) if privacy.shows_rows else None,
-        "notes": quality_notes(columns, len(truth), left_out, privacy),
-    }
-
-
-def _numbers_of(frame: Any, target: str | int) -> Floats:
-    """The target column as finite numbers."""
-    try:
-        return checked_target(frame.get_column(target).to_native(), len(frame))
-    except (TypeError, ValueError) as error:
-        raise ValueError(
-            f"the target column {str(target)!r} must hold finite numbers; correct or "
-            "remove the other rows"
-        ) from error
-
-
-def _model_values(model: AveragedKDBRegressor) -> Values:
-    """Facts on the regressor."""
-    summary = model.summary()
-    return {
-        "name": summary.model,
-        "target": str(summary.target),
-        "mean": summary.mean,
-        "lowest": summary.lowest,
-        "highest": summary.highest,
-        "n_features": summary.n_features,
-        "intervals": list(summary.intervals),
-        "n_networks": summary.n_networks,
-        "n_trees": summary.n_trees,
-    }
+        basis = "held_out" if options.held_out else "cross_validation"
+        return {
+            "quality": {
+                **_quality(found, self.truth, told, shows_rows=shows_rows),
+                "basis": "none" if found is None else basis,
+            },
+            "importance": None if found is None else _importance(found, self.columns),
+            "rows": _rows(self.scorer, self.codes, found) if shows_rows else None,
+        }
 
 
 def _held_out(
-    model: AveragedKDBRegressor,
+    model: Any,
     X: Any,
     truth: Floats,
     *,
@@ -175,31 +155,19 @@ def _held_out(
     )
 
 
-def _of_rows(model: AveragedKDBRegressor, X: Any, truth: Floats) -> _HeldOut:
+def _of_rows(model: Any, X: Any, truth: Floats) -> _HeldOut:
     """What a model says of rows that it has not learned from."""
-    codes = model._codes(X)
+    codes = model._encode(X).codes
     said = model.model_.distributions(codes)
     score = said.crps(truth)
     rises = np.empty((len(truth), codes.n_variables))
     for feature in range(codes.n_variables):
-        without = model.model_.distributions(_without(codes, feature))
+        unseen = np.full(codes.n_rows, codes.cards[feature])
+        hidden = with_column(codes, feature, unseen)
+        without = model.model_.distributions(hidden)
         rises[:, feature] = without.crps(truth) - score
     below = truth[:, None] <= said.quantiles(_LEVELS)
     return _HeldOut(row_facts(said, truth), below, rises)
-
-
-def _without(codes: Codes, feature: int) -> Codes:
-    """The rows, a state in the place of a feature's that training did not contain."""
-    columns = [codes.column(place) for place in range(codes.n_variables)]
-    columns[feature] = np.full(codes.n_rows, codes.cards[feature])
-    return Codes.from_columns(columns, codes.cards)
-
-
-def _basis(found: _HeldOut | None, *, held_out: bool) -> Values:
-    """What figures were measured on."""
-    if found is None:
-        return {"basis": "none"}
-    return {"basis": "held_out" if held_out else "cross_validation"}
 
 
 def _quality(

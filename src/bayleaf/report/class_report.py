@@ -1,0 +1,273 @@
+"""What a report shows of a classifier."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayleaf.classifiers.shared.parameters import checked_loss
+from bayleaf.data.domain import Domain, masked_domain
+from bayleaf.evaluation.cross_validation import held_out_probabilities
+from bayleaf.evaluation.groups import Groups
+from bayleaf.evaluation.groups.group_columns import (
+    GroupColumn,
+    crossed,
+    decoded,
+    group_columns,
+)
+from bayleaf.evaluation.groups.group_rates import Task
+from bayleaf.evaluation.groups.grouped_figures import figures_of_kept, kept_rows
+from bayleaf.evaluation.operating_points import LossMatrix, class_names
+from bayleaf.evaluation.privacy import BY_CLASS, PredictedRows, Privacy
+from bayleaf.evaluation.table_rows import labels_of, other_columns
+from bayleaf.explain import importance
+from bayleaf.report.case import HELD_OUT_BASIS, Case
+from bayleaf.report.chosen_rows import row_values
+from bayleaf.report.feature_importance import (
+    HELD_OUT,
+    fresh_importance,
+    importance_values,
+    published_information,
+)
+from bayleaf.report.quality import Predictions, quality_values
+from bayleaf.wording import name_list
+
+Values = dict[str, Any]
+_LEVEL = 0.95
+
+
+class ClassReport(Case):
+    """A classifier, a table with classes, and what the report shows of them."""
+
+    kind = "classifier"
+    contains = "classes"
+
+    def read_target(self) -> None:
+        """Keep the class of each row, and the scorer with the costs that are given."""
+        self.labels, self.truth = labels_of(
+            self.frame.get_column(self.target), self.scorer.classes
+        )
+
+    def other_columns(self, privacy: Privacy) -> list[NDArray[np.intp]]:
+        """The columns that the model does not read, and the classes."""
+        if not privacy.withholds:
+            return [self.truth]
+        return [*other_columns(self.frame, {*self.read, self.target}), self.truth]
+
+    @cached_property
+    def class_counts(self) -> NDArray[np.int64]:
+        """Rows of each class as they may be shown, (n_classes,)."""
+        return self.privacy.published(self._exact_counts(), BY_CLASS)
+
+    def _exact_counts(self) -> NDArray[np.intp]:
+        n_states = self.source.domain[-1].n_states
+        return np.bincount(self.truth, minlength=n_states)
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows, summed over classes."""
+        return int(self.class_counts.sum())
+
+    @property
+    def shown_domain(self) -> Domain:
+        """Features and class under the names that may be shown."""
+        variable = self.source.domain[-1]
+        written = tuple(class_names(list(variable.states)))
+        unnamed = self.privacy.unnamed(self._exact_counts(), self.class_counts)
+        shown = masked_domain(Domain((replace(variable, states=written),)), [unnamed])
+        return Domain((*self.features, *shown))
+
+    @cached_property
+    def names(self) -> list[str]:
+        """The classes as they may be shown."""
+        variable = self.shown_domain[-1]
+        return [variable.label(code) for code in range(variable.n_states)]
+
+    def model_values(self) -> Values:
+        """Classes with their priors, and the size of the model."""
+        summary = self.model.summary()
+        priors = [prior for _, prior in summary.classes]
+        if self.privacy.withholds:
+            priors = (self.class_counts / self.n_rows).tolist()
+        return {
+            "name": summary.model,
+            "target": str(self.target),
+            "classes": [
+                {"label": name, "prior": prior}
+                for name, prior in zip(self.names, priors, strict=True)
+            ],
+            "n_features": summary.n_features,
+            "n_arcs": summary.n_arcs,
+            "n_parameters": summary.n_parameters,
+            "temperature": None if self.privacy.withholds else summary.temperature,
+        }
+
+    def scored_values(self) -> Values:
+        """Scores, figures by group, costs, importance and explained rows."""
+        names = self.names
+        costs = self._costs()
+        positive = self._positive()
+        columns = self._group_columns()
+        together = None
+        if columns and self.privacy.withholds:
+            # Groups by all columns, by which rows are rounded.
+            mend = "with min_count, name fewer columns"
+            together = crossed(columns, self.frame.columns, mend)
+        found, reason = self._predictions()
+        quality: Values = {
+            "basis": "none",
+            "basis_told": reason,
+            "operating_points": None,
+        }
+        groups: list[Values] = []
+        if found is not None:
+            # Of two classes rates are those of the positive one.
+            places = (positive,) if len(names) == 2 else tuple(range(len(names)))
+            task = Task(tuple(names), places, costs, _LEVEL)
+            # Rounded once: figures of the page and of all groups are of the same rows.
+            shown, cells, task = self._published(found, together, task)
+            quality = quality_values(shown, names, positive, costs, self.privacy)
+            groups = [
+                self._group_values(own, shown, together, cells, task) for own in columns
+            ]
+        return {
+            "quality": quality,
+            "groups": groups,
+            "loss": None
+            if costs is None
+            else {"classes": names, "costs": costs.tolist()},
+            "importance": self._importance(),
+            "rows": None
+            if found is None or not self.privacy.shows_rows
+            else row_values(self.model, self.scorer, self.codes, found, names),
+        }
+
+    def _costs(self) -> NDArray[np.float64] | None:
+        """The costs of errors: those given, or those of the classifier."""
+        loss = self.options.loss
+        if isinstance(loss, LossMatrix):
+            loss = loss.for_classes(self.scorer.classes)
+        if loss is not None:
+            costs = checked_loss(loss, self.scorer.classes)
+            self.scorer = replace(self.scorer, loss=costs)
+        found = self.scorer.loss
+        return None if found is None else np.asarray(found)
+
+    def _positive(self) -> int:
+        """Which of two classes thresholds are for."""
+        positive = self.options.positive
+        if positive is None:
+            return len(self.names) - 1
+        known = class_names(self.scorer.classes.tolist())
+        if len(known) != 2 or str(positive) not in known:
+            raise ValueError(
+                f"positive must be one of two classes, but there are "
+                f"{name_list(known)} and positive is {positive!r}"
+            )
+        return known.index(str(positive))
+
+    def _group_columns(self) -> list[GroupColumn]:
+        """The columns that make groups."""
+        by = self.options.by
+        if not by:
+            return []
+        assert self.encoder is not None
+        assert self.target is not None
+        return group_columns(
+            self.frame, by, self.encoder, self.codes, self.read, self.target
+        )
+
+    def _predictions(self) -> tuple[Predictions | None, str]:
+        """Held-out predictions, or why there are none."""
+        options = self.options
+        if options.held_out:
+            basis, told = "held_out", HELD_OUT_BASIS
+            folds, proba = None, self.scorer.proba(self.codes)
+        else:
+            n_folds, seed = options.n_folds, options.random_state
+            basis = "cross_validation"
+            told = (
+                f"{n_folds}-fold cross-validation on the rows of this table (seed "
+                f"{seed}): {n_folds} fresh models of the same kind and settings, each "
+                "scored on its held-out rows. The model on this page was fitted to all "
+                "rows and is not scored on them."
+            )
+            try:
+                folds, proba = held_out_probabilities(
+                    self.model,
+                    self.X,
+                    self.labels,
+                    self.truth,
+                    n_folds=n_folds,
+                    random_state=seed,
+                )
+            except ValueError as error:
+                why = "too few rows for the folds" if self.privacy.withholds else error
+                return None, (
+                    f"No held-out scores: {why}. Scores on the training rows would be "
+                    "too optimistic and are not shown."
+                )
+        chosen = self.scorer.choose(proba)
+        return Predictions(basis, told, self.truth, chosen, proba, folds), ""
+
+    def _published(
+        self, found: Predictions, together: Groups | None, task: Task
+    ) -> tuple[Predictions, NDArray[np.intp], Task]:
+        """Held-out rows that may be shown, rounded once by group and class.
+
+        All scores, curves and figures of groups are computed from these rows as they
+        would be from others, so that they reveal no more than
+        `bayleaf.evaluation.rounded_rows` keeps. Returns the predictions (the same
+        where nothing is withheld, otherwise without folds), their groups (n_rows,),
+        and the task that remains possible.
+        """
+        if together is None:
+            together = Groups((), ((),), np.zeros(len(found.truth), dtype=np.intp))
+        rows = PredictedRows(found.truth, found.chosen, found.proba, together.codes)
+        kept, task = kept_rows(rows, together, task, self.privacy, BY_CLASS)
+        if self.privacy.withholds:
+            found = replace(
+                found,
+                truth=kept.truth,
+                chosen=kept.chosen,
+                proba=kept.proba,
+                folds=None,
+            )
+        return found, kept.groups, task
+
+    def _group_values(
+        self,
+        column: GroupColumn,
+        found: Predictions,
+        together: Groups | None,
+        cells: NDArray[np.intp],
+        task: Task,
+    ) -> Values:
+        """Figures on held-out rows by group; `cells` (n_rows,) are codes `together`."""
+        codes = column.groups.codes
+        if together is not None:
+            codes = decoded(cells, together, column)
+        rows = PredictedRows(found.truth, found.chosen, found.proba, codes)
+        return figures_of_kept(
+            rows, column.groups, task, self.privacy, cells=cells
+        ).to_dict()
+
+    def _importance(self) -> Values | None:
+        """What each feature is worth on held-out rows."""
+        columns: Sequence[Values] = self.columns
+        if self.privacy.withholds:
+            return published_information(
+                self.codes, self.truth, len(self.names), columns, self.privacy
+            )
+        if self.options.held_out:
+            found = importance(self.model, self.X, self.labels)
+            return importance_values(HELD_OUT, found, columns)
+        fresh = fresh_importance(
+            self.model, self.X, self.labels, self.truth, self.options.random_state
+        )
+        return None if fresh is None else importance_values(*fresh, columns)
