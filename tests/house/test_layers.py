@@ -81,7 +81,9 @@ INSIDE: dict[str, list[tuple[str, ...]]] = {
         (REST,),
     ],
     "inference": [
-        ("evidence_ranges", "states", "factorisation", "log_sums", "table_algebra"),
+        ("evidence_ranges", "states", "log_sums", "table_algebra"),
+        ("causal_graph",),
+        ("factorisation",),
         ("evidence", "posteriors", "family_decomposition", "factors"),
         ("junction_tree",),
         ("network_trees", "row_propagation"),
@@ -89,6 +91,7 @@ INSIDE: dict[str, list[tuple[str, ...]]] = {
         ("encoded_rows", "sensitivity"),
         ("sampling", "imputation"),
         ("approximate",),
+        ("exact_query",),
         (REST,),
         ("interventions",),
     ],

@@ -110,7 +110,7 @@ class Sensitivity:
         )
 
 
-def read_event(domain: Domain, target: Mapping[Any, Any]) -> tuple[int, int]:
+def read_target(domain: Domain, target: Mapping[Any, Any]) -> tuple[int, int]:
     """The variable and the state that a target such as ``{"ill": "yes"}`` means.
 
     ValueError if it is not one state of one variable, or does not exist.

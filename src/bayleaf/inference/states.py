@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -32,6 +32,17 @@ def find_variable(domain: Domain, name: Any) -> int:
     raise ValueError(
         f"there is no variable {quoted(name)}; {near_names(str(name), written)}"
     )
+
+
+def find_variables(domain: Domain, names: Any) -> list[int]:
+    """Positions of the variables that one name or several mean, each once."""
+    if isinstance(names, str | int):
+        names = [names]
+    if not isinstance(names, Iterable):
+        raise TypeError(
+            f"variables must be a name or several names, got {type(names).__name__}"
+        )
+    return list(dict.fromkeys(find_variable(domain, name) for name in names))
 
 
 def position_of(names: Sequence[str | int], name: str | int, role: str) -> int:

@@ -19,7 +19,7 @@ from bayleaf.inference.events.expressions import (
     Word,
     parsed,
 )
-from inference.events.test_questions import chain
+from inference.test_exact_query import chain
 from offenders import check_each
 
 WORDS = st.builds(

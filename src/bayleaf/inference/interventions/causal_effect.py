@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from bayleaf.data.domain import Variable
 from bayleaf.data.state_numbers import mean_numbers
-from bayleaf.inference.interventions.identification import ASSUMPTION
+from bayleaf.inference.causal_graph import ASSUMPTION
 from bayleaf.inference.posteriors import Posterior
 from bayleaf.inference.states import distinct_labels, known_state
 from bayleaf.results.html import picture_html, table_html

@@ -20,16 +20,12 @@ from bayleaf.data.tables.array_columns import is_missing_cell
 from bayleaf.graph.adjustment import Adjustment
 from bayleaf.graph.dag import DAG
 from bayleaf.graph.separation import ancestors
+from bayleaf.inference.causal_graph import Formula, given_formula, identified
 from bayleaf.inference.events.events import read_single
 from bayleaf.inference.evidence import Evidence
 from bayleaf.inference.factorisation import Factorisation
 from bayleaf.inference.interventions.causal_effect import CausalEffect
 from bayleaf.inference.interventions.drawn_effects import DrawnNetworks, joint_table
-from bayleaf.inference.interventions.identification import (
-    Formula,
-    given_formula,
-    identified,
-)
 from bayleaf.inference.network_trees import NetworkTrees
 from bayleaf.inference.queries import Inference, KnownOf
 from bayleaf.inference.states import find_variable, known_state
@@ -254,13 +250,12 @@ class EffectQuestion:
     latent.
     """
 
-    network: Factorisation
+    trees: NetworkTrees
     effect: Effect
     given: KnownOf
     latent: Sequence[int]
     adjust_for: Sequence[int] | None
     uncertainty: Uncertainty
-    max_table_cells: int
 
     def __post_init__(self) -> None:
         names = self.network.domain.names
@@ -275,6 +270,11 @@ class EffectQuestion:
         both = sorted(set(self._told) & set(self.latent))
         if both:
             raise ValueError(f"{quoted(names[both[0]])} is latent and cannot be given")
+
+    @property
+    def network(self) -> Factorisation:
+        """The network before anything is set."""
+        return self.trees.network
 
     @cached_property
     def _known(self) -> Evidence:
@@ -338,7 +338,7 @@ class EffectQuestion:
 
     def _cut_probabilities(self) -> Floats:
         """P(outcome | treatment, given) where the treatment has no parents."""
-        inference = Inference(self._cut, max_table_cells=self.max_table_cells)
+        inference = Inference(self._cut, max_table_cells=self.trees.max_table_cells)
         domain = self.network.domain
         treatment, outcome = domain[self.effect.treatment], self.effect.outcome
         listed: list[Any] = [] if self.given is None else [self.given]
@@ -357,7 +357,7 @@ class EffectQuestion:
         """P(treatment, covariates, outcome | given), on any scale."""
         kept = (self.effect.treatment, *covariates, self.effect.outcome)
         nodes = ancestors(self.network.dag, [*kept, *self._told])
-        hard, limit = self._known.hard, self.max_table_cells
+        hard, limit = self._known.hard, self.trees.max_table_cells
         joint = joint_table(self.network, nodes, kept, hard, self._uncertain, limit)
         if joint is None:
             listed = name_list([self.network.domain.names[v] for v in covariates])
@@ -367,7 +367,7 @@ class EffectQuestion:
                 "adjust for fewer variables"
             )
         if not joint.sum() > 0:
-            raise NetworkTrees(self.network).impossible(self._known)
+            raise self.trees.impossible(self._known)
         return joint
 
     def _averaged(self, formula: Formula) -> Floats:
@@ -413,12 +413,13 @@ class EffectQuestion:
                 "rest on: fit the network to data, or give it with_experience(...)."
             ]
         rng = random_generator(self.uncertainty.random_state)
-        drawn = networks.draw(self.uncertainty.n_draws, self.max_table_cells, rng)
+        limit = self.trees.max_table_cells
+        drawn = networks.draw(self.uncertainty.n_draws, limit, rng)
         if drawn is None:
             raise ValueError(
                 "credible intervals need a table of more than max_table_cells="
-                f"{self.max_table_cells} cells; compile the network with a larger "
-                "limit, or ask with credible=None"
+                f"{limit} cells; compile the network with a larger limit, or ask with "
+                "credible=None"
             )
         possible = np.isfinite(drawn).all(axis=(1, 2))
         if possible.sum() < 2:
