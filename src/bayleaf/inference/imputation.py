@@ -20,16 +20,14 @@ from bayleaf.data.tables.columns import NumberColumn, PlainColumn
 from bayleaf.data.tables.filling import Filled, with_cells
 from bayleaf.data.tables.frames import column_names
 from bayleaf.data.text_parsing import TRUTHS
-from bayleaf.inference.encoded_rows import (
-    Unknown,
-    encoded_columns,
+from bayleaf.inference.encoded_rows import Unknown, encoded_columns, matched_columns
+from bayleaf.inference.network_trees import NetworkTrees, Part
+from bayleaf.inference.row_propagation import (
     impossible_row,
     log_likelihood_rows,
-    matched_columns,
     observed,
+    posterior_rows,
 )
-from bayleaf.inference.network_trees import NetworkTrees, Part
-from bayleaf.inference.row_propagation import posterior_rows
 from bayleaf.wording import quoted
 
 Floats = NDArray[np.float64]

@@ -47,35 +47,6 @@ MANY_CELLS = 1_000_000
 _KEPT_SETS = 32
 
 
-def known_findings(
-    product: Product, variables: Sequence[Variable], findings: Findings
-) -> Known:
-    """Check findings, states or likelihoods (card,), and pass them to the native core.
-
-    What follows for auxiliary variables is entered, too. ValueError if a state does not
-    exist, or likelihoods are not one per state.
-    """
-    cards = product.cards
-    states: list[int] = []
-    likelihoods: list[Floats] = []
-    for variable, value in findings.items():
-        if isinstance(value, _STATE):
-            if not 0 <= value < cards[variable]:
-                raise _misfit(variables[variable], f"the state {value}")
-            states += (variable, int(value))
-            continue
-        vector = np.ascontiguousarray(value, dtype=np.float64)
-        if vector.shape != (cards[variable],):
-            raise _misfit(variables[variable], f"likelihoods of shape {vector.shape}")
-        states += (variable, _WEIGHED)
-        likelihoods.append(vector)
-    if product.agreeing:
-        for variable, vector in product.auxiliary_likelihoods(findings).items():
-            states += (variable, _WEIGHED)
-            likelihoods.append(vector)
-    return Known(states, likelihoods)
-
-
 def _misfit(variable: Variable, what: str) -> ValueError:
     """The error for a finding that does not fit its variable."""
     n_states = variable.n_states
@@ -271,7 +242,7 @@ class JunctionTree:
         infinity if impossible; ValueError if a state does not exist, or a vector is
         negative, not finite or of the wrong length.
         """
-        known = known_findings(self.product, self.network.domain.variables, findings)
+        known = self.known(findings)
         compiled = self._cheapest(known, Passes.BOTH)
         log_evidence, marginals = compiled.marginals(known, wanted)
         marginals.flags.writeable = False
@@ -279,7 +250,7 @@ class JunctionTree:
 
     def log_evidence(self, findings: Findings) -> float:
         """Log probability (nats) of evidence, minus infinity if it is impossible."""
-        known = known_findings(self.product, self.network.domain.variables, findings)
+        known = self.known(findings)
         return self._cheapest(known, Passes.TOUCHED).log_evidence(known)
 
     def most_probable(self, findings: Findings) -> tuple[NDArray[np.intp], float]:
@@ -289,7 +260,7 @@ class JunctionTree:
         variable that the cliques before it leave open. All states are zero if the
         evidence is impossible; the log (nats) includes the evidence.
         """
-        known = known_findings(self.product, self.network.domain.variables, findings)
+        known = self.known(findings)
         compiled = self._cheapest(known, Passes.UPWARDS)
         states, log_most = compiled.most_probable(known)
         return states[: len(self.network.domain)].astype(np.intp), log_most
@@ -299,7 +270,7 @@ class JunctionTree:
 
         Zeros if the evidence is impossible.
         """
-        known = known_findings(self.product, self.network.domain.variables, findings)
+        known = self.known(findings)
         cells = self._cheapest(known, Passes.BOTH).families(known)
         cards = self.product.cards
         shapes = [[cards[v] for v in family] for family in self.product.families]
@@ -403,6 +374,34 @@ class JunctionTree:
         cards = self.product.cards
         neighbours = married(self.product.families, len(cards))
         return ObservedTrees(neighbours, cards, self._linked)
+
+    def known(self, findings: Findings) -> Known:
+        """Check findings and pass them to the native core.
+
+        What follows for auxiliary variables is entered, too. ValueError if a state does
+        not exist, or likelihoods are not one per state.
+        """
+        product, variables = self.product, self.network.domain.variables
+        cards = product.cards
+        states: list[int] = []
+        likelihoods: list[Floats] = []
+        for variable, value in findings.items():
+            if isinstance(value, _STATE):
+                if not 0 <= value < cards[variable]:
+                    raise _misfit(variables[variable], f"the state {value}")
+                states += (variable, int(value))
+                continue
+            vector = np.ascontiguousarray(value, dtype=np.float64)
+            if vector.shape != (cards[variable],):
+                what = f"likelihoods of shape {vector.shape}"
+                raise _misfit(variables[variable], what)
+            states += (variable, _WEIGHED)
+            likelihoods.append(vector)
+        if product.agreeing:
+            for variable, vector in product.auxiliary_likelihoods(findings).items():
+                states += (variable, _WEIGHED)
+                likelihoods.append(vector)
+        return Known(states, likelihoods)
 
     def _cheapest(self, known: Known, passes: Passes) -> CompiledTree:
         """The tree that answers from the fewest cells under some evidence."""

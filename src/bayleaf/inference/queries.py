@@ -13,16 +13,14 @@ from numpy.typing import NDArray
 
 from bayleaf.data.codes import Codes
 from bayleaf.data.random_state import random_generator
-from bayleaf.inference.approximate.estimated_posteriors import Method, Sampling
-from bayleaf.inference.approximate.importance_sampling import OFFER, estimated
-from bayleaf.inference.causal_graph import Name
-from bayleaf.inference.encoded_rows import (
-    Unknown,
-    log_likelihood_rows,
-    posterior_table,
-    read_rows,
-    read_weights,
+from bayleaf.inference.approximate.importance_sampling import (
+    OFFER,
+    Method,
+    Sampling,
+    estimated,
 )
+from bayleaf.inference.causal_graph import Name
+from bayleaf.inference.encoded_rows import Unknown, read_rows, read_weights
 from bayleaf.inference.events.events import (
     Event,
     Known,
@@ -51,6 +49,7 @@ from bayleaf.inference.imputation import (
 from bayleaf.inference.junction_tree import TooWideError
 from bayleaf.inference.network_trees import NetworkTrees
 from bayleaf.inference.posteriors import Posterior, Posteriors
+from bayleaf.inference.row_propagation import log_likelihood_rows, posterior_table
 from bayleaf.inference.sampling import decode, sample
 from bayleaf.inference.sensitivity import (
     Sensitivity,

@@ -22,7 +22,7 @@ from bayleaf.data.state_numbers import drawn_numbers
 from bayleaf.graph.separation import ancestors
 from bayleaf.graph.triangulation import JunctionForest
 from bayleaf.inference.evidence import Evidence
-from bayleaf.inference.factorisation import Factorisation, cut_network
+from bayleaf.inference.factorisation import cut_network
 from bayleaf.inference.junction_tree import JunctionTree
 from bayleaf.inference.network_trees import NetworkTrees
 from bayleaf.wording import quoted
@@ -141,34 +141,6 @@ def forward_draw(cpd: CPD) -> Drawing:
         numbered = with_known_parents(cpd, {}, places)
         return DistributionDraw(cpd.parents, (cpd.child,), cpd.cards, numbered)
     return Draw.from_table(cpd.parents, (cpd.child,), cpd.probabilities)
-
-
-def draw_forward(
-    network: Factorisation, n_rows: int, rng: np.random.Generator
-) -> Codes:
-    """Draw rows, each variable given its parents, one uniform per cell.
-
-    Henrion (1988), "Propagating uncertainty in Bayesian networks by probabilistic logic
-    sampling".
-    """
-    blocks = [
-        _block(network, min(_BLOCK, n_rows - first), rng)
-        for first in range(0, n_rows, _BLOCK)
-    ]
-    columns = [np.concatenate(parts) for parts in zip(*blocks, strict=True)]
-    return Codes.from_columns(columns, network.domain.cards)
-
-
-def _block(
-    network: Factorisation, n_rows: int, rng: np.random.Generator
-) -> list[NDArray[np.intp]]:
-    """A column for each variable."""
-    cards = network.domain.cards
-    columns = [np.full(n_rows, card, dtype=np.intp) for card in cards]
-    for node in network.dag.order:
-        given = Codes.from_columns(columns, cards)
-        columns[node] = _drawn(network.cpds[node], given, rng.random(n_rows))
-    return columns
 
 
 def _drawn(cpd: CPD, given: Codes, uniforms: Floats) -> NDArray[np.intp]:

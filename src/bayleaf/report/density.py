@@ -18,7 +18,8 @@ from bayleaf.evaluation.density import cross_validate_density, entropy_bound
 from bayleaf.evaluation.privacy import Privacy
 from bayleaf.evaluation.table_rows import model_columns
 from bayleaf.inference.encoded_rows import read_rows
-from bayleaf.inference.row_densities import log_densities
+from bayleaf.inference.network_trees import NetworkTrees
+from bayleaf.inference.row_propagation import log_densities
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.report.columns import (
     column_parts,
@@ -118,7 +119,7 @@ def _read(
 
 def _scored(network: BayesianNetwork, codes: Codes, privacy: Privacy) -> Values:
     """Log-likelihood of held-out rows."""
-    logs = log_densities(network, codes)
+    logs = log_densities(NetworkTrees(network), codes)
     n_rows = codes.n_rows
     figures = {
         "n_rows": n_rows,

@@ -29,13 +29,11 @@ from bayleaf.inference.evidence import (
     Evidence,
     EvidenceItem,
     ImpossibleEvidenceError,
-    read_evidence,
-)
-from bayleaf.inference.evidence_ranges import (
     Range,
     cuts_an_interval,
     range_codes,
     range_text,
+    read_evidence,
 )
 from bayleaf.inference.network_trees import NetworkTrees
 from bayleaf.inference.states import StateReader, find_variable
