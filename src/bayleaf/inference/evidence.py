@@ -283,14 +283,14 @@ def read_evidence(domain: Domain, evidence: Mapping[Any, Any] | None) -> Evidenc
             items[position] = EvidenceItem(position, variable, state)
             continue
         likelihood, text = _read_value(StateReader(variable), value)
-        items[position] = EvidenceItem(position, variable, _state_or(likelihood), text)
+        items[position] = EvidenceItem(position, variable, state_or(likelihood), text)
     return Evidence(
         domain,
         tuple(items[position] for position in sorted(items) if _tells(items[position])),
     )
 
 
-def _state_or(likelihood: Likelihood) -> int | Likelihood:
+def state_or(likelihood: Likelihood) -> int | Likelihood:
     """The state that a likelihood leaves with weight 1, or the likelihood itself."""
     left = np.flatnonzero(likelihood)
     if len(left) == 1 and likelihood[left[0]] == 1.0:

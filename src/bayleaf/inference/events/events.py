@@ -34,6 +34,7 @@ from bayleaf.inference.evidence import (
     range_codes,
     range_text,
     read_evidence,
+    state_or,
 )
 from bayleaf.inference.network_trees import NetworkTrees
 from bayleaf.inference.states import StateReader, find_variable
@@ -466,10 +467,9 @@ def _product(one: EvidenceItem, other: EvidenceItem) -> EvidenceItem:
         raise ImpossibleEvidenceError(
             f"{words} cannot be together: no state is left", (one.about.name,)
         )
-    left = np.flatnonzero(weights)
-    if len(left) == 1 and weights[left[0]] == 1.0:
-        return EvidenceItem(one.variable, one.about, int(left[0]))
-    return EvidenceItem(one.variable, one.about, weights, words)
+    known = state_or(weights)
+    is_state = isinstance(known, int)
+    return EvidenceItem(one.variable, one.about, known, None if is_state else words)
 
 
 def _states_text(variable: Variable, codes: Iterable[int]) -> str:

@@ -12,7 +12,12 @@ from numpy.typing import NDArray
 from bayleaf.cpds.dirichlet import log_dirichlet
 from bayleaf.cpds.distribution import CPD, TableCPD
 from bayleaf.inference.factorisation import Factorisation
-from bayleaf.inference.table_algebra import aligned, elimination_order
+from bayleaf.inference.table_algebra import (
+    Table,
+    aligned,
+    eliminated,
+    elimination_order,
+)
 
 Floats = NDArray[np.float64]
 # Cells that are held at a time, in all drawn versions together.
@@ -22,12 +27,7 @@ _BLOCK_CELLS = 1 << 22
 _LEAST_EXPERIENCE = 1e-9
 
 
-@dataclass(frozen=True, eq=False)
-class Stack:
-    """A table over some variables in one version or many."""
-
-    variables: tuple[int, ...]  # the axes after the first
-    values: Floats  # (n_versions or 1, *cards), at least 0
+# Tables have one version or many along their first axis, with a scale of its own each.
 
 
 @dataclass(frozen=True)
@@ -49,35 +49,24 @@ class Elimination:
         cells = max(largest, prod(cards[v] for v in kept))
         return cls(tuple(kept), tuple(order), cells)
 
-    def run(self, stacks: Iterable[Stack]) -> Floats:
-        """The product summed to the kept variables, shape (n_versions, *cards of kept).
-
-        Each version has a scale of its own.
-        """
-        left = list(stacks)
-        for variable in self.order:
-            touching = [s for s in left if variable in s.variables]
-            left = [s for s in left if variable not in s.variables]
-            scope = {v for s in touching for v in s.variables} - {variable}
-            axes = (*sorted(scope), variable)
-            summed = _product(touching, axes).sum(axis=-1)
-            left.append(Stack(axes[:-1], _scaled(summed)))
-        return _product(left, self.kept)
+    def run(self, tables: Iterable[Table]) -> Floats:
+        """The product summed to the kept variables, (n_versions, *cards of kept)."""
+        left = eliminated(tables, self.order, np.multiply, _summed, 1)
+        whole: Floats = np.ones((1,) * (len(self.kept) + 1))
+        for variables, values in left:
+            whole = whole * aligned(values, variables, self.kept, 1)
+        return whole
 
 
-def _product(stacks: Sequence[Stack], axes: tuple[int, ...]) -> Floats:
-    """The product of tables, with axes in an order."""
-    whole: Floats = np.ones((1,) * (len(axes) + 1))
-    for stack in stacks:
-        whole = whole * aligned(stack.values, stack.variables, axes, 1)
-    return whole
+def _summed(values: Floats) -> Floats:
+    """The sum over the last axis, each version divided by its largest cell.
 
-
-def _scaled(values: Floats) -> Floats:
-    """Each version by its largest cell, lest products of many leave the range."""
-    highest = values.reshape(len(values), -1).max(axis=1)
+    Products of many tables would leave the range of numbers.
+    """
+    summed = values.sum(axis=-1)
+    highest = summed.reshape(len(summed), -1).max(axis=1)
     highest[highest == 0] = 1.0
-    return np.asarray(values / highest.reshape(-1, *(1,) * (values.ndim - 1)))
+    return np.asarray(summed / highest.reshape(-1, *(1,) * (summed.ndim - 1)))
 
 
 def summing_to_one(cpd: CPD) -> Floats:
@@ -91,10 +80,10 @@ def cut_scope(family: Sequence[int], hard: Mapping[int, int]) -> tuple[int, ...]
     return tuple(v for v in family if v not in hard)
 
 
-def cut_stack(family: Sequence[int], values: Floats, hard: Mapping[int, int]) -> Stack:
+def cut_table(family: Sequence[int], values: Floats, hard: Mapping[int, int]) -> Table:
     """A table, one version or many, at the states that are known."""
     index = tuple(hard.get(v, slice(None)) for v in family)
-    return Stack(cut_scope(family, hard), values[(slice(None), *index)])
+    return cut_scope(family, hard), values[(slice(None), *index)]
 
 
 def joint_table(
@@ -115,12 +104,12 @@ def joint_table(
     plan = Elimination.planned(scopes, kept, network.domain.cards)
     if plan.cells > most_cells:
         return None
-    stacks = [
-        cut_stack(family, summing_to_one(network.cpds[family[-1]])[None], hard)
+    tables = [
+        cut_table(family, summing_to_one(network.cpds[family[-1]])[None], hard)
         for family in families
     ]
-    stacks += [Stack((v,), own[None]) for v, own in likelihoods.items()]
-    return np.asarray(plan.run(stacks)[0])
+    tables += [((v,), own[None]) for v, own in likelihoods.items()]
+    return np.asarray(plan.run(tables)[0])
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,7 +164,7 @@ class DrawnNetworks:
         # Blocks by size alone, so that a seed gives the same draws everywhere.
         step = max(1, _BLOCK_CELLS // largest)
         parts = [
-            plan.run(self._stacks(min(step, n_draws - done), rng))
+            plan.run(self._tables(min(step, n_draws - done), rng))
             for done in range(0, n_draws, step)
         ]
         joint = np.concatenate(
@@ -183,19 +172,21 @@ class DrawnNetworks:
         )
         return np.asarray(joint / joint.sum(axis=-1, keepdims=True))
 
-    def _stacks(self, n_draws: int, rng: np.random.Generator) -> list[Stack]:
+    def _tables(self, n_draws: int, rng: np.random.Generator) -> list[Table]:
         """The tables of some draws, and evidence."""
         cards = self.network.domain.cards
-        stacks = [Stack((self.treatment,), np.ones((n_draws, cards[self.treatment])))]
+        tables: list[Table] = [
+            ((self.treatment,), np.ones((n_draws, cards[self.treatment])))
+        ]
         for node in self.nodes:
             table = summing_to_one(self.network.cpds[node])[None]
             experience = _experience(self.network, node)
             if experience is not None:
                 strengths = np.maximum(experience, _LEAST_EXPERIENCE)
                 table = np.exp(log_dirichlet(table[0], strengths, n_draws, rng))
-            stacks.append(cut_stack(self.network.dag.families[node], table, self.hard))
-        stacks += [Stack((v,), own[None]) for v, own in self.likelihoods.items()]
-        return stacks
+            tables.append(cut_table(self.network.dag.families[node], table, self.hard))
+        tables += [((v,), own[None]) for v, own in self.likelihoods.items()]
+        return tables
 
 
 def _experience(network: Factorisation, node: int) -> Floats | None:
