@@ -200,7 +200,7 @@ def most_probable_states(
     `wanted` maps variables to rows (n_cells,), the result to states (n_cells,). Ties go
     to the lowest state of the variable that the junction tree meets first.
     """
-    part = trees.upper_part(_kept(rows, wanted))
+    part = trees.upper_part({*wanted, *observed(rows)})
     open_rows = np.unique(np.concatenate([*wanted.values()]))
     found = np.empty((len(open_rows), len(part.members)), dtype=np.uint16)
     for first in range(0, len(open_rows), _BLOCK_ROWS):
@@ -218,7 +218,7 @@ def posteriors(
     trees: NetworkTrees, rows: Codes, wanted: Wanted, n_jobs: int | None
 ) -> Iterator[tuple[int, Floats]]:
     """Each wanted variable with its posteriors, shape (n_cells, card)."""
-    part = trees.part_of(_kept(rows, wanted))
+    part = trees.part_of({*wanted, *observed(rows)})
     for variable, where in wanted.items():
         known = part.codes(rows.rows(where))
         found, _ = posterior_rows(
@@ -249,7 +249,7 @@ def drawn_states(
     uniforms, so that a table drawn in parts gets the same states; none depends on
     `n_jobs`.
     """
-    part = trees.part_of(_kept(rows, wanted))
+    part = trees.part_of({*wanted, *observed(rows)})
     draws: list[dict[int, list[Drawn]]] = [
         {v: [] for v in wanted} for _ in range(n_draws)
     ]
@@ -265,12 +265,6 @@ def drawn_states(
             for variable, found in drawn.items():
                 into[variable].append(found)
     return [{v: _joined(parts) for v, parts in drawn.items()} for drawn in draws]
-
-
-def _kept(rows: Codes, wanted: Wanted) -> list[int]:
-    """Variables that rows tell of, and those that are wanted."""
-    n = rows.n_variables
-    return [v for v in range(n) if v in wanted or not rows.missing(v).all()]
 
 
 def _most_probable_rows(part: Part, rows: Codes) -> NDArray[np.uint16]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import cached_property, partial
@@ -98,47 +98,6 @@ class Passes(Enum):
     TOUCHED = "to the roots, cliques with evidence below only"
     UPWARDS = "to the roots"
     BOTH = "to the roots, cliques with evidence below only, and back"
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class ObservedTrees:
-    """Trees of the graph without observed variables, kept by their set.
-
-    An observed variable separates its neighbours in the moral graph. A triangulation
-    without it can therefore have far smaller cliques than those of the whole network,
-    even once the states that the evidence rules out are left out of their tables. The
-    states themselves are entered when propagating, so that a tree serves whatever was
-    observed of the same variables.
-    """
-
-    neighbours: Sequence[int]
-    cards: Sequence[int]
-    # Of a forest and the variables that are always observed.
-    compile_forest: Callable[[JunctionForest, Collection[int]], CompiledTree]
-    trees: OrderedDict[frozenset[int], CompiledTree] = field(
-        default_factory=OrderedDict
-    )
-
-    def cheapest(
-        self, static: CompiledTree, known: Known, passes: Passes
-    ) -> CompiledTree:
-        """The tree of the whole network or that without observed variables."""
-        cost, observed = _cells(static, known, passes)
-        if not observed or cost <= MANY_CELLS:
-            return static
-        other = self._tree(frozenset(observed))
-        return other if _cells(other, known, passes)[0] < cost else static
-
-    def _tree(self, observed: frozenset[int]) -> CompiledTree:
-        """The tree for a set of observed variables."""
-        tree = self.trees.pop(observed, None)
-        if tree is None:
-            forest = forest_without(self.neighbours, self.cards, observed)
-            tree = self.compile_forest(forest, observed)
-        self.trees[observed] = tree
-        if len(self.trees) > _KEPT_SETS:
-            self.trees.popitem(last=False)
-        return tree
 
 
 def _cells(
@@ -368,13 +327,6 @@ class JunctionTree:
         ends = accumulate(self.product.cards, initial=0)
         return tuple(slice(*both) for both in pairwise(ends))
 
-    @cached_property
-    def _observed(self) -> ObservedTrees:
-        """Trees of the graph without the variables that evidence fixes."""
-        cards = self.product.cards
-        neighbours = married(self.product.families, len(cards))
-        return ObservedTrees(neighbours, cards, self._linked)
-
     def known(self, findings: Findings) -> Known:
         """Check findings and pass them to the native core.
 
@@ -404,11 +356,41 @@ class JunctionTree:
         return Known(states, likelihoods)
 
     def _cheapest(self, known: Known, passes: Passes) -> CompiledTree:
-        """The tree that answers from the fewest cells under some evidence."""
+        """The tree that answers from the fewest cells under some evidence.
+
+        An observed variable separates its neighbours in the moral graph. A
+        triangulation without it can therefore have far smaller cliques than those of
+        the whole network, even once the states that the evidence rules out are left out
+        of their tables. The states themselves are entered when propagating, so that a
+        tree serves whatever was observed of the same variables.
+        """
         compiled = self.compiled()
         if not self._is_large:
             return compiled
-        return self._observed.cheapest(compiled, known, passes)
+        cost, observed = _cells(compiled, known, passes)
+        if not observed or cost <= MANY_CELLS:
+            return compiled
+        other = self._without(frozenset(observed))
+        return other if _cells(other, known, passes)[0] < cost else compiled
+
+    def _without(self, observed: frozenset[int]) -> CompiledTree:
+        """The tree of the graph without a set of observed variables, kept."""
+        tree = self._trees_without.pop(observed, None)
+        if tree is None:
+            forest = forest_without(self._neighbours, self.product.cards, observed)
+            tree = self._linked(forest, observed)
+        self._trees_without[observed] = tree
+        if len(self._trees_without) > _KEPT_SETS:
+            self._trees_without.popitem(last=False)
+        return tree
+
+    @cached_property
+    def _trees_without(self) -> OrderedDict[frozenset[int], CompiledTree]:
+        return OrderedDict()
+
+    @cached_property
+    def _neighbours(self) -> list[int]:
+        return married(self.product.families, len(self.product.cards))
 
     @cached_property
     def _is_large(self) -> bool:

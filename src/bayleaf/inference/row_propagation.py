@@ -47,7 +47,7 @@ def posterior_table(
     in it.
     """
     given = [variable for variable in observed(rows) if variable != target]
-    part = trees.part(Evidence(trees.domain, ()), [target, *given])
+    part = trees.part_of([target, *given])
     posteriors, log_evidence = posterior_rows(
         part.tree, part.codes(rows), part.positions[target], thread_count(n_jobs)
     )
@@ -64,7 +64,7 @@ def log_likelihood_rows(
 
     Minus infinity for rows of probability zero, 0 for rows without any value.
     """
-    part = trees.part(Evidence(trees.domain, ()), observed(rows))
+    part = trees.part_of(observed(rows))
     return log_evidence_rows(part.tree, part.codes(rows), thread_count(n_jobs))
 
 

@@ -18,9 +18,9 @@ from bayleaf.graph.separation import ancestors
 from bayleaf.inference.approximate.mini_buckets import (
     Floats,
     JoinGraph,
+    MiniBucketElimination,
     Potentials,
     Scope,
-    mini_buckets,
     potentials,
 )
 from bayleaf.inference.evidence import Evidence
@@ -318,7 +318,9 @@ def _join_graph(
 
     There are none if they have too many cells, unless they are the first ones.
     """
-    split = mini_buckets(factors.scopes, factors.open_variables, factors.cards, most)
+    split = MiniBucketElimination(
+        factors.scopes, factors.open_variables, factors.cards, most
+    ).run()
     if split.cells(factors.cards) > limit and not is_first:
         return None, True
     graph = JoinGraph(factors, split)

@@ -121,24 +121,15 @@ class MiniBuckets:
         return len(self.buckets) == len(self.order)
 
 
-def mini_buckets(
-    scopes: Sequence[Scope],
-    variables: Sequence[int],
-    cards: Sequence[int],
-    most_cells: int,
-) -> MiniBuckets:
-    """Eliminate all variables, the one with the smallest bucket first.
+class MiniBucketElimination:
+    """Eliminates all variables, the one with the smallest bucket first.
 
     The factors that contain a variable are put together as long as their table has no
     more cells than allowed, the largest first; each group becomes a mini-bucket that
     sends a message of its own (Dechter & Rish 2003, "Mini-buckets: a general scheme for
-    bounded inference"). A single factor may exceed `most_cells`.
+    bounded inference"). A single factor may exceed `most_cells`. Sets of variables are
+    bits.
     """
-    return _Elimination(scopes, variables, cards, most_cells).run()
-
-
-class _Elimination:
-    """Sets of variables, as bits, while variables are eliminated."""
 
     def __init__(
         self,
