@@ -179,6 +179,13 @@ class EvidenceItem(NamedTuple):
         return int(left[0]) if len(left) == 1 else None
 
     @property
+    def is_informative(self) -> bool:
+        """Whether the item changes anything."""
+        if isinstance(self.known, int):
+            return self.about.n_states > 1
+        return not (self.known == 1.0).all()
+
+    @property
     def exponent(self) -> int:
         """Power of two that brings the largest weight to at least 1 and below 2."""
         if isinstance(self.known, int):
@@ -284,10 +291,8 @@ def read_evidence(domain: Domain, evidence: Mapping[Any, Any] | None) -> Evidenc
             continue
         likelihood, text = _read_value(StateReader(variable), value)
         items[position] = EvidenceItem(position, variable, state_or(likelihood), text)
-    return Evidence(
-        domain,
-        tuple(items[position] for position in sorted(items) if _tells(items[position])),
-    )
+    ordered = [items[position] for position in sorted(items)]
+    return Evidence(domain, tuple(item for item in ordered if item.is_informative))
 
 
 def state_or(likelihood: Likelihood) -> int | Likelihood:
@@ -296,13 +301,6 @@ def state_or(likelihood: Likelihood) -> int | Likelihood:
     if len(left) == 1 and likelihood[left[0]] == 1.0:
         return int(left[0])
     return likelihood
-
-
-def _tells(item: EvidenceItem) -> bool:
-    """Whether an item changes anything."""
-    if isinstance(item.known, int):
-        return item.about.n_states > 1
-    return not (item.known == 1.0).all()
 
 
 def _read_value(reader: StateReader, value: Any) -> tuple[Likelihood, str]:
@@ -336,7 +334,11 @@ def _read_value(reader: StateReader, value: Any) -> tuple[Likelihood, str]:
     if nothing_known and not (value is None and variable.has_missing_state):
         return np.ones(variable.n_states), f"{variable.name} unknown"
     negated = isinstance(value, Not)
-    states = value.states if isinstance(value, Not) else _alternatives(reader, value)
+    states: Sequence[Any] = (value,)
+    if isinstance(value, Not):
+        states = value.states
+    elif is_collection and reader.codes(value) is None:
+        states = tuple(value)
     likelihood = np.full(variable.n_states, float(negated))
     for state in states:
         codes = reader.codes(state)
@@ -349,14 +351,6 @@ def _read_value(reader: StateReader, value: Any) -> tuple[Likelihood, str]:
             "leave at least one possible"
         )
     return likelihood, _text_of(reader, states, likelihood, negated)
-
-
-def _alternatives(reader: StateReader, value: Any) -> Sequence[Any]:
-    """The states, one of which holds: those of a collection, or the value alone."""
-    is_collection = isinstance(value, set | frozenset | list | tuple)
-    if not is_collection or reader.codes(value) is not None:
-        return (value,)
-    return tuple(value)
 
 
 def _from_mapping(reader: StateReader, value: Mapping[Any, Any]) -> list[Any]:

@@ -6,7 +6,6 @@ import contextlib
 import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,8 +18,6 @@ from bayleaf.inference.network_trees import NetworkTrees, Part
 from bayleaf.inference.posteriors import Answers, Posteriors
 
 Floats = NDArray[np.float64]
-# Variables, the part of the network that answers for them, and its posteriors.
-_Answer = tuple[Sequence[int], Part, Propagation]
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,16 +39,21 @@ class Query:
 
     def posteriors(self) -> Posteriors:
         """Posterior of each target; nothing is known of several variables together."""
-        answers: list[_Answer] = []
+        sources: dict[int, tuple[Part, Propagation]] = {}
         log_evidence = 0.0
         for group, part in self.trees.parts(self.evidence, self.targets):
             propagation = part.propagate(self.evidence.findings, group)
             log_evidence = propagation.log_evidence
             if log_evidence == -math.inf:
                 raise self.trees.impossible(self.evidence)
-            answers.append((group, part, propagation))
+            sources |= dict.fromkeys(group, (part, propagation))
+
+        def marginal(variable: int) -> Floats:
+            part, propagation = sources[variable]
+            return propagation.marginal(part.positions[variable])
+
         return Posteriors(
-            Answers(self.trees.domain, self.targets, partial(_marginal, answers)),
+            Answers(self.trees.domain, self.targets, marginal),
             log_evidence + self.evidence.log_scale,
         )
 
@@ -151,21 +153,9 @@ class Query:
                 one_hot[state] = 1.0
                 given = part.propagate({**likelihoods, variable: one_hot})
                 for v in group:
-                    divergence = _divergence(given.marginal(places[v]), marginals[v])
+                    conditional = given.marginal(places[v])
+                    seen = conditional > 0
+                    ratios = conditional[seen] / marginals[v][seen]
+                    divergence = float((conditional[seen] * np.log(ratios)).sum())
                     values[v] += probabilities[state] * divergence
         return {v: max(value, 0.0) for v, value in values.items()}
-
-
-def _marginal(answers: Sequence[_Answer], variable: int) -> Floats:
-    """The marginal of a variable from the part that answers for it."""
-    part, propagation = next(
-        (part, propagation) for group, part, propagation in answers if variable in group
-    )
-    return propagation.marginal(part.positions[variable])
-
-
-def _divergence(conditional: Floats, marginal: Floats) -> float:
-    """Kullback-Leibler divergence in nats of a conditional from its marginal."""
-    seen = conditional > 0
-    ratios = conditional[seen] / marginal[seen]
-    return float((conditional[seen] * np.log(ratios)).sum())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import chain, pairwise
 from math import prod
 from typing import Any
@@ -291,14 +291,10 @@ class Eliminator:
             factor = self._factors[position]
             open_axes = tuple(v for v in factor.variables if v in missing)
             tables.append((open_axes, _sliced(factor, missing, codes, rows)))
-        for _, table in eliminated(tables, order, np.add, _log_sum_out, 2):
+        sum_out = partial(log_sum_exp, axis=-1)
+        for _, table in eliminated(tables, order, np.add, sum_out, 2):
             log_scale += table
         return log_scale
-
-
-def _log_sum_out(values: Floats) -> Floats:
-    """Sum probabilities over the last axis of their logarithms."""
-    return log_sum_exp(values, -1)
 
 
 def _sliced(

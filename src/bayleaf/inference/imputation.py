@@ -264,7 +264,12 @@ def drawn_states(
             drawn = _drawn_block(part, block, own, uniforms[:, number], n_jobs)
             for variable, found in drawn.items():
                 into[variable].append(found)
-    return [{v: _joined(parts) for v, parts in drawn.items()} for drawn in draws]
+    # Blocks without a wanted cell of a variable have none of its draws.
+    none = Drawn(np.empty(0, dtype=np.int64), np.empty(0))
+    return [
+        {v: Drawn(*map(np.concatenate, zip(none, *own))) for v, own in drawn.items()}
+        for drawn in draws
+    ]
 
 
 def _most_probable_rows(part: Part, rows: Codes) -> NDArray[np.uint16]:
@@ -308,24 +313,14 @@ def _drawn_block(
         place = part.positions[variable]
         known = Codes.from_columns([own[where] for own in columns], codes.cards)
         chances, _ = posterior_rows(part.tree, known, place, thread_count(n_jobs))
-        states = _first_above(chances, uniforms[where, 0, variable])
+        cumulative = np.cumsum(chances, axis=1)
+        # So that the last state that is possible exceeds any uniform below 1.
+        cumulative /= cumulative[:, -1:]
+        below = cumulative <= uniforms[where, 0, variable][:, None]
+        states: Whole = below.sum(axis=1)
         columns[place][where] = states
         drawn[variable] = Drawn(states, uniforms[where, 1, variable])
     return drawn
-
-
-def _first_above(chances: Floats, uniforms: Floats) -> Whole:
-    """The first state of each row whose cumulative probability exceeds its uniform."""
-    cumulative = np.cumsum(chances, axis=1)
-    # So that the last state that is possible exceeds any uniform below 1.
-    cumulative /= cumulative[:, -1:]
-    return np.asarray((cumulative <= uniforms[:, None]).sum(axis=1))
-
-
-def _joined(parts: list[Drawn]) -> Drawn:
-    """The draws of some blocks, one after another."""
-    states = np.concatenate([np.empty(0, dtype=np.int64), *(p.states for p in parts)])
-    return Drawn(states, np.concatenate([np.empty(0), *(p.shares for p in parts)]))
 
 
 @dataclass(frozen=True)

@@ -127,7 +127,12 @@ class DistributionDraw:
         unknown = np.full(len(uniforms), self.cards[-1])
         family = [*(columns[parent] for parent in self.given), unknown]
         given = Codes.from_columns(family, self.cards)
-        return _drawn(self.cpd, given, uniforms).astype(np.int64)
+        drawn = np.empty(len(uniforms), dtype=np.int64)
+        for probabilities, rows in distributions_of_rows(self.cpd, given):
+            cumulative = np.cumsum(probabilities, axis=-1)
+            reached = uniforms[rows, None] * cumulative[..., -1:] >= cumulative
+            drawn[rows] = np.minimum(reached.sum(axis=-1), self.cards[-1] - 1)
+        return drawn
 
 
 # A step of sampling.
@@ -141,16 +146,6 @@ def forward_draw(cpd: CPD) -> Drawing:
         numbered = with_known_parents(cpd, {}, places)
         return DistributionDraw(cpd.parents, (cpd.child,), cpd.cards, numbered)
     return Draw.from_table(cpd.parents, (cpd.child,), cpd.probabilities)
-
-
-def _drawn(cpd: CPD, given: Codes, uniforms: Floats) -> NDArray[np.intp]:
-    """The first state whose cumulative probability exceeds the row's uniform."""
-    drawn = np.empty(len(uniforms), dtype=np.intp)
-    for probabilities, rows in distributions_of_rows(cpd, given):
-        cumulative = np.cumsum(probabilities, axis=-1)
-        reached = uniforms[rows, None] * cumulative[..., -1:] >= cumulative
-        drawn[rows] = np.minimum(reached.sum(axis=-1), cpd.cards[-1] - 1)
-    return drawn
 
 
 def evidence_draws(

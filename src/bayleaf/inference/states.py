@@ -91,7 +91,10 @@ class StateReader:
         A state itself goes before its text, and both before the interval into which
         a number falls.
         """
-        exact = self._exact(value)
+        try:
+            exact = self.variable.state_index.get(value)
+        except TypeError:
+            exact = None
         if exact is not None:
             return exact
         for text in _texts(value):
@@ -137,13 +140,6 @@ class StateReader:
     def labels(self) -> list[str]:
         """The states as a reader sees them, in order."""
         return [self.variable.label(code) for code in range(self.variable.n_states)]
-
-    def _exact(self, value: Any) -> int | None:
-        """Code of a state that equals the value."""
-        try:
-            return self.variable.state_index.get(value)
-        except TypeError:
-            return None
 
 
 def known_state(variable: Variable, value: Any) -> int:

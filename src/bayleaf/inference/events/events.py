@@ -217,8 +217,11 @@ class Binder:
             name, value, sign = value, name, _TURNED.get(sign, sign)
         position = self._variable(name)
         if sign in _TURNED:
-            bound = self._bound(position, value)
-            codes = self._in_range(position, _one_sided(sign, bound), value)
+            bound, is_open = self._bound(position, value), "=" not in sign
+            bounds = Range(bound, None, open_low=is_open)
+            if sign.startswith("<"):
+                bounds = Range(None, bound, open_high=is_open)
+            codes = self._in_range(position, bounds, value)
             return self._set(position, codes)
         return self._set(position, self._equal(position, value), sign == "!=")
 
@@ -320,14 +323,6 @@ def _taken_whole(variable: Variable, bounds: Range, codes: tuple[int, ...]) -> s
         f"{said}: intervals count as a whole; the cut points of variable "
         f"{quoted(variable.name)} are {cuts}"
     )
-
-
-def _one_sided(sign: str, bound: Any) -> Range:
-    """The range that one sign gives."""
-    is_open = "=" not in sign
-    if sign.startswith("<"):
-        return Range(None, bound, open_high=is_open)
-    return Range(bound, None, open_low=is_open)
 
 
 def _number(text: str) -> float | None:
