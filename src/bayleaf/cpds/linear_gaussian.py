@@ -148,9 +148,7 @@ class LinearGaussianFamilies:
         values: NDArray[np.floating[Any]],
         first: int,
     ) -> None:
-        if left_out is None:
-            n_rows = columns.shape[1]
-            left_out = OwnShares(np.full(n_rows, -1), np.zeros(n_rows))
+        left_out = left_out or OwnShares.none(columns.shape[1])
         self._native.write(
             columns,
             left_out.own,

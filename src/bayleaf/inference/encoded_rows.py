@@ -43,8 +43,14 @@ def read_rows(
         if table.cards != domain.cards:
             raise ValueError("the codes are not those of this network's variables")
         return table
+    names = [ignore] if isinstance(ignore, str | int) else ignore
+    if not isinstance(names, Collection):
+        raise TypeError(
+            f"ignore must hold names of columns, got {type(ignore).__name__}"
+        )
+    ignored = {str(name) for name in names}
     return encoded_columns(
-        domain, dict(matched_columns(domain, table, _ignored(ignore))), unknown
+        domain, dict(matched_columns(domain, table, ignored)), unknown
     )
 
 
@@ -157,16 +163,6 @@ def _columns(domain: Domain, table: Any, ignored: set[str]) -> Sequence[PlainCol
         renamed_column(column, name)
         for column, name in zip(parts, domain.names, strict=True)
     ]
-
-
-def _ignored(ignore: Any) -> set[str]:
-    """Names of columns to leave out, one or several, as text."""
-    names = [ignore] if isinstance(ignore, str | int) else ignore
-    if not isinstance(names, Collection):
-        raise TypeError(
-            f"ignore must hold names of columns, got {type(ignore).__name__}"
-        )
-    return {str(name) for name in names}
 
 
 def _cells(values: Any, name: Any) -> Any:
