@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numbers
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice, pairwise
@@ -23,7 +22,7 @@ from bayleaf.graph.separation import (
     separators_by_size,
     smallest_separator,
 )
-from bayleaf.inference.states import position_of
+from bayleaf.inference.states import check_integer, position_of
 from bayleaf.wording import brief, counted, name_list, quoted, shown_name
 
 Name = str | int
@@ -349,8 +348,7 @@ def find_adjustment_sets(
 
     ValueError if the kind is unknown, or the limit not an integer of at least 1.
     """
-    if not isinstance(limit, numbers.Integral) or limit < 1:
-        raise ValueError(f"limit must be an integer of at least 1, got {quoted(limit)}")
+    check_integer("limit", limit)
     task = replace(task, is_complete=read_kind(kind) == "complete")
     sets = _back_door_sets(task, minimal=minimal)
     if kind == "frontdoor":

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.data.tables.array_columns import is_missing_cell
-from bayleaf.inference.states import StateReader, find_variable
+from bayleaf.inference.states import StateReader, find_variable, indicator
 from bayleaf.wording import format_number, name_list, quoted, stated
 
 Likelihood = NDArray[np.float64]
@@ -159,9 +159,7 @@ class EvidenceItem(NamedTuple):
         """Weight of each state, shape (card,)."""
         if not isinstance(self.known, int):
             return self.known
-        likelihood = np.zeros(self.about.n_states)
-        likelihood[self.known] = 1.0
-        return likelihood
+        return indicator(self.about.n_states, self.known)
 
     @property
     def text(self) -> str:
@@ -320,8 +318,7 @@ def _read_value(reader: StateReader, value: Any) -> tuple[Likelihood, str]:
         value = value.tolist()
     if isinstance(value, Range):
         within = range_codes(variable, value)
-        likelihood = np.zeros(variable.n_states)
-        likelihood[list(within)] = 1.0
+        likelihood = indicator(variable.n_states, list(within))
         return likelihood, range_text(variable, value, within)
     if variable.kind == "numeric" and is_pair_of_numbers(value):
         raise ValueError(

@@ -16,6 +16,7 @@ from bayleaf.inference.evidence import Evidence, ImpossibleEvidenceError
 from bayleaf.inference.junction_tree import Propagation
 from bayleaf.inference.network_trees import NetworkTrees, Part
 from bayleaf.inference.posteriors import Answers, Posteriors
+from bayleaf.inference.states import indicator
 
 Floats = NDArray[np.float64]
 
@@ -148,9 +149,8 @@ class Query:
                 raise self.trees.impossible(self.evidence)
             marginals = {v: overall.marginal(places[v]) for v in group}
             probabilities = overall.marginal(places[variable])
-            for state in np.flatnonzero(probabilities):
-                one_hot = np.zeros(len(probabilities))
-                one_hot[state] = 1.0
+            for state in np.flatnonzero(probabilities).tolist():
+                one_hot = indicator(len(probabilities), state)
                 given = part.propagate({**likelihoods, variable: one_hot})
                 for v in group:
                     conditional = given.marginal(places[v])

@@ -43,7 +43,7 @@ from bayleaf.inference.imputation import (
     Filling,
     How,
     Impossible,
-    filled_tables,
+    Imputation,
     read_table,
 )
 from bayleaf.inference.junction_tree import TooWideError
@@ -694,7 +694,7 @@ class Inference:
         """
         filling = Filling(how, n_imputations, random_state, impossible, n_jobs)
         read = read_table(self._trees, table, unknown, add_columns=add_columns)
-        tables = filled_tables(self._trees, table, read, filling)
+        tables = Imputation(self._trees, read, filling).tables(table)
         return tables[0] if n_imputations is None else tables
 
     def sample_codes(

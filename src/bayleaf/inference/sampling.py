@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numbers
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
@@ -25,6 +24,7 @@ from bayleaf.inference.evidence import Evidence
 from bayleaf.inference.factorisation import cut_network
 from bayleaf.inference.junction_tree import JunctionTree
 from bayleaf.inference.network_trees import NetworkTrees
+from bayleaf.inference.states import check_integer
 from bayleaf.wording import quoted
 
 # Rows drawn at a time: their indices and uniforms stay in the second cache. Part of
@@ -231,11 +231,7 @@ def sample(trees: NetworkTrees, n: int, evidence: Evidence, random_state: Any) -
     ImpossibleEvidenceError if P(evidence) is zero; ValueError if `n` is not a number of
     rows, or a table would be too large.
     """
-    whole = isinstance(n, numbers.Integral) and not isinstance(n, bool)
-    if not whole or n < 1:
-        raise ValueError(
-            f"the number of rows must be an integer of at least 1, got {quoted(n)}"
-        )
+    check_integer("the number of rows", n)
     rng = random_generator(random_state)
     network = trees.network
     too_many = ValueError(

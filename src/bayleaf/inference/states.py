@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.wording import format_number, name_list, near_names, quoted
@@ -158,6 +159,22 @@ def known_states(variable: Variable, value: Any) -> tuple[int, ...]:
     if codes is None:
         raise reader.unknown(value)
     return codes
+
+
+def indicator(n_states: int, codes: int | Sequence[int]) -> NDArray[np.float64]:
+    """One at some states and zero at all others, shape (n_states,)."""
+    found = np.zeros(n_states)
+    found[codes] = 1.0
+    return found
+
+
+def check_integer(what: str, value: Any, lowest: int = 1) -> None:
+    """Raise ValueError unless a value is an integer of at least `lowest`."""
+    is_integer = isinstance(value, numbers.Integral) and not isinstance(value, bool)
+    if not is_integer or value < lowest:
+        raise ValueError(
+            f"{what} must be an integer of at least {lowest}, got {quoted(value)}"
+        )
 
 
 def distinct_labels(variable: Variable) -> Sequence[str]:

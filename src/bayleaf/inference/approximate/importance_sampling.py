@@ -28,6 +28,7 @@ from bayleaf.inference.factorisation import Factorisation
 from bayleaf.inference.network_trees import NetworkTrees
 from bayleaf.inference.posteriors import EstimatedPosterior, EstimatedPosteriors
 from bayleaf.inference.sampling import Draw, Drawing, forward_draw
+from bayleaf.inference.states import check_integer
 from bayleaf.wording import name_list, quoted
 
 _FEWEST = 5
@@ -77,12 +78,7 @@ class Sampling:
                 f"tolerance must be a number above 0, got {quoted(self.tolerance)}; it "
                 "is the largest standard error of a probability"
             )
-        whole = isinstance(self.max_samples, numbers.Integral)
-        if not whole or isinstance(self.max_samples, bool) or self.max_samples < 1:
-            raise ValueError(
-                "max_samples must be an integer of at least 1, got "
-                f"{quoted(self.max_samples)}"
-            )
+        check_integer("max_samples", self.max_samples)
 
 
 def pareto_k(log_weights: Floats) -> float:

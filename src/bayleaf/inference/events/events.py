@@ -37,7 +37,7 @@ from bayleaf.inference.evidence import (
     state_or,
 )
 from bayleaf.inference.network_trees import NetworkTrees
-from bayleaf.inference.states import StateReader, find_variable
+from bayleaf.inference.states import StateReader, find_variable, indicator
 from bayleaf.wording import name_list, plain, quoted, stated
 
 _TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
@@ -446,8 +446,7 @@ def _narrowed(domain: Domain, old: EvidenceItem | None, event: OneOf) -> Evidenc
     variable = domain[event.variable]
     item = EvidenceItem(event.variable, variable, min(event.codes))
     if len(event.codes) > 1:
-        weights = np.zeros(variable.n_states)
-        weights[list(event.codes)] = 1.0
+        weights = indicator(variable.n_states, list(event.codes))
         words = _states_text(variable, sorted(event.codes))
         item = EvidenceItem(event.variable, variable, weights, words)
     return item if old is None else _product(old, item)

@@ -29,7 +29,12 @@ from bayleaf.inference.factorisation import Factorisation
 from bayleaf.inference.interventions.causal_effect import CausalEffect
 from bayleaf.inference.network_trees import NetworkTrees
 from bayleaf.inference.queries import Inference, KnownOf
-from bayleaf.inference.states import find_variable, known_state
+from bayleaf.inference.states import (
+    check_integer,
+    find_variable,
+    indicator,
+    known_state,
+)
 from bayleaf.inference.table_algebra import (
     Table,
     aligned,
@@ -91,9 +96,7 @@ def _distribution(variable: Variable, value: Any) -> Floats:
             f"variable {quoted(variable.name)} cannot be set to {quoted(value)}; give "
             "one state, or a mapping from states to probabilities"
         )
-    point = np.zeros(variable.n_states)
-    point[known_state(variable, value)] = 1.0
-    return point
+    return indicator(variable.n_states, known_state(variable, value))
 
 
 def intervened(
@@ -196,10 +199,7 @@ class Uncertainty:
                 f"credible must lie between 0 and 1, or be None for no intervals; got "
                 f"{quoted(self.level)}"
             )
-        if not isinstance(self.n_draws, numbers.Integral) or self.n_draws < 2:
-            raise ValueError(
-                f"n_draws must be an integer of at least 2, got {quoted(self.n_draws)}"
-            )
+        check_integer("n_draws", self.n_draws, 2)
 
 
 def read_effect(
@@ -358,9 +358,8 @@ class EffectQuestion:
             listed = list(self.given)
         rows = []
         for code in self.effect.codes:
-            likelihood = np.zeros(treatment.n_states)
-            likelihood[code] = 1.0
-            evidence = [*listed, {treatment.name: likelihood}]
+            state = {treatment.name: indicator(treatment.n_states, code)}
+            evidence = [*listed, state]
             answer = inference.query(evidence, [domain.names[outcome]])
             rows.append(answer[domain.names[outcome]].probabilities)
         return np.array(rows)
