@@ -137,7 +137,7 @@ def test_trees_and_grouped_tables_taken_apart_equal_enumeration(
             return ProductBuilder(cards, cpds).product(forms)
 
         monkeypatch.setattr(
-            "bayleaf.inference.events.table_products.small_product", apart
+            "bayleaf.inference.exact_query.small_product", apart
         )
         evidence, likelihoods = possible_evidence(rng, network)
         joint = joint_table(network, likelihoods)
