@@ -408,38 +408,75 @@ class EffectQuestion:
         """
         if self.uncertainty.level is None:
             return None, []
-        treatment, outcome = self.effect.treatment, self.effect.outcome
-        matter = ancestors(self._cut.dag, [outcome, *self._told]) - {treatment}
-        networks = DrawnNetworks(
-            self._cut,
-            tuple(sorted(matter)),
-            treatment,
-            outcome,
-            self._known.hard,
-            self._uncertain,
-        )
-        if not networks.experienced:
+        cut, families = self._cut, self._cut.dag.families
+        # What is known of whole families leaves nothing to be drawn.
+        relevant = [v for v in self._nodes if cut_scope(families[v], self._known.hard)]
+        fixed = [v for v in relevant if _experience(cut, v) is None]
+        if len(fixed) == len(relevant):
             return None, [
                 "No credible intervals, as the tables do not say how many rows they "
                 "rest on: fit the network to data, or give it with_experience(...)."
             ]
-        rng = random_generator(self.uncertainty.random_state)
-        limit = self.trees.max_table_cells
-        drawn = networks.draw(self.uncertainty.n_draws, limit, rng)
-        if drawn is None:
+        drawn = self._drawn_distributions()
+        possible = np.isfinite(drawn).all(axis=(1, 2))
+        if possible.sum() < 2:
+            return None, ["No credible intervals, as what is given rests on no row."]
+        tables = {v: cut.cpds[v].probabilities for v in fixed}
+        fixed = [v for v in fixed if not np.isin(tables[v], (0.0, 1.0)).all()]
+        notes = []
+        if fixed:
+            listed = name_list([cut.domain.names[v] for v in fixed])
+            notes.append(f"The intervals take the distributions of {listed} as known.")
+        return drawn[possible][:, list(self.effect.codes)], notes
+
+    @cached_property
+    def _nodes(self) -> list[int]:
+        """Variables that bear on the outcome once the treatment is set."""
+        ends = [self.effect.outcome, *self._told]
+        return sorted(ancestors(self._cut.dag, ends) - {self.effect.treatment})
+
+    def _drawn_distributions(self) -> Floats:
+        """P(outcome | do(treatment), given), (n_draws, n_treatments, n_outcomes)."""
+        cut, limit = self._cut, self.trees.max_table_cells
+        families = [cut.dag.families[node] for node in self._nodes]
+        scopes: list[Sequence[int]] = [cut_scope(f, self._known.hard) for f in families]
+        kept = (self.effect.treatment, self.effect.outcome)
+        plan = Elimination.planned([*scopes, kept[:1]], kept, cut.domain.cards)
+        if plan.cells > limit:
             raise ValueError(
                 "credible intervals need a table of more than max_table_cells="
                 f"{limit} cells; compile the network with a larger limit, or ask with "
                 "credible=None"
             )
-        possible = np.isfinite(drawn).all(axis=(1, 2))
-        if possible.sum() < 2:
-            return None, ["No credible intervals, as what is given rests on no row."]
-        notes = []
-        if networks.fixed:
-            listed = name_list([self._cut.domain.names[v] for v in networks.fixed])
-            notes.append(f"The intervals take the distributions of {listed} as known.")
-        return drawn[possible][:, list(self.effect.codes)], notes
+        sizes = [cut.cpds[v].probabilities.size for v in self._nodes]
+        # Blocks by size alone, so that a seed gives the same draws everywhere.
+        step = max(1, _BLOCK_CELLS // max([plan.cells, *sizes]))
+        n_draws = self.uncertainty.n_draws
+        rng = random_generator(self.uncertainty.random_state)
+        parts = [
+            plan.run(self._drawn_tables(min(step, n_draws - done), rng))
+            for done in range(0, n_draws, step)
+        ]
+        joint = np.concatenate(
+            [np.broadcast_to(p, (len(p), *p.shape[1:])) for p in parts]
+        )
+        return np.asarray(joint / joint.sum(axis=-1, keepdims=True))
+
+    def _drawn_tables(self, n_draws: int, rng: np.random.Generator) -> list[Table]:
+        """The tables of some draws, and evidence."""
+        cut, treatment = self._cut, self.effect.treatment
+        even = np.ones((n_draws, cut.domain.cards[treatment]))
+        tables: list[Table] = [((treatment,), even)]
+        for node in self._nodes:
+            table = summing_to_one(cut.cpds[node])[None]
+            experience = _experience(cut, node)
+            if experience is not None:
+                strengths = np.maximum(experience, _LEAST_EXPERIENCE)
+                table = np.exp(log_dirichlet(table[0], strengths, n_draws, rng))
+            family = cut.dag.families[node]
+            tables.append(cut_table(family, table, self._known.hard))
+        tables += [((v,), own[None]) for v, own in self._uncertain.items()]
+        return tables
 
 
 @dataclass(frozen=True)
@@ -525,83 +562,6 @@ def joint_table(
     ]
     tables += [((v,), own[None]) for v, own in likelihoods.items()]
     return np.asarray(plan.run(tables)[0])
-
-
-@dataclass(frozen=True, eq=False)
-class DrawnNetworks:
-    """The part of a network that bears on an effect, drawn again and again."""
-
-    network: Factorisation  # without arcs into the treatment
-    nodes: tuple[int, ...]  # that matter, without the treatment
-    treatment: int
-    outcome: int
-    hard: Mapping[int, int]  # known states
-    likelihoods: Mapping[int, Floats]  # (card,), of uncertain states
-
-    @property
-    def experienced(self) -> list[int]:
-        """Variables whose tables say how many rows they rest on."""
-        return [v for v in self._told if _experience(self.network, v) is not None]
-
-    @property
-    def fixed(self) -> list[int]:
-        """Variables with uncertain distributions whose tables do not say so."""
-        return [
-            v
-            for v in self._told
-            if _experience(self.network, v) is None
-            and not np.isin(self.network.cpds[v].probabilities, (0.0, 1.0)).all()
-        ]
-
-    @property
-    def _told(self) -> list[int]:
-        """Variables whose distributions matter: what is known of others is left out."""
-        families = self.network.dag.families
-        return [v for v in self.nodes if cut_scope(families[v], self.hard)]
-
-    def draw(
-        self, n_draws: int, most_cells: int, rng: np.random.Generator
-    ) -> Floats | None:
-        """P(outcome | do(treatment), given), (n_draws, n_treatments, n_outcomes).
-
-        None if one draw needs a table of more than `most_cells` cells.
-        """
-        families = [self.network.dag.families[node] for node in self.nodes]
-        scopes: list[Sequence[int]] = [cut_scope(f, self.hard) for f in families]
-        kept = (self.treatment, self.outcome)
-        cards = self.network.domain.cards
-        plan = Elimination.planned([*scopes, (self.treatment,)], kept, cards)
-        if plan.cells > most_cells:
-            return None
-        largest = max(
-            [plan.cells, *(self.network.cpds[v].probabilities.size for v in self.nodes)]
-        )
-        # Blocks by size alone, so that a seed gives the same draws everywhere.
-        step = max(1, _BLOCK_CELLS // largest)
-        parts = [
-            plan.run(self._tables(min(step, n_draws - done), rng))
-            for done in range(0, n_draws, step)
-        ]
-        joint = np.concatenate(
-            [np.broadcast_to(p, (len(p), *p.shape[1:])) for p in parts]
-        )
-        return np.asarray(joint / joint.sum(axis=-1, keepdims=True))
-
-    def _tables(self, n_draws: int, rng: np.random.Generator) -> list[Table]:
-        """The tables of some draws, and evidence."""
-        cards = self.network.domain.cards
-        tables: list[Table] = [
-            ((self.treatment,), np.ones((n_draws, cards[self.treatment])))
-        ]
-        for node in self.nodes:
-            table = summing_to_one(self.network.cpds[node])[None]
-            experience = _experience(self.network, node)
-            if experience is not None:
-                strengths = np.maximum(experience, _LEAST_EXPERIENCE)
-                table = np.exp(log_dirichlet(table[0], strengths, n_draws, rng))
-            tables.append(cut_table(self.network.dag.families[node], table, self.hard))
-        tables += [((v,), own[None]) for v, own in self.likelihoods.items()]
-        return tables
 
 
 def _experience(network: Factorisation, node: int) -> Floats | None:
