@@ -27,7 +27,6 @@ import numpy as np
 
 from bayleaf import BayesianNetwork, read_network
 from bayleaf.inference.posteriors import Posteriors
-from bayleaf.inference.sampling import draw_forward
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 from oracles.grid_networks import grid_network, grid_posteriors
@@ -56,7 +55,7 @@ def given(
 ) -> dict[Any, Any]:
     """States of some variables in the row whose states are rarest one by one."""
     rng = np.random.default_rng([seed, n_rows])
-    rows = draw_forward(network, n_rows, rng)
+    rows = network.sample_codes(n_rows, None, rng)
     chosen = rng.choice(len(network.domain), n_given, replace=False)
     rarity = np.zeros(n_rows)
     for v in chosen:

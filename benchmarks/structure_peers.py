@@ -27,12 +27,14 @@ from bayleaf.counts.table_counts import RowCounts
 from bayleaf.data.codes import Codes
 from bayleaf.data.value_hierarchy import flat_hierarchy
 from bayleaf.graph.dag import DAG
-from bayleaf.graph.equivalence import structural_hamming_distance
 from bayleaf.scores import resolve_score
 from bayleaf.search.table_climbing import climb_tables
 
 sys.path.insert(0, str(Path(__file__).parent / "speed"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 from machine import describe_processor, markdown_table
+
+from oracles.equivalence import structural_hamming_distance
 
 NETWORKS = "alarm", "insurance", "child"
 N_ROWS = 20_000

@@ -13,7 +13,7 @@ import pytest
 
 from bayleaf import AODEClassifier, NaiveBayesClassifier
 from bayleaf.explorer import explorer_html
-from bayleaf.inference.evidence_ranges import Range
+from bayleaf.inference.evidence import Range
 from covering import pairwise
 from explorer.cases import Case, classifier_case, density_case, file_case
 from explorer.test_page import HOSTILE, hostile_network

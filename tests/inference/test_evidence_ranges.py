@@ -12,7 +12,7 @@ from bayleaf import AtLeast, AtMost, Between, KDBClassifier, TANClassifier
 from bayleaf.cli.network_options import evidence_from
 from bayleaf.data.domain import Variable, numeric_variable, ordered_variable
 from bayleaf.data.interval_numbers import IntervalNumbers
-from bayleaf.inference.evidence_ranges import (
+from bayleaf.inference.evidence import (
     Range,
     cuts_an_interval,
     parsed_range,

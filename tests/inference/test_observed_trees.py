@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from bayleaf.inference import junction_tree as trees
-from bayleaf.inference.junction_tree import JunctionTree, Passes, known_findings
+from bayleaf.inference.junction_tree import JunctionTree, Passes
 from bayleaf.io import read_network
 from offenders import check_each
 from oracles.small_networks import (
@@ -134,8 +134,7 @@ def test_large_trees_leave_observed_variables_out_where_that_saves_cells(
     for threshold, is_static in ((cells - 1, True), (cells // 50, False)):
         monkeypatch.setattr(trees, "MANY_CELLS", threshold)
         answer = tree.propagate(evidence)
-        variables = tree.network.domain.variables
-        known = known_findings(tree.product, variables, evidence)
+        known = tree.known(evidence)
         chosen = tree._cheapest(known, Passes.BOTH)
         assert chosen.has_prior is is_static
         joint = joint_table(tree.network, evidence)

@@ -14,9 +14,9 @@ from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.data.partial_values import PartialValues
 from bayleaf.graph.dag import DAG
-from bayleaf.inference import row_densities
-from bayleaf.inference.row_densities import log_densities, log_densities_of_partial_rows
-from bayleaf.inference.sampling import draw_forward
+from bayleaf.inference import row_propagation
+from bayleaf.inference.network_trees import NetworkTrees
+from bayleaf.inference.row_propagation import log_densities
 from bayleaf.models.bayesian_network import BayesianNetwork
 
 CARDS = (3, 2, 4)
@@ -79,11 +79,13 @@ def expected_logs(network: BayesianNetwork, codes: Codes) -> np.ndarray:
 def test_holes_are_summed_out_exactly_in_either_way(
     monkeypatch: pytest.MonkeyPatch, most_listed: int, n_jobs: int
 ) -> None:
-    monkeypatch.setattr(row_densities, "_MOST_LISTED", most_listed)
-    monkeypatch.setattr(row_densities, "_BLOCK_ROWS", 10)
+    monkeypatch.setattr(row_propagation, "_MOST_LISTED", most_listed)
+    monkeypatch.setattr(row_propagation, "_BLOCK_ROWS", 10)
     network, codes = mixed_network(1), holed_rows()
     np.testing.assert_allclose(
-        log_densities(network, codes, n_jobs), expected_logs(network, codes), atol=1e-12
+        log_densities(NetworkTrees(network), codes, n_jobs),
+        expected_logs(network, codes),
+        atol=1e-12,
     )
 
 
@@ -107,7 +109,7 @@ def test_sets_of_states_are_summed_up() -> None:
     joint = joint_table(network)
     expected = [joint[:, 1][:, [1, 3]].sum(), joint[0, :, 3].sum()]
     np.testing.assert_allclose(
-        log_densities_of_partial_rows(network, codes, partial),
+        log_densities(NetworkTrees(network), codes, None, partial),
         np.log(expected),
         atol=1e-12,
     )
@@ -115,7 +117,7 @@ def test_sets_of_states_are_summed_up() -> None:
 
 def test_rows_are_drawn_by_their_probabilities() -> None:
     network = mixed_network(4)
-    drawn = draw_forward(network, 40_000, np.random.default_rng(0))
+    drawn = network.sample_codes(40_000, None, np.random.default_rng(0))
     counts = np.zeros(CARDS)
     np.add.at(counts, tuple(drawn.column(v) for v in range(3)), 1.0)
     expected = joint_table(network) * 40_000

@@ -16,7 +16,8 @@ from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.data.partial_values import PartialValues
 from bayleaf.data.value_hierarchy import ValueHierarchy, flat_hierarchy
-from bayleaf.inference.row_densities import log_densities, log_densities_of_partial_rows
+from bayleaf.inference.network_trees import NetworkTrees
+from bayleaf.inference.row_propagation import log_densities
 from bayleaf.latent import structure_learning
 from bayleaf.latent.completed_rows import CompletedRows
 from bayleaf.latent.structure_learning import StructureOptions, learn_structure
@@ -141,7 +142,7 @@ def observed_score(
     network: BayesianNetwork, found: SearchResult, codes: Codes
 ) -> float:
     """Log-likelihood of what the rows hold less the penalty, in bits."""
-    logs = log_densities(network, codes)
+    logs = log_densities(NetworkTrees(network), codes)
     return float(codes.weights @ logs) / math.log(2) - penalty(found, codes)
 
 
@@ -329,12 +330,12 @@ def test_groups_of_a_hierarchy_in_rows_are_scored_as_sets(
     )
     learned = learn_structure(counted(codes), sets, domain, given)
     assert len(list(learned.network.dag.arcs)) == 1
-    logs = log_densities_of_partial_rows(learned.network, codes, sets)
+    logs = log_densities(NetworkTrees(learned.network), codes, None, sets)
     costs = learned.observed_score - logs.sum() / math.log(2)
     # Free probabilities, and on top of them what names parents, cuts and splits.
     n_parameters = learned.network.n_parameters
     assert -8.0 < costs + 0.5 * n_parameters * math.log2(300) < 0.0
-    joint = np.exp(log_densities(learned.network, _cells_of((4, 2))))
+    joint = np.exp(log_densities(NetworkTrees(learned.network), _cells_of((4, 2))))
     groups = joint.reshape(2, 2, 2).sum(axis=1)
     # Groups are known in every row, so that their counts need no expectation.
     seen = np.zeros((2, 2))

@@ -22,9 +22,9 @@ from bayleaf.counts.table_counts import RowCounts
 from bayleaf.data.codes import Codes
 from bayleaf.data.value_hierarchy import flat_hierarchy
 from bayleaf.graph.dag import DAG
-from bayleaf.graph.equivalence import structural_hamming_distance
 from bayleaf.scores import LocalScore, resolve_score
 from bayleaf.search.table_climbing import climb_tables
+from oracles.equivalence import structural_hamming_distance
 
 N_ROWS = 20_000
 N_RESTARTS = 2

@@ -17,7 +17,6 @@ from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
 from bayleaf.data.value_hierarchy import flat_hierarchy
 from bayleaf.graph.dag import DAG
-from bayleaf.graph.equivalence import are_equivalent, structural_hamming_distance
 from bayleaf.scores import LOCAL_SCORES, resolve_score
 from bayleaf.search.climb import Climb, Deadline, SearchProgress, SearchState
 from bayleaf.search.constraints import Constraints
@@ -37,6 +36,7 @@ from bayleaf.search.table_families import (
     ScoreCache,
 )
 from offenders import check_each
+from oracles.equivalence import are_equivalent, structural_hamming_distance
 from oracles.table_networks import (
     Structure,
     is_legal,

@@ -23,7 +23,8 @@ from bayleaf.data.fitted_hierarchies import resolve_hierarchies, with_hierarchie
 from bayleaf.data.partial_values import PartialValues
 from bayleaf.data.shuffled_rows import merged_rows
 from bayleaf.describe.local_structure_text import describe_distribution
-from bayleaf.inference.row_densities import log_likelihood_of_rows
+from bayleaf.inference.network_trees import NetworkTrees
+from bayleaf.inference.row_propagation import log_likelihood_of_rows
 from bayleaf.latent.structure_learning import (
     LearnedStructure,
     StructureOptions,
@@ -109,10 +110,8 @@ class BayesianNetworkClassifier(StructureParameters, BayesianClassifier):
             self._learned_temperature = _held_out_temperature(
                 counts.rows(), learned, model, options
             )
-        fitted = log_likelihood_of_rows(
-            learned.network, counts, self.n_jobs, max_table_cells=cells
-        )
-        return Learned(model, fitted)
+        trees = NetworkTrees(learned.network, max_table_cells=cells)
+        return Learned(model, log_likelihood_of_rows(trees, counts, self.n_jobs))
 
     def _left_out_temperature(self) -> float | None:
         # The class may be a parent or a child, so whole folds are held out.

@@ -7,8 +7,7 @@ from typing import Any
 
 from bayleaf.inference.events.events import read_event
 from bayleaf.inference.events.expressions import has_keywords
-from bayleaf.inference.evidence import Not
-from bayleaf.inference.evidence_ranges import Range, parsed_range
+from bayleaf.inference.evidence import Not, Range, parsed_range
 from bayleaf.inference.states import StateReader, find_variable
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.wording import quoted

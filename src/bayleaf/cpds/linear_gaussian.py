@@ -86,7 +86,7 @@ class LinearGaussianFamilies:
             raise ValueError("a linear family has a negative sum of squares")
         # The native loops look at all places before they use them.
         empty = np.empty((0, len(self.means), self.n_columns_of_pieces))
-        self._write(np.empty((n_columns, 0)), None, empty, 0)
+        self._write(np.empty((n_columns, 0)), OwnShares.none(0), empty, 0)
 
     def check_fit(self, cards: Sequence[int]) -> None:
         """Raise ValueError unless it is over features and, last, a class like these."""
@@ -139,18 +139,16 @@ class LinearGaussianFamilies:
         training row out, exactly but for the scale of the prior and the positions.
         """
         columns = columns_of(codes, self.features, self.positions)
+        left_out = left_out or OwnShares.none(codes.n_rows)
         self._write(columns, left_out, values, first)
 
     def _write(
         self,
         columns: Floats,
-        left_out: OwnShares | None,
+        left_out: OwnShares,
         values: NDArray[np.floating[Any]],
         first: int,
     ) -> None:
-        if left_out is None:
-            n_rows = columns.shape[1]
-            left_out = OwnShares(np.full(n_rows, -1), np.zeros(n_rows))
         self._native.write(
             columns,
             left_out.own,

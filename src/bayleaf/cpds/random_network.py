@@ -112,6 +112,11 @@ class OwnShares:
     own: NDArray[np.int64]  # (n_rows,), class whose counts are lowered; -1 for none
     shares: Floats  # (n_rows,), by how much
 
+    @classmethod
+    def none(cls, n_rows: int) -> OwnShares:
+        """Rows that stay in the counts."""
+        return cls(np.full(n_rows, -1, dtype=np.int64), np.zeros(n_rows))
+
 
 @dataclass(frozen=True, eq=False)
 class FamilyBank:
@@ -161,9 +166,7 @@ class FamilyBank:
         the parents' states have too few rows or no parent is left. `left_out` lowers
         the counts of each row's class.
         """
-        if left_out is None:
-            nobody = np.full(codes.n_rows, -1, dtype=np.int64)
-            left_out = OwnShares(nobody, np.zeros(codes.n_rows))
+        left_out = left_out or OwnShares.none(codes.n_rows)
         self.networks.write_log_probabilities(
             features,
             codes.narrow,

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import NamedTuple, Protocol, runtime_checkable
+from types import MappingProxyType
+from typing import ClassVar, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -102,14 +103,30 @@ class CellSmoothing(Smoothing, Protocol):
         ...
 
 
-def _positive(name: str, value: float) -> None:
-    """Raise unless a strength is a positive finite number."""
-    if not (isinstance(value, numbers.Real) and math.isfinite(value) and value > 0):
-        raise ValueError(f"{name} must be a number > 0, got {quoted(value)}")
+@dataclass(frozen=True)
+class _CellRule:
+    """A rule for single cells, all of whose parameters are positive numbers."""
+
+    # Sums that the rule looks at, see `CellCounts.of_table`.
+    _sums: ClassVar[Mapping[str, bool]] = MappingProxyType({})
+
+    def __post_init__(self) -> None:
+        for name, value in vars(self).items():
+            is_number = isinstance(value, numbers.Real) and math.isfinite(value)
+            if not (is_number and value > 0):
+                raise ValueError(f"{name} must be a number > 0, got {quoted(value)}")
+
+    def estimate(self, counts: Table) -> Table:
+        """Distributions along the last axis, by `probabilities`."""
+        return self.probabilities(CellCounts.of_table(counts, **self._sums))
+
+    def probabilities(self, cells: CellCounts) -> Table:
+        """Probability of each cell's state given its parents."""
+        raise NotImplementedError
 
 
 @dataclass(frozen=True)
-class Lidstone:
+class Lidstone(_CellRule):
     """Add `alpha` to every cell (Laplace's rule of succession at ``alpha=1``).
 
     Parameters
@@ -126,13 +143,6 @@ class Lidstone:
 
     alpha: float = 1.0
 
-    def __post_init__(self) -> None:
-        _positive("alpha", self.alpha)
-
-    def estimate(self, counts: Table) -> Table:
-        """Distributions along the last axis, by `probabilities`."""
-        return self.probabilities(CellCounts.of_table(counts))
-
     def probabilities(self, cells: CellCounts) -> Table:
         """Return ``(N + alpha) / (N_parents + alpha * n_states)``."""
         totals = cells.parents[-1] + self.alpha * cells.n_states
@@ -140,7 +150,7 @@ class Lidstone:
 
 
 @dataclass(frozen=True)
-class Dirichlet:
+class Dirichlet(_CellRule):
     """Spread a fixed prior weight evenly over the child's states.
 
     Parameters
@@ -151,13 +161,6 @@ class Dirichlet:
 
     equivalent_sample_size: float = 1.0
 
-    def __post_init__(self) -> None:
-        _positive("equivalent_sample_size", self.equivalent_sample_size)
-
-    def estimate(self, counts: Table) -> Table:
-        """Distributions along the last axis, by `probabilities`."""
-        return self.probabilities(CellCounts.of_table(counts))
-
     def probabilities(self, cells: CellCounts) -> Table:
         """Return ``(N + s / n_states) / (N_parents + s)``."""
         weight = self.equivalent_sample_size
@@ -166,7 +169,7 @@ class Dirichlet:
 
 
 @dataclass(frozen=True)
-class MEstimate:
+class MEstimate(_CellRule):
     """Pull each distribution towards the child's marginal distribution.
 
     Parameters
@@ -177,12 +180,7 @@ class MEstimate:
 
     m: float = 5.0
 
-    def __post_init__(self) -> None:
-        _positive("m", self.m)
-
-    def estimate(self, counts: Table) -> Table:
-        """Distributions along the last axis, by `probabilities`."""
-        return self.probabilities(CellCounts.of_table(counts, marginal=True))
+    _sums = MappingProxyType({"marginal": True})
 
     def probabilities(self, cells: CellCounts) -> Table:
         """Return ``(N + m P(x)) / (N_parents + m)``; P is uniform without counts."""
@@ -192,7 +190,7 @@ class MEstimate:
 
 
 @dataclass(frozen=True)
-class Backoff:
+class Backoff(_CellRule):
     """Pull each distribution towards the one with the last parent left out.
 
     Parents stand strongest first, so the weakest is dropped first; below the first
@@ -206,12 +204,7 @@ class Backoff:
 
     m: float = 1.0
 
-    def __post_init__(self) -> None:
-        _positive("m", self.m)
-
-    def estimate(self, counts: Table) -> Table:
-        """Distributions along the last axis, by `probabilities`."""
-        return self.probabilities(CellCounts.of_table(counts, shorter=True))
+    _sums = MappingProxyType({"shorter": True})
 
     def probabilities(self, cells: CellCounts) -> Table:
         """Return ``(N + m P_shorter) / (N_parents + m)``, recursively."""
@@ -222,7 +215,7 @@ class Backoff:
 
 
 @dataclass(frozen=True)
-class MaximumLikelihood:
+class MaximumLikelihood(_CellRule):
     """Plain relative frequencies with a floor for unseen states.
 
     Meant for reproducing published figures; its log-loss is far worse than that of
@@ -237,12 +230,7 @@ class MaximumLikelihood:
 
     floor: float = 1e-6
 
-    def __post_init__(self) -> None:
-        _positive("floor", self.floor)
-
-    def estimate(self, counts: Table) -> Table:
-        """Distributions along the last axis, by `probabilities`."""
-        return self.probabilities(CellCounts.of_table(counts, marginal=True))
+    _sums = MappingProxyType({"marginal": True})
 
     def probabilities(self, cells: CellCounts) -> Table:
         """Return ``N / N_parents``, ``floor / N`` where the count is zero.

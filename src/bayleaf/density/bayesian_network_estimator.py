@@ -31,7 +31,8 @@ from bayleaf.data.tables.frames import to_columns
 from bayleaf.density.arc_strength import ArcStrength, bootstrapped_arcs
 from bayleaf.density.encoding import learn_table
 from bayleaf.density.fitted import FittedNetwork
-from bayleaf.inference.row_densities import log_likelihood_of_rows
+from bayleaf.inference.network_trees import NetworkTrees
+from bayleaf.inference.row_propagation import log_likelihood_of_rows
 from bayleaf.latent.structure_learning import (
     LearnedStructure,
     learn_by_expectation,
@@ -334,12 +335,9 @@ class BayesianNetworkEstimator(StructureParameters, FittedNetwork):
         self.log_likelihood_ = learned.log_likelihood
         if RowFacts.of(counts).lacks_cells:
             # What the search went by may rest on completions that were drawn.
+            trees = NetworkTrees(self.network_, max_table_cells=self.max_table_cells)
             self.log_likelihood_ = log_likelihood_of_rows(
-                self.network_,
-                counts,
-                self.n_jobs,
-                partial_values=partial,
-                max_table_cells=self.max_table_cells,
+                trees, counts, self.n_jobs, partial
             )
 
     def arc_strength(

@@ -14,15 +14,14 @@ from bayleaf.classifiers.shared.parameters import check_count
 from bayleaf.classifiers.shared.structure_parameters import SETTINGS
 from bayleaf.classifiers.shared.table_estimator import TableEstimator
 from bayleaf.data.fitted_hierarchies import resolve_hierarchies
-from bayleaf.data.random_state import random_generator
 from bayleaf.data.table_encoder import EncodedTable, TableEncoder
 from bayleaf.data.tables.frames import to_columns
 from bayleaf.data.value_hierarchy import ValueHierarchy
 from bayleaf.density.encoding import read_table
 from bayleaf.density.summary import DensitySummary
 from bayleaf.describe.local_structure_text import describe_distribution
-from bayleaf.inference.row_densities import log_densities_of_partial_rows
-from bayleaf.inference.sampling import decode, draw_forward
+from bayleaf.inference.network_trees import NetworkTrees
+from bayleaf.inference.row_propagation import log_densities
 from bayleaf.io.native.model_file import SavedModel
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.networks.structured_network import n_distributions
@@ -64,13 +63,8 @@ class FittedNetwork(
         parts = self._parts_as_fitted(X)
         encoded, partial = read_table(parts, self.encoder_, self.hierarchies_)
         self._last_unknown = encoded.unknown
-        return log_densities_of_partial_rows(
-            self.network_,
-            encoded.codes,
-            partial,
-            self.n_jobs,
-            max_table_cells=self.max_table_cells,
-        )
+        trees = NetworkTrees(self.network_, max_table_cells=self.max_table_cells)
+        return log_densities(trees, encoded.codes, self.n_jobs, partial)
 
     def score(self, X: Any, y: Any = None) -> float:
         """Log-likelihood (nats) of a table: the sum of `score_samples`."""
@@ -92,9 +86,10 @@ class FittedNetwork(
         """
         check_is_fitted(self, "network_")
         check_count("n_samples", n_samples, 1)
-        generator = random_generator(random_state)
-        codes = draw_forward(self.network_, int(n_samples), generator)
-        return decode(self.network_.domain, codes, generator if numbers else None)
+        rows: pa.Table = self.network_.sample(
+            int(n_samples), None, random_state, numbers=numbers
+        )
+        return rows
 
     @property
     def setting_(self) -> str:

@@ -21,8 +21,8 @@ from bayleaf.density.bayesian_network_estimator import BayesianNetworkEstimator
 from bayleaf.density.encoding import read_table
 from bayleaf.inference.imputation import (
     Filling,
+    Imputation,
     ReadTable,
-    filled_tables,
     missing_cells,
 )
 from bayleaf.inference.network_trees import NetworkTrees
@@ -179,7 +179,8 @@ class BayesianNetworkImputer(
         trees = NetworkTrees(
             self.network_, max_table_cells=self.estimator_.max_table_cells
         )
-        (filled,) = filled_tables(trees, table, self._read(parts), self._filling())
+        imputation = Imputation(trees, self._read(parts), self._filling())
+        (filled,) = imputation.tables(table)
         return self._with_indicators(filled, parts) if self.add_indicator else filled
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:

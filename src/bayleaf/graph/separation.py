@@ -10,12 +10,14 @@ algorithmic framework", Artificial Intelligence 270, section 3).
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Set
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from bayleaf.graph.dag import DAG
 from bayleaf.graph.triangulation import bits, married
 
+T = TypeVar("T")
 Trail = tuple[int, ...]
 # A node, and whether the trail comes to it against an arrow, from one of its children.
 _Step = tuple[int, bool]
@@ -27,23 +29,23 @@ _IN, _OUT = False, True
 
 def ancestors(dag: DAG, nodes: Iterable[int]) -> set[int]:
     """The nodes and all from which a directed path leads to one of them."""
-    return _closure(nodes, dag.parents)
+    return _closure(nodes, dag.parents.__getitem__)
 
 
 def descendants(dag: DAG, nodes: Iterable[int]) -> set[int]:
     """The nodes and all to which a directed path leads from one of them."""
-    return _closure(nodes, dag.children())
+    return _closure(nodes, dag.children().__getitem__)
 
 
-def _closure(nodes: Iterable[int], following: Sequence[Sequence[int]]) -> set[int]:
+def _closure(nodes: Iterable[T], following: Callable[[T], Iterable[T]]) -> set[T]:
     """The nodes, those that follow them, and so on."""
-    found: set[int] = set()
+    found: set[T] = set()
     open_nodes = list(nodes)
     while open_nodes:
         node = open_nodes.pop()
         if node not in found:
             found.add(node)
-            open_nodes += following[node]
+            open_nodes += following(node)
     return found
 
 
@@ -66,24 +68,10 @@ def reachable(dag: DAG, start: Iterable[int], given: Iterable[int]) -> set[int]:
     of Koller and Friedman (2009), algorithm 3.1; linear in the number of arcs.
     """
     observed = set(given)
-    opening = ancestors(dag, observed)
-    children = dag.children()
-    found: set[int] = set()
-    visited: set[tuple[int, bool]] = set()
+    trails = OpenTrails(dag, set(), set(), observed)
     # True: the trail comes to the node from one of its children.
-    open_steps = [(node, True) for node in start]
-    while open_steps:
-        node, from_child = open_steps.pop()
-        if (node, from_child) in visited:
-            continue
-        visited.add((node, from_child))
-        if node not in observed:
-            found.add(node)
-            open_steps += [(child, False) for child in children[node]]
-        passes_up = node not in observed if from_child else node in opening
-        if passes_up:
-            open_steps += [(parent, True) for parent in dag.parents[node]]
-    return found
+    steps = _closure(((node, True) for node in start), trails.steps)
+    return {node for node, _ in steps if node not in observed}
 
 
 def d_separated(
@@ -129,7 +117,7 @@ class OpenTrails:
                     yield trail
                     continue
                 closed = self._first.union(trail)
-                steps = self._steps((trail[-1], from_child))
+                steps = self.steps((trail[-1], from_child))
                 open_steps = [s for s in sorted(steps) if s[0] not in closed]
                 waiting += [
                     ((*trail, step[0]), step[1])
@@ -149,13 +137,13 @@ class OpenTrails:
             step = waiting.popleft()
             if step[0] in self._second:
                 return _backwards(before, step)
-            for following in sorted(self._steps(step)):
+            for following in sorted(self.steps(step)):
                 if following not in before and following[0] not in closed:
                     before[following] = step
                     waiting.append(following)
         return None
 
-    def _steps(self, step: _Step) -> Iterator[_Step]:
+    def steps(self, step: _Step) -> Iterator[_Step]:
         """Where an open trail may go on."""
         node, from_child = step
         if node not in self._given:

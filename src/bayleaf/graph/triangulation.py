@@ -14,8 +14,6 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import log, prod
 
-from bayleaf.graph.dag import DAG
-
 # Trees with more cells than this take so long to propagate that a search pays.
 _MANY_CELLS = 1_000_000
 _MOST_DISTURBED = 60
@@ -44,40 +42,77 @@ class JunctionForest:
     edges: tuple[tuple[int, int], ...]  # pairs of positions in `cliques`
     order: tuple[int, ...]  # the elimination order
 
-    def separator(self, edge: tuple[int, int]) -> tuple[int, ...]:
-        """Nodes that both ends of an edge hold, in increasing order."""
-        one, other = edge
-        return tuple(sorted(set(self.cliques[one]) & set(self.cliques[other])))
-
     def table_cells(self, cards: Sequence[int]) -> list[int]:
         """Size of the table over each clique."""
         return [prod(cards[node] for node in clique) for clique in self.cliques]
 
 
-def junction_forest(dag: DAG, cards: Sequence[int]) -> JunctionForest:
-    """Compile a directed graph to a junction forest with small tables.
+def small_forest(neighbours: Sequence[int], cards: Sequence[int]) -> JunctionForest:
+    """Compile an undirected graph, bits of `married`, to a forest with small tables.
 
-    The moral graph is triangulated by fewest fill edges (ties: smallest resulting
-    table, then lowest index) and by smallest resulting table (ties: fewest fill edges,
-    then lowest index). If the better of the two has more than a million cells in all,
-    both are tried again with priorities that a fixed seed disturbs, the more often the
-    smaller the graph. The order whose cliques have the fewest cells in all is kept, the
-    first one among equals.
+    It is triangulated by fewest fill edges (ties: smallest resulting table, then lowest
+    index) and by smallest resulting table (ties: fewest fill edges, then lowest index).
+    If the better of the two has more than a million cells in all, both are tried again
+    with priorities that a fixed seed disturbs, the more often the smaller the graph.
+    The order whose cliques have the fewest cells in all is kept, the first one among
+    equals.
 
     Kjaerulff 1990, "Triangulation of graphs: algorithms giving small total state
     space", sections 3 and 5. Jensen & Jensen 1994 (maximum-weight separators).
     """
-    return small_forest(moral_graph(dag), cards)
+
+    def is_enough(trial: int, least: float, work: int) -> bool:
+        is_small = least <= _MANY_CELLS or work > _MOST_WORK
+        return trial >= len(_PLAIN) and is_small
+
+    n_disturbed = _DISTURBED_NODES // max(len(cards), 1)
+    return _best_forest(neighbours, cards, n_disturbed, is_enough)
 
 
-def small_forest(neighbours: Sequence[int], cards: Sequence[int]) -> JunctionForest:
-    """Compile an undirected graph, bits of `moral_graph`, as `junction_forest` does."""
+def plain_forest(neighbours: Sequence[int], cards: Sequence[int]) -> JunctionForest:
+    """Compile a graph by the two plain priorities alone, see `small_forest`."""
+    return _best_forest(neighbours, cards, 0, lambda *_: False)
+
+
+def forest_without(
+    neighbours: Sequence[int], cards: Sequence[int], observed: Collection[int]
+) -> JunctionForest:
+    """Compile what remains of a moral graph once some nodes are observed.
+
+    Each observed node is a clique by itself. Quick rather than thorough: fewest fill
+    edges alone, and other orders only as far as their search takes less time than the
+    tables that it may save.
+    """
+    gone = sum(1 << node for node in observed)
+    left = [
+        0 if gone >> node & 1 else around & ~gone
+        for node, around in enumerate(neighbours)
+    ]
+    counts = [1 if gone >> node & 1 else card for node, card in enumerate(cards)]
+    return _best_forest(
+        left,
+        counts,
+        _MOST_DISTURBED,
+        lambda trial, least, _: least <= trial * _TRIAL_CELLS,
+    )
+
+
+def _best_forest(
+    neighbours: Sequence[int],
+    cards: Sequence[int],
+    n_disturbed: int,
+    is_enough: Callable[[int, float, int], bool],
+) -> JunctionForest:
+    """The forest of fewest cells among those of some priorities, the first of equals.
+
+    `is_enough` ends the search, given the number of trials, the fewest cells so far and
+    the work done.
+    """
     best: JunctionForest | None = None
     least = math.inf
     work = 0
-    for priority in priorities(_DISTURBED_NODES // max(len(cards), 1)):
-        is_enough = least <= _MANY_CELLS or work > _MOST_WORK
-        if best is not None and priority not in _PLAIN and is_enough:
+    for trial, priority in enumerate(priorities(n_disturbed)):
+        if best is not None and is_enough(trial, least, work):
             break
         order, later = eliminate(neighbours, cards, priority)
         # About what joining the neighbours of every node takes.
@@ -107,40 +142,6 @@ def hopeless_clique(
             return ()
         found.append(clique)
     return min(found, key=lambda clique: prod(cards[node] for node in clique))
-
-
-def plain_forest(neighbours: Sequence[int], cards: Sequence[int]) -> JunctionForest:
-    """Compile a graph by the two plain priorities alone, see `junction_forest`."""
-    forests = [_forest(*eliminate(neighbours, cards, p)) for p in _PLAIN]
-    return min(forests, key=lambda forest: sum(forest.table_cells(cards)))
-
-
-def forest_without(
-    neighbours: Sequence[int], cards: Sequence[int], observed: Collection[int]
-) -> JunctionForest:
-    """Compile what remains of a moral graph once some nodes are observed.
-
-    Each observed node is a clique by itself. Quick rather than thorough: fewest fill
-    edges alone, and other orders only as far as their search takes less time than the
-    tables that it may save.
-    """
-    gone = sum(1 << node for node in observed)
-    left = [
-        0 if gone >> node & 1 else around & ~gone
-        for node, around in enumerate(neighbours)
-    ]
-    counts = [1 if gone >> node & 1 else card for node, card in enumerate(cards)]
-    best: JunctionForest | None = None
-    least = math.inf
-    for trial, priority in enumerate(priorities(_MOST_DISTURBED)):
-        if best is not None and least <= trial * _TRIAL_CELLS:
-            break
-        forest = _forest(*eliminate(left, counts, priority))
-        cells = sum(forest.table_cells(counts))
-        if cells < least:
-            best, least = forest, cells
-    assert best is not None
-    return best
 
 
 def _fill_first(fill: int, log_cells: float) -> tuple[float, float]:
@@ -174,16 +175,12 @@ def _disturbed(plain: Priority, rng: random.Random, noise: float) -> Priority:
     return priority
 
 
-def moral_graph(dag: DAG) -> list[int]:
-    """Neighbours of each node once parents are married and arcs lose direction.
-
-    Bit ``j`` of entry ``i`` is set if ``i`` and ``j`` are neighbours.
-    """
-    return married(dag.families, len(dag))
-
-
 def married(families: Iterable[Collection[int]], n_nodes: int) -> list[int]:
-    """Neighbours, as bits, once the members of every family are joined in pairs."""
+    """Neighbours once the members of every family are joined in pairs.
+
+    Bit ``j`` of entry ``i`` is set if ``i`` and ``j`` are neighbours. Of the families
+    of a directed graph, it is the moral graph.
+    """
     neighbours = [0] * n_nodes
     for family in families:
         members = sum(1 << node for node in family)
@@ -352,7 +349,7 @@ def eliminate_all_but(
 
     The orders of fewest fill edges and of smallest tables are compared; others are
     tried only while a clique has more cells than allowed. The result's `cells` exceed
-    `most_cells` if no order stays within. `neighbours` are bits as from `moral_graph`.
+    `most_cells` if no order stays within. `neighbours` are bits as from `married`.
     """
     best: PartialElimination | None = None
     for trial, priority in enumerate(priorities(_MOST_TRIALS)):

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.counts.threads import thread_count
 from bayleaf.data.codes import Codes
 from bayleaf.data.column_reading import EncoderRules
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.data.table_encoder import TableEncoder
 from bayleaf.data.tables.columns import NumberColumn, PlainColumn, ValueColumn
 from bayleaf.data.tables.frames import column_names, plain_columns, value_column
-from bayleaf.inference.evidence import Evidence, EvidenceItem, ImpossibleEvidenceError
-from bayleaf.inference.network_trees import NetworkTrees
-from bayleaf.inference.row_propagation import log_evidence_rows, posterior_rows
 from bayleaf.inference.states import StateReader, find_variable
 from bayleaf.wording import name_list, near_names, quoted
 
@@ -47,8 +43,14 @@ def read_rows(
         if table.cards != domain.cards:
             raise ValueError("the codes are not those of this network's variables")
         return table
+    names = [ignore] if isinstance(ignore, str | int) else ignore
+    if not isinstance(names, Collection):
+        raise TypeError(
+            f"ignore must hold names of columns, got {type(ignore).__name__}"
+        )
+    ignored = {str(name) for name in names}
     return encoded_columns(
-        domain, dict(matched_columns(domain, table, _ignored(ignore))), unknown
+        domain, dict(matched_columns(domain, table, ignored)), unknown
     )
 
 
@@ -101,60 +103,10 @@ def read_weights(weights: Any, n_rows: int, what: str) -> Floats:
     return checked
 
 
-def posterior_table(
-    trees: NetworkTrees, rows: Codes, target: int, n_jobs: int | None = None
-) -> Floats:
-    """Posteriors (n_rows, card) of a variable given the row's cells of the others.
-
-    ImpossibleEvidenceError names the first row of probability zero and what conflicts
-    in it.
-    """
-    given = [variable for variable in observed(rows) if variable != target]
-    part = trees.part(Evidence(trees.domain, ()), [target, *given])
-    posteriors, log_evidence = posterior_rows(
-        part.tree, part.codes(rows), part.positions[target], thread_count(n_jobs)
-    )
-    impossible = np.flatnonzero(np.isneginf(log_evidence))
-    if len(impossible):
-        raise impossible_row(trees, rows, int(impossible[0]), given)
-    return posteriors
-
-
-def log_likelihood_rows(
-    trees: NetworkTrees, rows: Codes, n_jobs: int | None = None
-) -> Floats:
-    """Log-probability (nats) of each row, shape (n_rows,).
-
-    Minus infinity for rows of probability zero, 0 for rows without any value.
-    """
-    part = trees.part(Evidence(trees.domain, ()), observed(rows))
-    return log_evidence_rows(part.tree, part.codes(rows), thread_count(n_jobs))
-
-
 def _check_unknown(unknown: str) -> None:
     """Raise unless it is a word that says what becomes of values that are no state."""
     if unknown not in ("error", "missing"):
         raise ValueError(f"unknown must be 'error' or 'missing', got {quoted(unknown)}")
-
-
-def observed(rows: Codes) -> list[int]:
-    """Positions of the variables that at least one row holds."""
-    return [v for v in range(rows.n_variables) if not rows.missing(v).all()]
-
-
-def impossible_row(
-    trees: NetworkTrees, rows: Codes, row: int, given: Iterable[int]
-) -> ImpossibleEvidenceError:
-    """The error for a row of probability zero; `given` are variables that count."""
-    domain = trees.domain
-    items = []
-    for position in given:
-        variable = domain[position]
-        code = int(rows.column(position)[row])
-        if code < variable.n_states:
-            items.append(EvidenceItem(position, variable, code))
-    error = trees.impossible(Evidence(domain, tuple(items)))
-    return ImpossibleEvidenceError(f"row {row}: {error}", error.variables)
 
 
 def matched_columns(
@@ -211,16 +163,6 @@ def _columns(domain: Domain, table: Any, ignored: set[str]) -> Sequence[PlainCol
         renamed_column(column, name)
         for column, name in zip(parts, domain.names, strict=True)
     ]
-
-
-def _ignored(ignore: Any) -> set[str]:
-    """Names of columns to leave out, one or several, as text."""
-    names = [ignore] if isinstance(ignore, str | int) else ignore
-    if not isinstance(names, Collection):
-        raise TypeError(
-            f"ignore must hold names of columns, got {type(ignore).__name__}"
-        )
-    return {str(name) for name in names}
 
 
 def _cells(values: Any, name: Any) -> Any:

@@ -1,8 +1,10 @@
-"""What is known of some variables: a state, several, none of some, or weights."""
+"""What is known of some variables: states, bounds, states ruled out, or weights."""
 
 from __future__ import annotations
 
+import itertools
 import math
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -12,19 +14,15 @@ from numpy.typing import NDArray
 
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.data.tables.array_columns import is_missing_cell
-from bayleaf.inference.evidence_ranges import (
-    Range,
-    is_pair_of_numbers,
-    range_codes,
-    range_text,
-)
-from bayleaf.inference.states import StateReader, find_variable
+from bayleaf.inference.states import StateReader, find_variable, indicator
 from bayleaf.wording import format_number, name_list, quoted, stated
 
 Likelihood = NDArray[np.float64]
 Likelihoods = dict[int, Likelihood]
 # Values that are a state if they equal one.
 _PLAIN = (str, int, float)
+_NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
+_RANGE = re.compile(rf"({_NUMBER})\.\.({_NUMBER})")
 
 
 class ImpossibleEvidenceError(ValueError):
@@ -67,6 +65,84 @@ class Not:
         return f"Not({', '.join(repr(state) for state in self.states)})"
 
 
+@dataclass(frozen=True)
+class Range:
+    """Bounds of a number or of an ordered category; None where there is none.
+
+    All states count that contain a value within the bounds: where a variable is cut
+    into intervals, the cut points around the bounds stand in for them. An open bound is
+    itself left out.
+    """
+
+    low: Any = None
+    high: Any = None
+    open_low: bool = False
+    open_high: bool = False
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.low!r}, {self.high!r})"
+
+    def text(self, name: str) -> str:
+        """The bounds as a reader sees them, such as ``30 <= age <= 50``."""
+        low = "" if self.low is None else f"{_shown(self.low)} {_sign(self.open_low)} "
+        high = (
+            "" if self.high is None else f" {_sign(self.open_high)} {_shown(self.high)}"
+        )
+        if not high and low:
+            return f"{name} {'>' if self.open_low else '>='} {_shown(self.low)}"
+        return f"{low}{name}{high}"
+
+
+class Between(Range):
+    """Evidence that a number or ordered category lies within two bounds.
+
+    Parameters
+    ----------
+    low, high : object
+        Both count as within.
+
+    Examples
+    --------
+    >>> Between(30, 50)
+    Between(30, 50)
+    """
+
+    def __init__(self, low: Any, high: Any) -> None:
+        super().__init__(low, high)
+
+
+class AtMost(Range):
+    """Evidence that a number or ordered category is not above a bound.
+
+    Examples
+    --------
+    >>> AtMost(50)
+    AtMost(50)
+    """
+
+    def __init__(self, high: Any) -> None:
+        super().__init__(None, high)
+
+    def __repr__(self) -> str:
+        return f"AtMost({self.high!r})"
+
+
+class AtLeast(Range):
+    """Evidence that a number or ordered category is not below a bound.
+
+    Examples
+    --------
+    >>> AtLeast(30)
+    AtLeast(30)
+    """
+
+    def __init__(self, low: Any) -> None:
+        super().__init__(low, None)
+
+    def __repr__(self) -> str:
+        return f"AtLeast({self.low!r})"
+
+
 class EvidenceItem(NamedTuple):
     """What is known of one variable: its state, or a weight (card,) per state.
 
@@ -83,9 +159,7 @@ class EvidenceItem(NamedTuple):
         """Weight of each state, shape (card,)."""
         if not isinstance(self.known, int):
             return self.known
-        likelihood = np.zeros(self.about.n_states)
-        likelihood[self.known] = 1.0
-        return likelihood
+        return indicator(self.about.n_states, self.known)
 
     @property
     def text(self) -> str:
@@ -101,6 +175,13 @@ class EvidenceItem(NamedTuple):
             return self.known
         left = np.flatnonzero(self.known)
         return int(left[0]) if len(left) == 1 else None
+
+    @property
+    def is_informative(self) -> bool:
+        """Whether the item changes anything."""
+        if isinstance(self.known, int):
+            return self.about.n_states > 1
+        return not (self.known == 1.0).all()
 
     @property
     def exponent(self) -> int:
@@ -207,26 +288,17 @@ def read_evidence(domain: Domain, evidence: Mapping[Any, Any] | None) -> Evidenc
             items[position] = EvidenceItem(position, variable, state)
             continue
         likelihood, text = _read_value(StateReader(variable), value)
-        items[position] = EvidenceItem(position, variable, _state_or(likelihood), text)
-    return Evidence(
-        domain,
-        tuple(items[position] for position in sorted(items) if _tells(items[position])),
-    )
+        items[position] = EvidenceItem(position, variable, state_or(likelihood), text)
+    ordered = [items[position] for position in sorted(items)]
+    return Evidence(domain, tuple(item for item in ordered if item.is_informative))
 
 
-def _state_or(likelihood: Likelihood) -> int | Likelihood:
+def state_or(likelihood: Likelihood) -> int | Likelihood:
     """The state that a likelihood leaves with weight 1, or the likelihood itself."""
     left = np.flatnonzero(likelihood)
     if len(left) == 1 and likelihood[left[0]] == 1.0:
         return int(left[0])
     return likelihood
-
-
-def _tells(item: EvidenceItem) -> bool:
-    """Whether an item changes anything."""
-    if isinstance(item.known, int):
-        return item.about.n_states > 1
-    return not (item.known == 1.0).all()
 
 
 def _read_value(reader: StateReader, value: Any) -> tuple[Likelihood, str]:
@@ -246,8 +318,7 @@ def _read_value(reader: StateReader, value: Any) -> tuple[Likelihood, str]:
         value = value.tolist()
     if isinstance(value, Range):
         within = range_codes(variable, value)
-        likelihood = np.zeros(variable.n_states)
-        likelihood[list(within)] = 1.0
+        likelihood = indicator(variable.n_states, list(within))
         return likelihood, range_text(variable, value, within)
     if variable.kind == "numeric" and is_pair_of_numbers(value):
         raise ValueError(
@@ -260,7 +331,11 @@ def _read_value(reader: StateReader, value: Any) -> tuple[Likelihood, str]:
     if nothing_known and not (value is None and variable.has_missing_state):
         return np.ones(variable.n_states), f"{variable.name} unknown"
     negated = isinstance(value, Not)
-    states = value.states if isinstance(value, Not) else _alternatives(reader, value)
+    states: Sequence[Any] = (value,)
+    if isinstance(value, Not):
+        states = value.states
+    elif is_collection and reader.codes(value) is None:
+        states = tuple(value)
     likelihood = np.full(variable.n_states, float(negated))
     for state in states:
         codes = reader.codes(state)
@@ -273,14 +348,6 @@ def _read_value(reader: StateReader, value: Any) -> tuple[Likelihood, str]:
             "leave at least one possible"
         )
     return likelihood, _text_of(reader, states, likelihood, negated)
-
-
-def _alternatives(reader: StateReader, value: Any) -> Sequence[Any]:
-    """The states, one of which holds: those of a collection, or the value alone."""
-    is_collection = isinstance(value, set | frozenset | list | tuple)
-    if not is_collection or reader.codes(value) is not None:
-        return (value,)
-    return tuple(value)
 
 
 def _from_mapping(reader: StateReader, value: Mapping[Any, Any]) -> list[Any]:
@@ -349,3 +416,159 @@ def _text_of(
     if len(shown) <= 8:
         return f"{variable.name} = {' or '.join(shown)}"
     return f"{variable.name} in {int(likelihood.sum())} of {variable.n_states} states"
+
+
+def range_codes(variable: Variable, bounds: Range) -> tuple[int, ...]:
+    """Codes of the states that contain a value within bounds.
+
+    ValueError if the variable has no order, a bound is not a number (a category, where
+    these are ordered), or no state contains a value within.
+    """
+    low, high = (_place(variable, bound) for bound in (bounds.low, bounds.high))
+    lowest = -np.inf if low is None else low
+    highest = np.inf if high is None else high
+    if lowest > highest:
+        raise ValueError(
+            f"the bounds on variable {quoted(variable.name)} stand the wrong way "
+            f"round: {bounds!r}; give the lower one first"
+        )
+    found = [
+        code
+        for code, (first, last, first_open) in enumerate(_extents(variable))
+        if _meet(first, last, first_open, lowest, highest, bounds)
+    ]
+    if not found:
+        raise ValueError(
+            f"no state of variable {quoted(variable.name)} holds a value with "
+            f"{bounds.text(str(variable.name))}; give wider bounds"
+        )
+    return tuple(found)
+
+
+def range_text(variable: Variable, bounds: Range, codes: tuple[int, ...]) -> str:
+    """The bounds for a reader, with the cut points that stand in for them."""
+    text = bounds.text(str(variable.name))
+    if variable.kind != "numeric" or variable.categories is not None:
+        return text
+    if not cuts_an_interval(variable, bounds):
+        return text
+    ends = (-np.inf, *variable.cut_points, np.inf)
+    low, high = ends[codes[0]], ends[codes[-1] + 1]
+    stands = Range(
+        None if np.isinf(low) else low, None if np.isinf(high) else high, open_low=True
+    )
+    whole = np.isinf(low) and np.isinf(high)
+    return (
+        f"{text} (taken as {'any value' if whole else stands.text(str(variable.name))})"
+    )
+
+
+def cuts_an_interval(variable: Variable, bounds: Range) -> bool:
+    """Whether a state contains values within bounds and others that are not.
+
+    Errors as `range_codes`.
+    """
+    within = set(range_codes(variable, bounds))
+    beyond = []
+    if bounds.low is not None:
+        beyond.append(Range(None, bounds.low, open_high=not bounds.open_low))
+    if bounds.high is not None:
+        beyond.append(Range(bounds.high, None, open_low=not bounds.open_high))
+    for side in beyond:
+        try:
+            outside = range_codes(variable, side)
+        except ValueError:
+            # No state holds a value there.
+            continue
+        if within.intersection(outside):
+            return True
+    return False
+
+
+def parsed_range(text: str) -> Range | None:
+    """The bounds that a text such as 30..50 gives; None if it has no such form."""
+    found = _RANGE.fullmatch(text.strip())
+    return None if found is None else Between(float(found[1]), float(found[2]))
+
+
+def is_pair_of_numbers(value: Any) -> bool:
+    """Whether a value is a tuple of two numbers, which could mean bounds."""
+    return (
+        isinstance(value, tuple)
+        and len(value) == 2
+        and all(
+            isinstance(part, int | float | np.number) and not isinstance(part, bool)
+            for part in value
+        )
+    )
+
+
+def _meet(
+    first: float, last: float, first_open: bool, low: float, high: float, bounds: Range
+) -> bool:
+    """Whether values from first to last and values within bounds have one in common."""
+    above = last > low if bounds.open_low and np.isfinite(low) else last >= low
+    left_out = first_open or (bounds.open_high and np.isfinite(high))
+    below = first < high if left_out else first <= high
+    return bool(above and below)
+
+
+def _extents(variable: Variable) -> list[tuple[float, float, bool]]:
+    """Least and greatest value of each state, and whether the least is left out."""
+    if variable.kind == "numeric":
+        ends = itertools.pairwise([-np.inf, *variable.cut_points, np.inf])
+        if variable.categories is None:
+            if variable.numbers is not None and variable.numbers.are_whole:
+                # Between integers there is nothing to be within bounds.
+                return [
+                    (np.floor(low) + 1, np.floor(high), False) for low, high in ends
+                ]
+            return [(low, high, True) for low, high in ends]
+        last_rank = len(variable.categories) - 1
+        return [
+            (np.ceil(max(low, 0.0)), np.floor(min(high, last_rank)), False)
+            for low, high in ends
+        ]
+    states: list[Any] = list(variable.known_states)
+    numbers = [
+        s for s in states if isinstance(s, int | float) and not isinstance(s, bool)
+    ]
+    if not numbers or len(numbers) < len(states) - (variable.other_state is not None):
+        raise ValueError(
+            f"the states of variable {quoted(variable.name)} have no order; name one, "
+            "or several as a set"
+        )
+    return [
+        (float(s), float(s), False) if s in numbers else (np.inf, -np.inf, False)
+        for s in states
+    ]
+
+
+def _place(variable: Variable, bound: Any) -> float | None:
+    """A bound as a number: a category's rank, where categories are ordered."""
+    if bound is None:
+        return None
+    if variable.categories is not None:
+        spelled = {str(known): i for i, known in enumerate(variable.categories)}
+        if str(bound) in spelled:
+            return float(spelled[str(bound)])
+        wanted = f"one of its categories {', '.join(spelled)}"
+    else:
+        is_number = isinstance(bound, int | float | np.number) and bound == bound
+        if is_number and not isinstance(bound, bool):
+            return float(bound)
+        wanted = "a number"
+    raise ValueError(
+        f"a bound on variable {quoted(variable.name)} must be {wanted}, got "
+        f"{quoted(bound)}"
+    )
+
+
+def _sign(is_open: bool) -> str:
+    """Between a bound and what lies within it."""
+    return "<" if is_open else "<="
+
+
+def _shown(bound: Any) -> str:
+    """A bound as a reader sees it."""
+    return format_number(bound) if isinstance(bound, float) else str(bound)

@@ -9,11 +9,12 @@ from bayleaf.cpds.distribution import CPD
 from bayleaf.cpds.local_structure import with_known_parents
 from bayleaf.data.domain import Domain
 from bayleaf.graph.dag import DAG
+from bayleaf.inference.causal_graph import CausalQuestions, Name
 from bayleaf.wording import quoted
 
 
 @dataclass(frozen=True, eq=False)
-class Factorisation:
+class Factorisation(CausalQuestions):
     """A joint distribution over discrete variables that factorises along a graph.
 
     Parameters
@@ -52,6 +53,10 @@ class Factorisation:
                     f"{cpd.cards} over {cpd.family}, but the graph asks for {shape} "
                     f"over {family}"
                 )
+
+    @property
+    def _node_names(self) -> tuple[Name, ...]:
+        return self.domain.names
 
 
 def cut_network(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import chain, pairwise
 from math import prod
 from typing import Any
@@ -15,7 +15,12 @@ from numpy.typing import NDArray
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
 from bayleaf.inference.log_sums import log_sum_exp
-from bayleaf.inference.table_algebra import aligned, elimination_order
+from bayleaf.inference.table_algebra import (
+    Table,
+    aligned,
+    eliminated,
+    elimination_order,
+)
 from bayleaf.native.inference import add_looked_up
 from bayleaf.wording import brief_fields, name_list
 
@@ -249,7 +254,11 @@ class Eliminator:
         self, component: Component, codes: Codes, rows: NDArray[np.intp]
     ) -> Floats:
         """Log sums of a component for some rows, shape (n_classes, n_rows)."""
-        order, cells = self._plan(component)
+        missing = set(component.missing)
+        scopes = [
+            frozenset(self._factors[p].variables) & missing for p in component.factors
+        ]
+        order, cells = elimination_order(scopes, missing, self._domain.cards)
         n_classes = self._factors[0].log_values.shape[0]
         if cells * n_classes > self._max_table_cells:
             names = [self._domain[v].name for v in component.missing]
@@ -266,14 +275,6 @@ class Eliminator:
         ]
         return np.concatenate(parts, axis=1)
 
-    def _plan(self, component: Component) -> tuple[list[int], int]:
-        """Greedy elimination order by smallest table, and the largest table's cells."""
-        missing = set(component.missing)
-        scopes = [
-            frozenset(self._factors[p].variables) & missing for p in component.factors
-        ]
-        return elimination_order(scopes, missing, self._domain.cards)
-
     def _sum_out_block(
         self,
         component: Component,
@@ -285,24 +286,13 @@ class Eliminator:
         missing = set(component.missing)
         n_classes = self._factors[0].log_values.shape[0]
         log_scale = np.zeros((n_classes, len(rows)))
-        tables: list[tuple[tuple[int, ...], Floats]] = []
+        tables: list[Table] = []
         for position in component.factors:
             factor = self._factors[position]
             open_axes = tuple(v for v in factor.variables if v in missing)
             tables.append((open_axes, _sliced(factor, missing, codes, rows)))
-        for variable in order:
-            product: Floats | None = None
-            mentioning = [item for item in tables if variable in item[0]]
-            tables = [item for item in tables if variable not in item[0]]
-            scope = tuple(sorted({v for axes, _ in mentioning for v in axes}))
-            for axes, table in mentioning:
-                part = aligned(table, axes, scope, 2)
-                product = part if product is None else product + part
-            assert product is not None
-            axis = 2 + scope.index(variable)
-            rest = tuple(v for v in scope if v != variable)
-            tables.append((rest, log_sum_exp(product, axis)))
-        for _, table in tables:
+        sum_out = partial(log_sum_exp, axis=-1)
+        for _, table in eliminated(tables, order, np.add, sum_out, 2):
             log_scale += table
         return log_scale
 

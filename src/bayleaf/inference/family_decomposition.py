@@ -179,7 +179,7 @@ class ProductBuilder:
         terms = []
         for cpd, form in zip(self._cpds, chosen, strict=True):
             if form is Form.WHOLE:
-                terms.append(Term(cpd.family, _full_table(cpd)))
+                terms.append(Term(cpd.family, partial(_full_table, cpd)))
                 continue
             if not isinstance(cpd, TreeCPD | GroupedTableCPD):
                 raise ValueError(
@@ -263,14 +263,11 @@ class _Auxiliaries:
         number = self._add(len(known.rows), tuple(sources))
         self.terms.append(Term((parent, number), lambda: table, sums_to_one=False))
         for parent, other in others:
-            self._carry((parent, number), other)
+            # What is not a distribution is given to a variable of one state.
+            family = (parent, number, self._add(1, ()))
+            make = partial(np.expand_dims, other, -1)
+            self.terms.append(Term(family, make, sums_to_one=False))
         return Term((number, cpd.child), lambda: _normalised(known.rows))
-
-    def _carry(self, family: Family, table: Floats) -> None:
-        """Give a table that is nobody's distribution to a variable of one state."""
-        carrier = self._add(1, ())
-        carried = table[..., None]
-        self.terms.append(Term((*family, carrier), lambda: carried, sums_to_one=False))
 
     def _grouped(self, variable: int, groups: StateGroups) -> int:
         """The variable that says in which group another one is; itself if that does."""
@@ -303,9 +300,9 @@ def _each_alone(card: int) -> StateGroups:
     return tuple((state,) for state in range(card))
 
 
-def _full_table(cpd: CPD) -> Callable[[], Floats]:
-    """What makes a distribution's full table."""
-    return lambda: _normalised(cpd.probabilities)
+def _full_table(cpd: CPD) -> Floats:
+    """The full table of a distribution, made when it is called for."""
+    return _normalised(cpd.probabilities)
 
 
 def _normalised(table: Floats) -> Floats:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numbers
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -20,23 +19,20 @@ from bayleaf.data.tables.columns import NumberColumn, PlainColumn
 from bayleaf.data.tables.filling import Filled, with_cells
 from bayleaf.data.tables.frames import column_names
 from bayleaf.data.text_parsing import TRUTHS
-from bayleaf.inference.encoded_rows import (
-    Unknown,
-    encoded_columns,
+from bayleaf.inference.encoded_rows import Unknown, encoded_columns, matched_columns
+from bayleaf.inference.network_trees import NetworkTrees, Part
+from bayleaf.inference.row_propagation import (
     impossible_row,
     log_likelihood_rows,
-    matched_columns,
     observed,
+    posterior_rows,
 )
-from bayleaf.inference.network_trees import NetworkTrees, Part
-from bayleaf.inference.row_propagation import posterior_rows
+from bayleaf.inference.states import check_integer
 from bayleaf.wording import quoted
 
 Floats = NDArray[np.float64]
 Kind = Literal["integer", "float", "truth", "text", "any"]
 Whole = NDArray[np.int64]
-# Rows in which each variable's state is wanted, increasing.
-Wanted = Mapping[int, NDArray[np.intp]]
 
 # Uniforms drawn at a time; how rows fall into blocks changes no draw.
 _BLOCK_UNIFORMS = 1 << 20
@@ -190,152 +186,6 @@ class Drawn(NamedTuple):
     shares: Floats  # (n_cells,), a uniform each, for draws within the state
 
 
-def most_probable_states(
-    trees: NetworkTrees, rows: Codes, wanted: Wanted
-) -> dict[int, Whole]:
-    """The most probable completion of each row, all its open cells together.
-
-    Unobserved variables on which nothing depends are summed out; others that the rows
-    leave open, in addition to `wanted`, take their most probable states. Rows must be
-    possible.
-
-    `wanted` maps variables to rows (n_cells,), the result to states (n_cells,). Ties go
-    to the lowest state of the variable that the junction tree meets first.
-    """
-    part = trees.upper_part(_kept(rows, wanted))
-    open_rows = np.unique(np.concatenate([*wanted.values()]))
-    found = np.empty((len(open_rows), len(part.members)), dtype=np.uint16)
-    for first in range(0, len(open_rows), _BLOCK_ROWS):
-        block = slice(first, first + _BLOCK_ROWS)
-        found[block] = _most_probable_rows(part, rows.rows(open_rows[block]))
-    return {
-        variable: found[
-            np.searchsorted(open_rows, where), part.positions[variable]
-        ].astype(np.int64)
-        for variable, where in wanted.items()
-    }
-
-
-def posteriors(
-    trees: NetworkTrees, rows: Codes, wanted: Wanted, n_jobs: int | None
-) -> Iterator[tuple[int, Floats]]:
-    """Each wanted variable with its posteriors, shape (n_cells, card)."""
-    part = trees.part_of(_kept(rows, wanted))
-    for variable, where in wanted.items():
-        known = part.codes(rows.rows(where))
-        found, _ = posterior_rows(
-            part.tree, known, part.positions[variable], thread_count(n_jobs)
-        )
-        yield variable, found
-
-
-def likeliest(probabilities: Floats) -> Whole:
-    """The most probable state of each row, the lowest among equal ones."""
-    highest = probabilities.max(axis=1, keepdims=True)
-    among = probabilities >= highest * (1.0 - _ROUNDING)
-    return np.asarray(np.argmax(among, axis=1))
-
-
-def drawn_states(
-    trees: NetworkTrees,
-    rows: Codes,
-    wanted: Wanted,
-    n_draws: int,
-    rng: np.random.Generator,
-    n_jobs: int | None,
-) -> list[dict[int, Drawn]]:
-    """States by draw and variable, from the joint posterior of each row's wanted cells.
-
-    One variable after another is drawn given the row's cells and what was drawn before
-    it, which is exact by the chain rule. Rows must be possible. Each row takes as many
-    uniforms, so that a table drawn in parts gets the same states; none depends on
-    `n_jobs`.
-    """
-    part = trees.part_of(_kept(rows, wanted))
-    draws: list[dict[int, list[Drawn]]] = [
-        {v: [] for v in wanted} for _ in range(n_draws)
-    ]
-    shape = (n_draws, 2, rows.n_variables)
-    step = max(1, _BLOCK_UNIFORMS // (n_draws * 2 * rows.n_variables))
-    for first in range(0, rows.n_rows, step):
-        last = min(first + step, rows.n_rows)
-        uniforms = rng.random((last - first, *shape))
-        own = _within(wanted, first, last)
-        block = rows.rows(slice(first, last))
-        for number, into in enumerate(draws):
-            drawn = _drawn_block(part, block, own, uniforms[:, number], n_jobs)
-            for variable, found in drawn.items():
-                into[variable].append(found)
-    return [{v: _joined(parts) for v, parts in drawn.items()} for drawn in draws]
-
-
-def _kept(rows: Codes, wanted: Wanted) -> list[int]:
-    """Variables that rows tell of, and those that are wanted."""
-    n = rows.n_variables
-    return [v for v in range(n) if v in wanted or not rows.missing(v).all()]
-
-
-def _most_probable_rows(part: Part, rows: Codes) -> NDArray[np.uint16]:
-    """Most probable states of a part, searched for once for rows that are alike."""
-    codes = part.codes(rows)
-    cells = np.empty((codes.n_rows, codes.n_variables), dtype=np.uint16)
-    for variable in range(codes.n_variables):
-        cells[:, variable] = codes.column(variable)
-    texts = cells.view(np.dtype((np.void, cells.shape[1] * cells.itemsize))).ravel()
-    _, firsts, same = np.unique(texts, return_index=True, return_inverse=True)
-    distinct = cells[firsts]
-    known = distinct < np.array(codes.cards)
-    found = np.empty_like(distinct)
-    for place, (row, is_known) in enumerate(zip(distinct, known, strict=True)):
-        given = np.flatnonzero(is_known)
-        findings = dict(zip(given.tolist(), row[given].tolist(), strict=True))
-        found[place], _ = part.tree.most_probable(findings)
-    return np.asarray(found[same])
-
-
-def _within(wanted: Wanted, first: int, last: int) -> dict[int, NDArray[np.intp]]:
-    """The wanted cells of a block of rows, numbered from its first on."""
-    own = {}
-    for variable, where in wanted.items():
-        begin, end = np.searchsorted(where, (first, last))
-        if end > begin:
-            own[variable] = where[begin:end] - first
-    return own
-
-
-def _drawn_block(
-    part: Part, rows: Codes, wanted: Wanted, uniforms: Floats, n_jobs: int | None
-) -> dict[int, Drawn]:
-    """States drawn for a block of rows from uniforms (n_rows, 2, n_variables)."""
-    codes = part.codes(rows)
-    columns: list[NDArray[np.integer[Any]]] = [
-        np.array(codes.column(v)) for v in range(codes.n_variables)
-    ]
-    drawn = {}
-    for variable, where in wanted.items():
-        place = part.positions[variable]
-        known = Codes.from_columns([own[where] for own in columns], codes.cards)
-        chances, _ = posterior_rows(part.tree, known, place, thread_count(n_jobs))
-        states = _first_above(chances, uniforms[where, 0, variable])
-        columns[place][where] = states
-        drawn[variable] = Drawn(states, uniforms[where, 1, variable])
-    return drawn
-
-
-def _first_above(chances: Floats, uniforms: Floats) -> Whole:
-    """The first state of each row whose cumulative probability exceeds its uniform."""
-    cumulative = np.cumsum(chances, axis=1)
-    # So that the last state that is possible exceeds any uniform below 1.
-    cumulative /= cumulative[:, -1:]
-    return np.asarray((cumulative <= uniforms[:, None]).sum(axis=1))
-
-
-def _joined(parts: list[Drawn]) -> Drawn:
-    """The draws of some blocks, one after another."""
-    states = np.concatenate([np.empty(0, dtype=np.int64), *(p.states for p in parts)])
-    return Drawn(states, np.concatenate([np.empty(0), *(p.shares for p in parts)]))
-
-
 @dataclass(frozen=True)
 class Filling:
     """How missing cells are filled, see `Inference.impute`; ValueError if invalid."""
@@ -364,11 +214,7 @@ class Filling:
                 f"n_imputations asks for several draws, but how={self.how!r} draws "
                 "nothing; use how='sample'"
             )
-        is_whole = isinstance(number, numbers.Integral) and not isinstance(number, bool)
-        if not is_whole or number < 1:
-            raise ValueError(
-                f"n_imputations must be an integer of at least 1, got {quoted(number)}"
-            )
+        check_integer("n_imputations", number)
 
 
 @dataclass(frozen=True)
@@ -404,102 +250,232 @@ def read_table(
     return ReadTable(codes, columns, places, tuple(added))
 
 
-def filled_tables(
-    trees: NetworkTrees, table: Any, read: ReadTable, filling: Filling
-) -> list[Any]:
-    """Copies of a table with its missing cells filled, `n_imputations` of them.
+@dataclass(frozen=True, eq=False)
+class Imputation:
+    """The missing cells of a table, and how a network fills them."""
 
-    ValueError names a column whose cells have no value, or reports too large a table of
-    inference; ImpossibleEvidenceError names the first row of probability zero;
-    TypeError means that a column's type cannot take a value.
-    """
-    wanted = _possible(trees, read.codes, _wanted(trees, read), filling)
-    cells = _cells(trees, read, wanted, filling)
-    return [_written(trees, table, read, wanted, own) for own in cells]
+    trees: NetworkTrees
+    read: ReadTable
+    filling: Filling
 
+    def tables(self, table: Any) -> list[Any]:
+        """Copies of a table with its missing cells filled, `n_imputations` of them.
 
-def _wanted(trees: NetworkTrees, read: ReadTable) -> dict[int, Rows]:
-    """Rows by variable whose cells are to be filled, those without any left out."""
-    found = {v: np.flatnonzero(missing_cells(c)) for v, c in read.columns.items()}
-    found |= {v: np.arange(read.codes.n_rows) for v in read.added}
-    found = {v: rows for v, rows in sorted(found.items()) if len(rows)}
-    for variable in (trees.domain[v] for v in found):
-        if variable.has_missing_state:
-            raise ValueError(
-                f"missing cells of {quoted(variable.name)} are a state of their own in "
-                "this network, so there is nothing to fill in; fit it with "
-                "missing='marginalize'"
+        ValueError names a column whose cells have no value, or reports too large a
+        table of inference; ImpossibleEvidenceError names the first row of probability
+        zero; TypeError means that a column's type cannot take a value.
+        """
+        return [self._written(table, values) for values in self._values()]
+
+    @cached_property
+    def wanted(self) -> dict[int, Rows]:
+        """Increasing rows by variable whose cells are to be filled, if it has any.
+
+        Rows of probability zero are left out, or are the error for one of them.
+        """
+        codes = self.read.codes
+        wanted = {v: missing_cells(own) for v, own in self.read.columns.items()}
+        rows = {v: np.flatnonzero(missing) for v, missing in wanted.items()}
+        rows |= {v: np.arange(codes.n_rows) for v in self.read.added}
+        rows = {v: own for v, own in sorted(rows.items()) if len(own)}
+        for variable in (self.trees.domain[v] for v in rows):
+            if variable.has_missing_state:
+                raise ValueError(
+                    f"missing cells of {quoted(variable.name)} are a state of their "
+                    "own in this network, so there is nothing to fill in; fit it with "
+                    "missing='marginalize'"
+                )
+        if not rows:
+            return rows
+        open_rows = np.unique(np.concatenate([*rows.values()]))
+        logs = log_likelihood_rows(
+            self.trees, codes.rows(open_rows), self.filling.n_jobs
+        )
+        impossible = open_rows[np.isneginf(logs)]
+        if len(impossible) and self.filling.impossible == "error":
+            first, given = int(impossible[0]), observed(codes)
+            error = impossible_row(self.trees, codes, first, given)
+            hint = "impossible='missing' leaves such rows as they are"
+            error.args = (f"{error} ({hint})",)
+            raise error
+        kept = {v: own[~np.isin(own, impossible)] for v, own in rows.items()}
+        return {v: own for v, own in kept.items() if len(own)}
+
+    def _values(self) -> Iterable[dict[int, list[Any]]]:
+        """Values for what is wanted, by variable; once for each table."""
+        n_tables = self.filling.n_imputations or 1
+        if not self.wanted:
+            return [{} for _ in range(n_tables)]
+        writers = {
+            v: CellWriter(
+                self.trees.domain[v],
+                self.read.columns.get(v),
+                self.read.codes.column(v),
             )
-    return found
+            for v in self.wanted
+        }
+        how = self.filling.how
+        if how == "sample":
+            rng = random_generator(self.filling.random_state)
+            return (
+                {
+                    v: writers[v].values(own.states, own.shares)
+                    for v, own in draw.items()
+                }
+                for draw in self._drawn_states(n_tables, rng)
+            )
+        if how == "most_probable":
+            states = self._most_probable_states()
+            return [{v: writers[v].values(own) for v, own in states.items()}]
+        values = {}
+        for v, chances in self._posteriors():
+            by_mean = how == "mean" and writers[v].gives_numbers
+            writer = writers[v]
+            values[v] = (
+                writer.means(chances) if by_mean else writer.values(likeliest(chances))
+            )
+        return [values]
 
+    @property
+    def _involved(self) -> set[int]:
+        """Variables that rows are about, and those that are wanted."""
+        return {*self.wanted, *observed(self.read.codes)}
 
-def _possible(
-    trees: NetworkTrees, codes: Codes, wanted: dict[int, Rows], filling: Filling
-) -> dict[int, Rows]:
-    """What is wanted in rows that are possible, or the error for one that is not."""
-    if not wanted:
-        return wanted
-    rows = np.unique(np.concatenate([*wanted.values()]))
-    logs = log_likelihood_rows(trees, codes.rows(rows), filling.n_jobs)
-    impossible = rows[np.isneginf(logs)]
-    if len(impossible) and filling.impossible == "error":
-        error = impossible_row(trees, codes, int(impossible[0]), observed(codes))
-        error.args = (f"{error} (impossible='missing' leaves such rows as they are)",)
-        raise error
-    kept = {v: own[~np.isin(own, impossible)] for v, own in wanted.items()}
-    return {v: own for v, own in kept.items() if len(own)}
+    def _most_probable_states(self) -> dict[int, Whole]:
+        """The most probable completion of each row, all its open cells together.
 
+        States (n_cells,) by variable. Unobserved variables on which nothing depends are
+        summed out; others that the rows leave open, in addition to those wanted, take
+        their most probable states. Ties go to the lowest state of the variable that the
+        junction tree meets first.
+        """
+        part = self.trees.upper_part(self._involved)
+        open_rows = np.unique(np.concatenate([*self.wanted.values()]))
+        found = np.empty((len(open_rows), len(part.members)), dtype=np.uint16)
+        for first in range(0, len(open_rows), _BLOCK_ROWS):
+            block = slice(first, first + _BLOCK_ROWS)
+            rows = self.read.codes.rows(open_rows[block])
+            found[block] = _most_probable_rows(part, rows)
+        return {
+            variable: found[
+                np.searchsorted(open_rows, where), part.positions[variable]
+            ].astype(np.int64)
+            for variable, where in self.wanted.items()
+        }
 
-def _cells(
-    trees: NetworkTrees, read: ReadTable, wanted: dict[int, Rows], filling: Filling
-) -> Iterable[dict[int, list[Any]]]:
-    """Values for what is wanted, by variable; once for each table."""
-    codes, n_jobs = read.codes, filling.n_jobs
-    n_tables = filling.n_imputations or 1
-    writers = {
-        v: CellWriter(trees.domain[v], read.columns.get(v), codes.column(v))
-        for v in wanted
-    }
-    if not wanted:
-        return [{} for _ in range(n_tables)]
-    if filling.how == "sample":
-        rng = random_generator(filling.random_state)
-        draws = drawn_states(trees, codes, wanted, n_tables, rng, n_jobs)
-        return (
-            {v: writers[v].values(own.states, own.shares) for v, own in draw.items()}
+    def _posteriors(self) -> Iterator[tuple[int, Floats]]:
+        """Each wanted variable with its posteriors, shape (n_cells, card)."""
+        part = self.trees.part_of(self._involved)
+        n_threads = thread_count(self.filling.n_jobs)
+        for variable, where in self.wanted.items():
+            known = part.codes(self.read.codes.rows(where))
+            place = part.positions[variable]
+            yield variable, posterior_rows(part.tree, known, place, n_threads)[0]
+
+    def _drawn_states(
+        self, n_draws: int, rng: np.random.Generator
+    ) -> list[dict[int, Drawn]]:
+        """States by draw and variable, from the joint posterior of each row's cells.
+
+        One variable after another is drawn given the row's cells and what was drawn
+        before it, which is exact by the chain rule. Each row takes as many uniforms, so
+        that a table drawn in parts gets the same states; none depends on `n_jobs`.
+        """
+        rows = self.read.codes
+        part = self.trees.part_of(self._involved)
+        draws: list[dict[int, list[Drawn]]] = [
+            {v: [] for v in self.wanted} for _ in range(n_draws)
+        ]
+        shape = (n_draws, 2, rows.n_variables)
+        step = max(1, _BLOCK_UNIFORMS // (n_draws * 2 * rows.n_variables))
+        for first in range(0, rows.n_rows, step):
+            last = min(first + step, rows.n_rows)
+            uniforms = rng.random((last - first, *shape))
+            # The wanted cells of the block, numbered from its first row on.
+            own = {
+                v: where[slice(*np.searchsorted(where, (first, last)))] - first
+                for v, where in self.wanted.items()
+            }
+            own = {v: where for v, where in own.items() if len(where)}
+            block = rows.rows(slice(first, last))
+            for number, into in enumerate(draws):
+                drawn = _drawn_block(
+                    part, block, own, uniforms[:, number], self.filling.n_jobs
+                )
+                for variable, states in drawn.items():
+                    into[variable].append(states)
+        # Blocks without a wanted cell of a variable have none of its draws.
+        none = Drawn(np.empty(0, dtype=np.int64), np.empty(0))
+        return [
+            {v: Drawn(*map(np.concatenate, zip(none, *own))) for v, own in draw.items()}
             for draw in draws
-        )
-    if filling.how == "most_probable":
-        states = most_probable_states(trees, codes, wanted)
-        return [{v: writers[v].values(own) for v, own in states.items()}]
-    values = {}
-    for v, chances in posteriors(trees, codes, wanted, n_jobs):
-        by_mean = filling.how == "mean" and writers[v].gives_numbers
-        writer = writers[v]
-        values[v] = (
-            writer.means(chances) if by_mean else writer.values(likeliest(chances))
-        )
-    return [values]
+        ]
+
+    def _written(self, table: Any, values: Mapping[int, list[Any]]) -> Any:
+        """One table with values in its cells."""
+        read, wanted = self.read, self.wanted
+        cells = {
+            read.places[v]: Filled(wanted[v], own)
+            for v, own in values.items()
+            if v in read.places
+        }
+        added = {}
+        for v in read.added:
+            column: list[Any] = [None] * read.codes.n_rows
+            if v in values:
+                for row, value in zip(wanted[v].tolist(), values[v], strict=True):
+                    column[row] = value
+            added[self.trees.domain[v].name] = column
+        return with_cells(table, cells, added)
 
 
-def _written(
-    trees: NetworkTrees,
-    table: Any,
-    read: ReadTable,
-    wanted: dict[int, Rows],
-    values: Mapping[int, list[Any]],
-) -> Any:
-    """One table with values in its cells."""
-    cells = {
-        read.places[v]: Filled(wanted[v], own)
-        for v, own in values.items()
-        if v in read.places
-    }
-    added = {}
-    for v in read.added:
-        column: list[Any] = [None] * read.codes.n_rows
-        if v in values:
-            for row, value in zip(wanted[v].tolist(), values[v], strict=True):
-                column[row] = value
-        added[trees.domain[v].name] = column
-    return with_cells(table, cells, added)
+def likeliest(probabilities: Floats) -> Whole:
+    """The most probable state of each row, the lowest among equal ones."""
+    highest = probabilities.max(axis=1, keepdims=True)
+    among = probabilities >= highest * (1.0 - _ROUNDING)
+    return np.asarray(np.argmax(among, axis=1))
+
+
+def _most_probable_rows(part: Part, rows: Codes) -> NDArray[np.uint16]:
+    """Most probable states of a part, searched for once for rows that are alike."""
+    codes = part.codes(rows)
+    cells = np.empty((codes.n_rows, codes.n_variables), dtype=np.uint16)
+    for variable in range(codes.n_variables):
+        cells[:, variable] = codes.column(variable)
+    texts = cells.view(np.dtype((np.void, cells.shape[1] * cells.itemsize))).ravel()
+    _, firsts, same = np.unique(texts, return_index=True, return_inverse=True)
+    distinct = cells[firsts]
+    known = distinct < np.array(codes.cards)
+    found = np.empty_like(distinct)
+    for place, (row, is_known) in enumerate(zip(distinct, known, strict=True)):
+        given = np.flatnonzero(is_known)
+        findings = dict(zip(given.tolist(), row[given].tolist(), strict=True))
+        found[place], _ = part.tree.most_probable(findings)
+    return np.asarray(found[same])
+
+
+def _drawn_block(
+    part: Part,
+    rows: Codes,
+    wanted: Mapping[int, Rows],
+    uniforms: Floats,
+    n_jobs: int | None,
+) -> dict[int, Drawn]:
+    """States drawn for a block of rows from uniforms (n_rows, 2, n_variables)."""
+    codes = part.codes(rows)
+    columns: list[NDArray[np.integer[Any]]] = [
+        np.array(codes.column(v)) for v in range(codes.n_variables)
+    ]
+    drawn = {}
+    for variable, where in wanted.items():
+        place = part.positions[variable]
+        known = Codes.from_columns([own[where] for own in columns], codes.cards)
+        chances, _ = posterior_rows(part.tree, known, place, thread_count(n_jobs))
+        cumulative = np.cumsum(chances, axis=1)
+        # So that the last state that is possible exceeds any uniform below 1.
+        cumulative /= cumulative[:, -1:]
+        below = cumulative <= uniforms[where, 0, variable][:, None]
+        states: Whole = below.sum(axis=1)
+        columns[place][where] = states
+        drawn[variable] = Drawn(states, uniforms[where, 1, variable])
+    return drawn

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import cached_property, partial
@@ -45,35 +45,6 @@ _WEIGHED = -1
 MANY_CELLS = 1_000_000
 # Sets of observed variables that are remembered.
 _KEPT_SETS = 32
-
-
-def known_findings(
-    product: Product, variables: Sequence[Variable], findings: Findings
-) -> Known:
-    """Check findings, states or likelihoods (card,), and pass them to the native core.
-
-    What follows for auxiliary variables is entered, too. ValueError if a state does not
-    exist, or likelihoods are not one per state.
-    """
-    cards = product.cards
-    states: list[int] = []
-    likelihoods: list[Floats] = []
-    for variable, value in findings.items():
-        if isinstance(value, _STATE):
-            if not 0 <= value < cards[variable]:
-                raise _misfit(variables[variable], f"the state {value}")
-            states += (variable, int(value))
-            continue
-        vector = np.ascontiguousarray(value, dtype=np.float64)
-        if vector.shape != (cards[variable],):
-            raise _misfit(variables[variable], f"likelihoods of shape {vector.shape}")
-        states += (variable, _WEIGHED)
-        likelihoods.append(vector)
-    if product.agreeing:
-        for variable, vector in product.auxiliary_likelihoods(findings).items():
-            states += (variable, _WEIGHED)
-            likelihoods.append(vector)
-    return Known(states, likelihoods)
 
 
 def _misfit(variable: Variable, what: str) -> ValueError:
@@ -127,47 +98,6 @@ class Passes(Enum):
     TOUCHED = "to the roots, cliques with evidence below only"
     UPWARDS = "to the roots"
     BOTH = "to the roots, cliques with evidence below only, and back"
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class ObservedTrees:
-    """Trees of the graph without observed variables, kept by their set.
-
-    An observed variable separates its neighbours in the moral graph. A triangulation
-    without it can therefore have far smaller cliques than those of the whole network,
-    even once the states that the evidence rules out are left out of their tables. The
-    states themselves are entered when propagating, so that a tree serves whatever was
-    observed of the same variables.
-    """
-
-    neighbours: Sequence[int]
-    cards: Sequence[int]
-    # Of a forest and the variables that are always observed.
-    compile_forest: Callable[[JunctionForest, Collection[int]], CompiledTree]
-    trees: OrderedDict[frozenset[int], CompiledTree] = field(
-        default_factory=OrderedDict
-    )
-
-    def cheapest(
-        self, static: CompiledTree, known: Known, passes: Passes
-    ) -> CompiledTree:
-        """The tree of the whole network or that without observed variables."""
-        cost, observed = _cells(static, known, passes)
-        if not observed or cost <= MANY_CELLS:
-            return static
-        other = self._tree(frozenset(observed))
-        return other if _cells(other, known, passes)[0] < cost else static
-
-    def _tree(self, observed: frozenset[int]) -> CompiledTree:
-        """The tree for a set of observed variables."""
-        tree = self.trees.pop(observed, None)
-        if tree is None:
-            forest = forest_without(self.neighbours, self.cards, observed)
-            tree = self.compile_forest(forest, observed)
-        self.trees[observed] = tree
-        if len(self.trees) > _KEPT_SETS:
-            self.trees.popitem(last=False)
-        return tree
 
 
 def _cells(
@@ -271,7 +201,7 @@ class JunctionTree:
         infinity if impossible; ValueError if a state does not exist, or a vector is
         negative, not finite or of the wrong length.
         """
-        known = known_findings(self.product, self.network.domain.variables, findings)
+        known = self.known(findings)
         compiled = self._cheapest(known, Passes.BOTH)
         log_evidence, marginals = compiled.marginals(known, wanted)
         marginals.flags.writeable = False
@@ -279,7 +209,7 @@ class JunctionTree:
 
     def log_evidence(self, findings: Findings) -> float:
         """Log probability (nats) of evidence, minus infinity if it is impossible."""
-        known = known_findings(self.product, self.network.domain.variables, findings)
+        known = self.known(findings)
         return self._cheapest(known, Passes.TOUCHED).log_evidence(known)
 
     def most_probable(self, findings: Findings) -> tuple[NDArray[np.intp], float]:
@@ -289,7 +219,7 @@ class JunctionTree:
         variable that the cliques before it leave open. All states are zero if the
         evidence is impossible; the log (nats) includes the evidence.
         """
-        known = known_findings(self.product, self.network.domain.variables, findings)
+        known = self.known(findings)
         compiled = self._cheapest(known, Passes.UPWARDS)
         states, log_most = compiled.most_probable(known)
         return states[: len(self.network.domain)].astype(np.intp), log_most
@@ -299,7 +229,7 @@ class JunctionTree:
 
         Zeros if the evidence is impossible.
         """
-        known = known_findings(self.product, self.network.domain.variables, findings)
+        known = self.known(findings)
         cells = self._cheapest(known, Passes.BOTH).families(known)
         cards = self.product.cards
         shapes = [[cards[v] for v in family] for family in self.product.families]
@@ -397,19 +327,70 @@ class JunctionTree:
         ends = accumulate(self.product.cards, initial=0)
         return tuple(slice(*both) for both in pairwise(ends))
 
-    @cached_property
-    def _observed(self) -> ObservedTrees:
-        """Trees of the graph without the variables that evidence fixes."""
-        cards = self.product.cards
-        neighbours = married(self.product.families, len(cards))
-        return ObservedTrees(neighbours, cards, self._linked)
+    def known(self, findings: Findings) -> Known:
+        """Check findings and pass them to the native core.
+
+        What follows for auxiliary variables is entered, too. ValueError if a state does
+        not exist, or likelihoods are not one per state.
+        """
+        product, variables = self.product, self.network.domain.variables
+        cards = product.cards
+        states: list[int] = []
+        likelihoods: list[Floats] = []
+        for variable, value in findings.items():
+            if isinstance(value, _STATE):
+                if not 0 <= value < cards[variable]:
+                    raise _misfit(variables[variable], f"the state {value}")
+                states += (variable, int(value))
+                continue
+            vector = np.ascontiguousarray(value, dtype=np.float64)
+            if vector.shape != (cards[variable],):
+                what = f"likelihoods of shape {vector.shape}"
+                raise _misfit(variables[variable], what)
+            states += (variable, _WEIGHED)
+            likelihoods.append(vector)
+        if product.agreeing:
+            for variable, vector in product.auxiliary_likelihoods(findings).items():
+                states += (variable, _WEIGHED)
+                likelihoods.append(vector)
+        return Known(states, likelihoods)
 
     def _cheapest(self, known: Known, passes: Passes) -> CompiledTree:
-        """The tree that answers from the fewest cells under some evidence."""
+        """The tree that answers from the fewest cells under some evidence.
+
+        An observed variable separates its neighbours in the moral graph. A
+        triangulation without it can therefore have far smaller cliques than those of
+        the whole network, even once the states that the evidence rules out are left out
+        of their tables. The states themselves are entered when propagating, so that a
+        tree serves whatever was observed of the same variables.
+        """
         compiled = self.compiled()
         if not self._is_large:
             return compiled
-        return self._observed.cheapest(compiled, known, passes)
+        cost, observed = _cells(compiled, known, passes)
+        if not observed or cost <= MANY_CELLS:
+            return compiled
+        other = self._without(frozenset(observed))
+        return other if _cells(other, known, passes)[0] < cost else compiled
+
+    def _without(self, observed: frozenset[int]) -> CompiledTree:
+        """The tree of the graph without a set of observed variables, kept."""
+        tree = self._trees_without.pop(observed, None)
+        if tree is None:
+            forest = forest_without(self._neighbours, self.product.cards, observed)
+            tree = self._linked(forest, observed)
+        self._trees_without[observed] = tree
+        if len(self._trees_without) > _KEPT_SETS:
+            self._trees_without.popitem(last=False)
+        return tree
+
+    @cached_property
+    def _trees_without(self) -> OrderedDict[frozenset[int], CompiledTree]:
+        return OrderedDict()
+
+    @cached_property
+    def _neighbours(self) -> list[int]:
+        return married(self.product.families, len(self.product.cards))
 
     @cached_property
     def _is_large(self) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numbers
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,7 +21,7 @@ from bayleaf.inference.junction_tree import (
     Propagation,
     TooWideError,
 )
-from bayleaf.wording import quoted
+from bayleaf.inference.states import check_integer
 
 # Parts of a network that are kept for the next question.
 _KEPT_PARTS = 32
@@ -93,12 +92,7 @@ class NetworkTrees:
     ) -> None:
         if not len(network.domain):
             raise ValueError("the network has no variables; give it some to ask about")
-        whole = isinstance(max_table_cells, numbers.Integral)
-        if not whole or max_table_cells < 1:
-            raise ValueError(
-                "max_table_cells must be an integer of at least 1, got "
-                f"{quoted(max_table_cells)}"
-            )
+        check_integer("max_table_cells", max_table_cells)
         self.network = network
         self.domain = network.domain
         self.max_table_cells = max_table_cells
@@ -115,23 +109,12 @@ class NetworkTrees:
         whole = self._compiled_whole()
         if whole is not None:
             return whole
-        hard = evidence.hard
         wanted = range(len(self.domain)) if targets is None else targets
         asked = frozenset(wanted) | evidence.findings.keys()
         if not asked:
             # Nothing is known or asked; a variable without parents sums to one too.
             asked = frozenset(self.network.dag.order[:1])
-        kept = frozenset(ancestors(self.network.dag, asked))
-        key = (kept, frozenset(hard.items()))
-        if key not in self._parts:
-            self._parts[key] = self._compiled_part(tuple(sorted(kept)), hard)
-            if len(self._parts) > _KEPT_PARTS:
-                self._parts.popitem(last=False)
-        self._parts.move_to_end(key)
-        found = self._parts[key]
-        if isinstance(found, str):
-            raise TooWideError(found)
-        return found
+        return self._kept_part(ancestors(self.network.dag, asked), evidence.hard)
 
     def part_of(self, variables: Iterable[int]) -> Part:
         """A compiled tree over some variables, whatever evidence they may have.
@@ -145,13 +128,10 @@ class NetworkTrees:
 
         Errors as `part`.
         """
-        kept = tuple(sorted(ancestors(self.network.dag, variables)))
+        kept = ancestors(self.network.dag, variables)
         if len(kept) == len(self.domain):
             return self.part_of(kept)
-        found = self._compiled_part(kept, {})
-        if isinstance(found, str):
-            raise ValueError(found)
-        return found
+        return self._kept_part(kept, {})
 
     def parts(
         self, evidence: Evidence, targets: Sequence[int], together: Sequence[int] = ()
@@ -213,6 +193,20 @@ class NetworkTrees:
             except TooWideError as error:
                 self._whole_refusal = str(error)
         return self._whole
+
+    def _kept_part(self, kept: Iterable[int], hard: Mapping[int, int]) -> Part:
+        """The tree of some variables, or the error that says why there is none."""
+        members = tuple(sorted(kept))
+        key = (members, frozenset(hard.items()))
+        if key not in self._parts:
+            self._parts[key] = self._compiled_part(members, hard)
+            if len(self._parts) > _KEPT_PARTS:
+                self._parts.popitem(last=False)
+        self._parts.move_to_end(key)
+        part = self._parts[key]
+        if isinstance(part, str):
+            raise TooWideError(part)
+        return part
 
     def _compiled_part(
         self, members: tuple[int, ...], hard: Mapping[int, int]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
-from functools import partial
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,49 +13,62 @@ from numpy.typing import NDArray
 
 from bayleaf.data.codes import Codes
 from bayleaf.data.random_state import random_generator
-from bayleaf.inference.approximate.estimated_posteriors import Method, Sampling
-from bayleaf.inference.approximate.importance_sampling import OFFER, estimated
-from bayleaf.inference.encoded_rows import (
-    Unknown,
-    log_likelihood_rows,
-    posterior_table,
-    read_rows,
-    read_weights,
+from bayleaf.inference.approximate.importance_sampling import (
+    OFFER,
+    Method,
+    Sampling,
+    estimated,
 )
-from bayleaf.inference.events.events import read_single
-from bayleaf.inference.events.questions import Questions
+from bayleaf.inference.causal_graph import Name
+from bayleaf.inference.encoded_rows import Unknown, read_rows, read_weights
+from bayleaf.inference.events.events import (
+    Event,
+    Known,
+    OneOf,
+    read_event,
+    read_known,
+    read_single,
+)
+from bayleaf.inference.events.expectations import (
+    ExpectedLoss,
+    ExpectedNumber,
+    LossTable,
+    expected_loss,
+)
+from bayleaf.inference.events.joint_posterior import JointPosterior
 from bayleaf.inference.evidence import Evidence
+from bayleaf.inference.exact_query import Query
 from bayleaf.inference.factorisation import Factorisation
 from bayleaf.inference.imputation import (
     Filling,
     How,
     Impossible,
-    filled_tables,
+    Imputation,
     read_table,
 )
-from bayleaf.inference.junction_tree import Propagation, TooWideError
-from bayleaf.inference.network_trees import NetworkTrees, Part
-from bayleaf.inference.posteriors import Answers, Posteriors
+from bayleaf.inference.junction_tree import TooWideError
+from bayleaf.inference.network_trees import NetworkTrees
+from bayleaf.inference.posteriors import Posterior, Posteriors
+from bayleaf.inference.row_propagation import log_likelihood_rows, posterior_table
 from bayleaf.inference.sampling import decode, sample
 from bayleaf.inference.sensitivity import (
     Sensitivity,
     read_entry,
-    read_event,
+    read_target,
     sensitivity,
 )
-from bayleaf.inference.states import find_variable
+from bayleaf.inference.states import find_variable, find_variables
 from bayleaf.wording import brief
 
 Floats = NDArray[np.float64]
 
-Name = str | int
-# A mapping, or an expression that says something of each variable by itself.
+# A mapping, or an expression that specifies each variable by itself.
 KnownOf = Mapping[Any, Any] | str | Sequence[Any] | None
-# Variables, the part of the network that was asked for them, and what it found.
-_Answer = tuple[Sequence[int], Part, Propagation]
+EventOf = str | Mapping[Any, Any]
+Given = EventOf | Sequence[EventOf] | None
 
 
-class Inference(Questions):
+class Inference:
     """Answers questions to a network, exactly, and keeps what it compiled for them.
 
     Evidence is a mapping from names of variables to what is known of them: a state, a
@@ -64,6 +77,11 @@ class Inference(Questions):
     mapping from states to numbers); or a text such as ``"age > 50 and sex = male"``.
     A `BayesianNetwork` answers the same questions itself; an inference of its own has
     a limit of its own.
+
+    What is ``given`` to questions about several variables together is a mapping, as
+    everywhere, or an expression such as
+    ``"age > 50 and (sex = male or not smoker = yes)"``, or a list of both, all of
+    which hold. See `bayleaf.BayesianNetwork.probability` for expressions.
 
     Parameters
     ----------
@@ -127,49 +145,36 @@ class Inference(Questions):
             If a variable or state does not exist, an option is none, or no sample
             agrees with the evidence.
         """
-        known = self._read(evidence)
-        wanted = self._targets(targets)
+        domain = self._trees.domain
+        known = Known(self._read(evidence))
+        everything = range(len(domain))
+        wanted = everything if targets is None else find_variables(domain, targets)
+        query = Query(self._trees, known, wanted)
         sampling = Sampling(method, tolerance, max_samples, random_state)
-        if method == "approximate":
-            return estimated(self._trees, known, wanted, sampling)
-        try:
-            return self._exact(known, wanted)
-        except TooWideError as error:
-            if method == "auto":
-                return estimated(self._trees, known, wanted, sampling)
-            raise TooWideError(f"{error}; {OFFER}") from None
-
-    def _exact(self, known: Evidence, wanted: Sequence[int]) -> Posteriors:
-        """Exact posteriors."""
-        findings, log_evidence = known.findings, 0.0
-        found: list[_Answer] = []
-        for group, part in self._trees.parts(known, wanted):
-            propagation = part.propagate(findings, group)
-            log_evidence = propagation.log_evidence
-            if log_evidence == -math.inf:
-                raise self._trees.impossible(known)
-            found.append((group, part, propagation))
-        return Posteriors(
-            Answers(self._trees.domain, wanted, partial(_marginal, found)),
-            log_evidence + known.log_scale,
-        )
+        if method != "approximate":
+            try:
+                return query.posteriors()
+            except TooWideError as error:
+                if method == "exact":
+                    raise TooWideError(f"{error}; {OFFER}") from None
+        return estimated(self._trees, query.evidence, query.targets, sampling)
 
     def _read(self, evidence: KnownOf) -> Evidence:
-        """Evidence over the network's variables."""
+        """What is known of each variable by itself."""
         return read_single(self._trees.domain, evidence)
 
-    def _targets(self, targets: Any) -> Sequence[int]:
-        """Positions of the named variables, each once; all if None."""
+    def _about(self, targets: Any, given: Given) -> Query:
+        """A query about at least one variable under any condition."""
+        wanted = find_variables(self._trees.domain, targets)
+        if not wanted:
+            raise ValueError("name at least one variable to ask about")
+        return Query(self._trees, read_known(self._trees.domain, given), wanted)
+
+    def _about_event(self, event: EventOf, given: Given) -> tuple[Query, Event]:
+        """A condition to ask about, and an event."""
         domain = self._trees.domain
-        if targets is None:
-            return range(len(domain))
-        names = [targets] if isinstance(targets, str | int) else targets
-        if not isinstance(names, Iterable):
-            raise TypeError(
-                "variables must be a name or several names, got "
-                f"{type(targets).__name__}"
-            )
-        return list(dict.fromkeys(find_variable(domain, name) for name in names))
+        known = read_known(domain, given)
+        return Query(self._trees, known), read_event(domain, event)
 
     def probability_of_evidence(self, evidence: KnownOf) -> float:
         """P(evidence); 0 if it is impossible."""
@@ -183,6 +188,211 @@ class Inference(Questions):
         """
         known = self._read(evidence)
         return self._trees.log_probability(known) + known.log_scale
+
+    def joint(
+        self, targets: Iterable[Name] | Name, given: Given = None
+    ) -> JointPosterior:
+        """Find the joint posterior of several variables.
+
+        Parameters
+        ----------
+        targets : iterable of names
+            The variables, in the order of the answer's axes.
+        given : mapping, str, or list of these, optional
+            What is known.
+
+        Returns
+        -------
+        JointPosterior
+            A table with names; numbers do not depend on the order of the targets.
+
+        Raises
+        ------
+        ImpossibleEvidenceError
+            If what is known has probability zero.
+        ValueError
+            If a name, state or expression is wrong, or a table would be too large.
+        """
+        query = self._about(targets, given)
+        table, log_total = query.joint()
+        variables = tuple(self._trees.domain[v] for v in query.targets)
+        return JointPosterior(variables, table, log_total)
+
+    def probability(self, event: EventOf, given: Given = None) -> float:
+        """Find the probability of an event.
+
+        Parameters
+        ----------
+        event : str or mapping
+            An expression: conditions such as ``disease = present``, ``age > 50``,
+            ``age between 30 and 50``, ``30 < age <= 50``, ``age = 30..50``,
+            ``sex != male``, ``stage in {1, 2}``, joined by ``and``, ``or``, ``not``
+            and parentheses. Names and states stand in quotes or backticks if they hold
+            blanks, signs or keywords. A state is given by name, by a number that lies
+            in its interval, or by a node of the value hierarchy; ``missing`` is one
+            where missing cells are a state. ``not`` and ``!=`` leave all other states,
+            that one too. A bound inside an interval counts the whole interval, as in
+            evidence, and a warning names the cut points. A mapping from names to
+            states is an event all of whose items hold.
+        given : mapping, str, or list of these, optional
+            What is known.
+
+        Returns
+        -------
+        float
+            P(event | given).
+
+        Raises
+        ------
+        ImpossibleEvidenceError
+            If what is known has probability zero.
+        ValueError
+            If a name, state or expression is wrong, naming its place; or a table would
+            be too large.
+
+        Notes
+        -----
+        Conditions on single variables that are joined by ``and`` are entered as
+        evidence. For all else, each condition, conjunction and disjunction is a
+        variable of two states that follows from its parts, so that an event over many
+        variables needs no table over all of them.
+
+        Examples
+        --------
+        >>> from bayleaf import BayesianNetwork
+        >>> network = BayesianNetwork.from_tables(
+        ...     states={"rain": ["no", "yes"], "wet": ["no", "yes"]},
+        ...     parents={"wet": ["rain"]},
+        ...     tables={"rain": [0.75, 0.25], "wet": [[0.5, 0.5], [0.0, 1.0]]},
+        ... )
+        >>> network.probability("rain = yes or wet = no")
+        0.625
+        """
+        query, happens = self._about_event(event, given)
+        if isinstance(happens, OneOf) and not query.known.events:
+            posterior = replace(query, targets=[happens.variable]).posterior()
+            return min(1.0, float(posterior[sorted(happens.codes)].sum()))
+        return math.exp(query.log_probability(happens, str(event)))
+
+    def log_probability(self, event: EventOf, given: Given = None) -> float:
+        """Natural logarithm of P(event | given), however small; see `probability`."""
+        query, happens = self._about_event(event, given)
+        return query.log_probability(happens, str(event))
+
+    def most_probable(
+        self, targets: Iterable[Name] | Name, given: Given = None
+    ) -> tuple[dict[Name, Hashable], float]:
+        """Find the most probable joint state of some variables, others summed out.
+
+        This is a maximum a posteriori question: the states may differ from those of
+        `most_probable_explanation`, which is about all variables together.
+
+        Parameters
+        ----------
+        targets : iterable of names
+            The variables.
+        given : mapping, str, or list of these, optional
+            What is known.
+
+        Returns
+        -------
+        states : dict from name to state
+            Among equally probable ones, the network's first variables have their
+            lowest states; beyond 65 536 joint states ties are broken one variable
+            after another.
+        probability : float
+            P(states | given).
+
+        Raises
+        ------
+        ImpossibleEvidenceError
+            If what is known has probability zero.
+        ValueError
+            If a name, state or expression is wrong, or a table would be too large once
+            the other variables are summed out.
+
+        References
+        ----------
+        Park & Darwiche 2004, "Complexity results and approximation strategies for MAP
+        explanations", section 2 (elimination with a constrained order).
+        """
+        return self._about(targets, given).most_probable()
+
+    def expected(self, name: Name, given: Given = None) -> ExpectedNumber:
+        """Find the expected number of a variable.
+
+        Parameters
+        ----------
+        name : name
+            A variable whose states are numbers, or intervals of them.
+        given : mapping, str, or list of these, optional
+            What is known.
+
+        Returns
+        -------
+        ExpectedNumber
+            With `mean`, `standard_deviation` and `quantiles`.
+
+        Raises
+        ------
+        ImpossibleEvidenceError
+            If what is known has probability zero.
+        ValueError
+            If states are no numbers, or the numbers inside intervals are not known.
+        """
+        domain = self._trees.domain
+        position = find_variable(domain, name)
+        query = Query(self._trees, read_known(domain, given), [position])
+        return ExpectedNumber.of(Posterior(domain[position], query.posterior()))
+
+    def expected_loss(
+        self,
+        target: Name,
+        loss: Any,
+        given: Given = None,
+        *,
+        observe: Iterable[Name] | Name = (),
+    ) -> ExpectedLoss:
+        """Weigh decisions by what they are expected to cost.
+
+        Parameters
+        ----------
+        target : name
+            The variable that the costs depend on.
+        loss : mapping of mapping, data frame, or array-like
+            Rows are decisions (or predicted states), columns true states, as in the
+            classifiers' `loss`; below 0 for gains. States that a mapping leaves out
+            cost 0. The rows of a square array are named after the states.
+        given : mapping, str, or list of these, optional
+            What is known.
+        observe : iterable of names, optional
+            Variables whose observation before the decision is valued.
+
+        Returns
+        -------
+        ExpectedLoss
+            Expected loss of each decision, the best one, the expected value of
+            perfect information, and that of each observation.
+
+        Raises
+        ------
+        ImpossibleEvidenceError
+            If what is known has probability zero.
+        ValueError
+            If a name or state does not exist, or a cost is no finite number.
+        """
+        domain = self._trees.domain
+        position = find_variable(domain, target)
+        table = LossTable.read(domain[position], loss)
+        query = Query(self._trees, read_known(domain, given), [position])
+        posterior = query.posterior()
+        joints = {}
+        for other in find_variables(domain, observe):
+            joint = np.diag(posterior)
+            if other != position:
+                joint, _ = replace(query, targets=[position, other]).joint()
+            joints[domain[other].name] = joint
+        return expected_loss(domain[position], table, posterior, joints)
 
     def most_probable_explanation(
         self, evidence: KnownOf = None
@@ -229,9 +439,9 @@ class Inference(Questions):
         Jensen, Chamberlain, Nordahl and Jensen (1991), Analysis in HUGIN of data
         conflict, UAI-90, 519-528.
         """
-        known = self._read(evidence)
-        together = _checked_log_probability(self._trees, known)
-        return sum(_log_alone(self._trees, known).values()) - together
+        query = Query(self._trees, Known(self._read(evidence)))
+        together = query.log_evidence()
+        return sum(query.log_alone().values()) - together
 
     def conflict_by_item(self, evidence: KnownOf) -> dict[Name, float]:
         """Measure how far each item is in conflict with the others, in nats.
@@ -240,8 +450,8 @@ class Inference(Questions):
         without the others.
         """
         known = self._read(evidence)
-        together = _checked_log_probability(self._trees, known)
-        alone = _log_alone(self._trees, known)
+        query = Query(self._trees, Known(known))
+        together, alone = query.log_evidence(), query.log_alone()
         by_item = {}
         for item in known.items:
             others = known.only(other for other in known.items if other is not item)
@@ -283,10 +493,8 @@ class Inference(Questions):
             everything = range(len(self._trees.domain))
             chosen: Sequence[int] = [v for v in everything if v not in closed]
         else:
-            chosen = self._targets(candidates)
-        values: dict[int, float] = {}
-        for group, part in self._trees.parts(known, chosen, [position]):
-            values |= _information_values(self._trees, part, position, known, group)
+            chosen = find_variables(self._trees.domain, candidates)
+        values = Query(self._trees, Known(known), chosen).information_on(position)
         names = self._trees.domain.names
         ranked = sorted(chosen, key=lambda v: -values[v])
         return {names[v]: float(values[v]) for v in ranked}
@@ -323,7 +531,7 @@ class Inference(Questions):
             extra, or `node` has only one state.
         """
         network = self._trees.network
-        event = read_event(network.domain, target)
+        event = read_target(network.domain, target)
         entry = read_entry(network, node, state, given or {})
         return sensitivity(self._trees, *event, entry, self._read(evidence))
 
@@ -486,7 +694,7 @@ class Inference(Questions):
         """
         filling = Filling(how, n_imputations, random_state, impossible, n_jobs)
         read = read_table(self._trees, table, unknown, add_columns=add_columns)
-        tables = filled_tables(self._trees, table, read, filling)
+        tables = Imputation(self._trees, read, filling).tables(table)
         return tables[0] if n_imputations is None else tables
 
     def sample_codes(
@@ -532,68 +740,3 @@ class Inference(Questions):
 
     def __repr__(self) -> str:
         return brief(self, repr(self._trees.network))
-
-
-def _marginal(found: Sequence[_Answer], variable: int) -> Floats:
-    """The marginal of a variable that some part was asked for."""
-    part, propagation = next(
-        (part, propagation) for group, part, propagation in found if variable in group
-    )
-    return propagation.marginal(part.positions[variable])
-
-
-def _checked_log_probability(trees: NetworkTrees, evidence: Evidence) -> float:
-    """Natural logarithm of P(evidence); raises if that is impossible."""
-    log_probability = trees.log_probability(evidence)
-    if np.isneginf(log_probability):
-        raise trees.impossible(evidence)
-    return log_probability
-
-
-def _log_alone(trees: NetworkTrees, evidence: Evidence) -> dict[int, float]:
-    """Natural logarithm of each item's own probability without any of the others."""
-    likelihoods = evidence.likelihoods
-    alone = {}
-    for group, part in trees.parts(evidence.only(()), list(likelihoods)):
-        prior, places = part.propagate({}), part.positions
-        for variable in group:
-            probability = prior.marginal(places[variable]) @ likelihoods[variable]
-            alone[variable] = float(np.log(probability))
-    return alone
-
-
-def _information_values(
-    trees: NetworkTrees,
-    part: Part,
-    target: int,
-    evidence: Evidence,
-    candidates: Sequence[int],
-) -> dict[int, float]:
-    """I(target; candidate | evidence) in nats by candidate, at least 0.
-
-    One propagation for each possible state of the target gives P(candidate | state) for
-    all candidates at once. ImpossibleEvidenceError if P(evidence) is zero.
-    """
-    places = part.positions
-    likelihoods = evidence.likelihoods
-    overall = part.propagate(likelihoods)
-    if np.isneginf(overall.log_evidence):
-        raise trees.impossible(evidence)
-    marginals = {v: overall.marginal(places[v]) for v in candidates}
-    probabilities = overall.marginal(places[target])
-    values = dict.fromkeys(candidates, 0.0)
-    for state in np.flatnonzero(probabilities):
-        one_hot = np.zeros(len(probabilities))
-        one_hot[state] = 1.0
-        given = part.propagate({**likelihoods, target: one_hot})
-        for v in candidates:
-            told = _divergence(given.marginal(places[v]), marginals[v])
-            values[v] += probabilities[state] * told
-    return {v: max(value, 0.0) for v, value in values.items()}
-
-
-def _divergence(conditional: Floats, marginal: Floats) -> float:
-    """Kullback-Leibler divergence in nats of a conditional from its marginal."""
-    seen = conditional > 0
-    ratios = conditional[seen] / marginal[seen]
-    return float((conditional[seen] * np.log(ratios)).sum())

@@ -1,19 +1,26 @@
-"""Inference for all rows of a table: one propagation a row inside native loops."""
+"""Posteriors and probabilities of all rows of a table, in native loops."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from math import prod
+from math import fsum, prod
 from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.counts.table_counts import RowCounts
+from bayleaf.counts.source import Counts, CountSource
+from bayleaf.counts.table_counts import RowCounts, summed_over_rows
 from bayleaf.counts.threads import run_tasks, stretches, thread_count
+from bayleaf.cpds.local_structure import log_probabilities_of_rows
 from bayleaf.data.codes import Codes
+from bayleaf.data.partial_values import PartialValues, complete
+from bayleaf.inference.evidence import Evidence, EvidenceItem, ImpossibleEvidenceError
+from bayleaf.inference.factorisation import Factorisation
 from bayleaf.inference.junction_tree import JunctionTree
+from bayleaf.inference.network_trees import NetworkTrees
 
 Floats = NDArray[np.float64]
 T = TypeVar("T")
@@ -24,6 +31,150 @@ Rows = tuple[NDArray[np.uint8], NDArray[np.uint16], NDArray[np.int64], int, int]
 # Sums are cut at the same rows whatever the number of threads.
 _BLOCKS = 16
 _LEAST_ROWS = 64
+# Completions of a row that are looked up one by one, and those of a block.
+_MOST_LISTED = 1024
+_BLOCK_ROWS = 1 << 18
+# Rows that are looked up at a time: what they need stays in the cache.
+_LOOKED_UP_ROWS = 1 << 15
+
+
+def posterior_table(
+    trees: NetworkTrees, rows: Codes, target: int, n_jobs: int | None = None
+) -> Floats:
+    """Posteriors (n_rows, card) of a variable given the row's cells of the others.
+
+    ImpossibleEvidenceError names the first row of probability zero and what conflicts
+    in it.
+    """
+    given = [variable for variable in observed(rows) if variable != target]
+    part = trees.part_of([target, *given])
+    posteriors, log_evidence = posterior_rows(
+        part.tree, part.codes(rows), part.positions[target], thread_count(n_jobs)
+    )
+    impossible = np.flatnonzero(np.isneginf(log_evidence))
+    if len(impossible):
+        raise impossible_row(trees, rows, int(impossible[0]), given)
+    return posteriors
+
+
+def log_likelihood_rows(
+    trees: NetworkTrees, rows: Codes, n_jobs: int | None = None
+) -> Floats:
+    """Log-probability (nats) of each row, shape (n_rows,).
+
+    Minus infinity for rows of probability zero, 0 for rows without any value.
+    """
+    part = trees.part_of(observed(rows))
+    return log_evidence_rows(part.tree, part.codes(rows), thread_count(n_jobs))
+
+
+def observed(rows: Codes) -> list[int]:
+    """Positions of the variables that at least one row holds."""
+    return [v for v in range(rows.n_variables) if not rows.missing(v).all()]
+
+
+def impossible_row(
+    trees: NetworkTrees, rows: Codes, row: int, given: Iterable[int]
+) -> ImpossibleEvidenceError:
+    """The error for a row of probability zero; `given` are variables that count."""
+    domain = trees.domain
+    items = []
+    for position in given:
+        variable = domain[position]
+        code = int(rows.column(position)[row])
+        if code < variable.n_states:
+            items.append(EvidenceItem(position, variable, code))
+    error = trees.impossible(Evidence(domain, tuple(items)))
+    return ImpossibleEvidenceError(f"row {row}: {error}", error.variables)
+
+
+def log_densities(
+    trees: NetworkTrees,
+    codes: Codes,
+    n_jobs: int | None = None,
+    partial_values: PartialValues | None = None,
+) -> Floats:
+    """Log-probability (nats) of each row, (n_rows,); minus infinity if impossible.
+
+    Rows in which nothing that counts is missing are looked up in the distributions,
+    trees without being expanded. Missing cells are summed out exactly: in all the ways
+    to fill them where these are few, otherwise by the junction tree. The probability of
+    a cell that contains a set of states, `partial_values`, is the sum over these.
+    ValueError if a table would be too large, or a row has too many joint states.
+    """
+    if partial_values is not None:
+        listed = complete(codes, partial_values)
+        return listed.log_sums(log_densities(trees, listed.codes, n_jobs))
+    threads = thread_count(n_jobs)
+    network = trees.network
+    parts = [
+        partial(_looked_up, network, codes, slice(first, last))
+        for first, last in stretches(codes.n_rows, threads)
+    ]
+    found = np.concatenate(run_tasks(parts, threads))
+    incomplete = np.flatnonzero(np.isnan(found))
+    numbers = _numbers_of_completions(codes, incomplete)
+    for first, last in _blocks(numbers[numbers <= _MOST_LISTED]):
+        rows = incomplete[numbers <= _MOST_LISTED][first:last]
+        part = codes.rows(rows)
+        # A missing cell may contain any state.
+        any_state = PartialValues.from_cells(
+            (np.flatnonzero(part.missing(variable)), variable, tuple(range(card)))
+            for variable, card in enumerate(part.cards)
+        )
+        listed = complete(part, any_state)
+        found[rows] = listed.log_sums(_looked_up(network, listed.codes, slice(None)))
+    rows = incomplete[numbers > _MOST_LISTED]
+    if len(rows):
+        found[rows] = log_likelihood_rows(trees, codes.rows(rows), n_jobs)
+    return found
+
+
+def log_likelihood_of_rows(
+    trees: NetworkTrees,
+    source: CountSource,
+    n_jobs: int | None = None,
+    partial_values: PartialValues | None = None,
+) -> float:
+    """Log-likelihood (nats) of all rows of a table, block by block.
+
+    `partial_values` are for tables in memory. Errors as `log_densities`.
+    """
+
+    def of_block(codes: Codes) -> Counts:
+        densities = log_densities(trees, codes, n_jobs, partial_values)
+        return np.array([fsum(codes.weights * densities)])
+
+    return float(summed_over_rows(source, of_block)[0])
+
+
+def _numbers_of_completions(codes: Codes, rows: NDArray[np.intp]) -> Floats:
+    """Number of completions of some rows, shape (n_rows,)."""
+    numbers = np.ones(len(rows))
+    for variable, card in enumerate(codes.cards):
+        missing = codes.missing(variable)[rows]
+        # Huge numbers need not be exact, nor may they overflow.
+        numbers[missing] = np.minimum(numbers[missing] * card, 1e12)
+    return numbers
+
+
+def _blocks(numbers: Floats) -> Iterator[tuple[int, int]]:
+    """Stretches of rows with so many completions that make blocks of bounded size."""
+    block = np.cumsum(numbers) // _BLOCK_ROWS
+    edges = np.flatnonzero(np.diff(block, prepend=-1.0, append=np.inf))
+    yield from itertools.pairwise(edges.tolist())
+
+
+def _looked_up(network: Factorisation, codes: Codes, where: slice) -> Floats:
+    """The product over all variables in some rows; NaN where a cell is missing."""
+    start, stop, _ = where.indices(codes.n_rows)
+    total = np.zeros(stop - start)
+    for first in range(start, stop, _LOOKED_UP_ROWS):
+        last = min(first + _LOOKED_UP_ROWS, stop)
+        rows = codes.rows(slice(first, last))
+        for cpd in network.cpds:
+            total[first - start : last - start] += log_probabilities_of_rows(cpd, rows)
+    return total
 
 
 def log_evidence_rows(tree: JunctionTree, codes: Codes, n_jobs: int = 1) -> Floats:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numbers
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
@@ -22,9 +21,10 @@ from bayleaf.data.state_numbers import drawn_numbers
 from bayleaf.graph.separation import ancestors
 from bayleaf.graph.triangulation import JunctionForest
 from bayleaf.inference.evidence import Evidence
-from bayleaf.inference.factorisation import Factorisation, cut_network
+from bayleaf.inference.factorisation import cut_network
 from bayleaf.inference.junction_tree import JunctionTree
 from bayleaf.inference.network_trees import NetworkTrees
+from bayleaf.inference.states import check_integer
 from bayleaf.wording import quoted
 
 # Rows drawn at a time: their indices and uniforms stay in the second cache. Part of
@@ -127,7 +127,12 @@ class DistributionDraw:
         unknown = np.full(len(uniforms), self.cards[-1])
         family = [*(columns[parent] for parent in self.given), unknown]
         given = Codes.from_columns(family, self.cards)
-        return _drawn(self.cpd, given, uniforms).astype(np.int64)
+        drawn = np.empty(len(uniforms), dtype=np.int64)
+        for probabilities, rows in distributions_of_rows(self.cpd, given):
+            cumulative = np.cumsum(probabilities, axis=-1)
+            reached = uniforms[rows, None] * cumulative[..., -1:] >= cumulative
+            drawn[rows] = np.minimum(reached.sum(axis=-1), self.cards[-1] - 1)
+        return drawn
 
 
 # A step of sampling.
@@ -141,44 +146,6 @@ def forward_draw(cpd: CPD) -> Drawing:
         numbered = with_known_parents(cpd, {}, places)
         return DistributionDraw(cpd.parents, (cpd.child,), cpd.cards, numbered)
     return Draw.from_table(cpd.parents, (cpd.child,), cpd.probabilities)
-
-
-def draw_forward(
-    network: Factorisation, n_rows: int, rng: np.random.Generator
-) -> Codes:
-    """Draw rows, each variable given its parents, one uniform per cell.
-
-    Henrion (1988), "Propagating uncertainty in Bayesian networks by probabilistic logic
-    sampling".
-    """
-    blocks = [
-        _block(network, min(_BLOCK, n_rows - first), rng)
-        for first in range(0, n_rows, _BLOCK)
-    ]
-    columns = [np.concatenate(parts) for parts in zip(*blocks, strict=True)]
-    return Codes.from_columns(columns, network.domain.cards)
-
-
-def _block(
-    network: Factorisation, n_rows: int, rng: np.random.Generator
-) -> list[NDArray[np.intp]]:
-    """A column for each variable."""
-    cards = network.domain.cards
-    columns = [np.full(n_rows, card, dtype=np.intp) for card in cards]
-    for node in network.dag.order:
-        given = Codes.from_columns(columns, cards)
-        columns[node] = _drawn(network.cpds[node], given, rng.random(n_rows))
-    return columns
-
-
-def _drawn(cpd: CPD, given: Codes, uniforms: Floats) -> NDArray[np.intp]:
-    """The first state whose cumulative probability exceeds the row's uniform."""
-    drawn = np.empty(len(uniforms), dtype=np.intp)
-    for probabilities, rows in distributions_of_rows(cpd, given):
-        cumulative = np.cumsum(probabilities, axis=-1)
-        reached = uniforms[rows, None] * cumulative[..., -1:] >= cumulative
-        drawn[rows] = np.minimum(reached.sum(axis=-1), cpd.cards[-1] - 1)
-    return drawn
 
 
 def evidence_draws(
@@ -264,11 +231,7 @@ def sample(trees: NetworkTrees, n: int, evidence: Evidence, random_state: Any) -
     ImpossibleEvidenceError if P(evidence) is zero; ValueError if `n` is not a number of
     rows, or a table would be too large.
     """
-    whole = isinstance(n, numbers.Integral) and not isinstance(n, bool)
-    if not whole or n < 1:
-        raise ValueError(
-            f"the number of rows must be an integer of at least 1, got {quoted(n)}"
-        )
+    check_integer("the number of rows", n)
     rng = random_generator(random_state)
     network = trees.network
     too_many = ValueError(

@@ -18,7 +18,7 @@ from bayleaf.inference.evidence import Evidence, Likelihood
 from bayleaf.inference.factorisation import Factorisation
 from bayleaf.inference.junction_tree import Propagation
 from bayleaf.inference.network_trees import NetworkTrees, Part
-from bayleaf.inference.states import find_variable, known_state
+from bayleaf.inference.states import find_variable, indicator, known_state
 from bayleaf.wording import brief, format_number, name_list, quoted
 
 Floats = NDArray[np.float64]
@@ -110,7 +110,7 @@ class Sensitivity:
         )
 
 
-def read_event(domain: Domain, target: Mapping[Any, Any]) -> tuple[int, int]:
+def read_target(domain: Domain, target: Mapping[Any, Any]) -> tuple[int, int]:
     """The variable and the state that a target such as ``{"ill": "yes"}`` means.
 
     ValueError if it is not one state of one variable, or does not exist.
@@ -191,9 +191,8 @@ def sensitivity(
     part = trees.part(evidence, [target, *trees.network.dag.families[entry.node]])
     likelihoods = evidence.likelihoods
     log_scale = part.log_probability(evidence)
-    one_hot = np.zeros(trees.domain[target].n_states)
-    one_hot[state] = 1.0
-    joint = {**likelihoods, target: one_hot * likelihoods.get(target, 1.0)}
+    event = indicator(trees.domain[target].n_states, state)
+    joint = {**likelihoods, target: event * likelihoods.get(target, 1.0)}
     cells = _Cells(part, evidence.hard, entry, log_scale)
     gamma, delta = _line(*cells.under(likelihoods), weights, row, entry.state)
     alpha, beta = _line(*cells.under(joint), weights, row, entry.state)
@@ -240,9 +239,8 @@ class _Cells:
         given = dict(likelihoods)
         domain = self.part.network.domain
         for parent, state in zip(self.entry.parents, self.entry.row, strict=True):
-            one_hot = np.zeros(domain[self.part.positions[parent]].n_states)
-            one_hot[state] = 1.0
-            given[parent] = one_hot * given.get(parent, 1.0)
+            n_states = domain[self.part.positions[parent]].n_states
+            given[parent] = indicator(n_states, state) * given.get(parent, 1.0)
         n_states = self.part.network.cpds[self._place].cards[-1]
         propagation = self._propagated(given)
         if propagation is None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.wording import format_number, name_list, near_names, quoted
@@ -32,6 +33,17 @@ def find_variable(domain: Domain, name: Any) -> int:
     raise ValueError(
         f"there is no variable {quoted(name)}; {near_names(str(name), written)}"
     )
+
+
+def find_variables(domain: Domain, names: Any) -> list[int]:
+    """Positions of the variables that one name or several mean, each once."""
+    if isinstance(names, str | int):
+        names = [names]
+    if not isinstance(names, Iterable):
+        raise TypeError(
+            f"variables must be a name or several names, got {type(names).__name__}"
+        )
+    return list(dict.fromkeys(find_variable(domain, name) for name in names))
 
 
 def position_of(names: Sequence[str | int], name: str | int, role: str) -> int:
@@ -80,7 +92,10 @@ class StateReader:
         A state itself goes before its text, and both before the interval into which
         a number falls.
         """
-        exact = self._exact(value)
+        try:
+            exact = self.variable.state_index.get(value)
+        except TypeError:
+            exact = None
         if exact is not None:
             return exact
         for text in _texts(value):
@@ -127,13 +142,6 @@ class StateReader:
         """The states as a reader sees them, in order."""
         return [self.variable.label(code) for code in range(self.variable.n_states)]
 
-    def _exact(self, value: Any) -> int | None:
-        """Code of a state that equals the value."""
-        try:
-            return self.variable.state_index.get(value)
-        except TypeError:
-            return None
-
 
 def known_state(variable: Variable, value: Any) -> int:
     """Code of the one state that a value means; ValueError if there is none."""
@@ -151,6 +159,22 @@ def known_states(variable: Variable, value: Any) -> tuple[int, ...]:
     if codes is None:
         raise reader.unknown(value)
     return codes
+
+
+def indicator(n_states: int, codes: int | Sequence[int]) -> NDArray[np.float64]:
+    """One at some states and zero at all others, shape (n_states,)."""
+    found = np.zeros(n_states)
+    found[codes] = 1.0
+    return found
+
+
+def check_integer(what: str, value: Any, lowest: int = 1) -> None:
+    """Raise ValueError unless a value is an integer of at least `lowest`."""
+    is_integer = isinstance(value, numbers.Integral) and not isinstance(value, bool)
+    if not is_integer or value < lowest:
+        raise ValueError(
+            f"{what} must be an integer of at least {lowest}, got {quoted(value)}"
+        )
 
 
 def distinct_labels(variable: Variable) -> Sequence[str]:

@@ -1,14 +1,17 @@
-"""Axes of tables over variables, and an order in which these are summed out."""
+"""Products of tables over variables, which are summed out in a greedy order."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import reduce
 from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
+# Variables, and a table whose axes after some leading ones run over them.
+Table = tuple[tuple[int, ...], Floats]
 
 
 def aligned(
@@ -44,3 +47,25 @@ def elimination_order(
         left.remove(best)
         order.append(best)
     return order, largest
+
+
+def eliminated(
+    tables: Iterable[Table],
+    order: Iterable[int],
+    join: Callable[[Floats, Floats], Floats],
+    sum_out: Callable[[Floats], Floats],
+    n_leading: int,
+) -> list[Table]:
+    """Tables left once variables are taken out in an order, each by its last axis.
+
+    `join` multiplies two tables with aligned axes, of which `n_leading` come first.
+    """
+    left = list(tables)
+    for variable in order:
+        touching = [table for table in left if variable in table[0]]
+        left = [table for table in left if variable not in table[0]]
+        scope = {v for variables, _ in touching for v in variables} - {variable}
+        axes = (*sorted(scope), variable)
+        aligned_tables = [aligned(own, of, axes, n_leading) for of, own in touching]
+        left.append((axes[:-1], sum_out(reduce(join, aligned_tables))))
+    return left

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from bayleaf.data.codes import Codes
 from bayleaf.data.partial_values import Completions, PartialValues
 from bayleaf.data.shuffled_rows import merged_rows
-from bayleaf.inference.row_densities import log_densities
+from bayleaf.inference.network_trees import NetworkTrees
+from bayleaf.inference.row_propagation import log_densities
 from bayleaf.models.bayesian_network import BayesianNetwork
 
 # Completions of one row that are all looked at; of rows with more, so many are drawn.
@@ -87,7 +88,7 @@ class CompletedRows:
         Also returns the log-likelihood (nats) of the rows, missing cells summed out
         over the completions; where these were drawn, each represents equally many.
         """
-        return self.reweighted(log_densities(network, self.codes, n_jobs))
+        return self.reweighted(log_densities(NetworkTrees(network), self.codes, n_jobs))
 
     def reweighted(self, logs: NDArray[np.float64]) -> tuple[CompletedRows, float]:
         """Weigh the completions by logarithms (nats) of shape (n_completions,).

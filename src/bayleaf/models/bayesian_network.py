@@ -22,9 +22,16 @@ from bayleaf.data.table_encoder import EncodedTable
 from bayleaf.dispatch import dispatch
 from bayleaf.inference.encoded_rows import read_rows
 from bayleaf.inference.factorisation import Factorisation
-from bayleaf.inference.interventions.causal_questions import Interventions
+from bayleaf.inference.interventions.causal_effect import CausalEffect
+from bayleaf.inference.interventions.effect_measurement import (
+    EffectQuestion,
+    Uncertainty,
+    intervened,
+    read_effect,
+    read_settings,
+)
 from bayleaf.inference.network_trees import NetworkTrees
-from bayleaf.inference.queries import Inference
+from bayleaf.inference.queries import Inference, KnownOf
 from bayleaf.inference.states import position_of
 from bayleaf.models.network_parts import Name, dag_of, variable_of
 from bayleaf.models.network_structure import NetworkStructure
@@ -36,7 +43,7 @@ from bayleaf.wording import brief, brief_names, counted, name_list, plain, quote
 
 
 @dataclass(frozen=True, eq=False)
-class BayesianNetwork(Factorisation, Inference, Interventions):
+class BayesianNetwork(Factorisation, Inference):
     """A joint distribution over discrete variables that factorises along a graph.
 
     It answers the questions of `Inference` by a junction tree, which is compiled when
@@ -167,10 +174,6 @@ class BayesianNetwork(Factorisation, Inference, Interventions):
             check_distributions(cpd.distributions, what)
 
     @property
-    def _node_names(self) -> tuple[Name, ...]:
-        return self.domain.names
-
-    @property
     def notes(self) -> tuple[str, ...]:
         """What a reader should know of the fit that made the network, if one did.
 
@@ -290,6 +293,121 @@ class BayesianNetwork(Factorisation, Inference, Interventions):
         # Where cached_property keeps its value.
         self.__dict__["_trees"] = NetworkTrees(self, max_table_cells=max_table_cells)
         return self
+
+    def do(self, interventions: Mapping[Any, Any]) -> Self:
+        """Return the network in which variables are set from outside.
+
+        Parameters
+        ----------
+        interventions : mapping from name to value
+            A state; a number for a variable with cut points; or probabilities, as a
+            mapping from states (those not mentioned get none) or an array.
+
+        Returns
+        -------
+        BayesianNetwork
+            Without arcs into the variables that are set, to be asked, drawn from and
+            saved as any other. That it is right for interventions assumes that the
+            arrows are causal and no common cause is left out.
+
+        Raises
+        ------
+        ValueError
+            If a variable or state does not exist, or probabilities are none.
+
+        Notes
+        -----
+        The truncated factorisation (Pearl 2009, "Causality", section 3.2.3); for given
+        distributions section 4.2.
+
+        Examples
+        --------
+        >>> from bayleaf import BayesianNetwork
+        >>> network = BayesianNetwork.from_tables(
+        ...     states={"rain": ["no", "yes"], "wet": ["no", "yes"]},
+        ...     parents={"wet": ["rain"]},
+        ...     tables={"rain": [0.8, 0.2], "wet": [[0.9, 0.1], [0.05, 0.95]]},
+        ... )
+        >>> round(network.query({"wet": "yes"})["rain"]["yes"], 3)
+        0.704
+        >>> round(network.do({"wet": "yes"}).query()["rain"]["yes"], 3)
+        0.2
+        """
+        settings = read_settings(self.domain, interventions)
+        dag, cpds = intervened(self, settings)
+        return replace(self, dag=dag, cpds=cpds)
+
+    def causal_effect(
+        self,
+        treatment: Name,
+        outcome: Name,
+        *,
+        values: Sequence[Any] | None = None,
+        outcome_state: Any = None,
+        given: KnownOf = None,
+        latent: Name | Iterable[Name] = (),
+        adjust_for: Name | Iterable[Name] | None = None,
+        credible: float | None = 0.95,
+        n_draws: int = 1000,
+        random_state: Any = None,
+    ) -> CausalEffect:
+        """Measure what setting a treatment does to an outcome.
+
+        Parameters
+        ----------
+        treatment, outcome : name
+            The variables.
+        values : sequence of states, optional
+            States of the treatment to compare, the reference first; all by default.
+        outcome_state : state, optional
+            The event whose probability is compared; by default the second of two
+            states, the expected value of numbers, and else every state.
+        given : mapping or text, optional
+            What is known of others, as for `query`: the effect among such cases.
+        latent : name or iterable of names
+            Variables that are not observed. The effect is then computed from the
+            others alone, by adjustment or by mediators, and refused with the open
+            path if neither identifies it.
+        adjust_for : name or iterable of names, optional
+            Compute the effect by adjusting for these, whose validity is checked.
+        credible : float or None, default=0.95
+            Probability that each credible interval holds; None for no intervals.
+        n_draws : int, default=1000
+            Number of draws for them.
+        random_state : int, RandomState, Generator or None, default=None
+            Source of the draws.
+
+        Returns
+        -------
+        CausalEffect
+            Distributions of the outcome under each state of the treatment, and their
+            differences, ratios and log odds ratios.
+
+        Raises
+        ------
+        ImpossibleEvidenceError
+            If what is given has probability zero.
+        ValueError
+            If the effect is not identified, a variable or state does not exist, or a
+            treatment never occurs among covariates that are adjusted for.
+
+        Notes
+        -----
+        Tables are drawn from Dirichlet distributions with their probabilities as
+        means and their experience counts as strengths (`with_experience`; networks
+        fitted to data carry them). Tables without are taken as known.
+        """
+        uncertainty = Uncertainty(credible, n_draws, random_state)
+        effect = read_effect(self, treatment, outcome, values, outcome_state)
+        question = EffectQuestion(
+            self._trees,
+            effect,
+            given,
+            self._positions(latent),
+            None if adjust_for is None else self._positions(adjust_for),
+            uncertainty,
+        )
+        return question.measured()
 
     def save(self, path: str | Path) -> None:
         """Write the network to a file, in the format that the suffix names.

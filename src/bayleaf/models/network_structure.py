@@ -11,7 +11,7 @@ from typing import Any
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.dispatch import dispatch_structure
 from bayleaf.graph.dag import DAG
-from bayleaf.inference.interventions.causal_questions import CausalQuestions
+from bayleaf.inference.causal_graph import CausalQuestions
 from bayleaf.inference.states import position_of
 from bayleaf.models.network_parts import Name, dag_of, variable_of
 from bayleaf.models.texts.html_summary import arc_text, facts_html

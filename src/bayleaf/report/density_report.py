@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from bayleaf.data.codes import Codes
 from bayleaf.evaluation.density_scores import cross_validate_density, entropy_bound
 from bayleaf.evaluation.privacy import Privacy
-from bayleaf.inference.row_densities import log_densities
+from bayleaf.inference.network_trees import NetworkTrees
+from bayleaf.inference.row_propagation import log_densities
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.report.case import HELD_OUT_BASIS, Case
 from bayleaf.report.intervals import mean_interval
@@ -70,7 +71,7 @@ class DensityReport(Case):
 
 def _scored(network: BayesianNetwork, codes: Codes, privacy: Privacy) -> Values:
     """Log-likelihood of held-out rows."""
-    logs = log_densities(network, codes)
+    logs = log_densities(NetworkTrees(network), codes)
     n_rows = codes.n_rows
     figures = {
         "n_rows": n_rows,

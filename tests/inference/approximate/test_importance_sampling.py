@@ -17,7 +17,6 @@ from bayleaf import (
     TooWideError,
     read_network,
 )
-from bayleaf.inference.sampling import draw_forward
 from bayleaf.models.bayesian_network import BayesianNetwork
 from oracles.context_networks import random_context_network
 from oracles.grid_networks import cell, grid_network, grid_posteriors
@@ -29,7 +28,7 @@ from property.queried_networks import random_evidence, sparse_networks
 def drawn_evidence(network: BayesianNetwork, n: int, seed: int) -> dict[Any, Any]:
     """States of some variables in a row drawn from the network."""
     rng = np.random.default_rng(seed)
-    row = draw_forward(network, 1, rng)
+    row = network.sample_codes(1, None, rng)
     chosen = rng.choice(len(network.domain), n, replace=False)
     return {
         network.domain[v].name: network.domain[v].states[int(row.column(v)[0])]

@@ -11,7 +11,7 @@ from bayleaf.graph.separation import ancestors
 from bayleaf.inference.approximate.importance_sampling import ImportanceFunction
 from bayleaf.inference.approximate.mini_buckets import (
     JoinGraph,
-    mini_buckets,
+    MiniBucketElimination,
     potentials,
 )
 from bayleaf.inference.evidence import read_evidence
@@ -28,7 +28,8 @@ def grid_factors():
 def split_into(most_cells):
     network, evidence, above, factors = grid_factors()
     variables = factors.open_variables
-    split = mini_buckets(factors.scopes, variables, factors.cards, most_cells)
+    scopes, cards = factors.scopes, factors.cards
+    split = MiniBucketElimination(scopes, variables, cards, most_cells).run()
     return network, evidence, above, factors, split
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from bayleaf.inference.interventions.drawn_effects import joint_table
+from bayleaf.inference.interventions.effect_measurement import joint_table
 from offenders import check_each
 from oracles.joint_table import joint_table as whole_joint
 from oracles.joint_table import marginal

@@ -94,7 +94,7 @@ def query(
         interventions_from,
         two_variables,
     )
-    from bayleaf.inference.interventions.identification import ASSUMPTION
+    from bayleaf.inference.causal_graph import ASSUMPTION
     from bayleaf.io import read_network
 
     questions = {

@@ -3,34 +3,33 @@
 from __future__ import annotations
 
 import math
+import numbers
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.data.random_state import random_generator
 from bayleaf.graph.separation import ancestors
-from bayleaf.inference.approximate.estimated_posteriors import (
-    ApproximationWarning,
-    EstimatedPosterior,
-    EstimatedPosteriors,
-    Sampling,
-)
 from bayleaf.inference.approximate.mini_buckets import (
     Floats,
     JoinGraph,
+    MiniBucketElimination,
     Potentials,
     Scope,
-    mini_buckets,
     potentials,
 )
 from bayleaf.inference.evidence import Evidence
 from bayleaf.inference.factorisation import Factorisation
 from bayleaf.inference.network_trees import NetworkTrees
+from bayleaf.inference.posteriors import EstimatedPosterior, EstimatedPosteriors
 from bayleaf.inference.sampling import Draw, Drawing, forward_draw
+from bayleaf.inference.states import check_integer
+from bayleaf.wording import name_list, quoted
 
 _FEWEST = 5
 OFFER = 'or use method="auto" to estimate the answer from samples'
@@ -51,6 +50,35 @@ _FEWEST_EFFECTIVE = 200
 # Beyond this, the central limit theorem needs more samples than anyone draws.
 _HEAVY_TAIL = 0.7
 Column = NDArray[np.int64]
+Method = Literal["exact", "auto", "approximate"]
+
+
+class ApproximationWarning(UserWarning):
+    """An estimate is less sure than was asked for, or its errors cannot be trusted."""
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """Sampling options as of `Inference.query`; ValueError if one is out of range."""
+
+    method: Method
+    tolerance: float  # standard error at which samples end
+    max_samples: int  # at which they end in any case
+    random_state: Any
+
+    def __post_init__(self) -> None:
+        if self.method not in get_args(Method):
+            methods = name_list([quoted(method) for method in get_args(Method)])
+            raise ValueError(
+                f"method must be one of {methods}, got {quoted(self.method)}"
+            )
+        is_number = isinstance(self.tolerance, numbers.Real)
+        if not is_number or not 0 < self.tolerance < math.inf:
+            raise ValueError(
+                f"tolerance must be a number above 0, got {quoted(self.tolerance)}; it "
+                "is the largest standard error of a probability"
+            )
+        check_integer("max_samples", self.max_samples)
 
 
 def pareto_k(log_weights: Floats) -> float:
@@ -286,7 +314,9 @@ def _join_graph(
 
     There are none if they have too many cells, unless they are the first ones.
     """
-    split = mini_buckets(factors.scopes, factors.open_variables, factors.cards, most)
+    split = MiniBucketElimination(
+        factors.scopes, factors.open_variables, factors.cards, most
+    ).run()
     if split.cells(factors.cards) > limit and not is_first:
         return None, True
     graph = JoinGraph(factors, split)

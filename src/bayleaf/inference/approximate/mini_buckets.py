@@ -121,24 +121,15 @@ class MiniBuckets:
         return len(self.buckets) == len(self.order)
 
 
-def mini_buckets(
-    scopes: Sequence[Scope],
-    variables: Sequence[int],
-    cards: Sequence[int],
-    most_cells: int,
-) -> MiniBuckets:
-    """Eliminate all variables, the one with the smallest bucket first.
+class MiniBucketElimination:
+    """Eliminates all variables, the one with the smallest bucket first.
 
     The factors that contain a variable are put together as long as their table has no
     more cells than allowed, the largest first; each group becomes a mini-bucket that
     sends a message of its own (Dechter & Rish 2003, "Mini-buckets: a general scheme for
-    bounded inference"). A single factor may exceed `most_cells`.
+    bounded inference"). A single factor may exceed `most_cells`. Sets of variables are
+    bits.
     """
-    return _Elimination(scopes, variables, cards, most_cells).run()
-
-
-class _Elimination:
-    """Sets of variables, as bits, while variables are eliminated."""
 
     def __init__(
         self,
@@ -267,7 +258,10 @@ class JoinGraph:
         self._beliefs: list[Floats] = [
             np.ones(factors.cards[bucket.variable]) for bucket in self.buckets
         ]
-        self._own = [self._product_of_factors(bucket) for bucket in self.buckets]
+        self._own = [np.ones([factors.cards[v] for v in b.scope]) for b in self.buckets]
+        for table, bucket in zip(self._own, self.buckets, strict=True):
+            for i in bucket.factors:
+                table *= aligned(factors.tables[i], factors.scopes[i], bucket.scope)
 
     def up(self) -> None:
         """Send messages in the order of elimination."""
@@ -357,11 +351,3 @@ class JoinGraph:
             self.is_impossible = True
             return message
         return np.where(message > 0, np.maximum(message / largest, 1e-100), 0.0)
-
-    def _product_of_factors(self, bucket: MiniBucket) -> Floats:
-        """Product of a mini-bucket's factors of the network."""
-        table = np.ones([self._factors.cards[v] for v in bucket.scope])
-        for i in bucket.factors:
-            scope = self._factors.scopes[i]
-            table *= aligned(self._factors.tables[i], scope, bucket.scope)
-        return table

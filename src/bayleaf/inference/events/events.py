@@ -29,16 +29,15 @@ from bayleaf.inference.evidence import (
     Evidence,
     EvidenceItem,
     ImpossibleEvidenceError,
-    read_evidence,
-)
-from bayleaf.inference.evidence_ranges import (
     Range,
     cuts_an_interval,
     range_codes,
     range_text,
+    read_evidence,
+    state_or,
 )
 from bayleaf.inference.network_trees import NetworkTrees
-from bayleaf.inference.states import StateReader, find_variable
+from bayleaf.inference.states import StateReader, find_variable, indicator
 from bayleaf.wording import name_list, plain, quoted, stated
 
 _TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
@@ -218,8 +217,11 @@ class Binder:
             name, value, sign = value, name, _TURNED.get(sign, sign)
         position = self._variable(name)
         if sign in _TURNED:
-            bound = self._bound(position, value)
-            codes = self._in_range(position, _one_sided(sign, bound), value)
+            bound, is_open = self._bound(position, value), "=" not in sign
+            bounds = Range(bound, None, open_low=is_open)
+            if sign.startswith("<"):
+                bounds = Range(None, bound, open_high=is_open)
+            codes = self._in_range(position, bounds, value)
             return self._set(position, codes)
         return self._set(position, self._equal(position, value), sign == "!=")
 
@@ -321,14 +323,6 @@ def _taken_whole(variable: Variable, bounds: Range, codes: tuple[int, ...]) -> s
         f"{said}: intervals count as a whole; the cut points of variable "
         f"{quoted(variable.name)} are {cuts}"
     )
-
-
-def _one_sided(sign: str, bound: Any) -> Range:
-    """The range that one sign gives."""
-    is_open = "=" not in sign
-    if sign.startswith("<"):
-        return Range(None, bound, open_high=is_open)
-    return Range(bound, None, open_low=is_open)
 
 
 def _number(text: str) -> float | None:
@@ -452,8 +446,7 @@ def _narrowed(domain: Domain, old: EvidenceItem | None, event: OneOf) -> Evidenc
     variable = domain[event.variable]
     item = EvidenceItem(event.variable, variable, min(event.codes))
     if len(event.codes) > 1:
-        weights = np.zeros(variable.n_states)
-        weights[list(event.codes)] = 1.0
+        weights = indicator(variable.n_states, list(event.codes))
         words = _states_text(variable, sorted(event.codes))
         item = EvidenceItem(event.variable, variable, weights, words)
     return item if old is None else _product(old, item)
@@ -468,10 +461,9 @@ def _product(one: EvidenceItem, other: EvidenceItem) -> EvidenceItem:
         raise ImpossibleEvidenceError(
             f"{words} cannot be together: no state is left", (one.about.name,)
         )
-    left = np.flatnonzero(weights)
-    if len(left) == 1 and weights[left[0]] == 1.0:
-        return EvidenceItem(one.variable, one.about, int(left[0]))
-    return EvidenceItem(one.variable, one.about, weights, words)
+    known = state_or(weights)
+    is_state = isinstance(known, int)
+    return EvidenceItem(one.variable, one.about, known, None if is_state else words)
 
 
 def _states_text(variable: Variable, codes: Iterable[int]) -> str:

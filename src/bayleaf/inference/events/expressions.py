@@ -11,7 +11,6 @@ from bayleaf.wording import quoted
 KEYWORDS = ("and", "or", "not", "in", "between")
 # What a name or state may be written with outside quotes.
 BARE = r"[^\s=!<>(){},`\"'][^\s=!<>(){},`\"]*"
-_BARE = re.compile(BARE)
 _TOKEN = re.compile(
     r"(?P<quote>`(?:[^`]|``)*`|\"(?:[^\"]|\"\")*\"|'(?:[^']|'')*')"
     r"|(?P<sign>==|!=|<=|>=|[=<>])"
@@ -32,13 +31,6 @@ class Word:
     place: int = field(default=0, compare=False)  # where it begins
     is_quoted: bool = field(default=False, compare=False)
 
-    def __str__(self) -> str:
-        is_bare = _BARE.fullmatch(self.text) and self.text.lower() not in KEYWORDS
-        # Dots between two words mean bounds where these stand outside quotes.
-        if is_bare and (".." not in self.text or not self.is_quoted):
-            return self.text
-        return '"' + self.text.replace('"', '""') + '"'
-
 
 @dataclass(frozen=True)
 class Comparison:
@@ -46,11 +38,6 @@ class Comparison:
 
     operands: tuple[Word, ...]
     signs: tuple[str, ...]  # =, !=, <, <=, > or >=
-
-    def __str__(self) -> str:
-        first, *others = map(str, self.operands)
-        rest = (f" {s} {o}" for s, o in zip(self.signs, others, strict=True))
-        return first + "".join(rest)
 
 
 @dataclass(frozen=True)
@@ -60,10 +47,6 @@ class Membership:
     name: Word
     values: tuple[Word, ...]
     is_negated: bool = False
-
-    def __str__(self) -> str:
-        how = "not in" if self.is_negated else "in"
-        return f"{self.name} {how} {{{', '.join(map(str, self.values))}}}"
 
 
 @dataclass(frozen=True)
@@ -75,19 +58,12 @@ class Within:
     high: Word
     is_negated: bool = False
 
-    def __str__(self) -> str:
-        how = "not between" if self.is_negated else "between"
-        return f"{self.name} {how} {self.low} and {self.high}"
-
 
 @dataclass(frozen=True)
 class Negation:
     """What does not hold."""
 
     part: Expression
-
-    def __str__(self) -> str:
-        return f"not {_inner(self.part)}"
 
 
 @dataclass(frozen=True)
@@ -96,9 +72,6 @@ class Conjunction:
 
     parts: tuple[Expression, ...]
 
-    def __str__(self) -> str:
-        return " and ".join(map(_inner, self.parts))
-
 
 @dataclass(frozen=True)
 class Disjunction:
@@ -106,19 +79,9 @@ class Disjunction:
 
     parts: tuple[Expression, ...]
 
-    def __str__(self) -> str:
-        return " or ".join(map(_inner, self.parts))
-
 
 Condition = Comparison | Membership | Within
 Expression = Condition | Negation | Conjunction | Disjunction
-
-
-def _inner(part: Expression) -> str:
-    """A part as it stands inside a larger expression."""
-    if isinstance(part, Conjunction | Disjunction):
-        return f"({part})"
-    return str(part)
 
 
 @dataclass(frozen=True)

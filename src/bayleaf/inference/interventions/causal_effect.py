@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 
 from bayleaf.data.domain import Variable
 from bayleaf.data.state_numbers import mean_numbers
-from bayleaf.inference.interventions.identification import ASSUMPTION
+from bayleaf.inference.causal_graph import ASSUMPTION
 from bayleaf.inference.posteriors import Posterior
 from bayleaf.inference.states import distinct_labels, known_state
 from bayleaf.results.html import picture_html, table_html
+from bayleaf.results.result import Record
 from bayleaf.wording import brief, quoted, shown_name, stated
 
 Floats = NDArray[np.float64]
@@ -24,7 +25,7 @@ _TINY = 1e-300
 
 
 @dataclass(frozen=True)
-class Estimate:
+class Estimate(Record):
     """A number and, where its uncertainty is known, a credible interval.
 
     Parameters
@@ -39,10 +40,6 @@ class Estimate:
     low: float | None = None
     high: float | None = None
 
-    def to_dict(self) -> dict[str, float | None]:
-        """The number and the ends of its interval."""
-        return {"value": self.value, "low": self.low, "high": self.high}
-
     def __str__(self) -> str:
         if self.low is None or self.high is None:
             return f"{self.value:.4f}"
@@ -50,7 +47,7 @@ class Estimate:
 
 
 @dataclass(frozen=True)
-class Contrast:
+class Contrast(Record):
     """What setting a treatment to one state changes against another.
 
     Parameters
@@ -75,17 +72,6 @@ class Contrast:
     difference: Estimate
     ratio: Estimate | None = None
     log_odds: Estimate | None = None
-
-    def to_dict(self) -> dict[str, Any]:
-        """The contrast as plain values, ready for JSON."""
-        return {
-            "of": self.of,
-            "value": _plain(self.value),
-            "reference": _plain(self.reference),
-            "difference": self.difference.to_dict(),
-            "ratio": None if self.ratio is None else self.ratio.to_dict(),
-            "log_odds": None if self.log_odds is None else self.log_odds.to_dict(),
-        }
 
     @property
     def measures(self) -> list[tuple[str, Estimate]]:
@@ -372,8 +358,3 @@ def _log_odds(reference: Any, value: Any) -> Any:
         for p in (reference, value)
     ]
     return odds[1] - odds[0]
-
-
-def _plain(state: Hashable) -> Any:
-    """A state as JSON has it."""
-    return state.item() if isinstance(state, np.generic) else state

@@ -1,4 +1,4 @@
-"""What an outcome would be if a treatment were set."""
+"""What an outcome would be if a treatment were set, in a network and in drawn ones."""
 
 from __future__ import annotations
 
@@ -6,11 +6,13 @@ import numbers
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import prod
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bayleaf.cpds.dirichlet import log_dirichlet
 from bayleaf.cpds.distribution import CPD, TableCPD
 from bayleaf.cpds.given_tables import checked_table
 from bayleaf.data.domain import Domain, Variable
@@ -20,22 +22,33 @@ from bayleaf.data.tables.array_columns import is_missing_cell
 from bayleaf.graph.adjustment import Adjustment
 from bayleaf.graph.dag import DAG
 from bayleaf.graph.separation import ancestors
+from bayleaf.inference.causal_graph import Formula, given_formula, identified
 from bayleaf.inference.events.events import read_single
 from bayleaf.inference.evidence import Evidence
 from bayleaf.inference.factorisation import Factorisation
 from bayleaf.inference.interventions.causal_effect import CausalEffect
-from bayleaf.inference.interventions.drawn_effects import DrawnNetworks, joint_table
-from bayleaf.inference.interventions.identification import (
-    Formula,
-    given_formula,
-    identified,
-)
 from bayleaf.inference.network_trees import NetworkTrees
 from bayleaf.inference.queries import Inference, KnownOf
-from bayleaf.inference.states import find_variable, known_state
+from bayleaf.inference.states import (
+    check_integer,
+    find_variable,
+    indicator,
+    known_state,
+)
+from bayleaf.inference.table_algebra import (
+    Table,
+    aligned,
+    eliminated,
+    elimination_order,
+)
 from bayleaf.wording import name_list, quoted, stated
 
 Floats = NDArray[np.float64]
+# Cells that are held at a time, in all drawn versions together.
+_BLOCK_CELLS = 1 << 22
+# A distribution that rests on no row is drawn as one of its states, by their
+# probabilities: as unsure as its mean allows. That is the limit of small experience.
+_LEAST_EXPERIENCE = 1e-9
 
 
 def read_settings(domain: Domain, settings: Mapping[Any, Any]) -> dict[int, Floats]:
@@ -83,9 +96,7 @@ def _distribution(variable: Variable, value: Any) -> Floats:
             f"variable {quoted(variable.name)} cannot be set to {quoted(value)}; give "
             "one state, or a mapping from states to probabilities"
         )
-    point = np.zeros(variable.n_states)
-    point[known_state(variable, value)] = 1.0
-    return point
+    return indicator(variable.n_states, known_state(variable, value))
 
 
 def intervened(
@@ -188,10 +199,7 @@ class Uncertainty:
                 f"credible must lie between 0 and 1, or be None for no intervals; got "
                 f"{quoted(self.level)}"
             )
-        if not isinstance(self.n_draws, numbers.Integral) or self.n_draws < 2:
-            raise ValueError(
-                f"n_draws must be an integer of at least 2, got {quoted(self.n_draws)}"
-            )
+        check_integer("n_draws", self.n_draws, 2)
 
 
 def read_effect(
@@ -254,13 +262,12 @@ class EffectQuestion:
     latent.
     """
 
-    network: Factorisation
+    trees: NetworkTrees
     effect: Effect
     given: KnownOf
     latent: Sequence[int]
     adjust_for: Sequence[int] | None
     uncertainty: Uncertainty
-    max_table_cells: int
 
     def __post_init__(self) -> None:
         names = self.network.domain.names
@@ -275,6 +282,11 @@ class EffectQuestion:
         both = sorted(set(self._told) & set(self.latent))
         if both:
             raise ValueError(f"{quoted(names[both[0]])} is latent and cannot be given")
+
+    @property
+    def network(self) -> Factorisation:
+        """The network before anything is set."""
+        return self.trees.network
 
     @cached_property
     def _known(self) -> Evidence:
@@ -338,7 +350,7 @@ class EffectQuestion:
 
     def _cut_probabilities(self) -> Floats:
         """P(outcome | treatment, given) where the treatment has no parents."""
-        inference = Inference(self._cut, max_table_cells=self.max_table_cells)
+        inference = Inference(self._cut, max_table_cells=self.trees.max_table_cells)
         domain = self.network.domain
         treatment, outcome = domain[self.effect.treatment], self.effect.outcome
         listed: list[Any] = [] if self.given is None else [self.given]
@@ -346,9 +358,8 @@ class EffectQuestion:
             listed = list(self.given)
         rows = []
         for code in self.effect.codes:
-            likelihood = np.zeros(treatment.n_states)
-            likelihood[code] = 1.0
-            evidence = [*listed, {treatment.name: likelihood}]
+            state = {treatment.name: indicator(treatment.n_states, code)}
+            evidence = [*listed, state]
             answer = inference.query(evidence, [domain.names[outcome]])
             rows.append(answer[domain.names[outcome]].probabilities)
         return np.array(rows)
@@ -357,7 +368,7 @@ class EffectQuestion:
         """P(treatment, covariates, outcome | given), on any scale."""
         kept = (self.effect.treatment, *covariates, self.effect.outcome)
         nodes = ancestors(self.network.dag, [*kept, *self._told])
-        hard, limit = self._known.hard, self.max_table_cells
+        hard, limit = self._known.hard, self.trees.max_table_cells
         joint = joint_table(self.network, nodes, kept, hard, self._uncertain, limit)
         if joint is None:
             listed = name_list([self.network.domain.names[v] for v in covariates])
@@ -367,7 +378,7 @@ class EffectQuestion:
                 "adjust for fewer variables"
             )
         if not joint.sum() > 0:
-            raise NetworkTrees(self.network).impossible(self._known)
+            raise self.trees.impossible(self._known)
         return joint
 
     def _averaged(self, formula: Formula) -> Floats:
@@ -397,34 +408,163 @@ class EffectQuestion:
         """
         if self.uncertainty.level is None:
             return None, []
-        treatment, outcome = self.effect.treatment, self.effect.outcome
-        matter = ancestors(self._cut.dag, [outcome, *self._told]) - {treatment}
-        networks = DrawnNetworks(
-            self._cut,
-            tuple(sorted(matter)),
-            treatment,
-            outcome,
-            self._known.hard,
-            self._uncertain,
-        )
-        if not networks.experienced:
+        cut, families = self._cut, self._cut.dag.families
+        # What is known of whole families leaves nothing to be drawn.
+        relevant = [v for v in self._nodes if cut_scope(families[v], self._known.hard)]
+        fixed = [v for v in relevant if _experience(cut, v) is None]
+        if len(fixed) == len(relevant):
             return None, [
                 "No credible intervals, as the tables do not say how many rows they "
                 "rest on: fit the network to data, or give it with_experience(...)."
             ]
-        rng = random_generator(self.uncertainty.random_state)
-        drawn = networks.draw(self.uncertainty.n_draws, self.max_table_cells, rng)
-        if drawn is None:
-            raise ValueError(
-                "credible intervals need a table of more than max_table_cells="
-                f"{self.max_table_cells} cells; compile the network with a larger "
-                "limit, or ask with credible=None"
-            )
+        drawn = self._drawn_distributions()
         possible = np.isfinite(drawn).all(axis=(1, 2))
         if possible.sum() < 2:
             return None, ["No credible intervals, as what is given rests on no row."]
+        tables = {v: cut.cpds[v].probabilities for v in fixed}
+        fixed = [v for v in fixed if not np.isin(tables[v], (0.0, 1.0)).all()]
         notes = []
-        if networks.fixed:
-            listed = name_list([self._cut.domain.names[v] for v in networks.fixed])
+        if fixed:
+            listed = name_list([cut.domain.names[v] for v in fixed])
             notes.append(f"The intervals take the distributions of {listed} as known.")
         return drawn[possible][:, list(self.effect.codes)], notes
+
+    @cached_property
+    def _nodes(self) -> list[int]:
+        """Variables that bear on the outcome once the treatment is set."""
+        ends = [self.effect.outcome, *self._told]
+        return sorted(ancestors(self._cut.dag, ends) - {self.effect.treatment})
+
+    def _drawn_distributions(self) -> Floats:
+        """P(outcome | do(treatment), given), (n_draws, n_treatments, n_outcomes)."""
+        cut, limit = self._cut, self.trees.max_table_cells
+        families = [cut.dag.families[node] for node in self._nodes]
+        scopes: list[Sequence[int]] = [cut_scope(f, self._known.hard) for f in families]
+        kept = (self.effect.treatment, self.effect.outcome)
+        plan = Elimination.planned([*scopes, kept[:1]], kept, cut.domain.cards)
+        if plan.cells > limit:
+            raise ValueError(
+                "credible intervals need a table of more than max_table_cells="
+                f"{limit} cells; compile the network with a larger limit, or ask with "
+                "credible=None"
+            )
+        sizes = [cut.cpds[v].probabilities.size for v in self._nodes]
+        # Blocks by size alone, so that a seed gives the same draws everywhere.
+        step = max(1, _BLOCK_CELLS // max([plan.cells, *sizes]))
+        n_draws = self.uncertainty.n_draws
+        rng = random_generator(self.uncertainty.random_state)
+        parts = [
+            plan.run(self._drawn_tables(min(step, n_draws - done), rng))
+            for done in range(0, n_draws, step)
+        ]
+        joint = np.concatenate(
+            [np.broadcast_to(p, (len(p), *p.shape[1:])) for p in parts]
+        )
+        return np.asarray(joint / joint.sum(axis=-1, keepdims=True))
+
+    def _drawn_tables(self, n_draws: int, rng: np.random.Generator) -> list[Table]:
+        """The tables of some draws, and evidence."""
+        cut, treatment = self._cut, self.effect.treatment
+        even = np.ones((n_draws, cut.domain.cards[treatment]))
+        tables: list[Table] = [((treatment,), even)]
+        for node in self._nodes:
+            table = summing_to_one(cut.cpds[node])[None]
+            experience = _experience(cut, node)
+            if experience is not None:
+                strengths = np.maximum(experience, _LEAST_EXPERIENCE)
+                table = np.exp(log_dirichlet(table[0], strengths, n_draws, rng))
+            family = cut.dag.families[node]
+            tables.append(cut_table(family, table, self._known.hard))
+        tables += [((v,), own[None]) for v, own in self._uncertain.items()]
+        return tables
+
+
+@dataclass(frozen=True)
+class Elimination:
+    """The order in which variables are summed out of a product of tables.
+
+    Tables have one version or many along their first axis, each on a scale of its own.
+    """
+
+    kept: tuple[int, ...]  # the axes of the result
+    order: tuple[int, ...]
+    cells: int  # of the largest table on the way
+
+    @classmethod
+    def planned(
+        cls, scopes: Iterable[Sequence[int]], kept: Sequence[int], cards: Sequence[int]
+    ) -> Elimination:
+        """The greedy order by the smallest table, ties going to the lower variable."""
+        open_scopes = [frozenset(scope) for scope in scopes]
+        left = frozenset().union(*open_scopes) - set(kept)
+        order, largest = elimination_order(open_scopes, left, cards)
+        cells = max(largest, prod(cards[v] for v in kept))
+        return cls(tuple(kept), tuple(order), cells)
+
+    def run(self, tables: Iterable[Table]) -> Floats:
+        """The product summed to the kept variables, (n_versions, *cards of kept)."""
+        left = eliminated(tables, self.order, np.multiply, _summed, 1)
+        whole: Floats = np.ones((1,) * (len(self.kept) + 1))
+        for variables, values in left:
+            whole = whole * aligned(values, variables, self.kept, 1)
+        return whole
+
+
+def _summed(values: Floats) -> Floats:
+    """The sum over the last axis, each version divided by its largest cell.
+
+    Products of many tables would leave the range of numbers.
+    """
+    summed = values.sum(axis=-1)
+    highest = summed.reshape(len(summed), -1).max(axis=1)
+    highest[highest == 0] = 1.0
+    return np.asarray(summed / highest.reshape(-1, *(1,) * (summed.ndim - 1)))
+
+
+def summing_to_one(cpd: CPD) -> Floats:
+    """The full table of a distribution; those of files are off by a little."""
+    table = cpd.probabilities
+    return np.asarray(table / table.sum(axis=-1, keepdims=True))
+
+
+def cut_scope(family: Sequence[int], hard: Mapping[int, int]) -> tuple[int, ...]:
+    """The members of a family whose state is open."""
+    return tuple(v for v in family if v not in hard)
+
+
+def cut_table(family: Sequence[int], values: Floats, hard: Mapping[int, int]) -> Table:
+    """A table, one version or many, at the states that are known."""
+    index = tuple(hard.get(v, slice(None)) for v in family)
+    return cut_scope(family, hard), values[(slice(None), *index)]
+
+
+def joint_table(
+    network: Factorisation,
+    nodes: Iterable[int],
+    kept: Sequence[int],
+    hard: Mapping[int, int],
+    likelihoods: Mapping[int, Floats],
+    most_cells: int,
+) -> Floats | None:
+    """Joint table (*cards of kept) with evidence, on any scale; None if too large.
+
+    `nodes` include all their parents; none of `kept` is known. `likelihoods` (card,)
+    weigh the states of uncertain variables.
+    """
+    families = [network.dag.families[node] for node in sorted(nodes)]
+    scopes = [cut_scope(family, hard) for family in families]
+    plan = Elimination.planned(scopes, kept, network.domain.cards)
+    if plan.cells > most_cells:
+        return None
+    tables = [
+        cut_table(family, summing_to_one(network.cpds[family[-1]])[None], hard)
+        for family in families
+    ]
+    tables += [((v,), own[None]) for v, own in likelihoods.items()]
+    return np.asarray(plan.run(tables)[0])
+
+
+def _experience(network: Factorisation, node: int) -> Floats | None:
+    """How many rows each distribution of a variable rests on, if that is known."""
+    cpd = network.cpds[node]
+    return cpd.experience if isinstance(cpd, TableCPD) else None

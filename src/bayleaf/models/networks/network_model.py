@@ -16,7 +16,8 @@ from bayleaf.cpds.given_tables import check_distributions, check_shape
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
 from bayleaf.inference.factors import Eliminator, Factor, FusedTables
-from bayleaf.inference.row_densities import log_densities
+from bayleaf.inference.network_trees import NetworkTrees
+from bayleaf.inference.row_propagation import log_densities
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.class_model import LogScores, ModelKind
 from bayleaf.models.support.drawn_networks import (
@@ -372,4 +373,5 @@ class NetworkPosteriorModel(ClassNetwork):
 
     def _log_densities(self, rows: Codes) -> Floats:
         """Logarithm of the probability of rows over all variables (nats)."""
-        return log_densities(self.network, rows, max_table_cells=self.max_table_cells)
+        trees = NetworkTrees(self.network, max_table_cells=self.max_table_cells)
+        return log_densities(trees, rows)

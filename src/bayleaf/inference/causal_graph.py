@@ -1,8 +1,7 @@
-"""Sets to adjust for, open paths, and the formula by which an effect follows."""
+"""Graphs with names: separation, sets to adjust for, and formulas of effects."""
 
 from __future__ import annotations
 
-import numbers
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice, pairwise
@@ -16,11 +15,14 @@ from bayleaf.graph.separation import (
     OpenTrails,
     Trail,
     ancestral_separator,
+    d_separated,
     descendants,
+    markov_blanket,
     minimal_separators,
     separators_by_size,
     smallest_separator,
 )
+from bayleaf.inference.states import check_integer, position_of
 from bayleaf.wording import brief, counted, name_list, quoted, shown_name
 
 Name = str | int
@@ -33,6 +35,204 @@ ASSUMPTION = (
 )
 # Sets that are compared by the size of their tables.
 _COMPARED = 50
+
+
+class CausalQuestions:
+    """Questions to a graph whose nodes have names, its arrows taken for causes.
+
+    A class that builds on it has `dag`, and names its nodes by `_node_names`.
+    """
+
+    dag: DAG
+
+    @property
+    def _node_names(self) -> tuple[Name, ...]:
+        """Names of all variables, in the order of the graph's nodes."""
+        raise NotImplementedError
+
+    @property
+    def edges(self) -> list[tuple[Name, Name]]:
+        """All arcs as (parent, child) pairs of names, by child."""
+        names = self._node_names
+        return [(names[parent], names[child]) for parent, child in self.dag.arcs]
+
+    def position(self, name: Name) -> int:
+        """Index of a variable, by its name or else by its index.
+
+        Raises
+        ------
+        ValueError
+            If there is no such variable, naming near ones.
+        """
+        names = self._node_names
+        # A variable may be called by a number, which then is no index.
+        is_index = isinstance(name, int) and name in range(len(names))
+        if is_index and name not in names:
+            return int(name)
+        return position_of(names, name, "the network is asked for")
+
+    def markov_blanket(self, name: Name) -> tuple[Name, ...]:
+        """Parents, children and children's other parents, in the variables' order.
+
+        Given them, the variable is independent of all others.
+        """
+        blanket = markov_blanket(self.dag, self.position(name))
+        names = self._node_names
+        return tuple(names[node] for node in sorted(blanket))
+
+    def d_separated(
+        self,
+        first: Name | Iterable[Name],
+        second: Name | Iterable[Name],
+        given: Name | Iterable[Name] = (),
+    ) -> bool:
+        """Whether the graph says that two sets are independent given a third.
+
+        Parameters
+        ----------
+        first, second, given : name, or iterable of names
+            Variables; `given` are observed.
+        """
+        return d_separated(
+            self.dag,
+            self._positions(first),
+            self._positions(second),
+            self._positions(given),
+        )
+
+    def _positions(self, names: Any) -> Sequence[int]:
+        """Indices of one name or several."""
+        if isinstance(names, str | int):
+            names = [names]
+        if not isinstance(names, Iterable):
+            raise TypeError(f"variables must be a name or several, got {quoted(names)}")
+        return [self.position(name) for name in names]
+
+    def adjustment_sets(
+        self,
+        treatment: Name | Iterable[Name],
+        outcome: Name | Iterable[Name],
+        *,
+        latent: Name | Iterable[Name] = (),
+        required: Name | Iterable[Name] = (),
+        forbidden: Name | Iterable[Name] = (),
+        kind: Kind = "backdoor",
+        minimal: bool = True,
+        limit: int = 100,
+    ) -> AdjustmentSets:
+        """Find sets of variables by which an effect can be told from observation.
+
+        Parameters
+        ----------
+        treatment, outcome : name or iterable of names
+            What is set, and what it is to act on.
+        latent : name or iterable of names
+            Variables that are not observed, and hence in no set.
+        required, forbidden : name or iterable of names
+            Variables that every set holds, and that none does.
+        kind : {"backdoor", "complete", "frontdoor"}, default="backdoor"
+            The back-door criterion; the complete criterion for adjustment, which
+            allows descendants of the treatment that do no harm; or sets of mediators.
+        minimal : bool, default=True
+            Whether sets that hold another are left out.
+        limit : int, default=100
+            Most sets to list. Of sets to adjust for, a smallest is among them.
+
+        Returns
+        -------
+        AdjustmentSets
+            A sequence of frozensets, the smallest first; if it is empty, its
+            `open_path` is one that stays open whatever is observed.
+
+        Raises
+        ------
+        ValueError
+            If a variable does not exist, or is asked for in two roles.
+        """
+        task = self._adjustment(treatment, outcome, latent, required, forbidden)
+        names = self._node_names
+        return find_adjustment_sets(names, task, kind, minimal=minimal, limit=limit)
+
+    def is_adjustment_set(
+        self,
+        treatment: Name | Iterable[Name],
+        outcome: Name | Iterable[Name],
+        given: Name | Iterable[Name] = (),
+        *,
+        latent: Name | Iterable[Name] = (),
+        kind: Kind = "backdoor",
+    ) -> bool:
+        """Whether a set of variables meets a criterion; see `adjustment_sets`."""
+        task = self._adjustment(treatment, outcome, latent, (), ())
+        nodes = frozenset(self._positions(given))
+        if read_kind(kind) == "frontdoor":
+            return front_door_of(task).is_solved_by(nodes)
+        separation = replace(task, is_complete=kind == "complete").separation
+        return separation is not None and separation.is_solved_by(nodes)
+
+    def open_paths(
+        self,
+        treatment: Name | Iterable[Name],
+        outcome: Name | Iterable[Name],
+        given: Name | Iterable[Name] = (),
+        *,
+        causal: bool = False,
+        limit: int = 100,
+    ) -> list[OpenPath]:
+        """List paths along which two variables depend, others being observed.
+
+        Parameters
+        ----------
+        treatment, outcome : name or iterable of names
+            The ends.
+        given : name or iterable of names
+            What is observed.
+        causal : bool, default=False
+            Whether paths that are directed from the treatment to the outcome are
+            listed as well, not only those that bias its effect.
+        limit : int, default=100
+            Most paths to list.
+
+        Returns
+        -------
+        list of OpenPath
+            The shortest first.
+        """
+        task = self._adjustment(treatment, outcome, (), (), ())
+        graph = self.dag if causal else task.graph
+        observed = frozenset(self._positions(given))
+        trails = OpenTrails(graph, task.treatments, task.outcomes, observed)
+        found = sorted(islice(trails, limit), key=lambda trail: (len(trail), trail))
+        return [named_path(self._node_names, self.dag, trail) for trail in found]
+
+    def _adjustment(
+        self, treatment: Any, outcome: Any, latent: Any, required: Any, forbidden: Any
+    ) -> Adjustment:
+        """The question by indices; ValueError if roles contradict each other."""
+        roles = {
+            "treatment": frozenset(self._positions(treatment)),
+            "outcome": frozenset(self._positions(outcome)),
+            "latent": frozenset(self._positions(latent)),
+            "required": frozenset(self._positions(required)),
+            "forbidden": frozenset(self._positions(forbidden)),
+        }
+        for role in ("treatment", "outcome"):
+            if not roles[role]:
+                raise ValueError(f"{role} must name at least one variable")
+        compatible = {"latent", "forbidden"}
+        for role, nodes in roles.items():
+            for other, others in roles.items():
+                both = nodes & others
+                if role < other and both and {role, other} != compatible:
+                    name = quoted(self._node_names[min(both)])
+                    raise ValueError(f"{name} cannot be both {role} and {other}")
+        return Adjustment(
+            self.dag,
+            roles["treatment"],
+            roles["outcome"],
+            roles["latent"] | roles["forbidden"],
+            roles["required"],
+        )
 
 
 @dataclass(frozen=True, repr=False)
@@ -148,8 +348,7 @@ def find_adjustment_sets(
 
     ValueError if the kind is unknown, or the limit not an integer of at least 1.
     """
-    if not isinstance(limit, numbers.Integral) or limit < 1:
-        raise ValueError(f"limit must be an integer of at least 1, got {quoted(limit)}")
+    check_integer("limit", limit)
     task = replace(task, is_complete=read_kind(kind) == "complete")
     sets = _back_door_sets(task, minimal=minimal)
     if kind == "frontdoor":

@@ -136,9 +136,7 @@ def test_trees_and_grouped_tables_taken_apart_equal_enumeration(
             forms = random_forms(rng, SimpleNamespace(cpds=cpds))
             return ProductBuilder(cards, cpds).product(forms)
 
-        monkeypatch.setattr(
-            "bayleaf.inference.events.table_products.small_product", apart
-        )
+        monkeypatch.setattr("bayleaf.inference.exact_query.small_product", apart)
         evidence, likelihoods = possible_evidence(rng, network)
         joint = joint_table(network, likelihoods)
         wanted = sorted(some(rng, network))

@@ -8,14 +8,14 @@ from functools import cache
 import pytest
 
 from bayleaf.graph.dag import DAG, CycleError
-from bayleaf.graph.equivalence import (
+from bayleaf.graph.separation import d_separated
+from offenders import check_each
+from oracles.equivalence import (
     are_equivalent,
     essential_graph,
     immoralities,
     structural_hamming_distance,
 )
-from bayleaf.graph.separation import d_separated
-from offenders import check_each
 
 
 @cache
@@ -109,3 +109,8 @@ def test_the_distance_counts_pairs_joined_in_different_ways() -> None:
 def test_graphs_of_different_sizes_have_no_distance() -> None:
     with pytest.raises(ValueError, match="graphs of 1 and 2 nodes have no distance"):
         structural_hamming_distance(DAG(((),)), DAG(((), ())))
+
+
+def test_a_chain_and_a_collider_differ_in_both_arcs() -> None:
+    chain, collider = DAG(((), (0,), (1,))), DAG(((), (0, 2), ()))
+    assert structural_hamming_distance(chain, collider) == 2
