@@ -3,6 +3,8 @@
 # environment shares. Where no C++ compiler is found, the environment gets one (PyPI's
 # ziglang), whose first build takes a minute longer.
 PYTHON ?= python3
+# That of the environment with pandas 2.
+OTHER_PYTHON ?= $(PYTHON)
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --no-compile
@@ -112,7 +114,7 @@ pandas2: .venv-pandas2/installed
 	  .venv-pandas2/bin/python -m pytest -n 2 -m "not slow" $(TESTS)
 
 .venv-pandas2/installed: pyproject.toml | ready
-	@$(STEP) "Create the environment .venv-pandas2" "5 s" $(PYTHON) -m venv .venv-pandas2
+	@$(STEP) "Create the environment .venv-pandas2" "5 s" $(OTHER_PYTHON) -m venv .venv-pandas2
 	@$(STEP) -q "Install the requirements with pandas 2.3" "20 s" sh -c '\
 	  .venv-pandas2/bin/python -m pip install --quiet --upgrade pip "scikit-build-core>=0.11" && \
 	  .venv-pandas2/bin/python -m pip install --quiet --no-compile --no-build-isolation \
