@@ -31,10 +31,11 @@ test: $(VENV)/group-test
 	  $(BIN)/python -m pytest -n 2 -m "not slow" --durations=20 $(TESTS)
 
 # Other programs' packages are compared with ours in these tests, and the explorer is
-# used in a browser: the program chromium, where there is one.
+# used in a browser: the program chromium-headless-shell or chromium, where there is one.
+# One worker more than processors: browsers, databases and killed processes are waited for.
 slow: $(VENV)/group-test $(VENV)/group-peers $(VENV)/group-browser $(VENV)/group-notebook
-	@$(STEP) "Run the slow tests" "7 minutes" \
-	  $(BIN)/python -m pytest -n 2 --dist loadscope -m "slow and not long" --durations=20 $(TESTS)
+	@$(STEP) "Run the slow tests" "5 minutes" \
+	  $(BIN)/python -m pytest -n 3 --dist loadscope -m "slow and not long" --durations=20 $(TESTS)
 
 # More data, peers and seeds than every change can wait for. Spark needs java.
 long: $(VENV)/group-test $(VENV)/group-peers $(VENV)/group-browser $(VENV)/group-notebook $(VENV)/group-spark
