@@ -97,7 +97,7 @@ def give_up(reason: str) -> None:
 def browser() -> Iterator[Any]:
     """Chromium, driven by Playwright.
 
-    Without its own windows it opens a page in a third of the processor's time.
+    The headless shell opens a page in a third of the processor time.
     """
     try:
         from playwright.sync_api import sync_playwright
