@@ -3,6 +3,8 @@
 # environment shares. Where no C++ compiler is found, the environment gets one (PyPI's
 # ziglang), whose first build takes a minute longer.
 PYTHON ?= python3
+# That of the environment with pandas 2.
+OTHER_PYTHON ?= $(PYTHON)
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --no-compile
@@ -29,10 +31,11 @@ test: $(VENV)/group-test
 	  $(BIN)/python -m pytest -n 2 -m "not slow" --durations=20 $(TESTS)
 
 # Other programs' packages are compared with ours in these tests, and the explorer is
-# used in a browser: the program chromium, where there is one.
+# used in a browser: the program chromium-headless-shell or chromium, where there is one.
+# One worker more than processors: browsers, databases and killed processes are waited for.
 slow: $(VENV)/group-test $(VENV)/group-peers $(VENV)/group-browser $(VENV)/group-notebook
-	@$(STEP) "Run the slow tests" "7 minutes" \
-	  $(BIN)/python -m pytest -n 2 --dist loadscope -m "slow and not long" --durations=20 $(TESTS)
+	@$(STEP) "Run the slow tests" "5 minutes" \
+	  $(BIN)/python -m pytest -n 3 --dist loadscope -m "slow and not long" --durations=20 $(TESTS)
 
 # More data, peers and seeds than every change can wait for. Spark needs java.
 long: $(VENV)/group-test $(VENV)/group-peers $(VENV)/group-browser $(VENV)/group-notebook $(VENV)/group-spark
@@ -112,7 +115,7 @@ pandas2: .venv-pandas2/installed
 	  .venv-pandas2/bin/python -m pytest -n 2 -m "not slow" $(TESTS)
 
 .venv-pandas2/installed: pyproject.toml | ready
-	@$(STEP) "Create the environment .venv-pandas2" "5 s" $(PYTHON) -m venv .venv-pandas2
+	@$(STEP) "Create the environment .venv-pandas2" "5 s" $(OTHER_PYTHON) -m venv .venv-pandas2
 	@$(STEP) -q "Install the requirements with pandas 2.3" "20 s" sh -c '\
 	  .venv-pandas2/bin/python -m pip install --quiet --upgrade pip "scikit-build-core>=0.11" && \
 	  .venv-pandas2/bin/python -m pip install --quiet --no-compile --no-build-isolation \

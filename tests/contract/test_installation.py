@@ -27,13 +27,13 @@ sys.meta_path[:] = [
 ]
 """
 
-_LARGE_FITS = """
+_FITS = """
 import numpy as np
 from bayleaf.classifiers import CLASSIFIERS
 
 rng = np.random.default_rng(0)
-X = rng.integers(3, size=(24_000, 8))
-y = (X[:, 0] + rng.integers(2, size=24_000)) % 3
+X = rng.integers(3, size=(3_000, 8))
+y = (X[:, 0] + rng.integers(2, size=3_000)) % 3
 numbers = X + rng.random(X.shape)
 for kind in CLASSIFIERS.values():
     for table in (X, numbers):
@@ -131,7 +131,7 @@ def test_an_installation_that_cannot_be_written_to_works(tmp_path: Path) -> None
         "XDG_CACHE_HOME": str(blocked),
         "HOME": str(blocked),
     }
-    found = _run(_LARGE_FITS, package.parent, **environment)
+    found = _run(_FITS, package.parent, **environment)
     assert sorted(tmp_path.rglob("*")) == before
-    assert found == _run(_LARGE_FITS, _source_folder())
+    assert found == _run(_FITS, _source_folder())
     assert found.count("Classifier") >= 8

@@ -74,6 +74,7 @@ def test_the_number_is_that_of_all_sets(kind: str) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_number_of_many_rows_is_that_of_all_sets(kind: str) -> None:
     cases = itertools.product([kind], (0.0, 0.3), (2, 3))
@@ -234,7 +235,12 @@ def by_pairs(predictor: Predictor, codes: Codes, kind: str) -> int | None:
 
 
 @pytest.mark.parametrize(
-    ("n_tables", "n_rows"), [(1, 3), pytest.param(9, 7, marks=pytest.mark.slow)]
+    ("n_tables", "n_rows"),
+    [
+        (1, 3),
+        pytest.param(4, 5, marks=pytest.mark.slow),
+        pytest.param(9, 7, marks=[pytest.mark.slow, pytest.mark.long]),
+    ],
 )
 @pytest.mark.parametrize(
     "kind", ["nb", "tan", "kdb", "aode", "auto", "auto+", "hnb", "mixture"]

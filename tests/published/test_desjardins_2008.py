@@ -331,8 +331,19 @@ def test_a_committed_cell_of_nursery_is_reproduced(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", SETS)
-@pytest.mark.parametrize("method", ["ABS-Lf hamming", "TABS-G hamming", "TCPT merged"])
+@pytest.mark.parametrize(
+    ("name", "method"),
+    [
+        pytest.param(
+            name,
+            method,
+            # As long as all others together.
+            marks=[pytest.mark.long] * ((name, method) == ("adult", "TCPT merged")),
+        )
+        for name in SETS
+        for method in ("ABS-Lf hamming", "TABS-G hamming", "TCPT merged")
+    ],
+)
 def test_a_committed_cell_is_reproduced(
     results: Results, data_folder: Path, name: str, method: str
 ) -> None:

@@ -16,13 +16,18 @@ from oracles.three_tables import holed, tables
 N_ROWS, N_SCORED = 200, 20
 # Of many networks, all of which the reference goes through row by row.
 N_FEATURES = {"a2de": 5, "auto": 5}
-MARKS = {"mushroom": [pytest.mark.slow, pytest.mark.long], "adult": [pytest.mark.slow]}
+SLOW, LONG = [pytest.mark.slow], [pytest.mark.slow, pytest.mark.long]
+
+
+def _marks(name: str, table: str) -> list[pytest.MarkDecorator]:
+    """Mark wide tables, and methods of many networks, of which variants are quick."""
+    if table == "heart":
+        return SLOW if name in COSTLY else []
+    return LONG if table == "mushroom" or name in COSTLY else SLOW
+
+
 CASES = [
-    pytest.param(
-        name,
-        table,
-        marks=[pytest.mark.slow] if name in COSTLY else MARKS.get(table, []),
-    )
+    pytest.param(name, table, marks=_marks(name, table))
     for table in ("heart", "mushroom", "adult")
     for name in KINDS
 ]
@@ -63,7 +68,11 @@ def test_a_model_is_the_sum_of_its_terms(name: str, table: str) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    [name for name, kind in KINDS.items() if "fit_prior" in kind().get_params()],
+    [
+        pytest.param(name, marks=_marks(name, "heart"))
+        for name, kind in KINDS.items()
+        if "fit_prior" in kind().get_params()
+    ],
 )
 def test_a_uniform_prior_is_part_of_the_program(name: str) -> None:
     _check(name, "heart", fit_prior=False)

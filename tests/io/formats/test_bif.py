@@ -64,12 +64,18 @@ def assert_same(first: BayesianNetwork, second: BayesianNetwork) -> None:
 LARGE = {"barley", "diabetes", "link", "mildew", "pathfinder", "pigs"} | {
     name for name in PUBLISHED if name.startswith("munin")
 }
+# As large as the whole network, of which these are parts.
+MORE_OF_MUNIN = {"munin2", "munin3", "munin4"}
 
 
 @pytest.mark.parametrize(
     "name",
     [
-        pytest.param(name, marks=[pytest.mark.slow] if name in LARGE else [])
+        pytest.param(
+            name,
+            marks=[pytest.mark.slow] * (name in LARGE)
+            + [pytest.mark.long] * (name in MORE_OF_MUNIN),
+        )
         for name in PUBLISHED
     ],
 )
@@ -85,9 +91,10 @@ def test_a_published_network_is_read_and_comes_back_bit_for_bit(
 
 @pytest.mark.slow
 def test_munin_is_read_in_under_five_seconds(data_folder: Path) -> None:
-    start = time.perf_counter()
+    # Of processor time, whoever else is at work.
+    start = time.process_time()
     read_network(data_folder / "networks" / "munin.bif")
-    assert time.perf_counter() - start < 5
+    assert time.process_time() - start < 5
 
 
 HEAD = """network "two coins" {
