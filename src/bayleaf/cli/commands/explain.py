@@ -255,8 +255,8 @@ def _notes(
                 )
                 for row in range(codes.n_rows)
             ]
-    for key, found in results.items():
-        yield [_Note(key, one.to_dict(), one.to_text()) for one in found]
+    for key, rows in results.items():
+        yield [_Note(key, row.to_dict(), row.to_text()) for row in rows]
 
 
 def _mutable(predictor: Predictor, immutable: Sequence[str]) -> list[str | int]:

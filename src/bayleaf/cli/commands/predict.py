@@ -16,6 +16,8 @@ from bayleaf.wording import counted
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from bayleaf.predictions.prediction_files import Score
+
 
 def predict(
     model: ModelFile,
@@ -48,9 +50,7 @@ def predict(
         Whether CSV has an apostrophe before a predicted label that a spreadsheet
         would take for a formula, such as =1+1.
     """
-    from bayleaf.cli.csv_reading import called
     from bayleaf.cli.table_reading import encode_batch, is_many_files, read_batches
-    from bayleaf.cli.table_writing import writing
     from bayleaf.io import read_model
     from bayleaf.predictions.prediction_files import (
         parts_of,
@@ -74,7 +74,7 @@ def predict(
         codes = encoded.codes
         return with_numbers(predictor.model, absolute, codes, batch, probabilities)
 
-    with progress() as work:
+    with progress():
         if is_many_files(data):
             parts = parts_of(files_of(data), data, partial(read_batches, form=form))
             digest = hashlib.sha256(model.read_bytes()).hexdigest()
@@ -83,14 +83,8 @@ def predict(
             files = counted(written.n_files, "file")
             print(f"{files} predicted into {Path(output)}", file=sys.stderr)
         else:
-            n_rows = 0
-            with writing(output, ["prediction"] if safe_csv else []) as write:
-                for batch in read_batches(data, form):
-                    write(score(batch, data, n_rows))
-                    n_rows += batch.num_rows
-                    work.say(f"{n_rows:,} rows predicted")
-                if n_rows == 0:
-                    raise ValueError(f"{called(data)} has no rows")
+            guarded = ["prediction"] if safe_csv else []
+            _predict_file(score, data, form, output, guarded)
     for name, count in unknown.items():
         print(
             f"bayleaf: column {name}: {count} cells hold values not seen in training "
@@ -98,3 +92,22 @@ def predict(
             file=sys.stderr,
         )
     return 0
+
+
+def _predict_file(
+    score: Score, data: str, form: FileFormat | None, output: str, guarded: list[str]
+) -> None:
+    """Predict one file into another."""
+    from bayleaf.cli.csv_reading import called
+    from bayleaf.cli.table_reading import read_batches
+    from bayleaf.cli.table_writing import writing
+    from bayleaf.progress import Work
+
+    n_rows, work = 0, Work()
+    with writing(output, guarded) as write:
+        for batch in read_batches(data, form):
+            write(score(batch, data, n_rows))
+            n_rows += batch.num_rows
+            work.say(f"{n_rows:,} rows predicted")
+        if n_rows == 0:
+            raise ValueError(f"{called(data)} has no rows")

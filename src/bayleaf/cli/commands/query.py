@@ -242,14 +242,14 @@ def _probable_states(
 ) -> Answer:
     """The most probable states of some variables together, or of all of them."""
     if names is None:
-        states, found = network.most_probable_explanation(known)
+        states, score = network.most_probable_explanation(known)
         key, text = "log_joint_probability", "log probability of all this together"
     else:
-        states, found = network.most_probable(names, known)
+        states, score = network.most_probable(names, known)
         key, text = "probability", "probability of these together"
     lines = _lines({name: shown_name(state) for name, state in states.items()})
-    values = {key: found, "states": {str(name): s for name, s in states.items()}}
-    return values, "\n".join([*lines, f"{text}: {found:.6g}"])
+    values = {key: score, "states": {str(name): s for name, s in states.items()}}
+    return values, "\n".join([*lines, f"{text}: {score:.6g}"])
 
 
 def _lines(texts: Mapping[Any, str]) -> list[str]:

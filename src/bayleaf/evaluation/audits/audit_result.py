@@ -209,10 +209,10 @@ def audit_tables(
                     (
                         group.name,
                         str(group.n_rows),
-                        percent(own.base_rate),
-                        percent(own.selection_rate),
+                        percent(rate.base_rate),
+                        percent(rate.selection_rate),
                     )
-                    for group, own in rates
+                    for group, rate in rates
                 ],
                 f"{by}: {label}, in per cent of rows",
             )
@@ -221,12 +221,12 @@ def audit_tables(
                 [
                     (
                         group.name,
-                        percent(own.true_positive_rate),
-                        percent(own.false_positive_rate),
-                        percent(own.positive_predictive_value),
-                        percent(own.negative_predictive_value),
+                        percent(rate.true_positive_rate),
+                        percent(rate.false_positive_rate),
+                        percent(rate.positive_predictive_value),
+                        percent(rate.negative_predictive_value),
                     )
-                    for group, own in rates
+                    for group, rate in rates
                 ],
                 f"{by}: {label}, errors in per cent",
             )
@@ -234,17 +234,17 @@ def audit_tables(
                 against = ", ".join(grouping.reference)
                 above = f"points more than {against}, and ratio of selected"
                 yield _differences(f"{by}: {label}, {above}", grouping.groups, label)
-            means = [own.mean_probability for _, own in rates]
+            means = [rate.mean_probability for _, rate in rates]
             yield Table(
                 ("group", "mean probability", "base rate", "gap"),
                 [
                     (
                         group.name,
                         "-" if mean is None else f"{100 * mean:.1f}",
-                        percent(own.base_rate),
-                        percent(own.calibration_gap),
+                        percent(rate.base_rate),
+                        percent(rate.calibration_gap),
                     )
-                    for (group, own), mean in zip(rates, means, strict=True)
+                    for (group, rate), mean in zip(rates, means, strict=True)
                 ],
                 f"{by}: probability of {label}, in per cent",
             )
