@@ -94,7 +94,6 @@ INSIDE: dict[str, list[tuple[str, ...]]] = {
     ],
     "models": [
         ("texts",),
-        ("network_parts",),
         ("network_structure",),
         ("bayesian_network",),
         ("latent_rules",),
@@ -102,7 +101,7 @@ INSIDE: dict[str, list[tuple[str, ...]]] = {
         ("class_model",),
         ("explanation",),
         ("predictor",),
-        ("networks", "latents"),
+        ("networks",),
         (REST,),
     ],
     "report": [("schema", "wording"), ("card",), (REST,)],

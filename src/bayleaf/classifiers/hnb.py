@@ -37,8 +37,7 @@ from bayleaf.latent.hierarchical_parameters import (
     tables_log_likelihood,
 )
 from bayleaf.models.hierarchical_naive_bayes import HierarchicalNaiveBayesModel
-from bayleaf.models.latent_rules import LatentReport
-from bayleaf.models.latents.latent_reports import rules_text
+from bayleaf.models.latent_rules import LatentReport, rules_text
 from bayleaf.models.networks.network_model import NetworkModel
 from bayleaf.search.latents.latent_search import (
     LatentSearchOptions,

@@ -16,7 +16,7 @@ from bayleaf.cpds.random_network import FamilyBank, RandomNetwork, pseudo_weight
 from bayleaf.cpds.smoothing import Smoothing
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
-from bayleaf.models.class_model import LogScores, ModelKind
+from bayleaf.models.class_model import ClassModel, LogScores
 from bayleaf.models.support.class_trees import ClassTrees
 from bayleaf.models.support.nested_distributions import AverageLevels, nested_terms
 from bayleaf.models.support.number_terms import (
@@ -48,7 +48,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class AveragedKDBModel(ModelKind):
+class AveragedKDBModel(ClassModel):
     """Scores that are a weighted sum of log-probabilities from several networks.
 
     The score of class c is ``base[c]`` plus, for feature i and depth j,
@@ -186,10 +186,9 @@ class AveragedKDBModel(ModelKind):
         cells = sum(network.counts.nbytes for network in self.networks)
         return self._bank.networks.size[0] + cells
 
-    @property
-    def log_likelihood_scope(self) -> str:
-        """What the training log-likelihood sums over."""
-        return "class given the features, each training row left out of the tables"
+    log_likelihood_scope = (
+        "class given the features, each training row left out of the tables"
+    )
 
     @property
     def arcs(self) -> list[tuple[int, int]]:

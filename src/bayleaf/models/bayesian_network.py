@@ -24,8 +24,12 @@ from bayleaf.inference.interventions.causal_questions import Interventions
 from bayleaf.inference.network_trees import NetworkTrees
 from bayleaf.inference.queries import Inference
 from bayleaf.inference.states import position_of
-from bayleaf.models.network_parts import Name, dag_of, variable_of
-from bayleaf.models.network_structure import NetworkStructure
+from bayleaf.models.network_structure import (
+    Name,
+    NetworkStructure,
+    dag_of,
+    variable_of,
+)
 from bayleaf.models.texts.html_summary import arc_text, drawing_of, facts_html
 from bayleaf.models.texts.network_text import distribution_text, network_text
 from bayleaf.wording import brief, brief_names, counted, name_list, plain, quoted

@@ -20,7 +20,7 @@ from bayleaf.graph.dag import DAG
 from bayleaf.inference.factors import Factor, FusedTables
 from bayleaf.inference.log_sums import log_sum_exp
 from bayleaf.models.bayesian_network import BayesianNetwork
-from bayleaf.models.class_model import LogScores, ModelKind, sum_out
+from bayleaf.models.class_model import ClassModel, LogScores, sum_out
 from bayleaf.models.explanation import Explanation, base_fields, wrapped
 from bayleaf.models.support.support_counts import (
     Fact,
@@ -46,7 +46,7 @@ _STATES_SHOWN = 3
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class LatentClassModel(ModelKind):
+class LatentClassModel(ClassModel):
     """P(component) P(class | component) times P(feature | class, component).
 
     The tables of the features depend on both class and component, so that every class
@@ -107,10 +107,7 @@ class LatentClassModel(ModelKind):
         per_class = self.n_components - 1 + self.n_components * states
         return n_classes - 1 + n_classes * per_class
 
-    @property
-    def log_likelihood_scope(self) -> str:
-        """What the training log-likelihood sums over."""
-        return "training rows, components and missing cells summed out"
+    log_likelihood_scope = "training rows, components and missing cells summed out"
 
     @property
     def arcs(self) -> list[tuple[int, int]]:

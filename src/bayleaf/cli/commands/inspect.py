@@ -168,7 +168,7 @@ def _show_importance(
 
 def _show_rules(model: ClassModel, *, as_json: bool) -> None:
     """Print what the states of the latent variables mean."""
-    from bayleaf.models.latents.latent_reports import rules_text
+    from bayleaf.models.latent_rules import rules_text
 
     reports = model.latent_reports
     if reports is None:

@@ -16,7 +16,7 @@ from bayleaf.cpds.given_tables import check_shape
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
 from bayleaf.models.bayesian_network import BayesianNetwork
-from bayleaf.models.class_model import LogScores, ModelKind, sum_out
+from bayleaf.models.class_model import ClassModel, LogScores, sum_out
 from bayleaf.models.networks.network_model import NetworkModel
 from bayleaf.models.support.number_terms import WeightedLinearFamilies, odds_between
 from bayleaf.models.support.support_counts import SupportCounts
@@ -28,7 +28,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class HybridNetworkModel(ModelKind):
+class HybridNetworkModel(ClassModel):
     """Class scores from a conditional linear-Gaussian network.
 
     Nominal features have the class and nominal parents, and tables; numbers have the

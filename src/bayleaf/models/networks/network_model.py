@@ -18,7 +18,7 @@ from bayleaf.data.domain import Domain
 from bayleaf.inference.factors import Eliminator, Factor, FusedTables
 from bayleaf.inference.row_densities import log_densities
 from bayleaf.models.bayesian_network import BayesianNetwork
-from bayleaf.models.class_model import LogScores, ModelKind
+from bayleaf.models.class_model import ClassModel, LogScores
 from bayleaf.models.support.drawn_networks import (
     cpd_shape,
     drawn_cpds,
@@ -40,7 +40,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ClassNetwork(ModelKind):
+class ClassNetwork(ClassModel):
     """Base of class models that are one network, whose last variable is the class.
 
     Features are in the order of the codes.
@@ -59,16 +59,6 @@ class ClassNetwork(ModelKind):
     def domain(self) -> Domain:
         """Features, then the class."""
         return self.network.domain
-
-    @property
-    def n_parameters(self) -> int:
-        """Number of free parameters."""
-        return self.network.n_parameters
-
-    @property
-    def arcs(self) -> list[tuple[int, int]]:
-        """All (parent, child) pairs of indices, by child."""
-        return list(self.network.dag.arcs)
 
     def feature_parents(self, feature: int) -> Sequence[int]:
         """Features among the parents of a feature."""
@@ -158,10 +148,7 @@ class NetworkModel(ClassNetwork):
         """Prior probability of each class, shape (n_classes,)."""
         return self.network.cpds[-1].probabilities
 
-    @property
-    def log_likelihood_scope(self) -> str:
-        """What the training log-likelihood sums over."""
-        return "observed families of the training rows"
+    log_likelihood_scope = "observed families of the training rows"
 
     @property
     def left_out_families(self) -> tuple[Family, ...]:
@@ -280,10 +267,7 @@ class NetworkPosteriorModel(ClassNetwork):
         """Prior probability of each class, shape (n_classes,)."""
         return self._own_prior if self.given_prior is None else self.given_prior
 
-    @property
-    def log_likelihood_scope(self) -> str:
-        """What the training log-likelihood sums over."""
-        return "training rows"
+    log_likelihood_scope = "training rows"
 
     @cached_property
     def _own_prior(self) -> Floats:
@@ -345,7 +329,7 @@ class NetworkPosteriorModel(ClassNetwork):
         return super().table(variable)
 
     @property
-    def terms(self) -> tuple[Term, ...]:
+    def terms(self) -> Sequence[Term]:
         """The network, and what the given prior adds."""
         terms = super().terms
         if self.given_prior is None:
@@ -364,7 +348,7 @@ class NetworkPosteriorModel(ClassNetwork):
         """Class log scores under draws, which change the network's own prior too."""
         if self.given_prior is None:
             return super().sample_log_scores(codes, support, n_draws, rng)
-        return ModelKind.sample_log_scores(self, codes, support, n_draws, rng)
+        return ClassModel.sample_log_scores(self, codes, support, n_draws, rng)
 
     def with_class_prior(self, class_prior: Floats) -> NetworkPosteriorModel:
         """Return the same model under another class prior, shape (n_classes,)."""
