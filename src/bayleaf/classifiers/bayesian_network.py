@@ -32,7 +32,6 @@ from bayleaf.latent.structure_learning import (
 from bayleaf.models.networks.network_model import NetworkPosteriorModel
 from bayleaf.models.networks.structured_network import network_from_structures
 from bayleaf.search.left_out.temperature import best_temperature
-from bayleaf.search.structure import Move
 
 # Folds that calibration holds out in turn.
 _N_FOLDS = 5
@@ -70,17 +69,7 @@ class BayesianNetworkClassifier(StructureParameters, BayesianClassifier):
     probability tables. Computational Intelligence 24, 1-22.
     """
 
-    score_: float
-    trace_: tuple[Move, ...]
-    _learned_temperature: float | None
-
-    def __init__(
-        self,
-        *,
-        random_state: Any = None,
-        **shared: Any,
-    ) -> None:
-        super().__init__(random_state=random_state, **shared)
+    random_state: Any = None
 
     def _check(self) -> None:
         check_structure(self)
@@ -104,8 +93,8 @@ class BayesianNetworkClassifier(StructureParameters, BayesianClassifier):
         if self.class_prior is not None or not self.fit_prior:
             prior = self._class_prior(counts, self.smoothing_)
             model = model.with_class_prior(prior)
-        self._learned_temperature = None
         if self.calibration is not None:
+            # The class may be a parent or a child, so whole folds are held out.
             self._learned_temperature = _held_out_temperature(
                 counts.rows(), learned, model, options
             )
@@ -113,10 +102,6 @@ class BayesianNetworkClassifier(StructureParameters, BayesianClassifier):
             learned.network, counts, self.n_jobs, max_table_cells=cells
         )
         return Learned(model, fitted)
-
-    def _left_out_temperature(self) -> float | None:
-        # The class may be a parent or a child, so whole folds are held out.
-        return self._learned_temperature
 
     @property
     def edges_(self) -> list[tuple[str | int, str | int]]:

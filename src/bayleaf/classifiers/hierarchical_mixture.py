@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, cast
 
 import numpy as np
@@ -30,7 +31,6 @@ from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
 from bayleaf.data.shuffled_rows import merged_rows
 from bayleaf.latent.architecture_growth import (
-    Growth,
     deal_folds,
     grow_architecture,
 )
@@ -122,43 +122,19 @@ class HierarchicalMixtureNBClassifier(BayesianClassifier):
     University, UU-CS-2003-003.
     """
 
-    lacks = ("smoothing",)
+    lacks = MappingProxyType({"smoothing": "set gamma, where its counters start"})
 
-    learning_curves_: tuple[tuple[float, ...], ...]
-    growth_: Growth
-
-    def __init__(
-        self,
-        *,
-        architecture: Sequence[int] | str = (2, 2),
-        learning: str = ONLINE,
-        expert: Any = None,
-        n_mixtures: int = 1,
-        n_passes: int = 5,
-        sigma: float = 0.1,
-        gamma: float = 0.1,
-        noise: float = 0.01,
-        missing_denominator: str = "rows_with_value",
-        deduplicate_rows: bool = True,
-        random_state: Any = None,
-        **shared: Any,
-    ) -> None:
-        if "smoothing" in shared:
-            raise TypeError(
-                f"{type(self).__name__} has no smoothing; set gamma, where its "
-                "counters start"
-            )
-        super().__init__(random_state=random_state, **shared)
-        self.architecture = architecture
-        self.learning = learning
-        self.expert = expert
-        self.n_mixtures = n_mixtures
-        self.n_passes = n_passes
-        self.sigma = sigma
-        self.gamma = gamma
-        self.noise = noise
-        self.missing_denominator = missing_denominator
-        self.deduplicate_rows = deduplicate_rows
+    architecture: Sequence[int] | str = (2, 2)
+    learning: str = ONLINE
+    expert: Any = None
+    n_mixtures: int = 1
+    n_passes: int = 5
+    sigma: float = 0.1
+    gamma: float = 0.1
+    noise: float = 0.01
+    missing_denominator: str = "rows_with_value"
+    deduplicate_rows: bool = True
+    random_state: Any = None
 
     def _check(self) -> None:
         check_mixture(self)
@@ -192,8 +168,8 @@ class HierarchicalMixtureNBClassifier(BayesianClassifier):
             prior = self._class_prior(counts, self.smoothing_)
         kind = HierarchicalMixtureModel if self.expert is None else ExpertMixtureModel
         model = kind(domain, architecture, starts, prior)
-        self._learned_temperature = None
         if self.calibration is not None:
+            # Every row leaves its trace in all counters, so whole folds are held out.
             self._learned_temperature = self._held_out_temperature(codes, model, rng)
         return Learned(model, _log_likelihood(model, codes))
 
@@ -273,10 +249,6 @@ class HierarchicalMixtureNBClassifier(BayesianClassifier):
             scores[tested] = other.class_log_scores(codes.rows(tested))
         own = codes.column(codes.n_variables - 1).astype(np.intp)
         return best_temperature(scores, own, codes.weights)
-
-    def _left_out_temperature(self) -> float | None:
-        # Every row leaves its trace in all counters, so whole folds are held out.
-        return self._learned_temperature
 
     def _check_size(self, domain: Domain, architecture: tuple[int, ...]) -> None:
         """Raise before learning if the tables would be too large."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import numbers
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -96,22 +96,11 @@ class KDBClassifier(EdgeParameters, HybridNetworkClassifier):
     chooses_structure = True
     monotone_parents = True
 
-    def __init__(
-        self,
-        *,
-        k: int | str = 1,
-        max_k: int = 5,
-        theta: float | str | None = None,
-        theta_unit: str = "nats",
-        n_features: int | str | None = None,
-        **shared: Any,
-    ) -> None:
-        super().__init__(**shared)
-        self.k = k
-        self.max_k = max_k
-        self.theta = theta
-        self.theta_unit = theta_unit
-        self.n_features = n_features
+    k: int | str = 1
+    max_k: int = 5
+    theta: float | str | None = None
+    theta_unit: str = "nats"
+    n_features: int | str | None = None
 
     def _check(self) -> None:
         check_count("max_k", self.max_k, 0)

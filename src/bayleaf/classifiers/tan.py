@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -55,9 +53,7 @@ class TANClassifier(EdgeParameters, HybridNetworkClassifier):
     chooses_structure = True
     monotone_parents = True
 
-    def __init__(self, *, theta: float | None = None, **shared: Any) -> None:
-        super().__init__(**shared)
-        self.theta = theta
+    theta: float | None = None
 
     def _check(self) -> None:
         check_threshold("theta", self.theta)

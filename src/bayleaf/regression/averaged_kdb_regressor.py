@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -16,21 +17,28 @@ from bayleaf.classifiers.shared.table_estimator import TableEstimator
 from bayleaf.classifiers.shared.training import WeightedRows, n_rows
 from bayleaf.counts.threads import thread_count
 from bayleaf.cpds.smoothing import Smoothing
+from bayleaf.data.codes import Codes
 from bayleaf.data.encoder_learning import Discretizer
 from bayleaf.data.random_state import random_generator
-from bayleaf.data.table_encoder import TableEncoder
-from bayleaf.data.tables.frames import to_columns
+from bayleaf.data.tables.frames import row_labels, to_columns
 from bayleaf.io.native.model_file import SavedModel
 from bayleaf.models.fit_stamp import FitStamp
-from bayleaf.models.interval_target import IntervalTargetModel
+from bayleaf.models.interval_target import (
+    TargetDistributions,
+    checked_coverage,
+    checked_levels,
+)
+from bayleaf.models.texts.expectation import ExpectationExplanation, ExpectationShape
 from bayleaf.regression.learned_head import LeftOut
 from bayleaf.regression.learning import TargetTask
-from bayleaf.regression.predicting import ABSOLUTE, SQUARED, PredictsDistributions
 from bayleaf.regression.summary import RegressionSummary
 from bayleaf.regression.target_intervals import checked_target, target_name
+from bayleaf.wording import name_list, quoted
 
 Floats = NDArray[np.float64]
-LOSSES = SQUARED, ABSOLUTE
+SQUARED, ABSOLUTE = LOSSES = ("squared", "absolute")
+# Most rows that a shape is averaged over.
+_SHAPE_ROWS = 200
 # Parameters that are not handed on as they are.
 _OWN = *("n_intervals", "trees", "loss"), *("verbose", "weight_scale", "random_state")
 # Rows that an interval should have at least, and the numbers that are tried.
@@ -40,7 +48,6 @@ _CANDIDATES = (8, 16)
 
 class AveragedKDBRegressor(
     RegressorMixin,  # type: ignore[misc]
-    PredictsDistributions,
     TableEstimator,
 ):
     """Predictive distribution of a number, every expectation explained by features.
@@ -141,43 +148,19 @@ class AveragedKDBRegressor(
     (2, 2)
     """
 
-    encoder_: TableEncoder
-    model_: IntervalTargetModel
-
-    def __init__(
-        self,
-        *,
-        n_intervals: int | None = None,
-        trees: bool = True,
-        loss: str = SQUARED,
-        n_networks: int = 16,
-        max_parents: int = 4,
-        linear_families: bool = True,
-        correction: bool = True,
-        max_rows: int = 12000,
-        n_bins: int | None = None,
-        smoothing: str | Smoothing = "dirichlet",
-        discretizer: Any = None,
-        missing: str = "state",
-        random_state: Any = None,
-        **shared: Any,
-    ) -> None:
-        super().__init__(
-            smoothing=smoothing,
-            discretizer=discretizer,
-            missing=missing,
-            random_state=random_state,
-            **shared,
-        )
-        self.n_intervals = n_intervals
-        self.trees = trees
-        self.loss = loss
-        self.n_networks = n_networks
-        self.max_parents = max_parents
-        self.linear_families = linear_families
-        self.correction = correction
-        self.max_rows = max_rows
-        self.n_bins = n_bins
+    n_intervals: int | None = None
+    trees: bool = True
+    loss: str = SQUARED
+    n_networks: int = 16
+    max_parents: int = 4
+    linear_families: bool = True
+    correction: bool = True
+    max_rows: int = 12000
+    n_bins: int | None = None
+    smoothing: str | Smoothing = "dirichlet"
+    discretizer: Any = None
+    missing: str = "state"
+    random_state: Any = None
 
     def _check(self) -> None:
         if self.n_intervals is not None:
@@ -306,3 +289,127 @@ class AveragedKDBRegressor(
         self.model_ = saved.model
         self.left_out_crps_ = saved.left_out_crps
         self.left_out_coverage_ = saved.left_out_coverage
+
+    def _codes(self, X: Any) -> Codes:
+        """Codes of a table with the columns of training."""
+        check_is_fitted(self, "model_")
+        encoded = self.encoder_.transform(self._parts_as_fitted(X))
+        self._last_unknown = encoded.unknown
+        return encoded.codes
+
+    def predict(self, X: Any) -> Floats:
+        """Mean of each row's distribution or, with ``loss="absolute"``, its median.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            In the target's unit, within the range of training.
+        """
+        found = self.predict_distribution(X)
+        return found.mean if self.loss == SQUARED else found.median
+
+    def predict_distribution(self, X: Any) -> TargetDistributions:
+        """The predictive distribution of each row.
+
+        Returns
+        -------
+        TargetDistributions
+            Its `mean`, `variance`, `quantiles`, `interval`, `cdf` and `crps`.
+        """
+        codes = self._codes(X)
+        return self.model_.distributions(codes)
+
+    def predict_quantiles(self, X: Any, levels: Any = (0.05, 0.5, 0.95)) -> Floats:
+        """Quantiles of each row's distribution.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_features)
+            The rows.
+        levels : array-like of shape (n_levels,), default=(0.05, 0.5, 0.95)
+            From 0 to 1.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_levels)
+            In the target's unit.
+        """
+        wanted = checked_levels(levels)
+        return self.predict_distribution(X).quantiles(wanted)
+
+    def predict_interval(self, X: Any, coverage: float = 0.9) -> Floats:
+        """The interval that holds the number with some probability.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_features)
+            The rows.
+        coverage : float, default=0.9
+            Its probability; the rest lies on both sides alike.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, 2)
+            In the target's unit.
+        """
+        share = checked_coverage(coverage)
+        return self.predict_distribution(X).interval(share)
+
+    def explain(self, X: Any) -> list[ExpectationExplanation]:
+        """Split each row's expectation into what its features add.
+
+        Whatever `loss` is, the mean is explained. All features are turned up together,
+        from nothing to what they say, and the expectation's changes on the way are
+        added up by feature (Aumann and Shapley 1974).
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_features)
+            One or more rows.
+
+        Returns
+        -------
+        list of ExpectationExplanation
+            Baseline and terms of each add up to its expectation.
+        """
+        codes = self._codes(X)
+        found = self.model_.explain(codes)
+        labels = row_labels(X)
+        if labels is None:
+            return found
+        return [replace(one, row=label) for one, label in zip(found, labels)]
+
+    def shape(self, feature: str | int, X: Any) -> ExpectationShape:
+        """The mean expectation of rows where one feature is set, state by state.
+
+        The partial dependence of Friedman (2001, section 8.2).
+
+        Parameters
+        ----------
+        feature : str or int
+            Name of the feature.
+        X : table of shape (n_rows, n_features)
+            Rows that stand for those to come; of more than 200, as many are taken at
+            even distances.
+
+        Returns
+        -------
+        ExpectationShape
+            A step curve for a numeric feature, bars for a nominal one, with the number
+            of training rows behind each step.
+
+        Raises
+        ------
+        ValueError
+            If there is no such feature.
+        """
+        codes = self._codes(X)
+        names = self.model_.intervals.domain.names[:-1]
+        if feature not in names:
+            raise ValueError(
+                f"there is no feature {quoted(feature)}; the features are "
+                f"{name_list(names)}"
+            )
+        n_taken = min(codes.n_rows, _SHAPE_ROWS)
+        rows = np.linspace(0, codes.n_rows - 1, n_taken).round().astype(np.intp)
+        return self.model_.feature_shape(names.index(feature), codes.rows(rows))

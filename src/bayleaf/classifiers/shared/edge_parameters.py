@@ -10,6 +10,7 @@ from bayleaf.classifiers.shared.monotone import (
     keeps_parents,
     monotone_features,
 )
+from bayleaf.classifiers.shared.parameters import Parameters
 from bayleaf.cpds.random_network import RandomNetwork
 from bayleaf.data.domain import Domain
 from bayleaf.search.constraints import Constraints, Edge
@@ -18,7 +19,7 @@ from bayleaf.wording import near_names, quoted
 Name = str | int
 
 
-class EdgeParameters:
+class EdgeParameters(Parameters):
     """Arcs that a learned structure must and must not have, as parameters.
 
     Stands before `TableEstimator` among the bases of an estimator, whose parameters
@@ -35,18 +36,9 @@ class EdgeParameters:
         earlier one. Columns that none of them names are free.
     """
 
-    def __init__(
-        self,
-        *,
-        required_edges: Any = (),
-        forbidden_edges: Any = (),
-        tiers: Any = (),
-        **shared: Any,
-    ) -> None:
-        super().__init__(**shared)
-        self.required_edges = required_edges
-        self.forbidden_edges = forbidden_edges
-        self.tiers = tiers
+    required_edges: Any = ()
+    forbidden_edges: Any = ()
+    tiers: Any = ()
 
 
 def check_edge_parameters(estimator: Any) -> None:

@@ -65,40 +65,20 @@ class StructureParameters(EdgeParameters):
     it passes on. `BayesianNetworkEstimator` says what each one means.
     """
 
-    def __init__(
-        self,
-        *,
-        local_structure: str = TABLE,
-        abstraction: str | None = None,
-        local_score: str | LocalScore = "mdl",
-        hierarchies: Any = None,
-        linkage: str = "information",
-        linkage_arity: str = "binary",
-        n_restarts: int = 2,
-        tree_search: str = "regrowing",
-        merge_leaves: bool = False,
-        penalty_weight: float = 1.0,
-        max_parents: int | None = None,
-        arc_prior: Any = None,
-        time_limit: float | None = None,
-        cache_size: int = 200_000,
-        **shared: Any,
-    ) -> None:
-        super().__init__(**shared)
-        self.local_structure = local_structure
-        self.abstraction = abstraction
-        self.local_score = local_score
-        self.hierarchies = hierarchies
-        self.linkage = linkage
-        self.linkage_arity = linkage_arity
-        self.n_restarts = n_restarts
-        self.tree_search = tree_search
-        self.merge_leaves = merge_leaves
-        self.penalty_weight = penalty_weight
-        self.max_parents = max_parents
-        self.arc_prior = arc_prior
-        self.time_limit = time_limit
-        self.cache_size = cache_size
+    local_structure: str = TABLE
+    abstraction: str | None = None
+    local_score: str | LocalScore = "mdl"
+    hierarchies: Any = None
+    linkage: str = "information"
+    linkage_arity: str = "binary"
+    n_restarts: int = 2
+    tree_search: str = "regrowing"
+    merge_leaves: bool = False
+    penalty_weight: float = 1.0
+    max_parents: int | None = None
+    arc_prior: Any = None
+    time_limit: float | None = None
+    cache_size: int = 200_000
 
 
 def check_structure(estimator: Any) -> None:
