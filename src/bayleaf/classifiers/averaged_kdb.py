@@ -15,7 +15,6 @@ from bayleaf.classifiers.shared.base import BayesianClassifier
 from bayleaf.classifiers.shared.edge_parameters import (
     EdgeParameters,
     check_counted,
-    check_edge_parameters,
     check_most_required,
     rooted_constraints,
 )
@@ -203,7 +202,6 @@ class AveragedKDBClassifier(EdgeParameters, BayesianClassifier):
                 "missing='marginalize' is not possible for averaged KDB, which cannot "
                 "sum a feature out; use missing='state' or 'error', or another model"
             )
-        check_edge_parameters(self)
         if self.smoothing != AUTO:
             PseudoCounts.from_rule(resolve_smoothing(self.smoothing), np.ones(1))
 

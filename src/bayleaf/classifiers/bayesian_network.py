@@ -12,7 +12,6 @@ from bayleaf.classifiers.shared.base import BayesianClassifier
 from bayleaf.classifiers.shared.parameters import AUTO
 from bayleaf.classifiers.shared.structure_parameters import (
     StructureParameters,
-    check_structure,
     structure_options,
 )
 from bayleaf.classifiers.shared.training import Learned
@@ -72,7 +71,6 @@ class BayesianNetworkClassifier(StructureParameters, BayesianClassifier):
     random_state: Any = None
 
     def _check(self) -> None:
-        check_structure(self)
         if isinstance(self.smoothing, str) and self.smoothing == AUTO:
             raise ValueError(
                 "smoothing='auto' leaves single rows out of tables with the class as "

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from bayleaf.classifiers.shared.edge_parameters import (
     EdgeParameters,
-    check_edge_parameters,
     check_most_required,
     rooted_constraints,
 )
@@ -111,7 +110,6 @@ class KDBClassifier(EdgeParameters, HybridNetworkClassifier):
         if self.theta != AUTO:
             check_threshold("theta", self.theta, or_else=AUTO)
         check_choice("theta_unit", self.theta_unit, THETA_UNITS)
-        check_edge_parameters(self)
         if self.n_features is not None and len(self.required_edges):
             raise ValueError(
                 "n_features leaves features without arcs, which required_edges may ask "

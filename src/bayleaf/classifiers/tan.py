@@ -7,7 +7,6 @@ from numpy.typing import NDArray
 
 from bayleaf.classifiers.shared.edge_parameters import (
     EdgeParameters,
-    check_edge_parameters,
     check_most_required,
     rooted_constraints,
 )
@@ -57,7 +56,6 @@ class TANClassifier(EdgeParameters, HybridNetworkClassifier):
 
     def _check(self) -> None:
         check_threshold("theta", self.theta)
-        check_edge_parameters(self)
 
     def _learn(
         self, counts: CountSource, domain: Domain, rng: np.random.Generator

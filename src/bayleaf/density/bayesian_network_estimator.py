@@ -18,7 +18,6 @@ from bayleaf.classifiers.shared.structure_parameters import (
     SETTINGS,
     StructureParameters,
     check_expectation,
-    check_structure,
     structure_options,
 )
 from bayleaf.classifiers.shared.table_estimator import TableEstimator
@@ -314,8 +313,6 @@ class BayesianNetworkEstimator(
         self._adopt(learned, counts, partial)
 
     def _check(self) -> None:
-        """Raise if a parameter is out of range."""
-        check_structure(self)
         check_expectation(self)
 
     def _encoded(self, X: Any, sample_weight: Any) -> tuple[Codes, PartialValues]:

@@ -440,8 +440,7 @@ class HierarchicalMixtureModel(ClassModel):
 
         The ratio of two sums over experts is split among these by logarithmic-mean
         weights, and each expert's log-odds by its own tables; gates matter through the
-        weights alone. Returns prior (n_rows,) and terms (n_rows, n_features) in nats,
-        zero where missing.
+        weights alone.
         """
         shares = member_shares(self.starts, codes, target, against)
         prior = self._shift[target] - self._shift[against]

@@ -443,10 +443,7 @@ class HierarchicalNaiveBayesModel(ClassModel):
         return FusedTables.from_factors(self.look_up_factors, self.domain.cards)
 
     def class_log_scores(self, codes: Codes) -> LogScores:
-        """Log joint probability (nats) of each class and the observed features.
-
-        See `ClassModel.class_log_scores`; missing cells are summed out exactly.
-        """
+        """Sum missing cells out exactly; see `ClassModel.class_log_scores`."""
         scores = self._fused.look_up(codes)
         for node, table in self.class_tables.items():
             if node not in self._look_up:

@@ -164,10 +164,7 @@ class LatentClassModel(ClassModel):
         return np.moveaxis(shares, 2, 0)
 
     def class_log_scores(self, codes: Codes) -> LogScores:
-        """Log joint probability (nats) of each class and the observed features.
-
-        See `ClassModel.class_log_scores`; missing cells are summed out exactly.
-        """
+        """Sum missing cells out exactly; see `ClassModel.class_log_scores`."""
         scores = np.empty((len(self.prior), codes.n_rows))
         block = max(1, _BLOCK_CELLS // self.weights.size)
         for start in range(0, codes.n_rows, block):
@@ -186,8 +183,7 @@ class LatentClassModel(ClassModel):
         """Split the log-odds of `target` against `against` by the chain rule.
 
         A feature's term is what it adds once the features before it are known, which by
-        then have shown to which components the row may belong. Returns prior (n_rows,)
-        and terms (n_rows, n_features) in nats, zero where missing.
+        then have shown to which components the row may belong.
         """
         with np.errstate(divide="ignore"):
             log_prior, log_weights = np.log(self.prior), np.log(self.weights)

@@ -18,7 +18,7 @@ from bayleaf.evaluation.table_rows import model_columns
 from bayleaf.models.interval_target import IntervalTargetModel
 from bayleaf.progress import Work
 from bayleaf.regression.averaged_kdb_regressor import AveragedKDBRegressor
-from bayleaf.regression.target_intervals import checked_target
+from bayleaf.regression.learning import checked_target
 from bayleaf.report.columns import (
     column_parts,
     column_values,

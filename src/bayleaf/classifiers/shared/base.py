@@ -92,11 +92,6 @@ OF_LAST_FIT = (
 )
 
 
-def _is_incremental(classifier: BayesianClassifier) -> bool:
-    """Whether batches add up."""
-    return classifier.is_incremental
-
-
 class BayesianClassifier(
     ClassifierMixin,  # type: ignore[misc]
     TableEstimator,
@@ -266,7 +261,7 @@ class BayesianClassifier(
                 self._fit(*split_target_and_weights(X, y, sample_weight, target))
         return self
 
-    @available_if(_is_incremental)  # type: ignore[untyped-decorator]
+    @available_if(lambda self: self.is_incremental)  # type: ignore[untyped-decorator]
     @with_callbacks  # type: ignore[untyped-decorator]
     def partial_fit(
         self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None

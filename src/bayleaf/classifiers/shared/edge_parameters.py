@@ -40,6 +40,9 @@ class EdgeParameters(Parameters):
     forbidden_edges: Any = ()
     tiers: Any = ()
 
+    def _check(self) -> None:
+        check_edge_parameters(self)
+
 
 def check_edge_parameters(estimator: Any) -> None:
     """Raise if edges or tiers are invalid, or contradict each other.

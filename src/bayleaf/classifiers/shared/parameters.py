@@ -320,8 +320,9 @@ def _of_constructor(kind: type[Parameters]) -> Iterator[inspect.Parameter]:
     """Parameters that the `__init__` of a class names itself."""
     constructor = kind.__dict__.get("__init__")
     if constructor is not None:
-        by_name = inspect.signature(constructor).parameters.values()
-        yield from (own for own in by_name if own.kind is not own.VAR_KEYWORD)
+        for parameter in inspect.signature(constructor).parameters.values():
+            if parameter.kind is not parameter.VAR_KEYWORD:
+                yield parameter
 
 
 def _declared(kind: type[Parameters]) -> Iterator[inspect.Parameter]:

@@ -210,11 +210,7 @@ class HybridNetworkModel(ClassModel):
     def contributions(
         self, codes: Codes, target: NDArray[np.intp], against: NDArray[np.intp]
     ) -> tuple[Floats, Floats]:
-        """Split the log-odds of `target` against `against` by families.
-
-        Returns prior (n_rows,) and terms (n_rows, n_features) in nats, zero where
-        missing.
-        """
+        """Split the log-odds of `target` against `against` by families."""
         _, terms = self._evidence.contributions(codes, target, against)
         changes = self.linear.changes(codes, terms.shape[1])
         found = odds_between(target, against, changes.sum(axis=3))

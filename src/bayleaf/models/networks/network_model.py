@@ -184,10 +184,9 @@ class NetworkModel(ClassNetwork):
         return Eliminator(self.factors, features, self.max_table_cells)
 
     def class_log_scores(self, codes: Codes) -> LogScores:
-        """Log joint probability (nats) of each class and the observed features.
+        """Sum missing cells out exactly; see `ClassModel.class_log_scores`.
 
-        Missing cells are summed out exactly; ValueError if that needs a table above
-        `max_table_cells`.
+        ValueError if that needs a table above `max_table_cells`.
         """
         scores = self._fused.look_up(codes)
         self._eliminator.add_missing(codes, scores)
@@ -279,10 +278,9 @@ class NetworkPosteriorModel(ClassNetwork):
         return np.asarray(prior / prior.sum())
 
     def class_log_scores(self, codes: Codes) -> LogScores:
-        """Log joint probability (nats) of each class and the observed features.
+        """Sum missing cells out exactly; see `ClassModel.class_log_scores`.
 
-        See `ClassModel.class_log_scores`; missing cells are summed out exactly.
-        ValueError if that would need a table above `max_table_cells`.
+        ValueError if that needs a table above `max_table_cells`.
         """
         n_classes = self.domain[-1].n_states
         scores = np.empty((codes.n_rows, n_classes))
@@ -297,12 +295,7 @@ class NetworkPosteriorModel(ClassNetwork):
     def contributions(
         self, codes: Codes, target: NDArray[np.intp], against: NDArray[np.intp]
     ) -> tuple[Floats, Floats]:
-        """Split the log-odds of `target` against `against` by features.
-
-        The prior is one term; then features are revealed one by one in the network's
-        order, and each one's term is how much the log-odds change. Returns prior
-        (n_rows,) and terms (n_rows, n_features) in nats, zero where missing.
-        """
+        """Reveal features one by one in the network's order; a term is the change."""
         cards = self.domain.cards[:-1]
         columns = [np.full(codes.n_rows, card) for card in cards]
         rows = np.arange(codes.n_rows)
