@@ -304,9 +304,29 @@ class ClassModel(ABC):
     ) -> Floats:
         """Class log scores under draws, shape (n_draws, n_rows, n_classes)."""
         scores = np.empty((n_draws, codes.n_rows, self.domain.cards[-1]))
-        for draw in range(n_draws):
-            scores[draw] = self.drawn(support, rng).class_log_scores(codes)
+        simple = self._without_sums(codes)
+        rows = codes.rows(simple)
+        scores[:, simple] = self._drawn_scores(rows, support, n_draws, rng)
+        if not simple.all():
+            rows = codes.rows(~simple)
+            for draw in range(n_draws):
+                model = self.drawn(support, rng)
+                scores[draw, ~simple] = model.class_log_scores(rows)
         return scores
+
+    def _without_sums(self, codes: Codes) -> NDArray[np.bool_]:
+        """Rows (n_rows,) that can be scored under all draws at once."""
+        return np.zeros(codes.n_rows, dtype=bool)
+
+    def _drawn_scores(
+        self,
+        codes: Codes,
+        support: SupportCounts,
+        n_draws: int,
+        rng: np.random.Generator,
+    ) -> Floats:
+        """Class log scores of such rows under draws, (n_draws, n_rows, n_classes)."""
+        return np.empty((n_draws, 0, self.domain.cards[-1]))
 
     def used_cells(self, codes: Codes, support: SupportCounts) -> Iterator[UsedCells]:
         """Distributions that rows use, and the training rows behind them.

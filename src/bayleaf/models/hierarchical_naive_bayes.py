@@ -267,24 +267,6 @@ class HierarchicalNaiveBayesModel(ClassModel):
             cell_smoothing=_NO_SMOOTHING,
         )
 
-    def sample_log_scores(
-        self,
-        codes: Codes,
-        support: SupportCounts,
-        n_draws: int,
-        rng: np.random.Generator,
-    ) -> Floats:
-        """Class log scores under draws; rows without sums under all draws at once."""
-        scores = np.empty((n_draws, codes.n_rows, len(self.prior)))
-        simple = self._without_sums(codes)
-        rows = codes.rows(simple)
-        scores[:, simple] = self._child_scores(rows, support, n_draws, rng)
-        if not simple.all():
-            rows = codes.rows(~simple)
-            drawn = super().sample_log_scores(rows, support, n_draws, rng)
-            scores[:, ~simple] = drawn
-        return scores
-
     def _without_sums(self, codes: Codes) -> NDArray[np.bool_]:
         """Rows whose class children are known, or have nothing below that is."""
         columns = self.tree.node_codes(codes)
@@ -297,14 +279,13 @@ class HierarchicalNaiveBayesModel(ClassModel):
             simple &= known | absent
         return simple
 
-    def _child_scores(
+    def _drawn_scores(
         self,
         codes: Codes,
         support: SupportCounts,
         n_draws: int,
         rng: np.random.Generator,
     ) -> Floats:
-        """Drawn log scores of rows whose class children are known or missing."""
         columns = self.tree.node_codes(codes)
         scores = np.zeros((n_draws, codes.n_rows, len(self.prior)))
         scores += support.log_priors(self.prior, -1, n_draws, rng)[:, None]

@@ -79,25 +79,17 @@ class ClassNetwork(ClassModel):
         cpds = drawn_cpds(self.network.cpds, support, rng)
         return replace(self, network=replace(self.network, cpds=cpds))
 
-    def sample_log_scores(
+    def _without_sums(self, codes: Codes) -> NDArray[np.bool_]:
+        return without_sums(self.network.dag, codes)
+
+    def _drawn_scores(
         self,
         codes: Codes,
         support: SupportCounts,
         n_draws: int,
         rng: np.random.Generator,
     ) -> Floats:
-        """Class log scores under draws; rows without sums under all draws at once."""
-        scores = np.empty((n_draws, codes.n_rows, self.domain.cards[-1]))
-        simple = without_sums(self.network.dag, codes)
-        rows = codes.rows(simple)
-        scores[:, simple] = network_scores(
-            self.network.cpds, support, rows, n_draws, rng
-        )
-        if not simple.all():
-            rows = codes.rows(~simple)
-            drawn = super().sample_log_scores(rows, support, n_draws, rng)
-            scores[:, ~simple] = drawn
-        return scores
+        return network_scores(self.network.cpds, support, codes, n_draws, rng)
 
     def used_cells(self, codes: Codes, support: SupportCounts) -> Iterator[UsedCells]:
         """Families that know of the class."""
@@ -331,17 +323,10 @@ class NetworkPosteriorModel(ClassNetwork):
             shift = np.log(self.given_prior) - np.log(self._own_prior)
         return (Look.constant(np.where(self._own_prior > 0, shift, -np.inf)), *terms)
 
-    def sample_log_scores(
-        self,
-        codes: Codes,
-        support: SupportCounts,
-        n_draws: int,
-        rng: np.random.Generator,
-    ) -> Floats:
-        """Class log scores under draws, which change the network's own prior too."""
-        if self.given_prior is None:
-            return super().sample_log_scores(codes, support, n_draws, rng)
-        return ClassModel.sample_log_scores(self, codes, support, n_draws, rng)
+    def _without_sums(self, codes: Codes) -> NDArray[np.bool_]:
+        # Draws change the network's own prior, too.
+        simple = super()._without_sums(codes)
+        return simple if self.given_prior is None else np.zeros_like(simple)
 
     def with_class_prior(self, class_prior: Floats) -> NetworkPosteriorModel:
         """Return the same model under another class prior, shape (n_classes,)."""
