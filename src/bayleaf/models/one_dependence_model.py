@@ -16,7 +16,7 @@ from bayleaf.cpds.dirichlet import drawn_distributions
 from bayleaf.cpds.given_tables import check_distributions, check_shape
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
-from bayleaf.inference.log_sums import log_sum_exp
+from bayleaf.inference.log_sums import log_sum_exp, logarithmic_mean_weights
 from bayleaf.models.class_model import ClassModel, LogScores
 from bayleaf.models.support.support_counts import (
     Fact,
@@ -392,6 +392,59 @@ class AveragedOneDependenceModel(ClassModel):
         for row in positions:
             scores += self._log_parent[:, row]
         return scores
+
+    def contributions(
+        self, codes: Codes, target: NDArray[np.intp], against: NDArray[np.intp]
+    ) -> tuple[Floats, Floats]:
+        """Split the log-odds of `target` against `against` exactly.
+
+        The ratio of two sums is split among the networks by logarithmic-mean weights,
+        and each network's log-odds by its own families.
+        """
+        prior = np.empty(codes.n_rows)
+        terms = np.empty((codes.n_rows, codes.n_variables))
+        positions = self._positions(codes)
+        members, kept = self._member_scores(codes, positions)
+        for row in range(codes.n_rows):
+            pair = np.array([target[row], against[row]])
+            prior[row] = np.subtract(*self._log_prior[pair])
+            cells = positions[:, row]
+            absent = np.array([codes.missing(i)[row] for i in range(len(cells))])
+            if not kept[:, row].any():
+                log_odds = np.subtract(*self._log_parent[pair])[cells]
+                terms[row] = np.where(absent, 0.0, log_odds)
+                continue
+            weights = logarithmic_mean_weights(*members[pair, :, row])
+            terms[row] = sum(
+                weights[p] * self._member_terms(int(p), pair, cells, absent)
+                for p in np.flatnonzero(kept[:, row])
+            )
+            prior[row] *= weights.sum()
+        return prior, terms
+
+    def _member_terms(
+        self,
+        parent: int,
+        pair: NDArray[np.intp],
+        cells: NDArray[np.int32],
+        absent: NDArray[np.bool_],
+    ) -> Floats:
+        """Terms of one network's log-odds between a pair of classes."""
+        present = np.flatnonzero(~absent)
+        terms = np.zeros(len(cells))
+        if not absent[parent]:
+            tables = self._log_child[pair, cells[parent]][:, cells[present]]
+            terms[present] = tables[0] - tables[1]
+            terms[parent] = np.subtract(*self._log_parent[pair, cells[parent]])
+            return terms
+        first, n_states = self.offsets[parent], self.domain[parent].n_states
+        states = np.arange(first, first + n_states)
+        steps = self._log_child[pair[:, None, None], states[:, None], cells[present]]
+        start = self._log_parent[pair[:, None], states][:, :, None]
+        chain = np.cumsum(np.concatenate([start, steps], axis=2), axis=2)
+        odds = np.subtract(*log_sum_exp(chain, axis=1))
+        terms[present] = np.diff(odds)
+        return terms
 
 
 def _log(probabilities: Floats) -> Floats:
