@@ -152,7 +152,7 @@ def test_settings_of_the_model_asked_for_come_first(
     assert found[0] == "Parameters"
     assert model in found[1].removeprefix("Settings of ").split(", ")
     assert found[2] == "Settings of every model"
-    assert len(found) == len(set(found)) == 13
+    assert len(found) == len(set(found)) == len([*MODELS, REGRESSOR]) + 2
 
 
 def test_settings_of_density_models_come_first(run: Callable[..., object]) -> None:

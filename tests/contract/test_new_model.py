@@ -109,15 +109,6 @@ class OneFeatureModel(ModelKind):
         padded = np.pad(np.log(self.given_class), [(0, 0), (0, 1)])
         return padded[:, codes.column(self.feature)].T
 
-    def contributions(
-        self, codes: Codes, target: NDArray[np.intp], against: NDArray[np.intp]
-    ) -> tuple[Floats, Floats]:
-        rows, log_prior = np.arange(codes.n_rows), np.log(self.prior)
-        terms = np.zeros((codes.n_rows, codes.n_variables))
-        given = self._log_given(codes)
-        terms[:, self.feature] = given[rows, target] - given[rows, against]
-        return log_prior[target] - log_prior[against], terms
-
     def feature_parents(self, feature: int) -> tuple[int, ...]:
         return ()
 

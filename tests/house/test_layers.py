@@ -99,7 +99,6 @@ INSIDE: dict[str, list[tuple[str, ...]]] = {
     ],
     "models": [
         ("texts",),
-        ("network_parts",),
         ("network_structure",),
         ("page_model",),
         ("bayesian_network",),
@@ -108,7 +107,7 @@ INSIDE: dict[str, list[tuple[str, ...]]] = {
         ("class_model",),
         ("explanation",),
         ("predictor",),
-        ("networks", "latents"),
+        ("networks",),
         (REST,),
     ],
     "report": [("summary_form",), (REST,), ("summarize",), ("page",)],

@@ -16,8 +16,8 @@ from bayleaf.cpds.smoothing import Dirichlet, MaximumLikelihood, Smoothing
 from bayleaf.data.codes import Codes
 from bayleaf.datasets import load_heart
 from bayleaf.latent.hierarchical_parameters import learned_by_em
+from bayleaf.models import latent_messages
 from bayleaf.models.hierarchical_naive_bayes import HierarchicalNaiveBayesModel
-from bayleaf.models.latents import latent_messages
 from offenders import check_each
 from oracles.junction_tree_em import tables_by_junction_tree
 from oracles.random_latent_models import random_model, random_tree

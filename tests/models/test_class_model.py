@@ -1,4 +1,4 @@
-"""Log scores turned into log posteriors."""
+"""Scores and contributions of terms, and log scores turned into log posteriors."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from bayleaf.models.class_model import log_normalize
+from bayleaf.models.class_model import ClassModel, log_normalize
+from property.networks import codes_of, random_one_dependence
 
 NO = -math.inf
 
@@ -48,3 +49,19 @@ def test_a_row_is_normalised_alike_alone_and_among_others(n_classes: int) -> Non
     alone = np.concatenate([log_normalize(row[None]) for row in scores])
     np.testing.assert_array_equal(together, alone)
     np.testing.assert_array_equal(log_normalize(scores.T.copy().T), together)
+
+
+def test_scores_and_contributions_follow_from_the_terms_block_by_block() -> None:
+    rng = np.random.default_rng(0)
+    model = random_one_dependence(rng, [2, 3, 2], 3)
+    states = rng.integers([3, 4, 3], size=(600, 3))
+    rows = [[s if s < c else None for s, c in zip(row, (2, 3, 2))] for row in states]
+    codes = codes_of(rows, (2, 3, 2))
+    scores = model.class_log_scores(codes)
+    found = ClassModel.class_log_scores(model, codes)
+    np.testing.assert_allclose(found, scores, rtol=0, atol=1e-12)
+    target, against = np.arange(600) % 3, (np.arange(600) + 1) % 3
+    prior, terms = ClassModel.contributions(model, codes, target, against)
+    own_prior, own_terms = model.contributions(codes, target, against)
+    np.testing.assert_allclose(prior, own_prior, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(terms, own_terms, rtol=0, atol=1e-12)

@@ -12,11 +12,10 @@ import pytest
 
 from bayleaf.cpds.latent_tree import LatentTree
 from bayleaf.data.codes import Codes
-from bayleaf.models import hierarchical_naive_bayes
+from bayleaf.models import hierarchical_naive_bayes, latent_messages
 from bayleaf.models.class_model import log_normalize
 from bayleaf.models.explanation import explain_rows
 from bayleaf.models.hierarchical_naive_bayes import HierarchicalNaiveBayesModel
-from bayleaf.models.latents import latent_messages
 from offenders import check_each
 from oracles.random_latent_models import random_model, random_tree
 from property.networks import codes_of, domain_of

@@ -21,7 +21,7 @@ from bayleaf.data.tables.frames import to_columns
 from bayleaf.datasets import load_heart
 from bayleaf.models.hierarchical_naive_bayes import HierarchicalNaiveBayesModel
 from bayleaf.models.latent_rules import condition_text, state_rules
-from bayleaf.models.latents.latent_reports import rules_text as rules_of_reports
+from bayleaf.models.latent_rules import rules_text as rules_of_reports
 from offenders import check_each
 from oracles.random_latent_models import random_model, random_partition, random_tree
 from oracles.spoken_rules import rule_holds

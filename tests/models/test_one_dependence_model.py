@@ -17,7 +17,7 @@ from bayleaf.inference.log_sums import logarithmic_mean_weights
 from bayleaf.models import one_dependence_model
 from bayleaf.native.inference import add_children
 from offenders import check_each
-from oracles.joint import one_dependence_scores
+from oracles.joint import one_dependence_contributions, one_dependence_scores
 from property.networks import (
     codes_of,
     complete_codes,
@@ -70,6 +70,20 @@ def test_naive_bayes_takes_over_where_no_super_parent_is_left() -> None:
         ],
         rtol=1e-14,
     )
+
+
+@pytest.mark.parametrize("usable", [None, [0, 3, 8], []])
+def test_contributions_are_those_of_the_networks(usable: list[int] | None) -> None:
+    model = _model(usable)
+    states = [[*range(card), None] for card in CARDS]
+    rows = list(itertools.product(*states))
+    codes = codes_of(rows, CARDS)
+    target = np.zeros(len(rows), dtype=np.intp)
+    prior, terms = model.contributions(codes, target, target + 1)
+    for number, row in enumerate(rows):
+        expected = one_dependence_contributions(model, row, 0, 1)
+        assert prior[number] == pytest.approx(expected[0], abs=1e-12)
+        np.testing.assert_allclose(terms[number], expected[1], atol=1e-12)
 
 
 def test_the_fallback_is_chosen_row_by_row() -> None:

@@ -7,6 +7,9 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+import numpy as np
+
+from bayleaf.inference.log_sums import logarithmic_mean_weights
 from bayleaf.models.bayesian_network import BayesianNetwork
 
 
@@ -77,3 +80,63 @@ def _member_score(model: Any, c: int, parent: int, row: Sequence[int | None]) ->
                 )
         total.append(product)
     return math.fsum(total)
+
+
+def one_dependence_contributions(
+    model: Any, row: Sequence[int | None], target: int, against: int
+) -> tuple[float, list[float]]:
+    """Log-odds of the mean of one-dependence networks, split network by network.
+
+    Each network counts by the logarithmic mean of its joints under the two classes, and
+    its log-odds are split by the chain rule along the features, the super-parent first
+    where it is known.
+    """
+    usable = [
+        parent
+        for parent in range(len(row))
+        if row[parent] is None or model.usable[model.offsets[parent] + row[parent]]
+    ]
+    steps = [_revealed(model, parent, row) for parent in usable]
+    if not usable:
+        steps = [
+            [
+                (i, [float(model.parent_probabilities[c, model.offsets[i] + code])])
+                for i, code in enumerate(row)
+                if code is not None
+            ]
+            for c in (target, against)
+        ]
+        ratios = [math.log(a[1][0] / b[1][0]) for a, b in zip(*steps)]
+        terms = dict(zip((i for i, _ in steps[0]), ratios))
+        prior = math.log(model.prior[target] / model.prior[against])
+        return prior, [terms.get(i, 0.0) for i in range(len(row))]
+    members = [
+        [_member_score(model, c, parent, row) for parent in usable]
+        for c in (target, against)
+    ]
+    weights = logarithmic_mean_weights(*(np.log(own)[:, None] for own in members))
+    prior, terms = 0.0, [0.0] * len(row)
+    for weight, own in zip(weights[:, 0], steps, strict=True):
+        odds = math.log(model.prior[target] / model.prior[against])
+        prior += weight * odds
+        for feature, joint in own:
+            now = math.log(joint[target] / joint[against])
+            terms[feature] += weight * (now - odds)
+            odds = now
+    return prior, terms
+
+
+def _revealed(
+    model: Any, parent: int, row: Sequence[int | None]
+) -> list[tuple[int, list[float]]]:
+    """Features of a row and the joint by class once they are known, in turn."""
+    known = [i for i, code in enumerate(row) if code is not None]
+    order = sorted(known, key=lambda i: (i != parent, i))
+    found = []
+    for n in range(1, len(order) + 1):
+        part = [code if i in order[:n] else None for i, code in enumerate(row)]
+        classes = range(len(model.prior))
+        found.append(
+            (order[n - 1], [_member_score(model, c, parent, part) for c in classes])
+        )
+    return found

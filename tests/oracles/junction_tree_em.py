@@ -11,9 +11,11 @@ from bayleaf.cpds.smoothing import Smoothing
 from bayleaf.data.codes import Codes
 from bayleaf.latent import learn_parameters
 from bayleaf.models.bayesian_network import BayesianNetwork
-from bayleaf.models.hierarchical_naive_bayes import HierarchicalNaiveBayesModel
+from bayleaf.models.hierarchical_naive_bayes import (
+    HierarchicalNaiveBayesModel,
+    latent_network,
+)
 from bayleaf.models.latent_rules import latent_names
-from bayleaf.models.latents.latent_network import latent_network
 
 
 def tables_by_junction_tree(

@@ -14,8 +14,8 @@ from bayleaf.models.predictor import Predictor
 from bayleaf.scoring import bounds
 from bayleaf.scoring.bounds import worst_changes
 from bayleaf.scoring.partial_cases import known_cells
+from bayleaf.scoring.program_scores import scores
 from bayleaf.scoring.terms import Look, ScoringProgram, SumOut, program_of
-from oracles.program_scores import scores
 from oracles.small_averages import average_of_many, heavy, with_tree
 from oracles.small_tables import classifier, small_table
 from oracles.summed_products import sum_out_of

@@ -11,8 +11,8 @@ import bayleaf
 from bayleaf.data.codes import Codes
 from bayleaf.datasets import load_heart
 from bayleaf.scoring.fusing import fused, tables_of
+from bayleaf.scoring.program_scores import scores
 from bayleaf.scoring.terms import Counts, ScoringProgram, program_of
-from oracles.program_scores import scores
 
 
 def average(n_networks: int) -> Any:

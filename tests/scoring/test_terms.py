@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from bayleaf.data.codes import Codes
+from bayleaf.scoring.program_scores import contributions, scores
 from bayleaf.scoring.terms import Counts, ScoringProgram, program_of
 from contract.kinds import COSTLY, KINDS
-from oracles.program_scores import contributions, scores
 from oracles.three_tables import holed, tables
 
 N_ROWS, N_SCORED = 200, 20

@@ -52,18 +52,9 @@ class A2DEClassifier(AveragedNetworksClassifier):
 
     is_incremental = True
 
-    def __init__(
-        self,
-        *,
-        forbidden_edges: Any = (),
-        tiers: Any = (),
-        monotone: Any = None,
-        **shared: Any,
-    ) -> None:
-        super().__init__(**shared)
-        self.forbidden_edges = forbidden_edges
-        self.tiers = tiers
-        self.monotone = monotone
+    forbidden_edges: Any = ()
+    tiers: Any = ()
+    monotone: Any = None
 
     def _check(self) -> None:
         check_edge_parameters(self)

@@ -65,20 +65,10 @@ class AODEClassifier(BayesianClassifier):
 
     is_incremental = True
 
-    def __init__(
-        self,
-        *,
-        min_count: int = 1,
-        forbidden_edges: Any = (),
-        tiers: Any = (),
-        monotone: Any = None,
-        **shared: Any,
-    ) -> None:
-        super().__init__(**shared)
-        self.min_count = min_count
-        self.forbidden_edges = forbidden_edges
-        self.tiers = tiers
-        self.monotone = monotone
+    min_count: int = 1
+    forbidden_edges: Any = ()
+    tiers: Any = ()
+    monotone: Any = None
 
     def _check(self) -> None:
         check_count("min_count", self.min_count, 0)

@@ -15,7 +15,6 @@ from bayleaf.classifiers.shared.base import BayesianClassifier
 from bayleaf.classifiers.shared.edge_parameters import (
     EdgeParameters,
     check_counted,
-    check_edge_parameters,
     check_most_required,
     rooted_constraints,
 )
@@ -169,42 +168,20 @@ class AveragedKDBClassifier(EdgeParameters, BayesianClassifier):
     Learning Research 14, 1947-1988.
     """
 
-    def __init__(
-        self,
-        *,
-        n_networks: int | None = None,
-        max_parents: int = 4,
-        weights: str | None = "leave_one_out",
-        linear_families: bool = True,
-        correction: bool = True,
-        class_trees: bool = True,
-        max_rows: int = 20000,
-        max_model_size: int = _MODEL_SIZE,
-        n_bins: int | None = None,
-        smoothing: str | Smoothing = "dirichlet",
-        discretizer: Any = None,
-        missing: str = "state",
-        random_state: Any = None,
-        monotone: Any = None,
-        **shared: Any,
-    ) -> None:
-        super().__init__(
-            smoothing=smoothing,
-            discretizer=discretizer,
-            missing=missing,
-            random_state=random_state,
-            **shared,
-        )
-        self.n_networks = n_networks
-        self.max_parents = max_parents
-        self.weights = weights
-        self.linear_families = linear_families
-        self.correction = correction
-        self.class_trees = class_trees
-        self.max_rows = max_rows
-        self.max_model_size = max_model_size
-        self.n_bins = n_bins
-        self.monotone = monotone
+    n_networks: int | None = None
+    max_parents: int = 4
+    weights: str | None = "leave_one_out"
+    linear_families: bool = True
+    correction: bool = True
+    class_trees: bool = True
+    max_rows: int = 20000
+    max_model_size: int = _MODEL_SIZE
+    n_bins: int | None = None
+    smoothing: str | Smoothing = "dirichlet"
+    discretizer: Any = None
+    missing: str = "state"
+    random_state: Any = None
+    monotone: Any = None
 
     def _check(self) -> None:
         for name, least in (
@@ -225,7 +202,6 @@ class AveragedKDBClassifier(EdgeParameters, BayesianClassifier):
                 "missing='marginalize' is not possible for averaged KDB, which cannot "
                 "sum a feature out; use missing='state' or 'error', or another model"
             )
-        check_edge_parameters(self)
         if self.smoothing != AUTO:
             PseudoCounts.from_rule(resolve_smoothing(self.smoothing), np.ones(1))
 
@@ -410,10 +386,6 @@ class AveragedKDBClassifier(EdgeParameters, BayesianClassifier):
         if self._memory is not None:
             most = min(most, self._memory // (_SHARES * _BYTES_OF_EVIDENCE))
         return max(1, most // (len(self.classes_) * (1 + n_pieces)))
-
-    def _left_out_temperature(self) -> float | None:
-        # Learned weights are calibrated already.
-        return self._learned_temperature
 
     @property
     def edges_(self) -> list[tuple[str | int, str | int]]:

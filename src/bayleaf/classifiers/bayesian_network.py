@@ -12,7 +12,6 @@ from bayleaf.classifiers.shared.base import BayesianClassifier
 from bayleaf.classifiers.shared.parameters import AUTO
 from bayleaf.classifiers.shared.structure_parameters import (
     StructureParameters,
-    check_structure,
     structure_options,
 )
 from bayleaf.classifiers.shared.training import Learned
@@ -33,7 +32,6 @@ from bayleaf.latent.structure_learning import (
 from bayleaf.models.networks.network_model import NetworkPosteriorModel
 from bayleaf.models.networks.structured_network import network_from_structures
 from bayleaf.search.left_out.temperature import best_temperature
-from bayleaf.search.structure import Move
 
 # Folds that calibration holds out in turn.
 _N_FOLDS = 5
@@ -71,20 +69,9 @@ class BayesianNetworkClassifier(StructureParameters, BayesianClassifier):
     probability tables. Computational Intelligence 24, 1-22.
     """
 
-    score_: float
-    trace_: tuple[Move, ...]
-    _learned_temperature: float | None
-
-    def __init__(
-        self,
-        *,
-        random_state: Any = None,
-        **shared: Any,
-    ) -> None:
-        super().__init__(random_state=random_state, **shared)
+    random_state: Any = None
 
     def _check(self) -> None:
-        check_structure(self)
         if isinstance(self.smoothing, str) and self.smoothing == AUTO:
             raise ValueError(
                 "smoothing='auto' leaves single rows out of tables with the class as "
@@ -105,17 +92,13 @@ class BayesianNetworkClassifier(StructureParameters, BayesianClassifier):
         if self.class_prior is not None or not self.fit_prior:
             prior = self._class_prior(counts, self.smoothing_)
             model = model.with_class_prior(prior)
-        self._learned_temperature = None
         if self.calibration is not None:
+            # The class may be a parent or a child, so whole folds are held out.
             self._learned_temperature = _held_out_temperature(
                 counts.rows(), learned, model, options
             )
         trees = NetworkTrees(learned.network, max_table_cells=cells)
         return Learned(model, log_likelihood_of_rows(trees, counts, self.n_jobs))
-
-    def _left_out_temperature(self) -> float | None:
-        # The class may be a parent or a child, so whole folds are held out.
-        return self._learned_temperature
 
     @property
     def edges_(self) -> list[tuple[str | int, str | int]]:

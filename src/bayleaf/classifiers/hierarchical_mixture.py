@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import math
+import numbers
+import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, cast
 
 import numpy as np
@@ -15,13 +18,12 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from bayleaf.classifiers.shared.base import BayesianClassifier
-from bayleaf.classifiers.shared.mixtures import (
-    BATCH,
-    ONLINE,
-    Reports,
-    check_mixture,
-    checked_architecture,
-    is_to_grow,
+from bayleaf.classifiers.shared.parameters import (
+    AUTO,
+    check_choice,
+    check_count,
+    check_flag,
+    check_threshold,
 )
 from bayleaf.classifiers.shared.training import Learned
 from bayleaf.counts.source import CountSource
@@ -30,13 +32,13 @@ from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
 from bayleaf.data.shuffled_rows import merged_rows
 from bayleaf.latent.architecture_growth import (
-    Growth,
     deal_folds,
     grow_architecture,
 )
 from bayleaf.latent.batch_mixture import BatchOptions, learn_batch
 from bayleaf.latent.mixture_experts import (
     ExpertMixtureModel,
+    check_expert,
     learn_with_experts,
 )
 from bayleaf.latent.online_mixture import (
@@ -53,6 +55,10 @@ from bayleaf.models.mixture_banks import Banks, mixture_log_posteriors
 from bayleaf.search.left_out.temperature import best_temperature
 from bayleaf.wording import quoted
 
+LEARNING = ONLINE, BATCH = ("online", "batch")
+DENOMINATORS = ("rows_with_value", "all_rows")
+# Beyond this an expert that is wrong would be worth nothing at all.
+_MOST_SIGMA = 500.0
 # Folds that calibration holds out in turn.
 _N_FOLDS = 5
 
@@ -122,46 +128,44 @@ class HierarchicalMixtureNBClassifier(BayesianClassifier):
     University, UU-CS-2003-003.
     """
 
-    lacks = ("smoothing",)
+    lacks = MappingProxyType({"smoothing": "set gamma, where its counters start"})
 
-    learning_curves_: tuple[tuple[float, ...], ...]
-    growth_: Growth
-
-    def __init__(
-        self,
-        *,
-        architecture: Sequence[int] | str = (2, 2),
-        learning: str = ONLINE,
-        expert: Any = None,
-        n_mixtures: int = 1,
-        n_passes: int = 5,
-        sigma: float = 0.1,
-        gamma: float = 0.1,
-        noise: float = 0.01,
-        missing_denominator: str = "rows_with_value",
-        deduplicate_rows: bool = True,
-        random_state: Any = None,
-        **shared: Any,
-    ) -> None:
-        if "smoothing" in shared:
-            raise TypeError(
-                f"{type(self).__name__} has no smoothing; set gamma, where its "
-                "counters start"
-            )
-        super().__init__(random_state=random_state, **shared)
-        self.architecture = architecture
-        self.learning = learning
-        self.expert = expert
-        self.n_mixtures = n_mixtures
-        self.n_passes = n_passes
-        self.sigma = sigma
-        self.gamma = gamma
-        self.noise = noise
-        self.missing_denominator = missing_denominator
-        self.deduplicate_rows = deduplicate_rows
+    architecture: Sequence[int] | str = (2, 2)
+    learning: str = ONLINE
+    expert: Any = None
+    n_mixtures: int = 1
+    n_passes: int = 5
+    sigma: float = 0.1
+    gamma: float = 0.1
+    noise: float = 0.01
+    missing_denominator: str = "rows_with_value"
+    deduplicate_rows: bool = True
+    random_state: Any = None
 
     def _check(self) -> None:
-        check_mixture(self)
+        if not is_to_grow(self.architecture):
+            checked_architecture(self.architecture)
+        check_choice("learning", self.learning, LEARNING)
+        if self.expert is not None:
+            check_expert(self.expert)
+            if self.learning != BATCH:
+                raise ValueError(
+                    f"learning={quoted(self.learning)} changes counters row by row, "
+                    "which an expert of another kind has none of; take "
+                    f"learning={quoted(BATCH)}"
+                )
+        check_count("n_mixtures", self.n_mixtures, 1)
+        check_count("n_passes", self.n_passes, 1)
+        for name in ("sigma", "gamma", "noise"):
+            check_threshold(name, getattr(self, name), none_too=False)
+        if self.sigma > _MOST_SIGMA:
+            raise ValueError(
+                f"sigma must be at most {_MOST_SIGMA:g}, got {quoted(self.sigma)}"
+            )
+        if self.gamma == 0:
+            raise ValueError("gamma must be above 0, so that no probability is zero")
+        check_choice("missing_denominator", self.missing_denominator, DENOMINATORS)
+        check_flag("deduplicate_rows", self.deduplicate_rows)
 
     def _init_callback_context(
         self,
@@ -192,8 +196,8 @@ class HierarchicalMixtureNBClassifier(BayesianClassifier):
             prior = self._class_prior(counts, self.smoothing_)
         kind = HierarchicalMixtureModel if self.expert is None else ExpertMixtureModel
         model = kind(domain, architecture, starts, prior)
-        self._learned_temperature = None
         if self.calibration is not None:
+            # Every row leaves its trace in all counters, so whole folds are held out.
             self._learned_temperature = self._held_out_temperature(codes, model, rng)
         return Learned(model, _log_likelihood(model, codes))
 
@@ -274,10 +278,6 @@ class HierarchicalMixtureNBClassifier(BayesianClassifier):
         own = codes.column(codes.n_variables - 1).astype(np.intp)
         return best_temperature(scores, own, codes.weights)
 
-    def _left_out_temperature(self) -> float | None:
-        # Every row leaves its trace in all counters, so whole folds are held out.
-        return self._learned_temperature
-
     def _check_size(self, domain: Domain, architecture: tuple[int, ...]) -> None:
         """Raise before learning if the tables would be too large."""
         *cards, n_classes = domain.cards
@@ -353,3 +353,52 @@ def _log_likelihood(model: HierarchicalMixtureModel, codes: Codes) -> float:
     own = codes.column(codes.n_variables - 1).astype(np.intp)
     logs = log_normalize(model.class_log_scores(codes))
     return float(np.dot(codes.weights, logs[np.arange(codes.n_rows), own]))
+
+
+def is_to_grow(architecture: Any) -> bool:
+    """Whether an architecture is to be found."""
+    return isinstance(architecture, str) and architecture == AUTO
+
+
+def checked_architecture(architecture: Any) -> tuple[int, ...]:
+    """An architecture as a tuple of integers.
+
+    TypeError if it is not a sequence of these; ValueError if a gate has no child.
+    """
+    refusal = (
+        "architecture must be a tuple of integers >= 1, the number of children of the "
+        f"gates of each level such as (2, 2), or 'auto', got {quoted(architecture)}"
+    )
+    if not isinstance(architecture, tuple | list):
+        raise TypeError(refusal)
+    for width in architecture:
+        if not isinstance(width, numbers.Integral) or isinstance(width, bool):
+            raise TypeError(refusal)
+        if width < 1:
+            raise ValueError(refusal)
+    return tuple(int(width) for width in architecture)
+
+
+class Reports:
+    """What the passes or steps of one start report, kept and passed on.
+
+    Each becomes a finished task below the fit, whose metadata are the start, from 0 on,
+    the number, and the figure by its name. From ``verbose=2`` on it is printed as well.
+    """
+
+    def __init__(self, estimator: Any, start: int, figure: str) -> None:
+        self.values: list[float] = []
+        self._estimator, self._start, self._figure = estimator, start, figure
+
+    def __call__(self, number: int, value: float) -> None:
+        """Take the figure of one pass or step, numbered from 1 on."""
+        self.values.append(value)
+        facts = {"start": self._start, "number": number, self._figure: value}
+        # Starts may run side by side, so their tasks have names of their own.
+        self._estimator._on_iteration((self._start, number), facts)
+        if self._estimator.verbose > 1:
+            print(
+                f"start {self._start + 1}, pass {number}: "
+                f"{self._figure.replace('_', ' ')} {value:.6g}",
+                file=sys.stderr,
+            )

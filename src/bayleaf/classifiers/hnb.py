@@ -37,8 +37,7 @@ from bayleaf.latent.hierarchical_parameters import (
     tables_log_likelihood,
 )
 from bayleaf.models.hierarchical_naive_bayes import HierarchicalNaiveBayesModel
-from bayleaf.models.latent_rules import LatentReport
-from bayleaf.models.latents.latent_reports import rules_text
+from bayleaf.models.latent_rules import LatentReport, rules_text
 from bayleaf.models.networks.network_model import NetworkModel
 from bayleaf.search.latents.latent_search import (
     LatentSearchOptions,
@@ -108,34 +107,18 @@ class HNBClassifier(SingleNetworkClassifier):
     models. Machine Learning 63, 135-159.
     """
 
-    def __init__(
-        self,
-        *,
-        search: str = "top_pairs",
-        pair_score: str = AUTO,
-        wrapper_score: str = "accuracy",
-        n_candidates: int = 10,
-        score_folds: int = 5,
-        significance_level: float = 0.05,
-        max_cells: int = 5000,
-        deduplicate_rows: bool = True,
-        feature_selection: str | None = None,
-        estimation: str = AUTO,
-        smoothing: str | Smoothing = "dirichlet",
-        random_state: Any = None,
-        **shared: Any,
-    ) -> None:
-        super().__init__(smoothing=smoothing, random_state=random_state, **shared)
-        self.search = search
-        self.pair_score = pair_score
-        self.wrapper_score = wrapper_score
-        self.n_candidates = n_candidates
-        self.score_folds = score_folds
-        self.significance_level = significance_level
-        self.max_cells = max_cells
-        self.deduplicate_rows = deduplicate_rows
-        self.feature_selection = feature_selection
-        self.estimation = estimation
+    search: str = "top_pairs"
+    pair_score: str = AUTO
+    wrapper_score: str = "accuracy"
+    n_candidates: int = 10
+    score_folds: int = 5
+    significance_level: float = 0.05
+    max_cells: int = 5000
+    deduplicate_rows: bool = True
+    feature_selection: str | None = None
+    estimation: str = AUTO
+    smoothing: str | Smoothing = "dirichlet"
+    random_state: Any = None
 
     def _check(self) -> None:
         check_choice("search", self.search, SEARCHES)

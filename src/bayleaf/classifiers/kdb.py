@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 import numbers
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.classifiers.shared.edge_parameters import (
     EdgeParameters,
-    check_edge_parameters,
     check_most_required,
     rooted_constraints,
 )
@@ -96,22 +95,11 @@ class KDBClassifier(EdgeParameters, HybridNetworkClassifier):
     chooses_structure = True
     monotone_parents = True
 
-    def __init__(
-        self,
-        *,
-        k: int | str = 1,
-        max_k: int = 5,
-        theta: float | str | None = None,
-        theta_unit: str = "nats",
-        n_features: int | str | None = None,
-        **shared: Any,
-    ) -> None:
-        super().__init__(**shared)
-        self.k = k
-        self.max_k = max_k
-        self.theta = theta
-        self.theta_unit = theta_unit
-        self.n_features = n_features
+    k: int | str = 1
+    max_k: int = 5
+    theta: float | str | None = None
+    theta_unit: str = "nats"
+    n_features: int | str | None = None
 
     def _check(self) -> None:
         check_count("max_k", self.max_k, 0)
@@ -122,7 +110,6 @@ class KDBClassifier(EdgeParameters, HybridNetworkClassifier):
         if self.theta != AUTO:
             check_threshold("theta", self.theta, or_else=AUTO)
         check_choice("theta_unit", self.theta_unit, THETA_UNITS)
-        check_edge_parameters(self)
         if self.n_features is not None and len(self.required_edges):
             raise ValueError(
                 "n_features leaves features without arcs, which required_edges may ask "

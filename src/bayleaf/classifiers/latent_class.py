@@ -22,8 +22,6 @@ from bayleaf.data.domain import Domain
 from bayleaf.latent.expectation_maximisation import EMOptions
 from bayleaf.latent.latent_class_em import (
     HeldOut,
-    LatentClassFit,
-    SizeStep,
     choose_size,
     held_out_scores,
     learn_latent_class,
@@ -84,31 +82,14 @@ class LatentClassNBClassifier(BayesianClassifier):
     39, 1-38.
     """
 
-    em_fit_: LatentClassFit
-    n_iter_: int
-    size_trace_: tuple[SizeStep, ...]
-    _learned_temperature: float | None
-
-    def __init__(
-        self,
-        *,
-        n_components: int | str = 8,
-        max_components: int = 32,
-        n_restarts: int = 3,
-        max_iter: int = 500,
-        tol: float = 1e-6,
-        score_folds: int = 5,
-        smoothing: str | Smoothing = "laplace",
-        random_state: Any = None,
-        **shared: Any,
-    ) -> None:
-        super().__init__(smoothing=smoothing, random_state=random_state, **shared)
-        self.n_components = n_components
-        self.max_components = max_components
-        self.n_restarts = n_restarts
-        self.max_iter = max_iter
-        self.tol = tol
-        self.score_folds = score_folds
+    n_components: int | str = 8
+    max_components: int = 32
+    n_restarts: int = 3
+    max_iter: int = 500
+    tol: float = 1e-6
+    score_folds: int = 5
+    smoothing: str | Smoothing = "laplace"
+    random_state: Any = None
 
     def _check(self) -> None:
         if self.n_components != AUTO:
@@ -147,8 +128,8 @@ class LatentClassNBClassifier(BayesianClassifier):
             counts.n_jobs,
         )
         self.n_iter_ = fit.n_iter
-        self._learned_temperature = None
         if self.calibration is not None:
+            # A row's components depend on all rows, so whole folds are held out.
             scores = held_out_scores(counts.rows(), domain, held_out, n_components)
             self._learned_temperature = best_temperature(
                 scores.log_scores, scores.own, scores.weights
@@ -175,10 +156,6 @@ class LatentClassNBClassifier(BayesianClassifier):
         choice = choose_size(counts.rows(), domain, held_out)
         self.size_trace_ = choice.steps
         return choice.n_components
-
-    def _left_out_temperature(self) -> float | None:
-        # A row's components depend on all rows, so whole folds are held out.
-        return self._learned_temperature
 
     def _check_table_sizes(self, domain: Domain, n_components: int) -> None:
         """Raise before learning if a feature's table would be too large."""

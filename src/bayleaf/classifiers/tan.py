@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.classifiers.shared.edge_parameters import (
     EdgeParameters,
-    check_edge_parameters,
     check_most_required,
     rooted_constraints,
 )
@@ -55,13 +52,10 @@ class TANClassifier(EdgeParameters, HybridNetworkClassifier):
     chooses_structure = True
     monotone_parents = True
 
-    def __init__(self, *, theta: float | None = None, **shared: Any) -> None:
-        super().__init__(**shared)
-        self.theta = theta
+    theta: float | None = None
 
     def _check(self) -> None:
         check_threshold("theta", self.theta)
-        check_edge_parameters(self)
 
     def _learn(
         self, counts: CountSource, domain: Domain, rng: np.random.Generator

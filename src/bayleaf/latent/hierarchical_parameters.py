@@ -19,8 +19,8 @@ from bayleaf.data.shuffled_rows import merged_rows
 from bayleaf.latent.expectation_maximisation import EMOptions, climb
 from bayleaf.latent.network_parameters import log_product
 from bayleaf.models.hierarchical_naive_bayes import HierarchicalNaiveBayesModel
+from bayleaf.models.latent_messages import LatentMessages, SharedMessages
 from bayleaf.models.latent_rules import latent_names
-from bayleaf.models.latents.latent_messages import LatentMessages, SharedMessages
 
 Table = NDArray[np.float64]
 

@@ -24,7 +24,7 @@ from bayleaf.inference.junction_tree import JunctionTree
 from bayleaf.inference.row_propagation import expected_counts
 from bayleaf.latent.expectation_maximisation import EMOptions, Progress, best_climb
 from bayleaf.models.bayesian_network import BayesianNetwork
-from bayleaf.models.network_parts import Name
+from bayleaf.models.network_structure import Name
 from bayleaf.wording import brief_fields, name_list, quoted
 
 Table = NDArray[np.float64]

@@ -33,7 +33,7 @@ from bayleaf.inference.encoded_rows import (
     read_weights,
     renamed_column,
 )
-from bayleaf.models.network_parts import Name
+from bayleaf.models.network_structure import Name
 from bayleaf.wording import counted, name_list, near_names, quoted
 
 Weights = NDArray[np.float64]

@@ -25,7 +25,7 @@ from bayleaf.latent.network_parameters import (
     with_random_tables,
 )
 from bayleaf.models.bayesian_network import BayesianNetwork
-from bayleaf.models.network_parts import Name
+from bayleaf.models.network_structure import Name
 from bayleaf.wording import name_list, quoted
 
 Table = NDArray[np.float64]

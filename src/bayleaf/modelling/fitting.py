@@ -17,8 +17,7 @@ from bayleaf.modelling.fitted_tables import (
     expected_tables,
 )
 from bayleaf.models.bayesian_network import BayesianNetwork
-from bayleaf.models.network_parts import Name
-from bayleaf.models.network_structure import NetworkStructure
+from bayleaf.models.network_structure import Name, NetworkStructure
 from bayleaf.wording import quoted
 
 MISSING = ("marginalize", "em", "state", "error")

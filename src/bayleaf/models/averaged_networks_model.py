@@ -18,7 +18,7 @@ from bayleaf.data.domain import Domain
 from bayleaf.graph.dag import DAG
 from bayleaf.inference.log_sums import log_sum_exp, logarithmic_mean_weights
 from bayleaf.models.bayesian_network import BayesianNetwork
-from bayleaf.models.class_model import LogScores, ModelKind, sum_out
+from bayleaf.models.class_model import ClassModel, LogScores, sum_out
 from bayleaf.models.networks.network_model import NetworkModel
 from bayleaf.models.support.drawn_networks import DrawnRow, drawn_cpds, touched
 from bayleaf.models.support.support_counts import (
@@ -49,7 +49,7 @@ _MOST_CELLS = 200_000
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class AveragedNetworksModel(ModelKind):
+class AveragedNetworksModel(ClassModel):
     """Class scores from the mean of the joint distributions of several networks.
 
     Networks share tables: each names, for every variable, one of those in `tables`.
@@ -158,10 +158,9 @@ class AveragedNetworksModel(ModelKind):
             f"its tables take {size_text(n_bytes)} of memory",
         )
 
-    @property
-    def log_likelihood_scope(self) -> str:
-        """What the training log-likelihood sums over."""
-        return "observed families of the training rows, mean over the networks"
+    log_likelihood_scope = (
+        "observed families of the training rows, mean over the networks"
+    )
 
     @property
     def arcs(self) -> list[tuple[int, int]]:

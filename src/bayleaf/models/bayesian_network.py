@@ -33,8 +33,12 @@ from bayleaf.inference.interventions.effect_measurement import (
 from bayleaf.inference.network_trees import NetworkTrees
 from bayleaf.inference.queries import Inference, KnownOf
 from bayleaf.inference.states import position_of
-from bayleaf.models.network_parts import Name, dag_of, variable_of
-from bayleaf.models.network_structure import NetworkStructure
+from bayleaf.models.network_structure import (
+    Name,
+    NetworkStructure,
+    dag_of,
+    variable_of,
+)
 from bayleaf.models.page_model import DENSITY, PageModel
 from bayleaf.models.texts.html_summary import arc_text, facts_html, picture_of
 from bayleaf.models.texts.network_text import distribution_text, network_text

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
-from typing import Any, ClassVar, Protocol, Self, runtime_checkable
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,8 +27,9 @@ from bayleaf.models.texts.html_summary import (
     picture_of,
 )
 from bayleaf.models.texts.picture import CLASS, FEATURE, LATENT, USED, PicturedGraph
+from bayleaf.scoring import program_scores
 from bayleaf.scoring.partial_cases import Sharing
-from bayleaf.scoring.terms import SumOut, Term
+from bayleaf.scoring.terms import ScoringProgram, SumOut, Term, program_of
 from bayleaf.wording import brief, brief_names, counted, plain, quoted
 
 Floats = NDArray[np.float64]
@@ -38,74 +41,132 @@ AVERAGES_NETWORKS = (
 
 # Rows that are normalised at a time: they stay in the cache, and Ctrl-C is heard.
 _BLOCK_ROWS = 1 << 15
+# Rows whose terms are evaluated at a time, with all members of averages.
+_MEMBER_ROWS = 1 << 8
 
 
-class ClassModel(Protocol):
-    """A frozen model that scores the classes of encoded rows.
+class ClassModel(ABC):
+    """A frozen model that scores the classes of encoded rows, its kinds' base.
 
-    The domain holds the features in the order of the codes, and the class last. Files,
-    explanations, reports, pictures and the explorer ask a model nothing but what stands
-    here; `ModelKind` answers what is alike for most kinds of model.
+    Files, explanations, reports, pictures and the explorer use nothing but what is
+    defined here. A kind defines its scope and either `network` or `terms`, from
+    which all else follows unless it has something better.
+
+    Attributes
+    ----------
+    domain : Domain
+        Features in the order of the codes, then the class.
+    network : BayesianNetwork
+        Of a kind that is one: the features in the model's order, then any latent
+        variables, the class last. A picture shows it, and the explorer computes with
+        it.
     """
 
-    @property
-    def domain(self) -> Domain:
-        """Features in the order of the codes, then the class."""
+    # Where the tables are of a kind whose variables have none of their own.
+    _TABLES_ARE: ClassVar[str] = "has no table of its own"
+    # Why there is no network, for a kind that does not average networks.
+    why_no_network: ClassVar[str | None] = None
+
+    if TYPE_CHECKING:
+
+        @property
+        def domain(self) -> Domain: ...  # noqa: D102  # a field of most kinds
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Derived tables are made again, so that a pickled model stays small.
+        model: Any = self
+        return {field.name: getattr(model, field.name) for field in fields(model)}
 
     @property
-    def n_parameters(self) -> int:
-        """Number of free parameters."""
-
-    @property
-    def class_prior(self) -> Floats:
-        """Prior probability of each class, shape (n_classes,)."""
-
-    @property
+    @abstractmethod
     def log_likelihood_scope(self) -> str:
         """What the training log-likelihood sums over, for a reader."""
 
     @property
+    def n_parameters(self) -> int:
+        """Number of free parameters; those of the network by default."""
+        return self._needed_network.n_parameters
+
+    @property
+    def class_prior(self) -> Floats:
+        """Prior probability of each class, (n_classes,); the field `prior` if any."""
+        model: Any = self
+        return np.asarray(model.prior)
+
+    @property
     def arcs(self) -> list[tuple[int, int]]:
-        """All (parent, child) pairs of indices, arcs from the class included."""
+        """All (parent, child) pairs of indices, by child, those of the class too."""
+        return list(self._needed_network.dag.arcs)
 
     @property
     def arc_weights(self) -> Mapping[tuple[int, int], float]:
         """Weight of each arc where arcs have weights, by indices; else empty."""
+        return {}
 
     @property
     def remarks(self) -> Sequence[str]:
         """Lines that a summary shows beside counts and arcs."""
+        return ()
 
     @property
     def cpds(self) -> Sequence[CPD]:
-        """Distribution of each variable of the domain; empty for no single network."""
+        """Distribution of each variable; empty for no network, or one with latents."""
+        network = self._network
+        plain = network is not None and len(network.domain) == len(self.domain)
+        return network.cpds if network is not None and plain else ()
 
     @property
     def left_out_families(self) -> Sequence[Family] | None:
-        """Families of the features, if left-out rows are scored by them alone."""
+        """Families of the features, if left-out rows are scored by them alone.
+
+        None where rows are left out in folds.
+        """
+        return None
 
     @property
     def feature_marginals(self) -> Sequence[Floats] | None:
         """Distribution of each feature by itself, shape (n_states,).
 
-        None for a model whose class scores are joint probabilities, which tell it.
+        None for a model whose class scores are joint probabilities: they contain it.
         """
+        return None
 
     @property
     def latent_reports(self) -> Sequence[LatentReport] | None:
         """What latent variables mean; None for a kind without latent variables."""
+        return None
 
     @property
     def picture(self) -> PicturedGraph:
-        """Nodes and arcs that a drawing of the model shows."""
+        """Nodes and arcs that a drawing shows: those of the network if there is one."""
+        network, n_features = self._network, len(self.domain) - 1
+        domain = self.domain if network is None else network.domain
+        arcs = self.arcs if network is None else list(network.dag.arcs)
+        n_latents = len(domain) - 1 - n_features
+        return PicturedGraph(
+            domain.names,
+            (FEATURE,) * n_features + (LATENT,) * n_latents + (CLASS,),
+            tuple((*arc, self.arc_weights.get(arc)) for arc in arcs),
+            weights=USED if self.arc_weights else "",
+        )
 
     @property
     def terms(self) -> Sequence[Term]:
-        """What class scores are sums of, constants first."""
+        """What class scores are sums of, constants first; by default the network."""
+        network = self._needed_network
+        return (sum_out(network, network.dag.order),)
 
     @property
     def sharing(self) -> Sharing | None:
-        """How terms share evidence in partial cases, where they do."""
+        """How terms share evidence in partial cases.
+
+        None where missing features are summed out, or left out.
+        """
+        return None
+
+    @cached_property
+    def _program(self) -> ScoringProgram:
+        return program_of(self)
 
     def table(self, variable: int) -> tuple[Sequence[int], Floats]:
         """Indices of the parents of a variable, and its table, parents first.
@@ -115,9 +176,14 @@ class ClassModel(Protocol):
         ValueError
             If the variable has no table of its own.
         """
+        if cpds := self.cpds:
+            return cpds[variable].parents, cpds[variable].probabilities
+        if variable == len(self.domain) - 1:
+            return (), self.class_prior
+        raise ValueError(f"{quoted(self.domain[variable].name)} {self._TABLES_ARE}")
 
     def feature_shape(self, feature: int, classes: tuple[Any, ...]) -> FeatureShape:
-        """What the states of a feature say where nothing else is known.
+        """Evidence of the states of a feature where nothing else is known.
 
         Parameters
         ----------
@@ -126,9 +192,13 @@ class ClassModel(Protocol):
         classes : tuple
             Class labels in the model's order.
         """
+        alone = states_alone(self.class_log_scores, self.domain, feature)
+        return feature_shape(self.domain[feature], alone, np.array([]), classes)
 
     def class_log_scores(self, codes: Codes) -> LogScores:
         """Log joint probability (nats) of each class and the observed features.
+
+        By default the sum of the terms.
 
         Parameters
         ----------
@@ -139,11 +209,18 @@ class ClassModel(Protocol):
         -------
         ndarray of shape (n_rows, n_classes)
         """
+        scores = np.empty((codes.n_rows, self.domain.cards[-1]))
+        for rows in _blocks(codes):
+            scores[rows] = program_scores.scores(self._program, codes.rows(rows))
+        return scores
 
     def contributions(
         self, codes: Codes, target: NDArray[np.intp], against: NDArray[np.intp]
     ) -> tuple[Floats, Floats]:
         """Split the log-odds of one class against another into additive terms.
+
+        By default each of the model's terms is split by its own evidence, and the ratio
+        of two means over members among these by logarithmic-mean weights.
 
         Parameters
         ----------
@@ -159,16 +236,31 @@ class ClassModel(Protocol):
         terms : ndarray of shape (n_rows, n_features)
             Contribution of each feature, nats; zero for missing ones.
         """
+        prior = np.empty(codes.n_rows)
+        terms = np.empty((codes.n_rows, codes.n_variables))
+        for rows in _blocks(codes):
+            pair = target[rows], against[rows]
+            prior[rows], terms[rows] = program_scores.contributions(
+                self._program, codes.rows(rows), *pair
+            )
+        return prior, terms
 
     def feature_parents(self, feature: int) -> Sequence[int]:
         """Features that a feature's contribution is conditioned on, class excluded."""
+        return ()
 
     def with_class_prior(self, class_prior: Floats) -> Self:
-        """Return the same model under another class prior."""
+        """Return the same model under another class prior, shape (n_classes,)."""
+        prior = np.asarray(class_prior, dtype=np.float64)
+        return replace(self, prior=prior)  # type: ignore[type-var]
 
     @property
     def table_sizes(self) -> Sequence[TableSize]:
-        """The tables whose distributions training rows stand behind."""
+        """The tables whose distributions are counted from training rows.
+
+        Without any there are no credible intervals.
+        """
+        return ()
 
     def count_rows(self, source: CountSource) -> Iterable[Floats]:
         """Count the training rows behind each distribution.
@@ -182,159 +274,22 @@ class ClassModel(Protocol):
         Returns
         -------
         iterable of ndarray
-            One array a table, shaped as `table_sizes` tell.
+            An array for each table, of the shapes in `table_sizes`.
         """
-
-    def n_training_rows(self, support: SupportCounts) -> float:
-        """About the weight of the training rows, rather less than more."""
-
-    def drawn(self, support: SupportCounts, rng: np.random.Generator) -> Self:
-        """Return the same model with tables drawn from their Dirichlet posteriors."""
-
-    def sample_log_scores(
-        self,
-        codes: Codes,
-        support: SupportCounts,
-        n_draws: int,
-        rng: np.random.Generator,
-    ) -> Floats:
-        """Class log scores under draws, shape (n_draws, n_rows, n_classes)."""
-
-    def used_cells(self, codes: Codes, support: SupportCounts) -> Iterator[UsedCells]:
-        """Distributions that rows use, and the training rows behind them.
-
-        Where several tables know of a feature: for averages the one with the fewest
-        rows, for mixtures that of the component or expert to which the row most likely
-        belongs.
-        """
-
-
-class ModelKind:
-    """Base of class models; `ClassModel` says what each member means.
-
-    A kind that is a Bayesian network has it as its attribute ``network``: the features
-    in the model's order, then any latent variables, the class last. That is what a
-    picture shows then, and what the explorer computes with. A kind without tables that
-    rows stand behind has no credible intervals.
-    """
-
-    # Where the tables are of a kind whose variables have none of their own.
-    _TABLES_ARE: ClassVar[str] = "has no table of its own"
-    # What is said of a model without a network that is no average of some.
-    why_no_network: ClassVar[str | None] = None
-
-    def __getstate__(self) -> dict[str, Any]:
-        # Derived tables are made again, so that a pickled model stays small.
-        model: Any = self
-        return {field.name: getattr(model, field.name) for field in fields(model)}
-
-    @property
-    def class_prior(self) -> Floats:
-        """The field ``prior``."""
-        model: Any = self
-        return np.asarray(model.prior)
-
-    @property
-    def arc_weights(self) -> Mapping[tuple[int, int], float]:
-        """None."""
-        return {}
-
-    @property
-    def remarks(self) -> tuple[str, ...]:
-        """None."""
-        return ()
-
-    @property
-    def cpds(self: ClassModel) -> Sequence[CPD]:
-        """Those of the network, unless it has latent variables."""
-        network = _network(self)
-        plain = network is not None and len(network.domain) == len(self.domain)
-        return network.cpds if network is not None and plain else ()
-
-    @property
-    def left_out_families(self) -> Sequence[Family] | None:
-        """None: rows are left out in folds."""
-        return None
-
-    @property
-    def feature_marginals(self) -> Sequence[Floats] | None:
-        """None: class scores are joint probabilities."""
-        return None
-
-    @property
-    def latent_reports(self) -> Sequence[LatentReport] | None:
-        """None."""
-        return None
-
-    @property
-    def picture(self: ClassModel) -> PicturedGraph:
-        """Nodes and arcs of the network if there is one, else the model's own."""
-        network, n_features = _network(self), len(self.domain) - 1
-        domain = self.domain if network is None else network.domain
-        arcs = self.arcs if network is None else list(network.dag.arcs)
-        n_latents = len(domain) - 1 - n_features
-        return PicturedGraph(
-            domain.names,
-            (FEATURE,) * n_features + (LATENT,) * n_latents + (CLASS,),
-            tuple((*arc, self.arc_weights.get(arc)) for arc in arcs),
-            weights=USED if self.arc_weights else "",
-        )
-
-    @property
-    def terms(self: ClassModel) -> tuple[Term, ...]:
-        """Those of the network."""
-        network = _network(self)
-        if network is None:
-            raise TypeError(
-                f"a {type(self).__name__} has no network and defines no terms"
-            )
-        return (sum_out(network, network.dag.order),)
-
-    @property
-    def sharing(self) -> Sharing | None:
-        """None: missing features are summed out, or left out."""
-        return None
-
-    def table(self: ClassModel, variable: int) -> tuple[Sequence[int], Floats]:
-        """That of the network; the class prior for the class."""
-        if cpds := self.cpds:
-            return cpds[variable].parents, cpds[variable].probabilities
-        if variable == len(self.domain) - 1:
-            return (), self.class_prior
-        place = type(self)._TABLES_ARE  # type: ignore[attr-defined]
-        raise ValueError(f"{quoted(self.domain[variable].name)} {place}")
-
-    def feature_shape(
-        self: ClassModel, feature: int, classes: tuple[Any, ...]
-    ) -> FeatureShape:
-        """What the states say where nothing else is known."""
-        alone = states_alone(self.class_log_scores, self.domain, feature)
-        return feature_shape(self.domain[feature], alone, np.array([]), classes)
-
-    def feature_parents(self, feature: int) -> Sequence[int]:
-        """None: contributions are conditioned on no single feature."""
-        return ()
-
-    def with_class_prior(self, class_prior: Floats) -> Self:
-        """Replace the field ``prior``."""
-        prior = np.asarray(class_prior, dtype=np.float64)
-        return replace(self, prior=prior)  # type: ignore[type-var]
-
-    @property
-    def table_sizes(self) -> Sequence[TableSize]:
-        """None."""
-        return ()
-
-    def count_rows(self, source: CountSource) -> Iterable[Floats]:
-        """None."""
         return ()
 
     def n_training_rows(self, support: SupportCounts) -> float:
-        """Least weight of the training rows behind any table."""
+        """About the weight of the training rows: the least behind any table."""
         return min((float(rows.sum()) for rows in support.rows), default=0.0)
 
     def drawn(self, support: SupportCounts, rng: np.random.Generator) -> Self:
-        """Raise ValueError: there are no tables to draw."""
+        """Return the same model with tables drawn from their Dirichlet posteriors.
+
+        Raises
+        ------
+        ValueError
+            If the tables of the model have no training rows behind them.
+        """
         raise ValueError(
             f"a {type(self).__name__} knows no rows behind its tables, and so no "
             "credible intervals"
@@ -347,16 +302,54 @@ class ModelKind:
         n_draws: int,
         rng: np.random.Generator,
     ) -> Floats:
-        """Class log scores of one drawn copy after the other."""
-        model: Any = self
-        scores = np.empty((n_draws, codes.n_rows, model.domain.cards[-1]))
-        for draw in range(n_draws):
-            scores[draw] = model.drawn(support, rng).class_log_scores(codes)
+        """Class log scores under draws, shape (n_draws, n_rows, n_classes)."""
+        scores = np.empty((n_draws, codes.n_rows, self.domain.cards[-1]))
+        simple = self._without_sums(codes)
+        rows = codes.rows(simple)
+        scores[:, simple] = self._drawn_scores(rows, support, n_draws, rng)
+        if not simple.all():
+            rows = codes.rows(~simple)
+            for draw in range(n_draws):
+                model = self.drawn(support, rng)
+                scores[draw, ~simple] = model.class_log_scores(rows)
         return scores
 
+    def _without_sums(self, codes: Codes) -> NDArray[np.bool_]:
+        """Rows (n_rows,) that can be scored under all draws at once."""
+        return np.zeros(codes.n_rows, dtype=bool)
+
+    def _drawn_scores(
+        self,
+        codes: Codes,
+        support: SupportCounts,
+        n_draws: int,
+        rng: np.random.Generator,
+    ) -> Floats:
+        """Class log scores of such rows under draws, (n_draws, n_rows, n_classes)."""
+        return np.empty((n_draws, 0, self.domain.cards[-1]))
+
     def used_cells(self, codes: Codes, support: SupportCounts) -> Iterator[UsedCells]:
-        """None."""
+        """Distributions that rows use, and the training rows behind them.
+
+        Where several tables know of a feature: for averages the one with the fewest
+        rows, for mixtures that of the component or expert to which the row most likely
+        belongs.
+        """
         return iter(())
+
+    @property
+    def _network(self) -> BayesianNetwork | None:
+        """The network of a kind that is one."""
+        network: BayesianNetwork | None = getattr(self, "network", None)
+        return network
+
+    @property
+    def _needed_network(self) -> BayesianNetwork:
+        if self._network is None:
+            raise TypeError(
+                f"a {type(self).__name__} has no network and defines no terms"
+            )
+        return self._network
 
     @property
     def _parts(self) -> str:
@@ -364,51 +357,52 @@ class ModelKind:
         return ""
 
     def __repr__(self) -> str:
-        model: Any = self
-        *features, target = model.domain
+        *features, target = self.domain
         labels = [target.label(code) for code in range(target.n_states)]
         names = brief_names([feature.name for feature in features])
         facts = [
             f"class {plain(target.name, NAME)} ({brief_names(labels)})",
             f"{counted(len(features), 'feature')} ({names})",
             self._parts or counted(len(self._arcs), "arc") + " among features",
-            counted(model.n_parameters, "free parameter"),
+            counted(self.n_parameters, "free parameter"),
         ]
         return brief(self, *facts)
 
     @property
     def _arcs(self) -> list[tuple[int, int]]:
         """Arcs among features, without those of the class."""
-        model: Any = self
-        target = len(model.domain) - 1
-        return [(p, c) for p, c in model.arcs if target not in (p, c)]
+        target = len(self.domain) - 1
+        return [(p, c) for p, c in self.arcs if target not in (p, c)]
 
     def _repr_html_(self) -> str:
-        model: Any = self
-        names = model.domain.names
-        target = model.domain[-1]
+        names = self.domain.names
+        target = self.domain[-1]
         arcs = self._arcs
         facts: list[tuple[str, Any]] = [("class", plain(target.name, NAME))]
         facts += [
             (f"P({plain(target.label(code), NAME)})", f"{prior:.3f}")
-            for code, prior in enumerate(model.class_prior[:ITEMS])
+            for code, prior in enumerate(self.class_prior[:ITEMS])
         ]
         facts += [
             ("features", len(names) - 1),
             ("arcs among features", len(arcs)),
-            ("free parameters", model.n_parameters),
+            ("free parameters", self.n_parameters),
         ]
         lists = [
             ("arcs", [arc_text(names[p], names[c]) for p, c in arcs]),
-            ("remarks", list(model.remarks)),
+            ("remarks", list(self.remarks)),
         ]
         return facts_html(type(self).__name__, facts, lists, picture_of(self))
 
 
-def _network(model: Any) -> BayesianNetwork | None:
-    """The network of a model that is one."""
-    network: BayesianNetwork | None = getattr(model, "network", None)
-    return network
+# The name under which kinds of other libraries derive from it.
+ModelKind = ClassModel
+
+
+def _blocks(codes: Codes) -> Iterator[slice]:
+    """Rows whose members and nodes are held at a time."""
+    for first in range(0, codes.n_rows, _MEMBER_ROWS):
+        yield slice(first, first + _MEMBER_ROWS)
 
 
 def sum_out(

@@ -17,7 +17,7 @@ from bayleaf.cpds.given_tables import SUM_TOLERANCE, check_distributions, check_
 from bayleaf.cpds.naive_bayes_bank import NaiveBayesBank
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
-from bayleaf.models.class_model import LogScores, ModelKind
+from bayleaf.models.class_model import ClassModel, LogScores
 from bayleaf.models.explanation import Explanation, base_fields, wrapped
 from bayleaf.models.mixture_banks import (
     Banks,
@@ -208,7 +208,7 @@ def _strongest(contributions: Sequence[float], facts: list[str]) -> str:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class HierarchicalMixtureModel(ModelKind):
+class HierarchicalMixtureModel(ClassModel):
     """Mean of several hierarchical mixtures of naive Bayes classifiers.
 
     A mixture is a tree: each gate is a naive Bayes classifier that weighs its children,
@@ -422,10 +422,7 @@ class HierarchicalMixtureModel(ModelKind):
         """The tree of gates and experts, line by line, for a summary."""
         return tuple(mixture_text(self).splitlines())
 
-    @property
-    def log_likelihood_scope(self) -> str:
-        """What the training log-likelihood sums over."""
-        return "class given the features, training rows"
+    log_likelihood_scope = "class given the features, training rows"
 
     def class_log_scores(self, codes: Codes) -> LogScores:
         """Log posterior (nats), (n_rows, n_classes), the mean over the mixtures.
@@ -443,8 +440,7 @@ class HierarchicalMixtureModel(ModelKind):
 
         The ratio of two sums over experts is split among these by logarithmic-mean
         weights, and each expert's log-odds by its own tables; gates matter through the
-        weights alone. Returns prior (n_rows,) and terms (n_rows, n_features) in nats,
-        zero where missing.
+        weights alone.
         """
         shares = member_shares(self.starts, codes, target, against)
         prior = self._shift[target] - self._shift[against]

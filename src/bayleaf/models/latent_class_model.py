@@ -20,7 +20,7 @@ from bayleaf.graph.dag import DAG
 from bayleaf.inference.factors import Factor, FusedTables
 from bayleaf.inference.log_sums import log_sum_exp
 from bayleaf.models.bayesian_network import BayesianNetwork
-from bayleaf.models.class_model import LogScores, ModelKind, sum_out
+from bayleaf.models.class_model import ClassModel, LogScores, sum_out
 from bayleaf.models.explanation import Explanation, base_fields, wrapped
 from bayleaf.models.support.support_counts import (
     Fact,
@@ -46,7 +46,7 @@ _STATES_SHOWN = 3
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class LatentClassModel(ModelKind):
+class LatentClassModel(ClassModel):
     """P(component) P(class | component) times P(feature | class, component).
 
     The tables of the features depend on both class and component, so that every class
@@ -107,10 +107,7 @@ class LatentClassModel(ModelKind):
         per_class = self.n_components - 1 + self.n_components * states
         return n_classes - 1 + n_classes * per_class
 
-    @property
-    def log_likelihood_scope(self) -> str:
-        """What the training log-likelihood sums over."""
-        return "training rows, components and missing cells summed out"
+    log_likelihood_scope = "training rows, components and missing cells summed out"
 
     @property
     def arcs(self) -> list[tuple[int, int]]:
@@ -167,10 +164,7 @@ class LatentClassModel(ModelKind):
         return np.moveaxis(shares, 2, 0)
 
     def class_log_scores(self, codes: Codes) -> LogScores:
-        """Log joint probability (nats) of each class and the observed features.
-
-        See `ClassModel.class_log_scores`; missing cells are summed out exactly.
-        """
+        """Sum missing cells out exactly; see `ClassModel.class_log_scores`."""
         scores = np.empty((len(self.prior), codes.n_rows))
         block = max(1, _BLOCK_CELLS // self.weights.size)
         for start in range(0, codes.n_rows, block):
@@ -189,8 +183,7 @@ class LatentClassModel(ModelKind):
         """Split the log-odds of `target` against `against` by the chain rule.
 
         A feature's term is what it adds once the features before it are known, which by
-        then have shown to which components the row may belong. Returns prior (n_rows,)
-        and terms (n_rows, n_features) in nats, zero where missing.
+        then have shown to which components the row may belong.
         """
         with np.errstate(divide="ignore"):
             log_prior, log_weights = np.log(self.prior), np.log(self.weights)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -21,6 +22,9 @@ States = frozenset[int]
 _MAX_EXPANSIONS = 300
 # Rules of one state above which nested latents are not expanded.
 MAX_RULES = 64
+# Classes above which their probabilities are not written.
+_CLASSES_SHOWN = 5
+_WIDTH = 80
 
 
 @dataclass(frozen=True)
@@ -475,3 +479,69 @@ def name_of_state(rules: tuple[Rule, ...], longest: int = 30) -> str | None:
     """A state's rule as its name, if it has one and that is short."""
     text = str(rules[0])
     return text if len(rules) == 1 and len(text) <= longest else None
+
+
+def rules_text(reports: Sequence[LatentReport], class_variable: Variable) -> str:
+    """Write latent variables, their states and rules as aligned tables."""
+    classes = [class_variable.label(code) for code in range(class_variable.n_states)]
+    if not reports:
+        return "no latent variables: every feature stands directly below the class"
+    return "\n\n".join(_report_text(report, classes) for report in reports)
+
+
+def _report_text(report: LatentReport, classes: Sequence[str]) -> str:
+    """One latent variable as a title and a table with one line a rule."""
+    title = f"{report.name}: {' and '.join(shown_name(c) for c in report.children)}"
+    if report.is_irrelevant:
+        return "\n".join(_title(f"{title}: irrelevant given the class"))
+    if len(report.states) < report.n_cells:
+        title += f", {report.n_cells} cells collapsed into {len(report.states)} states"
+    shown = range(len(classes) if len(classes) <= _CLASSES_SHOWN else 0)
+    heads = ["state", "N", *(f"P({classes[c]})" for c in shown), "most raised class"]
+    lines = [[*heads, "rules"]]
+    for number, state in enumerate(report.states, start=1):
+        best = int(np.argmax(state.lift))
+        facts = [
+            str(number),
+            f"{state.n:.0f}" if state.n.is_integer() else f"{state.n:.1f}",
+        ]
+        facts += [f"{state.class_probabilities[c]:.3f}" for c in shown]
+        facts.append(f"{classes[best]} x {state.lift[best]:.2f}")
+        for rule in state.rules:
+            lines.append([*facts, str(rule)])
+            facts = [""] * len(facts)
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)][:-1]
+    told = [_aligned(line, widths) for line in lines]
+    if max(map(len, told)) > _WIDTH:
+        told = [
+            text
+            for line in lines[1:]
+            for text in _stacked([*heads[:-1], "raises"], line)
+        ]
+    return "\n".join([*_title(title), *told])
+
+
+def _title(text: str) -> list[str]:
+    """A title, over several lines if it is long."""
+    return textwrap.wrap(text, _WIDTH, subsequent_indent="    ")
+
+
+def _stacked(heads: Sequence[str], cells: Sequence[str]) -> list[str]:
+    """One rule below the facts of its state, where they do not fit on one line."""
+    *facts, rule = cells
+    told = ", ".join(f"{head} {fact}" for head, fact in zip(heads, facts) if fact)
+    lines = textwrap.wrap(told, _WIDTH, initial_indent="  ", subsequent_indent="    ")
+    rules = textwrap.wrap(
+        rule, _WIDTH, initial_indent="    - ", subsequent_indent="      "
+    )
+    return [*lines, *rules]
+
+
+def _aligned(cells: Sequence[str], widths: Sequence[int]) -> str:
+    """One line of a table; numbers to the right, the lift and the rule to the left."""
+    *numbers, lift, rule = cells
+    *number_widths, lift_width = widths
+    right = [
+        text.rjust(width) for text, width in zip(numbers, number_widths, strict=True)
+    ]
+    return "  ".join(["", *right, lift.ljust(lift_width), rule]).rstrip()

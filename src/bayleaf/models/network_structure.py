@@ -10,10 +10,9 @@ from typing import Any
 
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.dispatch import dispatch_structure
-from bayleaf.graph.dag import DAG
+from bayleaf.graph.dag import DAG, CycleError
 from bayleaf.inference.causal_graph import CausalQuestions
 from bayleaf.inference.states import position_of
-from bayleaf.models.network_parts import Name, dag_of, variable_of
 from bayleaf.models.texts.html_summary import arc_text, facts_html
 from bayleaf.models.texts.picture import FEATURE
 from bayleaf.results.drawings import network_html
@@ -26,6 +25,8 @@ from bayleaf.wording import (
     quoted,
     shown_name,
 )
+
+Name = str | int
 
 _ARROW = re.compile(r"(->|<-|→|←)")
 _FORMS = (
@@ -401,3 +402,45 @@ class NetworkStructure(CausalQuestions):
         lists = [("given states", known), ("arcs", [arc_text(*e) for e in self.edges])]
         drawing = network_html(self.names, [FEATURE] * len(self), arcs)
         return facts_html("Network structure", facts, lists, drawing)
+
+
+def variable_of(name: Any, states: Any) -> Variable:
+    """A variable with states that can be told apart, found again and written down.
+
+    A ready `Variable` stands for itself, once it is called by that name.
+    """
+    if not isinstance(states, Variable):
+        return Variable.nominal(name, states)
+    if states.name != name:
+        raise ValueError(
+            f"the states of {quoted(name)} are given as a variable that is called "
+            f"{quoted(states.name)}; give both one name"
+        )
+    return states
+
+
+def dag_of(names: Sequence[Name], parents: Mapping[Name, Sequence[Name]]) -> DAG:
+    """The graph of parents by name, with errors that name variables."""
+    members = []
+    for name in names:
+        role = f"{quoted(name)} has the parent"
+        listed = parents.get(name, ())
+        if isinstance(listed, str | int):
+            listed = [listed]
+        if not isinstance(listed, Iterable):
+            raise TypeError(
+                f"the parents of {quoted(name)} must be a list, got {quoted(listed)}"
+            )
+        chosen = [position_of(names, p, role) for p in listed]
+        twice = [p for p in chosen if chosen.count(p) > 1]
+        if twice:
+            parent = names[twice[0]]
+            raise ValueError(f"{quoted(name)} lists the parent {quoted(parent)} twice")
+        members.append(tuple(chosen))
+    try:
+        return DAG(tuple(members))
+    except CycleError as error:
+        on_cycle = [names[node] for node in error.nodes]
+        raise ValueError(
+            f"the arcs close a cycle among {name_list(on_cycle)}"
+        ) from None

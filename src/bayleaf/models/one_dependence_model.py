@@ -17,7 +17,7 @@ from bayleaf.cpds.given_tables import check_distributions, check_shape
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
 from bayleaf.inference.log_sums import log_sum_exp, logarithmic_mean_weights
-from bayleaf.models.class_model import LogScores, ModelKind
+from bayleaf.models.class_model import ClassModel, LogScores
 from bayleaf.models.support.support_counts import (
     Fact,
     RowFacts,
@@ -42,7 +42,7 @@ _BLOCK_CELLS = 1 << 22
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class AveragedOneDependenceModel(ModelKind):
+class AveragedOneDependenceModel(ClassModel):
     """Mean of the joint distributions of n one-dependence networks.
 
     In network p, feature p (the super-parent) and the class are the parents of every
@@ -135,10 +135,9 @@ class AveragedOneDependenceModel(ModelKind):
         widths = [card + 1 for card in self.domain.cards[:-1]]
         return np.cumsum([0, *widths[:-1]]).astype(np.int64)
 
-    @property
-    def log_likelihood_scope(self) -> str:
-        """What the training log-likelihood sums over."""
-        return "observed families of the training rows, mean over the networks"
+    log_likelihood_scope = (
+        "observed families of the training rows, mean over the networks"
+    )
 
     @property
     def arcs(self) -> list[tuple[int, int]]:

@@ -15,7 +15,7 @@ from bayleaf.cpds.tree_cpd import Leaf, Split, TreeCPD
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.inference.states import StateReader
 from bayleaf.models.bayesian_network import BayesianNetwork
-from bayleaf.models.network_parts import Name
+from bayleaf.models.network_structure import Name
 from bayleaf.models.texts.network_text import hierarchy_node
 from bayleaf.plot import style
 from bayleaf.wording import name_list, quoted

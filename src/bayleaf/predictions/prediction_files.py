@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -20,9 +20,10 @@ from numpy.typing import NDArray
 from bayleaf.io.atomic import replacing, write_text
 from bayleaf.models.predictor import Predictor
 from bayleaf.progress import Work
-from bayleaf.streams.batch_sources import ArrowSource, file_kind
-from bayleaf.streams.parquet_files import ParquetFiles
 from bayleaf.wording import quoted, shown_name
+
+if TYPE_CHECKING:
+    from bayleaf.streams.batch_sources import ArrowSource
 
 # What tells by which model, and how, the predictions of a folder were made.
 _NOTE = "_bayleaf.json"
@@ -67,6 +68,10 @@ def parts_of(
     for name, key in zip(names, keys, strict=True):
         if keys.count(key) > 1:
             raise ValueError(f"two files of the table would be predicted into {name}")
+    # Datasets of Arrow load pandas, which predictions of one file do without.
+    from bayleaf.streams.batch_sources import file_kind
+    from bayleaf.streams.parquet_files import ParquetFiles
+
     if all(file_kind(path) == "parquet" for path in paths):
         files = ParquetFiles.of(paths, called, as_indices=False)
         return [

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -16,22 +18,31 @@ from bayleaf.classifiers.shared.table_estimator import TableEstimator
 from bayleaf.classifiers.shared.training import WeightedRows, n_rows
 from bayleaf.counts.threads import thread_count
 from bayleaf.cpds.smoothing import Smoothing
+from bayleaf.data.column_table import ColumnTable
 from bayleaf.data.encoder_learning import Discretizer
 from bayleaf.data.random_state import random_generator
-from bayleaf.data.table_encoder import TableEncoder
-from bayleaf.data.tables.frames import to_columns
+from bayleaf.data.table_encoder import EncodedTable, TableEncoder
+from bayleaf.data.tables.frames import row_labels, to_columns
+from bayleaf.describe.fitted_summary import MAX_ITEMS, FittedSummary, Name
 from bayleaf.io.native.model_file import SavedModel
 from bayleaf.models.fit_stamp import FitStamp
-from bayleaf.models.interval_target import IntervalTargetModel
+from bayleaf.models.interval_target import (
+    IntervalTargetModel,
+    TargetDistributions,
+    checked_coverage,
+    checked_levels,
+)
 from bayleaf.models.page_model import REGRESSOR, PageModel
+from bayleaf.models.texts.expectation import ExpectationExplanation, ExpectationShape
 from bayleaf.regression.learned_head import LeftOut
-from bayleaf.regression.learning import TargetTask
-from bayleaf.regression.predicting import ABSOLUTE, SQUARED, PredictsDistributions
-from bayleaf.regression.summary import RegressionSummary
-from bayleaf.regression.target_intervals import checked_target, target_name
+from bayleaf.regression.learning import TargetTask, checked_target, target_name
+from bayleaf.results.document import Items, Part
+from bayleaf.wording import brief, counted, name_list, quoted, shown_name
 
 Floats = NDArray[np.float64]
-LOSSES = SQUARED, ABSOLUTE
+SQUARED, ABSOLUTE = LOSSES = ("squared", "absolute")
+# Most rows that a shape is averaged over.
+_SHAPE_ROWS = 200
 # Parameters that are not handed on as they are.
 _OWN = *("n_intervals", "trees", "loss"), *("verbose", "weight_scale", "random_state")
 # Rows that an interval should have at least, and the numbers that are tried.
@@ -41,7 +52,6 @@ _CANDIDATES = (8, 16)
 
 class AveragedKDBRegressor(
     RegressorMixin,  # type: ignore[misc]
-    PredictsDistributions,
     TableEstimator,
 ):
     """Predictive distribution of a number, every expectation explained by features.
@@ -142,43 +152,19 @@ class AveragedKDBRegressor(
     (2, 2)
     """
 
-    encoder_: TableEncoder
-    model_: IntervalTargetModel
-
-    def __init__(
-        self,
-        *,
-        n_intervals: int | None = None,
-        trees: bool = True,
-        loss: str = SQUARED,
-        n_networks: int = 16,
-        max_parents: int = 4,
-        linear_families: bool = True,
-        correction: bool = True,
-        max_rows: int = 12000,
-        n_bins: int | None = None,
-        smoothing: str | Smoothing = "dirichlet",
-        discretizer: Any = None,
-        missing: str = "state",
-        random_state: Any = None,
-        **shared: Any,
-    ) -> None:
-        super().__init__(
-            smoothing=smoothing,
-            discretizer=discretizer,
-            missing=missing,
-            random_state=random_state,
-            **shared,
-        )
-        self.n_intervals = n_intervals
-        self.trees = trees
-        self.loss = loss
-        self.n_networks = n_networks
-        self.max_parents = max_parents
-        self.linear_families = linear_families
-        self.correction = correction
-        self.max_rows = max_rows
-        self.n_bins = n_bins
+    n_intervals: int | None = None
+    trees: bool = True
+    loss: str = SQUARED
+    n_networks: int = 16
+    max_parents: int = 4
+    linear_families: bool = True
+    correction: bool = True
+    max_rows: int = 12000
+    n_bins: int | None = None
+    smoothing: str | Smoothing = "dirichlet"
+    discretizer: Any = None
+    missing: str = "state"
+    random_state: Any = None
 
     def _check(self) -> None:
         if self.n_intervals is not None:
@@ -318,3 +304,210 @@ class AveragedKDBRegressor(
         self.model_ = saved.model
         self.left_out_crps_ = saved.left_out_crps
         self.left_out_coverage_ = saved.left_out_coverage
+
+    def _encode(self, X: Any) -> EncodedTable:
+        """Encode a table, once it has the columns of training."""
+        check_is_fitted(self, "model_")
+        encoded = self.encoder_.transform(self._parts_as_fitted(X))
+        self._last_unknown = encoded.unknown
+        return encoded
+
+    def predict(self, X: Any) -> Floats:
+        """Mean of each row's distribution or, with ``loss="absolute"``, its median.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            In the target's unit, within the range of training.
+        """
+        found = self.predict_distribution(X)
+        return found.mean if self.loss == SQUARED else found.median
+
+    def predict_distribution(self, X: Any) -> TargetDistributions:
+        """The predictive distribution of each row.
+
+        Returns
+        -------
+        TargetDistributions
+            Its `mean`, `variance`, `quantiles`, `interval`, `cdf` and `crps`.
+        """
+        codes = self._encode(X).codes
+        return self.model_.distributions(codes)
+
+    def predict_quantiles(self, X: Any, levels: Any = (0.05, 0.5, 0.95)) -> Floats:
+        """Quantiles of each row's distribution.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_features)
+            The rows.
+        levels : array-like of shape (n_levels,), default=(0.05, 0.5, 0.95)
+            From 0 to 1.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_levels)
+            In the target's unit.
+        """
+        wanted = checked_levels(levels)
+        return self.predict_distribution(X).quantiles(wanted)
+
+    def predict_interval(self, X: Any, coverage: float = 0.9) -> Floats:
+        """The interval that holds the number with some probability.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_features)
+            The rows.
+        coverage : float, default=0.9
+            Its probability; the rest lies on both sides alike.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, 2)
+            In the target's unit.
+        """
+        share = checked_coverage(coverage)
+        return self.predict_distribution(X).interval(share)
+
+    def explain(self, X: Any) -> list[ExpectationExplanation]:
+        """Split each row's expectation into what its features add.
+
+        Whatever `loss` is, the mean is explained. All features are turned up together,
+        from nothing to what they say, and the expectation's changes on the way are
+        added up by feature (Aumann and Shapley 1974).
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_features)
+            One or more rows.
+
+        Returns
+        -------
+        list of ExpectationExplanation
+            Baseline and terms of each add up to its expectation.
+        """
+        codes = self._encode(X).codes
+        found = self.model_.explain(codes)
+        labels = row_labels(X)
+        if labels is None:
+            return found
+        return [replace(one, row=label) for one, label in zip(found, labels)]
+
+    def shape(self, feature: str | int, X: Any) -> ExpectationShape:
+        """The mean expectation of rows where one feature is set, state by state.
+
+        The partial dependence of Friedman (2001, section 8.2).
+
+        Parameters
+        ----------
+        feature : str or int
+            Name of the feature.
+        X : table of shape (n_rows, n_features)
+            Rows that stand for those to come; of more than 200, as many are taken at
+            even distances.
+
+        Returns
+        -------
+        ExpectationShape
+            A step curve for a numeric feature, bars for a nominal one, with the number
+            of training rows behind each step.
+
+        Raises
+        ------
+        ValueError
+            If there is no such feature.
+        """
+        codes = self._encode(X).codes
+        names = self.model_.intervals.domain.names[:-1]
+        if feature not in names:
+            raise ValueError(
+                f"there is no feature {quoted(feature)}; the features are "
+                f"{name_list(names)}"
+            )
+        n_taken = min(codes.n_rows, _SHAPE_ROWS)
+        rows = np.linspace(0, codes.n_rows - 1, n_taken).round().astype(np.intp)
+        return self.model_.feature_shape(names.index(feature), codes.rows(rows))
+
+
+@dataclass(frozen=True)
+class RegressionSummary(FittedSummary):
+    """Facts on a fitted regressor."""
+
+    model: str  # name of the estimator
+    target: Name
+    mean: float  # of the target in training
+    lowest: float  # of the target in training
+    highest: float  # of the target in training
+    n_features: int
+    intervals: tuple[str, ...]  # names of the target's intervals
+    n_networks: int
+    n_trees: int  # for mean and scale
+    interval_weight: float  # of intervals in addition to trees
+    left_out_crps: float  # mean, in the target's unit
+    left_out_coverage: float  # share of rows in their 90 % interval
+    notes: tuple[tuple[Name, str], ...]  # columns and how they were read
+    unknown: tuple[tuple[Name, int], ...]  # cells of the last table predicted
+    columns: ColumnTable | None = None
+    fitted: FitStamp | None = None
+
+    @classmethod
+    def of(
+        cls,
+        name: str,
+        encoder: TableEncoder,
+        model: IntervalTargetModel,
+        left_out: tuple[float, float],
+        unknown: Mapping[Name, int],
+        fitted: FitStamp | None = None,
+    ) -> RegressionSummary:
+        """Gather the facts on a fitted regressor."""
+        *features, target = model.intervals.domain.variables
+        lower, upper = model.ends
+        trees = () if model.trees is None else (model.trees.mean, model.trees.spread)
+        return cls(
+            name,
+            target.name,
+            model.centre,
+            float(lower[0]),
+            float(upper[-1]),
+            len(features),
+            tuple(map(str, target.states)),
+            len(model.intervals.networks),
+            sum(len(tree.roots) for tree in trees),
+            model.head.interval_weight,
+            *left_out,
+            tuple(encoder.notes.items()),
+            tuple(unknown.items()),
+            ColumnTable(encoder),
+            fitted,
+        )
+
+    def facts(self) -> list[tuple[str, str]]:
+        """Target, sizes and left-out scores."""
+        spread = f"{self.lowest:.6g} to {self.highest:.6g}, mean {self.mean:.6g}"
+        parts = f"{self.n_networks} networks, {self.n_trees} trees"
+        inside = f"{self.left_out_coverage:.1%} inside the 90 % interval"
+        facts = [
+            ("target", f"{shown_name(self.target)}, {spread}"),
+            ("intervals", f"{len(self.intervals)}, weight {self.interval_weight:.3g}"),
+            ("features", str(self.n_features)),
+            ("parts", parts),
+            ("left-out rows", f"CRPS {self.left_out_crps:.6g}, {inside}"),
+        ]
+        if self.fitted is not None:
+            facts.append(("fitted", str(self.fitted)))
+        return facts
+
+    def lists(self) -> list[Part]:
+        """The intervals of the target."""
+        return [Items(self.intervals, "intervals", MAX_ITEMS)]
+
+    def __repr__(self) -> str:
+        return brief(
+            self,
+            f"{self.model} of {shown_name(self.target)}",
+            counted(self.n_features, "feature"),
+            counted(len(self.intervals), "interval"),
+            f"left-out CRPS {self.left_out_crps:.5g}",
+        )

@@ -18,7 +18,7 @@ from bayleaf.evaluation.regression import row_facts, scores_of_rows
 from bayleaf.explain.evidence_conflict import with_column
 from bayleaf.models.interval_target import IntervalTargetModel
 from bayleaf.progress import Work
-from bayleaf.regression.target_intervals import checked_target
+from bayleaf.regression.learning import checked_target
 from bayleaf.report.case import Case
 from bayleaf.report.intervals import number_intervals
 

@@ -243,7 +243,7 @@ def run(cell: Cell, sources: Sources) -> dict[str, float]:
     the methods that use them.
     """
     name, method = cell.text("set"), cell.text("method")
-    given = {}
+    given: dict[str, Any] = {}
     if "-E" in method:
         place = sources.file(f"avh/{name}.json")
         if place is None:

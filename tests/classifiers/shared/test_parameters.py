@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import inspect
-from typing import Any
+from typing import Any, ClassVar
+
+import pytest
 
 from bayleaf.classifiers import CLASSIFIERS, BayesianClassifier
+from bayleaf.classifiers.shared.parameters import give_constructor
 from offenders import check_each
 
 
@@ -13,8 +16,9 @@ def test_every_classifier_shows_the_shared_parameters() -> None:
     def check(kind: Any) -> None:
         shared = inspect.signature(BayesianClassifier).parameters
         own = inspect.signature(kind).parameters
-        # A classifier may name a shared parameter itself, with its own default.
-        restated = kind.__init__.__code__.co_varnames
+        # A class may declare a shared parameter itself, with its own default.
+        above = kind.__mro__[: kind.__mro__.index(BayesianClassifier)]
+        restated = {name for own_kind in above for name in vars(own_kind)}
         assert set(shared) <= set(own) | set(kind.lacks)
         for name in set(shared) - set(restated) - set(kind.lacks):
             assert own[name].default == shared[name].default
@@ -23,3 +27,55 @@ def test_every_classifier_shows_the_shared_parameters() -> None:
         )
 
     check_each(list(CLASSIFIERS.values()), check)
+
+
+class _Root:
+    lacks: ClassVar[dict[str, str]] = {}
+
+    def __init_subclass__(cls) -> None:
+        give_constructor(cls, _Root)
+
+
+class _Shared(_Root):
+    alpha: float = 1.0
+    rule: str = "a"
+    _hidden: int = 0
+
+
+class _Declaring(_Shared):
+    lacks = {"alpha": "set beta"}  # noqa: RUF012
+    beta: int = 2
+    rule: str = "b"
+
+
+class _Constructing(_Shared):
+    def __init__(self, *, gamma: int = 3, rule: str = "c", **shared: Any) -> None:
+        super().__init__(rule=rule, **shared)
+        self.gamma = gamma
+
+
+def test_annotated_defaults_are_parameters_those_of_the_class_first() -> None:
+    assert (
+        str(inspect.signature(_Shared))
+        == "(*, alpha: 'float' = 1.0, rule: 'str' = 'a')"
+    )
+    assert list(inspect.signature(_Declaring).parameters) == ["beta", "rule"]
+    assert vars(_Declaring(beta=5)) == {"beta": 5, "rule": "b"}
+
+
+def test_a_constructor_of_its_own_passes_on_what_is_shared() -> None:
+    assert list(inspect.signature(_Constructing).parameters) == [
+        "gamma",
+        "rule",
+        "alpha",
+    ]
+    assert vars(_Constructing(alpha=0.5)) == {"alpha": 0.5, "rule": "c", "gamma": 3}
+
+
+def test_unknown_and_lacking_parameters_are_refused() -> None:
+    with pytest.raises(
+        TypeError, match=r"_Shared.*unexpected keyword argument 'alhpa'"
+    ):
+        _Shared(alhpa=1.0)
+    with pytest.raises(TypeError, match="_Declaring has no alpha; set beta"):
+        _Declaring(alpha=1.0)

@@ -17,6 +17,7 @@ from bayleaf.io.exports.scorers.program.engine import Look as LookInFile
 from bayleaf.io.exports.scorers.program.engine import Program
 from bayleaf.io.exports.scorers.program.engine import SumOut as SumOutInFile
 from bayleaf.io.exports.scorers.program.engine import Tree as TreeInFile
+from bayleaf.scoring.program_scores import contributions, scores
 from bayleaf.scoring.terms import (
     PRIOR,
     Bank,
@@ -29,7 +30,6 @@ from bayleaf.scoring.terms import (
     Term,
     Tree,
 )
-from oracles.program_scores import contributions, scores
 from oracles.summed_products import sum_out_of
 
 CARDS, N_CLASSES, N_ROWS = (2, 3, 4), 3, 40

@@ -17,10 +17,10 @@ from bayleaf import to_sql
 from bayleaf.classifiers.shared.base import BayesianClassifier
 from bayleaf.datasets import load_heart, load_mushroom
 from bayleaf.io.exports.sql.words import DIALECTS
+from bayleaf.scoring.program_scores import scores
 from bayleaf.scoring.terms import Bank, LogSum, Look, ScoringProgram, Term
 from offenders import check_each
 from oracles.databases import joined_above, postgres, run_duckdb, run_sqlite
-from oracles.program_scores import scores
 
 pytest.importorskip("sqlglot")
 

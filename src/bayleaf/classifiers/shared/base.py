@@ -57,7 +57,6 @@ from bayleaf.classifiers.shared.training import (
     class_variable,
     split_target_and_weights,
 )
-from bayleaf.counts.count_tables import IncrementalCounts
 from bayleaf.counts.source import MOST_ROWS, CountSource
 from bayleaf.counts.table_counts import RowCounts
 from bayleaf.counts.threads import thread_count
@@ -68,12 +67,12 @@ from bayleaf.data.domain import Domain, Variable
 from bayleaf.data.encoder_learning import Discretizer, Target, learn_encoder
 from bayleaf.data.memory import size_in_bytes
 from bayleaf.data.random_state import random_generator
-from bayleaf.data.table_encoder import EncodedTable, TableEncoder
+from bayleaf.data.table_encoder import EncodedTable
 from bayleaf.data.tables.frames import row_labels, to_columns
 from bayleaf.describe.fitted_summary import Summary, summarize
 from bayleaf.io.native.model_file import SavedModel
 from bayleaf.models.bayesian_network import BayesianNetwork
-from bayleaf.models.class_model import AVERAGES_NETWORKS, ClassModel
+from bayleaf.models.class_model import AVERAGES_NETWORKS
 from bayleaf.models.explanation import Explanation, labelled
 from bayleaf.models.fit_stamp import FitStamp
 from bayleaf.models.page_model import CLASSIFIER, PageModel
@@ -89,12 +88,10 @@ if TYPE_CHECKING:
 
 # Parameters of `fit` by which a table in batches is read, and what one fit leaves.
 READING = ("target", "store", "max_rows_in_memory", "client", "memory")
-OF_LAST_FIT = ("_training_codes", "_loo_score", "_prior_shift", "_support", "_counts")
-
-
-def _is_incremental(classifier: BayesianClassifier) -> bool:
-    """Whether batches add up."""
-    return classifier.is_incremental
+OF_LAST_FIT = (
+    *("_training_codes", "_loo_score", "_prior_shift", "_support", "_counts"),
+    "_learned_temperature",
+)
 
 
 class BayesianClassifier(
@@ -103,7 +100,7 @@ class BayesianClassifier(
 ):
     """Base of the classifiers: checks, encoding, prediction, explanation.
 
-    A subclass defines `_learn`, and takes its own parameters before ``**shared``.
+    A subclass defines `_learn`, and declares its own parameters as annotated defaults.
 
     Parameters
     ----------
@@ -179,40 +176,18 @@ class BayesianClassifier(
     chooses_structure: ClassVar[bool] = False
     # Whether monotone features may have parents, once these are always known.
     monotone_parents: ClassVar[bool] = False
-    monotone: Any = None
-
-    classes_: NDArray[Any]
-    encoder_: TableEncoder
-    model_: ClassModel
-    log_likelihood_: float
-    smoothing_: Smoothing
-    selection_: Selection
-    temperature_: float
-    stored_counts_: IncrementalCounts
-    _training_codes: Codes | None
-    _loo_score: LeaveOneOutScores | None
-    _prior_shift: NDArray[np.float64] | None
-    _fit_stamp: FitStamp
     # Bytes that the fit in progress may take.
     _memory: int | None = None
+    # The temperature, if learning finds it.
+    _learned_temperature: float | None = None
     # How a table is read is no metadata that others could pass on.
     __metadata_request__fit: ClassVar = dict.fromkeys(READING, UNUSED)
 
-    def __init__(
-        self,
-        *,
-        calibration: str | None = None,
-        discretizer: Any = "mdlp",
-        class_prior: Any = None,
-        fit_prior: bool = True,
-        loss: Any = None,
-        **shared: Any,
-    ) -> None:
-        super().__init__(discretizer=discretizer, **shared)
-        self.calibration = calibration
-        self.class_prior = class_prior
-        self.fit_prior = fit_prior
-        self.loss = loss
+    calibration: str | None = None
+    discretizer: Any = "mdlp"
+    class_prior: Any = None
+    fit_prior: bool = True
+    loss: Any = None
 
     @abstractmethod
     def _learn(
@@ -222,7 +197,7 @@ class BayesianClassifier(
 
     def _check(self) -> None:
         check_shared(self)
-        check_monotone(self.monotone)
+        check_monotone(getattr(self, "monotone", None))
 
     @with_callbacks  # type: ignore[untyped-decorator]
     def fit(
@@ -288,7 +263,7 @@ class BayesianClassifier(
                 self._fit(*split_target_and_weights(X, y, sample_weight, target))
         return self
 
-    @available_if(_is_incremental)  # type: ignore[untyped-decorator]
+    @available_if(lambda self: self.is_incremental)  # type: ignore[untyped-decorator]
     @with_callbacks  # type: ignore[untyped-decorator]
     def partial_fit(
         self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
@@ -344,7 +319,7 @@ class BayesianClassifier(
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
         """Encode the table, count, learn."""
         table = self._training_table(X, y, sample_weight)
-        self.classes_ = table.classes
+        self.classes_: NDArray[Any] = table.classes
         rng = random_generator(self.random_state)
         target = Target(class_variable(X, y, self.classes_), table.class_codes)
         with self._stage("encoding the table"):
@@ -358,7 +333,7 @@ class BayesianClassifier(
         self._learn_from(
             remembered_counts(self, self._count(codes)), target.variable, rng
         )
-        self._training_codes = codes
+        self._training_codes: Codes | None = codes
         with self._stage("calibrating the model"):
             self.temperature_ = fitted_temperature(self, X, y, sample_weight)
         note_little_support(self)
@@ -469,7 +444,9 @@ class BayesianClassifier(
         if self.smoothing != AUTO:
             self.smoothing_ = resolve_smoothing(self.smoothing)
         self.__dict__.update(dict.fromkeys(OF_LAST_FIT))
-        self._prior_shift, self._support = predictor.prior_shift, predictor.support
+        self._loo_score: LeaveOneOutScores | None = None
+        self._prior_shift: NDArray[np.float64] | None = predictor.prior_shift
+        self._support = predictor.support
         # A loss must fit the classes.
         self._predictor()
 
@@ -714,10 +691,6 @@ class BayesianClassifier(
 
         The structure is that of the fitted model.
         """
-        return None
-
-    def _left_out_temperature(self) -> float | None:
-        """The temperature, if learning found it already."""
         return None
 
     @property

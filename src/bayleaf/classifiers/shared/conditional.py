@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +26,7 @@ from bayleaf.search.left_out.left_out_scores import LeaveOneOut
 from bayleaf.wording import quoted
 
 if TYPE_CHECKING:
-    from bayleaf.latent.conditional_likelihood import ConditionalFit
+    pass
 
 
 class SingleNetworkClassifier(BayesianClassifier):
@@ -48,14 +48,8 @@ class SingleNetworkClassifier(BayesianClassifier):
         How conditional tables were found; only with ``objective="conditional"``.
     """
 
-    conditional_fit_: ConditionalFit
-
-    def __init__(
-        self, *, objective: str = GENERATIVE, pull: float = 1.0, **shared: Any
-    ) -> None:
-        super().__init__(**shared)
-        self.objective = objective
-        self.pull = pull
+    objective: str = GENERATIVE
+    pull: float = 1.0
 
     def _check(self) -> None:
         check_choice("objective", self.objective, (GENERATIVE, CONDITIONAL))

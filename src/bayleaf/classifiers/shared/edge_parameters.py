@@ -35,18 +35,12 @@ class EdgeParameters:
         earlier one. Columns that none of them names are free.
     """
 
-    def __init__(
-        self,
-        *,
-        required_edges: Any = (),
-        forbidden_edges: Any = (),
-        tiers: Any = (),
-        **shared: Any,
-    ) -> None:
-        super().__init__(**shared)
-        self.required_edges = required_edges
-        self.forbidden_edges = forbidden_edges
-        self.tiers = tiers
+    required_edges: Any = ()
+    forbidden_edges: Any = ()
+    tiers: Any = ()
+
+    def _check(self) -> None:
+        check_edge_parameters(self)
 
 
 def check_edge_parameters(estimator: Any) -> None:

@@ -116,18 +116,9 @@ class HybridNetworkClassifier(SingleNetworkClassifier):
     # What numbers say of the left-out training rows, (n_classes, n_rows); None without.
     _beside: Floats | None = None
 
-    def __init__(
-        self,
-        *,
-        numeric: str = DISCRETIZE,
-        numeric_weights: str | None = None,
-        monotone: Any = None,
-        **shared: Any,
-    ) -> None:
-        super().__init__(**shared)
-        self.monotone = monotone
-        self.numeric = numeric
-        self.numeric_weights = numeric_weights
+    numeric: str = DISCRETIZE
+    numeric_weights: str | None = None
+    monotone: Any = None
 
     def _check(self) -> None:
         check_choice("numeric", self.numeric, NUMERIC_RULES)
@@ -261,6 +252,8 @@ class HybridNetworkClassifier(SingleNetworkClassifier):
         self._loo_score = scores_of(learned.scores, logs)
         prior = self.smoothing_.estimate(parts.counts.class_counts())
         weighed = _with_weights(model, learned, prior)
+        # Learned weights are calibrated already.
+        self._learned_temperature = 1.0 if weighed.is_weighted else None
         if self.class_prior is not None or not self.fit_prior:
             given = self._class_prior(parts.counts, self.smoothing_)
             weighed = weighed.with_class_prior(given)
@@ -284,12 +277,6 @@ class HybridNetworkClassifier(SingleNetworkClassifier):
         numbers = set(model.linear.families.features.tolist())
         families = model.tables.dag.families[:-1]
         return left_out.log_scores([f for f in families if f[-1] not in numbers])
-
-    def _left_out_temperature(self) -> float | None:
-        # Learned weights are calibrated already.
-        model = self.model_
-        weighed = isinstance(model, HybridNetworkModel) and model.is_weighted
-        return 1.0 if weighed else None
 
 
 def _columns(codes: Codes, chosen: Sequence[int]) -> Codes:

@@ -100,7 +100,7 @@ def fitted_temperature(classifier: Any, X: Any, y: Any, sample_weight: Any) -> f
     """
     if classifier.calibration is None:
         return 1.0
-    learned: float | None = classifier._left_out_temperature()
+    learned: float | None = classifier._learned_temperature
     if learned is not None:
         return learned
     codes = classifier._training_codes

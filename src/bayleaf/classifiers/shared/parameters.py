@@ -1,4 +1,4 @@
-"""Checks of the parameters that estimators share, and their one signature."""
+"""Parameters of estimators: how classes declare them, and checks of shared ones."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import inspect
 import math
 import numbers
 import reprlib
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -264,18 +264,66 @@ def checked_loss(loss: Any, classes: NDArray[Any]) -> NDArray[np.float64] | None
     return matrix
 
 
-def merged_signature(
-    *constructors: Callable[..., None], without: Sequence[str] = ()
-) -> inspect.Signature:
-    """Signature of an `__init__` whose ``**shared`` means the bases' parameters.
+def give_constructor(kind: Any, root: Any) -> None:
+    """Make the annotated defaults of a class the parameters of its constructor.
 
-    The first constructor is the class's own; of parameters that several have, the
-    first one stands. Those named in `without` are left out.
+    It takes those of the bases too, but for the bases of `root`, all by keyword, and
+    stores them unchanged; see `TableEstimator`.
     """
-    merged: dict[str, inspect.Parameter] = {}
-    for constructor in constructors:
-        for parameter in inspect.signature(constructor).parameters.values():
-            is_named = parameter.kind is not parameter.VAR_KEYWORD
-            if is_named and parameter.name not in without:
+    if "__init__" not in kind.__dict__:
+        kind.__init__ = _constructor(kind)
+    kind.__init__.__signature__ = _signature(kind, root)
+
+
+def _constructor(kind: Any) -> Callable[..., None]:
+    """Return an `__init__` that stores the parameters of a class."""
+
+    def __init__(self: Any, **given: Any) -> None:  # noqa: N807
+        for name in kind.lacks.keys() & given.keys():
+            raise TypeError(f"{type(self).__name__} has no {name}; {kind.lacks[name]}")
+        signature = inspect.signature(__init__)
+        try:
+            signature.bind(self, **given)
+        except TypeError as error:
+            raise TypeError(f"{type(self).__name__}.__init__() {error}") from None
+        _, *parameters = signature.parameters.values()
+        defaults = {parameter.name: parameter.default for parameter in parameters}
+        vars(self).update(defaults | given)
+
+    __init__.__qualname__ = f"{kind.__qualname__}.__init__"
+    return __init__
+
+
+def _signature(kind: Any, root: Any) -> inspect.Signature:
+    """Parameters of a class and its bases; of those of one name the first counts."""
+    itself = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    merged = {itself.name: itself}
+    for base in kind.__mro__:
+        if base is not root and issubclass(root, base):
+            continue
+        for parameter in (*_of_constructor(base), *_declared(base)):
+            if parameter.name not in kind.lacks:
                 merged.setdefault(parameter.name, parameter)
     return inspect.Signature(list(merged.values()))
+
+
+def _of_constructor(kind: Any) -> Iterator[inspect.Parameter]:
+    """Parameters that the `__init__` of a class names itself."""
+    constructor = kind.__dict__.get("__init__")
+    if constructor is not None:
+        for parameter in inspect.signature(constructor).parameters.values():
+            if parameter.kind is not parameter.VAR_KEYWORD:
+                yield parameter
+
+
+def _declared(kind: Any) -> Iterator[inspect.Parameter]:
+    """Parameters that a class declares."""
+    for name, annotation in inspect.get_annotations(kind).items():
+        is_variable = str(annotation).startswith("ClassVar")
+        if name in kind.__dict__ and not (is_variable or name != name.strip("_")):
+            yield inspect.Parameter(
+                name,
+                inspect.Parameter.KEYWORD_ONLY,
+                default=kind.__dict__[name],
+                annotation=annotation,
+            )

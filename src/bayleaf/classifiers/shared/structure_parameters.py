@@ -11,7 +11,6 @@ from typing import Any
 from bayleaf.classifiers.shared.edge_parameters import (
     EdgeParameters,
     Name,
-    check_edge_parameters,
     check_edges,
     edge_constraints,
     named_places,
@@ -59,76 +58,46 @@ SETTINGS = {
 
 
 class StructureParameters(EdgeParameters):
-    """Parameters of estimators that search for a network's structure.
+    """Parameters of searches for a network's structure: `BayesianNetworkEstimator`."""
 
-    Stands before `TableEstimator` among the bases of an estimator, whose parameters
-    it passes on. `BayesianNetworkEstimator` says what each one means.
-    """
+    local_structure: str = TABLE
+    abstraction: str | None = None
+    local_score: str | LocalScore = "mdl"
+    hierarchies: Any = None
+    linkage: str = "information"
+    linkage_arity: str = "binary"
+    n_restarts: int = 2
+    tree_search: str = "regrowing"
+    merge_leaves: bool = False
+    penalty_weight: float = 1.0
+    max_parents: int | None = None
+    arc_prior: Any = None
+    time_limit: float | None = None
+    cache_size: int = 200_000
 
-    def __init__(
-        self,
-        *,
-        local_structure: str = TABLE,
-        abstraction: str | None = None,
-        local_score: str | LocalScore = "mdl",
-        hierarchies: Any = None,
-        linkage: str = "information",
-        linkage_arity: str = "binary",
-        n_restarts: int = 2,
-        tree_search: str = "regrowing",
-        merge_leaves: bool = False,
-        penalty_weight: float = 1.0,
-        max_parents: int | None = None,
-        arc_prior: Any = None,
-        time_limit: float | None = None,
-        cache_size: int = 200_000,
-        **shared: Any,
-    ) -> None:
-        super().__init__(**shared)
-        self.local_structure = local_structure
-        self.abstraction = abstraction
-        self.local_score = local_score
-        self.hierarchies = hierarchies
-        self.linkage = linkage
-        self.linkage_arity = linkage_arity
-        self.n_restarts = n_restarts
-        self.tree_search = tree_search
-        self.merge_leaves = merge_leaves
-        self.penalty_weight = penalty_weight
-        self.max_parents = max_parents
-        self.arc_prior = arc_prior
-        self.time_limit = time_limit
-        self.cache_size = cache_size
-
-
-def check_structure(estimator: Any) -> None:
-    """Raise if a parameter of the structure search is out of range.
-
-    ValueError or TypeError names the parameter, its value and what is allowed.
-    """
-    check_choice("local_structure", estimator.local_structure, LOCAL_STRUCTURES)
-    if estimator.abstraction is not None:
-        check_choice("abstraction", estimator.abstraction, ABSTRACTIONS)
-    if (estimator.local_structure, estimator.abstraction) not in SETTINGS:
-        raise ValueError(
-            "abstraction='local_refreshed' is not defined for trees, which keep a "
-            "hierarchy until its last split goes; take abstraction='local', or "
-            "local_structure='table'"
-        )
-    if isinstance(estimator.local_score, str):
-        check_choice("local_score", estimator.local_score, tuple(LOCAL_SCORES))
-    check_linkage(estimator.linkage, estimator.linkage_arity)
-    check_choice("tree_search", estimator.tree_search, TREE_SEARCHES)
-    check_flag("merge_leaves", estimator.merge_leaves)
-    check_count("n_restarts", estimator.n_restarts, 1)
-    if estimator.max_parents is not None:
-        check_count("max_parents", estimator.max_parents, 0)
-    check_threshold("penalty_weight", estimator.penalty_weight, none_too=False)
-    check_threshold("time_limit", estimator.time_limit)
-    check_count("cache_size", estimator.cache_size, 0)
-    _check_belongings(estimator)
-    check_edge_parameters(estimator)
-    check_arc_prior(estimator.arc_prior)
+    def _check(self) -> None:
+        check_choice("local_structure", self.local_structure, LOCAL_STRUCTURES)
+        if self.abstraction is not None:
+            check_choice("abstraction", self.abstraction, ABSTRACTIONS)
+        if (self.local_structure, self.abstraction) not in SETTINGS:
+            raise ValueError(
+                "abstraction='local_refreshed' is not defined for trees, which keep a "
+                "hierarchy until its last split goes; take abstraction='local', or "
+                "local_structure='table'"
+            )
+        if isinstance(self.local_score, str):
+            check_choice("local_score", self.local_score, tuple(LOCAL_SCORES))
+        check_linkage(self.linkage, self.linkage_arity)
+        check_choice("tree_search", self.tree_search, TREE_SEARCHES)
+        check_flag("merge_leaves", self.merge_leaves)
+        check_count("n_restarts", self.n_restarts, 1)
+        if self.max_parents is not None:
+            check_count("max_parents", self.max_parents, 0)
+        check_threshold("penalty_weight", self.penalty_weight, none_too=False)
+        check_threshold("time_limit", self.time_limit)
+        check_count("cache_size", self.cache_size, 0)
+        _check_belongings(self)
+        check_arc_prior(self.arc_prior)
 
 
 def check_expectation(estimator: Any) -> None:

@@ -9,7 +9,7 @@ import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, ClassVar
+from typing import Any, ClassVar, dataclass_transform
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -20,7 +20,7 @@ from bayleaf.classifiers.shared.parameters import (
     check_choice,
     check_count,
     check_jobs,
-    merged_signature,
+    give_constructor,
 )
 from bayleaf.classifiers.shared.saving import saved_model
 from bayleaf.classifiers.shared.training import COUNTS, WEIGHT_SCALES
@@ -33,6 +33,7 @@ from bayleaf.data.column_reading import (
     UNKNOWN_RULES,
 )
 from bayleaf.data.column_table import ColumnTable
+from bayleaf.data.table_encoder import TableEncoder
 from bayleaf.data.tables.columns import Column, Matrix, Name
 from bayleaf.data.tables.frames import to_columns
 from bayleaf.io.native.model_file import SavedModel, write_model
@@ -44,72 +45,48 @@ from bayleaf.progress import Work, displayed
 _LOGGER = logging.getLogger("bayleaf")
 
 
+@dataclass_transform(kw_only_default=True, eq_default=False)
 class TableEstimator(
     CallbackSupportMixin,  # type: ignore[misc]
     BaseEstimator,  # type: ignore[misc]
 ):
     """Base of estimators that read tables: parameters, tags, reports on a fit.
 
-    A subclass with parameters of its own has an `__init__` that takes them, all by
-    keyword, before ``**shared``, which it passes on; its signature then shows the
-    bases' parameters too.
-
     `BayesianClassifier` and `BayesianNetworkEstimator` say what each parameter means.
+
+    As in a dataclass, ``k: int = 1`` in a class is a parameter of its constructor,
+    which takes those of the bases too, all by keyword, and stores them unchanged. Class
+    variables, and names that begin or end with an underscore, are excluded. A class may
+    have an `__init__` of its own that passes on ``**shared``.
     """
 
-    # Shared parameters that a kind of estimator has no use for.
-    lacks: ClassVar[tuple[str, ...]] = ()
+    # Parameters of bases that a class lacks, and what to use instead.
+    lacks: ClassVar[Mapping[str, str]] = {}
     # What may become of missing cells.
     missing_rules: ClassVar[tuple[str, ...]] = MISSING_RULES
     # Unknown cells by column of the table read last, for `summary`: never changed, only
     # replaced as a whole, so that threads may predict side by side.
     _last_unknown: Mapping[Name, int] = MappingProxyType({})
-    # When the last fit was, and by which version.
-    _fit_stamp: FitStamp
 
-    def __init__(
-        self,
-        *,
-        smoothing: str | Smoothing = "laplace",
-        discretizer: Any = "equal_frequency",
-        categorical_features: Any = None,
-        missing: str = "marginalize",
-        unknown: str = "missing",
-        max_states: int = 1000,
-        identifiers: str = "drop",
-        rare: str = "group",
-        dates: str = "expand",
-        ordered_features: Any = None,
-        weight_scale: str = COUNTS,
-        max_table_cells: int = 20_000_000,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.smoothing = smoothing
-        self.discretizer = discretizer
-        self.categorical_features = categorical_features
-        self.missing = missing
-        self.unknown = unknown
-        self.max_states = max_states
-        self.identifiers = identifiers
-        self.rare = rare
-        self.dates = dates
-        self.ordered_features = ordered_features
-        self.weight_scale = weight_scale
-        self.max_table_cells = max_table_cells
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    smoothing: str | Smoothing = "laplace"
+    discretizer: Any = "equal_frequency"
+    categorical_features: Any = None
+    missing: str = "marginalize"
+    unknown: str = "missing"
+    max_states: int = 1000
+    identifiers: str = "drop"
+    rare: str = "group"
+    dates: str = "expand"
+    ordered_features: Any = None
+    weight_scale: str = COUNTS
+    max_table_cells: int = 20_000_000
+    random_state: Any = None
+    n_jobs: int | None = None
+    verbose: int = 0
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        if "__init__" in cls.__dict__:
-            kinds = (kind.__dict__ for kind in cls.__mro__[:-1])
-            constructors = [kind["__init__"] for kind in kinds if "__init__" in kind]
-            constructors[0].__signature__ = merged_signature(
-                *constructors, without=cls.lacks
-            )
+        give_constructor(cls, TableEstimator)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -145,8 +122,9 @@ class TableEstimator(
 
     def _restore(self, saved: Any) -> None:
         """Take over a record whose fields were checked; subclasses add their own."""
-        self.encoder_ = saved.encoder
-        self._fit_stamp = saved.fitted
+        self.encoder_: TableEncoder = saved.encoder
+        # When the last fit was, and by which version.
+        self._fit_stamp: FitStamp = saved.fitted
         names = self.encoder_.column_names
         self.n_features_in_ = len(names)
         if saved.named_features:

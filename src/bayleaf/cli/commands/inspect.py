@@ -162,7 +162,7 @@ def _show_classifier(
     """Print a classifier's summary or a part of it: what was asked for first."""
     from bayleaf.describe.drawing import structure_dot, structure_text
     from bayleaf.describe.fitted_summary import summarize
-    from bayleaf.models.latents.latent_reports import rules_text
+    from bayleaf.models.latent_rules import rules_text
 
     predictor, model = saved.predictor, saved.predictor.model
     if table is not None:

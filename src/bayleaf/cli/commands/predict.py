@@ -58,7 +58,6 @@ def predict(
         with_numbers,
         write_parts,
     )
-    from bayleaf.streams.batch_sources import files_of
 
     saved = read_model(model)
     is_regressor = saved.kind == "regressor"
@@ -76,6 +75,8 @@ def predict(
 
     with progress():
         if is_many_files(data):
+            from bayleaf.streams.batch_sources import files_of
+
             parts = parts_of(files_of(data), data, partial(read_batches, form=form))
             digest = hashlib.sha256(model.read_bytes()).hexdigest()
             how = {"model": digest, "probabilities": probabilities}

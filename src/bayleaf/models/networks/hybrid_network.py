@@ -16,7 +16,7 @@ from bayleaf.cpds.given_tables import check_shape
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
 from bayleaf.models.bayesian_network import BayesianNetwork
-from bayleaf.models.class_model import LogScores, ModelKind, sum_out
+from bayleaf.models.class_model import ClassModel, LogScores, sum_out
 from bayleaf.models.networks.network_model import NetworkModel
 from bayleaf.models.support.number_terms import WeightedLinearFamilies, odds_between
 from bayleaf.models.support.support_counts import SupportCounts
@@ -28,7 +28,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class HybridNetworkModel(ModelKind):
+class HybridNetworkModel(ClassModel):
     """Class scores from a conditional linear-Gaussian network.
 
     Nominal features have the class and nominal parents, and tables; numbers have the
@@ -210,11 +210,7 @@ class HybridNetworkModel(ModelKind):
     def contributions(
         self, codes: Codes, target: NDArray[np.intp], against: NDArray[np.intp]
     ) -> tuple[Floats, Floats]:
-        """Split the log-odds of `target` against `against` by families.
-
-        Returns prior (n_rows,) and terms (n_rows, n_features) in nats, zero where
-        missing.
-        """
+        """Split the log-odds of `target` against `against` by families."""
         _, terms = self._evidence.contributions(codes, target, against)
         changes = self.linear.changes(codes, terms.shape[1])
         found = odds_between(target, against, changes.sum(axis=3))

@@ -19,7 +19,7 @@ from bayleaf.inference.factors import Eliminator, Factor, FusedTables
 from bayleaf.inference.network_trees import NetworkTrees
 from bayleaf.inference.row_propagation import log_densities
 from bayleaf.models.bayesian_network import BayesianNetwork
-from bayleaf.models.class_model import LogScores, ModelKind
+from bayleaf.models.class_model import ClassModel, LogScores
 from bayleaf.models.support.drawn_networks import (
     cpd_shape,
     drawn_cpds,
@@ -41,7 +41,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ClassNetwork(ModelKind):
+class ClassNetwork(ClassModel):
     """Base of class models that are one network, whose last variable is the class.
 
     Features are in the order of the codes.
@@ -60,16 +60,6 @@ class ClassNetwork(ModelKind):
     def domain(self) -> Domain:
         """Features, then the class."""
         return self.network.domain
-
-    @property
-    def n_parameters(self) -> int:
-        """Number of free parameters."""
-        return self.network.n_parameters
-
-    @property
-    def arcs(self) -> list[tuple[int, int]]:
-        """All (parent, child) pairs of indices, by child."""
-        return list(self.network.dag.arcs)
 
     def feature_parents(self, feature: int) -> Sequence[int]:
         """Features among the parents of a feature."""
@@ -90,25 +80,17 @@ class ClassNetwork(ModelKind):
         cpds = drawn_cpds(self.network.cpds, support, rng)
         return replace(self, network=replace(self.network, cpds=cpds))
 
-    def sample_log_scores(
+    def _without_sums(self, codes: Codes) -> NDArray[np.bool_]:
+        return without_sums(self.network.dag, codes)
+
+    def _drawn_scores(
         self,
         codes: Codes,
         support: SupportCounts,
         n_draws: int,
         rng: np.random.Generator,
     ) -> Floats:
-        """Class log scores under draws; rows without sums under all draws at once."""
-        scores = np.empty((n_draws, codes.n_rows, self.domain.cards[-1]))
-        simple = without_sums(self.network.dag, codes)
-        rows = codes.rows(simple)
-        scores[:, simple] = network_scores(
-            self.network.cpds, support, rows, n_draws, rng
-        )
-        if not simple.all():
-            rows = codes.rows(~simple)
-            drawn = super().sample_log_scores(rows, support, n_draws, rng)
-            scores[:, ~simple] = drawn
-        return scores
+        return network_scores(self.network.cpds, support, codes, n_draws, rng)
 
     def used_cells(self, codes: Codes, support: SupportCounts) -> Iterator[UsedCells]:
         """Families that know of the class."""
@@ -159,10 +141,7 @@ class NetworkModel(ClassNetwork):
         """Prior probability of each class, shape (n_classes,)."""
         return self.network.cpds[-1].probabilities
 
-    @property
-    def log_likelihood_scope(self) -> str:
-        """What the training log-likelihood sums over."""
-        return "observed families of the training rows"
+    log_likelihood_scope = "observed families of the training rows"
 
     @property
     def left_out_families(self) -> tuple[Family, ...]:
@@ -198,10 +177,9 @@ class NetworkModel(ClassNetwork):
         return Eliminator(self.factors, features, self.max_table_cells)
 
     def class_log_scores(self, codes: Codes) -> LogScores:
-        """Log joint probability (nats) of each class and the observed features.
+        """Sum missing cells out exactly; see `ClassModel.class_log_scores`.
 
-        Missing cells are summed out exactly; ValueError if that needs a table above
-        `max_table_cells`.
+        ValueError if that needs a table above `max_table_cells`.
         """
         scores = self._fused.look_up(codes)
         self._eliminator.add_missing(codes, scores)
@@ -281,10 +259,7 @@ class NetworkPosteriorModel(ClassNetwork):
         """Prior probability of each class, shape (n_classes,)."""
         return self._own_prior if self.given_prior is None else self.given_prior
 
-    @property
-    def log_likelihood_scope(self) -> str:
-        """What the training log-likelihood sums over."""
-        return "training rows"
+    log_likelihood_scope = "training rows"
 
     @cached_property
     def _own_prior(self) -> Floats:
@@ -296,10 +271,9 @@ class NetworkPosteriorModel(ClassNetwork):
         return np.asarray(prior / prior.sum())
 
     def class_log_scores(self, codes: Codes) -> LogScores:
-        """Log joint probability (nats) of each class and the observed features.
+        """Sum missing cells out exactly; see `ClassModel.class_log_scores`.
 
-        See `ClassModel.class_log_scores`; missing cells are summed out exactly.
-        ValueError if that would need a table above `max_table_cells`.
+        ValueError if that needs a table above `max_table_cells`.
         """
         n_classes = self.domain[-1].n_states
         scores = np.empty((codes.n_rows, n_classes))
@@ -314,12 +288,7 @@ class NetworkPosteriorModel(ClassNetwork):
     def contributions(
         self, codes: Codes, target: NDArray[np.intp], against: NDArray[np.intp]
     ) -> tuple[Floats, Floats]:
-        """Split the log-odds of `target` against `against` by features.
-
-        The prior is one term; then features are revealed one by one in the network's
-        order, and each one's term is how much the log-odds change. Returns prior
-        (n_rows,) and terms (n_rows, n_features) in nats, zero where missing.
-        """
+        """Reveal features one by one in the network's order; a term is the change."""
         cards = self.domain.cards[:-1]
         columns = [np.full(codes.n_rows, card) for card in cards]
         rows = np.arange(codes.n_rows)
@@ -346,7 +315,7 @@ class NetworkPosteriorModel(ClassNetwork):
         return super().table(variable)
 
     @property
-    def terms(self) -> tuple[Term, ...]:
+    def terms(self) -> Sequence[Term]:
         """The network, and what the given prior adds."""
         terms = super().terms
         if self.given_prior is None:
@@ -355,17 +324,10 @@ class NetworkPosteriorModel(ClassNetwork):
             shift = np.log(self.given_prior) - np.log(self._own_prior)
         return (Look.constant(np.where(self._own_prior > 0, shift, -np.inf)), *terms)
 
-    def sample_log_scores(
-        self,
-        codes: Codes,
-        support: SupportCounts,
-        n_draws: int,
-        rng: np.random.Generator,
-    ) -> Floats:
-        """Class log scores under draws, which change the network's own prior too."""
-        if self.given_prior is None:
-            return super().sample_log_scores(codes, support, n_draws, rng)
-        return ModelKind.sample_log_scores(self, codes, support, n_draws, rng)
+    def _without_sums(self, codes: Codes) -> NDArray[np.bool_]:
+        # Draws change the network's own prior, too.
+        simple = super()._without_sums(codes)
+        return simple if self.given_prior is None else np.zeros_like(simple)
 
     def with_class_prior(self, class_prior: Floats) -> NetworkPosteriorModel:
         """Return the same model under another class prior, shape (n_classes,)."""

@@ -15,8 +15,7 @@ from bayleaf.data.domain import Domain, Variable
 from bayleaf.io.formats.converters import peer
 from bayleaf.io.formats.full_tables import MAX_TABLE_CELLS, full_tables
 from bayleaf.models.bayesian_network import BayesianNetwork
-from bayleaf.models.network_parts import Name
-from bayleaf.models.network_structure import NetworkStructure
+from bayleaf.models.network_structure import Name, NetworkStructure
 
 
 def to_networkx(

@@ -11,8 +11,10 @@ from bayleaf.cpds.distribution import DeterministicCPD, TableCPD
 from bayleaf.cpds.latent_tree import LatentTree
 from bayleaf.data.domain import Domain, Variable, numeric_variable
 from bayleaf.models.class_model import log_normalize
-from bayleaf.models.hierarchical_naive_bayes import HierarchicalNaiveBayesModel
-from bayleaf.models.latents.latent_network import latent_network
+from bayleaf.models.hierarchical_naive_bayes import (
+    HierarchicalNaiveBayesModel,
+    latent_network,
+)
 from oracles.random_latent_models import random_model, random_tree
 from property.networks import codes_of
 

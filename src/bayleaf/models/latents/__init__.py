@@ -1,1 +1,0 @@
-"""Latent variables of hierarchical naive Bayes: tables, messages, reports."""
