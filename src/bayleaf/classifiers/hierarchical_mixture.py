@@ -275,8 +275,8 @@ class HierarchicalMixtureNBClassifier(BayesianClassifier):
             )
             other = replace(model, starts=starts)
             scores[tested] = other.class_log_scores(codes.rows(tested))
-        own = codes.column(codes.n_variables - 1).astype(np.intp)
-        return best_temperature(scores, own, codes.weights)
+        class_codes = codes.column(codes.n_variables - 1).astype(np.intp)
+        return best_temperature(scores, class_codes, codes.weights)
 
     def _check_size(self, domain: Domain, architecture: tuple[int, ...]) -> None:
         """Raise before learning if the tables would be too large."""
@@ -350,9 +350,9 @@ def _told_of_codes(expert: Any, n_features: int) -> Any:
 
 def _log_likelihood(model: HierarchicalMixtureModel, codes: Codes) -> float:
     """Sum of ln P(class | features) over the rows by weight, nats."""
-    own = codes.column(codes.n_variables - 1).astype(np.intp)
+    class_codes = codes.column(codes.n_variables - 1).astype(np.intp)
     logs = log_normalize(model.class_log_scores(codes))
-    return float(np.dot(codes.weights, logs[np.arange(codes.n_rows), own]))
+    return float(np.dot(codes.weights, logs[np.arange(codes.n_rows), class_codes]))
 
 
 def is_to_grow(architecture: Any) -> bool:

@@ -265,22 +265,22 @@ def _held_out_losses(predictor: Predictor, codes: Codes) -> tuple[Floats, Floats
     feature is known and no other.
     """
     features = codes.without_last()
-    own = codes.column(codes.n_variables - 1)
+    class_codes = codes.column(codes.n_variables - 1)
 
     def loss(log_scores: Floats) -> float:
-        total = loss_sums(log_scores.T, own, codes.weights)[0]
+        total = loss_sums(log_scores.T, class_codes, codes.weights)[0]
         return float(total / codes.weights.sum())
 
     losses = [loss(predictor.log_proba(features))]
     columns = [np.full(codes.n_rows, card) for card in features.cards]
     nothing = Codes.from_columns(columns, features.cards)
     rows, gains = np.arange(codes.n_rows), []
-    prior = predictor.log_proba(nothing)[rows, own]
+    prior = predictor.log_proba(nothing)[rows, class_codes]
     for feature, card in enumerate(features.cards):
         hidden = with_column(features, feature, np.full(codes.n_rows, card))
         losses.append(loss(predictor.log_proba(hidden)))
         alone = with_column(nothing, feature, features.column(feature))
-        gains.append(predictor.log_proba(alone)[rows, own] - prior)
+        gains.append(predictor.log_proba(alone)[rows, class_codes] - prior)
     return np.array(losses), np.array(gains)
 
 

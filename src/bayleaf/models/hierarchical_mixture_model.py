@@ -373,15 +373,19 @@ class HierarchicalMixtureModel(ClassModel):
         """Rows that come to each gate and expert, by what is known of them."""
         codes = source.rows()
         features = codes.without_last()
-        own = codes.column(codes.n_variables - 1).astype(np.intp)
+        class_codes = codes.column(codes.n_variables - 1).astype(np.intp)
         known = [~features.missing(feature) for feature in range(features.n_variables)]
         for banks in self.starts:
             gates = log_gate_weights(banks, features)
-            shares = expert_shares(banks[-1], gates, features, own)
+            shares = expert_shares(banks[-1], gates, features, class_codes)
             shares *= codes.weights[:, None]
             for bank in banks:
-                yield shares.reshape(len(own), bank.n_nodes, -1).sum(axis=(0, 2))
-                outputs = output_rows(bank, shares, own if bank is banks[-1] else None)
+                yield shares.reshape(len(class_codes), bank.n_nodes, -1).sum(
+                    axis=(0, 2)
+                )
+                outputs = output_rows(
+                    bank, shares, class_codes if bank is banks[-1] else None
+                )
                 yield np.stack([outputs[rows].sum(axis=0) for rows in known])
 
     def drawn(self, support: SupportCounts, rng: np.random.Generator) -> Self:

@@ -242,10 +242,10 @@ class HierarchicalNaiveBayesModel(ClassModel):
         """Rows of each class in which a class child is known, then all rows."""
         codes = source.rows()
         columns = self.tree.node_codes(codes)
-        own = codes.column(codes.n_variables - 1)
+        class_codes = codes.column(codes.n_variables - 1)
         for node in self.tree.class_children:
             known = columns[node] < self.tree.cards[node]
-            counts = np.bincount(own, codes.weights * known, len(self.prior))
+            counts = np.bincount(class_codes, codes.weights * known, len(self.prior))
             yield counts.astype(np.float64)
         yield np.asarray(codes.weights.sum())
 

@@ -240,14 +240,16 @@ class LatentClassModel(ClassModel):
     def count_rows(self, source: CountSource) -> Iterator[Floats]:
         """All rows, those of each class, of each component that know a feature."""
         codes, n_classes = source.rows(), len(self.prior)
-        own = codes.column(codes.n_variables - 1).astype(np.intp)
+        class_codes = codes.column(codes.n_variables - 1).astype(np.intp)
         features = codes.without_last()
-        shares = self.component_posteriors(features)[np.arange(codes.n_rows), own]
+        shares = self.component_posteriors(features)[
+            np.arange(codes.n_rows), class_codes
+        ]
         shares *= codes.weights[:, None]
         classes = np.zeros((n_classes, codes.n_rows))
-        classes[own, np.arange(codes.n_rows)] = 1.0
+        classes[class_codes, np.arange(codes.n_rows)] = 1.0
         yield np.asarray(codes.weights.sum())
-        yield np.bincount(own, codes.weights, n_classes).astype(np.float64)
+        yield np.bincount(class_codes, codes.weights, n_classes).astype(np.float64)
         known = [~features.missing(feature) for feature in range(features.n_variables)]
         yield np.stack([(classes * rows) @ shares for rows in known])
 

@@ -135,9 +135,11 @@ def note_little_support(classifier: Any) -> None:
     )
     if codes is None or not chosen:
         return
-    own = codes.column(codes.n_variables - 1)
-    n_rows = np.bincount(own, minlength=len(classifier.classes_))
-    weights = np.bincount(own, codes.weights, minlength=len(classifier.classes_))
+    class_codes = codes.column(codes.n_variables - 1)
+    n_rows = np.bincount(class_codes, minlength=len(classifier.classes_))
+    weights = np.bincount(
+        class_codes, codes.weights, minlength=len(classifier.classes_)
+    )
     lone = classifier.classes_[(n_rows == 1) & (weights <= 1.0)].tolist()
     remarks = []
     if lone:
@@ -204,25 +206,25 @@ def _held_out_temperature(classifier: Any, X: Any, y: Any, sample_weight: Any) -
             "calibration by folds, as this rule or model needs it, takes a table in "
             "memory; fit it to a data frame, or leave calibration out"
         )
-    own = codes.column(codes.n_variables - 1).astype(np.intp)
+    class_codes = codes.column(codes.n_variables - 1).astype(np.intp)
     n_classes = len(classifier.classes_)
     kept = np.arange(codes.n_rows)
     if sample_weight is not None:
         # Rows of weight zero are not among the codes.
         given = np.broadcast_to(np.asarray(sample_weight, dtype=float), len(y))
         kept = np.flatnonzero(given)
-    folds = _stratified_folds(own)
+    folds = _stratified_folds(class_codes)
     learner = clone(classifier).set_params(calibration=None)
     scores = np.full((codes.n_rows, n_classes), -np.inf)
     for fold in range(_N_FOLDS):
         train, test = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
-        if not len(test) or len(np.unique(own[train])) < n_classes:
+        if not len(test) or len(np.unique(class_codes[train])) < n_classes:
             continue
-        labels, weights = classifier.classes_[own[train]], codes.weights[train]
+        labels, weights = classifier.classes_[class_codes[train]], codes.weights[train]
         learner.fit(take_rows(X, kept[train]), labels, weights)
         held_out = take_rows(X, kept[test])
         scores[test] = learner.predict_joint_log_proba(held_out)
-    return best_temperature(scores, own, codes.weights)
+    return best_temperature(scores, class_codes, codes.weights)
 
 
 def _stratified_folds(own: NDArray[np.intp]) -> NDArray[np.intp]:

@@ -409,7 +409,7 @@ def choose_families(
     temperature that suits it. `log_prior` (n_classes, n_rows) is in nats, without the
     row.
     """
-    own = codes.column(codes.n_variables - 1).astype(np.intp)
+    class_codes = codes.column(codes.n_variables - 1).astype(np.intp)
     weights, most = np.asarray(codes.weights), max(map(len, ranking.ranked))
     tried = [k for k in PARENT_GRID if least <= k < most] + [most]
     best: tuple[float, int, LinearGaussianFamilies] | None = None
@@ -417,8 +417,8 @@ def choose_families(
         families = ranking.families(k)
         said = left_out_numbers(families, codes)
         scores = (log_prior + said).T
-        scores = scores / best_temperature(scores, own, weights)
-        mean = weights @ log_losses(scores, own) / weights.sum()
+        scores = scores / best_temperature(scores, class_codes, weights)
+        mean = weights @ log_losses(scores, class_codes) / weights.sum()
         loss = round(float(mean), TIE_DECIMALS)
         if best is None or loss < best[0]:
             best = loss, k, families
