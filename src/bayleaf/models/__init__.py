@@ -3,7 +3,8 @@
 from bayleaf.models.averaged_kdb_model import AveragedKDBModel
 from bayleaf.models.averaged_networks_model import AveragedNetworksModel
 from bayleaf.models.bayesian_network import BayesianNetwork
-from bayleaf.models.class_model import ClassModel, ModelKind
+from bayleaf.models.class_model import ClassModel
+from bayleaf.models.class_model import ModelKind as ModelKind
 from bayleaf.models.explanation import Explanation, Term
 from bayleaf.models.hierarchical_naive_bayes import HierarchicalNaiveBayesModel
 from bayleaf.models.networks.network_model import NetworkModel
@@ -21,7 +22,6 @@ __all__ = [
     "Explanation",
     "FeatureShape",
     "HierarchicalNaiveBayesModel",
-    "ModelKind",
     "NetworkModel",
     "Predictor",
     "Term",
