@@ -103,7 +103,7 @@ def test_absent_variables_are_added_on_request(
 
 
 UNFILLABLE = [
-    ("n,wet\n3,\n", [], "no state '3'"),
+    ("n,wet\n3,\n", [], "no state 3"),
     ("n,wet,hot\n1,yes,\n", [], "row 0: .*cannot be together"),
     ("colour\nred\n", [], "no column for any variable"),
     ("n,wet\n", [], "has no rows"),

@@ -124,7 +124,7 @@ def test_text_in_a_numeric_column_is_refused(kind: Any) -> None:
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"a": rng.random(30), "b": rng.random(30)})
     model = kind(random_state=0).fit(frame, frame["a"] > 0.5)
-    with pytest.raises(ValueError, match=r"column 'a' held numbers .*such as 'tall'"):
+    with pytest.raises(ValueError, match="column 'a' holds 'tall' where a number"):
         model.predict(frame.astype({"a": object}).assign(a="tall"))
 
 

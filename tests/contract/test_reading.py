@@ -150,7 +150,9 @@ TRAPS = {
         ("nominal", "nominal", "numeric"),
     ),
     "dates that there are not": Trap(cycle("2024-13-01", "2024-02-31")),
-    "dates as in America": Trap(cycle("01/31/2024", "02/28/2024")),
+    "dates as in America": Trap(
+        cycle("01/31/2024", "02/28/2024"), ("nominal", "numeric"), note="m/d/y"
+    ),
     "durations": Trap(
         [datetime.timedelta(minutes=13 * i) for i in range(N)], NUMERIC, csv=False
     ),
@@ -492,7 +494,7 @@ def test_what_is_refused(
         (
             [start(i) for i in range(N)],
             cycle("soon", "later"),
-            "held dates in training",
+            "holds 'soon' where a date belongs",
         ),
         (
             cycle(1.5, 2.5, 3.5),

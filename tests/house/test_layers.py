@@ -57,7 +57,7 @@ INSIDE: dict[str, list[tuple[str, ...]]] = {
         ("codes",),
         ("tables",),
         ("class_labels",),
-        ("dates", "text_parsing"),
+        ("dates", "text_forms"),
         ("column_reading",),
         ("table_encoder",),
         ("encoder_learning",),

@@ -13,7 +13,7 @@ import os
 import re
 import stat
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any, cast
@@ -22,7 +22,7 @@ import pyarrow as pa
 import pyarrow.csv as pa_csv
 
 from bayleaf.cli.options import SEPARATORS, FileFormat
-from bayleaf.data.text_parsing import TRUTHS
+from bayleaf.data.text_forms import TRUTHS
 from bayleaf.streams.csv_files import CODECS
 from bayleaf.wording import name_list, shown_name
 
@@ -44,11 +44,11 @@ _BYTE_ORDER_MARKS = {
 }
 
 
-def read_csv(source: str, form: FileFormat) -> pa.Table:
+def read_csv(source: str, form: FileFormat, texts: Collection[str] = ()) -> pa.Table:
     """Read a whole CSV file, finding out the type of each column.
 
-    Dates, and numbers with leading zeros, stay text. What is unusual of the file's
-    format is in the schema's metadata, "format".
+    Dates, numbers with leading zeros, and columns of `texts` stay text. What is unusual
+    of the file's format is in the schema's metadata, "format".
     """
     form.check()
     with _unpacking(source):
@@ -62,11 +62,11 @@ def read_csv(source: str, form: FileFormat) -> pa.Table:
     if content.count(b'"') % 2:
         _check_quotes(io.BytesIO(content), source, form)
     try:
-        table = _parsed(content, form)
+        table = _parsed(content, form, texts)
         twice = len(set(table.column_names)) < table.num_columns
         names = [] if twice else _better_as_text(table.schema, content)
-        texts = _parsed(content, form, names).columns if names else ()
-        for name, text in zip(names, texts, strict=True):
+        again = _parsed(content, form, names, only=True).columns if names else ()
+        for name, text in zip(names, again, strict=True):
             place = table.column_names.index(name)
             if pa.types.is_temporal(table.schema[place].type) or _has_padding(text):
                 table = table.set_column(place, name, text)
@@ -91,7 +91,7 @@ def read_csv_batches(source: str, form: FileFormat) -> Iterator[pa.RecordBatch]:
             return "error"
 
         try:
-            for batch in pa_csv.open_csv(
+            yield from pa_csv.open_csv(
                 rejoined,
                 read_options=pa_csv.ReadOptions(
                     block_size=BLOCK_BYTES, use_threads=False
@@ -103,11 +103,8 @@ def read_csv_batches(source: str, form: FileFormat) -> Iterator[pa.RecordBatch]:
                 ),
                 convert_options=pa_csv.ConvertOptions(
                     column_types={name: pa.string() for name in names},
-                    null_values=form.missing_texts,
-                    strings_can_be_null=True,
                 ),
-            ):
-                yield _with_points(batch) if form.decimal == "," else batch
+            )
         except pa.ArrowInvalid as error:
             again = None if source == "-" else _open_csv(source, form)
             raise _csv_error(source, error, again, form, failed) from error
@@ -243,15 +240,7 @@ def _detected(form: FileFormat, sample: bytes) -> FileFormat:
         alike = sum(len(row) == width for row in cut) / max(1, len(cut))
         return width > 1, alike, width
 
-    chosen = max(separators, key=fitness)
-    decimal = form.decimal
-    if decimal is None:
-        # Unless the decimal sign is a comma, commas separate.
-        cells = [cell.strip() for row in rows[chosen][1:] for cell in row]
-        commas = any(_DECIMAL_COMMA.fullmatch(cell) for cell in cells)
-        points = any(_DECIMAL_POINT.fullmatch(cell) for cell in cells)
-        decimal = "," if chosen != "," and commas and not points else "."
-    return replace(form, sep=chosen, decimal=decimal)
+    return replace(form, sep=max(separators, key=fitness))
 
 
 def _rows(sample: bytes, separator: str) -> list[list[str]]:
@@ -322,16 +311,15 @@ def _header_names(line: bytes, source: str, form: FileFormat) -> list[str]:
 
 
 def _parsed(
-    content: bytes, form: FileFormat, as_text: list[str] | None = None
+    content: bytes, form: FileFormat, texts: Collection[str], *, only: bool = False
 ) -> pa.Table:
-    """What Arrow makes of a CSV file; of some columns alone their texts."""
+    """What Arrow makes of a CSV file, of some columns their texts; these alone."""
     options = pa_csv.ConvertOptions(
-        column_types=None if as_text is None else dict.fromkeys(as_text, pa.string()),
-        include_columns=as_text,
+        column_types=dict.fromkeys(texts, pa.string()),
+        include_columns=list(texts) if only else None,
         null_values=form.missing_texts,
         strings_can_be_null=True,
         quoted_strings_can_be_null=True,
-        decimal_point=form.decimal,
         true_values=[text for text, truth in TRUTHS.items() if truth],
         false_values=[text for text, truth in TRUTHS.items() if not truth],
     )
@@ -363,21 +351,6 @@ def _has_padding(texts: pa.ChunkedArray) -> bool:
 
     padded = pc.match_substring_regex(texts, r"^\s*[+-]?0[\dxX]")
     return bool(pc.any(padded).as_py())
-
-
-def _with_points(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """Decimal commas as points, in the columns that hold numbers alone."""
-    import pyarrow.compute as pc
-
-    columns = []
-    for column in batch.columns:
-        numbers = pc.match_substring_regex(
-            column, r"^\s*[+-]?\d*,?\d+([eE][+-]?\d+)?\s*$"
-        )
-        if pc.all(numbers).as_py():
-            column = pc.replace_substring(column, ",", ".")
-        columns.append(column)
-    return pa.RecordBatch.from_arrays(columns, names=batch.schema.names)
 
 
 def _wrong_encoding(source: str) -> ValueError:

@@ -188,7 +188,7 @@ def _model_size(text: str) -> int:
 
 def _orders(texts: Sequence[str]) -> dict[str, list[Any]]:
     """Orders of categories from texts such as size=S<M<L, or size alone."""
-    from bayleaf.data.text_parsing import read_numbers
+    from bayleaf.data.text_forms import read_numbers
 
     orders: dict[str, list[Any]] = {}
     for text in texts:
@@ -219,7 +219,7 @@ def _edges(option: str, texts: Sequence[str]) -> list[tuple[str, str]]:
 
 def _beliefs(texts: Sequence[str]) -> dict[tuple[str, str], float]:
     """Prior probabilities of arcs from texts such as age->income=0.9."""
-    from bayleaf.data.text_parsing import read_numbers
+    from bayleaf.data.text_forms import read_numbers
 
     beliefs: dict[tuple[str, str], float] = {}
     for text in texts:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import codecs
-from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -83,7 +83,7 @@ class FileFormat:
     @property
     def missing_texts(self) -> list[str]:
         """The texts of cells that count as empty."""
-        from bayleaf.data.text_parsing import MISSING_TEXTS
+        from bayleaf.data.text_forms import MISSING_TEXTS
 
         usual = () if self.keep_na else MISSING_TEXTS
         return list(dict.fromkeys(["", *usual, *self.na]))
@@ -143,9 +143,3 @@ def split_names(texts: Iterable[str], known: Collection[str]) -> list[str]:
         for text in texts
         for name in ([text] if text in known else text.split(","))
     ]
-
-
-def labels_by_text(labels: Sequence[Hashable]) -> dict[str, Hashable]:
-    """Labels by the texts that spell them; CSV files write booleans false and true."""
-    texts = {str(label): label for label in labels}
-    return texts | {str(one).lower(): one for one in labels if isinstance(one, bool)}

@@ -6,7 +6,7 @@ Files are Parquet where a file's name says so, and CSV otherwise.
 from __future__ import annotations
 
 import os
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -25,11 +25,13 @@ from bayleaf.cli.csv_reading import (
     read_csv,
     read_csv_batches,
 )
-from bayleaf.cli.options import FileFormat, labels_by_text
+from bayleaf.cli.options import FileFormat
+from bayleaf.data.column_reading import CellError
 from bayleaf.data.domain import Variable
 from bayleaf.data.table_encoder import EncodedTable, TableEncoder
 from bayleaf.data.tables.columns import Column, Name, NumberColumn, ValueColumn
-from bayleaf.data.tables.frames import to_columns
+from bayleaf.data.tables.frames import single_column, to_columns
+from bayleaf.data.text_forms import TextEvidence, decide, read_texts
 from bayleaf.wording import name_list, near_names, quoted
 
 if TYPE_CHECKING:
@@ -39,16 +41,19 @@ if TYPE_CHECKING:
 BATCH_ROWS = 1 << 16
 
 
-def read_table(source: str, form: FileFormat | None = None) -> pa.Table:
+def read_table(
+    source: str, form: FileFormat | None = None, texts: Collection[str] = ()
+) -> pa.Table:
     """Read a whole table (``-`` for CSV on standard input), and the types of columns.
 
-    Dates, and numbers with leading zeros, stay text, as encoding reads them like those
-    of data frames. OSError, or ValueError with the line of a ragged row.
+    Of a CSV file, columns named in `texts` stay the text that they are, and dates and
+    numbers with leading zeros too, as encoding reads them like those of data frames.
+    OSError, or ValueError with the line of a ragged row.
     """
     if is_parquet(source):
         table = _open_parquet(source).read()
     else:
-        table = read_csv(source, form or FileFormat())
+        table = read_csv(source, form or FileFormat(), texts)
     _check_columns(table.schema, source)
     if table.num_rows == 0:
         raise ValueError(f"{called(source)} has a header but no rows")
@@ -67,10 +72,61 @@ def read_batches(
     yield from file.iter_batches(batch_size=BATCH_ROWS)
 
 
+def known_table(
+    source: str,
+    form: FileFormat | None,
+    known: Iterable[Variable],
+    encoder: TableEncoder | None,
+) -> pa.Table:
+    """Read a table whose columns a model knows, its features as training read them.
+
+    Of the `known` variables that are no features, those of text states are text.
+    ValueError if a cell spells no value of its column's kind.
+    """
+    readings = {} if encoder is None else {str(r.name): r for r in encoder.readings}
+    texts = {
+        str(variable.name)
+        for variable in known
+        if any(isinstance(state, str) for state in variable.known_states)
+    }
+    table = read_table(source, form, texts.union(readings))
+    for place, name in enumerate(table.column_names):
+        cells = table.column(place)
+        spells = name in readings and readings[name].form in ("numbers", "truths")
+        if not (spells and pa.types.is_string(cells.type)):
+            continue
+        column = single_column(cells, name)
+        try:
+            (read,), _ = readings[name].read(column)
+        except CellError as error:
+            raise _with_line(error, error.row + 1) from error
+        if isinstance(read, NumberColumn):
+            values = pa.array(read.values, mask=read.missing)
+            table = table.set_column(place, name, values)
+        elif readings[name].form == "truths":
+            booleans = [
+                None if i < 0 else read.values[i] for i in read.indices.tolist()
+            ]
+            table = table.set_column(place, name, pa.array(booleans))
+    return table
+
+
+def _with_line(error: CellError, line: int) -> ValueError:
+    """The error of a cell with its line and what may help in a file."""
+    where = f"line {line} below the header"
+    return ValueError(error.sentence(where, "name it with --na if it means empty"))
+
+
 def batches_of(
-    data: str, form: FileFormat | None = None, drop: Sequence[str] = ()
+    data: str,
+    form: FileFormat | None = None,
+    drop: Sequence[str] = (),
+    *,
+    as_texts: bool = False,
 ) -> ArrowSource:
     """A table of Parquet or CSV files (path, glob or folder) in batches, less `drop`.
+
+    Cells of CSV files stay text on request, but for those that are empty.
 
     OSError or ValueError if it cannot be read, or lacks a column to leave out.
     """
@@ -78,11 +134,17 @@ def batches_of(
 
     if data == "-":
         raise ValueError("standard input cannot be read in batches; name a file")
-    source = open_source(data, partial(read_batches, form=form))
+    read = partial(_present_cells, form=form or FileFormat())
+    source = open_source(data, read, as_texts=as_texts)
     if drop:
         select_columns(source.schema.empty_table(), drop, data)
         source = source.without(drop)
     return source
+
+
+def _present_cells(source: str, form: FileFormat) -> Iterator[pa.RecordBatch]:
+    """Read a table in batches, cells that count as empty as null."""
+    return (with_missing_cells(batch, form) for batch in read_batches(source, form))
 
 
 def is_many_files(data: str) -> bool:
@@ -131,24 +193,6 @@ def select_columns(
     return table.select(list(names))
 
 
-def as_learned(table: pa.Table, domain: Iterable[Variable]) -> pa.Table:
-    """A table in which columns that were text in training are text again.
-
-    Another file of the same columns may hold nothing but numbers in one of them.
-    """
-    for variable in domain:
-        place = table.schema.get_field_index(str(variable.name))
-        known = variable.known_states
-        is_text = bool(known) and all(isinstance(state, str) for state in known)
-        if place < 0 or variable.kind != "nominal" or not is_text:
-            continue
-        column = table.column(place)
-        if pa.types.is_primitive(column.type):
-            text = column.cast(pa.string())
-            table = table.set_column(place, str(variable.name), text)
-    return table
-
-
 class TrainingColumns(NamedTuple):
     """Features, and labels named after their column, row weights and a column aside."""
 
@@ -192,7 +236,7 @@ def training_table(
 
 def _labels(table: pa.Table, target: str) -> Any:
     """The target as a narwhals series, whose name the model then shows."""
-    labels = table.column(target)
+    labels = decided_column(target, table.column(target))
     if labels.null_count:
         first = next(i for i, cell in enumerate(labels) if not cell.is_valid)
         raise ValueError(
@@ -206,12 +250,34 @@ def _labels(table: pa.Table, target: str) -> Any:
     return named.get_column(target)
 
 
+def decided_column(name: str, cells: pa.ChunkedArray) -> Any:
+    """A column of text as the numbers or booleans that all its cells spell, if any."""
+    if not pa.types.is_string(cells.type):
+        return cells
+    form = decide(TextEvidence.of(cells)).form
+    if form.kind not in ("number", "boolean"):
+        return cells
+    read = read_texts(form, cells.combine_chunks())
+    return pa.chunked_array([pa.array(read.values, mask=read.missing)])
+
+
+def decided_table(table: pa.Table, form: FileFormat) -> pa.Table:
+    """A table of a file's texts as the values that its columns spell."""
+    batch = table.combine_chunks().to_batches()[0]
+    cells = pa.Table.from_batches([with_missing_cells(batch, form)])
+    columns = [
+        decided_column(name, column)
+        for name, column in zip(cells.column_names, cells.columns, strict=True)
+    ]
+    return pa.table(columns, names=cells.column_names)
+
+
 def _row_weights(table: pa.Table, column: str | None) -> NDArray[np.float64] | None:
     """Row weights from their column."""
     if column is None:
         return None
     try:
-        cells = table.column(column).cast(pa.float64())
+        cells = decided_column(column, table.column(column)).cast(pa.float64())
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
         raise ValueError(
             f"the weight column {quoted(column)} must hold numbers"
@@ -229,92 +295,53 @@ def encode_batch(
     batch: pa.RecordBatch,
     source: str,
     *,
+    form: FileFormat | None = None,
     n_before: int = 0,
     lines: Sequence[int] | None = None,
 ) -> EncodedTable:
     """Encode the features of a batch, whatever else it holds and in whatever order.
 
     Messages name `lines` below the header, by default those after the `n_before` rows
-    of earlier batches. Text of a CSV file is read as the model's domain asks; columns
-    that were left out in training may be absent. ValueError if a feature's column is
+    of earlier batches. Text of a CSV file is read as training learned to; columns that
+    were left out in training may be absent. ValueError if a feature's column is
     missing, or text occurs where a number belongs.
     """
     if lines is None:
         lines = range(n_before + 1, n_before + 1 + batch.num_rows)
-    variables = {variable.name: variable for variable in encoder.domain}
     used = [one for one in encoder.readings if one.form != "left_out"]
     features = select_columns(batch, [str(one.name) for one in used], source)
-    columns: dict[Name, Column] = {}
-    for reading, cells in zip(used, features.columns, strict=True):
-        variable = variables.get(reading.name)
-        is_text = pa.types.is_string(cells.type) or pa.types.is_large_string(cells.type)
-        if variable is not None and reading.form != "duration" and is_text:
-            columns[reading.name] = _TextCells(variable, cells, lines).column()
-        else:
-            parsed = to_columns(pa.table({str(reading.name): cells}))
-            assert isinstance(parsed, list)
-            # The name may be an integer.
-            columns[reading.name] = replace(parsed[0], name=reading.name)
+    features = with_missing_cells(features, form or FileFormat())
+    parsed = to_columns(pa.Table.from_batches([features])) if used else []
+    assert isinstance(parsed, list)
+    # The names may be integers.
+    columns: dict[Name, Column] = {
+        reading.name: replace(column, name=reading.name)
+        for reading, column in zip(used, parsed, strict=True)
+    }
     absent = np.full(batch.num_rows, -1, dtype=np.int32)
-    return encoder.transform(
-        [
-            columns.get(name, ValueColumn(name, absent, []))
-            for name in encoder.column_names
-        ]
-    )
-
-
-class _TextCells(NamedTuple):
-    """The cells of a variable as a file has them, with their lines."""
-
-    variable: Variable
-    texts: pa.Array
-    lines: Sequence[int]
-
-    def column(self) -> Column:
-        """The cells as numbers or as states of the variable."""
-        variable = self.variable
-        encoded = self.texts.dictionary_encode()
-        texts = encoded.dictionary.to_pylist()
-        indices = dictionary_codes(encoded)
-        if variable.kind == "numeric" and variable.categories is None:
-            numbers = [np.nan if text is None else self._finite(text) for text in texts]
-            values = np.array([*numbers, np.nan])[indices]
-            return NumberColumn(variable.name, values, np.isnan(values))
-        return ValueColumn(variable.name, indices, self._states(texts))
-
-    def _states(self, texts: list[str | None]) -> list[Hashable]:
-        """For each text the state that it spells, or the value itself."""
-        states = self.variable.categories or self.variable.known_states
-        spelled = labels_by_text(states)
-        has_text = any(isinstance(state, str) for state in states)
-        found: list[Hashable] = []
-        for text in texts:
-            if text is None or text in spelled:
-                found.append(None if text is None else spelled[text])
-            elif has_text or not states:
-                number = as_number(text)
-                known = number is not None and number in spelled.values()
-                found.append(number if known else text)
-            else:
-                # Text among numbers is refused, in whichever batch it stands.
-                value = self._finite(text)
-                found.append(None if np.isnan(value) else value)
-        return found
-
-    def _finite(self, text: str) -> float:
-        """A cell's text as a finite number, or as NaN where it says so."""
-        value = as_number(text)
-        if value is not None and not np.isinf(value):
-            return value
-        line = self.lines[self.texts.index(text).as_py()]
-        truth = any(isinstance(state, bool) for state in self.variable.states)
-        wanted = "true or false" if truth else "a number"
-        raise ValueError(
-            f"column {quoted(self.variable.name)} holds {quoted(text)} where {wanted} "
-            f"belongs (line {line} below the header); correct the cell, or name it "
-            "with --na if it means empty"
+    try:
+        return encoder.transform(
+            [
+                columns.get(name, ValueColumn(name, absent, []))
+                for name in encoder.column_names
+            ]
         )
+    except CellError as error:
+        raise _with_line(error, lines[error.row]) from error
+
+
+def with_missing_cells(batch: pa.RecordBatch, form: FileFormat) -> pa.RecordBatch:
+    """Columns of a file's texts in which the cells that count as empty are null."""
+    import pyarrow.compute as pc
+
+    texts = pa.array(form.missing_texts)
+    columns = [
+        pc.if_else(pc.is_in(column, texts), None, column)
+        if pa.types.is_string(column.type)
+        else column
+        for column in batch.columns
+    ]
+    return pa.RecordBatch.from_arrays(columns, names=batch.schema.names)
 
 
 def as_number(text: str) -> float | None:

@@ -40,7 +40,7 @@ def encode_labels(target: Any) -> tuple[NDArray[Any], NDArray[np.intp]]:
         )
     n_values = len(column.values)
     used = np.flatnonzero(np.bincount(column.indices, minlength=n_values))
-    labels = [column.values[i] for i in used]
+    labels = [column.values[i] for i in used.tolist()]
     _refuse_fractions(labels)
     order = sorted_positions(labels)
     rank = np.zeros(n_values, dtype=np.intp)

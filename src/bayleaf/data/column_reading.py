@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -27,7 +27,15 @@ from bayleaf.data.tables.columns import (
     ValueColumn,
     n_cells,
 )
-from bayleaf.data.text_parsing import MISSING_TEXTS, read_numbers, spelled_out
+from bayleaf.data.text_forms import (
+    MISSING_TEXTS,
+    Kind,
+    TextDecision,
+    TextForm,
+    decide,
+    evidence_of,
+    spelled_column,
+)
 from bayleaf.wording import counted, name_list, quoted
 
 Form = Literal[
@@ -113,6 +121,7 @@ class ColumnReading:
     parts: tuple[str, ...] | None = None  # of a date, each a variable
     origin: int | None = None  # day 0 in microseconds since 1970
     unit: str | None = None  # of a duration
+    text: TextForm | None = None  # how its texts are read; None where it had none
 
     def check_content(self) -> None:
         """Raise ValueError if a date lacks its parts, or a duration its unit."""
@@ -131,46 +140,74 @@ class ColumnReading:
         """Names of the variables that a date becomes."""
         return tuple(part_name(self.name, part) for part in self.parts or ())
 
-    def read(self, column: Column) -> list[PlainColumn]:
+    def read(self, column: Column) -> tuple[list[PlainColumn], int]:
         """The columns that encoding takes in the place of a column of this name.
 
-        ValueError if dates were read in training and the column has none, or the other
-        way round.
+        With it the number of cells that spell no date, which are missing. ValueError if
+        dates were read in training and the column has none, or the other way round;
+        CellError if a cell spells no number or boolean where these belong.
         """
         if self.form == "left_out":
-            return []
+            return [], 0
+        n_failed = 0
+        if isinstance(column, ValueColumn) and self._spells:
+            column, n_failed = self._spelled(column)
         if self.form in ("date", "duration"):
             times = self._times(column)
             if self.form == "duration":
-                return [duration_numbers(times, str(self.unit))]
-            return part_columns(times, self.parts or (), self.origin or 0)
+                return [duration_numbers(times, str(self.unit))], n_failed
+            return part_columns(times, self.parts or (), self.origin or 0), n_failed
         if isinstance(column, TimeColumn):
             raise self._differs("dates or times")
-        if isinstance(column, ValueColumn):
-            if self.form == "numbers":
-                return [_as_numbers(column)]
-            if self.form == "truths":
-                found = spelled_out(column)
-                return [found if isinstance(found, ValueColumn) else column]
-        return [column]
+        return [column], n_failed
+
+    @property
+    def _spells(self) -> bool:
+        """Whether texts stand for values of another kind."""
+        return self.form in ("numbers", "truths", "date", "duration")
+
+    def _spelled(self, column: ValueColumn) -> tuple[Column, int]:
+        """A column of texts as training read them, and the cells that spell no date."""
+        form = self.text or TextForm(_KINDS[self.form])
+        if self.text is None and self.form == "date" and column.is_text:
+            # Training had dates of another make, so texts decide on their order.
+            form = decide(evidence_of(column)).form
+            if form.kind != "date":
+                form = TextForm("date", order="y-m-d")
+        is_used = np.bincount(column.indices + 1, minlength=len(column.values) + 1)[1:]
+        if not self.n_distinct and self.form == "numbers":
+            # Whatever it holds is unknown, as training saw nothing of it.
+            return column, 0
+        if not any(
+            isinstance(value, str) and n
+            for value, n in zip(column.values, is_used, strict=True)
+        ):
+            return column, 0
+        spelled, failed = spelled_column(column, form)
+        if not failed:
+            return spelled, 0
+        if self.form in ("date", "duration") and len(failed) < np.count_nonzero(
+            is_used
+        ):
+            return spelled, n_cells(column, np.isin(column.indices, failed))
+        row = int(np.argmax(np.isin(column.indices, failed)))
+        text = str(column.values[column.indices[row]])
+        if text.strip().lower().lstrip("+-") in _INFINITE:
+            raise infinite(column.name)
+        raise CellError(self.name, text, row, _WANTED[self.form])
 
     def _times(self, column: Column) -> TimeColumn:
         """The column as dates or durations, whichever training saw."""
         wants_duration = self.form == "duration"
-        found: Column | None = column
-        if isinstance(column, ValueColumn):
-            if (column.indices < 0).all():
-                nothing = np.zeros(len(column.indices), dtype=np.int64)
-                return TimeColumn(
-                    column.name, nothing, column.indices < 0, wants_duration
-                )
-            found = spelled_out(column)
-        if not isinstance(found, TimeColumn):
+        if isinstance(column, ValueColumn) and (column.indices < 0).all():
+            nothing = np.zeros(len(column.indices), dtype=np.int64)
+            return TimeColumn(column.name, nothing, column.indices < 0, wants_duration)
+        if not isinstance(column, TimeColumn):
             held = "numbers" if isinstance(column, NumberColumn) else "text"
             raise self._differs(held)
-        if found.is_duration != wants_duration:
-            raise self._differs("durations" if found.is_duration else "dates")
-        return found
+        if column.is_duration != wants_duration:
+            raise self._differs("durations" if column.is_duration else "dates")
+        return column
 
     def _differs(self, held: str) -> ValueError:
         """The error for a column that holds something else than in training."""
@@ -183,19 +220,38 @@ class ColumnReading:
         )
 
 
-def _as_numbers(column: ValueColumn) -> PlainColumn:
-    """A column whose texts may spell numbers, as such where all do."""
-    used = np.unique(column.indices[column.indices >= 0]).tolist()
-    texts = {p: column.values[p] for p in used if isinstance(column.values[p], str)}
-    found = read_numbers([str(text).strip() for text in texts.values()])
-    if not texts or found is None:
-        return column
-    if not np.isfinite(found).all():
-        raise infinite(column.name)
-    values = list(column.values)
-    for place, number in zip(texts, found, strict=True):
-        values[place] = number
-    return ValueColumn(column.name, column.indices, values, column.ordered)
+# The kind of texts that stand for the values of a form, and what such a cell contains.
+_KINDS: dict[str, Kind] = {
+    "numbers": "number",
+    "truths": "boolean",
+    "date": "date",
+    "duration": "duration",
+}
+_WANTED = {
+    "numbers": "a number",
+    "truths": "true or false",
+    "date": "a date",
+    "duration": "a time",
+}
+_INFINITE = ("inf", "infinity")
+
+
+class CellError(ValueError):
+    """A cell that spells no value of its column's kind."""
+
+    def __init__(self, name: Name, text: str, row: int, wanted: str) -> None:
+        self.name, self.text, self.row, self.wanted = name, text, row, wanted
+        super().__init__(self.sentence(f"row {row}", "leave it empty"))
+
+    def sentence(self, where: str, remedy: str) -> str:
+        """What is wrong with the cell, which is at a place, and what may help."""
+        return (
+            f"column {quoted(self.name)} holds {quoted(self.text)} where {self.wanted} "
+            f"belongs ({where}); correct the cell, or {remedy}"
+        )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.name, self.text, self.row, self.wanted)
 
 
 class Read(NamedTuple):
@@ -208,11 +264,17 @@ class Read(NamedTuple):
 
 
 def learn_reading(
-    column: Column, rules: EncoderRules, *, nominal: bool, as_is: bool
+    column: Column,
+    rules: EncoderRules,
+    *,
+    nominal: bool,
+    as_is: bool,
+    decision: TextDecision | None = None,
 ) -> Read:
     """Find out what a column contains; TypeError if it is dates that the rules refuse.
 
-    `as_is` texts have another meaning, as nodes of a value hierarchy.
+    `as_is` texts have another meaning, as nodes of a value hierarchy. A column of texts
+    is read by the `decision`, by default the one that its own cells suggest.
     """
     order = rules.order_of(column.name)
     if order is not None and not nominal:
@@ -220,30 +282,55 @@ def learn_reading(
     is_ordered = isinstance(column, ValueColumn) and column.ordered and not nominal
     changes: tuple[str, ...] = ()
     note = ""
-    if isinstance(column, ValueColumn) and not (as_is or column.ordered):
-        column = spelled_out(column) or column
+    text = None
+    if decision is not None and not isinstance(column, ValueColumn):
+        # The texts of a file were read by the decision already.
+        text, changes = decision
+        note = "; ".join(changes)
+    elif isinstance(column, ValueColumn) and column.is_text and not as_is:
+        form, notes = decision or decide(evidence_of(column))
+        note = "; ".join(notes)
+        if form.kind != "text":
+            text = form
+            column = _learned_spelling(column, text)
         if isinstance(column, NumberColumn):
-            changes = ("text that spells numbers, taken as numbers",)
+            changes = ("text that spells numbers, taken as numbers", *notes)
             is_numeric = len(column.distinct().values) > MAX_NOMINAL_NUMBERS
-            note = changes[0] if is_numeric else ""
+            note = "; ".join(changes) if is_numeric else note
+        else:
+            changes = notes
     if isinstance(column, TimeColumn):
-        return _read_times(column, rules)
+        return _read_times(column, rules, text, changes)
     if isinstance(column, NumberColumn):
         column, n_distinct, n_missing = _numbers(column)
-        reading = ColumnReading(column.name, "numbers", n_distinct, n_missing, changes)
+        reading = ColumnReading(
+            column.name, "numbers", n_distinct, n_missing, changes, text=text
+        )
         return Read(reading, [column], note=note)
-    form: Form = "values"
+    found: Form = "values"
     if is_ordered:
-        form = "ordered"
+        found = "ordered"
     elif any(isinstance(value, bool) for value in column.values):
-        form = "truths"
+        found = "truths"
     else:
-        note = note or _missing_texts(column)
-    reading = ColumnReading(column.name, form, *_counts(column), changes)
+        note = "; ".join(filter(None, (note, _missing_texts(column))))
+    reading = ColumnReading(column.name, found, *_counts(column), changes, text=text)
     return Read(reading, [column], note=note)
 
 
-def _read_times(column: TimeColumn, rules: EncoderRules) -> Read:
+def _learned_spelling(column: ValueColumn, form: TextForm) -> Column:
+    """A column as its texts spell it; ValueError if one spells infinity."""
+    if any(text.lower().lstrip("+-") in _INFINITE for text in form.missing):
+        raise infinite(column.name)
+    return spelled_column(column, form).column
+
+
+def _read_times(
+    column: TimeColumn,
+    rules: EncoderRules,
+    text: TextForm | None,
+    changes: tuple[str, ...],
+) -> Read:
     """Dates as their parts, durations as numbers."""
     called = "durations" if column.is_duration else "dates"
     if rules.dates == "error":
@@ -254,19 +341,22 @@ def _read_times(column: TimeColumn, rules: EncoderRules) -> Read:
     present = column.microseconds[~column.missing]
     n_missing = n_cells(column, column.missing)
     n_distinct = len(np.unique(present[: _n_counted(column)]))
-    reading = ColumnReading(column.name, "date", n_distinct, n_missing)
+    reading = ColumnReading(column.name, "date", n_distinct, n_missing, text=text)
     if column.is_duration:
         unit = duration_unit(column)
         change = f"durations, taken as numbers of {unit}"
-        reading = replace(reading, form="duration", changes=(change,), unit=unit)
-        return Read(reading, reading.read(column))
+        reading = replace(
+            reading, form="duration", changes=(change, *changes), unit=unit
+        )
+        return Read(reading, reading.read(column)[0])
     parts, origin = varying_parts(column), first_day(column)
     change = f"dates, taken apart: {', '.join(parts)}"
     if DAYS in parts:
         start = np.datetime64(origin, "us").astype("datetime64[D]")
         change += f" (days since {start})"
-    reading = replace(reading, changes=(change,), parts=parts, origin=origin)
-    return Read(reading, reading.read(column), part_name(column.name, DAYS))
+    reading = replace(reading, changes=(change, *changes), parts=parts, origin=origin)
+    numeric = part_name(column.name, DAYS)
+    return Read(reading, reading.read(column)[0], numeric)
 
 
 def with_order(column: Column, order: Collection[object]) -> ValueColumn:

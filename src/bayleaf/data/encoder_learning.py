@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+import re
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,8 +42,17 @@ from bayleaf.data.tables.columns import (
     PlainColumn,
     ValueColumn,
     iterate_names,
+    n_cells,
 )
 from bayleaf.data.tables.matrix import LearnedColumn, learn_matrix
+from bayleaf.data.text_forms import (
+    NO_SIGNS,
+    FileSigns,
+    TextDecision,
+    decide,
+    evidence_of,
+    file_signs,
+)
 from bayleaf.wording import name_list, quoted
 
 Floats = NDArray[np.float64]
@@ -51,6 +61,9 @@ Mask = NDArray[np.bool_]
 # are distinct, from some number of rows on.
 IDENTIFIER_SHARE, LEAST_ROWS = 0.9, 30
 OTHER_VALUES = "other values"
+# A nominal column may be a key where more than this share of its present values are
+# distinct; integers that count fewer rows than these may be anything.
+KEY_SHARE, FEWEST_NUMBERED = 0.5, 30
 
 
 class Discretizer(Protocol):
@@ -104,7 +117,13 @@ def learn_encoder(
     if isinstance(parts, Matrix):
         learned, room = learner.learn_whole(parts)
     else:
-        learned = [learner.learn(one, as_is=one.name in as_is) for one in parts]
+        decisions = decided_texts(parts, as_is, rules)
+        learned = [
+            learner.learn(
+                one, as_is=one.name in as_is, decision=decisions.get(one.name)
+            )
+            for one in parts
+        ]
     encoder = encoder_of(learned, rules, names)
     columns = [codes for one in learned for _, codes in one.variables]
     cards = list(encoder.domain.cards)
@@ -112,6 +131,28 @@ def learn_encoder(
         columns.append(target.codes)
         cards.append(target.variable.n_states)
     return encoder, Codes.from_columns(columns, cards, weights, room=room)
+
+
+def decided_texts(
+    columns: Iterable[Column],
+    kept: Collection[Name],
+    rules: EncoderRules,
+    default: FileSigns = NO_SIGNS,
+) -> dict[Name, TextDecision]:
+    """How the columns of texts are read, but for those that are `kept` as they are.
+
+    What is ambiguous in a column is decided by the others.
+    """
+    evidence = {
+        one.name: evidence_of(one)
+        for one in columns
+        if isinstance(one, ValueColumn)
+        and one.is_text
+        and one.name not in kept
+        and rules.order_of(one.name) is None
+    }
+    signs = file_signs(evidence.values(), default)
+    return {name: decide(own, signs) for name, own in evidence.items()}
 
 
 @dataclass(frozen=True)
@@ -150,21 +191,38 @@ class ColumnLearner:
         return learned, room
 
     def learn(
-        self, column: Column, *, as_is: bool = False, form: Form | None = None
+        self,
+        column: Column,
+        *,
+        as_is: bool = False,
+        form: Form | None = None,
+        decision: TextDecision | None = None,
     ) -> LearnedVariables:
         """The variables that a column becomes, and their codes."""
         declared = self.nominal is not None and column.name in self.nominal
-        read = learn_reading(column, self.rules, nominal=declared, as_is=as_is)
+        read = learn_reading(
+            column, self.rules, nominal=declared, as_is=as_is, decision=decision
+        )
         found, notes = [], {}
         reading = read.reading if form is None else replace(read.reading, form=form)
+        counts_rows = are_row_numbers(read.columns)
+        if counts_rows and _is_unnamed(column.name) and not declared:
+            return left_out(reading, "left out: it has no name and counts the rows")
         for plain in read.columns:
             own = self._nominal(plain, read)
             if own is not None and len(read.columns) == 1 and self._is_identifier(own):
                 return left_out(reading)
             variable, codes = self._variable(plain, own, read)
             numbers = isinstance(plain, NumberColumn) and self.nominal is None
-            note = _note(variable, integer_as_nominal=numbers)
-            note = "; ".join(filter(None, (read.note, note)))
+            remark = _note(variable, integer_as_nominal=numbers)
+            if self.rules.identifiers == "keep" or declared:
+                key = ""
+            elif counts_rows:
+                key = "counts the rows; leave it out if it is their number"
+            else:
+                key = self._remark_on_keys(plain, own, reading)
+            tells = self._remark_on_target(variable, codes)
+            note = "; ".join(filter(None, (read.note, remark, key, tells)))
             if variable.other_state is not None and own is not None:
                 grouped = (
                     f"{len(used_values(own))} values, the rarest of which share the "
@@ -176,6 +234,43 @@ class ColumnLearner:
                 notes[variable.name] = note
             found.append((variable, codes))
         return LearnedVariables(reading, found, notes)
+
+    def _remark_on_keys(
+        self, plain: PlainColumn, own: ValueColumn | None, reading: ColumnReading
+    ) -> str:
+        """A remark on a column that may name rows, as keys of tables do."""
+        if own is None:
+            if not isinstance(plain, NumberColumn) or not plain.is_integer:
+                return ""
+            n_present = n_cells(plain, np.ones(plain.n_rows, bool)) - reading.n_missing
+            all_differ = LEAST_ROWS <= n_present == reading.n_distinct
+            remark = "no integer occurs twice, as in a key; leave it out if it is one"
+            return remark if all_differ and reading.form == "numbers" else ""
+        weight = float(self.weights[own.indices >= 0].sum())
+        n_distinct = len(used_values(own))
+        if weight < LEAST_ROWS or n_distinct <= KEY_SHARE * weight:
+            return ""
+        return (
+            f"{n_distinct:,} values in {weight:,.6g} cells, as in a key; leave it "
+            "out if it is one"
+        )
+
+    def _remark_on_target(self, variable: Variable, codes: Any) -> str:
+        """A remark on a column that tells the class of every training row."""
+        if self.target is None or variable.n_states > MAX_NOMINAL_NUMBERS:
+            return ""
+        n_classes = self.target.variable.n_states
+        if len(codes) < LEAST_ROWS or n_classes < 2:
+            return ""
+        shape = variable.n_states + 1, n_classes
+        keys = codes.astype(np.int64) * n_classes + self.target.codes
+        table = np.bincount(keys, minlength=shape[0] * n_classes).reshape(shape) > 0
+        if (table.sum(axis=1) > 1).any() or table.any(axis=1).sum() < 2:
+            return ""
+        return (
+            f"determines {quoted(self.target.variable.name)} in all training rows; "
+            "leave it out if it is known only afterwards"
+        )
 
     def _variable(
         self, plain: PlainColumn, own: ValueColumn | None, read: Read
@@ -318,9 +413,32 @@ class LearnedVariables(NamedTuple):
     notes: dict[Name, str]
 
 
-def left_out(reading: ColumnReading) -> LearnedVariables:
+def are_row_numbers(columns: Sequence[PlainColumn]) -> bool:
+    """Whether the columns are one of integers that count the rows, from 0 or 1."""
+    if len(columns) != 1 or not isinstance(columns[0], NumberColumn):
+        return False
+    numbers = columns[0].values
+    n_rows = len(numbers)
+    if not columns[0].is_integer or columns[0].missing is not None:
+        return False
+    if n_rows < FEWEST_NUMBERED or numbers.min() not in (0, 1):
+        return False
+    if int(numbers.max()) - int(numbers.min()) != n_rows - 1:
+        return False
+    repeats = columns[0].repeats
+    if repeats is not None and (repeats.counts > 1).any():
+        return False
+    return bool(np.bincount(numbers - numbers.min()).max() == 1)
+
+
+def _is_unnamed(name: Name) -> bool:
+    """Whether a column has no name in its file, or the one that pandas gives it."""
+    return isinstance(name, str) and re.fullmatch(r"(Unnamed: \d+)?", name) is not None
+
+
+def left_out(reading: ColumnReading, why: str = "") -> LearnedVariables:
     """What becomes of an identifier."""
-    why = (
+    why = why or (
         f"left out: nearly every value is another one ({reading.n_distinct} distinct), "
         "as in an identifier"
     )

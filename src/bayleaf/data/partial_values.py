@@ -249,7 +249,7 @@ def _with_stand_ins(
         values = [*values, number_or_state]
         stand_in = len(values) - 1
     indices[is_group] = stand_in
-    return ValueColumn(column.name, indices, values, column.ordered)
+    return replace(column, indices=indices, values=values)
 
 
 def _as_numbers(column: ValueColumn) -> NumberColumn | None:

@@ -11,17 +11,24 @@ from numpy.typing import NDArray
 
 from bayleaf.data.class_labels import sorted_positions
 from bayleaf.data.codes import NARROW_STATES, Codes
-from bayleaf.data.column_reading import ColumnReading, EncoderRules
+from bayleaf.data.column_reading import CellError, ColumnReading, EncoderRules
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.data.tables.columns import (
     Column,
     Matrix,
     Name,
+    NumberColumn,
     PlainColumn,
     ValueColumn,
     iterate_names,
 )
 from bayleaf.data.tables.matrix import ColumnCodes, EncodedColumn, encode_matrix
+from bayleaf.data.text_forms import (
+    TextForm,
+    labels_by_text,
+    read_numbers,
+    spelled_column,
+)
 from bayleaf.wording import brief, brief_names, name_list, quoted
 
 # One state is left for missing cells.
@@ -65,7 +72,7 @@ class TableEncoder:
         ValueError if the columns are not those of training, or cells are missing or
         unknown where the rules refuse them.
         """
-        read = self._read(parts)
+        read, failed = self._read(parts)
         encoded: list[EncodedColumn | None] = [None] * len(self.domain)
         columns, room = ([], None) if isinstance(read, Matrix) else (read, None)
         if isinstance(read, Matrix):
@@ -80,23 +87,37 @@ class TableEncoder:
             for j, done in enumerate(encoded)
         ]
         counts = zip(self.domain.names, (n for _, n in own), strict=True)
-        unknown = {name: count for name, count in counts if count}
+        unknown = {**failed, **{name: count for name, count in counts if count}}
         stacked = [codes for codes, _ in own]
         codes = Codes.from_columns(stacked, self.domain.cards, room=room)
         return EncodedTable(codes, unknown)
 
-    def _read(self, parts: Matrix | list[Column]) -> Matrix | list[PlainColumn]:
-        """What the readings make of a table: a column for each variable."""
+    def _read(
+        self, parts: Matrix | list[Column]
+    ) -> tuple[Matrix | list[PlainColumn], dict[Name, int]]:
+        """What the readings make of a table: a column for each variable.
+
+        With it the cells of each column that spell no date.
+        """
         self._check_names(tuple(iterate_names(parts)))
         plain = all(reading.changes_nothing for reading in self.readings)
         if isinstance(parts, Matrix) and plain:
-            return parts
+            return parts, {}
         columns = parts.columns() if isinstance(parts, Matrix) else parts
-        return [
-            own
-            for reading, column in zip(self.readings, columns, strict=True)
-            for own in reading.read(column)
-        ]
+        found: list[PlainColumn] = []
+        failed: dict[Name, int] = {}
+        for reading, column in zip(self.readings, columns, strict=True):
+            own, n_failed = reading.read(column)
+            found += own
+            if n_failed:
+                failed[reading.name] = n_failed
+                if self.rules.unknown == "error":
+                    raise ValueError(
+                        f"column {quoted(reading.name)} holds {n_failed} cells that "
+                        "spell no date; correct them or allow them with "
+                        "unknown='missing'"
+                    )
+        return found, failed
 
     def _check_names(self, names: tuple[Name, ...]) -> None:
         """Raise unless the columns are those of training, in the same order."""
@@ -120,6 +141,8 @@ class TableEncoder:
     def _encode(self, variable: Variable, column: PlainColumn) -> EncodedColumn:
         """Codes of one column, and its number of unknown cells."""
         n_unknown = 0
+        if isinstance(column, ValueColumn):
+            column = _spelled_states(variable, column)
         if variable.kind == "numeric" and variable.categories is None:
             codes, is_missing = interval_codes(variable, column)
         else:
@@ -143,7 +166,7 @@ class TableEncoder:
         Nominal variables gain states, kept in order; numeric ones keep their cut
         points.
         """
-        read = self._read(parts)
+        read, _ = self._read(parts)
         columns = read.columns() if isinstance(read, Matrix) else read
         variables = tuple(
             self._extended_variable(variable, column)
@@ -176,11 +199,57 @@ class TableEncoder:
         return brief(self, kinds, brief_names(self.domain.names))
 
 
+def _spelled_states(variable: Variable, column: ValueColumn) -> PlainColumn:
+    """A column in which texts that spell states or numbers of a variable are these.
+
+    CellError if a text spells none where the variable has no texts.
+    """
+    states = variable.categories or variable.known_states
+    is_numeric = variable.kind == "numeric" and variable.categories is None
+    if not is_numeric and all(isinstance(state, str) for state in states):
+        return column
+    if not any(isinstance(value, str) for value in column.values):
+        return column
+    wanted = "true or false" if any(isinstance(s, bool) for s in states) else "a number"
+    if is_numeric:
+        spelled, failed = spelled_column(column, TextForm("number"))
+        if failed:
+            raise _cell_error(column, failed, wanted)
+        assert isinstance(spelled, NumberColumn)
+        return spelled
+    by_text = labels_by_text(states)
+    found, failed = list(column.values), []
+    for place, value in enumerate(found):
+        if not isinstance(value, str):
+            continue
+        text = value.strip()
+        number = None if text in by_text else read_numbers([text])
+        if number is not None:
+            found[place] = by_text.get(str(number[0]), number[0])
+        elif text in by_text:
+            found[place] = by_text[text]
+        else:
+            failed.append(place)
+    if failed and not any(isinstance(state, str) for state in states):
+        used = _cell_counts(column)
+        failed = [place for place in failed if used[place]]
+        if failed and states:
+            raise _cell_error(column, failed, wanted)
+    return replace(column, values=found)
+
+
+def _cell_error(column: ValueColumn, failed: list[int], wanted: str) -> CellError:
+    """The error for the first cell with one of some values."""
+    row = int(np.argmax(np.isin(column.indices, failed)))
+    text = str(column.values[column.indices[row]])
+    return CellError(column.name, text, row, wanted)
+
+
 def used_values(column: ValueColumn) -> list[Hashable]:
     """The values that occur in at least one row, in the column's order."""
     used = np.flatnonzero(_cell_counts(column))
     # A table may list one value twice; a dict keeps the first.
-    return list(dict.fromkeys(column.values[i] for i in used))
+    return list(dict.fromkeys(column.values[i] for i in used.tolist()))
 
 
 def _cell_counts(column: ValueColumn) -> NDArray[np.intp]:
@@ -263,7 +332,7 @@ def state_codes(
     unknown, strangers = 0, []
     if len(strange):
         counts = _cell_counts(column)
-        strangers = [column.values[i] for i in strange if counts[i]]
+        strangers = [column.values[i] for i in strange.tolist() if counts[i]]
         unknown = int(counts[strange].sum())
         table[strange] = missing
     codes = table.astype(_code_type(variable)).take(column.indices)

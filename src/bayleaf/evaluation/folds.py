@@ -19,7 +19,7 @@ from sklearn.model_selection import (
 
 from bayleaf.data.tables.columns import Column, TimeColumn, ValueColumn
 from bayleaf.data.tables.frames import to_columns, value_column
-from bayleaf.data.text_parsing import spelled_out
+from bayleaf.data.text_forms import decide, evidence_of, spelled_column
 from bayleaf.progress import Work, displayed
 
 Rows = NDArray[np.intp]
@@ -149,10 +149,12 @@ def _ranks(times: Any) -> Rows:
     """Place of each row's time among the different times."""
     parts = to_columns(pa.table({"time": pa.array(times)}))
     assert isinstance(parts, list)
-    column: Column | None = parts[0]
+    column: Column = parts[0]
+    if isinstance(column, ValueColumn) and column.is_text:
+        form = decide(evidence_of(column)).form
+        if form.kind != "text":
+            column = spelled_column(column, form).column
     if isinstance(column, ValueColumn):
-        column = spelled_out(column)
-    if column is None or isinstance(column, ValueColumn):
         raise ValueError(
             "times must be numbers, or dates such as 2024-01-31; give another column"
         )

@@ -114,7 +114,7 @@ def _with_parts(encoder: TableEncoder, row: Mapping[Any, Any]) -> dict[Any, Any]
             table = pa.table({str(reading.name): pa.array([value])})
             parsed = to_columns(table)
             assert isinstance(parsed, list)
-            for part in reading.read(parsed[0]):
+            for part in reading.read(parsed[0])[0]:
                 given[part.name] = _only_cell(part)
     return given
 

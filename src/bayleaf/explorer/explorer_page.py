@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from bayleaf.data.domain import Domain
+from bayleaf.data.table_encoder import TableEncoder
 from bayleaf.explorer.editing import editing_content, rows_content, rule_of
 from bayleaf.explorer.page_content import page_content
 from bayleaf.io.atomic import write_export
@@ -178,12 +179,10 @@ def write_explorer(
     write_export(path, page, errors="replace")
 
 
-def column_domain(model: Shown) -> Domain:
-    """The variables that the model reads from the columns of a table."""
+def known_columns(model: Shown) -> tuple[TableEncoder | None, Domain]:
+    """How the model reads the columns of a table, and its variables."""
     explored = page_model(model, _REFUSAL)
-    known = explored.encoder if explored.has_target else None
-    domain: Domain = explored.model.domain if known is None else known.domain
-    return domain
+    return explored.encoder if explored.has_target else None, explored.model.domain
 
 
 def _resource(name: str) -> str:

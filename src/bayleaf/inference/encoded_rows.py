@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 import narwhals as nw
@@ -218,7 +219,7 @@ def renamed_column(column: PlainColumn, name: Any) -> PlainColumn:
     """The same column under another name."""
     if isinstance(column, NumberColumn):
         return NumberColumn(name, column.values, column.missing)
-    return ValueColumn(name, column.indices, column.values, column.ordered)
+    return replace(column, name=name)
 
 
 def column_codes(
@@ -235,7 +236,7 @@ def column_codes(
     missing = variable.n_known_states
     used = np.bincount(values.indices[values.indices >= 0], minlength=1) > 0
     found = np.full(len(values.values) + 1, missing, dtype=np.intp)
-    for place in np.flatnonzero(used[: len(values.values)]):
+    for place in np.flatnonzero(used[: len(values.values)]).tolist():
         code = reader.code(values.values[place])
         if code is not None:
             found[place] = code

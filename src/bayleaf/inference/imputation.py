@@ -18,7 +18,7 @@ from bayleaf.data.state_numbers import expected_cells, numbers_of_states
 from bayleaf.data.tables.columns import NumberColumn, PlainColumn
 from bayleaf.data.tables.filling import Filled, with_cells
 from bayleaf.data.tables.frames import column_names
-from bayleaf.data.text_parsing import TRUTHS
+from bayleaf.data.text_forms import TRUTHS
 from bayleaf.inference.encoded_rows import Unknown, encoded_columns, matched_columns
 from bayleaf.inference.network_trees import NetworkTrees, Part
 from bayleaf.inference.row_propagation import (

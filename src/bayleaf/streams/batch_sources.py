@@ -9,7 +9,7 @@ import glob
 import os
 import queue
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.dataset as pa_dataset
 
+from bayleaf.data.tables.columns import Name
+from bayleaf.data.text_forms import TextDecision
 from bayleaf.streams.csv_files import CsvFiles, ReadTexts, inner_suffix
 from bayleaf.streams.parquet_files import ParquetFiles, after, in_a_sentence
 from bayleaf.streams.streamed import is_lazy_polars
@@ -33,7 +35,9 @@ _PARQUET = (".parquet", ".pq")
 class ArrowSource:
     """A table as batches of Arrow, in order.
 
-    `ordered` names columns of ordered categories whose types lack the order.
+    `ordered` names columns of ordered categories whose types lack the order, `texts`
+    those of texts that come as indices into their values;
+    `decisions` are those by which the texts of files were read already.
     """
 
     schema: pa.Schema
@@ -41,6 +45,8 @@ class ArrowSource:
     n_rows: int | None = None  # if known before they are read
     identity: list[Any] | None = None  # if it can be read again: files, sizes, times
     ordered: frozenset[str] = field(default=frozenset())
+    texts: frozenset[str] = field(default=frozenset())
+    decisions: Mapping[Name, TextDecision] = field(default_factory=dict)
 
     def without(self, names: Sequence[str]) -> ArrowSource:
         """The same table without some columns."""
@@ -68,26 +74,28 @@ class ArrowSource:
             yield _joined(held)
 
 
-def open_source(table: Any, read_csv: ReadTexts | None = None) -> ArrowSource:
+def open_source(
+    table: Any, read_csv: ReadTexts | None = None, *, as_texts: bool = False
+) -> ArrowSource:
     """The batches of a table.
 
     It is the path, glob or folder (with partitions as in Hive) of Parquet and CSV
     files, or a list of paths; a dataset, scanner or RecordBatchReader of pyarrow; a
     LazyFrame of polars; a relation of DuckDB; or has ``__arrow_c_stream__``. `read_csv`
-    gives the rows of a CSV file as batches of text. OSError without such a file,
-    TypeError for others.
+    gives the rows of a CSV file as batches of text, which they stay `as_texts`. OSError
+    without such a file, TypeError for others.
     """
     if isinstance(table, ArrowSource):
         return table
     with in_a_sentence():
-        return _opened(table, read_csv)
+        return _opened(table, read_csv, as_texts=as_texts)
 
 
-def _opened(table: Any, read_csv: ReadTexts | None) -> ArrowSource:
+def _opened(table: Any, read_csv: ReadTexts | None, *, as_texts: bool) -> ArrowSource:
     """The batches of a table of whatever make."""
     if isinstance(table, str | os.PathLike | list | tuple):
         called = table if isinstance(table, str | os.PathLike) else "the list"
-        return _files(files_of(table), str(called), read_csv)
+        return _files(files_of(table), str(called), read_csv, as_texts=as_texts)
     if isinstance(table, pa_dataset.Dataset):
         return _dataset(table)
     if isinstance(table, pa_dataset.Scanner):
@@ -204,13 +212,15 @@ def file_kind(path: str) -> str:
     return "csv" if suffix in (".csv", ".tsv", ".txt") else "other"
 
 
-def _files(paths: list[str], called: str, read_csv: ReadTexts | None) -> ArrowSource:
+def _files(
+    paths: list[str], called: str, read_csv: ReadTexts | None, *, as_texts: bool
+) -> ArrowSource:
     """Files of one kind as one table."""
     kinds = {file_kind(path) for path in paths}
     identity = [_state_of(path) for path in paths]
     if kinds == {"parquet"}:
         files = ParquetFiles.of(paths, called)
-        source = _dataset(files.dataset, identity)
+        source = replace(_dataset(files.dataset, identity), texts=files.texts)
         if not files.are_alike:
             # The dataset adds what folders tell, and casts columns.
             return source
@@ -220,8 +230,16 @@ def _files(paths: list[str], called: str, read_csv: ReadTexts | None) -> ArrowSo
             f"{called} holds Parquet files and others; pass those of one kind"
         )
     table = CsvFiles(tuple(paths), read_csv)
+    if as_texts:
+        texts = table.text_schema
+        return ArrowSource(
+            texts, lambda first: after(table.text_batches(), first), identity=identity
+        )
     return ArrowSource(
-        table.schema, lambda first: after(table.batches(), first), identity=identity
+        table.schema,
+        lambda first: after(table.batches(), first),
+        identity=identity,
+        decisions=table.decisions,
     )
 
 

@@ -6,18 +6,24 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any
 
+import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.csv as pa_csv
 
-from bayleaf.data.text_parsing import MISSING_TEXTS, TRUTHS
+from bayleaf.data.tables.columns import Name
+from bayleaf.data.text_forms import (
+    MISSING_TEXTS,
+    NO_SIGNS,
+    TextDecision,
+    TextEvidence,
+    decide,
+    file_signs,
+    read_texts,
+)
 from bayleaf.wording import quoted
 
 _BLOCK_BYTES = 1 << 24
-# Codes, such as those of post offices, may begin with zeros that numbers lose.
-_PADDED = r"^\s*[+-]?0[\dxX]"
 _SEPARATORS = {".tsv": "\t"}
 # How files whose names end so are compressed.
 CODECS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4", ".br": "brotli"}
@@ -29,35 +35,57 @@ ReadTexts = Callable[[str], Iterator[pa.RecordBatch]]
 class CsvFiles:
     """Several CSV files of the same columns, read as one table.
 
-    They are read once to find out types, and then once more. Columns of dates, and of
-    numbers with leading zeros, are left as text, as is what spells neither numbers nor
-    booleans in every cell. Empty cells and what usually replaces them are missing.
+    They are read once to find out what the texts of a column spell in all its cells,
+    and then once more. Empty cells and what usually replaces them are missing.
     """
 
     paths: tuple[str, ...]
     read_texts: ReadTexts | None = None  # batches of text, not a plain reader's
 
     @cached_property
+    def decisions(self) -> dict[Name, TextDecision]:
+        """How the texts of each column are read, but for those that stay text."""
+        evidence: dict[str, TextEvidence] = {}
+        for batch in self.text_batches():
+            for name, column in zip(batch.schema.names, batch.columns, strict=True):
+                own = TextEvidence.of(column)
+                before = evidence.get(name)
+                evidence[name] = own if before is None else before.plus(own)
+        self._evidence.update(evidence)
+        signs = file_signs(evidence.values(), NO_SIGNS)
+        decided = {name: decide(own, signs) for name, own in evidence.items()}
+        return {name: own for name, own in decided.items() if own.form.kind != "text"}
+
+    @cached_property
+    def _evidence(self) -> dict[str, TextEvidence]:
+        """What the columns' cells may spell, once they are decided on."""
+        return {}
+
+    @cached_property
     def schema(self) -> pa.Schema:
         """Names and types of the columns."""
-        kinds: dict[str, list[pa.DataType]] = {}
-        for batch in self._text_batches():
-            for name, column in zip(batch.schema.names, batch.columns, strict=True):
-                left = kinds.setdefault(name, [pa.int64(), pa.bool_(), pa.float64()])
-                kinds[name] = [kind for kind in left if _holds(column, kind)]
-        return pa.schema([(n, (*left, pa.string())[0]) for n, left in kinds.items()])
+        decisions = self.decisions
+        return pa.schema(
+            (name, _type_of(own, decisions.get(name)))
+            for name, own in self._evidence.items()
+        )
+
+    @property
+    def text_schema(self) -> pa.Schema:
+        """Names of the columns, whose cells are text."""
+        return next(self.text_batches()).schema
 
     def batches(self) -> Iterator[pa.RecordBatch]:
         """The rows, each column of its type."""
         schema = self.schema
-        for batch in self._text_batches():
+        for batch in self.text_batches():
             columns = [
-                _as_type(column, field.type)
+                _read(column, field.type, self.decisions.get(field.name))
                 for column, field in zip(batch.columns, schema, strict=True)
             ]
             yield pa.RecordBatch.from_arrays(columns, schema=schema)
 
-    def _text_batches(self) -> Iterator[pa.RecordBatch]:
+    def text_batches(self) -> Iterator[pa.RecordBatch]:
         """The rows as text."""
         read = self.read_texts or _text_batches_of
         names: list[str] | None = None
@@ -108,27 +136,30 @@ def inner_suffix(path: str) -> str:
     return inner.suffix.lower()
 
 
-def _holds(column: pa.Array, kind: pa.DataType) -> bool:
-    """Whether all texts of a column are of a type."""
-    if pa.types.is_boolean(kind):
-        return bool(pc.all(pc.is_in(column.drop_null(), pa.array([*TRUTHS]))).as_py())
-    if pc.any(pc.match_substring_regex(column, _PADDED)).as_py():
-        return False
-    try:
-        _as_type(column, kind)
-    except pa.ArrowInvalid:
-        return False
-    return True
+def _type_of(evidence: TextEvidence, decision: TextDecision | None) -> pa.DataType:
+    """The type of a column, integers where all its numbers are."""
+    if decision is None:
+        return pa.string()
+    if decision.form.kind == "number":
+        return pa.int64() if evidence.are_integers(decision.form) else pa.float64()
+    times = {"boolean": pa.bool_(), "date": pa.timestamp("us")}
+    return times.get(decision.form.kind, pa.duration("us"))
 
 
-def _as_type(column: pa.Array, kind: pa.DataType) -> pa.Array:
-    """Texts as numbers or booleans."""
-    if pa.types.is_string(kind):
+def _read(
+    column: pa.Array, kind: pa.DataType, decision: TextDecision | None
+) -> pa.Array:
+    """Texts as values of a column's type."""
+    if decision is None:
         return column
-    trimmed: Any = pc.utf8_trim_whitespace(column)
-    if pa.types.is_boolean(kind):
-        return pc.equal(pc.utf8_lower(trimmed), "true")
-    return trimmed.cast(kind)
+    read = read_texts(decision.form, column)
+    values = read.values
+    if pa.types.is_floating(kind):
+        values = values.astype(np.float64)
+    if not np.isfinite(values).all():
+        raise ValueError("a column of a file holds an infinite number; correct it")
+    numbers = pa.array(values, mask=read.missing)
+    return numbers if numbers.type == kind else numbers.cast(kind)
 
 
 def check_columns(schema: pa.Schema) -> None:

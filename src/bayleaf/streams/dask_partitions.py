@@ -52,7 +52,7 @@ def open_partitions(table: Any, tasks: Tasks) -> Partitions:
             f"workers read Parquet files, but {others[0]} is none; pass a data frame "
             "of Dask, such as dask.dataframe.read_csv gives"
         )
-    dataset = ParquetFiles.of(paths, str(table)).dataset
+    dataset = ParquetFiles.of(paths, str(table), as_indices=False).dataset
     pieces = [piece for own in dataset.get_fragments() for piece in _pieces(own)]
     parts = [tasks.call(partial(_read, piece, dataset.schema)) for piece in pieces]
     return Partitions(list(dataset.schema.names), parts)

@@ -25,6 +25,7 @@ class ParquetFiles:
     dataset: Any  # pyarrow's, of all files; text as indices if alike
     are_alike: bool  # same columns and types, none from folders
     in_folders: tuple[str, ...] = ()  # columns in the names of folders, as in Hive
+    texts: frozenset[str] = frozenset()  # columns of text that come as indices
 
     @classmethod
     def of(
@@ -57,7 +58,9 @@ class ParquetFiles:
             ]
             kept = pa_dataset.ParquetReadOptions(dictionary_columns=texts)
             form = pa_dataset.ParquetFileFormat(read_options=kept)
-            return cls(paths, opened(format=form), not in_folders, in_folders)
+            dataset = opened(format=form)
+            alike = not in_folders
+            return cls(paths, dataset, alike, in_folders, frozenset(texts))
         return cls(paths, plain, False, in_folders)
 
     def rows_of(self, place: int) -> Iterator[pa.RecordBatch]:

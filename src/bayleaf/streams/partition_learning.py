@@ -18,7 +18,7 @@ from bayleaf.counts.table_counts import Layout, RowCounts
 from bayleaf.data.codes import Codes
 from bayleaf.data.column_reading import EncoderRules
 from bayleaf.data.domain import Variable
-from bayleaf.data.encoder_learning import Discretizer, encoder_of
+from bayleaf.data.encoder_learning import Discretizer, decided_texts, encoder_of
 from bayleaf.data.fitted_hierarchies import with_value_hierarchies
 from bayleaf.data.random_cuts import RandomCuts
 from bayleaf.data.table_encoder import missing_cells_error
@@ -162,16 +162,19 @@ def _learned(
         n_rows,
         frozenset(how.hierarchies),
     )
+    stand_ins = [column.stand_in(places, n_classes) for column in whole.columns]
+    columns = [stand_in.column for stand_in in stand_ins]
+    decisions = decided_texts(columns, how.hierarchies, how.rules)
     found, has_missing = [], []
-    for column in whole.columns:
+    for column, stand_in in zip(whole.columns, stand_ins, strict=True):
         if how.rules.missing == "error" and column.n_missing:
             first = whole.first_missing.get(column.name, 0)
             raise missing_cells_error(str(column.name), column.n_missing, first)
-        stand_in = column.stand_in(places, n_classes)
         stand_in = stand_in._replace(weights=stand_in.weights * scale)
         values = column.values if isinstance(column, ValueSummary) else []
         check_no_groups(column.name, values, how.hierarchies)
-        own = learner.learn(stand_in, column.n_missing, len(values))
+        decision = decisions.get(column.name)
+        own = learner.learn(stand_in, column.n_missing, len(values), decision)
         found.append(own)
         has_missing += [bool((codes == v.n_states).any()) for v, codes in own.variables]
     encoder = encoder_of(found, how.rules, names)

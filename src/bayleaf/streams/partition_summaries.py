@@ -313,6 +313,7 @@ def _of_values(own: _Numbered, entries: Entries) -> ValueSummary:
         column.name,
         own.values,
         column.ordered,
+        column.declared,
         entries.chosen(entries.numbers <= len(own.values)),
         own.places,
         int(entries.cells[entries.numbers != MISSING].sum()),
@@ -396,6 +397,7 @@ class ValueSummary:
     name: Name
     values: list[Hashable]  # as they first occur, or as categories are ordered
     ordered: bool  # the table declares the order
+    declared: bool  # as categories
     entries: Entries  # in increasing order of number and class
     places: NDArray[np.int64]  # (n_values,), present cells before the first
     n_present: int  # cells
@@ -431,6 +433,7 @@ class ValueSummary:
             self.name,
             values,
             self.ordered or other.ordered,
+            self.declared or other.declared,
             entries,
             places,
             self.n_present + other.n_present,
@@ -441,7 +444,12 @@ class ValueSummary:
         early = np.concatenate([[False], self.places < COUNTED_ROWS])
         entries = self.entries._replace(classes=classes[self.entries.classes])
         return stand_in_of_entries(
-            self.name, self.values, entries, early, ordered=self.ordered
+            self.name,
+            self.values,
+            entries,
+            early,
+            ordered=self.ordered,
+            declared=self.declared,
         )
 
 
@@ -554,7 +562,13 @@ def _as_empty(column: ColumnSummary, like: ColumnSummary) -> ColumnSummary:
         cells = absent[0][lacking].astype(np.int64)
         entries = Entries(numbers, lacking, cells, absent[1][lacking])
         return ValueSummary(
-            column.name, [], like.ordered, entries, np.zeros(0, np.int64), 0
+            column.name,
+            [],
+            like.ordered,
+            like.declared,
+            entries,
+            np.zeros(0, np.int64),
+            0,
         )
     n_classes = absent.shape[1]
     return replace(

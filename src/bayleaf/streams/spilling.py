@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -18,7 +18,14 @@ from numpy.typing import NDArray
 from bayleaf.counts.occupied import MOST_WEIGHT
 from bayleaf.counts.threads import run_tasks
 from bayleaf.data.tables.array_columns import arrow_column, unsupported
-from bayleaf.data.tables.columns import Column, NumberColumn, TimeColumn, ValueColumn
+from bayleaf.data.tables.columns import (
+    Column,
+    Name,
+    NumberColumn,
+    TimeColumn,
+    ValueColumn,
+)
+from bayleaf.data.text_forms import TextDecision
 from bayleaf.files import replace_file
 from bayleaf.progress import Work, in_words
 from bayleaf.streams.batch_sources import BATCH_ROWS, ArrowSource
@@ -84,19 +91,20 @@ class SpilledTable:
     weights: NumberSpool | None = None  # of rows, all above zero
     n_read: int = 0  # rows, those of weight zero included
     n_jobs: int = 1
+    decisions: Mapping[Name, TextDecision] = field(default_factory=dict)  # of texts
 
     @property
     def n_rows(self) -> int:
         """Number of rows that are kept."""
         return int(next(iter(self.features.values())).n_rows)
 
-    def append(self, batch: pa.RecordBatch, ordered: frozenset[str]) -> None:
+    def append(self, batch: pa.RecordBatch, source: ArrowSource) -> None:
         """Write down the rows of a batch."""
         kept = self._keep_weighty(batch)
         names = self.roles.features_of(batch.schema.names)
         run_tasks(
             [
-                partial(self._append_column, place, name, kept.column(name), ordered)
+                partial(self._append_column, place, name, kept.column(name), source)
                 for place, name in enumerate(names)
             ],
             self.n_jobs,
@@ -109,10 +117,12 @@ class SpilledTable:
         self.n_read += batch.num_rows
 
     def _append_column(
-        self, place: int, name: str, cells: pa.Array, ordered: frozenset[str]
+        self, place: int, name: str, cells: pa.Array, source: ArrowSource
     ) -> None:
         """Write down some rows of one column."""
-        column = batch_column(name, cells, is_ordered=name in ordered)
+        column = batch_column(name, cells, is_ordered=name in source.ordered)
+        if isinstance(column, ValueColumn) and name in source.texts:
+            column = replace(column, declared=False)
         path = self.folder / f"{place:05d}"
         spool = self.features[name]
         if spool is None:
@@ -172,13 +182,13 @@ def spill_table(
     names = list(source.schema.names)
     nothing = dict.fromkeys(roles.features_of(names))
     table = _restored(folder, roles, what) or SpilledTable(folder, roles, nothing)
-    table.n_jobs = n_jobs
+    table.n_jobs, table.decisions = n_jobs, source.decisions
     noted = table.n_read
     start, first = time.perf_counter(), table.n_read
     work = Work()
     with contextlib.closing(table):
         for batch in source.batches(table.n_read):
-            table.append(batch, source.ordered)
+            table.append(batch, source)
             if what is not None and table.n_read - noted >= _NOTED_ROWS:
                 table.note(what)
                 noted = table.n_read

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Hashable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -164,6 +165,7 @@ class ValueSpool:
         self.name = name
         self.numbers = numbers
         self.ordered = False
+        self.declared = False  # as categories
         self.n_rows = 0
         self.n_missing = 0
         self.values: list[Hashable] = []
@@ -206,7 +208,7 @@ class ValueSpool:
 
     def _value_codes(self, column: ValueColumn) -> NDArray[Any]:
         """Numbers of the cells of a batch of values."""
-        self.ordered = column.ordered
+        self.ordered, self.declared = column.ordered, column.declared
         if column.ordered:
             # The order of all categories, whether they occur or not, is the column's.
             new = [value for value in column.values if value is not None]
@@ -305,7 +307,8 @@ class ValueSpool:
         codes = self.codes(first, last).astype(np.int64)
         if not self.numbers:
             indices = (codes - 1).astype(np.int32)
-            return ValueColumn(self.name, indices, self.values, self.ordered)
+            column = ValueColumn(self.name, indices, self.values, self.ordered)
+            return replace(column, declared=self.declared)
         table = np.array([0, *self.values], dtype=np.int64)
         missing = codes == MISSING
         return NumberColumn(self.name, table[codes], missing if missing.any() else None)
@@ -333,6 +336,7 @@ class ValueSpool:
             "kind": self.kind,
             "numbers": self.numbers,
             "ordered": self.ordered,
+            "declared": self.declared,
             "n_rows": self.n_rows,
             "n_missing": self.n_missing,
             "n_values": len(self.values),
@@ -352,7 +356,8 @@ class ValueSpool:
         lines = "".join(json.dumps(value) + "\n" for value in values)
         path.write_text(lines, "utf-8", newline="\n")
         self._n_kept = len(values)
-        self.ordered, self.width = state["ordered"], state["width"]
+        self.ordered, self.declared = state["ordered"], state["declared"]
+        self.width = state["width"]
         self.n_rows, self.n_missing = state["n_rows"], state["n_missing"]
         if self.numbers and values:
             whole = [int(value) for value in values]

@@ -290,7 +290,12 @@ def stand_in_of_values(spool: ValueSpool, cells: Floats, weights: Floats) -> Sta
     early = _early_numbers(spool)
     if not spool.numbers:
         return stand_in_of_entries(
-            spool.name, spool.values, entries, early, ordered=spool.ordered
+            spool.name,
+            spool.values,
+            entries,
+            early,
+            ordered=spool.ordered,
+            declared=spool.declared,
         )
     entries, n_early = _in_order(entries, early)
     values = np.array([0, *spool.values], dtype=np.int64)[entries.numbers]
@@ -311,16 +316,18 @@ def stand_in_of_entries(
     early: NDArray[np.bool_],
     *,
     ordered: bool,
+    declared: bool,
 ) -> StandIn:
     """The short column for one of values, the first of which has number 1.
 
     `early` (n_values + 1,) marks the numbers met in the first cells, in which distinct
-    values are counted for reports. `ordered` values have the order of the table.
+    values are counted for reports. `ordered` values have the order of the table, and
+    `declared` ones are categories.
     """
     entries, n_early = _in_order(entries, early)
     indices = (entries.numbers - 1).astype(np.int32)
     repeats = Repeats(entries.cells, n_early)
-    column = ValueColumn(name, indices, values, ordered, repeats)
+    column = ValueColumn(name, indices, values, ordered, repeats, declared)
     return StandIn(column, entries.classes, entries.weights, entries.numbers)
 
 

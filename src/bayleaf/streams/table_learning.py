@@ -34,12 +34,14 @@ from bayleaf.data.encoder_learning import (
     Discretizer,
     LearnedVariables,
     Target,
+    decided_texts,
     encoder_of,
     left_out,
 )
 from bayleaf.data.fitted_hierarchies import with_value_hierarchies
 from bayleaf.data.table_encoder import TableEncoder, missing_cells_error
 from bayleaf.data.tables.columns import Name
+from bayleaf.data.text_forms import TextDecision
 from bayleaf.data.value_hierarchy import ValueHierarchy
 from bayleaf.native.data import look_up
 from bayleaf.progress import Work
@@ -80,7 +82,11 @@ class StandInLearner:
     as_is: frozenset[Name] = frozenset()  # columns whose values stay what they are
 
     def learn(
-        self, stand_in: StandIn, n_missing: int, n_values: int
+        self,
+        stand_in: StandIn,
+        n_missing: int,
+        n_values: int,
+        decision: TextDecision | None = None,
     ) -> LearnedVariables:
         """The variables that a column becomes; `n_values` are listed of its values."""
         name, target = stand_in.column.name, None
@@ -101,7 +107,9 @@ class StandInLearner:
             listed = int(repeats.counts[stand_in.numbers > 0].sum())
             if n_values > IDENTIFIER_SHARE * listed:
                 return left_out(ColumnReading(name, "values", MOST_VALUES, n_missing))
-        learned = learner.learn(stand_in.column, as_is=name in self.as_is)
+        learned = learner.learn(
+            stand_in.column, as_is=name in self.as_is, decision=decision
+        )
         if stand_in.rank_error:
             error = (
                 f"cut by a summary of its numbers, in which ranks are wrong by at most "
@@ -291,6 +299,12 @@ def _learn_columns(
             strict=True,
         )
     )
+    values = {
+        spool.name: stand_in_of_values(spool, *counted.pop(spool.name))
+        for spool in valued
+    }
+    texts = [stand_in.column for stand_in in values.values()]
+    decisions = {**decided_texts(texts, as_is, rules), **table.decisions}
     found: list[_Column] = []
     for name, spool in table.features.items():
         work.say(f"learning column {name}")
@@ -298,11 +312,12 @@ def _learn_columns(
             raise missing_cells_error(name, spool.n_missing, _first_missing(spool))
         n_values = 0
         if isinstance(spool, ValueSpool):
-            stand_in = stand_in_of_values(spool, *counted.pop(name))
+            stand_in = values[name]
             n_values = len(spool.values)
         else:
             stand_in = stand_in_of_numbers(spool, rows)
-        own = learner.learn(stand_in, spool.n_missing, n_values)
+        decision = decisions.get(name)
+        own = learner.learn(stand_in, spool.n_missing, n_values, decision)
         lookups = _lookups(spool, stand_in, own) if own.variables else []
         found.append(_Column(own, lookups))
     return found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,8 @@ from bayleaf.counts.table_counts import RowCounts
 from bayleaf.data.class_labels import encode_labels, sorted_positions
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.data.random_state import random_generator
-from bayleaf.data.tables.frames import to_columns
+from bayleaf.data.tables.frames import to_columns, value_column
+from bayleaf.data.text_forms import decide, evidence_of, read_texts
 from bayleaf.io.native.count_store import CountFile
 from bayleaf.io.native.tables import TableReading
 from bayleaf.streams.batch_sources import ArrowSource
@@ -126,13 +127,12 @@ def count_batches(
     reading: TableReading,
     families: list[Family],
     weight: str | None = None,
-    prepared: Callable[[pa.Table], pa.Table] = lambda table: table,
 ) -> CountFile:
     """Count the pairs and `families` of a table that is read as another one was.
 
     Other columns are left out. Unknown values become states, unless the reading's rules
-    refuse them; cut points stay. `prepared` changes the columns of features before they
-    are read. ValueError if a column is absent, or there are no rows.
+    refuse them; cut points stay. ValueError if a column is absent, or there are no
+    rows.
     """
     target = str(reading.domain.names[-1])
     names = [str(name) for name in reading.encoder.column_names]
@@ -142,7 +142,7 @@ def count_batches(
     if absent:
         raise ValueError(f"the table has no column {quoted(absent[0])}")
     for table, label, weights in _pieces(source, names, target, weight):
-        part = _counted(prepared(table), label, weights, reading, families)
+        part = _counted(table, label, weights, reading, families)
         total = part if total is None else total + part
     if total is None:
         raise ValueError("the table has no rows")
@@ -197,10 +197,24 @@ def _classes(variable: Variable, label: pa.Array) -> tuple[Variable, NDArray[np.
     """The class with the labels that some rows add, and the class of each row."""
     if pa.types.is_dictionary(label.type):
         label = label.cast(label.type.value_type)
-    found, codes = encode_labels(label)
+    found, codes = encode_labels(_spelled_labels(variable, label))
     states = list(dict.fromkeys([*variable.states, *found.tolist()]))
     if len(states) > variable.n_states:
         states = [states[place] for place in sorted_positions(states)]
         variable = Variable(variable.name, tuple(states))
     places = np.array([variable.state_index[each] for each in found.tolist()], np.intp)
     return variable, places[codes]
+
+
+def _spelled_labels(variable: Variable, label: pa.Array) -> pa.Array:
+    """Labels that come as text as those that training had, where these are not text."""
+    if not pa.types.is_string(label.type):
+        return label
+    if any(isinstance(state, str) for state in variable.states):
+        return label
+    column = value_column(label, variable.name)
+    form = decide(evidence_of(column)).form
+    if form.kind not in ("number", "boolean"):
+        return label
+    read = read_texts(form, label)
+    return pa.array(read.values, mask=read.missing)

@@ -80,7 +80,7 @@ def audit(
     json
         Print all figures as JSON.
     """
-    from bayleaf.cli.table_reading import as_learned, read_table
+    from bayleaf.cli.table_reading import known_table
     from bayleaf.evaluation.audits import audit as audited
     from bayleaf.evaluation.operating_points import read_loss
     from bayleaf.io.atomic import check_writable
@@ -91,7 +91,7 @@ def audit(
             check_writable(path)
     costs = None if loss is None else read_loss(loss)
     fitted: Any = load_estimator(model, "classifier")
-    table = as_learned(read_table(data, form), fitted.encoder_.domain)
+    table = known_table(data, form, fitted.model_.domain, fitted.encoder_)
     names = table.schema.names
     with progress():
         found = audited(

@@ -59,7 +59,7 @@ def drift(
         work.say(f"counting {data}")
         found = compared(
             fitted,
-            batches_of(data, form),
+            batches_of(data, form, as_texts=True),
             sample_weight=weight,
             random_state=seed,
             encode=encode,

@@ -16,7 +16,6 @@ from bayleaf.cli.options import (
     ModelFile,
     Strings,
     Table,
-    labels_by_text,
     refuse_options,
 )
 from bayleaf.wording import quoted
@@ -86,6 +85,7 @@ def explain(
     intervals
         Show how sure each probability is, from the rows that were learned from.
     """
+    from bayleaf.data.text_forms import labels_by_text
     from bayleaf.io import read_model
 
     recourse = _Recourse(
@@ -307,7 +307,7 @@ class _Recourse:
 
     def settings(self) -> dict[str, Any]:
         """Parameters of `bayleaf.explain.counterfactuals`."""
-        from bayleaf.data.text_parsing import read_numbers
+        from bayleaf.data.text_forms import read_numbers
 
         costs = {}
         for name, text in _pairs("--cost", "feature=number", self.cost).items():

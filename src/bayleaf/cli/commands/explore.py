@@ -42,9 +42,9 @@ def explore(
     import tempfile
     import webbrowser
 
-    from bayleaf.cli.table_reading import as_learned, read_table
+    from bayleaf.cli.table_reading import known_table
     from bayleaf.explorer import explorer_html
-    from bayleaf.explorer.explorer_page import column_domain
+    from bayleaf.explorer.explorer_page import known_columns
     from bayleaf.io.atomic import check_writable, write_text
     from bayleaf.loading import read_model_or_network
 
@@ -53,9 +53,9 @@ def explore(
     found = read_model_or_network(model)
     kind = getattr(found, "estimator", "Bayesian network")
     heading = f"{model.stem}: {kind}" if title is None else title
-    known = column_domain(found)
+    encoder, domain = known_columns(found)
     shown, learned = (
-        None if source is None else as_learned(read_table(source, form), known)
+        None if source is None else known_table(source, form, domain, encoder)
         for source in (rows, edit)
     )
     page = explorer_html(found, heading, min_count=min_count, rows=shown, edit=learned)

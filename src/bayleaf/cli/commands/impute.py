@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from bayleaf.cli.display import progress
 from bayleaf.cli.options import FileFormat, Flag, Table, TableOutput, WholeNumber
@@ -61,7 +61,7 @@ def impute(
     import pyarrow as pa
 
     from bayleaf.cli.csv_reading import called
-    from bayleaf.cli.table_reading import read_batches
+    from bayleaf.cli.table_reading import decided_table, read_batches
     from bayleaf.cli.table_writing import is_csv, writing
     from bayleaf.io import read_network
 
@@ -71,7 +71,8 @@ def impute(
         batches = list(read_batches(data, form))
         if not sum(batch.num_rows for batch in batches):
             raise ValueError(f"{called(data)} has no rows")
-        table = pa.Table.from_batches(batches)
+        original = pa.Table.from_batches(batches)
+        table = decided_table(original, form or FileFormat())
         work.say("filling in missing cells")
         filled = network.impute(
             table,
@@ -87,10 +88,54 @@ def impute(
         )
         if safe_csv and is_csv(output):
             filled = _without_formulas(table, filled)
+        filled = _as_written(original, table, filled)
         for batch in filled.combine_chunks().to_batches():
             write(batch)
     print(f"bayleaf: {counted(n_before - n_after, 'cell')} filled in", file=sys.stderr)
     return 0
+
+
+def _as_written(original: pa.Table, table: pa.Table, filled: pa.Table) -> pa.Table:
+    """What was filled in among the texts of the file, these as they are."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    for place, name in enumerate(filled.column_names):
+        if name not in original.column_names:
+            continue
+        texts, column = original.column(name), filled.column(place)
+        if not pa.types.is_string(texts.type):
+            continue
+        if pa.types.is_dictionary(column.type):
+            column = column.cast(column.type.value_type)
+        is_new = pc.and_(pc.is_null(table.column(name)), pc.is_valid(column))
+        written = pa.array(_written(column.to_pylist(), texts), pa.string())
+        cells = pc.if_else(is_new, written, texts)
+        filled = filled.set_column(place, name, cells)
+    return filled
+
+
+def _written(values: list[Any], texts: pa.ChunkedArray) -> list[str | None]:
+    """Values as texts, in the way in which a column's own texts are written."""
+    from bayleaf.data.text_forms import TextEvidence, decide
+
+    form = decide(TextEvidence.of(texts)).form
+    present = texts.drop_null().to_pylist()
+    cases = [text for text in present if text.strip().lower() in ("true", "false")]
+    found = []
+    for value in values:
+        text = None if value is None else str(value)
+        if isinstance(value, float) and form.decimal == ",":
+            text = str(value).replace(".", ",")
+        elif isinstance(value, bool):
+            case = str.lower
+            if cases and cases[0].strip().isupper():
+                case = str.upper
+            elif cases and cases[0].strip().istitle():
+                case = str.title
+            text = case(str(value))
+        found.append(text)
+    return found
 
 
 def _without_formulas(table: pa.Table, filled: pa.Table) -> pa.Table:

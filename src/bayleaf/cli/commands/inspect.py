@@ -12,7 +12,6 @@ from bayleaf.cli.options import (
     Json,
     ModelFile,
     Source,
-    labels_by_text,
     refuse_options,
 )
 from bayleaf.wording import name_list, near_names, quoted, visible
@@ -133,10 +132,11 @@ def _show_importance(
     predictor: Predictor, source: str, target: str | None, *, as_json: bool
 ) -> None:
     """Print what each feature is worth in predicting the rows of a table."""
-    from bayleaf.cli.table_reading import encode_batch, read_table
+    from bayleaf.cli.table_reading import encode_batch, known_table
+    from bayleaf.data.text_forms import labels_by_text
     from bayleaf.explain import importance
 
-    table = read_table(source)
+    table = known_table(source, None, predictor.model.domain, predictor.encoder)
     name = target or str(predictor.model.domain[-1].name)
     if name not in table.column_names:
         raise ValueError(

@@ -128,7 +128,7 @@ def report(
     """
     from importlib.util import find_spec
 
-    from bayleaf.cli.table_reading import as_learned, read_table
+    from bayleaf.cli.table_reading import known_table
     from bayleaf.evaluation.operating_points import read_loss
     from bayleaf.io.atomic import check_writable, write_text
     from bayleaf.loading import load
@@ -152,8 +152,8 @@ def report(
     learned = load(model)
     # A network has no encoder.
     encoder = getattr(learned, "encoder_", None)
-    known = () if encoder is None else encoder.domain
-    table = as_learned(read_table(data, form), known)
+    domain = getattr(getattr(learned, "model_", learned), "domain", ())
+    table = known_table(data, form, domain, encoder)
     with progress():
         summary = summarize(
             learned,

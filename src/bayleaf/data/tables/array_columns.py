@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import numbers
 from collections.abc import Hashable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from bayleaf.data.tables.columns import (
     Column,
     Name,
     NumberColumn,
+    TextValues,
     TimeColumn,
     ValueColumn,
 )
@@ -79,7 +81,8 @@ def arrow_column(
     if pa.types.is_null(kind):
         return ValueColumn(name, np.full(len(array), -1, dtype=np.int32), [])
     if pa.types.is_dictionary(kind):
-        return _dictionary_column(name, array, ordered=ordered or kind.ordered)
+        column = _dictionary_column(name, array, ordered=ordered or kind.ordered)
+        return replace(column, declared=True)
     if pa.types.is_decimal(kind) or pa.types.is_float16(kind):
         array, kind = array.cast(pa.float64()), pa.float64()
     if pa.types.is_integer(kind):
@@ -122,22 +125,30 @@ def _dictionary_column(
     name: Name, array: pa.DictionaryArray, *, ordered: bool = False
 ) -> ValueColumn:
     """A dictionary-encoded column; nulls in indices or dictionary are missing."""
-    values = array.dictionary.to_pylist()
+    texts = array.dictionary
+    if pa.types.is_string(texts.type) and not texts.null_count and not ordered:
+        return ValueColumn(name, _indices(array), TextValues(texts))
+    values = texts.to_pylist()
     for value in [value for value in values if value is not None][:1]:
         if not isinstance(value, str | bool | numbers.Real):
             raise unsupported(name, type(value).__name__)
-    indices = array.indices
-    if indices.null_count:
-        if not pa.types.is_signed_integer(indices.type):
-            indices = indices.cast(pa.int64())
-        indices = indices.fill_null(-1)
-    codes = np.asarray(indices).astype(np.int32, copy=False)
+    codes = _indices(array)
     if any(isinstance(value, float) and math.isinf(value) for value in values):
         raise infinite(name)
     absent = [i for i, value in enumerate(values) if value is None or value != value]
     if absent:
         codes = np.where(np.isin(codes, absent), np.int32(-1), codes)
     return ValueColumn(name, codes, values, ordered)
+
+
+def _indices(array: pa.DictionaryArray) -> NDArray[np.int32]:
+    """The index of each cell's value, -1 where it is missing."""
+    indices = array.indices
+    if indices.null_count:
+        if not pa.types.is_signed_integer(indices.type):
+            indices = indices.cast(pa.int64())
+        indices = indices.fill_null(-1)
+    return np.asarray(indices).astype(np.int32, copy=False)
 
 
 def _object_column(name: Name, values: NDArray[Any]) -> Column:

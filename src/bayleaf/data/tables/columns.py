@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import cached_property
+from typing import Any, overload
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 Name = str | int
@@ -96,20 +98,64 @@ class NumberColumn:
         return self.values if self.missing is None else self.values[~self.missing]
 
 
+class TextValues(Sequence[Hashable]):
+    """Distinct texts as Arrow has them, objects of Python once they are asked for.
+
+    A column of numbers written as text has many, and no use of them as such.
+    """
+
+    def __init__(self, texts: pa.Array) -> None:
+        self.texts = texts  # without nulls
+
+    @cached_property
+    def _list(self) -> list[Hashable]:
+        """The texts as objects."""
+        found: list[Hashable] = self.texts.to_pylist()
+        return found
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+    @overload
+    def __getitem__(self, index: int) -> Hashable: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Hashable]: ...
+    def __getitem__(self, index: int | slice) -> Any:
+        return self._list[index]
+
+    def __iter__(self) -> Iterator[Hashable]:
+        return iter(self._list)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and self._list == list(other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+
 @dataclass(frozen=True)
 class ValueColumn:
     """A column as indices into its distinct values."""
 
     name: Name
     indices: NDArray[np.int32]  # (n_rows,), -1 where missing
-    values: list[Hashable]  # some may occur in no row
+    values: Sequence[Hashable]  # some may occur in no row
     ordered: bool = False  # in an order that the table declares
     repeats: Repeats | None = None  # where entries stand for many cells
+    declared: bool = False  # as categories, which stay what they are
 
     @property
     def n_rows(self) -> int:
         """Number of cells."""
         return len(self.indices)
+
+    @property
+    def is_text(self) -> bool:
+        """Whether the values are texts whose meaning is to be found out."""
+        if self.ordered or self.declared:
+            return False
+        return isinstance(self.values, TextValues) or all(
+            isinstance(v, str) or v is None for v in self.values
+        )
 
     def distinct(self) -> ValueColumn:
         """The column itself; see `NumberColumn.distinct`."""

@@ -218,7 +218,8 @@ def _numbered_column(name: Name, column: Any, dtype: nw.dtypes.DType) -> Column 
         values = numbered.categories.tolist()
         if all(isinstance(value, str) for value in values):
             codes = np.array(numbered.codes, dtype=np.int32)
-            return ValueColumn(name, codes, values, isinstance(dtype, nw.Enum))
+            is_ordered = isinstance(dtype, nw.Enum)
+            return ValueColumn(name, codes, values, is_ordered, declared=True)
     return None
 
 

@@ -1,0 +1,164 @@
+"""Dates and times that texts spell, in the orders that people write them."""
+
+from __future__ import annotations
+
+import datetime
+import re
+from typing import NamedTuple
+
+_START = datetime.datetime(1970, 1, 1)
+_MICROSECOND = datetime.timedelta(microseconds=1)
+_MINUTE = 60_000_000
+# Years of two digits from here on are of the last century, as POSIX has it.
+_LAST_CENTURY = 69
+
+# Names of months, in full or in their first letters, of the languages of most files.
+_MONTH_NAMES = {
+    1: "january januar janvier enero gennaio janeiro januari jan ene gen janv",
+    2: "february februar fevrier février febrero febbraio fevereiro februari feb fev"
+    " fév févr",
+    3: "march märz maerz mars marzo março marco maart mar mär mrz mrt",
+    4: "april avril abril aprile apr avr abr",
+    5: "may mai mayo maggio maio mei mag",
+    6: "june juni juin junio giugno junho jun giu",
+    7: "july juli juillet julio luglio julho jul juil lug",
+    8: "august août aout agosto augustus aug aoû ago",
+    9: "september septembre septiembre settembre setembro sep sept set",
+    10: "october oktober octobre octubre ottobre outubro oct okt ott out",
+    11: "november novembre noviembre novembro nov",
+    12: "december dezember décembre decembre diciembre dicembre dezembro dec dez déc"
+    " dic",
+}
+MONTHS = {
+    word: month for month, words in _MONTH_NAMES.items() for word in words.split()
+}
+
+_CLOCK = (
+    r"(?:(?:[T,]?\s*|\s+)(?P<hour>\d{1,2}):(?P<minute>\d\d)"
+    r"(?::(?P<second>\d\d)(?:[.,](?P<part>\d{1,9}))?)?"
+    r"\s*(?P<half>[AaPp]\.?[Mm]\.?)?"
+    r"\s*(?P<zone>Z|UTC|GMT|[+-]\d\d(?::?\d\d)?)?)?"
+)
+_YEAR, _SHORT_YEAR = r"(?P<y>\d{4})", r"(?P<y>\d{4}|\d\d)"
+_DAY, _MONTH = r"(?P<d>\d{1,2})", r"(?P<m>\d{1,2})"
+_WORD = r"(?P<b>[^\W\d_]{3,10})\.?"
+_ORDINAL = r"(?:st|nd|rd|th|\.)?"
+_PATTERNS = {
+    **{
+        f"y{s}m{s}d": rf"{_YEAR}{re.escape(s)}{_MONTH}{re.escape(s)}{_DAY}"
+        for s in "-/."
+    },
+    **{
+        f"d{s}m{s}y": rf"{_DAY}{re.escape(s)}{_MONTH}{re.escape(s)}{_SHORT_YEAR}"
+        for s in "/-."
+    },
+    **{
+        f"m{s}d{s}y": rf"{_MONTH}{re.escape(s)}{_DAY}{re.escape(s)}{_SHORT_YEAR}"
+        for s in "/-"
+    },
+    "d month y": rf"{_DAY}{_ORDINAL}[ -]?{_WORD},?[ -]?{_SHORT_YEAR}",
+    "month d y": rf"{_WORD} {_DAY}{_ORDINAL},? {_YEAR}",
+    "month y": rf"{_WORD}[ -]{_YEAR}",
+    "y-m": rf"{_YEAR}-{_MONTH}",
+    "y/m": rf"{_YEAR}/{_MONTH}",
+    "m/y": rf"{_MONTH}/{_YEAR}",
+}
+_FORMS = {order: re.compile(pattern + _CLOCK) for order, pattern in _PATTERNS.items()}
+DATE_ORDERS = frozenset(_FORMS)
+# Orders that one text may have both of.
+TURNED = {"d/m/y": "m/d/y", "d-m-y": "m-d-y"}
+_ISO = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?)?")
+_BEGINNING = re.compile(r"\d|[^\W\d_]{3}")
+_TIME = re.compile(
+    r"(?P<hour>\d{1,2}):(?P<minute>\d\d)(?::(?P<second>\d\d)(?:[.,](?P<part>\d{1,9}))?)?"
+    r"\s*(?P<half>[AaPp]\.?[Mm]\.?)?"
+)
+
+
+class Moment(NamedTuple):
+    """A date that a text spells in one order."""
+
+    order: str
+    clock: int  # microseconds since the start of 1970, by the clock of the text
+    zone: int | None  # minutes of that clock before UTC; None where it has no zone
+
+
+def moments_of(text: str, only: str | None = None) -> list[Moment]:
+    """The dates that a text spells, by order; `only` that order, where it is given."""
+    if _BEGINNING.match(text) is None:
+        return []
+    if only in (None, "y-m-d") and _ISO.fullmatch(text):
+        try:
+            day = datetime.datetime.fromisoformat(text)
+        except ValueError:
+            return []
+        return [Moment("y-m-d", (day - _START) // _MICROSECOND, None)]
+    found = []
+    for order in _FORMS if only is None else (only,):
+        match = _FORMS[order].fullmatch(text)
+        moment = None if match is None else _moment(order, match.groupdict())
+        if moment is not None:
+            found.append(moment)
+    return found
+
+
+def _moment(order: str, parts: dict[str, str | None]) -> Moment | None:
+    """The date of the parts of a text; None if there is no such day or time."""
+    word = parts.get("b")
+    month = int(parts.get("m") or 0) if word is None else MONTHS.get(word.lower(), 0)
+    year_text = parts["y"] or ""
+    year = int(year_text)
+    if len(year_text) == 2:
+        year += 1900 if year >= _LAST_CENTURY else 2000
+    try:
+        day = datetime.datetime(year, month, int(parts.get("d") or 1))
+    except ValueError:
+        return None
+    clock = (day - _START) // _MICROSECOND
+    zone = None
+    if parts["hour"] is not None:
+        time = _time(parts)
+        if time is None:
+            return None
+        clock += time
+        zone = _zone(parts["zone"])
+    return Moment(order, clock, zone)
+
+
+def _time(parts: dict[str, str | None]) -> int | None:
+    """Microseconds since midnight; None if a clock does not show that time."""
+    hour, minute = int(parts["hour"] or 0), int(parts["minute"] or 0)
+    second = int(parts["second"] or 0)
+    half = parts["half"]
+    if half is not None:
+        if not 1 <= hour <= 12:
+            return None
+        hour = hour % 12 + (12 if half[0] in "pP" else 0)
+    if hour > 23 or minute > 59 or second > 59:
+        return None
+    part = int((parts["part"] or "0").ljust(6, "0")[:6])
+    return ((hour * 60 + minute) * 60 + second) * 1_000_000 + part
+
+
+def _zone(text: str | None) -> int | None:
+    """Minutes of a zone's clock before UTC."""
+    if text is None:
+        return None
+    if text[0] not in "+-":
+        return 0
+    digits = text[1:].replace(":", "").ljust(4, "0")
+    minutes = int(digits[:2]) * 60 + int(digits[2:])
+    return -minutes if text[0] == "-" else minutes
+
+
+def time_of_day(text: str) -> int | None:
+    """Microseconds since midnight that a text spells; None if it spells none."""
+    match = _TIME.fullmatch(text)
+    return None if match is None else _time(match.groupdict())
+
+
+def in_zone(moment: Moment, zone: int | None) -> int:
+    """Microseconds since 1970 by the clock of a zone; as written where it is None."""
+    if zone is None or moment.zone is None:
+        return moment.clock
+    return moment.clock + (zone - moment.zone) * _MINUTE

@@ -1,0 +1,226 @@
+"""How texts spell numbers, booleans, dates and times."""
+
+from __future__ import annotations
+
+import datetime
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bayleaf.data.text_forms import (
+    FileSigns,
+    TextDecision,
+    TextEvidence,
+    TextForm,
+    decide,
+    file_signs,
+    read_texts,
+)
+
+NUMBERS = [str(number) for number in range(100, 160)]
+
+
+def decided(cells: list[str | None], signs: FileSigns | None = None) -> TextDecision:
+    """The decision on a column of these cells."""
+    evidence = TextEvidence.of(pa.array(cells, pa.string()))
+    return decide(evidence, signs or FileSigns())
+
+
+def values(cells: list[str | None], form: TextForm | None = None) -> list[Any]:
+    """What cells are read as, None where they are missing."""
+    form = form or decided(cells).form
+    read = read_texts(form, pa.array(cells, pa.string()))
+    found = read.values.tolist()
+    return [None if m else v for v, m in zip(found, read.missing, strict=True)]
+
+
+@pytest.mark.parametrize(
+    ("cells", "numbers"),
+    [
+        (["1.5", "2", "-3.25", "+4", "1e3", ".5"], [1.5, 2, -3.25, 4, 1000, 0.5]),
+        (["1.234,56", "12,5", "1.000"], [1234.56, 12.5, 1000]),
+        (["1,234.56", "12.5", "1,000"], [1234.56, 12.5, 1000]),
+        (["1 234,56", "12,5", "1\u202f000"], [1234.56, 12.5, 1000]),
+        (["1\u00a0234.5", "12.5"], [1234.5, 12.5]),
+        (["1'234.50", "3.25"], [1234.5, 3.25]),
+        (["1’234,50", "3,25"], [1234.5, 3.25]),
+        (["12,34,567.80", "5.5"], [1234567.8, 5.5]),
+        (["1.234.567", "2.345.678"], [1234567, 2345678]),
+        (["(1,234.50)", "2.00"], [-1234.5, 2]),
+        (["−1.5", "2"], [-1.5, 2]),
+        (["1.5-", "2"], [-1.5, 2]),
+        (["12,5 %", "3 %"], [12.5, 3]),
+        (["12.5%", "100%"], [12.5, 100]),
+        (["1.234,50 €", "3,00 €"], [1234.5, 3]),
+        (["-$5.00", "$1,200.00"], [-5, 1200]),
+        (["USD 5", "USD 6"], [5, 6]),
+        ([" 7 ", "8"], [7, 8]),
+    ],
+)
+def test_numbers_of_all_countries(cells: list[str], numbers: list[float]) -> None:
+    assert decided([*cells]).form.kind == "number"
+    assert values([*cells]) == numbers
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        ["007", "012"],
+        ["$5", "€6"],
+        ["5 %", "0.5"],
+        ["12 kg", "13 kg"],
+        ["1.234,56", "1,234.56"],
+        ["1,2,3", "4"],
+        ["A", "1", "2"],
+        ["0x1F", "10"],
+        ["1.2.3", "1.2.4"],
+        ["12,34", "1,234.5"],
+        ["--5", "6"],
+        ["(5", "6"],
+    ],
+)
+def test_what_is_not_a_number_in_all_cells_stays_text(cells: list[str]) -> None:
+    assert decided([*cells]).form.kind == "text"
+
+
+def test_a_column_of_threes_is_decided_by_the_other_columns() -> None:
+    cells: list[str | None] = ["1,234", "2,345"]
+    assert values(cells) == [1234, 2345]
+    comma = decided(cells, FileSigns(decimal_comma=True))
+    assert values(cells, comma.form) == [1.234, 2.345]
+    assert "ambiguous" in comma.notes[-1]
+    points: list[str | None] = ["1.234", "2.345"]
+    assert decided(points).notes == ()
+    german = decided(points, FileSigns(decimal_comma=True))
+    assert values(points, german.form) == [1234, 2345]
+
+
+def test_columns_reveal_the_signs_of_a_table() -> None:
+    columns = [["1,5", "2"], ["31/12/2020", "1/2/2021"], ["1", "2"]]
+    evidence = [TextEvidence.of(pa.array(cells)) for cells in columns]
+    assert file_signs(evidence, FileSigns()) == FileSigns(True, True)
+    evidence.append(TextEvidence.of(pa.array(["1.5"])))
+    assert file_signs(evidence, FileSigns()) == FileSigns(None, True)
+
+
+def test_few_words_among_numbers_are_missing_and_named() -> None:
+    found = decided([*NUMBERS, "", " ", "unknown", "-", "refused"])
+    assert found.form.kind == "number"
+    assert set(found.form.missing) == {"", "unknown", "-", "refused"}
+    assert "5 of 65 cells are blank" in found.notes[-1]
+    assert "'refused'" in found.notes[-1]
+
+
+def test_many_words_or_few_numbers_are_text() -> None:
+    assert decided([*NUMBERS, *["a", "b", "c", "d", "e", "f"]]).form.kind == "text"
+    assert decided([*NUMBERS, *["a"] * 10]).form.kind == "text"
+    assert decided(["1", "2", "3", "4", "A"]).form.kind == "text"
+    found = decided([*NUMBERS, *[f"{number} kg" for number in range(10)]])
+    assert "60 of 70 cells are numbers" in found.notes[0]
+
+
+def test_booleans_in_any_case_and_their_missing_cells() -> None:
+    assert values(["TRUE", "false", "True", "NA", None]) == [
+        True,
+        False,
+        True,
+        None,
+        None,
+    ]
+    assert decided(["yes", "no"]).form.kind == "text"
+
+
+@pytest.mark.parametrize(
+    ("cells", "order", "first"),
+    [
+        (["2020-01-31", "2021-03-04"], "y-m-d", (2020, 1, 31)),
+        (["2020/1/31", "2021/3/4"], "y/m/d", (2020, 1, 31)),
+        (["31/12/2020", "01/02/2021"], "d/m/y", (2020, 12, 31)),
+        (["12/31/2020", "1/2/2021"], "m/d/y", (2020, 12, 31)),
+        (["1.2.2020", "31.12.20"], "d.m.y", (2020, 2, 1)),
+        (["31-12-1999", "1-2-99"], "d-m-y", (1999, 12, 31)),
+        (["3 Jan 2020", "14-Feb-2021"], "d month y", (2020, 1, 3)),
+        (["3. März 2020", "4. Mai 2021"], "d month y", (2020, 3, 3)),
+        (["Jan 3, 2020", "March 14th, 2021"], "month d y", (2020, 1, 3)),
+        (["2020-01", "2021-12"], "y-m", (2020, 1, 1)),
+        (["01/2020", "12/2021"], "m/y", (2020, 1, 1)),
+    ],
+)
+def test_orders_of_dates(
+    cells: list[str], order: str, first: tuple[int, int, int]
+) -> None:
+    form = decided([*cells]).form
+    assert (form.kind, form.order) == ("date", order)
+    start = datetime.datetime(*first) - datetime.datetime(1970, 1, 1)
+    assert values([*cells])[0] == start // datetime.timedelta(microseconds=1)
+
+
+def test_times_of_dates_and_zones() -> None:
+    half = values(["12/31/2020 5:30 PM", "1/2/2021 10:00 AM"])
+    whole = values(["2020-12-31 17:30", "2021-01-02T10:00:00"])
+    assert half == whole
+    zones = ["2020-01-01T10:00:00Z", "2020-01-01T12:00:00+02:00"]
+    assert decided([*zones]).form.zone == 0
+    assert len(set(values([*zones]))) == 1
+    one = ["2020-01-01T10:00:00+01:00", "2020-06-01T12:00:00+01:00"]
+    form = decided([*one]).form
+    assert form.zone == 60
+    assert values(["2020-01-01T09:00:00Z"], form) == values([one[0]], form)
+    assert values(["10:30", "9:15 PM"]) == [37_800_000_000, 76_500_000_000]
+
+
+def test_an_ambiguous_order_is_noted() -> None:
+    found = decided(["01/02/2020", "03/04/2021"])
+    assert found.form.order == "m/d/y"
+    assert "may be d/m/y" in found.notes[-1]
+    assert decided(["01/02/2020"], FileSigns(day_first=True)).form.order == "d/m/y"
+
+
+def test_one_bad_date_is_missing() -> None:
+    cells = [*(f"2020-01-{day:02d}" for day in range(1, 25)), "2020-13-45"]
+    assert values([*cells])[-1] is None
+    assert "2020-13-45" in decided([*cells]).notes[-1]
+
+
+def test_a_new_text_of_another_kind_fails() -> None:
+    read = read_texts(TextForm("number"), pa.array(["1", "x", None, "1,5"]))
+    assert read.failed.tolist() == [False, True, False, True]
+    with pytest.raises(ValueError, match="order"):
+        TextForm("date", order="y-d-m").check_content()
+    with pytest.raises(ValueError, match="pair of signs"):
+        TextForm("number", ",", ",").check_content()
+
+
+CELLS = st.one_of(
+    st.none(),
+    st.sampled_from(["", "-", "NA", "true", "FALSE", "x", "2020-01-02", "31/12/2020"]),
+    st.integers(-2000, 2000).map(str),
+    st.floats(-1e4, 1e4).map(lambda number: f"{number:,.2f}"),
+    st.floats(-1e4, 1e4).map(lambda number: f"{number:.3f}".replace(".", ",")),
+)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(CELLS, max_size=40), st.integers(0, 40))
+def test_evidence_of_batches_adds_up(cells: list[str | None], cut: int) -> None:
+    array = pa.array(cells, pa.string())
+    whole = TextEvidence.of(array)
+    parts = TextEvidence.of(array[:cut]).plus(TextEvidence.of(array[cut:]))
+    assert decide(parts) == decide(whole)
+    form = decide(whole).form
+    if form.kind == "text":
+        return
+    read = read_texts(form, array)
+    # No cell of the columns that were decided on fails, but those of other dates.
+    n_failed = int(read.failed.sum())
+    assert n_failed == 0 or form.kind == "date"
+    single = [values([cell], form)[0] for cell in cells]
+    together = values(cells, form)
+    for one, other in zip(single, together, strict=True):
+        assert one == other or (
+            (one is None) == (other is None) and np.isclose(one, other)
+        )
