@@ -187,12 +187,18 @@ def test_one_bad_date_is_missing() -> None:
 
 
 def test_a_new_text_of_another_kind_fails() -> None:
-    read = read_texts(TextForm("number"), pa.array(["1", "x", None, "1,5"]))
+    read = read_texts(TextForm("number"), pa.array(["1", "x", None, "1,234"]))
     assert read.failed.tolist() == [False, True, False, True]
     with pytest.raises(ValueError, match="order"):
         TextForm("date", order="y-d-m").check_content()
     with pytest.raises(ValueError, match="pair of signs"):
         TextForm("number", ",", ",").check_content()
+
+
+def test_a_number_of_another_country_is_read_where_it_means_one_thing() -> None:
+    form = TextForm("number")
+    assert values(["5,10", "1.234,5", "1 000", "2.5"], form) == [5.1, 1234.5, 1000, 2.5]
+    assert values(["5.10", "1,234.5"], TextForm("number", ",")) == [5.1, 1234.5]
 
 
 CELLS = st.one_of(

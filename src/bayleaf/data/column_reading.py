@@ -140,33 +140,33 @@ class ColumnReading:
         """Names of the variables that a date becomes."""
         return tuple(part_name(self.name, part) for part in self.parts or ())
 
-    def read(self, column: Column) -> tuple[list[PlainColumn], int]:
+    def read(self, column: Column) -> tuple[list[PlainColumn], FailedCells | None]:
         """The columns that encoding takes in the place of a column of this name.
 
-        With it the number of cells that spell no date, which are missing. ValueError if
+        With it the cells that spell no date, if any, which are missing. ValueError if
         dates were read in training and the column has none, or the other way round;
         CellError if a cell spells no number or boolean where these belong.
         """
         if self.form == "left_out":
-            return [], 0
-        n_failed = 0
+            return [], None
+        failed = None
         if isinstance(column, ValueColumn) and self._spells:
-            column, n_failed = self._spelled(column)
+            column, failed = self._spelled(column)
         if self.form in ("date", "duration"):
             times = self._times(column)
             if self.form == "duration":
-                return [duration_numbers(times, str(self.unit))], n_failed
-            return part_columns(times, self.parts or (), self.origin or 0), n_failed
+                return [duration_numbers(times, str(self.unit))], failed
+            return part_columns(times, self.parts or (), self.origin or 0), failed
         if isinstance(column, TimeColumn):
             raise self._differs("dates or times")
-        return [column], n_failed
+        return [column], failed
 
     @property
     def _spells(self) -> bool:
         """Whether texts stand for values of another kind."""
         return self.form in ("numbers", "truths", "date", "duration")
 
-    def _spelled(self, column: ValueColumn) -> tuple[Column, int]:
+    def _spelled(self, column: ValueColumn) -> tuple[Column, FailedCells | None]:
         """A column of texts as training read them, and the cells that spell no date."""
         form = self.text or TextForm(_KINDS[self.form])
         if self.text is None and self.form == "date" and column.is_text:
@@ -177,21 +177,21 @@ class ColumnReading:
         is_used = np.bincount(column.indices + 1, minlength=len(column.values) + 1)[1:]
         if not self.n_distinct and self.form == "numbers":
             # Whatever it holds is unknown, as training saw nothing of it.
-            return column, 0
+            return column, None
         if not any(
             isinstance(value, str) and n
             for value, n in zip(column.values, is_used, strict=True)
         ):
-            return column, 0
+            return column, None
         spelled, failed = spelled_column(column, form)
         if not failed:
-            return spelled, 0
-        if self.form in ("date", "duration") and len(failed) < np.count_nonzero(
-            is_used
-        ):
-            return spelled, n_cells(column, np.isin(column.indices, failed))
-        row = int(np.argmax(np.isin(column.indices, failed)))
+            return spelled, None
+        is_failed = np.isin(column.indices, failed)
+        row = int(np.argmax(is_failed))
         text = str(column.values[column.indices[row]])
+        n_used = np.count_nonzero(is_used)
+        if self.form in ("date", "duration") and len(failed) < n_used:
+            return spelled, FailedCells(n_cells(column, is_failed), text, row)
         if text.strip().lower().lstrip("+-") in _INFINITE:
             raise infinite(column.name)
         raise CellError(self.name, text, row, _WANTED[self.form])
@@ -218,6 +218,14 @@ class ColumnReading:
             f"column {quoted(self.name)} held {was} in training but holds {held} now; "
             f"convert it to {was}"
         )
+
+
+class FailedCells(NamedTuple):
+    """Cells that spell no date in a column of dates."""
+
+    number: int
+    text: str  # of the first one
+    row: int
 
 
 # The kind of texts that stand for the values of a form, and what such a cell contains.

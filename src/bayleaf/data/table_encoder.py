@@ -11,7 +11,12 @@ from numpy.typing import NDArray
 
 from bayleaf.data.class_labels import sorted_positions
 from bayleaf.data.codes import NARROW_STATES, Codes
-from bayleaf.data.column_reading import CellError, ColumnReading, EncoderRules
+from bayleaf.data.column_reading import (
+    CellError,
+    ColumnReading,
+    EncoderRules,
+    FailedCells,
+)
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.data.tables.columns import (
     Column,
@@ -41,6 +46,8 @@ class EncodedTable:
 
     codes: Codes
     unknown: Mapping[Name, int]  # columns' cells not seen in training, where any
+    # Among these the columns with cells that spell no date.
+    failed: Mapping[Name, FailedCells] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -87,14 +94,15 @@ class TableEncoder:
             for j, done in enumerate(encoded)
         ]
         counts = zip(self.domain.names, (n for _, n in own), strict=True)
-        unknown = {**failed, **{name: count for name, count in counts if count}}
+        no_dates = {name: cells.number for name, cells in failed.items()}
+        unknown = {**no_dates, **{name: count for name, count in counts if count}}
         stacked = [codes for codes, _ in own]
         codes = Codes.from_columns(stacked, self.domain.cards, room=room)
-        return EncodedTable(codes, unknown)
+        return EncodedTable(codes, unknown, failed)
 
     def _read(
         self, parts: Matrix | list[Column]
-    ) -> tuple[Matrix | list[PlainColumn], dict[Name, int]]:
+    ) -> tuple[Matrix | list[PlainColumn], dict[Name, FailedCells]]:
         """What the readings make of a table: a column for each variable.
 
         With it the cells of each column that spell no date.
@@ -105,18 +113,15 @@ class TableEncoder:
             return parts, {}
         columns = parts.columns() if isinstance(parts, Matrix) else parts
         found: list[PlainColumn] = []
-        failed: dict[Name, int] = {}
+        failed: dict[Name, FailedCells] = {}
         for reading, column in zip(self.readings, columns, strict=True):
-            own, n_failed = reading.read(column)
+            own, no_dates = reading.read(column)
             found += own
-            if n_failed:
-                failed[reading.name] = n_failed
+            if no_dates is not None:
+                failed[reading.name] = no_dates
                 if self.rules.unknown == "error":
-                    raise ValueError(
-                        f"column {quoted(reading.name)} holds {n_failed} cells that "
-                        "spell no date; correct them or allow them with "
-                        "unknown='missing'"
-                    )
+                    text, row = no_dates.text, no_dates.row
+                    raise CellError(reading.name, text, row, "a date")
         return found, failed
 
     def _check_names(self, names: tuple[Name, ...]) -> None:

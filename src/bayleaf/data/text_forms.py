@@ -167,6 +167,7 @@ def _signatures() -> dict[str, _Signature]:
 _SIGNATURES = _signatures()
 _PLAIN = r"^[+-]?(?:(?:0|[1-9]\d*)(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$"
 _FLOAT = r"[eE]|\d{19}"
+_EXACT = 1 << 53
 # Codes, such as those of post offices, may begin with zeros that numbers lose.
 _PADDED = r"^\D*0\d"
 
@@ -649,17 +650,34 @@ def _read_numbers(
             values[rows] = plain
             return values, wanted.copy()
     found = _signature_of(chosen)
-    fits = [(form.decimal, form.thousands) in s.signs for s in _SIGNATURES.values()]
-    valid = np.append(fits, False)[found.codes]
+    # A cell of another country's file is read where it cannot mean anything else.
+    decimals = [_decimal_of(own, form) for own in _SIGNATURES.values()] + [""]
+    decimal = np.array(decimals)[found.codes]
     if form.unit != "%" and "%" in found.units:
-        valid[found.units["%"]] = False
-    places = np.flatnonzero(valid)
-    numbers = _as_numbers(found.parts.take(pa.array(places)), form)
-    values = np.zeros(len(texts), numbers.dtype)
-    values[rows[places]] = numbers
+        decimal[found.units["%"]] = ""
+    values = np.zeros(len(texts), np.float64)
     is_valid = np.zeros(len(texts), bool)
-    is_valid[rows[places]] = True
+    are_integers = True
+    for sign in (".", ","):
+        places = np.flatnonzero(decimal == sign)
+        numbers = _as_numbers(found.parts.take(pa.array(places)), sign)
+        are_integers &= numbers.dtype.kind == "i"
+        values[rows[places]] = numbers
+        is_valid[rows[places]] = True
+    if are_integers and np.abs(values).max(initial=0) < _EXACT:
+        return values.astype(np.int64), is_valid
     return values, is_valid
+
+
+def _decimal_of(signature: _Signature, form: TextForm) -> str:
+    """The decimal sign by which numbers written in one way are read; "" if by none."""
+    if (form.decimal, form.thousands) in signature.signs:
+        return form.decimal
+    decimals = {decimal for decimal, _ in signature.signs}
+    if len({thousands for _, thousands in signature.signs}) == 1:
+        # Digits in groups are the same number whatever would stand for decimals.
+        return min(decimals)
+    return decimals.pop() if len(decimals) == 1 else ""
 
 
 def _plain_numbers(texts: pa.Array) -> NDArray[Any] | None:
@@ -679,18 +697,15 @@ def _cast(texts: pa.Array) -> NDArray[Any]:
     return np.asarray(unsigned.cast(pa.int64() if whole else pa.float64()))
 
 
-def _as_numbers(parts: pa.StructArray, form: TextForm) -> NDArray[Any]:
-    """Numbers taken apart as such."""
-    bodies = _bodies(parts)
-    if form.thousands:
-        bodies = pc.replace_substring(bodies, form.thousands, "")
-    if form.decimal == ",":
-        bodies = pc.replace_substring(bodies, ",", ".")
+def _as_numbers(parts: pa.StructArray, decimal: str) -> NDArray[Any]:
+    """Numbers taken apart as such; signs that are not the decimal one group digits."""
+    bodies = pc.replace_substring_regex(_bodies(parts), rf"[^\d{decimal}]", "")
+    bodies = pc.replace_substring(bodies, ",", ".")
     texts = pc.binary_join_element_wise(bodies, parts.field("exponent"), "")
     signs = ("open", "before", "inner", "after")
     negative = pc.match_substring_regex(
         pc.binary_join_element_wise(*[parts.field(name) for name in signs], ""),
-        r"[(−-]",
+        r"[(\-−]",
     )
     texts = pc.if_else(negative, pc.binary_join_element_wise("-", texts, ""), texts)
     return _cast(texts)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from bayleaf.cli.display import progress
 from bayleaf.cli.options import FileFormat, ModelFile, Source, TableOutput
-from bayleaf.wording import counted
+from bayleaf.wording import counted, quoted
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -63,10 +63,14 @@ def predict(
     is_regressor = saved.kind == "regressor"
     predictor: Any = saved if is_regressor else saved.predictor
     unknown: Counter[str | int] = Counter()
+    first: dict[str | int, str] = {}
 
     def score(batch: pa.RecordBatch, source: str, n_before: int) -> pa.RecordBatch:
         encoded = encode_batch(predictor.encoder, batch, source, n_before=n_before)
         unknown.update(encoded.unknown)
+        for name, cells in encoded.failed.items():
+            line = f"line {n_before + cells.row + 1} below the header"
+            first.setdefault(name, f", such as {quoted(cells.text)} in {line}")
         if not is_regressor:
             return with_classes(predictor, encoded.codes, batch, probabilities)
         absolute = saved.parameters.get("loss") == "absolute"
@@ -88,8 +92,8 @@ def predict(
             _predict_file(score, data, form, output, guarded)
     for name, count in unknown.items():
         print(
-            f"bayleaf: column {name}: {count} cells hold values not seen in training "
-            "and were taken as missing",
+            f"bayleaf: column {name}: {count} cells hold values not seen in training"
+            f"{first.get(name, '')} and were taken as missing",
             file=sys.stderr,
         )
     return 0
