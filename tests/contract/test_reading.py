@@ -22,7 +22,7 @@ import pytest
 
 from bayleaf import AODEClassifier, HNBClassifier, NaiveBayesClassifier, load
 from bayleaf.cli.options import FileFormat
-from bayleaf.cli.table_reading import read_table
+from bayleaf.cli.table_reading import decided_column, read_table
 from bayleaf.data.domain import Domain
 from contract.kinds import each_kind
 from offenders import check_each
@@ -113,13 +113,16 @@ TRAPS = {
     "identifier with missing cells": Trap(
         [None if i % 4 == 0 else f"P{i:04}" for i in range(N)], (), note=IDENTIFIER
     ),
-    "nine in ten distinct": Trap([f"P{i % 108:04}" for i in range(N)]),
+    "nine in ten distinct": Trap([f"P{i % 108:04}" for i in range(N)], note="in a key"),
     "few rows of an identifier": Trap([f"P{i}" if i < 29 else None for i in range(N)]),
     "identifier that is kept": Trap(
         [f"P{i:04}" for i in range(N)], options={"identifiers": "keep"}
     ),
     "numbers all distinct": Trap([i * 1.37 for i in range(N)], NUMERIC),
-    "integers all distinct": Trap(list(range(N)), NUMERIC),
+    "integers all distinct": Trap(list(range(N)), NUMERIC, note="counts the rows"),
+    "other integers all distinct": Trap(
+        list(range(5, 5 + 3 * N, 3)), NUMERIC, note="no integer occurs twice"
+    ),
     # many states
     "rare values": Trap(
         ["a"] * 50 + ["b"] * 40 + [f"r{i % 15}" for i in range(30)],
@@ -151,7 +154,7 @@ TRAPS = {
     ),
     "dates that there are not": Trap(cycle("2024-13-01", "2024-02-31")),
     "dates as in America": Trap(
-        cycle("01/31/2024", "02/28/2024"), ("nominal", "numeric"), note="m/d/y"
+        cycle("01/31/2024", "02/28/2024"), ("nominal", "numeric")
     ),
     "durations": Trap(
         [datetime.timedelta(minutes=13 * i) for i in range(N)], NUMERIC, csv=False
@@ -163,9 +166,12 @@ TRAPS = {
         NUMERIC,
         ("<= mid", "> mid"),
         options={"ordered_features": {"x": ["low", "mid", "high"]}},
+        note="determines 'class'",
     ),
     "the same without an order": Trap(
-        ["low" if y == "no" else "high" for y in Y], states=("high", "low")
+        ["low" if y == "no" else "high" for y in Y],
+        states=("high", "low"),
+        note="determines 'class'",
     ),
 }
 
@@ -313,6 +319,11 @@ def dialect(separator: str, decimal: str, encoding: str) -> bytes:
     return "".join(separator.join(row) + "\r\n" for row in rows).encode(encoding)
 
 
+def decided(table: pa.Table, name: str) -> list[Any]:
+    """What the texts of a file's column spell."""
+    return decided_column(name, table.column(name)).to_pylist()
+
+
 def test_dialects_are_found_out(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
 
@@ -322,7 +333,7 @@ def test_dialects_are_found_out(tmp_path: Path) -> None:
         form = FileFormat(encoding="cp1252") if cp1252 else FileFormat()
         table = read_table(str(path), form)
         assert table.column_names == ["größe", "wert", "y"]
-        assert table.column("wert").to_pylist() == [i / 4 for i in range(60)]
+        assert decided(table, "wert") == [i / 4 for i in range(60)]
         assert set(table.column("größe").to_pylist()) == {"ä0", "ä1", "ä2"}
 
     encodings = ["utf-8", "utf-8-sig", "utf-16", "cp1252"]
@@ -337,7 +348,7 @@ def test_packed_files(pack: str, tmp_path: Path) -> None:
     path = str(tmp_path / f"t.csv{suffix}")
     with pa.output_stream(path, compression=pack) as stream:
         stream.write(dialect(";", ",", "utf-8"))
-    assert read_table(path).column("wert").to_pylist()[1] == 0.25
+    assert decided(read_table(path), "wert")[1] == 0.25
 
 
 @pytest.mark.parametrize("source", ["pandas", "polars", "arrow"])

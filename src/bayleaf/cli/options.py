@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import codecs
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter, Token
 
 from bayleaf.wording import quoted
+
+if TYPE_CHECKING:
+    from bayleaf.data.reading_plan import ReadingPlan
 
 SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 _WORDS = {"comma": ",", "semicolon": ";", "tab": "\t", "\\t": "\t", "bar": "|"}
@@ -87,6 +90,25 @@ class FileFormat:
 
         usual = () if self.keep_na else MISSING_TEXTS
         return list(dict.fromkeys(["", *usual, *self.na]))
+
+    def plan(self, path: Path | None, *, is_csv: bool) -> ReadingPlan:
+        """How training reads a file's texts: by a plan in a file, and these options.
+
+        In files that are not CSV no text counts as empty unless the plan names it.
+        """
+        from bayleaf.data.reading_plan import ReadingPlan
+
+        given = ReadingPlan() if path is None else ReadingPlan.load(path)
+        missing = given.missing
+        if is_csv and (missing is None or self.na or self.keep_na):
+            missing = tuple(self.missing_texts)
+        return replace(given, missing=missing, decimal=self.decimal or given.decimal)
+
+    def of_plan(self, plan: ReadingPlan | None) -> FileFormat:
+        """The format of another file that is read by a model's plan."""
+        if plan is None or plan.missing is None:
+            return self
+        return replace(self, na=(*plan.missing, *self.na), keep_na=True)
 
     @property
     def separator(self) -> str:

@@ -35,6 +35,7 @@ from bayleaf.data.text_forms import TextEvidence, decide, read_texts
 from bayleaf.wording import name_list, near_names, quoted
 
 if TYPE_CHECKING:
+    from bayleaf.data.reading_plan import ReadingPlan
     from bayleaf.streams.batch_sources import ArrowSource
 
 # Rows of a Parquet batch, held in memory at once.
@@ -89,6 +90,8 @@ def known_table(
         for variable in known
         if any(isinstance(state, str) for state in variable.known_states)
     }
+    if encoder is not None:
+        form = (form or FileFormat()).of_plan(encoder.rules.plan)
     table = read_table(source, form, texts.union(readings))
     for place, name in enumerate(table.column_names):
         cells = table.column(place)
@@ -123,10 +126,12 @@ def batches_of(
     drop: Sequence[str] = (),
     *,
     as_texts: bool = False,
+    plan: ReadingPlan | None = None,
 ) -> ArrowSource:
     """A table of Parquet or CSV files (path, glob or folder) in batches, less `drop`.
 
-    Cells of CSV files stay text on request, but for those that are empty.
+    Cells of CSV files stay text on request, but for those that are empty; `plan` is
+    that of training.
 
     OSError or ValueError if it cannot be read, or lacks a column to leave out.
     """
@@ -134,8 +139,9 @@ def batches_of(
 
     if data == "-":
         raise ValueError("standard input cannot be read in batches; name a file")
-    read = partial(_present_cells, form=form or FileFormat())
-    source = open_source(data, read, as_texts=as_texts)
+    form = (form or FileFormat()).of_plan(plan)
+    read = partial(_present_cells, form=form)
+    source = open_source(data, read, as_texts=as_texts, plan=plan)
     if drop:
         select_columns(source.schema.empty_table(), drop, data)
         source = source.without(drop)
@@ -210,6 +216,7 @@ def training_table(
     weight: str | None = None,
     form: FileFormat | None = None,
     aside: str | None = None,
+    plan: ReadingPlan | None = None,
 ) -> TrainingColumns:
     """Read a table and split off weights, a column set aside and, if any, the target.
 
@@ -221,7 +228,8 @@ def training_table(
             f"--drop leaves out the target column {quoted(target)}; drop another "
             "column or name another target"
         )
-    table = read_table(source, form)
+    texts = () if plan is None else [str(name) for name, _ in plan.columns]
+    table = read_table(source, form, texts)
     special = [name for name in (target, *drop, weight, aside) if name is not None]
     select_columns(table, special, source)
     labels = None if target is None else _labels(table, target)
@@ -310,7 +318,9 @@ def encode_batch(
         lines = range(n_before + 1, n_before + 1 + batch.num_rows)
     used = [one for one in encoder.readings if one.form != "left_out"]
     features = select_columns(batch, [str(one.name) for one in used], source)
-    features = with_missing_cells(features, form or FileFormat())
+    plan = encoder.rules.plan
+    if not is_parquet(source) or (plan is not None and plan.missing is not None):
+        features = with_missing_cells(features, (form or FileFormat()).of_plan(plan))
     parsed = to_columns(pa.Table.from_batches([features])) if used else []
     assert isinstance(parsed, list)
     # The names may be integers.

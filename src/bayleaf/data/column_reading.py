@@ -17,6 +17,7 @@ from bayleaf.data.dates import (
     part_name,
     varying_parts,
 )
+from bayleaf.data.reading_plan import ReadingPlan
 from bayleaf.data.tables.array_columns import infinite
 from bayleaf.data.tables.columns import (
     Column,
@@ -73,6 +74,7 @@ class EncoderRules:
     rare: Literal["group", "error"] = "group"  # values beyond max_states share a state
     dates: Literal["expand", "error"] = "expand"  # to parts; durations to numbers
     ordered_features: tuple[tuple[Name, tuple[Hashable, ...]], ...] = ()
+    plan: ReadingPlan | None = None  # of texts; what it leaves open they decide
 
     def __post_init__(self) -> None:
         if self.max_states < 1:
@@ -159,6 +161,8 @@ class ColumnReading:
             return part_columns(times, self.parts or (), self.origin or 0), failed
         if isinstance(column, TimeColumn):
             raise self._differs("dates or times")
+        if self.text is not None and self.text.kind == "text":
+            column = as_text(column)
         return [column], failed
 
     @property
@@ -295,6 +299,8 @@ def learn_reading(
         # The texts of a file were read by the decision already.
         text, changes = decision
         note = "; ".join(changes)
+        if text.kind == "text" and isinstance(column, NumberColumn):
+            column = as_text(column)
     elif isinstance(column, ValueColumn) and column.is_text and not as_is:
         form, notes = decision or decide(evidence_of(column))
         note = "; ".join(notes)
@@ -324,6 +330,19 @@ def learn_reading(
         note = "; ".join(filter(None, (note, _missing_texts(column))))
     reading = ColumnReading(column.name, found, *_counts(column), changes, text=text)
     return Read(reading, [column], note=note)
+
+
+def as_text(column: PlainColumn) -> ValueColumn:
+    """A column whose numbers are the texts that write them."""
+    values = column.distinct()
+    texts = [
+        str(int(value))
+        if isinstance(value, float) and value.is_integer()
+        else str(value)
+        for value in values.values
+        if value is not None
+    ]
+    return values if len(texts) < len(values.values) else replace(values, values=texts)
 
 
 def _learned_spelling(column: ValueColumn, form: TextForm) -> Column:

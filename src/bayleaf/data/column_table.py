@@ -53,6 +53,12 @@ class ColumnFacts:
         hidden = len(self.states) - len(shown)
         return ", ".join(shown) + (f" and {hidden} more" if hidden else "")
 
+    @property
+    def remark(self) -> str:
+        """What the note says in addition to the changes."""
+        parts = [part for part in self.note.split("; ") if part not in self.changes]
+        return "; ".join(parts)
+
     def lines(self, width: int = _WIDTH) -> list[str]:
         """The facts as lines of a table of text."""
         name = cut(visible(str(self.name)), _NAME).ljust(_NAME)
@@ -62,8 +68,8 @@ class ColumnFacts:
         line = f"{name} {self.read_as:<{_KIND}}{numbers}  "
         states = visible(self.told_states)
         below = [*self.changes]
-        if self.note and self.note not in self.changes:
-            below.append(self.note)
+        if self.remark:
+            below.append(self.remark)
         if len(line) + len(states) > width:
             below.insert(0, states)
             states = ""
@@ -139,7 +145,7 @@ class ColumnTable(Sequence[ColumnFacts]):
 
 def _cells(facts: ColumnFacts) -> str:
     """One row of the table in HTML."""
-    notes = dict.fromkeys(filter(None, (*facts.changes, facts.note)))
+    notes = filter(None, (*facts.changes, facts.remark))
     values = (
         facts.name,
         facts.read_as,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Protocol
 
@@ -23,6 +23,7 @@ from bayleaf.data.column_reading import (
 from bayleaf.data.domain import Domain, Variable, numeric_variable, ordered_variable
 from bayleaf.data.interval_numbers import IntervalNumbers
 from bayleaf.data.memory import check_memory
+from bayleaf.data.reading_plan import ReadingPlan
 from bayleaf.data.table_encoder import (
     MOST_STATES,
     TableEncoder,
@@ -46,8 +47,6 @@ from bayleaf.data.tables.columns import (
 )
 from bayleaf.data.tables.matrix import LearnedColumn, learn_matrix
 from bayleaf.data.text_forms import (
-    NO_SIGNS,
-    FileSigns,
     TextDecision,
     decide,
     evidence_of,
@@ -134,25 +133,25 @@ def learn_encoder(
 
 
 def decided_texts(
-    columns: Iterable[Column],
-    kept: Collection[Name],
-    rules: EncoderRules,
-    default: FileSigns = NO_SIGNS,
+    columns: Sequence[Column], kept: Collection[Name], rules: EncoderRules
 ) -> dict[Name, TextDecision]:
     """How the columns of texts are read, but for those that are `kept` as they are.
 
-    What is ambiguous in a column is decided by the others.
+    What is ambiguous in a column is decided by the plan, or by other columns.
     """
+    plan = rules.plan or ReadingPlan()
+    planned = plan.decisions(one.name for one in columns)
     evidence = {
         one.name: evidence_of(one)
         for one in columns
         if isinstance(one, ValueColumn)
         and one.is_text
         and one.name not in kept
+        and one.name not in planned
         and rules.order_of(one.name) is None
     }
-    signs = file_signs(evidence.values(), default)
-    return {name: decide(own, signs) for name, own in evidence.items()}
+    signs = file_signs(evidence.values(), plan.signs)
+    return planned | {name: decide(own, signs) for name, own in evidence.items()}
 
 
 @dataclass(frozen=True)

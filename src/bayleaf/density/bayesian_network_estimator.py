@@ -31,6 +31,7 @@ from bayleaf.data.discretizers import resolve_discretizer
 from bayleaf.data.fitted_hierarchies import resolve_hierarchies
 from bayleaf.data.memory import size_in_bytes
 from bayleaf.data.partial_values import PartialValues
+from bayleaf.data.reading_plan import resolve_plan
 from bayleaf.data.table_encoder import EncodedTable
 from bayleaf.data.tables.columns import iterate_names
 from bayleaf.data.tables.frames import to_columns
@@ -204,7 +205,7 @@ class BayesianNetworkEstimator(
 
     # How a table is read is no metadata that others could pass on.
     __metadata_request__fit: ClassVar = dict.fromkeys(
-        ("store", "max_rows_in_memory", "client", "memory"), UNUSED
+        ("store", "max_rows_in_memory", "client", "memory", "plan"), UNUSED
     )
     missing_rules = (*MISSING_RULES, "em")
     # What was learned from a sample of the rows; empty where all were looked at.
@@ -225,6 +226,7 @@ class BayesianNetworkEstimator(
         max_rows_in_memory: int = MOST_ROWS,
         client: Any = None,
         memory: int | str | None = None,
+        plan: Any = None,
     ) -> Self:
         """Learn from a table, in memory or batch by batch.
 
@@ -251,6 +253,10 @@ class BayesianNetworkEstimator(
         memory : int or str, optional
             Of a table in batches: about how many bytes learning may take, such as
             "2GB"; bounds the rows in the place of `max_rows_in_memory`.
+        plan : ReadingPlan, dict or path, optional
+            How the texts of columns become values; by default all cells of a column
+            decide. Tools such as cross-validation learn it once from the whole table
+            and pass it to every fit.
 
         Returns
         -------
@@ -266,6 +272,7 @@ class BayesianNetworkEstimator(
             If a table cannot be read, or its codes cannot be written.
         """
         n_bytes = None if memory is None else size_in_bytes(memory, "memory")
+        self._plan = resolve_plan(plan)
         with self._callback_context(X, y, sample_weight):
             if client is not None or is_streamed(X):
                 from bayleaf.classifiers.shared.stored_tables import Reading

@@ -21,6 +21,7 @@ from bayleaf.cpds.smoothing import Smoothing
 from bayleaf.data.column_table import ColumnTable
 from bayleaf.data.encoder_learning import Discretizer
 from bayleaf.data.random_state import random_generator
+from bayleaf.data.reading_plan import resolve_plan
 from bayleaf.data.table_encoder import EncodedTable, TableEncoder
 from bayleaf.data.tables.frames import row_labels, to_columns
 from bayleaf.describe.fitted_summary import MAX_ITEMS, FittedSummary, Name
@@ -179,7 +180,9 @@ class AveragedKDBRegressor(
         for own in _OWN:
             values.pop(own)
         # Trees of the number itself stand in for trees of its intervals.
-        return AveragedKDBClassifier(**values, class_trees=False, random_state=seed)
+        found = AveragedKDBClassifier(**values, class_trees=False, random_state=seed)
+        found._plan = self._plan
+        return found
 
     def _chosen_discretizer(self) -> Discretizer:
         """What finds the cut points of numeric columns in a fit."""
@@ -191,7 +194,9 @@ class AveragedKDBRegressor(
         return int(rng.integers(1 << 31))
 
     @with_callbacks  # type: ignore[untyped-decorator]
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, *, plan: Any = None
+    ) -> Self:
         """Learn from a table.
 
         Parameters
@@ -202,6 +207,10 @@ class AveragedKDBRegressor(
             Finite numbers.
         sample_weight : array-like of shape (n_rows,), optional
             Weights >= 0. Weight 0 equals a removed row, weight 2 a repeated one.
+        plan : ReadingPlan, dict or path, optional
+            How the texts of columns become values; by default all cells of a column
+            decide. Tools such as cross-validation learn it once from the whole table
+            and pass it to every fit.
 
         Returns
         -------
@@ -214,6 +223,7 @@ class AveragedKDBRegressor(
             If a parameter, a column or the target cannot be used; the sentence names
             it and the remedy.
         """
+        self._plan = resolve_plan(plan)
         with self._callback_context(X, y, sample_weight):
             self._fit(X, y, sample_weight)
         return self

@@ -11,12 +11,14 @@ import queue
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.dataset as pa_dataset
 
+from bayleaf.data.reading_plan import ReadingPlan
 from bayleaf.data.tables.columns import Name
 from bayleaf.data.text_forms import TextDecision
 from bayleaf.streams.csv_files import CsvFiles, ReadTexts, inner_suffix
@@ -75,27 +77,33 @@ class ArrowSource:
 
 
 def open_source(
-    table: Any, read_csv: ReadTexts | None = None, *, as_texts: bool = False
+    table: Any,
+    read_csv: ReadTexts | None = None,
+    *,
+    as_texts: bool = False,
+    plan: ReadingPlan | None = None,
 ) -> ArrowSource:
     """The batches of a table.
 
     It is the path, glob or folder (with partitions as in Hive) of Parquet and CSV
     files, or a list of paths; a dataset, scanner or RecordBatchReader of pyarrow; a
     LazyFrame of polars; a relation of DuckDB; or has ``__arrow_c_stream__``. `read_csv`
-    gives the rows of a CSV file as batches of text, which they stay `as_texts`. OSError
-    without such a file, TypeError for others.
+    gives the rows of a CSV file as batches of text, which they stay `as_texts`; `plan`
+    says how they are read. OSError without such a file, TypeError for others.
     """
     if isinstance(table, ArrowSource):
         return table
     with in_a_sentence():
-        return _opened(table, read_csv, as_texts=as_texts)
+        return _opened(
+            table, partial(CsvFiles, read_texts=read_csv, plan=plan), as_texts
+        )
 
 
-def _opened(table: Any, read_csv: ReadTexts | None, *, as_texts: bool) -> ArrowSource:
+def _opened(table: Any, csv: Callable[..., CsvFiles], as_texts: bool) -> ArrowSource:
     """The batches of a table of whatever make."""
     if isinstance(table, str | os.PathLike | list | tuple):
         called = table if isinstance(table, str | os.PathLike) else "the list"
-        return _files(files_of(table), str(called), read_csv, as_texts=as_texts)
+        return _files(files_of(table), str(called), csv, as_texts)
     if isinstance(table, pa_dataset.Dataset):
         return _dataset(table)
     if isinstance(table, pa_dataset.Scanner):
@@ -213,7 +221,7 @@ def file_kind(path: str) -> str:
 
 
 def _files(
-    paths: list[str], called: str, read_csv: ReadTexts | None, *, as_texts: bool
+    paths: list[str], called: str, csv: Callable[..., CsvFiles], as_texts: bool
 ) -> ArrowSource:
     """Files of one kind as one table."""
     kinds = {file_kind(path) for path in paths}
@@ -229,7 +237,7 @@ def _files(
         raise ValueError(
             f"{called} holds Parquet files and others; pass those of one kind"
         )
-    table = CsvFiles(tuple(paths), read_csv)
+    table = csv(tuple(paths))
     if as_texts:
         texts = table.text_schema
         return ArrowSource(

@@ -11,10 +11,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv as pa_csv
 
+from bayleaf.data.reading_plan import ReadingPlan
 from bayleaf.data.tables.columns import Name
 from bayleaf.data.text_forms import (
     MISSING_TEXTS,
-    NO_SIGNS,
     TextDecision,
     TextEvidence,
     decide,
@@ -41,6 +41,7 @@ class CsvFiles:
 
     paths: tuple[str, ...]
     read_texts: ReadTexts | None = None  # batches of text, not a plain reader's
+    plan: ReadingPlan | None = None
 
     @cached_property
     def decisions(self) -> dict[Name, TextDecision]:
@@ -52,8 +53,12 @@ class CsvFiles:
                 before = evidence.get(name)
                 evidence[name] = own if before is None else before.plus(own)
         self._evidence.update(evidence)
-        signs = file_signs(evidence.values(), NO_SIGNS)
-        decided = {name: decide(own, signs) for name, own in evidence.items()}
+        plan = self.plan or ReadingPlan()
+        signs = file_signs(evidence.values(), plan.signs)
+        decided: dict[Name, TextDecision] = {
+            name: decide(own, signs) for name, own in evidence.items()
+        }
+        decided |= plan.decisions(evidence)
         return {name: own for name, own in decided.items() if own.form.kind != "text"}
 
     @cached_property

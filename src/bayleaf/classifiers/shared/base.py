@@ -67,6 +67,7 @@ from bayleaf.data.domain import Domain, Variable
 from bayleaf.data.encoder_learning import Discretizer, Target, learn_encoder
 from bayleaf.data.memory import size_in_bytes
 from bayleaf.data.random_state import random_generator
+from bayleaf.data.reading_plan import resolve_plan
 from bayleaf.data.table_encoder import EncodedTable
 from bayleaf.data.tables.frames import row_labels, to_columns
 from bayleaf.describe.fitted_summary import Summary, summarize
@@ -87,7 +88,7 @@ if TYPE_CHECKING:
     from bayleaf.io.native.count_store import CountFile
 
 # Parameters of `fit` by which a table in batches is read, and what one fit leaves.
-READING = ("target", "store", "max_rows_in_memory", "client", "memory")
+READING = ("target", "store", "max_rows_in_memory", "client", "memory", "plan")
 OF_LAST_FIT = (
     *("_training_codes", "_loo_score", "_prior_shift", "_support", "_counts"),
     "_learned_temperature",
@@ -211,6 +212,7 @@ class BayesianClassifier(
         max_rows_in_memory: int = MOST_ROWS,
         client: Any = None,
         memory: int | str | None = None,
+        plan: Any = None,
     ) -> Self:
         """Learn from a table, in memory, batch by batch or on the workers of Dask.
 
@@ -239,6 +241,10 @@ class BayesianClassifier(
             Bytes that learning may take, such as "2GB", about 200 MB for reading and
             what the process has already not counted. Bounds the rows in the place of
             `max_rows_in_memory`, and the tables of averages of networks.
+        plan : ReadingPlan, dict or path, optional
+            How the texts of columns become values; by default all cells of a column
+            decide. Tools such as cross-validation learn it once from the whole table
+            and pass it to every fit.
 
         Returns
         -------
@@ -251,6 +257,7 @@ class BayesianClassifier(
             If a parameter, a column or the target cannot be used.
         """
         self._memory = None if memory is None else size_in_bytes(memory, "memory")
+        self._plan = resolve_plan(plan)
         with self._callback_context(X, y, sample_weight):
             if client is not None or is_streamed(X):
                 from bayleaf.classifiers.shared.batches import fit_batches

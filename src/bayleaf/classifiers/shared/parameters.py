@@ -134,6 +134,7 @@ def encoder_rules(estimator: Any) -> EncoderRules:
         rare=estimator.rare,
         dates=estimator.dates,
         ordered_features=_orders(estimator.ordered_features),
+        plan=estimator._plan,
     )
 
 

@@ -116,7 +116,7 @@ def stored_table(
             )
         found = with_hierarchies(reading_in(table), reading.hierarchies)
         return StoredTable(table, found)
-    source = open_source(table)
+    source = open_source(table, plan=estimator._plan)
     what = _what(estimator, source, reading, discretizer)
     path = None if reading.store is None else Path(reading.store)
     known = _known(path, what)

@@ -33,6 +33,7 @@ from bayleaf.data.column_reading import (
     UNKNOWN_RULES,
 )
 from bayleaf.data.column_table import ColumnTable
+from bayleaf.data.reading_plan import ReadingPlan
 from bayleaf.data.table_encoder import TableEncoder
 from bayleaf.data.tables.columns import Column, Matrix, Name
 from bayleaf.data.tables.frames import to_columns
@@ -67,6 +68,9 @@ class TableEstimator(
     # Unknown cells by column of the table read last, for `summary`: never changed, only
     # replaced as a whole, so that threads may predict side by side.
     _last_unknown: Mapping[Name, int] = MappingProxyType({})
+
+    # How the texts of the table are read, as passed to the last fit.
+    _plan: ReadingPlan | None = None
 
     smoothing: str | Smoothing = "laplace"
     discretizer: Any = "equal_frequency"

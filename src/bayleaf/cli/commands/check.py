@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from bayleaf.cli.display import print_json
+from bayleaf.cli.display import print_file, print_json
 from bayleaf.cli.model_options import REGRESSOR, ModelOptions
-from bayleaf.cli.options import Drop, FileFormat, Json, Table, Weight
+from bayleaf.cli.options import Drop, FileFormat, Flag, Json, Table, Weight
 
 
 def check(
@@ -17,6 +17,7 @@ def check(
     weight: Weight = None,
     form: FileFormat | None = None,
     options: ModelOptions | None = None,
+    plan: Flag = False,
     json: Json = False,
 ) -> int:
     """Show how each column of a table is taken, before anything is learned.
@@ -28,6 +29,8 @@ def check(
     target
         Column with the class; numbers are then cut as its classes ask. Of a target of
         fractional numbers, they are cut as the regressor cuts them.
+    plan
+        Print how the texts of each column become values, in JSON that fit --plan takes.
     """
     from sklearn.utils.multiclass import type_of_target
 
@@ -37,10 +40,11 @@ def check(
         WeightedRows,
         class_variable,
     )
-    from bayleaf.cli.table_reading import training_table
+    from bayleaf.cli.table_reading import is_parquet, training_table
     from bayleaf.data.column_table import ColumnTable
     from bayleaf.data.discretizers import resolve_discretizer
     from bayleaf.data.encoder_learning import Target, learn_encoder
+    from bayleaf.data.reading_plan import ReadingPlan
     from bayleaf.data.tables.frames import to_columns
 
     options = options or ModelOptions()
@@ -64,11 +68,15 @@ def check(
         rows = TrainingTable.from_arrays(parts, labels, weights)
         variable = class_variable(table, labels, rows.classes)
         known = Target(variable, rows.class_codes)
+    form = form or FileFormat()
+    estimator._plan = form.plan(None, is_csv=not is_parquet(data))
     rules = encoder_rules(estimator)
     encoder, _ = learn_encoder(rows.parts, known, rows.weights, discretizer, rules)
     columns = ColumnTable(encoder)
     described = (table.schema.metadata or {}).get(b"format", b"").decode()
-    if json:
+    if plan:
+        print_file(ReadingPlan.of_encoder(encoder).to_text())
+    elif json:
         values = {"n_rows": table.num_rows, "format": described}
         print_json({**values, "columns": columns.to_dict()})
     else:

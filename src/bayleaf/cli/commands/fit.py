@@ -22,6 +22,7 @@ def fit(
     memory: str | None = None,
     store: Path | None = None,
     form: FileFormat | None = None,
+    plan: Path | None = None,
     options: ModelOptions | None = None,
     json: Flag = False,
 ) -> int:
@@ -51,11 +52,19 @@ def fit(
     store
         Read the table in batches, and keep its codes in this file for other fits; an
         interrupted fit goes on.
+    plan
+        JSON file that says how the texts of columns become values, such as `bayleaf
+        check --plan` prints.
     json
         Print the summary as JSON.
     """
     from bayleaf.classifiers.shared.base import BayesianClassifier
-    from bayleaf.cli.table_reading import batches_of, is_many_files, training_table
+    from bayleaf.cli.table_reading import (
+        batches_of,
+        is_many_files,
+        is_parquet,
+        training_table,
+    )
     from bayleaf.data.memory import size_in_bytes
     from bayleaf.io.atomic import check_writable
     from bayleaf.io.native.count_store import CountFile
@@ -81,6 +90,8 @@ def fit(
             f"{type(estimator).__name__} takes a table in memory; name one file, "
             "without --memory and --store"
         )
+    form = form or FileFormat()
+    reading = form.plan(plan, is_csv=not is_parquet(data))
     with progress() as work:
         work.say(f"reading {data}")
         if from_counts:
@@ -91,17 +102,23 @@ def fit(
             estimator = kind.from_counts(CountFile.open(data), **parameters)
         elif in_batches:
             estimator.fit(
-                batches_of(data, form, drop),
+                batches_of(data, form, drop, plan=reading),
                 **({} if target is None else {"target": target}),
                 sample_weight=weight,
                 store=store,
                 memory=None if memory is None else size_in_bytes(memory, "--memory"),
+                plan=reading,
             )
         else:
-            table = training_table(data, target, drop=drop, weight=weight, form=form)
+            of_plan = form.of_plan(reading)
+            table = training_table(
+                data, target, drop=drop, weight=weight, form=of_plan, plan=reading
+            )
             work.say(f"learning from {table.features.num_rows:,} rows")
             labels = () if target is None else (table.target,)
-            estimator.fit(table.features, *labels, sample_weight=table.weights)
+            estimator.fit(
+                table.features, *labels, sample_weight=table.weights, plan=reading
+            )
         estimator.save(output)
     summary = estimator.summary()
     if json:
