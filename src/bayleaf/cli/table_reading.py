@@ -29,9 +29,10 @@ from bayleaf.cli.options import FileFormat
 from bayleaf.data.column_reading import CellError
 from bayleaf.data.domain import Variable
 from bayleaf.data.table_encoder import EncodedTable, TableEncoder
+from bayleaf.data.tables.array_columns import arrow_of
 from bayleaf.data.tables.columns import Column, Name, NumberColumn, ValueColumn
 from bayleaf.data.tables.frames import single_column, to_columns
-from bayleaf.data.text_forms import TextEvidence, decide, read_texts
+from bayleaf.data.text_forms import TextEvidence, decide, read_texts, without_texts
 from bayleaf.wording import name_list, near_names, quoted
 
 if TYPE_CHECKING:
@@ -81,7 +82,7 @@ def known_table(
 ) -> pa.Table:
     """Read a table whose columns a model knows, its features as training read them.
 
-    Of the `known` variables that are no features, those of text states are text.
+    Of the other `known` variables, those of text states are text.
     ValueError if a cell spells no value of its column's kind.
     """
     readings = {} if encoder is None else {str(r.name): r for r in encoder.readings}
@@ -318,11 +319,12 @@ def encode_batch(
         lines = range(n_before + 1, n_before + 1 + batch.num_rows)
     used = [one for one in encoder.readings if one.form != "left_out"]
     features = select_columns(batch, [str(one.name) for one in used], source)
-    plan = encoder.rules.plan
-    if not is_parquet(source) or (plan is not None and plan.missing is not None):
-        features = with_missing_cells(features, (form or FileFormat()).of_plan(plan))
     parsed = to_columns(pa.Table.from_batches([features])) if used else []
     assert isinstance(parsed, list)
+    plan = encoder.rules.plan
+    if not is_parquet(source) or (plan is not None and plan.missing is not None):
+        missing = (form or FileFormat()).of_plan(plan).missing_texts
+        parsed = [without_texts(column, missing) for column in parsed]
     # The names may be integers.
     columns: dict[Name, Column] = {
         reading.name: replace(column, name=reading.name)
@@ -344,7 +346,7 @@ def with_missing_cells(batch: pa.RecordBatch, form: FileFormat) -> pa.RecordBatc
     """Columns of a file's texts in which the cells that count as empty are null."""
     import pyarrow.compute as pc
 
-    texts = pa.array(form.missing_texts)
+    texts = arrow_of(form.missing_texts)
     columns = [
         pc.if_else(pc.is_in(column, texts), None, column)
         if pa.types.is_string(column.type)

@@ -172,7 +172,7 @@ class ColumnReading:
 
     def _spelled(self, column: ValueColumn) -> tuple[Column, FailedCells | None]:
         """A column of texts as training read them, and the cells that spell no date."""
-        form = self.text or TextForm(_KINDS[self.form])
+        form = self.text or TextForm(KINDS[self.form])
         if self.text is None and self.form == "date" and column.is_text:
             # Training had dates of another make, so texts decide on their order.
             form = decide(evidence_of(column)).form
@@ -233,7 +233,7 @@ class FailedCells(NamedTuple):
 
 
 # The kind of texts that stand for the values of a form, and what such a cell contains.
-_KINDS: dict[str, Kind] = {
+KINDS: dict[str, Kind] = {
     "numbers": "number",
     "truths": "boolean",
     "date": "date",
@@ -251,19 +251,19 @@ _INFINITE = ("inf", "infinity")
 class CellError(ValueError):
     """A cell that spells no value of its column's kind."""
 
-    def __init__(self, name: Name, text: str, row: int, wanted: str) -> None:
-        self.name, self.text, self.row, self.wanted = name, text, row, wanted
+    def __init__(self, name: Name, text: str, row: int, kind: str) -> None:
+        self.name, self.text, self.row, self.kind = name, text, row, kind
         super().__init__(self.sentence(f"row {row}", "leave it empty"))
 
     def sentence(self, where: str, remedy: str) -> str:
         """What is wrong with the cell, which is at a place, and what may help."""
         return (
-            f"column {quoted(self.name)} holds {quoted(self.text)} where {self.wanted} "
+            f"column {quoted(self.name)} holds {quoted(self.text)} where {self.kind} "
             f"belongs ({where}); correct the cell, or {remedy}"
         )
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.name, self.text, self.row, self.wanted)
+        return type(self), (self.name, self.text, self.row, self.kind)
 
 
 class Read(NamedTuple):
@@ -321,14 +321,16 @@ def learn_reading(
             column.name, "numbers", n_distinct, n_missing, changes, text=text
         )
         return Read(reading, [column], note=note)
-    found: Form = "values"
+    form_read: Form = "values"
     if is_ordered:
-        found = "ordered"
+        form_read = "ordered"
     elif any(isinstance(value, bool) for value in column.values):
-        found = "truths"
+        form_read = "truths"
     else:
         note = "; ".join(filter(None, (note, _missing_texts(column))))
-    reading = ColumnReading(column.name, found, *_counts(column), changes, text=text)
+    reading = ColumnReading(
+        column.name, form_read, *_counts(column), changes, text=text
+    )
     return Read(reading, [column], note=note)
 
 

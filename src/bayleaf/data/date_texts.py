@@ -103,7 +103,7 @@ def moments_of(text: str, only: str | None = None) -> list[Moment]:
 
 
 def _moment(order: str, parts: dict[str, str | None]) -> Moment | None:
-    """The date of the parts of a text; None if there is no such day or time."""
+    """The date of the parts of a text; None for a day or time that does not exist."""
     word = parts.get("b")
     month = int(parts.get("m") or 0) if word is None else MONTHS.get(word.lower(), 0)
     year_text = parts["y"] or ""

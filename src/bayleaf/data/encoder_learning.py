@@ -140,18 +140,18 @@ def decided_texts(
     What is ambiguous in a column is decided by the plan, or by other columns.
     """
     plan = rules.plan or ReadingPlan()
-    planned = plan.decisions(one.name for one in columns)
+    planned = plan.decisions(column.name for column in columns)
     evidence = {
-        one.name: evidence_of(one)
-        for one in columns
-        if isinstance(one, ValueColumn)
-        and one.is_text
-        and one.name not in kept
-        and one.name not in planned
-        and rules.order_of(one.name) is None
+        column.name: evidence_of(column)
+        for column in columns
+        if isinstance(column, ValueColumn)
+        and column.is_text
+        and column.name not in kept
+        and column.name not in planned
+        and rules.order_of(column.name) is None
     }
     signs = file_signs(evidence.values(), plan.signs)
-    return planned | {name: decide(own, signs) for name, own in evidence.items()}
+    return planned | {name: decide(cells, signs) for name, cells in evidence.items()}
 
 
 @dataclass(frozen=True)
@@ -220,8 +220,8 @@ class ColumnLearner:
                 key = "counts the rows; leave it out if it is their number"
             else:
                 key = self._remark_on_keys(plain, own, reading)
-            tells = self._remark_on_target(variable, codes)
-            note = "; ".join(filter(None, (read.note, remark, key, tells)))
+            target = self._remark_on_target(variable, codes)
+            note = "; ".join(filter(None, (read.note, remark, key, target)))
             if variable.other_state is not None and own is not None:
                 grouped = (
                     f"{len(used_values(own))} values, the rarest of which share the "
@@ -255,7 +255,7 @@ class ColumnLearner:
         )
 
     def _remark_on_target(self, variable: Variable, codes: Any) -> str:
-        """A remark on a column that tells the class of every training row."""
+        """A remark on a column with one class in each of its states."""
         if self.target is None or variable.n_states > MAX_NOMINAL_NUMBERS:
             return ""
         n_classes = self.target.variable.n_states

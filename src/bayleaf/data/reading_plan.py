@@ -6,14 +6,11 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from bayleaf.data.tables.columns import Name
 from bayleaf.data.text_forms import FileSigns, TextDecision, TextForm
 from bayleaf.wording import name_list, near_names, quoted
-
-if TYPE_CHECKING:
-    from bayleaf.data.table_encoder import TableEncoder
 
 _KINDS = ("text", "number", "boolean", "date", "duration")
 _FORMAT = "bayleaf-plan"
@@ -63,7 +60,7 @@ class ReadingPlan:
 
     @property
     def signs(self) -> FileSigns:
-        """What the plan says of columns that are ambiguous."""
+        """What the plan decides of columns that are ambiguous."""
         comma = None if self.decimal is None else self.decimal == ","
         return FileSigns(comma, self.day_first)
 
@@ -76,32 +73,13 @@ class ReadingPlan:
                 raise ValueError(f"the plan names the column {quoted(name)}; {hint}")
         return {known[str(name)]: TextDecision(form) for name, form in self.columns}
 
-    @classmethod
-    def of_encoder(cls, encoder: TableEncoder) -> ReadingPlan:
-        """The plan by which an encoder reads tables, with an entry for every column."""
-        kinds = {
-            "numbers": "number",
-            "truths": "boolean",
-            "date": "date",
-            "duration": "duration",
-        }
-        before = encoder.rules.plan or cls()
-        columns = []
-        for reading in encoder.readings:
-            form = reading.text
-            if form is None:
-                kind: Any = kinds.get(reading.form, "text")
-                form = TextForm(kind, order="y-m-d" if kind == "date" else "")
-            columns.append((reading.name, form))
-        return cls(tuple(columns), before.missing, before.decimal, before.day_first)
-
     def to_dict(self) -> dict[str, Any]:
         """The plan as plain values; what is usual of a column is left out."""
         usual = asdict(TextForm())
         columns = {}
         for name, form in self.columns:
-            own = {k: v for k, v in asdict(form).items() if v != usual[k]}
-            columns[str(name)] = {"kind": form.kind, **own}
+            entry = {k: v for k, v in asdict(form).items() if v != usual[k]}
+            columns[str(name)] = {"kind": form.kind, **entry}
         content: dict[str, Any] = {"format": _FORMAT, "columns": columns}
         for key in ("missing", "decimal", "day_first"):
             if getattr(self, key) is not None:
@@ -123,12 +101,12 @@ class ReadingPlan:
             raise ValueError("the columns of a plan are an object with their names")
         parts = []
         usual = asdict(TextForm())
-        for name, own in columns.items():
-            if not isinstance(own, Mapping):
+        for name, entry in columns.items():
+            if not isinstance(entry, Mapping):
                 raise ValueError(f"column {quoted(name)} of the plan is not an object")
-            _refuse_unknown(f"column {quoted(name)} of the plan", own, set(usual))
+            _refuse_unknown(f"column {quoted(name)} of the plan", entry, set(usual))
             values: dict[str, Any] = {
-                k: tuple(v) if isinstance(v, list) else v for k, v in own.items()
+                k: tuple(v) if isinstance(v, list) else v for k, v in entry.items()
             }
             for key, value in values.items():
                 kind = int if key == "zone" else type(usual[key])
@@ -152,8 +130,8 @@ class ReadingPlan:
         columns = content.pop("columns")
         lines = [
             f"    {json.dumps(name, ensure_ascii=False)}: "
-            f"{json.dumps(own, ensure_ascii=False)}"
-            for name, own in columns.items()
+            f"{json.dumps(entry, ensure_ascii=False)}"
+            for name, entry in columns.items()
         ]
         others = [f"  {json.dumps(k)}: {json.dumps(v)}" for k, v in content.items()]
         body = ",\n".join([*others, '  "columns": {\n' + ",\n".join(lines) + "\n  }"])
@@ -165,7 +143,7 @@ class ReadingPlan:
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
-        """Read such a file; OSError, or ValueError if it is no plan."""
+        """Read such a file; OSError, or ValueError if it is not a plan."""
         try:
             content = json.loads(Path(path).read_text("utf-8"))
             return cls.from_dict(content)

@@ -12,12 +12,14 @@ from numpy.typing import NDArray
 from bayleaf.data.class_labels import sorted_positions
 from bayleaf.data.codes import NARROW_STATES, Codes
 from bayleaf.data.column_reading import (
+    KINDS,
     CellError,
     ColumnReading,
     EncoderRules,
     FailedCells,
 )
 from bayleaf.data.domain import Domain, Variable
+from bayleaf.data.reading_plan import ReadingPlan
 from bayleaf.data.tables.columns import (
     Column,
     Matrix,
@@ -72,6 +74,18 @@ class TableEncoder:
     def column_names(self) -> tuple[Name, ...]:
         """Names of the table's columns, of which the variables came."""
         return tuple(reading.name for reading in self.readings)
+
+    @property
+    def plan(self) -> ReadingPlan:
+        """How texts are read, with an entry for every column."""
+        columns = []
+        for reading in self.readings:
+            form = reading.text
+            if form is None:
+                kind: Any = KINDS.get(reading.form, "text")
+                form = TextForm(kind, order="y-m-d" if kind == "date" else "")
+            columns.append((reading.name, form))
+        return replace(self.rules.plan or ReadingPlan(), columns=tuple(columns))
 
     def transform(self, parts: Matrix | list[Column]) -> EncodedTable:
         """Encode the features of a table.
@@ -215,39 +229,39 @@ def _spelled_states(variable: Variable, column: ValueColumn) -> PlainColumn:
         return column
     if not any(isinstance(value, str) for value in column.values):
         return column
-    wanted = "true or false" if any(isinstance(s, bool) for s in states) else "a number"
+    kind = "true or false" if any(isinstance(s, bool) for s in states) else "a number"
     if is_numeric:
         spelled, failed = spelled_column(column, TextForm("number"))
         if failed:
-            raise _cell_error(column, failed, wanted)
+            raise _cell_error(column, failed, kind)
         assert isinstance(spelled, NumberColumn)
         return spelled
     by_text = labels_by_text(states)
-    found, failed = list(column.values), []
-    for place, value in enumerate(found):
+    states_read, failed = list(column.values), []
+    for place, value in enumerate(states_read):
         if not isinstance(value, str):
             continue
         text = value.strip()
         number = None if text in by_text else read_numbers([text])
         if number is not None:
-            found[place] = by_text.get(str(number[0]), number[0])
+            states_read[place] = by_text.get(str(number[0]), number[0])
         elif text in by_text:
-            found[place] = by_text[text]
+            states_read[place] = by_text[text]
         else:
             failed.append(place)
     if failed and not any(isinstance(state, str) for state in states):
         used = _cell_counts(column)
         failed = [place for place in failed if used[place]]
         if failed and states:
-            raise _cell_error(column, failed, wanted)
-    return replace(column, values=found)
+            raise _cell_error(column, failed, kind)
+    return replace(column, values=states_read)
 
 
-def _cell_error(column: ValueColumn, failed: list[int], wanted: str) -> CellError:
+def _cell_error(column: ValueColumn, failed: list[int], kind: str) -> CellError:
     """The error for the first cell with one of some values."""
     row = int(np.argmax(np.isin(column.indices, failed)))
     text = str(column.values[column.indices[row]])
-    return CellError(column.name, text, row, wanted)
+    return CellError(column.name, text, row, kind)
 
 
 def used_values(column: ValueColumn) -> list[Hashable]:

@@ -24,7 +24,7 @@ from bayleaf.data.date_texts import (
     moments_of,
     time_of_day,
 )
-from bayleaf.data.tables.array_columns import infinite
+from bayleaf.data.tables.array_columns import arrow_of, infinite, numpy_of
 from bayleaf.data.tables.columns import (
     Column,
     NumberColumn,
@@ -144,24 +144,24 @@ def _signatures() -> dict[str, _Signature]:
     """The ways to write a number, the first that fits being the one of a text."""
     points = frozenset(sign for sign in SIGNS if sign[0] == ".")
     commas = frozenset(SIGNS) - points
-    found = {"integer": _Signature(r"^\d+$", frozenset(SIGNS))}
+    result = {"integer": _Signature(r"^\d+$", frozenset(SIGNS))}
     thousand = r"^[1-9]\d{0,2}%s\d{3}$"
-    found["point of three"] = _Signature(thousand % r"\.", points | {(",", ".")})
-    found["comma of three"] = _Signature(thousand % ",", commas | {(".", ",")})
-    found["point"] = _Signature(r"^(?:\d+\.\d*|\.\d+)$", points)
-    found["comma"] = _Signature(r"^(?:\d+,\d*|,\d+)$", commas)
+    result["point of three"] = _Signature(thousand % r"\.", points | {(",", ".")})
+    result["comma of three"] = _Signature(thousand % ",", commas | {(".", ",")})
+    result["point"] = _Signature(r"^(?:\d+\.\d*|\.\d+)$", points)
+    result["comma"] = _Signature(r"^(?:\d+,\d*|,\d+)$", commas)
     indian = r"[1-9]\d?(?:,\d{2})+,\d{3}"
     groups = {",": rf"(?:{_GROUPED % ','}|{indian})", ".": _GROUPED % r"\."}
     groups[" "], groups["'"] = _GROUPED % " ", _GROUPED % "'"
     for sign, group in groups.items():
-        own = frozenset(signs for signs in SIGNS if signs[1] == sign)
-        found[f"groups by {sign}"] = _Signature(f"^{group}$", own)
+        item = frozenset(signs for signs in SIGNS if signs[1] == sign)
+        result[f"groups by {sign}"] = _Signature(f"^{group}$", item)
         for decimal in ".,":
             if decimal != sign:
                 name = f"groups by {sign} and {decimal}"
                 pattern = rf"^{group}{re.escape(decimal)}\d+$"
-                found[name] = _Signature(pattern, own & {(decimal, sign)})
-    return found
+                result[name] = _Signature(pattern, item & {(decimal, sign)})
+    return result
 
 
 _SIGNATURES = _signatures()
@@ -174,7 +174,7 @@ _PADDED = r"^\D*0\d"
 
 @dataclass(frozen=True)
 class TextForm:
-    """How the texts of a column are read; those in `missing` are no value."""
+    """How the texts of a column are read; those in `missing` are not values."""
 
     kind: Kind = "text"
     decimal: str = "."
@@ -241,7 +241,7 @@ class TextEvidence:
     zones: Counter[int | None] = field(default_factory=Counter)
     n_dates: int = 0  # cells with a date of any order
     numbers: dict[str, None] = field(default_factory=dict)  # the first distinct ones
-    words: dict[str, int] = field(default_factory=dict)  # what is no number: cells
+    words: dict[str, int] = field(default_factory=dict)  # what is not a number: cells
     strange: dict[str, int] = field(default_factory=dict)  # nor boolean, date, time
     n_words: int = 0
     n_strange: int = 0
@@ -249,19 +249,19 @@ class TextEvidence:
     @classmethod
     def of(cls, texts: pa.Array | pa.ChunkedArray) -> TextEvidence:
         """That of the cells of a batch; null cells do not count."""
-        found = cls()
+        result = cls()
         present = texts.drop_null()
         if not len(present):
-            return found
+            return result
         trimmed = pc.utf8_trim_whitespace(present)
         if isinstance(trimmed, pa.ChunkedArray):
             trimmed = trimmed.combine_chunks()
-        if found._add_plain(trimmed, np.ones(len(trimmed), np.int64)):
-            found.n_cells = len(trimmed)
-            return found
+        if result._add_plain(trimmed, np.ones(len(trimmed), np.int64)):
+            result.n_cells = len(trimmed)
+            return result
         counts = pc.value_counts(trimmed)
-        found.add(counts.field("values"), np.asarray(counts.field("counts")))
-        return found
+        result.add(counts.field("values"), numpy_of(counts.field("counts")))
+        return result
 
     def add(self, texts: pa.Array, cells: NDArray[np.int64]) -> None:
         """Count distinct texts, trimmed, each with its number of cells."""
@@ -271,17 +271,17 @@ class TextEvidence:
         signature = _signature_of(texts)
         is_number = signature.codes >= 0
         self.n_numbers += int(cells[is_number].sum())
-        floats = np.asarray(pc.match_substring_regex(texts, _FLOAT)) & is_number
+        floats = numpy_of(pc.match_substring_regex(texts, _FLOAT)) & is_number
         self.n_floats += int(cells[floats].sum())
         for code, name in enumerate(signature.names):
             n_own = int(cells[signature.codes == code].sum())
             if n_own:
                 self.signatures[name] += n_own
-        for unit, own in signature.units.items():
-            self.units[unit] += int(cells[own].sum())
-        self._list_numbers(texts.filter(pa.array(is_number)))
+        for unit, item in signature.units.items():
+            self.units[unit] += int(cells[item].sum())
+        self._list_numbers(texts.filter(arrow_of(is_number)))
         others = np.flatnonzero(~is_number)
-        words = texts.take(pa.array(others)).to_pylist()
+        words = texts.take(arrow_of(others)).to_pylist()
         for text, n_cells in zip(words, cells[others].tolist(), strict=True):
             self._add_word(text, n_cells)
 
@@ -290,17 +290,17 @@ class TextEvidence:
         if not len(texts) or not _are_plain(texts):
             return False
         n_all = int(cells.sum())
-        floats = np.asarray(pc.match_substring_regex(texts, _FLOAT))
+        floats = numpy_of(pc.match_substring_regex(texts, _FLOAT))
         self.n_floats += int(cells[floats].sum())
-        whole = np.asarray(pc.match_substring_regex(texts, r"^[+-]?\d+(?:[eE]|$)"))
+        whole = numpy_of(pc.match_substring_regex(texts, r"^[+-]?\d+(?:[eE]|$)"))
         pattern = r"^[+-]?[1-9]\d{0,2}\.\d{3}(?:[eE]|$)"
         n_whole, n_three = int(cells[whole].sum()), 0
         if n_whole < n_all:
-            three = np.asarray(pc.match_substring_regex(texts, pattern))
+            three = numpy_of(pc.match_substring_regex(texts, pattern))
             n_three = int(cells[three].sum())
-        found = {"integer": n_whole, "point of three": n_three}
-        found["point"] = n_all - n_whole - n_three
-        self.signatures.update({name: n for name, n in found.items() if n})
+        result = {"integer": n_whole, "point of three": n_three}
+        result["point"] = n_all - n_whole - n_three
+        self.signatures.update({name: n for name, n in result.items() if n})
         self.n_numbers += n_all
         self.units[""] += n_all
         self._list_numbers(texts)
@@ -318,7 +318,7 @@ class TextEvidence:
             n_seen *= 16
 
     def _add_word(self, text: str, n_cells: int) -> None:
-        """Count a text that is no number."""
+        """Count a text that is not a number."""
         self.n_words += n_cells
         _count(self.words, text, n_cells)
         if text.lower() in TRUE_TEXTS | FALSE_TEXTS:
@@ -346,20 +346,20 @@ class TextEvidence:
 
     def plus(self, other: TextEvidence) -> TextEvidence:
         """The evidence of these cells and of others that come after."""
-        found = TextEvidence()
+        result = TextEvidence()
         for name in ("n_cells", "n_booleans", "n_numbers", "n_times", "n_floats"):
-            setattr(found, name, getattr(self, name) + getattr(other, name))
+            setattr(result, name, getattr(self, name) + getattr(other, name))
         for name in ("n_dates", "n_words", "n_strange"):
-            setattr(found, name, getattr(self, name) + getattr(other, name))
+            setattr(result, name, getattr(self, name) + getattr(other, name))
         for name in ("signatures", "units", "dates", "zones"):
-            setattr(found, name, getattr(self, name) + getattr(other, name))
-        found.numbers = dict([*self.numbers.items(), *other.numbers.items()])
+            setattr(result, name, getattr(self, name) + getattr(other, name))
+        result.numbers = dict([*self.numbers.items(), *other.numbers.items()])
         for name in ("words", "strange"):
-            own: dict[str, int] = getattr(found, name)
+            item: dict[str, int] = getattr(result, name)
             for part in (self, other):
                 for text, n_cells in getattr(part, name).items():
-                    _count(own, text, n_cells)
-        return found
+                    _count(item, text, n_cells)
+        return result
 
 
 def _count(counts: dict[str, int], text: str, n_cells: int) -> None:
@@ -373,7 +373,7 @@ class _Numbers(NamedTuple):
 
     codes: NDArray[np.int64]  # (n_texts,), indices of `names`
     names: list[str]
-    parts: pa.StructArray  # null where there is no number
+    parts: pa.StructArray  # null where no number is written
     units: dict[str, NDArray[np.intp]]  # the texts of each
 
 
@@ -382,22 +382,22 @@ def _signature_of(texts: pa.Array) -> _Numbers:
     codes = np.full(len(texts), -1, np.int64)
     parts = pc.extract_regex(texts, _NUMBER_PARTS)
     names = list(_SIGNATURES)
-    rows = np.flatnonzero(np.asarray(parts.is_valid()) & _one_sign(parts))
-    padded = np.asarray(pc.match_substring_regex(texts, _PADDED))
+    rows = np.flatnonzero(numpy_of(parts.is_valid()) & _one_sign(parts))
+    padded = numpy_of(pc.match_substring_regex(texts, _PADDED))
     rows = rows[~padded[rows]]
-    bodies = _bodies(parts.take(pa.array(rows)))
+    bodies = _bodies(parts.take(arrow_of(rows)))
     for code, signature in enumerate(_SIGNATURES.values()):
         if not len(rows):
             break
-        fits = np.asarray(pc.match_substring_regex(bodies, signature.pattern))
+        fits = numpy_of(pc.match_substring_regex(bodies, signature.pattern))
         codes[rows[fits]] = code
-        rows, bodies = rows[~fits], bodies.filter(pa.array(~fits))
+        rows, bodies = rows[~fits], bodies.filter(arrow_of(~fits))
     units: dict[str, NDArray[np.intp]] = {}
     numbers = np.flatnonzero(codes >= 0)
     if len(numbers):
-        own = _units(parts.take(pa.array(numbers))).dictionary_encode()
-        indices = np.asarray(own.indices)
-        for code, unit in enumerate(own.dictionary.to_pylist()):
+        item = _units(parts.take(arrow_of(numbers))).dictionary_encode()
+        indices = numpy_of(item.indices)
+        for code, unit in enumerate(item.dictionary.to_pylist()):
             units[unit] = numbers[indices == code]
     return _Numbers(codes, names, parts, units)
 
@@ -405,7 +405,7 @@ def _signature_of(texts: pa.Array) -> _Numbers:
 def _one_sign(parts: pa.StructArray) -> NDArray[np.bool_]:
     """Whether a number has at most one sign, one unit, and both parentheses or none."""
     has: dict[str, NDArray[np.bool_]] = {
-        name: np.asarray(pc.fill_null(pc.not_equal(parts.field(name), ""), False))
+        name: numpy_of(pc.binary_length(parts.field(name))) > 0
         for name in ("open", "close", "before", "inner", "after", "unit", "last_unit")
     }
     signs = sum(has[name].astype(int) for name in ("before", "inner", "after", "open"))
@@ -415,7 +415,7 @@ def _one_sign(parts: pa.StructArray) -> NDArray[np.bool_]:
 
 
 def _bodies(parts: pa.StructArray) -> pa.Array:
-    """Digits and what stands between them; all blanks as one, apostrophes too."""
+    """Digits and the signs between them; all blanks as one, apostrophes too."""
     bodies = pc.replace_substring_regex(parts.field("body"), _BLANK, " ")
     return pc.replace_substring(pc.utf8_rtrim_whitespace(bodies), "’", "'")
 
@@ -437,14 +437,14 @@ class TextDecision(NamedTuple):
 def file_signs(evidence: Iterable[TextEvidence], default: FileSigns) -> FileSigns:
     """What the columns of a table reveal; `default` where they do not or disagree."""
     commas = points = days = months = 0
-    for own in evidence:
-        for name, n_cells in own.signatures.items():
+    for item in evidence:
+        for name, n_cells in item.signatures.items():
             decimals = {decimal for decimal, _ in _SIGNATURES[name].signs}
             if n_cells and len(decimals) == 1:
                 commas += decimals == {","}
                 points += decimals == {"."}
         for day_first, month_first in TURNED.items():
-            difference = own.dates[day_first] - own.dates[month_first]
+            difference = item.dates[day_first] - item.dates[month_first]
             days += difference > 0
             months += difference < 0
     comma, first = default.decimal_comma, default.day_first
@@ -477,16 +477,16 @@ def _decided(
     form: TextForm, missing: dict[str, int], n_cells: int, *notes: str
 ) -> TextDecision:
     """A form that takes some words as missing cells."""
-    found = [note for note in notes if note]
+    result = [note for note in notes if note]
     if missing:
         n_missing = sum(missing.values())
         listed = ", ".join("blank" if not t else quoted(t) for t in missing)
         are = "is" if n_missing == 1 else "are"
-        found.append(
+        result.append(
             f"{n_missing:,} of {n_cells:,} cells {are} {listed}, taken as missing"
         )
     unusual = form.described()
-    return TextDecision(form, (*((unusual,) if unusual else ()), *found))
+    return TextDecision(form, (*((unusual,) if unusual else ()), *result))
 
 
 def _few(words: dict[str, int], n_words: int, n_cells: int) -> bool:
@@ -517,13 +517,13 @@ def _numbers_decided(
         return None
     decimal, thousands = _chosen_signs(fitting, signs)
     note = ""
-    is_open = len({own for own, _ in fitting}) > 1 and (
+    is_open = len({item for item, _ in fitting}) > 1 and (
         evidence.signatures["comma of three"] or evidence.signatures["point of three"]
     )
     # A point before the decimals is what most files mean.
     if is_open and (decimal, thousands) != (".", ""):
         sign = thousands or decimal
-        role = "stands between thousands" if thousands else "is the decimal sign"
+        role = "is between thousands" if thousands else "is the decimal sign"
         note = f"ambiguous: {quoted(sign)} {role}, as far as can be seen"
     missing = {**markers, **words}
     unit = units[0] if units else ""
@@ -542,8 +542,8 @@ def _chosen_signs(
     fitting: Sequence[tuple[str, str]], signs: FileSigns
 ) -> tuple[str, str]:
     """The decimal and thousands sign, of those that fit, that a table suggests."""
-    wanted = "," if signs.decimal_comma else "."
-    suggested = [pair for pair in fitting if pair[0] == wanted] or list(fitting)
+    requested = "," if signs.decimal_comma else "."
+    suggested = [pair for pair in fitting if pair[0] == requested] or list(fitting)
     return suggested[0]
 
 
@@ -626,10 +626,8 @@ class ReadTexts(NamedTuple):
 def read_texts(form: TextForm, texts: pa.Array) -> ReadTexts:
     """Texts as a form reads them, which is not one of text; null ones are missing."""
     trimmed = pc.utf8_trim_whitespace(texts)
-    missing = np.asarray(
-        pc.fill_null(pc.is_in(trimmed, pa.array(form.missing, pa.string())), False)
-    )
-    missing |= np.asarray(texts.is_null())
+    missing = numpy_of(pc.is_in(trimmed, arrow_of(form.missing)))
+    missing |= numpy_of(texts.is_null())
     if form.kind == "number":
         values, valid = _read_numbers(form, trimmed, ~missing)
     else:
@@ -638,32 +636,32 @@ def read_texts(form: TextForm, texts: pa.Array) -> ReadTexts:
 
 
 def _read_numbers(
-    form: TextForm, texts: pa.Array, wanted: NDArray[np.bool_]
+    form: TextForm, texts: pa.Array, requested: NDArray[np.bool_]
 ) -> tuple[NDArray[Any], NDArray[np.bool_]]:
     """Numbers, and which texts spell one in the form."""
-    rows = np.flatnonzero(wanted)
-    chosen = texts if wanted.all() else texts.take(pa.array(rows))
+    rows = np.flatnonzero(requested)
+    chosen = texts if requested.all() else texts.take(arrow_of(rows))
     if not (form.thousands or form.unit) and form.decimal == ".":
         plain = _plain_numbers(chosen)
         if plain is not None:
             values = np.zeros(len(texts), plain.dtype)
             values[rows] = plain
-            return values, wanted.copy()
-    found = _signature_of(chosen)
+            return values, requested.copy()
+    result = _signature_of(chosen)
     # A cell of another country's file is read where it cannot mean anything else.
-    decimals = [_decimal_of(own, form) for own in _SIGNATURES.values()] + [""]
-    decimal = np.array(decimals)[found.codes]
-    if form.unit != "%" and "%" in found.units:
-        decimal[found.units["%"]] = ""
+    decimals = [_decimal_of(item, form) for item in _SIGNATURES.values()] + [""]
+    decimal = np.array(decimals)[result.codes]
+    if form.unit != "%" and "%" in result.units:
+        decimal[result.units["%"]] = ""
     values = np.zeros(len(texts), np.float64)
     is_valid = np.zeros(len(texts), bool)
     are_integers = True
     for sign in (".", ","):
-        places = np.flatnonzero(decimal == sign)
-        numbers = _as_numbers(found.parts.take(pa.array(places)), sign)
+        indices = np.flatnonzero(decimal == sign)
+        numbers = _as_numbers(result.parts.take(arrow_of(indices)), sign)
         are_integers &= numbers.dtype.kind == "i"
-        values[rows[places]] = numbers
-        is_valid[rows[places]] = True
+        values[rows[indices]] = numbers
+        is_valid[rows[indices]] = True
     if are_integers and np.abs(values).max(initial=0) < _EXACT:
         return values.astype(np.int64), is_valid
     return values, is_valid
@@ -675,7 +673,7 @@ def _decimal_of(signature: _Signature, form: TextForm) -> str:
         return form.decimal
     decimals = {decimal for decimal, _ in signature.signs}
     if len({thousands for _, thousands in signature.signs}) == 1:
-        # Digits in groups are the same number whatever would stand for decimals.
+        # Digits in groups are the same number whatever the decimal sign.
         return min(decimals)
     return decimals.pop() if len(decimals) == 1 else ""
 
@@ -694,7 +692,7 @@ def _cast(texts: pa.Array) -> NDArray[Any]:
     """Plain texts of numbers as integers where all are, else as floats."""
     unsigned = pc.replace_substring_regex(texts, r"^\+", "")
     whole = pc.all(pc.match_substring_regex(unsigned, r"^-?\d{1,18}$")).as_py()
-    return np.asarray(unsigned.cast(pa.int64() if whole else pa.float64()))
+    return numpy_of(unsigned.cast(pa.int64() if whole else pa.float64()))
 
 
 def _as_numbers(parts: pa.StructArray, decimal: str) -> NDArray[Any]:
@@ -712,18 +710,17 @@ def _as_numbers(parts: pa.StructArray, decimal: str) -> NDArray[Any]:
 
 
 def _read_others(
-    form: TextForm, texts: pa.Array, wanted: NDArray[np.bool_]
+    form: TextForm, texts: pa.Array, requested: NDArray[np.bool_]
 ) -> tuple[NDArray[Any], NDArray[np.bool_]]:
     """Booleans, or microseconds of dates and times; and which texts spell one."""
     encoded = texts.dictionary_encode()
     table = [_read_one(form, text) for text in encoded.dictionary.to_pylist()]
     known = np.array([value is not None for value in table] + [False])
     values = np.array([value or 0 for value in table] + [0], dtype=np.int64)
-    places = np.asarray(encoded.indices.fill_null(len(table)))
-    found: NDArray[Any] = values[places]
-    return found.astype(bool) if form.kind == "boolean" else found, known[
-        places
-    ] & wanted
+    indices = np.where(~requested, len(table), numpy_of(encoded.indices))
+    result: NDArray[Any] = values[indices]
+    valid = known[indices] & requested
+    return result.astype(bool) if form.kind == "boolean" else result, valid
 
 
 def _read_one(form: TextForm, text: str) -> int | None:
@@ -739,8 +736,8 @@ def _read_one(form: TextForm, text: str) -> int | None:
 
 def read_numbers(texts: Sequence[str]) -> list[int | float] | None:
     """The numbers that texts spell with points; None if one spells none."""
-    found = _plain_numbers(pa.array(texts, pa.string()))
-    return None if found is None else found.tolist()
+    result = _plain_numbers(arrow_of(texts))
+    return None if result is None else result.tolist()
 
 
 def evidence_of(column: ValueColumn) -> TextEvidence:
@@ -750,22 +747,33 @@ def evidence_of(column: ValueColumn) -> TextEvidence:
     used = np.flatnonzero(cells)
     if isinstance(column.values, TextValues):
         texts = column.values.texts
-        texts = texts if len(used) == len(texts) else texts.take(pa.array(used))
+        texts = texts if len(used) == len(texts) else texts.take(arrow_of(used))
     else:
-        texts = _as_texts([column.values[place] for place in used.tolist()])
+        texts = _as_texts([column.values[index] for index in used.tolist()])
     trimmed = pc.utf8_trim_whitespace(texts)
-    found = TextEvidence()
-    found.add(trimmed, cells[used].astype(np.int64))
-    return found
+    result = TextEvidence()
+    result.add(trimmed, cells[used].astype(np.int64))
+    return result
+
+
+def without_texts(column: Column, missing: Sequence[str]) -> Column:
+    """A column of a file in which cells with some texts are missing."""
+    if not isinstance(column, ValueColumn) or not isinstance(column.values, TextValues):
+        return column
+    is_missing = numpy_of(pc.is_in(column.values.texts, arrow_of(missing)))
+    if not is_missing.any():
+        return column
+    indices = np.where(np.append(is_missing, False)[column.indices], -1, column.indices)
+    return replace(column, indices=indices.astype(np.int32))
 
 
 def _as_texts(values: list[Any]) -> pa.Array:
     """Texts of Python as Arrow's, in which half a character is replaced."""
     try:
-        return pa.array(values, pa.string())
+        return arrow_of(values)
     except UnicodeEncodeError:
         plain = [value.encode("utf-8", "replace").decode() for value in values]
-        return pa.array(plain, pa.string())
+        return arrow_of(plain)
 
 
 class SpelledColumn(NamedTuple):
@@ -782,31 +790,31 @@ def spelled_column(column: ValueColumn, form: TextForm) -> SpelledColumn:
     """
     if isinstance(column.values, TextValues):
         texts = column.values.texts
-        places, others = np.arange(len(texts)), []
+        indices, others = np.arange(len(texts)), []
     else:
         values = column.values
-        places = np.array([p for p, v in enumerate(values) if isinstance(v, str)], int)
-        texts = _as_texts([values[place] for place in places.tolist()])
+        indices = np.array([p for p, v in enumerate(values) if isinstance(v, str)], int)
+        texts = _as_texts([values[index] for index in indices.tolist()])
         others = [p for p, v in enumerate(values) if isinstance(v, int | float)]
     read = read_texts(form, texts)
     failed: list[int] = []
     if read.failed.any():
         counts = np.bincount(column.indices + 1, minlength=len(column.values) + 1)
-        strange = places[read.failed]
+        strange = indices[read.failed]
         failed = strange[counts[1:][strange] > 0].tolist()
     if form.kind == "boolean":
-        found = list(column.values)
-        for place, value, lacks in zip(
-            places.tolist(), read.values, read.missing, strict=True
+        result = list(column.values)
+        for index, value, lacks in zip(
+            indices.tolist(), read.values, read.missing, strict=True
         ):
-            found[place] = None if lacks else bool(value)
-        return SpelledColumn(merged_values(replace(column, values=found)), failed)
-    numbers: Any = [column.values[place] for place in others]
+            result[index] = None if lacks else bool(value)
+        return SpelledColumn(merged_values(replace(column, values=result)), failed)
+    numbers: Any = [column.values[index] for index in others]
     table = np.zeros(len(column.values) + 1, np.result_type(read.values, *numbers))
-    table[places] = read.values
+    table[indices] = read.values
     table[others] = numbers
     absent = np.ones(len(column.values) + 1, dtype=bool)
-    absent[places] = read.missing
+    absent[indices] = read.missing
     absent[others] = [number != number for number in numbers]
     missing = absent[column.indices]
     cells, repeats = table[column.indices], column.repeats
@@ -823,11 +831,11 @@ def spelled_column(column: ValueColumn, form: TextForm) -> SpelledColumn:
 def merged_values(column: ValueColumn) -> ValueColumn:
     """The same column with each value listed once, and None nowhere."""
     index: dict[Hashable, int] = {}
-    places = [
+    indices = [
         -1 if value is None else index.setdefault(value, len(index))
         for value in column.values
     ]
-    table = np.array([*places, -1], dtype=np.int32)
+    table = np.array([*indices, -1], dtype=np.int32)
     return replace(column, indices=table[column.indices], values=list(index))
 
 

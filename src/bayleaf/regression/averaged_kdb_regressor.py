@@ -180,9 +180,11 @@ class AveragedKDBRegressor(
         for own in _OWN:
             values.pop(own)
         # Trees of the number itself stand in for trees of its intervals.
-        found = AveragedKDBClassifier(**values, class_trees=False, random_state=seed)
-        found._plan = self._plan
-        return found
+        classifier = AveragedKDBClassifier(
+            **values, class_trees=False, random_state=seed
+        )
+        classifier._plan = self._plan
+        return classifier
 
     def _chosen_discretizer(self) -> Discretizer:
         """What finds the cut points of numeric columns in a fit."""

@@ -89,7 +89,7 @@ def open_source(
     files, or a list of paths; a dataset, scanner or RecordBatchReader of pyarrow; a
     LazyFrame of polars; a relation of DuckDB; or has ``__arrow_c_stream__``. `read_csv`
     gives the rows of a CSV file as batches of text, which they stay `as_texts`; `plan`
-    says how they are read. OSError without such a file, TypeError for others.
+    has how they are read. OSError without such a file, TypeError for others.
     """
     if isinstance(table, ArrowSource):
         return table

@@ -49,17 +49,17 @@ class CsvFiles:
         evidence: dict[str, TextEvidence] = {}
         for batch in self.text_batches():
             for name, column in zip(batch.schema.names, batch.columns, strict=True):
-                own = TextEvidence.of(column)
+                cells = TextEvidence.of(column)
                 before = evidence.get(name)
-                evidence[name] = own if before is None else before.plus(own)
+                evidence[name] = cells if before is None else before.plus(cells)
         self._evidence.update(evidence)
         plan = self.plan or ReadingPlan()
         signs = file_signs(evidence.values(), plan.signs)
         decided: dict[Name, TextDecision] = {
-            name: decide(own, signs) for name, own in evidence.items()
+            name: decide(cells, signs) for name, cells in evidence.items()
         }
         decided |= plan.decisions(evidence)
-        return {name: own for name, own in decided.items() if own.form.kind != "text"}
+        return {name: one for name, one in decided.items() if one.form.kind != "text"}
 
     @cached_property
     def _evidence(self) -> dict[str, TextEvidence]:
@@ -71,8 +71,8 @@ class CsvFiles:
         """Names and types of the columns."""
         decisions = self.decisions
         return pa.schema(
-            (name, _type_of(own, decisions.get(name)))
-            for name, own in self._evidence.items()
+            (name, _type_of(cells, decisions.get(name)))
+            for name, cells in self._evidence.items()
         )
 
     @property

@@ -44,7 +44,6 @@ def check(
     from bayleaf.data.column_table import ColumnTable
     from bayleaf.data.discretizers import resolve_discretizer
     from bayleaf.data.encoder_learning import Target, learn_encoder
-    from bayleaf.data.reading_plan import ReadingPlan
     from bayleaf.data.tables.frames import to_columns
 
     options = options or ModelOptions()
@@ -75,7 +74,7 @@ def check(
     columns = ColumnTable(encoder)
     described = (table.schema.metadata or {}).get(b"format", b"").decode()
     if plan:
-        print_file(ReadingPlan.of_encoder(encoder).to_text())
+        print_file(encoder.plan.to_text())
     elif json:
         values = {"n_rows": table.num_rows, "format": described}
         print_json({**values, "columns": columns.to_dict()})

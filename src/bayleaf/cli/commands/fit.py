@@ -53,7 +53,7 @@ def fit(
         Read the table in batches, and keep its codes in this file for other fits; an
         interrupted fit goes on.
     plan
-        JSON file that says how the texts of columns become values, such as `bayleaf
+        JSON file with how the texts of columns become values, such as `bayleaf
         check --plan` prints.
     json
         Print the summary as JSON.

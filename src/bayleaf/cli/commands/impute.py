@@ -122,7 +122,7 @@ def _written(values: list[Any], texts: pa.ChunkedArray) -> list[str | None]:
     form = decide(TextEvidence.of(texts)).form
     present = texts.drop_null().to_pylist()
     cases = [text for text in present if text.strip().lower() in ("true", "false")]
-    found = []
+    written = []
     for value in values:
         text = None if value is None else str(value)
         if isinstance(value, float) and form.decimal == ",":
@@ -134,8 +134,8 @@ def _written(values: list[Any], texts: pa.ChunkedArray) -> list[str | None]:
             elif cases and cases[0].strip().istitle():
                 case = str.title
             text = case(str(value))
-        found.append(text)
-    return found
+        written.append(text)
+    return written
 
 
 def _without_formulas(table: pa.Table, filled: pa.Table) -> pa.Table:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -148,7 +148,41 @@ def _indices(array: pa.DictionaryArray) -> NDArray[np.int32]:
         if not pa.types.is_signed_integer(indices.type):
             indices = indices.cast(pa.int64())
         indices = indices.fill_null(-1)
-    return np.asarray(indices).astype(np.int32, copy=False)
+    return numpy_of(indices).astype(np.int32, copy=False)
+
+
+def numpy_of(array: pa.Array) -> NDArray[Any]:
+    """Numbers or booleans of Arrow; any number where they are null.
+
+    Arrow's own conversion loads pandas wherever it is installed, which takes longer
+    than most commands do.
+    """
+    if isinstance(array, pa.ChunkedArray):
+        array = array.combine_chunks()
+    rows, (_, values) = slice(array.offset, array.offset + len(array)), array.buffers()
+    if pa.types.is_boolean(array.type):
+        bits = np.frombuffer(values or b"", np.uint8)
+        return np.unpackbits(bits, bitorder="little")[rows].astype(bool)
+    found: NDArray[Any] = np.frombuffer(values or b"", array.type.to_pandas_dtype())
+    return found[rows]
+
+
+def arrow_of(values: NDArray[Any] | Sequence[str]) -> pa.Array:
+    """Integers, booleans or texts as an array of Arrow; see `numpy_of`."""
+    if not isinstance(values, np.ndarray):
+        parts = [text.encode() for text in values]
+        ends = np.cumsum([0, *map(len, parts)], dtype=np.int32)
+        data = pa.py_buffer(b"".join(parts))
+        return pa.StringArray.from_buffers(len(parts), pa.py_buffer(ends), data)
+    if values.dtype.kind == "b":
+        bits = np.packbits(values, bitorder="little")
+        return pa.BooleanArray.from_buffers(
+            pa.bool_(), len(values), [None, pa.py_buffer(bits)]
+        )
+    numbers = np.ascontiguousarray(values, np.int64)
+    return pa.Int64Array.from_buffers(
+        pa.int64(), len(numbers), [None, pa.py_buffer(numbers)]
+    )
 
 
 def _object_column(name: Name, values: NDArray[Any]) -> Column:
