@@ -35,7 +35,7 @@ EXPRESSIONS = [
     Expression(r"\btold\b", "reported, passed, message", 274),
     Expression(r"\b(tell|tells|telling)\b", "report, show, distinguish", 169),
     Expression(r"\b(say|says|said|saying)\b", "contain, report, specify", 383),
-    Expression(r"\b(stand|stands|stood)\b(?! for)", "be, be stored, be listed", 219),
+    Expression(r"\b(stand|stands|stood)\b(?! for)", "be, be stored, be listed", 218),
     Expression(r"\b(hears|wish|wishes|wished)\b", "receives, request", 0),
     Expression(r"\b(knows|asks)\b", "has, contains, queries, requests", 70),
     Expression(
@@ -68,7 +68,7 @@ NAMES = {
     "own": ("what it belongs to", 453),
     "kept": ("what is kept: columns, rows, states", 95),
     "parted": ("parts, groups", 0),
-    "wanted": ("requested, targets", 60),
+    "wanted": ("requested, targets", 59),
     "asked": ("requested, request", 25),
     "gone": ("eliminated, removed", 4),
     "torn": ("parent_missing", 1),
@@ -79,7 +79,7 @@ NAMES = {
     "here": ("state, position", 12),
     "beside": ("extra_terms", 5),
     "place": ("index, position or offset", 286),
-    "places": ("indices, positions or offsets", 144),
+    "places": ("indices, positions or offsets", 143),
 }
 
 

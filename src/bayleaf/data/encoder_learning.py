@@ -133,9 +133,9 @@ def learn_encoder(
 
 
 def decided_texts(
-    columns: Sequence[Column], kept: Collection[Name], rules: EncoderRules
+    columns: Sequence[Column], as_is: Collection[Name], rules: EncoderRules
 ) -> dict[Name, TextDecision]:
-    """How the columns of texts are read, but for those that are `kept` as they are.
+    """How the columns of texts are read, but for those that stay `as_is`.
 
     What is ambiguous in a column is decided by the plan, or by other columns.
     """
@@ -146,7 +146,7 @@ def decided_texts(
         for column in columns
         if isinstance(column, ValueColumn)
         and column.is_text
-        and column.name not in kept
+        and column.name not in as_is
         and column.name not in planned
         and rules.order_of(column.name) is None
     }

@@ -129,8 +129,8 @@ class TableEncoder:
         found: list[PlainColumn] = []
         failed: dict[Name, FailedCells] = {}
         for reading, column in zip(self.readings, columns, strict=True):
-            own, no_dates = reading.read(column)
-            found += own
+            read, no_dates = reading.read(column)
+            found += read
             if no_dates is not None:
                 failed[reading.name] = no_dates
                 if self.rules.unknown == "error":

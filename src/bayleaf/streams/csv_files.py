@@ -59,7 +59,7 @@ class CsvFiles:
             name: decide(cells, signs) for name, cells in evidence.items()
         }
         decided |= plan.decisions(evidence)
-        return {name: one for name, one in decided.items() if one.form.kind != "text"}
+        return {name: way for name, way in decided.items() if way.form.kind != "text"}
 
     @cached_property
     def _evidence(self) -> dict[str, TextEvidence]:
