@@ -34,6 +34,7 @@ _PUBLIC = {
     "MaximumLikelihood": "bayleaf.cpds.smoothing",
     "NaiveBayesClassifier": "bayleaf.classifiers.naive_bayes",
     "NetworkStructure": "bayleaf.models.network_structure",
+    "ReadingPlan": "bayleaf.data.reading_plan",
     "StandardDeviationDiscretizer": "bayleaf.data.discretizers",
     "TANClassifier": "bayleaf.classifiers.tan",
     "ApproximationWarning": "bayleaf.inference.approximate.importance_sampling",

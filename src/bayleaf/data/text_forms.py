@@ -174,14 +174,32 @@ _PADDED = r"^\D*0\d"
 
 @dataclass(frozen=True)
 class TextForm:
-    """How the texts of a column are read; those in `missing` are not values."""
+    """How the texts of a column are read.
+
+    Parameters
+    ----------
+    kind : {"text", "number", "boolean", "date", "duration"}
+        What the texts spell; a duration is a time of a day.
+    decimal, thousands : str
+        Signs of numbers: a point or a comma; and none, the other one, a blank or an
+        apostrophe.
+    unit : str
+        Sign of percent or of a currency, next to each number.
+    order : str
+        Of a date's parts, such as "y-m-d", "d.m.y", "m/d/y" or "d month y".
+    zone : int, optional
+        Minutes before UTC of the clock by which dates with a zone are read; None as
+        they are written.
+    missing : tuple of str
+        Texts that are missing cells, without blanks around them.
+    """
 
     kind: Kind = "text"
     decimal: str = "."
     thousands: str = ""
-    unit: str = ""  # sign of percent or of a currency
-    order: str = ""  # of a date's parts, such as "d.m.y"
-    zone: int | None = None  # minutes before UTC of the clock of dates; as written
+    unit: str = ""
+    order: str = ""
+    zone: int | None = None
     missing: tuple[str, ...] = ()
 
     def check_content(self) -> None:

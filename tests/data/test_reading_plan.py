@@ -1,0 +1,153 @@
+"""The plan by which the texts of a table are read."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.model_selection import cross_validate
+
+import bayleaf
+from bayleaf import BayesianNetworkEstimator, NaiveBayesClassifier, ReadingPlan
+from bayleaf.data.text_forms import TextForm
+from bayleaf.regression.averaged_kdb_regressor import AveragedKDBRegressor
+
+N = 60
+FRAME = pd.DataFrame(
+    {
+        "price": [f"{i % 7 + 1},{i % 9}00" for i in range(N)],
+        "when": [f"0{i % 9 + 1}/0{i % 5 + 1}/2020" for i in range(N)],
+        "store": [101 + i % 3 for i in range(N)],
+        "flag": [["TRUE", "false"][i % 2] for i in range(N)],
+    }
+)
+Y = np.array(["a", "b", "b"] * 20)
+PLAN = {
+    "format": "bayleaf-plan",
+    "decimal": ",",
+    "day_first": True,
+    "columns": {"store": {"kind": "text"}},
+}
+
+
+def test_a_plan_decides_what_the_texts_leave_open() -> None:
+    plain = NaiveBayesClassifier().fit(FRAME, Y)
+    planned = NaiveBayesClassifier().fit(FRAME, Y, plan=PLAN)
+    forms = dict(plain.encoder_.plan.columns), dict(planned.encoder_.plan.columns)
+    assert (forms[0]["price"].thousands, forms[1]["price"].decimal) == (",", ",")
+    assert (forms[0]["when"].order, forms[1]["when"].order) == ("m/d/y", "d/m/y")
+    domain = planned.encoder_.domain
+    assert domain[domain.index("store")].states == ("101", "102", "103")
+
+
+@pytest.mark.parametrize(
+    "model", [NaiveBayesClassifier(), AveragedKDBRegressor(n_networks=2)], ids=repr
+)
+def test_a_loaded_model_reads_by_its_plan(model: Any, tmp_path: Path) -> None:
+    target = Y if isinstance(model, NaiveBayesClassifier) else np.arange(N) % 11
+    model.fit(FRAME, target, plan=PLAN)
+    model.save(tmp_path / "m.json")
+    loaded: Any = bayleaf.load(tmp_path / "m.json")
+    assert loaded.encoder_.plan == model.encoder_.plan
+    np.testing.assert_array_equal(loaded.predict(FRAME), model.predict(FRAME))
+    single = [loaded.predict(FRAME.iloc[[row]])[0] for row in range(5)]
+    if isinstance(model, NaiveBayesClassifier):
+        assert single == model.predict(FRAME)[:5].tolist()
+    else:
+        np.testing.assert_allclose(single, model.predict(FRAME)[:5], rtol=1e-12)
+
+
+def test_a_density_model_takes_a_plan() -> None:
+    model = BayesianNetworkEstimator().fit(FRAME, plan=PLAN)
+    assert dict(model.encoder_.plan.columns)["store"].kind == "text"
+
+
+def test_tools_pass_a_plan_to_every_fold() -> None:
+    plan = NaiveBayesClassifier().fit(FRAME, Y).encoder_.plan
+    found = cross_validate(
+        NaiveBayesClassifier(),
+        FRAME,
+        Y,
+        cv=3,
+        params={"plan": plan},
+        return_estimator=True,
+    )
+    assert all(fold.encoder_.plan == plan for fold in found["estimator"])
+
+
+def test_plans_are_written_read_and_edited(tmp_path: Path) -> None:
+    plan = NaiveBayesClassifier().fit(FRAME, Y, plan=PLAN).encoder_.plan
+    plan.save(tmp_path / "plan.json")
+    assert ReadingPlan.load(tmp_path / "plan.json") == plan
+    assert len(plan.to_text().splitlines()) == len(FRAME.columns) + 7
+    model = NaiveBayesClassifier().fit(FRAME, Y, plan=tmp_path / "plan.json")
+    assert model.encoder_.plan == plan
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"format": "other"}, '"format": "bayleaf-plan"'),
+        ({"decimal": ";"}, "decimal must be a point or a comma, got ';'"),
+        (
+            {"colums": {}},
+            "the plan has an unknown entry 'colums'; did you mean columns",
+        ),
+        (
+            {"columns": {"store": {"sort": 1}}},
+            "'store' of the plan has an unknown entry",
+        ),
+        ({"columns": {"store": {"kind": "words"}}}, "the kind 'words'; use "),
+        ({"columns": {"when": {"kind": "date", "order": "y"}}}, "have no order 'y'"),
+        (
+            {"columns": {"price": {"kind": "number", "decimal": 1}}},
+            "must be str, got 1",
+        ),
+        ({"columns": {"stores": {"kind": "text"}}}, "column 'stores'; did you mean"),
+        ({"columns": {"store": "text"}}, "'store' of the plan is not an object"),
+    ],
+)
+def test_a_wrong_plan_is_refused(change: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match="(?s)" + message.replace("(", r"\(")):
+        NaiveBayesClassifier().fit(FRAME, Y, plan=PLAN | change)
+
+
+def test_what_is_not_a_plan_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(TypeError, match="plan must be a ReadingPlan"):
+        NaiveBayesClassifier().fit(FRAME, Y, plan=3)
+    (tmp_path / "p.json").write_text("{")
+    with pytest.raises(ValueError, match=r"p\.json is not a plan in JSON"):
+        NaiveBayesClassifier().fit(FRAME, Y, plan=tmp_path / "p.json")
+    with pytest.raises(ValueError, match="kind"):
+        ReadingPlan(columns=(("a", TextForm("words")),))  # type: ignore[arg-type]
+
+
+def test_check_prints_the_plan_that_fit_takes(tmp_path: Path, capsys: Any) -> None:
+    from bayleaf.cli import main
+
+    table, plan, model = (str(tmp_path / n) for n in ("t.csv", "p.json", "m.json"))
+    FRAME.assign(y=Y).to_csv(table, index=False)
+    assert main(["check", table, "--target", "y", "--plan", "--decimal", ","]) == 0
+    content = json.loads(capsys.readouterr().out)
+    assert content["columns"]["price"] == {"kind": "number", "decimal": ","}
+    content["columns"]["store"] = {"kind": "text"}
+    Path(plan).write_text(json.dumps(content))
+    command = ["fit", table, "--target", "y", "--model", "nb", "-o", model]
+    assert main([*command, "--plan", plan]) == 0
+    loaded: Any = bayleaf.load(model)
+    assert dict(loaded.encoder_.plan.columns)["store"].kind == "text"
+    proba = loaded.predict_proba(FRAME.astype({"store": str}))
+    capsys.readouterr()
+    assert main(["predict", model, table]) == 0
+    lines = capsys.readouterr().out.splitlines()[1:]
+    printed = [[float(cell) for cell in line.split(",")[-2:]] for line in lines]
+    np.testing.assert_allclose(printed, proba, rtol=1e-12)
+    assert main([*command, "--plan", plan, "--memory", "1GB"]) == 0
+    streamed: Any = bayleaf.load(model)
+    np.testing.assert_array_equal(
+        streamed.predict_proba(FRAME.astype({"store": str})), proba
+    )
