@@ -133,6 +133,7 @@ INSIDE: dict[str, list[tuple[str, ...]]] = {
         ("console",),
         ("display",),
         ("options",),
+        ("file_kinds",),
         ("csv_reading",),
         ("table_reading",),
         (REST,),

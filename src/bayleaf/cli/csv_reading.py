@@ -15,16 +15,18 @@ import stat
 import sys
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import IO, Any, cast
 
 import pyarrow as pa
 import pyarrow.csv as pa_csv
 
+from bayleaf.cli.file_kinds import likely_encodings, other_kind
 from bayleaf.cli.options import SEPARATORS, FileFormat
 from bayleaf.data.text_forms import TRUTHS
 from bayleaf.streams.csv_files import CODECS
-from bayleaf.wording import name_list, shown_name
+from bayleaf.wording import cut, name_list, quoted, shown_name
 
 # Bytes of a CSV block held in memory at once.
 BLOCK_BYTES = 1 << 22
@@ -56,7 +58,7 @@ def read_csv(source: str, form: FileFormat, texts: Collection[str] = ()) -> pa.T
             with _open_csv(source, form) as stream:
                 content = stream.read()
         except UnicodeError as error:
-            raise _wrong_encoding(source) from error
+            raise _wrong_encoding(source, form) from error
     form = _detected(form, content[:_SAMPLE_BYTES])
     _header_names(_header_lines(io.BytesIO(content), source), source, form)
     if content.count(b'"') % 2:
@@ -72,6 +74,8 @@ def read_csv(source: str, form: FileFormat, texts: Collection[str] = ()) -> pa.T
                 table = table.set_column(place, name, text)
     except pa.ArrowInvalid as error:
         raise _csv_error(source, error, io.BytesIO(content), form) from error
+    if any(pa.types.is_binary(field.type) for field in table.schema):
+        raise _wrong_encoding(source, form)
     described = form.described()
     return table.replace_schema_metadata({"format": described} if described else None)
 
@@ -109,7 +113,7 @@ def read_csv_batches(source: str, form: FileFormat) -> Iterator[pa.RecordBatch]:
             again = None if source == "-" else _open_csv(source, form)
             raise _csv_error(source, error, again, form, failed) from error
         except UnicodeError as error:
-            raise _wrong_encoding(source) from error
+            raise _wrong_encoding(source, form) from error
     if rejoined.n_quotes % 2 and source != "-":
         with _open_csv(source, form) as stream:
             _check_quotes(stream, source, form)
@@ -165,24 +169,32 @@ def _unpacking(source: str) -> Iterator[None]:
 def _open_csv(source: str, form: FileFormat) -> IO[bytes]:
     """A CSV source as a stream of UTF-8, unpacked if it is compressed.
 
-    Reading raises UnicodeDecodeError if the text has another encoding.
+    ValueError if it is a file of another kind; reading raises UnicodeDecodeError if the
+    text has another encoding.
     """
-    if source == "-":
-        if sys.stdin is None:
-            raise ValueError("cannot read standard input: it is closed; name a file")
-        stream: Any = sys.stdin.buffer
-    else:
-        codec = CODECS.get(Path(source).suffix.lower())
-        stream = io.BufferedReader(
-            pa.input_stream(arrow_file(source), compression=codec)
-        )
-    start, encoding = _peeked(stream)[:4], form.encoding or "utf-8"
+    stream = _unpacked(source)
+    start, encoding = _peeked(stream), form.encoding or "utf-8"
+    other = other_kind(start)
+    if other is not None:
+        kind, hint = other
+        raise ValueError(f"{called(source)} is {kind}, not CSV; {hint}")
     if form.encoding in (None, "utf-8", "utf-16"):
         marked = (e for mark, e in _BYTE_ORDER_MARKS.items() if start.startswith(mark))
         encoding = next(marked, encoding)
     if codecs.lookup(encoding).name == "utf-8":
-        return cast("IO[bytes]", stream)
+        return stream
     return cast("IO[bytes]", io.BufferedReader(_Recoded(stream, encoding)))
+
+
+def _unpacked(source: str) -> IO[bytes]:
+    """The bytes of a source, unpacked if it is compressed."""
+    if source == "-":
+        if sys.stdin is None:
+            raise ValueError("cannot read standard input: it is closed; name a file")
+        return sys.stdin.buffer
+    codec = CODECS.get(Path(source).suffix.lower())
+    stream: Any = pa.input_stream(arrow_file(source), compression=codec)
+    return cast("IO[bytes]", io.BufferedReader(stream, _SAMPLE_BYTES))
 
 
 def _peeked(stream: IO[bytes]) -> bytes:
@@ -292,9 +304,9 @@ def _header_names(line: bytes, source: str, form: FileFormat) -> list[str]:
     try:
         text = line.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise _wrong_encoding(source) from error
+        raise _wrong_encoding(source, form) from error
     if "\0" in text:
-        raise _wrong_encoding(source)
+        raise _wrong_encoding(source, form)
     if not text.strip():
         raise ValueError(f"{called(source)} is empty; a header line was expected")
     try:
@@ -353,12 +365,35 @@ def _has_padding(texts: pa.ChunkedArray) -> bool:
     return bool(pc.any(padded).as_py())
 
 
-def _wrong_encoding(source: str) -> ValueError:
-    """The error of a file in another encoding."""
-    return ValueError(
-        f"{called(source)} is no text in the encoding expected, UTF-8 by default; name "
-        "its encoding, such as --encoding cp1252"
-    )
+def _wrong_encoding(source: str, form: FileFormat) -> ValueError:
+    """The error of a file in another encoding, with those in which it is text."""
+    given = form.encoding or "UTF-8"
+    where, bad = called(source), b""
+    if source != "-":
+        with _unpacked(source) as stream:
+            bad = _peeked(stream)
+            if b"\0" not in bad:
+                lines = _lines_not_in(stream, given)
+                number, bad = next(lines, (0, b""))
+                where = f"line {number} of {where}" if number else where
+                # What fits many lines fits less by chance.
+                bad += b"".join(line for _, line in islice(lines, 1000))
+    fitting = [
+        f"{name} ({quoted(cut(word, 20))})"
+        for name, word in likely_encodings(bad)
+        if name != given.lower()
+    ]
+    hint = name_list(fitting) if fitting else "such as cp1252"
+    return ValueError(f"{where} is not text in {given}; give --encoding: {hint}")
+
+
+def _lines_not_in(stream: IO[bytes], encoding: str) -> Iterator[tuple[int, bytes]]:
+    """Lines that are not text in an encoding, with their numbers."""
+    for number, line in enumerate(stream, 1):
+        try:
+            line.decode(encoding)
+        except UnicodeDecodeError:
+            yield number, line
 
 
 def _check_quotes(content: IO[bytes], source: str, form: FileFormat) -> None:
@@ -398,7 +433,7 @@ def _csv_error(
             f"but the header has {row.expected_columns}; correct it or quote its commas"
         )
     if "invalid UTF8" in str(error):
-        return _wrong_encoding(source)
+        return _wrong_encoding(source, form)
     if "straddl" in str(error):
         return ValueError(
             f"a row of {called(source)} is longer than {BLOCK_BYTES >> 20} MiB; "

@@ -1,0 +1,68 @@
+"""Kinds of files by their first bytes, and likely encodings of text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+_EXPORT = "save the table as CSV or Parquet"
+_UNPACK = "unpack it, or let its name end in "
+# What a file begins with, what it is, and what helps; the first that fits.
+_KINDS: tuple[tuple[bytes, str, str], ...] = (
+    (
+        rb"PK\x03\x04(?s:.)*(xl/|\[Content_Types\])",
+        "an Excel workbook (.xlsx)",
+        _EXPORT,
+    ),
+    (rb"PK\x03\x04(?s:.){26}mimetype", "an OpenDocument spreadsheet", _EXPORT),
+    (rb"PK\x03\x04", "a zip archive", "unpack it"),
+    (rb"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "an old Excel workbook (.xls)", _EXPORT),
+    (rb"\x1f\x8b\x08", "compressed by gzip", f"{_UNPACK}.gz"),
+    (rb"BZh[1-9]1AY", "compressed by bzip2", f"{_UNPACK}.bz2"),
+    (rb"\x28\xb5\x2f\xfd", "compressed by zstd", f"{_UNPACK}.zst"),
+    (rb"\xfd7zXZ", "compressed by xz", "unpack it"),
+    (rb"PAR1", "a Parquet file", "let its name end in .parquet"),
+    (rb"ARROW1|FEA1", "a Feather or Arrow file", _EXPORT),
+    (rb"\x89HDF\r\n\x1a\n", "an HDF5 file", _EXPORT),
+    (rb"%PDF-", "a PDF document", _EXPORT),
+    (rb"SQLite format 3\0", "an SQLite database", _EXPORT),
+    (rb"\$FL[23]", "an SPSS file (.sav)", _EXPORT),
+    (rb"<stata_dta>|[\x69-\x73][\x01\x02]\x01\x00", "a Stata file (.dta)", _EXPORT),
+    (rb"\0{12}\xc2\xea\x81\x60", "a SAS data set (.sas7bdat)", _EXPORT),
+    (rb"HEADER RECORD\*{7}LIB", "a SAS transport file (.xpt)", _EXPORT),
+    (rb"RD[AX][23]\n", "an R data file", _EXPORT),
+    (rb"\s*(?i:<!doctype html|<html|<table)[\s>]", "HTML", _EXPORT),
+    (rb"\s*<\?xml\s", "XML", _EXPORT),
+    (rb'\s*\{\s*"(?s:.)*?\}\s*\n\s*\{', "JSON lines", _EXPORT),
+    (rb'\s*(\[\s*)?\{\s*"|\s*\[\s*\[', "JSON", _EXPORT),
+    (rb"(\s*(%[^\n]*)?\n)*\s*@(?i:relation)\s", "ARFF", _EXPORT),
+)
+_ENCODINGS = ("utf-8", "cp1252", "cp1251", "shift_jis", "gbk")
+
+
+def other_kind(start: bytes) -> tuple[str, str] | None:
+    """The kind of a file that is not CSV, by its first bytes, and a remedy."""
+    start = start.removeprefix(b"\xef\xbb\xbf")
+    kinds = ((kind, hint) for sign, kind, hint in _KINDS if re.match(sign, start))
+    return next(kinds, None)
+
+
+def likely_encodings(content: bytes) -> Iterator[tuple[str, str]]:
+    """Encodings in which bytes are valid text, each with a word that it makes of them.
+
+    Without zero bytes most fit often, so that readers have to choose by the words.
+    """
+    encodings: tuple[str, ...] = _ENCODINGS
+    if b"\0" in content:
+        # Letters of Western text have their zero byte second in little-endian order.
+        little = content[1::2].count(0) > content[::2].count(0)
+        encodings = ("utf-16-le" if little else "utf-16-be",)
+        content = content[: len(content) // 2 * 2]
+    for encoding in encodings:
+        try:
+            text = content.decode(encoding)
+        except UnicodeDecodeError:
+            continue
+        word = re.search(r"\w*[^\W\x00-\x7f]\w*", text) or re.search(r"\S+", text)
+        if word is not None:
+            yield encoding, word[0]
