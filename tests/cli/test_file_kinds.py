@@ -59,7 +59,7 @@ KINDS = {
 }
 
 
-@pytest.mark.parametrize("name", ["t.csv", "t.xlsx"])
+@pytest.mark.parametrize("name", ["t.csv", "t.data"])
 def test_a_file_of_another_kind_is_named(run: Run, tmp_path: Path, name: str) -> None:
     source = tmp_path / name
 
@@ -71,6 +71,12 @@ def test_a_file_of_another_kind_is_named(run: Run, tmp_path: Path, name: str) ->
         assert "; " in done.err
 
     check_each(KINDS, check, repr)
+
+
+def test_an_archive_is_a_workbook_by_its_name(run: Run, tmp_path: Path) -> None:
+    source = tmp_path / "book.XLSX"
+    source.write_bytes(KINDS["a zip archive"])
+    assert "is an Excel workbook (.xlsx)" in run("check", source).err
 
 
 def test_a_stream_of_another_kind_is_named(

@@ -134,6 +134,7 @@ INSIDE: dict[str, list[tuple[str, ...]]] = {
         ("display",),
         ("options",),
         ("file_kinds",),
+        ("csv_dialects",),
         ("csv_reading",),
         ("table_reading",),
         (REST,),

@@ -13,25 +13,25 @@ import os
 import re
 import stat
 import sys
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import replace
-from itertools import islice
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import chain, islice
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import IO, Any, NamedTuple, cast
 
 import pyarrow as pa
 import pyarrow.csv as pa_csv
 
+from bayleaf.cli.csv_dialects import Dialect, collapse_blanks, dialect_of
 from bayleaf.cli.file_kinds import likely_encodings, other_kind
-from bayleaf.cli.options import SEPARATORS, FileFormat
+from bayleaf.cli.options import BLANK, SEPARATORS, FileFormat
 from bayleaf.data.text_forms import TRUTHS
 from bayleaf.streams.csv_files import CODECS
 from bayleaf.wording import cut, name_list, quoted, shown_name
 
 # Bytes of a CSV block held in memory at once.
 BLOCK_BYTES = 1 << 22
-# Bytes and rows by which a separator is chosen.
-_SAMPLE_BYTES, _SAMPLE_ROWS = 1 << 16, 30
+# Bytes by which the layout of a file is found out.
+_SAMPLE_BYTES = 1 << 16
 # A header of more lines than this has surely lost a closing quote.
 _MAX_HEADER_LINES = 100
 # A cell that may be a number with a leading zero, or a hexadecimal one, which Arrow
@@ -50,44 +50,43 @@ def read_csv(source: str, form: FileFormat, texts: Collection[str] = ()) -> pa.T
     """Read a whole CSV file, finding out the type of each column.
 
     Dates, numbers with leading zeros, and columns of `texts` stay text. What is unusual
-    of the file's format is in the schema's metadata, "format".
+    of the file's format is in the schema's metadata, "format", and doubts of its header
+    in "note".
     """
     form.check()
     with _unpacking(source):
         try:
             with _open_csv(source, form) as stream:
-                content = stream.read()
+                start = _Start.of_stream(stream, source, form)
+                content = start.stream.read()
         except UnicodeError as error:
             raise _wrong_encoding(source, form) from error
-    form = _detected(form, content[:_SAMPLE_BYTES])
-    _header_names(_header_lines(io.BytesIO(content), source), source, form)
+    separator = start.dialect.separator
     if content.count(b'"') % 2:
-        _check_quotes(io.BytesIO(content), source, form)
+        _check_quotes(io.BytesIO(content), source, start)
     try:
-        table = _parsed(content, form, texts)
-        twice = len(set(table.column_names)) < table.num_columns
-        names = [] if twice else _better_as_text(table.schema, content)
-        again = _parsed(content, form, names, only=True).columns if names else ()
+        table = _parsed(content, separator, form, texts)
+        names = _better_as_text(table.schema, content)
+        again = (
+            _parsed(content, separator, form, names, only=True).columns if names else ()
+        )
         for name, text in zip(names, again, strict=True):
             place = table.column_names.index(name)
             if pa.types.is_temporal(table.schema[place].type) or _has_padding(text):
                 table = table.set_column(place, name, text)
     except pa.ArrowInvalid as error:
-        raise _csv_error(source, error, io.BytesIO(content), form) from error
+        raise _csv_error(source, error, form, start, io.BytesIO(content)) from error
     if any(pa.types.is_binary(field.type) for field in table.schema):
         raise _wrong_encoding(source, form)
-    described = form.described()
-    return table.replace_schema_metadata({"format": described} if described else None)
+    described = {"format": start.dialect.described(form), "note": start.dialect.note}
+    metadata = {key: text for key, text in described.items() if text}
+    return start.named_columns(table, source).replace_schema_metadata(metadata or None)
 
 
 def read_csv_batches(source: str, form: FileFormat) -> Iterator[pa.RecordBatch]:
     """Read a CSV file in batches, all cells as the text they are."""
     form.check()
     with _unpacking(source), _open_csv(source, form) as stream:
-        first = _header_lines(stream, source)
-        form = _detected(form, first + _peeked(stream))
-        names = _header_names(first, source, form)
-        rejoined = _Rejoined(first, stream)
         failed: list[pa_csv.InvalidRow] = []
 
         def keep(row: pa_csv.InvalidRow) -> str:
@@ -95,28 +94,37 @@ def read_csv_batches(source: str, form: FileFormat) -> Iterator[pa.RecordBatch]:
             return "error"
 
         try:
-            yield from pa_csv.open_csv(
-                rejoined,
+            start = _Start.of_stream(stream, source, form)
+            batches = pa_csv.open_csv(
+                start.stream,
                 read_options=pa_csv.ReadOptions(
                     block_size=BLOCK_BYTES, use_threads=False
                 ),
                 parse_options=pa_csv.ParseOptions(
                     newlines_in_values=True,
                     invalid_row_handler=keep,
-                    delimiter=form.separator,
+                    delimiter=start.dialect.separator,
                 ),
                 convert_options=pa_csv.ConvertOptions(
-                    column_types={name: pa.string() for name in names},
+                    column_types=dict.fromkeys(start.columns, pa.string()),
                 ),
             )
+            for batch in batches:
+                yield start.named_columns(batch, source)
         except pa.ArrowInvalid as error:
-            again = None if source == "-" else _open_csv(source, form)
-            raise _csv_error(source, error, again, form, failed) from error
+            again = None if source == "-" else _opened(source, form)
+            raise _csv_error(source, error, form, start, again, failed) from error
         except UnicodeError as error:
             raise _wrong_encoding(source, form) from error
-    if rejoined.n_quotes % 2 and source != "-":
-        with _open_csv(source, form) as stream:
-            _check_quotes(stream, source, form)
+    if start.chunks.n_quotes % 2 and source != "-":
+        _check_quotes(_opened(source, form), source, start)
+
+
+def csv_format(source: str, form: FileFormat) -> tuple[str, str]:
+    """What is unusual of a CSV file's format, and doubts of its header, in words."""
+    with _unpacking(source), _open_csv(source, form) as stream:
+        dialect = _Start.of_stream(stream, source, form).dialect
+    return dialect.described(form), dialect.note
 
 
 def called(source: str) -> str:
@@ -174,16 +182,19 @@ def _open_csv(source: str, form: FileFormat) -> IO[bytes]:
     """
     stream = _unpacked(source)
     start, encoding = _peeked(stream), form.encoding or "utf-8"
-    other = other_kind(start)
+    other = other_kind(start, Path(source).suffix.lower())
     if other is not None:
         kind, hint = other
         raise ValueError(f"{called(source)} is {kind}, not CSV; {hint}")
     if form.encoding in (None, "utf-8", "utf-16"):
         marked = (e for mark, e in _BYTE_ORDER_MARKS.items() if start.startswith(mark))
         encoding = next(marked, encoding)
-    if codecs.lookup(encoding).name == "utf-8":
+    only_returns = b"\r" in start and b"\n" not in start
+    if codecs.lookup(encoding).name == "utf-8" and not only_returns:
         return stream
-    return cast("IO[bytes]", io.BufferedReader(_Recoded(stream, encoding)))
+    text = io.TextIOWrapper(stream, encoding, newline=None if only_returns else "")
+    parts = iter(lambda: text.read(_SAMPLE_BYTES), "")
+    return _Chunks(part.encode("utf-8") for part in parts).buffered()
 
 
 def _unpacked(source: str) -> IO[bytes]:
@@ -202,71 +213,117 @@ def _peeked(stream: IO[bytes]) -> bytes:
     return stream.peek(_SAMPLE_BYTES) if isinstance(stream, io.BufferedReader) else b""
 
 
-class _Recoded(io.RawIOBase):
-    """Reads text of any encoding as UTF-8."""
+class _Chunks(io.RawIOBase):
+    """Bytes in chunks as a stream; counts quotation marks."""
 
-    def __init__(self, stream: IO[bytes], encoding: str) -> None:
-        self._text = io.TextIOWrapper(stream, encoding=encoding, newline="")
-        self._left = b""
+    def __init__(self, chunks: Iterable[bytes]) -> None:
+        self._chunks, self._left = iter(chunks), memoryview(b"")
+        self.n_quotes = 0
+
+    def buffered(self) -> IO[bytes]:
+        """The stream with lines, and whole blocks where so much is left."""
+        return cast("IO[bytes]", io.BufferedReader(self, _SAMPLE_BYTES))
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
-        if not self._left:
-            self._left = self._text.read(max(1, len(buffer) // 4)).encode("utf-8")
+        while not self._left:
+            chunk = next(self._chunks, None)
+            if chunk is None:
+                return 0
+            self.n_quotes += chunk.count(b'"')
+            self._left = memoryview(chunk)
         taken = self._left[: len(buffer)]
         self._left = self._left[len(buffer) :]
         buffer[: len(taken)] = taken
         return len(taken)
 
-
-class _Rejoined(io.RawIOBase):
-    """A stream whose first line was read already; counts its quotation marks."""
-
-    def __init__(self, first: bytes, rest: IO[bytes]) -> None:
-        self._first, self._rest = first, rest
-        self.n_quotes = 0
-
-    def readable(self) -> bool:
-        return True
-
-    def read(self, size: int = -1) -> bytes:
-        taken, self._first = self._first or self._rest.read(size), b""
-        self.n_quotes += taken.count(b'"')
-        return taken
+    def readall(self) -> bytes:
+        return b"".join([self._left, *self._chunks])
 
 
-def _detected(form: FileFormat, sample: bytes) -> FileFormat:
-    """The format with what the beginning of a file, in UTF-8, reveals.
-
-    The last line of the sample may be cut.
-    """
-    separators = [form.separator] if form.sep else list(SEPARATORS)
-    rows = {separator: _rows(sample, separator) for separator in separators}
-
-    def fitness(separator: str) -> tuple[bool, float, int]:
-        """How well it cuts rows: into several cells, as many in every row."""
-        cut = rows[separator]
-        width = len(cut[0]) if cut else 0
-        alike = sum(len(row) == width for row in cut) / max(1, len(cut))
-        return width > 1, alike, width
-
-    return replace(form, sep=max(separators, key=fitness))
+def _blocks(stream: IO[bytes]) -> Iterator[bytes]:
+    """What is left of a stream."""
+    return iter(lambda: stream.read(BLOCK_BYTES), b"")
 
 
-def _rows(sample: bytes, separator: str) -> list[list[str]]:
-    """The first rows of a file, as a separator cuts them."""
-    whole = sample if len(sample) < _SAMPLE_BYTES else sample.rpartition(b"\n")[0]
-    text = io.StringIO(whole.decode("utf-8-sig", errors="replace"), newline="")
-    rows: list[list[str]] = []
-    with contextlib.suppress(csv.Error):
-        for row in csv.reader(text, delimiter=separator):
-            if row:
-                rows.append(row)
-            if len(rows) > _SAMPLE_ROWS:
-                break
-    return rows
+class _Start(NamedTuple):
+    """The beginning of a CSV file."""
+
+    dialect: Dialect
+    columns: list[str]  # names in the stream's header
+    n_named: int  # of these columns, without that after the last separator
+    n_above: int  # lines of the file above the stream; -1 if its header is not in it
+    chunks: _Chunks  # a header, and the rows
+
+    @property
+    def stream(self) -> IO[bytes]:
+        """The header and the rows; may be read once."""
+        return self.chunks.buffered()
+
+    @classmethod
+    def of_stream(cls, stream: IO[bytes], source: str, form: FileFormat) -> _Start:
+        """The beginning of a stream; ValueError if its header cannot be read."""
+        head = stream.read(_SAMPLE_BYTES)
+        # Lines of thousands of cells may be longer than the sample.
+        head += stream.readline(BLOCK_BYTES) + stream.readline(BLOCK_BYTES)
+        head = head.removeprefix(codecs.BOM_UTF8)
+        dialect = dialect_of(head, form)
+        rest = _Chunks(chain([head], _blocks(stream))).buffered()
+        for _ in range(dialect.n_above):
+            rest.readline()
+        if dialect.separator == BLANK:
+            rest = _Chunks(map(collapse_blanks, rest)).buffered()
+        first, n_above = b"", dialect.n_above
+        if form.no_header:
+            if not head.strip():
+                raise ValueError(f"{called(source)} is empty; rows were expected")
+            names, n_above = form.names_of(dialect.n_cells, called(source)), n_above - 1
+        else:
+            first = _header_lines(rest, source)
+            names = _header_names(first, source, form, dialect.separator)
+            if dialect.is_trailing:
+                names = names[: dialect.n_cells]
+        if len({*names}) < len(names) and dialect.is_like_data:
+            raise ValueError(
+                f"the first line of {called(source)} looks like values, not like "
+                "distinct names; give --no-header if the file has no header"
+            )
+        check_names(names, source)
+        columns = names
+        if dialect.is_trailing:
+            # No other column has a name above the largest.
+            columns = [*names, f"{max(names)}_"]
+        if columns is not names or form.no_header:
+            line = io.StringIO()
+            writer = csv.writer(line, delimiter=dialect.separator, lineterminator="\n")
+            writer.writerow(columns)
+            first = line.getvalue().encode("utf-8")
+        chunks = _Chunks(chain([first], _blocks(rest)))
+        return cls(dialect, columns, len(names), n_above, chunks)
+
+    def named_columns(self, part: Any, source: str) -> Any:
+        """Columns of a table or batch without that after the last separator.
+
+        ValueError if a cell of it has text.
+        """
+        import pyarrow.compute as pc
+
+        for extra in part.columns[self.n_named :]:
+            texts = extra.cast(pa.string()).drop_null()
+            texts = texts.filter(pc.not_equal(texts, ""))
+            if len(texts):
+                raise ValueError(
+                    f"{called(source)} has a cell after its last column, "
+                    f"{quoted(texts[0].as_py())}; give the column a name"
+                )
+        return part.select(part.schema.names[: self.n_named])
+
+
+def _opened(source: str, form: FileFormat) -> IO[bytes]:
+    """A CSV source from its header on, once more."""
+    return _Start.of_stream(_open_csv(source, form), source, form).stream
 
 
 def _header_lines(stream: IO[bytes], source: str) -> bytes:
@@ -299,31 +356,31 @@ def _ends_in_quotes(line: bytes) -> bool:
     return False
 
 
-def _header_names(line: bytes, source: str, form: FileFormat) -> list[str]:
+def _header_names(
+    line: bytes, source: str, form: FileFormat, separator: str
+) -> list[str]:
     """Column names in the first line of a CSV source."""
-    try:
-        text = line.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise _wrong_encoding(source, form) from error
+    text = line.decode("utf-8")
     if "\0" in text:
         raise _wrong_encoding(source, form)
     if not text.strip():
         raise ValueError(f"{called(source)} is empty; a header line was expected")
     try:
-        names = next(
-            csv.reader(io.StringIO(text, newline=""), delimiter=form.separator)
-        )
+        return next(csv.reader(io.StringIO(text, newline=""), delimiter=separator))
     except csv.Error as error:
         raise ValueError(
             f"the header of {called(source)} cannot be read; end each line with a "
             "line feed and quote names that hold line ends"
         ) from error
-    check_names(names, source)
-    return names
 
 
 def _parsed(
-    content: bytes, form: FileFormat, texts: Collection[str], *, only: bool = False
+    content: bytes,
+    separator: str,
+    form: FileFormat,
+    texts: Collection[str],
+    *,
+    only: bool = False,
 ) -> pa.Table:
     """What Arrow makes of a CSV file, of some columns their texts; these alone."""
     options = pa_csv.ConvertOptions(
@@ -338,9 +395,7 @@ def _parsed(
     return pa_csv.read_csv(
         pa.BufferReader(content),
         read_options=pa_csv.ReadOptions(block_size=BLOCK_BYTES),
-        parse_options=pa_csv.ParseOptions(
-            newlines_in_values=True, delimiter=form.separator
-        ),
+        parse_options=pa_csv.ParseOptions(newlines_in_values=True, delimiter=separator),
         convert_options=options,
     )
 
@@ -396,41 +451,41 @@ def _lines_not_in(stream: IO[bytes], encoding: str) -> Iterator[tuple[int, bytes
             yield number, line
 
 
-def _check_quotes(content: IO[bytes], source: str, form: FileFormat) -> None:
+def _check_quotes(content: IO[bytes], source: str, start: _Start) -> None:
     """Raise if a quoted cell is never closed, which would swallow all later rows."""
     text = io.TextIOWrapper(content, encoding="utf-8", errors="replace", newline="")
-    reader = csv.reader(text, strict=True, delimiter=form.separator)
+    reader = csv.reader(text, strict=True, delimiter=start.dialect.separator)
     line = 1
     try:
         for _ in reader:
             line = reader.line_num + 1
     except csv.Error as error:
         raise ValueError(
-            f"a quoted cell that begins in line {line} of {called(source)} is not "
-            "closed properly; add the missing quote"
+            f"a quoted cell that begins in line {line + start.n_above} of "
+            f"{called(source)} is not closed properly; add the missing quote"
         ) from error
 
 
 def _csv_error(
     source: str,
     error: pa.ArrowInvalid,
-    content: IO[bytes] | None,
     form: FileFormat,
+    start: _Start,
+    content: IO[bytes] | None,
     failed: Sequence[pa_csv.InvalidRow] = (),
 ) -> ValueError:
     """One sentence for a CSV file that cannot be parsed, with the ragged line."""
-    place = _ragged_line(content, form) if content is not None else None
-    if place is not None:
-        line, found, expected = place
-        return ValueError(
-            f"line {line} of {called(source)} has {found} cells, but the header has "
-            f"{expected}; correct the line or quote its commas"
-        )
-    if failed:
+    place = _ragged_line(content, start) if content is not None else None
+    if place is None and failed:
         row = failed[0]
+        place = row.number, row.actual_columns, row.expected_columns
+    if place is not None:
+        line, n_cells, expected = place
+        first = "first row" if form.no_header else "header"
         return ValueError(
-            f"line {row.number} of {called(source)} has {row.actual_columns} cells, "
-            f"but the header has {row.expected_columns}; correct it or quote its commas"
+            f"line {line + start.n_above} of {called(source)} has {n_cells} cells, but "
+            f"the {first} has {expected}; correct the line or quote its "
+            f"{SEPARATORS.get(start.dialect.separator, 'separators')}"
         )
     if "invalid UTF8" in str(error):
         return _wrong_encoding(source, form)
@@ -442,11 +497,11 @@ def _csv_error(
     return ValueError(f"cannot read {called(source)} as CSV: {error}")
 
 
-def _ragged_line(content: IO[bytes], form: FileFormat) -> tuple[int, int, int] | None:
+def _ragged_line(content: IO[bytes], start: _Start) -> tuple[int, int, int] | None:
     """Line, number of cells and expected number of the first ragged row."""
     reader = csv.reader(
-        io.TextIOWrapper(content, "utf-8-sig", errors="replace", newline=""),
-        delimiter=form.separator,
+        io.TextIOWrapper(content, "utf-8", errors="replace", newline=""),
+        delimiter=start.dialect.separator,
     )
     with contextlib.suppress(csv.Error, StopIteration):
         expected = len(next(reader))

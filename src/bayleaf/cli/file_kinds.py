@@ -40,9 +40,14 @@ _KINDS: tuple[tuple[bytes, str, str], ...] = (
 _ENCODINGS = ("utf-8", "cp1252", "cp1251", "shift_jis", "gbk")
 
 
-def other_kind(start: bytes) -> tuple[str, str] | None:
-    """The kind of a file that is not CSV, by its first bytes, and a remedy."""
+def other_kind(start: bytes, suffix: str = "") -> tuple[str, str] | None:
+    """The kind of a file that is not CSV, by its first bytes, and a remedy.
+
+    The suffix of its name distinguishes workbooks from other archives.
+    """
     start = start.removeprefix(b"\xef\xbb\xbf")
+    if start.startswith(b"PK\x03\x04") and suffix in (".xlsx", ".xlsm", ".xlsb"):
+        return _KINDS[0][1:]
     kinds = ((kind, hint) for sign, kind, hint in _KINDS if re.match(sign, start))
     return next(kinds, None)
 

@@ -10,13 +10,27 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter, Token
 
-from bayleaf.wording import quoted
+from bayleaf.wording import counted, quoted
 
 if TYPE_CHECKING:
     from bayleaf.data.reading_plan import ReadingPlan
 
-SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
-_WORDS = {"comma": ",", "semicolon": ";", "tab": "\t", "\\t": "\t", "bar": "|"}
+BLANK = " "
+SEPARATORS = {
+    ",": "commas",
+    ";": "semicolons",
+    "\t": "tabs",
+    "|": "bars",
+    BLANK: "blanks",
+}
+_WORDS = {
+    "comma": ",",
+    "semicolon": ";",
+    "tab": "\t",
+    "\\t": "\t",
+    "bar": "|",
+    "blank": BLANK,
+}
 
 
 def whole_number(kind: type, tokens: Sequence[Token]) -> int:
@@ -69,12 +83,17 @@ class FileFormat:
     keep_na
         Only cells without text, and those that --na names, count as empty.
     sep
-        What stands between cells (comma, semicolon, tab or bar), or another sign; by
-        default found out.
+        Sign between cells: comma, semicolon, tab, bar, blank (one or several), or
+        another sign; by default found out.
     decimal
         Decimal sign, a point or a comma; by default found out.
     encoding
         Such as cp1252; by default UTF-8, or UTF-16 with its mark.
+    no_header
+        The first line is a row of values; columns are x0, x1, ... unless --names
+        contains their names.
+    names
+        Names of the columns of a file without a header, with commas between.
     """
 
     na: Strings = ()
@@ -82,6 +101,8 @@ class FileFormat:
     sep: str | None = None
     decimal: str | None = None
     encoding: str | None = None
+    no_header: Flag = False
+    names: Strings = ()
 
     @property
     def missing_texts(self) -> list[str]:
@@ -117,10 +138,14 @@ class FileFormat:
 
     def check(self) -> None:
         """Raise ValueError unless signs are single and the encoding is known."""
+        if self.names and not self.no_header:
+            raise ValueError(
+                "--names belongs to a file without a header; add --no-header"
+            )
         if len(self.separator) != 1 or self.separator in '"\r\n':
             raise ValueError(
-                "--sep must be comma, semicolon, tab, bar or one other sign, got "
-                f"{quoted(self.sep)}"
+                "--sep must be comma, semicolon, tab, bar, blank or one other sign, "
+                f"got {quoted(self.sep)}"
             )
         if self.decimal not in (None, ".", ","):
             raise ValueError(
@@ -135,6 +160,16 @@ class FileFormat:
                 f"--encoding names {quoted(self.encoding)}, which is no encoding known "
                 "here; utf-8, utf-16 and cp1252 are"
             ) from None
+
+    def names_of(self, n_cells: int, source: str) -> list[str]:
+        """Names of the columns of a file without a header."""
+        names = split_names(self.names, ()) or [f"x{i}" for i in range(n_cells)]
+        if len(names) != n_cells:
+            raise ValueError(
+                f"--names has {counted(len(names), 'name')}, but the first row of "
+                f"{source} has {counted(n_cells, 'cell')}; give each column a name"
+            )
+        return names
 
     def described(self) -> str:
         """What is unusual of the format, in words; empty where nothing is."""

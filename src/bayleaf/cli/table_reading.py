@@ -22,6 +22,7 @@ from bayleaf.cli.csv_reading import (
     called,
     check_names,
     check_readable,
+    csv_format,
     read_csv,
     read_csv_batches,
 )
@@ -152,6 +153,23 @@ def batches_of(
 def _present_cells(source: str, form: FileFormat) -> Iterator[pa.RecordBatch]:
     """Read a table in batches, cells that count as empty as null."""
     return (with_missing_cells(batch, form) for batch in read_batches(source, form))
+
+
+def file_format(schema: pa.Schema) -> tuple[str, str]:
+    """What is unusual of a table's file, and doubts of its header; empty texts if not.
+
+    They are those of the CSV file that the table was read from.
+    """
+    metadata = schema.metadata or {}
+    return metadata.get(b"format", b"").decode(), metadata.get(b"note", b"").decode()
+
+
+def batches_format(data: str, form: FileFormat) -> tuple[str, str]:
+    """The same of the first of a table's files."""
+    from bayleaf.streams.batch_sources import files_of
+
+    first = files_of(data)[0]
+    return ("", "") if is_parquet(first) else csv_format(first, form)
 
 
 def is_many_files(data: str) -> bool:

@@ -40,7 +40,7 @@ def check(
         WeightedRows,
         class_variable,
     )
-    from bayleaf.cli.table_reading import is_parquet, training_table
+    from bayleaf.cli.table_reading import file_format, is_parquet, training_table
     from bayleaf.data.column_table import ColumnTable
     from bayleaf.data.discretizers import resolve_discretizer
     from bayleaf.data.encoder_learning import Target, learn_encoder
@@ -72,14 +72,16 @@ def check(
     rules = encoder_rules(estimator)
     encoder, _ = learn_encoder(rows.parts, known, rows.weights, discretizer, rules)
     columns = ColumnTable(encoder)
-    described = (table.schema.metadata or {}).get(b"format", b"").decode()
+    described, note = file_format(table.schema)
     if plan:
         print_file(encoder.plan.to_text())
     elif json:
-        values = {"n_rows": table.num_rows, "format": described}
+        values = {"n_rows": table.num_rows, "format": described, "note": note}
         print_json({**values, "columns": columns.to_dict()})
     else:
         read_with = f", read with {described}" if described else ""
         print(f"{table.num_rows:,} rows{read_with}")
+        if note:
+            print(note)
         print(columns)
     return 0

@@ -60,7 +60,9 @@ def fit(
     """
     from bayleaf.classifiers.shared.base import BayesianClassifier
     from bayleaf.cli.table_reading import (
+        batches_format,
         batches_of,
+        file_format,
         is_many_files,
         is_parquet,
         training_table,
@@ -92,6 +94,7 @@ def fit(
         )
     form = form or FileFormat()
     reading = form.plan(plan, is_csv=not is_parquet(data))
+    described = note = ""
     with progress() as work:
         work.say(f"reading {data}")
         if from_counts:
@@ -101,8 +104,10 @@ def fit(
             parameters = estimator.get_params(deep=False)
             estimator = kind.from_counts(CountFile.open(data), **parameters)
         elif in_batches:
+            source = batches_of(data, form, drop, plan=reading)
+            described, note = batches_format(data, form)
             estimator.fit(
-                batches_of(data, form, drop, plan=reading),
+                source,
                 **({} if target is None else {"target": target}),
                 sample_weight=weight,
                 store=store,
@@ -114,6 +119,7 @@ def fit(
             table = training_table(
                 data, target, drop=drop, weight=weight, form=of_plan, plan=reading
             )
+            described, note = file_format(table.features.schema)
             work.say(f"learning from {table.features.num_rows:,} rows")
             labels = () if target is None else (table.target,)
             estimator.fit(
@@ -124,6 +130,9 @@ def fit(
     if json:
         print_json(summary.to_dict())
     else:
+        for line in (described and f"read with {described}", note):
+            if line:
+                print(line)
         print(estimator.columns_)
         print(summary.model_text())
         report_written(output, f" ({size_text(output.stat().st_size)})")

@@ -1,0 +1,208 @@
+"""The layout of a CSV file by its first lines: separator, header and lines above it."""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import io
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import takewhile
+
+from bayleaf.cli.options import BLANK, SEPARATORS, FileFormat
+from bayleaf.wording import counted
+
+# Rows by which a layout is chosen.
+_MAX_ROWS = 100
+# The first line of files that spreadsheets split by another sign than their own.
+_DECLARED = re.compile(r'"?sep=(.)"?[ \r\n]*', re.IGNORECASE)
+_NUMBER = re.compile(r"\s*[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?\s*")
+_YEAR = re.compile(r"[12]\d{3}")
+_BLANKS = re.compile(rb'("(?:[^"]|"")*")|[ \t]+')
+
+Row = list[str]
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """The layout of a CSV file."""
+
+    separator: str = ","
+    n_above: int = 0  # lines above the header, blank ones among them
+    skips: bool = False  # whether any of them has text
+    is_trailing: bool = False  # whether a separator ends each line
+    n_cells: int = 1  # of the header, without the empty one after the last separator
+    is_like_data: bool = False  # whether the header may be a row of values
+
+    def described(self, form: FileFormat) -> str:
+        """What is unusual of the layout and format, in words; empty if nothing is."""
+        place = "first row" if form.no_header else "header"
+        parts = [
+            replace(form, sep=self.separator).described(),
+            f"{counted(self.n_above, 'line')} above the {place} skipped"
+            if self.skips
+            else "",
+            "a separator at the end of each line" if self.is_trailing else "",
+            "no header" if form.no_header else "",
+        ]
+        return ", ".join(part for part in parts if part)
+
+    @property
+    def note(self) -> str:
+        """The doubt whether a file has a header; empty where there is none."""
+        if not self.is_like_data:
+            return ""
+        return "the first line looks like values; give --no-header if it is a row"
+
+
+def dialect_of(sample: bytes, form: FileFormat) -> Dialect:
+    """The layout that the first lines of a file, in UTF-8, show."""
+    text = sample.decode("utf-8", errors="replace")
+    lines = io.StringIO(text, newline="").readlines()
+    declared = _DECLARED.fullmatch(lines[0]) if lines else None
+    n_declared = int(declared is not None)
+    if form.sep or declared:
+        sign = form.separator if form.sep or not declared else declared[1]
+        return _Layout.of_lines(lines, sign, form, n_declared).dialect
+    signs = [sign for sign in SEPARATORS if sign != BLANK]
+    layouts = [_Layout.of_lines(lines, sign, form) for sign in signs]
+    best = max(layouts, key=lambda layout: layout.fitness)
+    if best.n_cut == 1:
+        blank = _Layout.of_lines(lines, BLANK, form)
+        # Text of several words in the only column must stay whole.
+        if blank.is_regular and (blank.n_cut > 2 or "  " in text):
+            return blank.dialect
+    return best.dialect
+
+
+def collapse_blanks(line: bytes) -> bytes:
+    """A line in which one blank is between cells, and none at its ends."""
+    single = _BLANKS.sub(lambda found: found[1] or b" ", line.strip(b" \t\r\n"))
+    return single + b"\n"
+
+
+@dataclass(frozen=True)
+class _Layout:
+    """A layout by one separator, and how well rows fit it."""
+
+    dialect: Dialect
+    n_cut: int  # cells of most rows
+    share: float  # of rows with as many cells
+    has_title: bool  # whether lines are skipped that are not comments
+
+    @property
+    def fitness(self) -> tuple[bool, bool, bool, float, int]:
+        """The best separator cuts rows into several cells, as many in every row."""
+        several = self.n_cut > 1
+        regular = several and self.share > 0.5
+        return regular, several, not self.has_title, self.share, self.n_cut
+
+    @property
+    def is_regular(self) -> bool:
+        """Whether the header and nearly all rows have several cells, as many each."""
+        return self.n_cut > 1 and self.share > 0.9 and not self.has_title
+
+    @classmethod
+    def of_lines(
+        cls, lines: Sequence[str], separator: str, form: FileFormat, n_declared: int = 0
+    ) -> _Layout:
+        """The layout of a file's first lines, cut by a separator."""
+        numbered = _rows(lines[n_declared:], separator)
+        rows = [row for _, row in numbered]
+        if not rows:
+            return cls(Dialect(separator, n_declared, n_declared > 0), 0, 0.0, False)
+        widths = Counter(len(row) for row in rows if not _is_comment(row))
+        n_cut = max(widths or [1], key=lambda width: (widths[width], width))
+        full = [row for row in rows if len(row) == n_cut]
+        # The header itself may end without a separator.
+        trailing = n_cut > 1 and len(full) > 1 and not any(r[-1] for r in full[1:])
+        n_cells = n_cut - trailing
+        ends = [row[:n_cells] if len(row) == n_cut else row for row in rows]
+        first, has_title = _first_row(ends, n_cells, form.no_header)
+        if trailing and any(rows[first][n_cells:]):
+            trailing, n_cells, ends = False, n_cut, rows
+            first, has_title = _first_row(ends, n_cells, form.no_header)
+        header, below = ends[first], ends[first + 1 :]
+        dialect = Dialect(
+            separator,
+            n_declared + numbered[first][0],
+            first + n_declared > 0,
+            trailing,
+            len(header),
+            not form.no_header and _is_like_data(header, below),
+        )
+        share = sum(len(row) == n_cells for row in ends[first:]) / len(ends[first:])
+        return cls(dialect, n_cut, share, has_title)
+
+
+def _rows(lines: Sequence[str], separator: str) -> list[tuple[int, Row]]:
+    """The first rows that are not blank, and the number of lines above each."""
+    if separator == BLANK:
+        lines = [collapse_blanks(line.encode()).decode() for line in lines]
+    rows: list[tuple[int, Row]] = []
+    reader = csv.reader(lines, delimiter=separator)
+    above = 0
+    with contextlib.suppress(csv.Error):
+        for row in reader:
+            if "".join(row).strip() or len(row) > 1:
+                rows.append((above, row))
+            if len(rows) > _MAX_ROWS:
+                break
+            above = reader.line_num
+    return rows
+
+
+def _is_comment(row: Row) -> bool:
+    """Whether a row begins as comments do."""
+    return row[0].lstrip().startswith(("#", "%"))
+
+
+def _first_row(rows: Sequence[Row], width: int, no_header: bool) -> tuple[int, bool]:
+    """The row that is the header, or the first of values, and if a title is above."""
+    first = sum(1 for _ in takewhile(_is_comment, rows))
+    if width == 1 or first == len(rows):
+        return 0, False
+    # A header may begin with the sign of a comment.
+    if first and len(rows[first - 1]) == width:
+        if no_header:
+            return next(i for i, row in enumerate(rows) if len(row) == width), False
+        if not _is_header(rows[first], rows[first + 1 :]):
+            return first - 1, False
+
+    def is_title(row: Row) -> bool:
+        """Whether a row has few cells; spreadsheets fill it up with empty ones."""
+        n_filled = max((i for i, cell in enumerate(row, 1) if cell.strip()), default=0)
+        is_short = len(row) < width or (width > 2 and not no_header)
+        return is_short and n_filled <= max(1, width // 2)
+
+    after = first + sum(1 for _ in takewhile(is_title, rows[first:]))
+    if after == first or after == len(rows) or len(rows[after]) != width:
+        return first, False
+    if no_header or _is_header(rows[after], rows[after + 1 :]):
+        return after, True
+    return first, False
+
+
+def _is_header(row: Row, below: Sequence[Row]) -> bool:
+    """Whether all cells of a row can be names, or years, and none is a value below."""
+    return len({*row}) == len(row) and all(
+        cell.strip()
+        and (_YEAR.fullmatch(cell) or not _NUMBER.fullmatch(cell))
+        and not _occurs(cell, place, below)
+        for place, cell in enumerate(row)
+    )
+
+
+def _is_like_data(row: Row, below: Sequence[Row]) -> bool:
+    """Whether all cells of a row are numbers, empty or values below."""
+    return bool(below) and all(
+        not cell.strip() or _NUMBER.fullmatch(cell) or _occurs(cell, place, below)
+        for place, cell in enumerate(row)
+    )
+
+
+def _occurs(cell: str, place: int, below: Sequence[Row]) -> bool:
+    """Whether a cell of some row at a position is the same."""
+    return any(row[place : place + 1] == [cell] for row in below)

@@ -1,0 +1,250 @@
+"""Layouts of CSV files that other programs write: the same table from each."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from bayleaf.cli.options import FileFormat
+from bayleaf.cli.table_reading import read_batches, read_table
+from offenders import check_each
+
+Run = Callable[..., Any]
+NAMES = ["colour", "score", "age", "y"]
+ROWS = [
+    [["red", "blue"][i % 2], f"{i / 8 - 2:.2f}", str(20 + i * 7 % 50), "pq"[i // 20]]
+    for i in range(40)
+]
+
+
+def text(separator: str = ",", end: str = "\n", *, header: bool = True) -> str:
+    """The table with a sign between cells and one at the ends of lines."""
+    rows = [NAMES, *ROWS] if header else ROWS
+    return "".join(separator.join(row) + end for row in rows)
+
+
+PADDED = "\n".join(
+    "   ".join(f"{cell:<8}" for cell in row).rstrip() for row in [NAMES, *ROWS]
+)
+WORLD = f"Data Source,Survey,\n\nLast Updated,2024-03-01,\n\n{text(end=',' + chr(10))}"
+# A file, and what is reported of its format.
+LAYOUTS = {
+    "comments": ("# by hand\n# 2024\n" + text(), "2 lines above the header skipped"),
+    "percent": ("% a, b, c, d, e\n%\n\n" + text(), "3 lines above the header skipped"),
+    "comment of as many": ("# a,b,c,d\n" + text(), "1 line above the header skipped"),
+    "title": ("Report of June\n\n" + text(), "2 lines above the header skipped"),
+    "filled title": ("Report,,,\n,,,\n" + text(), "2 lines above the header skipped"),
+    "title of two cells": (
+        "Report; 2024\n" + text(),
+        "1 line above the header skipped",
+    ),
+    "only blank lines": ("\n\n" + text(), ""),
+    "sep=": (
+        "sep=;\n" + text(";"),
+        "semicolons between cells, 1 line above the header skipped",
+    ),
+    "sep= of a tab": (
+        "sep=\t\r\n" + text("\t", "\r\n"),
+        "tabs between cells, 1 line above the header skipped",
+    ),
+    "one blank": (text(" "), "blanks between cells"),
+    "runs of blanks": (text("   "), "blanks between cells"),
+    "fixed widths": (PADDED, "blanks between cells"),
+    "blanks before lines": (
+        "  " + text(" ", "\n  ").rstrip(" "),
+        "blanks between cells",
+    ),
+    "comments and blanks": (
+        "% by hand\n" + text("  "),
+        "blanks between cells, 1 line above the header skipped",
+    ),
+    "trailing": (text(end=",\n"), "a separator at the end of each line"),
+    "trailing semicolons": (
+        text(";", ";\r\n"),
+        "semicolons between cells, a separator at the end of each line",
+    ),
+    "trailing below the header": (
+        ",".join(NAMES) + "\n" + text(end=",\n", header=False),
+        "a separator at the end of each line",
+    ),
+    "titles and trailing": (
+        WORLD,
+        "4 lines above the header skipped, a separator at the end of each line",
+    ),
+    "carriage returns": (text(end="\r"), ""),
+    "a mark and a title": (
+        "\ufeffReport\n" + text(),
+        "1 line above the header skipped",
+    ),
+}
+
+
+def texts_of(table: pa.Table) -> list[list[str]]:
+    """The rows of a table of text."""
+    return [list(row) for row in zip(*table.to_pydict().values(), strict=True)]
+
+
+def both_ways(source: Path, form: FileFormat | None = None) -> tuple[pa.Table, str]:
+    """A table of text as it is read whole and in batches, and its format."""
+    whole = read_table(str(source), form, [*NAMES, "x0", "x1", "x2", "x3"])
+    batches = pa.Table.from_batches(read_batches(str(source), form))
+    metadata = whole.schema.metadata or {}
+    assert whole.replace_schema_metadata(None) == batches
+    return batches, metadata.get(b"format", b"").decode()
+
+
+def test_the_table_is_the_same_in_every_layout(tmp_path: Path) -> None:
+    source = tmp_path / "t.csv"
+
+    def check(name: str) -> None:
+        content, described = LAYOUTS[name]
+        source.write_bytes(content.encode())
+        table, found = both_ways(source)
+        assert table.column_names == NAMES
+        assert texts_of(table) == ROWS
+        assert found == described
+
+    check_each(LAYOUTS, check)
+
+
+HEADERLESS = {
+    "plain": text(header=False),
+    "mark": "\ufeff" + text(header=False),
+    "comments": "# by hand\n" + text(header=False),
+    "title": "Report\n\n" + text(header=False),
+    "trailing": text(end=",\n", header=False),
+    "semicolons": text(";", header=False),
+    "blanks": text("  ", header=False),
+}
+
+
+def test_a_file_without_a_header_keeps_its_first_row(tmp_path: Path) -> None:
+    source = tmp_path / "t.csv"
+
+    def check(name: str) -> None:
+        source.write_text(HEADERLESS[name], encoding="utf-8")
+        table, described = both_ways(source, FileFormat(no_header=True))
+        assert table.column_names == ["x0", "x1", "x2", "x3"]
+        assert texts_of(table) == ROWS
+        assert "no header" in described
+        named = FileFormat(no_header=True, names=("colour,score", "age,y"))
+        assert both_ways(source, named)[0].column_names == NAMES
+
+    check_each(HEADERLESS, check)
+
+
+NOT_SKIPPED = {
+    # Names of rows have no name in the header, as R writes them.
+    "row names": ('"x"\n"1",5\n"2",6\n"3",5\n', "line 2 of"),
+    "names of rows": ("a,b,y\n1,2,3,p\n2,2,4,q\n5,2,3,p\n", "line 2 of"),
+    "ragged header": ("a,y\n1,2,p\n2,3,q\n4,2,p\n", "line 2 of"),
+    "below a title": ("Report\n\na,b,y\n1,2,p\n2,3\n3,4,q\n5,6,p\n", "line 5 of"),
+    "blanks": ("a b y\n" + "1  2 p\n" * 30 + "1 2\n", "line 32 of"),
+    "quote": ('Report\n\na,b,y\n1,2,p\n3,4,q\n5,6,"q\n', "line 6 of"),
+    "without a header": ("1,2,p\n2,3,q\n3,q\n", "line 3 of"),
+}
+
+
+def test_lines_of_errors_are_those_of_the_file(run: Run, tmp_path: Path) -> None:
+    source, model = tmp_path / "t.csv", tmp_path / "m.json"
+
+    def check(name: str) -> None:
+        content, line = NOT_SKIPPED[name]
+        source.write_text(content)
+        options = ["--no-header"] if name == "without a header" else []
+        for more in ([], ["--memory", "500MB"]):
+            fit = ["fit", source, "--density", "-o", model, *more, *options]
+            done = run(*fit)
+            assert done.code == 2
+            assert line in done.err, done.err
+
+    check_each(NOT_SKIPPED, check)
+
+
+def test_text_of_one_column_is_not_cut(run: Run, tmp_path: Path) -> None:
+    source = tmp_path / "t.csv"
+
+    def check(content: str) -> None:
+        source.write_text(content)
+        (column,) = read_table(str(source)).column_names
+        assert column == content.partition("\n")[0]
+
+    names = "full name\n" + "Ann Lee\nBob Ray\n" * 9
+    moments = "moment\n" + "2024-01-01 10:00:00\n" * 9
+    tags = "tag\n" + "#red\n#blue\n" * 9
+    check_each([names, moments, tags, "# tag\nred\nblue\n"], check, repr)
+
+
+def test_a_header_may_begin_like_a_comment(tmp_path: Path) -> None:
+    source = tmp_path / "t.csv"
+    source.write_text("#chrom,start,y\n" + "chr1,1000,p\nchr2,2000,q\n" * 5)
+    assert read_table(str(source)).column_names == ["#chrom", "start", "y"]
+
+
+def test_a_cell_after_the_last_separator_is_refused(run: Run, tmp_path: Path) -> None:
+    source, model = tmp_path / "t.csv", tmp_path / "m.json"
+    rows = text(end=",\n", header=False) * 4
+    source.write_text(text(end=",\n") + rows + "red,1,2,p,late\n")
+    fit = ["fit", source, "--target", "y", "-o", model]
+    for words in (["check", source], [*fit, "--memory", "500MB"]):
+        done = run(*words)
+        assert done.code == 2
+        assert "a cell after its last column, 'late'" in done.err
+
+
+def test_a_header_that_looks_like_values_is_noted(run: Run, tmp_path: Path) -> None:
+    source, model = tmp_path / "t.csv", tmp_path / "m.json"
+    source.write_text(text(header=False))
+    note = "the first line looks like values; give --no-header if it is a row"
+    done = run("check", source)
+    assert done.out.splitlines()[:2] == ["39 rows", note]
+    assert json.loads(run("check", source, "--json").out)["note"] == note
+    fit = ["fit", source, "--target", "p", "--model", "nb", "-o", model]
+    assert run(*fit).out.startswith(note)
+    assert run(*fit, "--memory", "500MB").out.startswith(note)
+    source.write_text(text())
+    assert "--no-header" not in run("check", source).out
+    source.write_text("1,1,p\n" + "1,2,p\n2,1,q\n" * 9)
+    done = run("check", source)
+    assert (done.code, "--no-header" in done.err) == (2, True)
+
+
+def test_a_model_of_a_file_without_a_header(run: Run, tmp_path: Path) -> None:
+    source, model = tmp_path / "t.csv", tmp_path / "m.json"
+    source.write_text(text(header=False))
+    fit = ["fit", source, "--target", "y", "-o", model, "--model", "nb"]
+    named = ["--no-header", "--names", "colour,score,age,y"]
+    done = run(*fit, *named)
+    assert done.out.startswith("read with no header\n")
+    predicted = run("predict", model, source, *named).out.splitlines()
+    assert len(predicted) == 41
+    assert predicted[0].startswith('"colour","score","age","y","prediction"')
+    done = run(*fit, "--no-header", "--names", "a,b,y")
+    assert "--names has 3 names, but the first row of" in done.err
+    assert "add --no-header" in run(*fit, "--names", "a,b,c,y").err
+
+
+def test_fit_names_the_format_of_a_file(run: Run, tmp_path: Path) -> None:
+    source, model = tmp_path / "t.csv", tmp_path / "m.json"
+    source.write_text("Report\n" + text(";"))
+    fit = ["fit", source, "--target", "y", "-o", model, "--model", "nb"]
+    described = "semicolons between cells, 1 line above the header skipped"
+    for more in ([], ["--memory", "500MB"]):
+        assert run(*fit, *more).out.startswith(f"read with {described}\n")
+    assert run("check", source).out.startswith(f"40 rows, read with {described}\n")
+
+
+def test_standard_input_is_laid_out_alike(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    content = io.BytesIO(("# by hand\n" + text("  ")).encode())
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BufferedReader(content)))
+    assert run("check", "-", "--target", "y").out.startswith(
+        "40 rows, read with blanks"
+    )
