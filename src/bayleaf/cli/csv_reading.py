@@ -62,7 +62,7 @@ def read_csv(source: str, form: FileFormat, texts: Collection[str] = ()) -> pa.T
         except UnicodeError as error:
             raise _wrong_encoding(source, form) from error
     separator = start.dialect.separator
-    if content.count(b'"') % 2:
+    if start.chunks.n_quotes % 2:
         _check_quotes(io.BytesIO(content), source, start)
     try:
         table = _parsed(content, separator, form, texts)
@@ -228,19 +228,18 @@ class _Chunks(io.RawIOBase):
         return True
 
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
-        while not self._left:
-            chunk = next(self._chunks, None)
-            if chunk is None:
-                return 0
-            self.n_quotes += chunk.count(b'"')
-            self._left = memoryview(chunk)
-        taken = self._left[: len(buffer)]
-        self._left = self._left[len(buffer) :]
+        taken = self.read(len(buffer))
         buffer[: len(taken)] = taken
         return len(taken)
 
-    def readall(self) -> bytes:
-        return b"".join([self._left, *self._chunks])
+    def read(self, size: int | None = -1) -> bytes:
+        if size is None or size < 0:
+            taken = b"".join([self._left, *self._chunks])
+        else:
+            left = self._left or memoryview(next(self._chunks, b""))
+            taken, self._left = bytes(left[:size]), left[size:]
+        self.n_quotes += taken.count(b'"')
+        return taken
 
 
 def _blocks(stream: IO[bytes]) -> Iterator[bytes]:
@@ -260,7 +259,7 @@ class _Start(NamedTuple):
     @property
     def stream(self) -> IO[bytes]:
         """The header and the rows; may be read once."""
-        return self.chunks.buffered()
+        return cast("IO[bytes]", self.chunks)
 
     @classmethod
     def of_stream(cls, stream: IO[bytes], source: str, form: FileFormat) -> _Start:
