@@ -141,7 +141,6 @@ def test_a_file_without_a_header_keeps_its_first_row(tmp_path: Path) -> None:
 
 NOT_SKIPPED = {
     # Names of rows have no name in the header, as R writes them.
-    "row names": ('"x"\n"1",5\n"2",6\n"3",5\n', "line 2 of"),
     "names of rows": ("a,b,y\n1,2,3,p\n2,2,4,q\n5,2,3,p\n", "line 2 of"),
     "ragged header": ("a,y\n1,2,p\n2,3,q\n4,2,p\n", "line 2 of"),
     "below a title": ("Report\n\na,b,y\n1,2,p\n2,3\n3,4,q\n5,6,p\n", "line 5 of"),
@@ -181,10 +180,25 @@ def test_text_of_one_column_is_not_cut(run: Run, tmp_path: Path) -> None:
     check_each([names, moments, tags, "# tag\nred\nblue\n"], check, repr)
 
 
-def test_a_header_may_begin_like_a_comment(tmp_path: Path) -> None:
+def test_headers_and_rows_may_begin_like_comments(tmp_path: Path) -> None:
     source = tmp_path / "t.csv"
-    source.write_text("#chrom,start,y\n" + "chr1,1000,p\nchr2,2000,q\n" * 5)
-    assert read_table(str(source)).column_names == ["#chrom", "start", "y"]
+    rows = "chr1,1000,p\nchr2,2000,q\n" * 5
+
+    def check(above: str) -> None:
+        source.write_text(f"{above}#chrom,start,y\n{rows}")
+        table = read_table(str(source))
+        assert table.column_names == ["#chrom", "start", "y"]
+        assert table.num_rows == 10
+
+    check_each(["", "# by hand\n", "# for us, you, all\n"], check, repr)
+    source.write_text("#tag,y\n" + "#red,p\n%,q\nblue,p\nblue,q\n" * 5)
+    assert read_table(str(source)).num_rows == 20
+
+
+def test_an_empty_name_in_quotes_is_a_header(tmp_path: Path) -> None:
+    source = tmp_path / "t.csv"
+    source.write_text('""\na\nb\na\n')
+    assert read_table(str(source)).to_pydict() == {"": ["a", "b", "a"]}
 
 
 def test_a_cell_after_the_last_separator_is_refused(run: Run, tmp_path: Path) -> None:

@@ -88,7 +88,7 @@ class _Layout:
     """A layout by one separator, and how well rows fit it."""
 
     dialect: Dialect
-    n_cut: int  # cells of most rows
+    n_cut: int  # cells of the header, with an empty one at the end of each line
     share: float  # of rows with as many cells
     has_title: bool  # whether lines are skipped that are not comments
 
@@ -133,8 +133,8 @@ class _Layout:
             len(header),
             not form.no_header and _is_like_data(header, below),
         )
-        share = sum(len(row) == n_cells for row in ends[first:]) / len(ends[first:])
-        return cls(dialect, n_cut, share, has_title)
+        share = sum(len(row) == len(header) for row in ends[first:]) / len(ends[first:])
+        return cls(dialect, len(header) + trailing, share, has_title)
 
 
 def _rows(lines: Sequence[str], separator: str) -> list[tuple[int, Row]]:
@@ -146,7 +146,8 @@ def _rows(lines: Sequence[str], separator: str) -> list[tuple[int, Row]]:
     above = 0
     with contextlib.suppress(csv.Error):
         for row in reader:
-            if "".join(row).strip() or len(row) > 1:
+            # A line of blanks is blank; an empty cell in quotes is a row.
+            if row and (len(row) > 1 or not row[0].isspace()):
                 rows.append((above, row))
             if len(rows) > _MAX_ROWS:
                 break
@@ -164,12 +165,13 @@ def _first_row(rows: Sequence[Row], width: int, no_header: bool) -> tuple[int, b
     first = sum(1 for _ in takewhile(_is_comment, rows))
     if width == 1 or first == len(rows):
         return 0, False
-    # A header may begin with the sign of a comment.
-    if first and len(rows[first - 1]) == width:
-        if no_header:
-            return next(i for i, row in enumerate(rows) if len(row) == width), False
-        if not _is_header(rows[first], rows[first + 1 :]):
-            return first - 1, False
+    # A header, and rows, may begin with the sign of a comment.
+    full = [i for i, row in enumerate(rows[:first]) if len(row) == width]
+    if full and no_header:
+        return full[0], False
+    if full and not _is_header(rows[first], rows[first + 1 :]):
+        names = [i for i in full if _is_header(rows[i], rows[i + 1 :])]
+        return (names or full[:1])[-1], False
 
     def is_title(row: Row) -> bool:
         """Whether a row has few cells; spreadsheets fill it up with empty ones."""
