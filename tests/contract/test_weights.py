@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+import narwhals as nw
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 
-from bayleaf import MEstimate
+from bayleaf import MEstimate, NaiveBayesClassifier
 from contract.kinds import each_kind, fitted, has_smoothing, is_joint, missing_rules
 from contract.tables import mixed_columns, mixed_frame, nominal_columns, pick_rows
 
@@ -85,6 +88,26 @@ def test_a_row_of_weight_zero_adds_neither_state_nor_class(kind: Any) -> None:
         pd.DataFrame(longer), [*y, "nowhere"], sample_weight=[1] * len(y) + [0]
     )
     assert model.classes_.tolist() == expected.classes_.tolist()
+    _same_model(expected, model, pd.DataFrame(columns))
+
+
+@pytest.mark.parametrize(
+    "container",
+    [
+        np.array,
+        pd.Series,
+        pl.Series,
+        pa.array,
+        lambda y: pa.chunked_array([y]),
+        lambda y: nw.from_native(pa.chunked_array([y]), series_only=True),
+        lambda y: nw.from_native(pl.Series(y), series_only=True),
+    ],
+)
+def test_labels_of_any_container_may_have_weight_zero(container: Any) -> None:
+    columns, y = nominal_columns()
+    weights = np.arange(len(y)) % 3
+    model = NaiveBayesClassifier().fit(pd.DataFrame(columns), container(y), weights)
+    expected = NaiveBayesClassifier().fit(pd.DataFrame(columns), y, weights)
     _same_model(expected, model, pd.DataFrame(columns))
 
 

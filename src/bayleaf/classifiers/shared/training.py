@@ -161,7 +161,8 @@ def _select(labels: Any, keep: NDArray[np.bool_]) -> Any:
     if isinstance(labels, np.ndarray):
         return labels[keep]
     if hasattr(labels, "filter") and not hasattr(labels, "iloc"):
-        return labels.filter(keep)
+        # narwhals takes no array of NumPy for a condition.
+        return labels.filter(keep.tolist())
     if hasattr(labels, "iloc"):
         return labels[keep]
     return [label for label, kept in zip(labels, keep, strict=True) if kept]
