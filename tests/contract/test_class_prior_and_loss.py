@@ -128,8 +128,12 @@ def test_priors_and_losses_may_be_given_by_class(kind: Any, tmp_path: Path) -> N
     frame, y = mixed_frame()
     labels = sorted(set(y))
     prior = dict(zip(reversed(labels), (0.2, 0.3, 0.5), strict=True))
-    loss = {labels[0]: {labels[1]: 5.0}, labels[2]: {labels[0]: 1.0, labels[1]: 2.0}}
-    matrix = [[loss.get(p, {}).get(t, 0.0) for t in labels] for p in labels]
+    loss = {
+        labels[0]: {labels[1]: 5.0},
+        labels[2]: {labels[0]: 1.0, labels[1]: 2.0},
+        labels[1]: {labels[0]: 3.0},
+    }
+    matrix = [[loss[p].get(t, 0.0) for t in labels] for p in labels]
     named = kind(random_state=0, class_prior=prior, loss=loss).fit(frame, y)
     plain = kind(
         random_state=0, class_prior=[prior[label] for label in labels], loss=matrix
@@ -162,6 +166,7 @@ def test_labels_that_are_numbers_may_be_named(kind: Any, tmp_path: Path) -> None
         ({"class_prior": {"no class": 1.0}}, "names 'no class', which is none of the"),
         ({"class_prior": {}}, "class_prior lacks the classes"),
         ({"loss": {"no class": {}}}, "loss names 'no class'"),
+        ({"loss": {mixed_frame()[1][0]: {}}}, "loss lacks the classes"),
     ]
 )
 def test_names_that_are_no_classes_are_refused(

@@ -233,7 +233,8 @@ def checked_loss(loss: Any, classes: NDArray[Any]) -> NDArray[np.float64] | None
     if loss is None:
         return None
     if isinstance(loss, Mapping):
-        rows = _by_class("loss", loss, classes, absent={})
+        # A class without a row would cost nothing, and so always be predicted.
+        rows = _by_class("loss", loss, classes)
         for row in rows:
             if not isinstance(row, Mapping):
                 raise TypeError(
