@@ -118,12 +118,14 @@ int64_t common(int64_t n_states, int64_t unknown, State state) {
 using namespace bayleaf;
 
 // Deals rows, in an order, to the parts (n_rows,) with least weight of their class; among
-// those the part with the least weight in all takes the row, and then the first.
+// those the part with the least weight in all takes the row, and then the first. Sums that
+// differ by their rounding alone are equal, so that the scale of weights changes no part.
 BAYLEAF_API int32_t bl_deal(const int64_t* order, const uint16_t* classes, int64_t n_rows,
                             const double* weights, bool are_alike, int64_t n_classes,
                             int64_t n_parts, int32_t* parts) {
     return guarded([&] {
         const Weights weight_of{weights, are_alike};
+        const auto is_less = [](double a, double b) { return a < b - kTie * b; };
         std::vector<double> of_class(n_classes * n_parts), of_all(n_parts);
         require_below(view(order, n_rows), n_rows, "a row to deal does not exist");
         require_below(view(classes, n_rows), n_classes, "a row has a class that is none");
@@ -133,8 +135,8 @@ BAYLEAF_API int32_t bl_deal(const int64_t* order, const uint16_t* classes, int64
                 double* own = &of_class[classes[row] * n_parts];
                 int64_t best = 0;
                 for (int64_t k = 1; k < n_parts; ++k)
-                    if (own[k] < own[best] ||
-                        (own[k] == own[best] && of_all[k] < of_all[best]))
+                    if (is_less(own[k], own[best]) ||
+                        (!is_less(own[best], own[k]) && is_less(of_all[k], of_all[best])))
                         best = k;
                 parts[row] = static_cast<int32_t>(best);
                 own[best] += weight_of[row];

@@ -250,6 +250,16 @@ def test_folds_hold_equal_shares_of_each_class() -> None:
     assert np.ptp(counts.sum(axis=0)) <= 1
 
 
+def test_folds_do_not_depend_on_the_rounding_of_weights() -> None:
+    rng = np.random.default_rng(0)
+    order, classes = rng.permutation(200), rng.integers(3, size=200, dtype=np.uint16)
+    weights = rng.integers(1, 4, 200).astype(np.float64)
+    folds = np.empty((4, 200), dtype=np.int32)
+    for scale, own in zip((1.0, 1.0 + 1e-9, 0.1, 1e12), folds, strict=True):
+        deal(order, classes, weights * scale, 3, 5, own)
+    assert (folds == folds[0]).all()
+
+
 def test_pairs_of_too_many_states_are_skipped_and_named() -> None:
     rng = np.random.default_rng(0)
     y = rng.integers(2, size=400)
