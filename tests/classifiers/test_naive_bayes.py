@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from bayleaf import Lidstone, NaiveBayesClassifier
+from bayleaf import Lidstone, MaximumLikelihood, NaiveBayesClassifier
 from contract.tables import nominal_frame
 
 _ROWS = [["sun", "hot"], ["sun", "mild"], ["rain", "mild"], ["rain", "cool"]]
@@ -33,6 +33,17 @@ def test_alpha_is_added_to_each_count(alpha: float) -> None:
     table = model.network_.cpds[1].probabilities
     hot = model.encoder_.domain[1].states.index("hot")
     assert table[0, hot] == pytest.approx(expected, rel=1e-14)
+
+
+def test_without_a_floor_what_no_row_has_is_impossible() -> None:
+    rule = MaximumLikelihood(floor=0)
+    model = NaiveBayesClassifier(smoothing=rule).fit(_ROWS, _LABELS)
+    found = model.predict_joint_log_proba([["sun", "mild"], ["rain", None]])
+    with np.errstate(divide="ignore"):
+        expected = np.log([[0.0, 1 / 2 * 1 / 2], [1 / 2, 0.0]])
+    np.testing.assert_allclose(found, expected, rtol=1e-15)
+    with pytest.raises(ValueError, match="row 0 has probability zero under every"):
+        model.predict_proba([["rain", "hot"]])
 
 
 def test_the_log_likelihood_is_that_of_the_training_rows() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import pickle
 from typing import Any
 
@@ -9,7 +10,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bayleaf import HNBClassifier, NaiveBayesClassifier
+from bayleaf import (
+    AveragedKDBClassifier,
+    HNBClassifier,
+    MaximumLikelihood,
+    NaiveBayesClassifier,
+)
 from contract.kinds import (
     COSTLY,
     KINDS,
@@ -186,6 +192,25 @@ def test_a_declaration_in_a_string_is_refused(kind: Any) -> None:
     frame, y = nominal_frame()
     with pytest.raises(TypeError, match=r"list of columns.*write \['a'\]"):
         kind(categorical_features="a", random_state=0).fit(frame, y)
+
+
+# Averages of networks know no maximum likelihood.
+@each_kind(
+    lambda kind: has_smoothing(kind) and not issubclass(kind, AveragedKDBClassifier)
+)
+def test_zeros_of_maximum_likelihood_are_never_nan(kind: Any) -> None:
+    frame, y = nominal_frame()
+    model = kind(smoothing=MaximumLikelihood(floor=0), random_state=0).fit(frame, y)
+    codes = np.unique(y, return_inverse=True)[1]
+    logs = model.predict_joint_log_proba(frame)
+    assert np.isfinite(logs[np.arange(len(y)), codes]).all()
+    states = [[*sorted(set(frame[name])), None] for name in frame]
+    every = pd.DataFrame(list(itertools.product(*states)), columns=list(frame))
+    logs = model.predict_joint_log_proba(every)
+    assert not np.isnan(logs).any()
+    possible = every[np.isfinite(logs).any(axis=1)]
+    np.testing.assert_allclose(model.predict_proba(possible).sum(axis=1), 1.0)
+    model.explain(possible[:2])
 
 
 @each_kind()

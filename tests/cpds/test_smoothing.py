@@ -103,6 +103,16 @@ def test_maximum_likelihood_gives_proportions_and_a_floor() -> None:
     )
 
 
+def test_maximum_likelihood_without_a_floor_gives_exact_proportions() -> None:
+    expected = [
+        [[F(4, 5), F(0), F(1, 5)], [F(1, 3)] * 3],
+        [[F(0), F(1), F(0)], [F(1, 4), F(1, 4), F(1, 2)]],
+    ]
+    np.testing.assert_allclose(
+        MaximumLikelihood(floor=0).estimate(COUNTS), _floats(expected), rtol=1e-15
+    )
+
+
 def test_without_counts_every_distribution_is_uniform() -> None:
     def check(rule: Any) -> None:
         np.testing.assert_allclose(rule.estimate(np.zeros((2, 4))), 0.25, rtol=1e-15)
@@ -157,10 +167,11 @@ def test_reordering_states_reorders_probabilities() -> None:
 def test_a_strength_that_is_no_positive_number_is_refused() -> None:
     def check(case: tuple[tuple[Any, str], Any]) -> None:
         (rule, parameter), value = case
+        least = ">= 0" if rule is MaximumLikelihood else "> 0"
         with pytest.raises(
-            ValueError, match=rf"^{parameter} must be a number > 0, got"
+            ValueError, match=rf"^{parameter} must be a number {least}, got"
         ):
-            rule(value)
+            rule(-1e-9 if rule is MaximumLikelihood and value == 0 else value)
 
     check_each(
         itertools.product(

@@ -105,16 +105,20 @@ class CellSmoothing(Smoothing, Protocol):
 
 @dataclass(frozen=True)
 class _CellRule:
-    """A rule for single cells, all of whose parameters are positive numbers."""
+    """A rule for single cells, all of whose parameters are positive, or at least 0."""
 
     # Sums that the rule looks at, see `CellCounts.of_table`.
     _sums: ClassVar[Mapping[str, bool]] = MappingProxyType({})
+    _allows_zero: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
             is_number = isinstance(value, numbers.Real) and math.isfinite(value)
-            if not (is_number and value > 0):
-                raise ValueError(f"{name} must be a number > 0, got {quoted(value)}")
+            if not (is_number and (value > 0 or (self._allows_zero and value == 0))):
+                least = ">= 0" if self._allows_zero else "> 0"
+                raise ValueError(
+                    f"{name} must be a number {least}, got {quoted(value)}"
+                )
 
     def estimate(self, counts: Table) -> Table:
         """Distributions along the last axis, by `probabilities`."""
@@ -226,11 +230,13 @@ class MaximumLikelihood(_CellRule):
     floor : float, default=1e-6
         A state with count zero gets ``floor / N``, N the family's total weight; the
         row is not renormalised. A parent configuration without counts is uniform.
+        With 0, frequencies are exact: what no training row has is impossible.
     """
 
     floor: float = 1e-6
 
     _sums = MappingProxyType({"marginal": True})
+    _allows_zero = True
 
     def probabilities(self, cells: CellCounts) -> Table:
         """Return ``N / N_parents``, ``floor / N`` where the count is zero.

@@ -156,11 +156,15 @@ class LatentClassModel(ClassModel):
     def component_posteriors(self, codes: Codes) -> Floats:
         """P(component | class, observed features), (n_rows, n_classes, n_components).
 
-        A class of prior probability zero is treated as the others are.
+        A class of prior probability zero is treated as the others are; one under which
+        the features are impossible shows nothing of its components.
         """
         even = replace(self, prior=np.full(len(self.prior), 1.0 / len(self.prior)))
         scores = even.component_log_scores(codes)
-        shares = np.exp(scores - log_sum_exp(scores, axis=1)[:, None])
+        totals = log_sum_exp(scores, axis=1)[:, None]
+        is_possible = np.isfinite(totals)
+        shares = np.exp(scores - np.where(is_possible, totals, 0.0))
+        shares = np.where(is_possible, shares, self.weights[:, :, None])
         return np.moveaxis(shares, 2, 0)
 
     def class_log_scores(self, codes: Codes) -> LogScores:
