@@ -78,8 +78,16 @@ def test_one_distinct_target_when_evaluating(run: Run, tmp_path: Path) -> None:
     check_refused(run("evaluate", source, "--target", "y"), "one value only")
 
 
-def test_empty_target_cell(fit: Callable[..., object]) -> None:
-    check_refused(fit("a,y\n1,p\n2,\n"), "'y'", "line 2")
+def test_a_target_without_values(fit: Callable[..., object]) -> None:
+    table = "a,y\n" + "1,\n2,NA\n" * 3
+    check_refused(fit(table), "column 'y' is empty in all 6 rows", "another target")
+    check_refused(fit(table, "--memory", "1GB"), "is empty in all 6 rows")
+
+
+def test_fractions_are_not_classes(fit: Callable[..., object]) -> None:
+    table = "a,y\n" + "".join(f"{'pq'[i % 2]},{i}.5\n" for i in range(40))
+    for options in ((), ("--memory", "1GB")):
+        check_refused(fit(table, *options), "such as 0.5", "--model regressor")
 
 
 def test_ragged_row_names_its_line(fit: Callable[..., object]) -> None:

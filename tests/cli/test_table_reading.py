@@ -1,12 +1,17 @@
-"""Arrow's arrays made and read over their buffers equal those of Arrow's own way."""
+"""Arrow's arrays made and read over their buffers; rows that training leaves out."""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.csv as pa_csv
+import pyarrow.parquet as pa_parquet
 import pytest
 
 from bayleaf.cli.table_reading import dictionary_codes
@@ -65,3 +70,104 @@ def test_texts_beyond_arrows_offsets_are_refused() -> None:
     codes = np.zeros(2**11, dtype=np.intp)
     with pytest.raises(ValueError, match="too long"):
         text_array(["x" * 2**20], codes)
+
+
+def _with_gaps(folder: Path, suffix: str = "csv") -> tuple[Path, Path]:
+    """A table with three empty targets, the first in row 4, and the rows without."""
+    rows = [("pqr"[i % 3], i % 7 / 2, "no" if i % 2 else "yes") for i in range(60)]
+    columns = dict(zip("abc", map(list, zip(*rows, strict=True)), strict=True))
+    for row, gap in ((3, "NA"), (20, ""), (59, "")):
+        columns["c"][row] = None if suffix == "parquet" else gap
+    whole = pa.table(columns)
+    kept = whole.take([i for i in range(60) if i not in (3, 20, 59)])
+    paths = folder / f"gaps.{suffix}", folder / f"kept.{suffix}"
+    for path, table in zip(paths, (whole, kept), strict=True):
+        if suffix == "parquet":
+            pa_parquet.write_table(table, path)
+        else:
+            pa_csv.write_csv(table, path)
+    return paths
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+@pytest.mark.parametrize("options", [(), ("--memory", "1GB")])
+def test_rows_with_an_empty_target_are_left_out_of_a_fit(
+    run: Callable[..., Any],
+    tmp_path: Path,
+    options: tuple[str, ...],
+    suffix: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "0")
+    models = []
+    for path in _with_gaps(tmp_path, suffix):
+        models.append(path.with_suffix(f".{len(models)}.json"))
+        words = ("fit", path, "--target", "c", "--model", "nb", "-o", models[-1])
+        done = run(*words, *options, "--json")
+        assert done.code == 0
+        gaps = len(models) == 1
+        assert json.loads(done.out)["n_rows_without_target"] == 3 * gaps
+        sentence = "left out 3 of 60 rows, whose target c is empty (the first is line 4"
+        assert (sentence in done.err) == gaps
+    assert models[0].read_bytes() == models[1].read_bytes()
+
+
+def test_check_leaves_out_rows_with_an_empty_target(
+    run: Callable[..., Any], tmp_path: Path
+) -> None:
+    done = run("check", _with_gaps(tmp_path)[0], "--target", "c", "--json")
+    assert json.loads(done.out)["n_rows"] == 57
+    assert json.loads(done.out)["n_rows_without_target"] == 3
+    assert done.err.count("left out 3 of 60 rows") == 1
+
+
+@pytest.mark.parametrize("options", [(), ("--memory", "1GB")])
+def test_a_target_of_very_many_integers_is_one_for_the_regressor(
+    run: Callable[..., Any], tmp_path: Path, options: tuple[str, ...]
+) -> None:
+    path = tmp_path / "prices.csv"
+    rows = "".join(f"{'pq'[i % 2]},{i % 150 * 1000}\n" for i in range(300))
+    path.write_text("a,price\n" + rows)
+    words = ("fit", path, "--target", "price", "-o", tmp_path / "m.json")
+    done = run(*words, "--model", "nb", *options)
+    assert "price has 150 distinct integers, each of them a class here" in done.err
+    assert "--model regressor" in done.err
+    if not options:
+        assert "regressor" not in run(*words, "--model", "regressor").err
+        assert "150 distinct integers" in run("check", path, "--target", "price").err
+
+
+@pytest.mark.parametrize("options", [(), ("--memory", "1GB")])
+def test_rows_of_weight_zero_are_left_out(
+    run: Callable[..., Any],
+    tmp_path: Path,
+    options: tuple[str, ...],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "0")
+    cells = [("pqr"[i % 3], "yes" if i % 2 else "no", i % 3) for i in range(60)]
+    paths = tmp_path / "all.csv", tmp_path / "some.csv"
+    for path, least in zip(paths, (0, 1), strict=True):
+        rows = "".join(f"{a},{c},{w}\n" for a, c, w in cells if w >= least)
+        path.write_text("a,c,w\n" + rows)
+        words = ("fit", path, "--target", "c", "--weight", "w", "--model", "nb")
+        assert run(*words, *options, "-o", path.with_suffix(".json")).code == 0
+    models = [path.with_suffix(".json").read_bytes() for path in paths]
+    assert models[0] == models[1]
+
+
+@pytest.mark.parametrize("command", ["evaluate", "compare"])
+def test_rows_with_an_empty_target_are_not_scored(
+    run: Callable[..., Any], tmp_path: Path, command: str
+) -> None:
+    option = "--models" if command == "compare" else "--model"
+    found = []
+    for path in _with_gaps(tmp_path):
+        done = run(command, path, "--target", "c", option, "nb", "--json")
+        values = json.loads(done.out)
+        (model,) = values["models"] if command == "compare" else values
+        counted = values if command == "compare" else model
+        found.append((model["accuracy"], model["log_loss"], done.err.count("left out")))
+        assert counted["n_rows_without_target"] == 3 * (len(found) == 1)
+    assert found[0][:2] == found[1][:2]
+    assert [n_notes for *_, n_notes in found] == [1, 0]

@@ -7,6 +7,7 @@ import contextlib
 import errno
 import io
 import json
+import numbers
 import os
 import re
 import sys
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 # Exit codes: input that cannot be used, of which one sentence on standard error gives
 # the reason, and Ctrl-C; 0 is success and 1 a failure of the program itself.
 BAD_INPUT, INTERRUPTED = 2, 130
+# Integers of so many values are quantities rather than classes.
+MANY_CLASSES = 100
 # Standard input, output and error are files 0, 1 and 2.
 _LAST_STANDARD_FILE = 2
 _NOT_ASCII = re.compile(r"[^\x00-\x7f]")
@@ -72,6 +75,17 @@ def print_file(text: str) -> None:
 def report_written(path: Path, note: str = "") -> None:
     """Name a file that was written, on standard error."""
     print(f"written to {visible(str(path))}{note}", file=sys.stderr)
+
+
+def recommend_regressor(classes: Any, target: str | None) -> None:
+    """Name the regressor, on standard error, for a target of very many integers."""
+    are_integers = all(isinstance(label, numbers.Integral) for label in classes)
+    if are_integers and len(classes) >= MANY_CLASSES:
+        print(
+            f"the target {visible(str(target))} has {len(classes)} distinct integers, "
+            "each of them a class here; --model regressor predicts numbers",
+            file=sys.stderr,
+        )
 
 
 def draw(axes: Any, picture: Path) -> None:

@@ -6,8 +6,9 @@ Files are Parquet where a file's name says so, and CSV otherwise.
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -34,7 +35,7 @@ from bayleaf.data.tables.array_columns import arrow_of
 from bayleaf.data.tables.columns import Column, Name, NumberColumn, ValueColumn
 from bayleaf.data.tables.frames import single_column, to_columns
 from bayleaf.data.text_forms import TextEvidence, decide, read_texts, without_texts
-from bayleaf.wording import name_list, near_names, quoted
+from bayleaf.wording import name_list, near_names, quoted, visible
 
 if TYPE_CHECKING:
     from bayleaf.data.reading_plan import ReadingPlan
@@ -129,11 +130,12 @@ def batches_of(
     *,
     as_texts: bool = False,
     plan: ReadingPlan | None = None,
+    empty: EmptyTargets | None = None,
 ) -> ArrowSource:
     """A table of Parquet or CSV files (path, glob or folder) in batches, less `drop`.
 
     Cells of CSV files stay text on request, but for those that are empty; `plan` is
-    that of training.
+    that of training. Rows whose target is `empty` are left out.
 
     OSError or ValueError if it cannot be read, or lacks a column to leave out.
     """
@@ -147,6 +149,8 @@ def batches_of(
     if drop:
         select_columns(source.schema.empty_table(), drop, data)
         source = source.without(drop)
+    if empty is not None and empty.target in source.schema.names:
+        source = replace(source, read=partial(empty.from_batches, source))
     return source
 
 
@@ -218,6 +222,61 @@ def select_columns(
     return table.select(list(names))
 
 
+@dataclass
+class EmptyTargets:
+    """Rows whose target is empty: left out of tables, counted, and reported."""
+
+    target: str | None
+    n_rows: int = 0  # of the table, those left out included
+    n_empty: int = 0
+    first: int | None = None  # line below the header
+
+    def left_out(self, rows: Any) -> Any:
+        """The next rows of a table, or batch, whose target is known."""
+        import pyarrow.compute as pc
+
+        absent = pc.is_null(rows.column(self.target), nan_is_null=True)
+        places = np.flatnonzero(absent.to_numpy(zero_copy_only=False))
+        if len(places) and self.first is None:
+            self.first = self.n_rows + int(places[0]) + 1
+        self.n_rows += rows.num_rows
+        self.n_empty += len(places)
+        return rows.filter(pc.invert(absent)) if len(places) else rows
+
+    def from_batches(self, source: ArrowSource, first: int) -> Iterator[pa.RecordBatch]:
+        """Batches of a source without the rows left out, after the `first` that stay.
+
+        ValueError after the last batch if all targets are empty.
+        """
+        from bayleaf.streams.parquet_files import after
+
+        self.n_rows = self.n_empty = 0
+        yield from after(map(self.left_out, source.read(0)), first)
+        self.check()
+
+    def check(self) -> None:
+        """Raise ValueError if all targets are empty."""
+        if self.n_rows and self.n_empty == self.n_rows:
+            raise ValueError(
+                f"the target column {quoted(self.target)} is empty in all "
+                f"{self.n_rows:,} rows; name another target, or fill in its values"
+            )
+
+    def report(self) -> None:
+        """Print how many rows were left out, if any, on standard error."""
+        if self.n_empty:
+            print(
+                f"left out {self.n_empty:,} of {self.n_rows:,} rows, whose target "
+                f"{visible(str(self.target))} is empty (the first is line "
+                f"{self.first} below the header)",
+                file=sys.stderr,
+            )
+
+    def to_dict(self) -> dict[str, int]:
+        """The number of rows left out, as plain values."""
+        return {} if self.target is None else {"n_rows_without_target": self.n_empty}
+
+
 class TrainingColumns(NamedTuple):
     """Features, and labels named after their column, row weights and a column aside."""
 
@@ -225,6 +284,7 @@ class TrainingColumns(NamedTuple):
     target: Any
     weights: NDArray[np.float64] | None
     aside: Any
+    empty: EmptyTargets
 
 
 def training_table(
@@ -239,8 +299,9 @@ def training_table(
 ) -> TrainingColumns:
     """Read a table and split off weights, a column set aside and, if any, the target.
 
-    OSError or ValueError if the file cannot be read, a named column is missing, the
-    target is dropped or has empty cells, or no feature is left.
+    Rows with an empty target are left out. OSError or ValueError if the file cannot be
+    read, a named column is missing, the target is dropped or empty in all rows, or no
+    feature is left.
     """
     if target in drop:
         raise ValueError(
@@ -251,6 +312,10 @@ def training_table(
     table = read_table(source, form, texts)
     special = [name for name in (target, *drop, weight, aside) if name is not None]
     select_columns(table, special, source)
+    empty = EmptyTargets(target)
+    if target is not None:
+        table = empty.left_out(table)
+        empty.check()
     labels = None if target is None else _labels(table, target)
     features = table.drop_columns(list(dict.fromkeys(special)))
     if not features.num_columns and target is None:
@@ -258,18 +323,13 @@ def training_table(
     if not features.num_columns:
         raise ValueError(f"{source} has no column beside the target; add features")
     kept = None if aside is None else table.column(aside).combine_chunks()
-    return TrainingColumns(features, labels, _row_weights(table, weight), kept)
+    weights = _row_weights(table, weight)
+    return TrainingColumns(features, labels, weights, kept, empty)
 
 
 def _labels(table: pa.Table, target: str) -> Any:
     """The target as a narwhals series, whose name the model then shows."""
     labels = decided_column(target, table.column(target))
-    if labels.null_count:
-        first = next(i for i, cell in enumerate(labels) if not cell.is_valid)
-        raise ValueError(
-            f"the target column {quoted(target)} is empty in {labels.null_count} rows "
-            f"(the first is line {first + 1} below the header); remove those rows"
-        )
     if pa.types.is_temporal(labels.type):
         # Text that looks like dates is read as dates; as classes it is text.
         labels = labels.cast(pa.string())

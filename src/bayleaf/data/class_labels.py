@@ -109,7 +109,8 @@ def _refuse_fractions(labels: list[Hashable]) -> None:
         if isinstance(label, numbers.Real) and label != int(label):
             raise ValueError(
                 "Unknown label type: continuous. The target holds numbers such as "
-                f"{quoted(label)}; cut it into classes first"
+                f"{quoted(label)}; learn an AveragedKDBRegressor (--model regressor), "
+                "or cut it into classes first"
             )
 
 

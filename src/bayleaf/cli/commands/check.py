@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from bayleaf.cli.display import print_file, print_json
+from bayleaf.cli.display import print_file, print_json, recommend_regressor
 from bayleaf.cli.model_options import REGRESSOR, ModelOptions
 from bayleaf.cli.options import Drop, FileFormat, Flag, Json, Table, Weight
 
@@ -48,9 +48,10 @@ def check(
 
     options = options or ModelOptions()
     known = None
-    table, labels, weights, _ = training_table(
+    table, labels, weights, _, empty = training_table(
         data, target, drop=drop, weight=weight, form=form
     )
+    empty.report()
     parts = to_columns(table)
     rows: Any
     if target is None:
@@ -67,6 +68,7 @@ def check(
         rows = TrainingTable.from_arrays(parts, labels, weights)
         variable = class_variable(table, labels, rows.classes)
         known = Target(variable, rows.class_codes)
+        recommend_regressor(rows.classes, target)
     form = form or FileFormat()
     estimator._plan = form.plan(None, is_csv=not is_parquet(data))
     rules = encoder_rules(estimator)
@@ -76,7 +78,8 @@ def check(
     if plan:
         print_file(encoder.plan.to_text())
     elif json:
-        values = {"n_rows": table.num_rows, "format": described, "note": note}
+        facts = {"n_rows": table.num_rows, "format": described, "note": note}
+        values = {**facts, **empty.to_dict()}
         print_json({**values, "columns": columns.to_dict()})
     else:
         read_with = f", read with {described}" if described else ""

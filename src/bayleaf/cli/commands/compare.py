@@ -9,12 +9,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from bayleaf.cli.display import print_file, print_json, progress
+from bayleaf.cli.display import (
+    print_file,
+    print_json,
+    progress,
+    recommend_regressor,
+)
 from bayleaf.cli.model_options import ModelOptions
 from bayleaf.cli.options import Drop, FileFormat, Flag, Loss, Table
 from bayleaf.wording import name_list, near_names, quoted, visible
 
 if TYPE_CHECKING:
+    from bayleaf.cli.table_reading import EmptyTargets
     from bayleaf.evaluation.comparison import Comparison
     from bayleaf.evaluation.cross_validation import CrossValidation
     from bayleaf.evaluation.operating_points import OperatingPoint
@@ -89,7 +95,7 @@ def compare(
     if csv not in (None, "-"):
         check_writable(csv)
     options = options or ModelOptions()
-    found = compare_models(
+    found, empty = compare_models(
         _estimators(models, options),
         data,
         target,
@@ -103,7 +109,7 @@ def compare(
     if csv == "-":
         print_file(text.removesuffix("\n"))
     elif json:
-        print_json(found.to_dict() | {"data": data, "target": target})
+        print_json(found.to_dict() | {"data": data, "target": target} | empty.to_dict())
     elif markdown:
         print_file(found.to_markdown().removesuffix("\n"))
     else:
@@ -124,11 +130,12 @@ def compare_models(
     baseline: str = "best",
     loss: str | None = None,
     positive: str | None = None,
-) -> Comparison:
+) -> tuple[Comparison, EmptyTargets]:
     """Compare estimators on a file, with progress on standard error.
 
-    OSError or ValueError if a file, a setting or the positive class, for thresholds,
-    does not fit, before models learn.
+    Reports the rows with an empty target, which are left out. OSError or ValueError if
+    a file, a setting or the positive class, for thresholds, does not fit, before models
+    learn.
     """
     from bayleaf.cli.table_reading import training_table
     from bayleaf.data.class_labels import encode_labels
@@ -142,10 +149,13 @@ def compare_models(
         raise ValueError("give --groups or --time, not both")
     aside = groups if groups is not None else time
     table = training_table(data, target, drop=split.drop, form=form, aside=aside)
+    table.empty.report()
+    classes = encode_labels(table.target)[0].tolist()
+    recommend_regressor(classes, target)
     if positive is not None:
-        positive_place(encode_labels(table.target)[0].tolist(), positive)
+        positive_place(classes, positive)
     with progress():
-        return compare_classifiers(
+        found = compare_classifiers(
             table.features,
             table.target,
             estimators,
@@ -157,6 +167,7 @@ def compare_models(
             groups=table.aside if groups is not None else None,
             cv=forward_folds(table.aside, split.folds) if time is not None else None,
         )
+    return found, table.empty
 
 
 def positive_place(classes: Sequence[Any], positive: str) -> int:

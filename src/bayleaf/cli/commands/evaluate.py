@@ -70,7 +70,7 @@ def evaluate(
             estimators, data, target, split, seed=seed, form=form, as_json=json
         )
         return 0
-    found = compare_models(
+    found, empty = compare_models(
         options.build_all(model),
         data,
         target,
@@ -92,7 +92,9 @@ def evaluate(
         return 0
     values = []
     for result in found.results:
-        values.append({**result.to_dict(), "seed": found.random_state})
+        values.append(
+            {**result.to_dict(), "seed": found.random_state, **empty.to_dict()}
+        )
         if place is not None:
             points = [point.to_dict() for point in points_of(found, result, place)]
             values[-1] |= {"positive": found.classes[place], "thresholds": points}
@@ -116,6 +118,7 @@ def _evaluate_regressors(
     from bayleaf.evaluation.regression import cross_validate_regressors
 
     table = training_table(data, target, drop=split.drop, form=form, aside=split.groups)
+    table.empty.report()
     numbers = numbers_of(f"the target column {target}", table.target.to_numpy())
     with progress():
         found = cross_validate_regressors(
@@ -128,9 +131,8 @@ def _evaluate_regressors(
             groups=None if table.aside is None else table.aside.to_pylist(),
         )
     if as_json:
-        print_json(
-            [{"model": n, **s.to_dict(), "seed": seed} for n, s in found.items()]
-        )
+        others = {"seed": seed, **table.empty.to_dict()}
+        print_json([{"model": n, **s.to_dict(), **others} for n, s in found.items()])
         return
     for name, scores in found.items():
         print(f"{name}, {scores.n_rows:,} held-out rows")

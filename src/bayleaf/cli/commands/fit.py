@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from bayleaf.cli.display import print_json, progress, report_written
+from bayleaf.cli.display import (
+    print_json,
+    progress,
+    recommend_regressor,
+    report_written,
+)
 from bayleaf.cli.model_options import ModelOptions
 from bayleaf.cli.options import Drop, FileFormat, Flag, Output, Source, Weight
 from bayleaf.wording import size_text
@@ -60,6 +65,7 @@ def fit(
     """
     from bayleaf.classifiers.shared.base import BayesianClassifier
     from bayleaf.cli.table_reading import (
+        EmptyTargets,
         batches_format,
         batches_of,
         file_format,
@@ -95,6 +101,7 @@ def fit(
     form = form or FileFormat()
     reading = form.plan(plan, is_csv=not is_parquet(data))
     described = note = ""
+    empty = EmptyTargets(target)
     with progress() as work:
         work.say(f"reading {data}")
         if from_counts:
@@ -104,7 +111,7 @@ def fit(
             parameters = estimator.get_params(deep=False)
             estimator = kind.from_counts(CountFile.open(data), **parameters)
         elif in_batches:
-            source = batches_of(data, form, drop, plan=reading)
+            source = batches_of(data, form, drop, plan=reading, empty=empty)
             described, note = batches_format(data, form)
             estimator.fit(
                 source,
@@ -120,15 +127,18 @@ def fit(
                 data, target, drop=drop, weight=weight, form=of_plan, plan=reading
             )
             described, note = file_format(table.features.schema)
+            empty = table.empty
             work.say(f"learning from {table.features.num_rows:,} rows")
             labels = () if target is None else (table.target,)
             estimator.fit(
                 table.features, *labels, sample_weight=table.weights, plan=reading
             )
         estimator.save(output)
+    empty.report()
+    recommend_regressor(getattr(estimator, "classes_", ()), target)
     summary = estimator.summary()
     if json:
-        print_json(summary.to_dict())
+        print_json(summary.to_dict() | empty.to_dict())
     else:
         for line in (described and f"read with {described}", note):
             if line:
