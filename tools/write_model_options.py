@@ -89,7 +89,8 @@ OWN_FORMS = {
     "ordered_features": (
         "ordered",
         "strs",
-        "Column of ordered categories, such as size or size=S<M<L; may be repeated.",
+        "Column of ordered categories, such as size or size=S<M<L; may be repeated. "
+        "Categories that contain < are found in the column, or written in quotes.",
     ),
     "random_state": ("seed", "int", "Seed of everything random."),
     "required_edges": (

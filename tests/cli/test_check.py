@@ -79,3 +79,28 @@ def test_fit_shows_the_same_table_first(
     options = ["--target", "disease", "--model", "tan", "-o", tmp_path / "m.json"]
     fitted = run("fit", heart, *options).out.splitlines()
     assert fitted[: len(shown)] == shown
+
+
+@pytest.mark.parametrize(
+    "order",
+    ["<1<1<=X<4<>=4", "<1 < 1<=X<4 < >=4", '"<1"<"1<=X<4"<">=4"', '"<1"<"1<=X<4"<>=4'],
+)
+def test_ordered_categories_may_contain_the_sign_between_them(
+    run: Callable[..., Any], tmp_path: Path, order: str
+) -> None:
+    path = tmp_path / "t.csv"
+    levels = ["1<=X<4", ">=4", "<1"]
+    path.write_text("x,y\n" + "".join(f"{levels[i % 3]},{i % 3}\n" for i in range(90)))
+    done = run("check", path, "--target", "y", "--ordered", f"x={order}", "--json")
+    (column,) = json.loads(done.out)["columns"]
+    assert column["read_as"] == "ordered"
+    assert (column["states"][0], column["states"][-1]) == ("<= <1", "> 1<=X<4")
+
+
+@pytest.mark.parametrize("order", ["=", "=a", "=<<", "= < "])
+def test_an_order_without_categories_is_refused(
+    run: Callable[..., Any], heart: Path, order: str
+) -> None:
+    done = run("check", heart, "--ordered", f"sex{order}")
+    assert done.code == 2
+    assert "should have the form column=least<next<greatest" in done.err

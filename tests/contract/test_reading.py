@@ -472,6 +472,28 @@ def test_values_unseen_in_training_go_to_the_other_values() -> None:
 
 
 @pytest.mark.parametrize(
+    ("order", "levels"),
+    [
+        ("S < M<L", ["S", "M", "L"]),
+        ("unemployed<<1<1<=X<4<>=4", ["unemployed", "<1", "1<=X<4", ">=4"]),
+        ("unemployed < <1 < 1<=X<4 < >=4", ["unemployed", "<1", "1<=X<4", ">=4"]),
+        ("1<2<3<X<4", ["1", "2", "3<X<4"]),
+        # The second is in no row.
+        ("<0<0<<1", ["<0", "0", "<1"]),
+    ],
+)
+def test_categories_of_an_order_in_a_text_may_contain_its_sign(
+    order: str, levels: list[str], tmp_path: Path
+) -> None:
+    cells = cycle(*(level for level in levels if level != "0"))
+    frame = pd.DataFrame({"x": cells, "plain": cycle("u", "v")})
+    model = fitted(frame, ordered_features={"x": order})
+    assert model.encoder_.domain[0].categories == tuple(levels)
+    model.save(tmp_path / "m.json")
+    assert load(tmp_path / "m.json").encoder_.domain == model.encoder_.domain
+
+
+@pytest.mark.parametrize(
     ("options", "cells", "message"),
     [
         (
@@ -488,6 +510,16 @@ def test_values_unseen_in_training_go_to_the_other_values() -> None:
             "must list the categories",
         ),
         ({"ordered_features": "x"}, cycle("a", "b"), "must be a mapping"),
+        ({"ordered_features": {"x": "a<c"}}, cycle("a", "b"), "holds 'b', which its"),
+        ({"ordered_features": {"x": "a<b<a"}}, cycle("a", "b"), "or one twice"),
+        ({"ordered_features": {"x": "a<<b"}}, cycle("a", "b"), "an empty category"),
+        ({"ordered_features": {"x": "a<b"}}, cycle("<1", "b"), "not contain '<1'"),
+        (
+            {"ordered_features": {"x": "<".join("1" * 9)}},
+            cycle("1<1", "1<1<1", "1"),
+            "in exactly one way",
+        ),
+        ({"ordered_features": {"x": "1<2<3<4"}}, cycle("1<2", "3", "4<1"), "in exa"),
     ],
 )
 def test_what_is_refused(

@@ -7,6 +7,7 @@ line is read without them.
 
 from __future__ import annotations
 
+import csv
 import json
 from collections.abc import Callable, Sequence
 from contextvars import ContextVar
@@ -186,21 +187,28 @@ def _model_size(text: str) -> int:
     return size_in_bytes(text, "--max-model-size")
 
 
-def _orders(texts: Sequence[str]) -> dict[str, list[Any]]:
-    """Orders of categories from texts such as size=S<M<L, or size alone."""
+def _orders(texts: Sequence[str]) -> dict[str, list[Any] | str]:
+    """Orders of categories from texts such as size=S<M<L, or size alone.
+
+    An order of texts is taken apart by its column's values, which may contain ``<``,
+    unless they are in quotes.
+    """
     from bayleaf.data.text_forms import read_numbers
 
-    orders: dict[str, list[Any]] = {}
+    orders: dict[str, list[Any] | str] = {}
     for text in texts:
         name, given, order = text.partition("=")
-        parts = [part.strip() for part in order.split("<")] if given else []
-        if not all(parts) or len(parts) == 1:
+        (parts,) = csv.reader([order], delimiter="<", skipinitialspace=True)
+        parts = [part.strip() for part in parts]
+        is_quoted = '"' in order
+        if given and (len(parts) < 2 or not order.strip("< ")):
             raise ValueError(
                 "--ordered should have the form column=least<next<greatest, got "
                 f"{quoted(text)}"
             )
-        numbers = read_numbers(parts)
-        orders[name.strip()] = parts if numbers is None else list(numbers)
+        numbers = read_numbers(parts) if all(parts) else None
+        own = parts if is_quoted else order
+        orders[name.strip()] = (own if numbers is None else list(numbers)) or []
     return orders
 
 

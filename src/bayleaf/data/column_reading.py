@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
@@ -63,7 +63,7 @@ class EncoderRules:
     by default integer columns of at most ten distinct values are nominal. "marginalize"
     leaves missing cells open. An identifier is a nominal column of which more than 90 %
     of at least 30 present values are distinct. An empty order is that of the values
-    themselves.
+    themselves; one of a single text has ``<`` between categories, which may contain it.
     """
 
     categorical_features: tuple[Name | bool, ...] | None = None
@@ -246,6 +246,8 @@ _WANTED = {
     "duration": "a time",
 }
 _INFINITE = ("inf", "infinity")
+# Ways to take apart an order, in a text, of categories that contain its separator.
+_MOST_WAYS = 1000
 
 
 class CellError(ValueError):
@@ -388,10 +390,11 @@ def _read_times(
     return Read(reading, reading.read(column)[0], numeric)
 
 
-def with_order(column: Column, order: Collection[object]) -> ValueColumn:
+def with_order(column: Column, order: Sequence[Hashable]) -> ValueColumn:
     """A column as categories in a given order, or by value if the order is empty.
 
-    ValueError if it has a value that the order lacks; TypeError if it has dates.
+    ValueError if it has a value that the order lacks, or if a text can be several
+    orders; TypeError if it has dates.
     """
     if isinstance(column, TimeColumn):
         raise TypeError(
@@ -400,6 +403,8 @@ def with_order(column: Column, order: Collection[object]) -> ValueColumn:
         )
     values = column.distinct()
     used = {values.values[i] for i in np.unique(values.indices) if i >= 0}
+    if len(order) == 1 and isinstance(order[0], str) and "<" in order[0]:
+        order = _order_in_text(column.name, order[0], used)
     wanted = list(order) or sorted(used, key=lambda v: (isinstance(v, str), v))
     place = {value: i for i, value in enumerate(wanted)}
     absent = [value for value in used if value not in place]
@@ -410,6 +415,43 @@ def with_order(column: Column, order: Collection[object]) -> ValueColumn:
         )
     table = np.array([*(place.get(v, -1) for v in values.values), -1], dtype=np.int32)
     return replace(values, indices=table[values.indices], values=wanted, ordered=True)
+
+
+def _order_in_text(name: Name, text: str, used: set[Hashable]) -> list[Hashable]:
+    """The order that a text with ``<`` between categories contains.
+
+    Where a used value contains ``<`` itself, the text is taken apart so that it has
+    every used value once. ValueError if there are several ways.
+    """
+    pieces = [piece.strip() for piece in text.split("<")]
+    by_text = {"<".join(p.strip() for p in str(v).split("<")): v for v in used}
+    joined = [written for written in by_text if "<" in written]
+    longest = max((written.count("<") + 1 for written in joined), default=1)
+    # Ways to take apart the pieces up to a place, all of them without a repetition.
+    ways: list[set[tuple[str, ...]]] = [{()}]
+    for end in range(1, len(pieces) + 1):
+        ways.append(set())
+        for start in range(max(0, end - longest), end):
+            level = "<".join(pieces[start:end])
+            if level and (end - start == 1 or level in by_text):
+                ways[-1] |= {(*w, level) for w in ways[start] if level not in w}
+        if len(ways[-1]) > _MOST_WAYS:
+            ways = [set()]
+            break
+    found = [way for way in ways[-1] if by_text.keys() <= set(way)]
+    if joined and len(found) != 1:
+        raise ValueError(
+            f"the order {quoted(text)} of column {quoted(name)} in ordered_features "
+            f"does not contain {quoted(joined[0])} and its other categories in exactly "
+            'one way; list them, on the command line in quotes as in "<1"<"1<2"<"2"'
+        )
+    if not joined and (not all(pieces) or len(set(pieces)) < len(pieces)):
+        raise ValueError(
+            f"the order {quoted(text)} of column {quoted(name)} in ordered_features "
+            "has an empty category, or one twice"
+        )
+    levels = found[0] if found else pieces
+    return [by_text.get(level, level) for level in levels]
 
 
 def _numbers(column: NumberColumn) -> tuple[NumberColumn, int, int]:

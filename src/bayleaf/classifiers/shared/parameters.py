@@ -144,6 +144,8 @@ def _orders(declared: Any) -> tuple[tuple[Name, tuple[Hashable, ...]], ...]:
         return ()
     if isinstance(declared, Mapping):
         for name, order in declared.items():
+            if isinstance(order, str) and "<" in order:
+                continue
             if isinstance(order, str) or not hasattr(order, "__iter__"):
                 raise TypeError(
                     f"ordered_features must list the categories of {quoted(name)}, "
@@ -153,7 +155,10 @@ def _orders(declared: Any) -> tuple[tuple[Name, tuple[Hashable, ...]], ...]:
                 raise ValueError(
                     f"ordered_features lists a category of {quoted(name)} twice"
                 )
-        return tuple((name, tuple(order)) for name, order in declared.items())
+        return tuple(
+            (name, (order,) if isinstance(order, str) else tuple(order))
+            for name, order in declared.items()
+        )
     if isinstance(declared, str) or not hasattr(declared, "__iter__"):
         raise TypeError(
             "ordered_features must be a mapping from columns to their categories in "
