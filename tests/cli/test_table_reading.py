@@ -14,7 +14,9 @@ import pyarrow.csv as pa_csv
 import pyarrow.parquet as pa_parquet
 import pytest
 
+from bayleaf import NaiveBayesClassifier
 from bayleaf.cli.table_reading import dictionary_codes
+from bayleaf.evaluation import cross_validate
 from bayleaf.predictions.prediction_files import number_array, text_array
 from offenders import check_each
 
@@ -171,3 +173,37 @@ def test_rows_with_an_empty_target_are_not_scored(
         assert counted["n_rows_without_target"] == 3 * (len(found) == 1)
     assert found[0][:2] == found[1][:2]
     assert [n_notes for *_, n_notes in found] == [1, 0]
+
+
+def test_evaluations_weigh_rows_and_say_so(
+    run: Callable[..., Any], tmp_path: Path
+) -> None:
+    path = tmp_path / "w.csv"
+    rng = np.random.default_rng(0)
+    y, w = rng.integers(0, 2, 90), rng.integers(0, 4, 90)
+    a = (y + (rng.random(90) < 0.3)) % 2
+    rows = zip(a.tolist(), y.tolist(), w.tolist(), strict=True)
+    path.write_text("a,y,w\n" + "".join(f"x{a},y{y},{w}\n" for a, y, w in rows))
+    words = (path, "--target", "y", "--weight", "w")
+    (found,) = cross_validate(
+        {"nb": NaiveBayesClassifier()}, a[:, None].astype(str), y, sample_weight=w
+    )
+    (one,) = json.loads(run("evaluate", *words, "--model", "nb", "--json").out)
+    assert one["accuracy"]["mean"] == pytest.approx(found.mean("accuracy"))
+    assert one["log_loss"]["mean"] == pytest.approx(found.mean("log_loss"))
+    assert one["weight"] == "w"
+    both = json.loads(run("compare", *words, "--models", "nb,tan", "--json").out)
+    assert both["models"][0]["accuracy"] == one["accuracy"]
+    assert (both["weight"], both["is_weighted"]) == ("w", True)
+    assert both["n_rows"] == np.count_nonzero(w)
+    sentence = "rows count by their weights, in fits and in scores"
+    assert sentence in run("evaluate", *words, "--model", "nb").out
+    assert sentence not in run("evaluate", *words[:3], "--model", "nb").out
+    price = tmp_path / "price.csv"
+    price.write_text(
+        "a,y,w\n" + "".join(f"{i % 7},{i % 11}.5,{i % 3}\n" for i in range(60))
+    )
+    words = (price, "--target", "y", "--weight", "w", "--model", "regressor")
+    assert (
+        "by weight in fits and in scores" in run("evaluate", *words, "--folds", 3).out
+    )

@@ -169,3 +169,63 @@ def test_an_unknown_score_is_refused_with_its_neighbours() -> None:
     [result] = cross_validate({"odd": Odd()}, X, Y, n_folds=2)
     with pytest.raises(ValueError, match="no score 'auc'; did you mean roc_auc"):
         result.mean("auc")
+
+
+def _weighted_table() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(5)
+    y = rng.integers(0, 2, 120)
+    X = np.stack([(y + rng.integers(0, 2, 120)) % 3, rng.integers(0, 4, 120)], axis=1)
+    return X, y, rng.integers(0, 3, 120)
+
+
+def test_weights_count_in_fits_and_in_scores_as_repeated_rows() -> None:
+    X, y, weights = _weighted_table()
+    fold = np.arange(120) % 4
+    splits = [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(4)]
+    rows = np.repeat(np.arange(120), weights)
+    copies = [
+        (np.flatnonzero(fold[rows] != k), np.flatnonzero(fold[rows] == k))
+        for k in range(4)
+    ]
+    models = {"nb": NaiveBayesClassifier()}
+    (found,) = cross_validate(models, X, y, cv=splits, sample_weight=weights)
+    (expected,) = cross_validate(models, X[rows], y[rows], cv=copies)
+    for score in ("accuracy", "balanced_accuracy", "log_loss", "brier", "roc_auc"):
+        assert found.mean(score) == pytest.approx(expected.mean(score), rel=1e-12)
+    assert found.pooled_calibration_error == pytest.approx(
+        expected.pooled_calibration_error, rel=1e-9
+    )
+
+
+def test_rows_and_classes_of_weight_zero_are_left_out() -> None:
+    X, y, weights = _weighted_table()
+    y = np.where(np.arange(120) == np.argmin(weights), 7, y)
+    groups = np.arange(120) // 2
+    kept = np.flatnonzero(weights)
+    models = {"nb": NaiveBayesClassifier()}
+    for own in (None, groups):
+        (found,) = cross_validate(
+            models, X, y, n_folds=4, groups=own, sample_weight=weights
+        )
+        (expected,) = cross_validate(
+            models,
+            X[kept],
+            y[kept],
+            n_folds=4,
+            groups=None if own is None else own[kept],
+            sample_weight=weights[kept],
+        )
+        assert found.folds == expected.folds
+        np.testing.assert_array_equal(found.held_out.rows, kept[expected.held_out.rows])
+
+
+def test_weights_that_cannot_be_used_are_refused() -> None:
+    X, y, _ = _weighted_table()
+    models = {"nb": NaiveBayesClassifier()}
+    with pytest.raises(ValueError, match="zero for every row"):
+        cross_validate(models, X, y, sample_weight=np.zeros(120))
+    with pytest.raises(ValueError, match=r"must have shape \(120,\)"):
+        cross_validate(models, X, y, sample_weight=np.ones(3))
+    halves = [(np.arange(60), np.arange(60, 120))]
+    with pytest.raises(ValueError, match="every row has the weight zero"):
+        cross_validate(models, X, y, cv=halves, sample_weight=np.arange(120) < 60)

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import asdict
+
 import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
@@ -69,3 +71,16 @@ def test_costs_are_those_of_the_cheapest_prediction() -> None:
     assert mean_cost(np.array([1, 0, 0]), proba, loss) == pytest.approx((5 + 1) / 3)
     found = score_predictions(np.array([1, 0, 0]), np.zeros(3, int), proba, loss)
     assert found.cost == pytest.approx(2.0)
+
+
+def test_a_row_of_weight_two_scores_as_two_rows() -> None:
+    rng = np.random.default_rng(3)
+    truth, proba = rng.integers(0, 3, 80), rng.dirichlet([1, 1, 1], 80).round(1)
+    chosen, loss = rng.integers(0, 3, 80), 1.0 - np.eye(3)
+    weights = rng.integers(1, 4, 80)
+    rows = np.repeat(np.arange(80), weights)
+    found = score_predictions(truth, chosen, proba, loss, weights.astype(float))
+    expected = score_predictions(truth[rows], chosen[rows], proba[rows], loss)
+    for name, value in asdict(expected).items():
+        if name != "n_clipped":
+            assert getattr(found, name) == pytest.approx(value, rel=1e-12), name

@@ -137,3 +137,18 @@ def test_more_classes_and_lone_classes_have_no_thresholds() -> None:
 def test_a_positive_class_beside_the_two_is_refused() -> None:
     with pytest.raises(ValueError, match="positive must be 0 or 1, got 2"):
         operating_points(TRUTH, PROBA, positive=2)
+
+
+def test_a_row_of_weight_two_counts_as_two_rows() -> None:
+    rng = np.random.default_rng(4)
+    truth, first = rng.integers(0, 2, 60), rng.random(60)
+    proba, weights = np.column_stack([first, 1 - first]), rng.integers(1, 4, 60)
+    rows = np.repeat(np.arange(60), weights)
+    loss = np.array([[0.0, 4.0], [1.0, 0.0]])
+    found = operating_points(truth, proba, loss=loss, weights=weights.astype(float))
+    expected = operating_points(truth[rows], proba[rows], loss=loss)
+    for one, other in zip(found, expected, strict=True):
+        assert one.sensitivity == pytest.approx(other.sensitivity)
+        assert one.specificity == pytest.approx(other.specificity)
+        assert one.precision == pytest.approx(other.precision)
+        assert one.cost == pytest.approx(other.cost)

@@ -63,3 +63,28 @@ def test_a_wrong_number_of_folds_is_refused(n_folds: int) -> None:
         cross_validate_regressors(
             {"even": Always()}, target[:, None], target, n_folds=n_folds
         )
+
+
+def test_a_row_of_weight_two_scores_as_two_rows_and_one_of_zero_as_none() -> None:
+    rng = np.random.default_rng(2)
+    target, weights = rng.random(40), rng.integers(0, 3, 40)
+    rows = np.repeat(np.arange(40), weights)
+
+    class Weighable(Always):
+        def fit(
+            self, X: np.ndarray, y: np.ndarray, sample_weight: np.ndarray | None = None
+        ) -> Weighable:
+            super().fit(X, y)
+            assert sample_weight is None or sample_weight.min() > 0
+            return self
+
+    found, expected = (
+        cross_validate_regressors(
+            {"even": Weighable()}, y[:, None], y, n_folds=4, sample_weight=own
+        )["even"]
+        for y, own in ((target, weights), (target[rows], None))
+    )
+    assert found.n_rows == np.count_nonzero(weights)
+    for name, value in expected.to_dict().items():
+        if name != "n_rows":
+            assert found.to_dict()[name] == pytest.approx(value, rel=1e-12), name

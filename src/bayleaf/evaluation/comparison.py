@@ -13,10 +13,10 @@ from rich.table import Table as RichTable
 
 from bayleaf.classifiers import CLASSIFIERS
 from bayleaf.classifiers.shared.parameters import checked_loss
-from bayleaf.data.class_labels import encode_labels
 from bayleaf.evaluation.cross_validation import (
     CrossValidation,
     cross_validate,
+    weighted_labels,
 )
 from bayleaf.evaluation.folds import deal_folds
 from bayleaf.evaluation.metrics import SCORES, ScoreColumn
@@ -63,6 +63,8 @@ class Comparison(
         the one with the best mean.
     loss : ndarray of shape (n_classes, n_classes), optional
         Cost of each prediction (rows) where a class (columns) is true.
+    is_weighted : bool, default=False
+        Whether rows have weights, in fits and in scores.
     """
 
     results: tuple[CrossValidation, ...]
@@ -73,6 +75,7 @@ class Comparison(
     random_state: int
     baseline: str = BEST
     loss: Floats | None = None
+    is_weighted: bool = False
 
     def __getitem__(self, name: str) -> CrossValidation:
         """The scores of one classifier."""
@@ -186,6 +189,8 @@ class Comparison(
                 f"AUC: {without} of {n_folds} folds hold all or none of the rows of "
                 "some class; their mean leaves that class out"
             )
+        if self.is_weighted:
+            lines.append("rows count by their weights, in fits and in scores")
         if self.loss is not None:
             lines.append("cost/row: mean cost of predicting for least expected cost")
         if self.threshold is not None:
@@ -360,6 +365,7 @@ def compare(
     groups: Any = None,
     cv: Any = None,
     verbose: int = 0,
+    sample_weight: Any = None,
 ) -> Comparison:
     """Compare classifiers on the same folds, stratified and shuffled by default.
 
@@ -392,6 +398,8 @@ def compare(
         Deals the rows in the place of stratified, shuffled folds.
     verbose : int, default=0
         Above zero, standard error shows the fold, the share done and the time left.
+    sample_weight : array-like of shape (n_rows,), optional
+        Weights of rows, in fits and in scores; rows of weight zero are left out.
 
     Returns
     -------
@@ -400,7 +408,7 @@ def compare(
     Raises
     ------
     ValueError
-        If a model, the baseline, the loss or the folds do not fit.
+        If a model, the baseline, the loss, the weights or the folds do not fit.
     TypeError
         If a model is neither a name nor a classifier with probabilities.
 
@@ -419,7 +427,7 @@ def compare(
             f"{quoted(baseline)}; "
             f"{near_names(baseline, estimators)}"
         )
-    classes, codes = encode_labels(y)
+    classes, codes, weights = weighted_labels(y, sample_weight)
     costs = checked_loss(
         loss.for_classes(classes) if isinstance(loss, LossMatrix) else loss, classes
     )
@@ -440,16 +448,18 @@ def compare(
         groups=groups if cv is None else None,
         cv=cv,
         verbose=verbose,
+        sample_weight=weights,
     )
     return Comparison(
         tuple(results),
         tuple(classes.tolist()),
-        len(codes),
+        int((codes >= 0).sum()),
         n_folds,
         n_repeats,
         random_state,
         baseline,
         costs,
+        weights is not None,
     )
 
 

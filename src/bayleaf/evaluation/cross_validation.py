@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
+from bayleaf.classifiers.shared.training import row_weights
 from bayleaf.data.class_labels import encode_labels
 from bayleaf.data.tables.frames import take_rows
 from bayleaf.evaluation.folds import (
@@ -50,6 +51,7 @@ def cross_validate(
     groups: Any = None,
     cv: Any = None,
     verbose: int = 0,
+    sample_weight: Any = None,
 ) -> list[CrossValidation]:
     """Score classifiers on the same folds, stratified and shuffled by default.
 
@@ -77,6 +79,8 @@ def cross_validate(
         As for `bayleaf.evaluation.folds.deal_folds`.
     verbose : int, default=0
         Above zero, standard error shows the fold, the share done and the time left.
+    sample_weight : array-like of shape (n_rows,), optional
+        Weights of rows, in fits and in scores; rows of weight zero are left out.
 
     Returns
     -------
@@ -87,8 +91,8 @@ def cross_validate(
     ------
     ValueError
         If the target has one class only or another number of rows than the features,
-        there are fewer rows than folds, or a classifier cannot learn from the table
-        or predicts no classes of the target (naming it).
+        weights cannot be used, there are fewer rows than folds, or a classifier cannot
+        learn from the table or predicts no classes of the target (naming it).
     TypeError
         If the features are no table, a number is not whole, or a classifier predicts
         no probabilities.
@@ -96,10 +100,10 @@ def cross_validate(
     _check_whole_numbers(
         n_folds=n_folds, n_repeats=n_repeats, random_state=random_state
     )
-    classes, truth = encode_labels(y)
-    check_classes(classes, truth)
+    classes, truth, weights = weighted_labels(y, sample_weight)
+    check_classes(classes, truth[truth >= 0])
     if cv is None:
-        check_folds(truth, n_folds, n_repeats)
+        check_folds(truth[truth >= 0], n_folds, n_repeats)
     table = _checked_table(X, len(truth))
     if not 0 <= random_state <= _LARGEST_SEED - n_repeats:
         raise ValueError(
@@ -107,12 +111,29 @@ def cross_validate(
             f"{random_state}"
         )
     splits = deal_folds(truth, n_folds, n_repeats, random_state, groups=groups, cv=cv)
-    task = _Task(table, classes, truth, splits, loss)
+    task = _Task(table, classes, truth, splits, loss, weights)
     validate = partial(_run_fold, task)
     return [
         _validation(name, folds, task)
         for name, folds in validate_each(estimators, splits, validate, verbose)
     ]
+
+
+def weighted_labels(
+    y: Any, sample_weight: Any
+) -> tuple[NDArray[Any], Rows, Floats | None]:
+    """Classes, the class index of each row, and weights, None where there are none.
+
+    Rows of weight zero have the index -1, and classes of only such rows do not count.
+    """
+    classes, truth = encode_labels(y)
+    if sample_weight is None:
+        return classes, truth, None
+    weights = row_weights(sample_weight, len(truth))
+    used = np.unique(truth[weights > 0])
+    index = np.full(len(classes), -1, dtype=np.intp)
+    index[used] = np.arange(len(used))
+    return classes[used], np.where(weights > 0, index[truth], -1), weights
 
 
 def held_out_probabilities(
@@ -150,6 +171,11 @@ class _Task(NamedTuple):
     truth: Rows
     splits: list[tuple[Rows, Rows]]
     loss: Floats | None
+    weights: Floats | None
+
+    def weights_of(self, rows: Rows) -> Floats | None:
+        """The weights of some rows, if there are any."""
+        return None if self.weights is None else self.weights[rows]
 
 
 class _Fold(NamedTuple):
@@ -206,7 +232,7 @@ def _validation(name: str, folds: Sequence[_Fold], task: _Task) -> CrossValidati
         float(np.mean([fold.predict_seconds for fold in folds])),
         _mean([fold.n_parameters for fold in folds]),
         _mean([fold.n_arcs for fold in folds]),
-        HeldOut(rows, task.truth[rows], proba),
+        HeldOut(rows, task.truth[rows], proba, task.weights_of(rows)),
     )
 
 
@@ -215,9 +241,12 @@ def _run_fold(task: _Task, name: str, estimator: Any, train: Rows, test: Rows) -
     labels = task.classes[task.truth[train]]
     training, held_out = take_rows(task.X, train), take_rows(task.X, test)
     model = clone(estimator)
+    weights = task.weights_of(train)
+    # Any classifier may take part, and not all take weights.
+    weighted = {} if weights is None else {"sample_weight": weights}
     start = time.perf_counter()
     try:
-        model.fit(training, labels)
+        model.fit(training, labels, **weighted)
     except (ValueError, TypeError) as error:
         raise ValueError(f"{name} cannot learn from this table: {error}") from error
     middle = time.perf_counter()
@@ -247,7 +276,9 @@ def _run_fold(task: _Task, name: str, estimator: Any, train: Rows, test: Rows) -
     # Not every model has arcs to show.
     edges = getattr(model, "edges_", None)
     return _Fold(
-        score_predictions(task.truth[test], chosen, proba, task.loss),
+        score_predictions(
+            task.truth[test], chosen, proba, task.loss, task.weights_of(test)
+        ),
         proba,
         middle - start,
         end - middle,
@@ -311,11 +342,14 @@ class HeldOut:
         True class indices.
     proba : ndarray of shape (n_predictions, n_classes)
         Predicted probabilities.
+    weights : ndarray of shape (n_predictions,), optional
+        Weights of the rows, all above zero; None if they count alike.
     """
 
     rows: NDArray[np.intp]
     truth: NDArray[np.intp]
     proba: Floats
+    weights: Floats | None = None
 
     __repr__ = brief_fields
 
@@ -403,7 +437,8 @@ class CrossValidation(
         A fold of few rows has bins of few rows, whose chance differences add up; this
         is the steadier figure, and the one that tables show.
         """
-        return expected_calibration_error(self.held_out.truth, self.held_out.proba)
+        found = self.held_out
+        return expected_calibration_error(found.truth, found.proba, found.weights)
 
     def to_dict(self) -> dict[str, Any]:
         """Means, standard deviations and folds as plain values."""

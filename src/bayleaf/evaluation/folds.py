@@ -38,14 +38,16 @@ def deal_folds(
 ) -> list[Split]:
     """Training and test rows of each fold, repeat after repeat.
 
-    `truth` (n_rows,) class indices; `groups` (n_rows,), whose rows, as those of one
-    patient, stay together; `cv`, a splitter of scikit-learn or (training, test) rows,
-    replaces stratified, shuffled folds. ValueError for unfit or too few groups, or
-    unknown rows from `cv`.
+    `truth` (n_rows,) class indices, -1 for rows that no fold has; `groups` (n_rows,),
+    whose rows, as those of one patient, stay together; `cv`, a splitter of scikit-learn
+    or (training, test) rows, replaces stratified, shuffled folds. ValueError for unfit
+    or too few groups, or unknown rows from `cv`.
     """
     labels = None if groups is None else _group_numbers(groups, len(truth), n_folds)
     if cv is not None:
         return _given(cv, truth, labels)
+    kept = np.flatnonzero(truth >= 0)
+    labels = None if labels is None else labels[kept]
     dealers = (StratifiedKFold, StratifiedGroupKFold)
     splits: list[Split] = []
     for repeat in range(n_repeats):
@@ -55,7 +57,8 @@ def deal_folds(
         with warnings.catch_warnings():
             # A class with fewer rows than folds is scored where it occurs.
             warnings.filterwarnings("ignore", message="The least populated class")
-            splits += list(dealer.split(np.zeros(len(truth)), truth, labels))
+            dealt = dealer.split(np.zeros(len(kept)), truth[kept], labels)
+            splits += [(kept[train], kept[test]) for train, test in dealt]
     return splits
 
 
@@ -205,4 +208,10 @@ def _given(cv: Any, truth: Rows, groups: Rows | None) -> list[Split]:
             )
     if not splits:
         raise ValueError("cv gives no folds")
-    return [(train.astype(np.intp), test.astype(np.intp)) for train, test in splits]
+    train_rows, test_rows = (
+        [rows[truth[rows] >= 0].astype(np.intp) for rows in part]
+        for part in zip(*splits, strict=True)
+    )
+    if not all(map(len, (*train_rows, *test_rows))):
+        raise ValueError("cv gives a part in which every row has the weight zero")
+    return list(zip(train_rows, test_rows, strict=True))

@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import rankdata
 from sklearn.metrics import recall_score
 
 # Probabilities below this count as this in the log-loss.
@@ -62,28 +61,37 @@ def score_predictions(
     chosen: NDArray[np.intp],
     proba: NDArray[np.float64],
     loss: NDArray[np.float64] | None = None,
+    weights: NDArray[np.float64] | None = None,
 ) -> Scores:
     """Score held-out rows: `truth` and `chosen` (n_rows,), `proba` (n_rows, n_classes).
 
-    Rows of `loss` (n_classes, n_classes) are predictions, columns true classes.
+    Rows of `loss` (n_classes, n_classes) are predictions, columns true classes. With
+    positive `weights` (n_rows,) a row of weight two scores as two rows.
     """
     of_truth, squared = truth_scores(truth, proba)
-    areas = roc_areas(truth, proba)
+    areas = roc_areas(truth, proba, weights)
     defined = areas[~np.isnan(areas)]
     return Scores(
-        accuracy=float(np.mean(chosen == truth)),
+        accuracy=float(np.average(chosen == truth, weights=weights)),
         balanced_accuracy=float(
             recall_score(
-                truth, chosen, labels=np.unique(truth), average="macro", zero_division=0
+                truth,
+                chosen,
+                labels=np.unique(truth),
+                average="macro",
+                zero_division=0,
+                sample_weight=weights,
             )
         ),
-        log_loss=float(-np.log(np.maximum(of_truth, SMALLEST)).mean()),
-        brier=float(squared.mean()),
+        log_loss=-float(
+            np.average(np.log(np.maximum(of_truth, SMALLEST)), weights=weights)
+        ),
+        brier=float(np.average(squared, weights=weights)),
         roc_auc=float(defined.mean()) if len(defined) else None,
-        calibration_error=expected_calibration_error(truth, proba),
+        calibration_error=expected_calibration_error(truth, proba, weights),
         n_clipped=int((of_truth < SMALLEST).sum()),
         n_classes_without_auc=len(areas) - len(defined),
-        cost=None if loss is None else mean_cost(truth, proba, loss),
+        cost=None if loss is None else mean_cost(truth, proba, loss, weights),
     )
 
 
@@ -96,39 +104,47 @@ def truth_scores(
 
 
 def roc_areas(
-    truth: NDArray[np.intp], proba: NDArray[np.float64]
+    truth: NDArray[np.intp],
+    proba: NDArray[np.float64],
+    weights: NDArray[np.float64] | None = None,
 ) -> NDArray[np.float64]:
     """Area under the ROC curve of each class against all others, (n_classes,).
 
     The share of pairs of a row of the class and another row in which the former has the
-    larger probability, ties counted half (Hanley & McNeil 1982). NaN for a class that
-    all rows or none have. `truth` (n_rows,), `proba` (n_rows, n_classes).
+    larger probability, ties counted half (Hanley & McNeil 1982), and each by the
+    product of the rows' weights. NaN for a class that all rows or none have. `truth`
+    and `weights` (n_rows,), `proba` (n_rows, n_classes).
     """
+    weights = np.ones(len(truth)) if weights is None else weights
     areas = np.full(proba.shape[1], np.nan)
     for label in range(proba.shape[1]):
-        own = truth == label
-        n_own = int(own.sum())
-        n_pairs = n_own * (len(truth) - n_own)
-        if n_pairs:
-            above = rankdata(proba[:, label])[own].sum() - n_own * (n_own + 1) / 2
-            areas[label] = above / n_pairs
+        is_own = truth == label
+        if is_own.any() and not is_own.all():
+            places = np.unique(proba[:, label], return_inverse=True)[1]
+            own = np.bincount(places, weights * is_own)
+            other = np.bincount(places, weights * ~is_own)
+            below = np.cumsum(other) - other / 2
+            areas[label] = (own * below).sum() / (own.sum() * other.sum())
     return areas
 
 
 def expected_calibration_error(
-    truth: NDArray[np.intp], proba: NDArray[np.float64]
+    truth: NDArray[np.intp],
+    proba: NDArray[np.float64],
+    weights: NDArray[np.float64] | None = None,
 ) -> float:
     """How far the probability of the most probable class is from its accuracy.
 
     Rows are put into 15 bins of equal width by that probability, each with its upper
     end; the absolute differences of mean probability and accuracy are averaged by the
     bins' rows (Naeini et al. 2015; Guo et al. 2017, section 2). `truth` (n_rows,) class
-    indices, `proba` (n_rows, n_classes).
+    indices, `proba` (n_rows, n_classes), `weights` (n_rows,) of the rows.
     """
+    weights = np.ones(len(truth)) if weights is None else weights
     confidence, right, bins = binned_by_confidence(truth, proba)
     # Rows times the difference in a bin is the difference of the bin's sums.
-    gaps = np.bincount(bins, weights=confidence - right)
-    return float(np.abs(gaps).sum() / len(truth))
+    gaps = np.bincount(bins, weights=(confidence - right) * weights)
+    return float(np.abs(gaps).sum() / weights.sum())
 
 
 def binned_by_confidence(
@@ -152,7 +168,11 @@ def least_cost(
 
 
 def mean_cost(
-    truth: NDArray[np.intp], proba: NDArray[np.float64], loss: NDArray[np.float64]
+    truth: NDArray[np.intp],
+    proba: NDArray[np.float64],
+    loss: NDArray[np.float64],
+    weights: NDArray[np.float64] | None = None,
 ) -> float:
     """Mean cost a row if the class of least expected cost is predicted."""
-    return float(loss[least_cost(proba, loss), truth].mean())
+    costs = loss[least_cost(proba, loss), truth]
+    return float(np.average(costs, weights=weights))

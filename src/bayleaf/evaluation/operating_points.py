@@ -228,6 +228,7 @@ def operating_points(
     loss: Floats | None = None,
     positive: int = 1,
     thresholds: Sequence[float] | None = None,
+    weights: Floats | None = None,
 ) -> list[OperatingPoint]:
     """Sensitivity, specificity, precision and cost at several thresholds.
 
@@ -243,6 +244,8 @@ def operating_points(
         Which class is the positive one.
     thresholds : sequence of float, optional
         By default 0.1, 0.2 .. 0.9 and the one that the loss implies.
+    weights : ndarray of shape (n_rows,), optional
+        Positive weights of the rows, in shares and costs.
 
     Returns
     -------
@@ -268,8 +271,9 @@ def operating_points(
         # A usual threshold that differs by rounding alone is the same line.
         chosen = {t for t in chosen if not math.isclose(t, implied)} | {implied}
     actual = truth == positive
+    own = np.ones(len(truth)) if weights is None else weights
     return [
-        _point(threshold, actual, proba[:, positive], loss, positive)
+        _point(threshold, actual, proba[:, positive], loss, positive, own)
         for threshold in sorted(chosen)
     ]
 
@@ -280,25 +284,28 @@ def _point(
     proba: Floats,
     loss: Floats | None,
     positive: int,
+    weights: Floats,
 ) -> OperatingPoint:
-    """The rows on either side of one threshold, counted."""
+    """The rows on either side of one threshold, counted by weight."""
     predicted = proba > threshold
-    n_positive, n_actual = int(predicted.sum()), int(actual.sum())
-    hits = int((predicted & actual).sum())
-    misses, alarms = n_actual - hits, n_positive - hits
-    n_negative = len(actual) - n_actual
+    n_positive = int(predicted.sum())
+    hits, alarms, n_actual, n_negative = (
+        float(weights[rows].sum())
+        for rows in (predicted & actual, predicted & ~actual, actual, ~actual)
+    )
+    misses = float(weights[~predicted & actual].sum())
     cost = None
     if loss is not None:
         charged = (
             alarms * loss[positive, 1 - positive]
             + misses * loss[1 - positive, positive]
         )
-        cost = float(charged / len(actual))
+        cost = float(charged / weights.sum())
     return OperatingPoint(
         threshold=threshold,
         sensitivity=hits / n_actual,
         specificity=(n_negative - alarms) / n_negative,
-        precision=hits / n_positive if n_positive else None,
+        precision=hits / (hits + alarms) if n_positive else None,
         n_positive=n_positive,
         cost=cost,
     )

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
+from bayleaf.classifiers.shared.training import row_weights
 from bayleaf.data.tables.frames import take_rows
 from bayleaf.evaluation.folds import Rows, shuffled_folds, validate_each
 from bayleaf.results.result import Record
@@ -42,13 +44,17 @@ class RegressionScores(Record):
         return brief(self, *facts, f"{self.coverage:.1%} in 90 % intervals")
 
 
-def pinball_losses(target: Floats, quantiles: Floats, levels: Floats) -> Floats:
+def pinball_losses(
+    target: Floats, quantiles: Floats, levels: Floats, weights: Floats | None = None
+) -> Floats:
     """Mean pinball loss of each level, shape (n_levels,).
 
-    `target` (n_rows,), `quantiles` (n_rows, n_levels); `levels` (n_levels,), 0 to 1.
+    `target` and `weights` (n_rows,), `quantiles` (n_rows, n_levels); `levels`
+    (n_levels,), 0 to 1.
     """
     away = target[:, None] - quantiles
-    return np.asarray(np.maximum(levels * away, (levels - 1.0) * away).mean(axis=0))
+    losses = np.maximum(levels * away, (levels - 1.0) * away)
+    return np.asarray(np.average(losses, axis=0, weights=weights))
 
 
 def cross_validate_regressors(
@@ -61,28 +67,41 @@ def cross_validate_regressors(
     random_state: int = 0,
     groups: Any = None,
     verbose: int = 0,
+    sample_weight: Any = None,
 ) -> dict[str, RegressionScores]:
     """Score regressors with `predict_distribution` on the same shuffled folds.
 
     Each is cloned for every fold. Shuffle r uses the seed ``random_state + r``; rows of
     one value in `groups` (n_rows,) share a fold; above 0, `verbose` shows progress on
-    standard error. ValueError if there are fewer rows than folds.
+    standard error. `sample_weight` (n_rows,) weighs rows in fits and in scores; those
+    of weight zero are left out. ValueError if there are fewer rows than folds, or
+    weights cannot be used.
     """
     target = np.asarray(y, dtype=np.float64)
-    if not 2 <= n_folds <= len(target):
+    weights = row_weights(sample_weight, len(target))
+    kept = np.flatnonzero(weights)
+    if not 2 <= n_folds <= len(kept):
         raise ValueError(
-            f"n_folds must be from 2 to the number of rows ({len(target)}), got "
-            f"{n_folds}"
+            f"n_folds must be from 2 to the number of rows ({len(kept)}), got {n_folds}"
         )
-    splits = shuffled_folds(len(target), n_folds, n_repeats, random_state, groups)
+    if groups is not None:
+        groups = take_rows(list(groups), kept)
+    dealt = shuffled_folds(len(kept), n_folds, n_repeats, random_state, groups)
+    splits = [(kept[train], kept[test]) for train, test in dealt]
 
     def validate(_: str, estimator: Any, train: Rows, test: Rows) -> Floats:
-        fitted = clone(estimator).fit(take_rows(X, train), target[train])
+        # Any regressor may take part, and not all take weights.
+        own = {} if sample_weight is None else {"sample_weight": weights[train]}
+        fitted = clone(estimator).fit(take_rows(X, train), target[train], **own)
         predicted = fitted.predict_distribution(take_rows(X, test))
         return row_facts(predicted, target[test])
 
+    held_out = np.concatenate([weights[test] for _, test in splits])
     validated = validate_each(estimators, splits, validate, verbose)
-    return {name: scores_of_rows(np.concatenate(folds)) for name, folds in validated}
+    return {
+        name: scores_of_rows(np.concatenate(folds), held_out)
+        for name, folds in validated
+    }
 
 
 def row_facts(said: Any, target: Floats) -> Floats:
@@ -92,22 +111,23 @@ def row_facts(said: Any, target: Floats) -> Floats:
     return np.column_stack([target, said.mean, said.crps(target), quantiles])
 
 
-def scores_of_rows(facts: Floats) -> RegressionScores:
-    """Scores of held-out rows from what `row_facts` gave."""
+def scores_of_rows(facts: Floats, weights: Floats | None = None) -> RegressionScores:
+    """Scores of held-out rows, by `weights` (n_rows,), from what `row_facts` gave."""
+    mean_of = partial(np.average, weights=weights)
     target, mean, crps = facts[:, :3].T
     quantiles = facts[:, 3:]
     low, median, high = quantiles.T
-    square = float(np.mean((target - mean) ** 2))
-    total = float(np.var(target))
+    square = float(mean_of((target - mean) ** 2))
+    total = float(mean_of((target - mean_of(target)) ** 2))
     outside = (1.0 - COVERAGE) / 2.0
     levels = np.array([outside, 0.5, 1.0 - outside])
     return RegressionScores(
         float(np.sqrt(square)),
-        float(np.mean(np.abs(target - median))),
+        float(mean_of(np.abs(target - median))),
         1.0 - square / total if total > 0 else float("nan"),
-        float(np.mean(crps)),
-        float(np.mean(pinball_losses(target, quantiles, levels))),
-        float(np.mean((target >= low) & (target <= high))),
-        float(np.mean(high - low)),
+        float(mean_of(crps)),
+        float(np.mean(pinball_losses(target, quantiles, levels, weights))),
+        float(mean_of((target >= low) & (target <= high))),
+        float(mean_of(high - low)),
         len(target),
     )

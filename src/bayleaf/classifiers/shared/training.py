@@ -38,7 +38,7 @@ class WeightedRows(NamedTuple):
         With the scale "mean_one" those that are left have a mean of one. ValueError if
         the weights do not fit the table or cannot be used.
         """
-        weights = _checked_weights(sample_weight, n_rows(parts))
+        weights = row_weights(sample_weight, n_rows(parts))
         if scale == MEAN_ONE:
             weights = weights * (np.count_nonzero(weights) / weights.sum())
         if weights.all():
@@ -168,8 +168,11 @@ def _select(labels: Any, keep: NDArray[np.bool_]) -> Any:
     return [label for label, kept in zip(labels, keep, strict=True) if kept]
 
 
-def _checked_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64]:
-    """Row weights as float64; ones that take no memory where none are given."""
+def row_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64]:
+    """Row weights as float64; ones that take no memory where none are given.
+
+    ValueError if they do not fit the rows, cannot be used, or are all zero.
+    """
     if sample_weight is None:
         return np.broadcast_to(np.float64(1.0), (n_rows,))
     weights = numbers_of("sample_weight", sample_weight)

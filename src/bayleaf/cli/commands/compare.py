@@ -45,6 +45,8 @@ class FoldOptions:
     time
         Column in whose order rows came: each fold is scored after all rows that were
         learned from; it is no feature then.
+    weight
+        Column of row weights, in fits and in scores, and not a feature.
     """
 
     folds: int = 10
@@ -52,6 +54,7 @@ class FoldOptions:
     groups: str | None = None
     time: str | None = None
     drop: Drop = ()
+    weight: str | None = None
 
 
 def compare(
@@ -94,12 +97,12 @@ def compare(
         raise ValueError("give only one of --markdown, --json and --csv -")
     if csv not in (None, "-"):
         check_writable(csv)
-    options = options or ModelOptions()
+    options, split = options or ModelOptions(), split or FoldOptions()
     found, empty = compare_models(
         _estimators(models, options),
         data,
         target,
-        split or FoldOptions(),
+        split,
         seed=options.seed,
         baseline=baseline,
         loss=loss,
@@ -109,7 +112,8 @@ def compare(
     if csv == "-":
         print_file(text.removesuffix("\n"))
     elif json:
-        print_json(found.to_dict() | {"data": data, "target": target} | empty.to_dict())
+        others = {"data": data, "target": target, "weight": split.weight}
+        print_json(found.to_dict() | others | empty.to_dict())
     elif markdown:
         print_file(found.to_markdown().removesuffix("\n"))
     else:
@@ -148,7 +152,9 @@ def compare_models(
     if groups is not None and time is not None:
         raise ValueError("give --groups or --time, not both")
     aside = groups if groups is not None else time
-    table = training_table(data, target, drop=split.drop, form=form, aside=aside)
+    table = training_table(
+        data, target, drop=split.drop, weight=split.weight, form=form, aside=aside
+    )
     table.empty.report()
     classes = encode_labels(table.target)[0].tolist()
     recommend_regressor(classes, target)
@@ -166,6 +172,7 @@ def compare_models(
             baseline=baseline,
             groups=table.aside if groups is not None else None,
             cv=forward_folds(table.aside, split.folds) if time is not None else None,
+            sample_weight=table.weights,
         )
     return found, table.empty
 
@@ -207,7 +214,11 @@ def points_of(
 
     held_out = result.held_out
     return operating_points(
-        held_out.truth, held_out.proba, loss=found.loss, positive=positive
+        held_out.truth,
+        held_out.proba,
+        loss=found.loss,
+        positive=positive,
+        weights=held_out.weights,
     )
 
 

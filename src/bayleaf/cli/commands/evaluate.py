@@ -92,9 +92,8 @@ def evaluate(
         return 0
     values = []
     for result in found.results:
-        values.append(
-            {**result.to_dict(), "seed": found.random_state, **empty.to_dict()}
-        )
+        others = {"seed": found.random_state, "weight": split.weight}
+        values.append(result.to_dict() | others | empty.to_dict())
         if place is not None:
             points = [point.to_dict() for point in points_of(found, result, place)]
             values[-1] |= {"positive": found.classes[place], "thresholds": points}
@@ -117,7 +116,14 @@ def _evaluate_regressors(
     from bayleaf.cli.table_reading import training_table
     from bayleaf.evaluation.regression import cross_validate_regressors
 
-    table = training_table(data, target, drop=split.drop, form=form, aside=split.groups)
+    table = training_table(
+        data,
+        target,
+        drop=split.drop,
+        weight=split.weight,
+        form=form,
+        aside=split.groups,
+    )
     table.empty.report()
     numbers = numbers_of(f"the target column {target}", table.target.to_numpy())
     with progress():
@@ -129,13 +135,15 @@ def _evaluate_regressors(
             n_repeats=split.repeats,
             random_state=seed,
             groups=None if table.aside is None else table.aside.to_pylist(),
+            sample_weight=table.weights,
         )
     if as_json:
-        others = {"seed": seed, **table.empty.to_dict()}
+        others = {"seed": seed, "weight": split.weight, **table.empty.to_dict()}
         print_json([{"model": n, **s.to_dict(), **others} for n, s in found.items()])
         return
     for name, scores in found.items():
-        print(f"{name}, {scores.n_rows:,} held-out rows")
+        weighted = "" if split.weight is None else ", by weight in fits and in scores"
+        print(f"{name}, {scores.n_rows:,} held-out rows{weighted}")
         for fact, value in (
             ("RMSE", f"{scores.rmse:.5g}"),
             ("MAE", f"{scores.mae:.5g}"),
