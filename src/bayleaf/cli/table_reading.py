@@ -183,6 +183,15 @@ def is_many_files(data: str) -> bool:
     return any(sign in data for sign in "*?[") and not os.path.exists(data)
 
 
+def has_csv(data: str) -> bool:
+    """Whether a file, or the files of a folder or glob, are CSV."""
+    if not is_many_files(data):
+        return not is_parquet(data)
+    from bayleaf.streams.batch_sources import file_kind, files_of
+
+    return file_kind(files_of(data)[0]) == "csv"
+
+
 def is_parquet(source: str) -> bool:
     """Whether a file's name says that it is Parquet."""
     return Path(source).suffix.lower() in {".parquet", ".pq"}

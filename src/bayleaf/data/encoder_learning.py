@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Protocol
 
@@ -133,14 +133,18 @@ def learn_encoder(
 
 
 def decided_texts(
-    columns: Sequence[Column], as_is: Collection[Name], rules: EncoderRules
+    columns: Sequence[Column],
+    as_is: Collection[Name],
+    rules: EncoderRules,
+    names: Iterable[Name] | None = None,
 ) -> dict[Name, TextDecision]:
     """How the columns of texts are read, but for those that stay `as_is`.
 
-    What is ambiguous in a column is decided by the plan, or by other columns.
+    What is ambiguous in a column is decided by the plan, or by other columns. `names`
+    are those of all columns of the table, by default of these.
     """
     plan = rules.plan or ReadingPlan()
-    planned = plan.decisions(column.name for column in columns)
+    planned = plan.decisions(names or [column.name for column in columns])
     evidence = {
         column.name: evidence_of(column)
         for column in columns

@@ -40,7 +40,7 @@ from bayleaf.data.encoder_learning import (
 )
 from bayleaf.data.fitted_hierarchies import with_value_hierarchies
 from bayleaf.data.table_encoder import TableEncoder, missing_cells_error
-from bayleaf.data.tables.columns import Name, ValueColumn
+from bayleaf.data.tables.columns import Name
 from bayleaf.data.text_forms import TextDecision
 from bayleaf.data.value_hierarchy import ValueHierarchy
 from bayleaf.native.data import look_up
@@ -303,14 +303,11 @@ def _learn_columns(
         spool.name: stand_in_of_values(spool, *counted.pop(spool.name))
         for spool in valued
     }
-    # The plan may name columns that are numbers already.
-    texts = [
-        values[name].column
-        if name in values
-        else ValueColumn(name, np.zeros(0, np.int32), [])
-        for name in table.features
-    ]
-    decisions = {**decided_texts(texts, as_is, rules), **table.decisions}
+    texts = [stand_in.column for stand_in in values.values()]
+    decisions = {
+        **decided_texts(texts, as_is, rules, table.features),
+        **table.decisions,
+    }
     found: list[_Column] = []
     for name, spool in table.features.items():
         work.say(f"learning column {name}")

@@ -69,8 +69,8 @@ def fit(
         batches_format,
         batches_of,
         file_format,
+        has_csv,
         is_many_files,
-        is_parquet,
         training_table,
     )
     from bayleaf.data.memory import size_in_bytes
@@ -99,7 +99,7 @@ def fit(
             "without --memory and --store"
         )
     form = form or FileFormat()
-    reading = form.plan(plan, is_csv=not is_parquet(data))
+    reading = form.plan(plan, is_csv=has_csv(data))
     described = note = ""
     empty = EmptyTargets(target)
     with progress() as work:
