@@ -207,8 +207,8 @@ def _orders(texts: Sequence[str]) -> dict[str, list[Any] | str]:
                 f"{quoted(text)}"
             )
         numbers = read_numbers(parts) if all(parts) else None
-        own = parts if is_quoted else order
-        orders[name.strip()] = (own if numbers is None else list(numbers)) or []
+        levels = parts if is_quoted else order
+        orders[name.strip()] = (levels if numbers is None else list(numbers)) or []
     return orders
 
 

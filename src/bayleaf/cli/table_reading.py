@@ -245,12 +245,12 @@ class EmptyTargets:
         import pyarrow.compute as pc
 
         absent = pc.is_null(rows.column(self.target), nan_is_null=True)
-        places = np.flatnonzero(absent.to_numpy(zero_copy_only=False))
-        if len(places) and self.first is None:
-            self.first = self.n_rows + int(places[0]) + 1
+        indices = np.flatnonzero(absent.to_numpy(zero_copy_only=False))
+        if len(indices) and self.first is None:
+            self.first = self.n_rows + int(indices[0]) + 1
         self.n_rows += rows.num_rows
-        self.n_empty += len(places)
-        return rows.filter(pc.invert(absent)) if len(places) else rows
+        self.n_empty += len(indices)
+        return rows.filter(pc.invert(absent)) if len(indices) else rows
 
     def from_batches(self, source: ArrowSource, first: int) -> Iterator[pa.RecordBatch]:
         """Batches of a source without the rows left out, after the `first` that stay.

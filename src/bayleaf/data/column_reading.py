@@ -438,8 +438,8 @@ def _order_in_text(name: Name, text: str, used: set[Hashable]) -> list[Hashable]
         if len(ways[-1]) > _MOST_WAYS:
             ways = [set()]
             break
-    found = [way for way in ways[-1] if by_text.keys() <= set(way)]
-    if joined and len(found) != 1:
+    matches = [way for way in ways[-1] if by_text.keys() <= set(way)]
+    if joined and len(matches) != 1:
         raise ValueError(
             f"the order {quoted(text)} of column {quoted(name)} in ordered_features "
             f"does not contain {quoted(joined[0])} and its other categories in exactly "
@@ -450,7 +450,7 @@ def _order_in_text(name: Name, text: str, used: set[Hashable]) -> list[Hashable]
             f"the order {quoted(text)} of column {quoted(name)} in ordered_features "
             "has an empty category, or one twice"
         )
-    levels = found[0] if found else pieces
+    levels = matches[0] if matches else pieces
     return [by_text.get(level, level) for level in levels]
 
 

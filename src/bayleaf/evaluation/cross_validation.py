@@ -437,8 +437,8 @@ class CrossValidation(
         A fold of few rows has bins of few rows, whose chance differences add up; this
         is the steadier figure, and the one that tables show.
         """
-        found = self.held_out
-        return expected_calibration_error(found.truth, found.proba, found.weights)
+        rows = self.held_out
+        return expected_calibration_error(rows.truth, rows.proba, rows.weights)
 
     def to_dict(self) -> dict[str, Any]:
         """Means, standard deviations and folds as plain values."""

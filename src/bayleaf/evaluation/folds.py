@@ -46,8 +46,8 @@ def deal_folds(
     labels = None if groups is None else _group_numbers(groups, len(truth), n_folds)
     if cv is not None:
         return _given(cv, truth, labels)
-    kept = np.flatnonzero(truth >= 0)
-    labels = None if labels is None else labels[kept]
+    rows = np.flatnonzero(truth >= 0)
+    labels = None if labels is None else labels[rows]
     dealers = (StratifiedKFold, StratifiedGroupKFold)
     splits: list[Split] = []
     for repeat in range(n_repeats):
@@ -57,8 +57,8 @@ def deal_folds(
         with warnings.catch_warnings():
             # A class with fewer rows than folds is scored where it occurs.
             warnings.filterwarnings("ignore", message="The least populated class")
-            dealt = dealer.split(np.zeros(len(kept)), truth[kept], labels)
-            splits += [(kept[train], kept[test]) for train, test in dealt]
+            dealt = dealer.split(np.zeros(len(rows)), truth[rows], labels)
+            splits += [(rows[train], rows[test]) for train, test in dealt]
     return splits
 
 

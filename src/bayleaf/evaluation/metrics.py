@@ -120,11 +120,11 @@ def roc_areas(
     for label in range(proba.shape[1]):
         is_own = truth == label
         if is_own.any() and not is_own.all():
-            places = np.unique(proba[:, label], return_inverse=True)[1]
-            own = np.bincount(places, weights * is_own)
-            other = np.bincount(places, weights * ~is_own)
+            ranks = np.unique(proba[:, label], return_inverse=True)[1]
+            positive = np.bincount(ranks, weights * is_own)
+            other = np.bincount(ranks, weights * ~is_own)
             below = np.cumsum(other) - other / 2
-            areas[label] = (own * below).sum() / (own.sum() * other.sum())
+            areas[label] = (positive * below).sum() / (positive.sum() * other.sum())
     return areas
 
 

@@ -271,9 +271,9 @@ def operating_points(
         # A usual threshold that differs by rounding alone is the same line.
         chosen = {t for t in chosen if not math.isclose(t, implied)} | {implied}
     actual = truth == positive
-    own = np.ones(len(truth)) if weights is None else weights
+    row_weights = np.ones(len(truth)) if weights is None else weights
     return [
-        _point(threshold, actual, proba[:, positive], loss, positive, own)
+        _point(threshold, actual, proba[:, positive], loss, positive, row_weights)
         for threshold in sorted(chosen)
     ]
 

@@ -79,20 +79,20 @@ def cross_validate_regressors(
     """
     target = np.asarray(y, dtype=np.float64)
     weights = row_weights(sample_weight, len(target))
-    kept = np.flatnonzero(weights)
-    if not 2 <= n_folds <= len(kept):
+    rows = np.flatnonzero(weights)
+    if not 2 <= n_folds <= len(rows):
         raise ValueError(
-            f"n_folds must be from 2 to the number of rows ({len(kept)}), got {n_folds}"
+            f"n_folds must be from 2 to the number of rows ({len(rows)}), got {n_folds}"
         )
     if groups is not None:
-        groups = take_rows(list(groups), kept)
-    dealt = shuffled_folds(len(kept), n_folds, n_repeats, random_state, groups)
-    splits = [(kept[train], kept[test]) for train, test in dealt]
+        groups = take_rows(list(groups), rows)
+    dealt = shuffled_folds(len(rows), n_folds, n_repeats, random_state, groups)
+    splits = [(rows[train], rows[test]) for train, test in dealt]
 
     def validate(_: str, estimator: Any, train: Rows, test: Rows) -> Floats:
         # Any regressor may take part, and not all take weights.
-        own = {} if sample_weight is None else {"sample_weight": weights[train]}
-        fitted = clone(estimator).fit(take_rows(X, train), target[train], **own)
+        weighted = {} if sample_weight is None else {"sample_weight": weights[train]}
+        fitted = clone(estimator).fit(take_rows(X, train), target[train], **weighted)
         predicted = fitted.predict_distribution(take_rows(X, test))
         return row_facts(predicted, target[test])
 

@@ -161,7 +161,7 @@ def compare_models(
     if positive is not None:
         positive_place(classes, positive)
     with progress():
-        found = compare_classifiers(
+        comparison = compare_classifiers(
             table.features,
             table.target,
             estimators,
@@ -174,7 +174,7 @@ def compare_models(
             cv=forward_folds(table.aside, split.folds) if time is not None else None,
             sample_weight=table.weights,
         )
-    return found, table.empty
+    return comparison, table.empty
 
 
 def positive_place(classes: Sequence[Any], positive: str) -> int:
