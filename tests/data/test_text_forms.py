@@ -230,3 +230,11 @@ def test_evidence_of_batches_adds_up(cells: list[str | None], cut: int) -> None:
         assert one == other or (
             (one is None) == (other is None) and np.isclose(one, other)
         )
+
+
+def test_a_fraction_without_a_leading_zero_is_a_number_next_to_markers() -> None:
+    texts = [".05", "1.5", ".07", "-", "-.05"]
+    form = decide(TextEvidence.of(pa.array(texts))).form
+    assert (form.kind, form.missing) == ("number", ("-",))
+    read = read_texts(form, pa.array(texts))
+    assert read.values[~read.missing].tolist() == [0.05, 1.5, 0.07, -0.05]

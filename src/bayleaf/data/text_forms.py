@@ -110,7 +110,7 @@ _CURRENCY = (
     r"|PLN|CZK|HUF|BRL|kr\.?|zł|Kč|Ft|Fr\.|Rs\.?"
 )
 _BLANK = r"[ \x{a0}\x{2007}\x{2009}\x{202f}]"
-_NUMBER_PARTS = (
+NUMBER_PARTS = (
     r"^(?P<open>\()?(?P<before>[+\-−])?"
     rf"(?P<unit>{_CURRENCY})?{_BLANK}?(?P<inner>[+\-−])?"
     rf"(?P<body>[\d.,'’\x{{a0}}\x{{2007}}\x{{2009}}\x{{202f}} ]*\d[.,]?)"
@@ -169,7 +169,7 @@ _PLAIN = r"^[+-]?(?:(?:0|[1-9]\d*)(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$"
 _FLOAT = r"[eE]|\d{19}"
 _EXACT = 1 << 53
 # Codes, such as those of post offices, may begin with zeros that numbers lose.
-_PADDED = r"^\D*0\d"
+_PADDED = r"^[^\d.,]*0\d"
 
 
 @dataclass(frozen=True)
@@ -398,7 +398,7 @@ class _Numbers(NamedTuple):
 def _signature_of(texts: pa.Array) -> _Numbers:
     """The way in which each text writes a number."""
     codes = np.full(len(texts), -1, np.int64)
-    parts = pc.extract_regex(texts, _NUMBER_PARTS)
+    parts = pc.extract_regex(texts, NUMBER_PARTS)
     names = list(_SIGNATURES)
     rows = np.flatnonzero(numpy_of(parts.is_valid()) & _one_sign(parts))
     padded = numpy_of(pc.match_substring_regex(texts, _PADDED))
