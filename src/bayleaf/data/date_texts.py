@@ -69,7 +69,7 @@ DATE_ORDERS = frozenset(_FORMS)
 TURNED = {"d/m/y": "m/d/y", "d-m-y": "m-d-y"}
 _ISO = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?)?")
 _BEGINNING = re.compile(r"\d|[^\W\d_]{3}")
-_TIME = re.compile(
+TIME = re.compile(
     r"(?P<hour>\d{1,2}):(?P<minute>\d\d)(?::(?P<second>\d\d)(?:[.,](?P<part>\d{1,9}))?)?"
     r"\s*(?P<half>[AaPp]\.?[Mm]\.?)?"
 )
@@ -81,6 +81,11 @@ class Moment(NamedTuple):
     order: str
     clock: int  # microseconds since the start of 1970, by the clock of the text
     zone: int | None  # minutes of that clock before UTC; None where it has no zone
+
+
+def date_pattern(order: str) -> str:
+    """The pattern of dates of an order, with a name for each part."""
+    return _FORMS[order].pattern
 
 
 def moments_of(text: str, only: str | None = None) -> list[Moment]:
@@ -153,7 +158,7 @@ def _zone(text: str | None) -> int | None:
 
 def time_of_day(text: str) -> int | None:
     """Microseconds since midnight that a text spells; None if it spells none."""
-    match = _TIME.fullmatch(text)
+    match = TIME.fullmatch(text)
     return None if match is None else _time(match.groupdict())
 
 

@@ -66,7 +66,10 @@ def test_hostile_names_end_no_literal_and_no_element() -> None:
 
 
 def test_no_name_is_code_in_the_python_file() -> None:
-    plain = python_scorer(predictor_of(TANClassifier().fit(*table())))
+    X, y = table()
+    # Neither has numbers, whose texts another part of the program reads.
+    model = TANClassifier().fit(X.drop_columns(["x2"]), y)
+    plain = python_scorer(predictor_of(model))
     hostile = python_scorer(predictor_of(hostile_model()[0]))
 
     def shape(text: str) -> list[str]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict
 from decimal import Decimal
 from math import prod
 from typing import Any
@@ -11,6 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayleaf.data.date_texts import MONTHS, TIME, date_pattern
+from bayleaf.data.text_forms import NUMBER_PARTS
 from bayleaf.inference.factorisation import Factorisation
 from bayleaf.inference.family_decomposition import Form
 from bayleaf.inference.junction_tree import JunctionTree
@@ -62,9 +66,13 @@ def scorer_content(
         ],
         "cells": [_cell(own) for own in cells],
         "texts": [_texts(own) for own in cells],
+        **_patterns(cells, is_script=is_script),
         "parents": [list(model.feature_parents(f)) for f in range(len(cells))],
         **calibration_content(predictor),
     }
+    plan = predictor.encoder.rules.plan
+    if plan is not None and plan.missing is not None:
+        content["empty"] = ["", *plan.missing]
     if is_script:
         _check_texts_differ(content)
     program, kinds = program_content(program_of(model), is_script=is_script)
@@ -84,6 +92,63 @@ def calibration_content(predictor: Predictor) -> Content:
     }
 
 
+def _patterns(cells: Sequence[FeatureCells], *, is_script: bool) -> Content:
+    """Patterns of the texts that spell numbers and times, by what they are of."""
+    patterns = {}
+    forms = {cell.reading.form for cell in cells}
+    if any(map(_may_spell_numbers, cells)):
+        patterns["number"] = re.sub(r"\\x\{(\w+)\}", _escaped, NUMBER_PARTS)
+    if forms & {"date", "duration"}:
+        orders = {cell.reading.text.order for cell in cells if cell.reading.text}
+        patterns |= {order: date_pattern(order) for order in {"y-m-d", *orders} - {""}}
+        patterns["time"] = TIME.pattern
+    if is_script:
+        patterns = {name: _of_script(pattern) for name, pattern in patterns.items()}
+    return {"patterns": dict(sorted(patterns.items()))} if patterns else {}
+
+
+def _may_spell_numbers(cell: FeatureCells) -> bool:
+    """Whether texts of a column may stand for numbers."""
+    if cell.reading.form in ("truths", "date", "duration"):
+        return False
+    is_number = cell.kind == "intervals" or cell.reading.form == "numbers"
+    return is_number or _sort(cell) == "numbers"
+
+
+def readers_of(content: Content) -> list[str]:
+    """The readers of cells that a scorer of such content needs."""
+    patterns = content.get("patterns", {})
+    needed = {"Numbers": "number" in patterns, "Times": "time" in patterns}
+    return [name for name, is_needed in needed.items() if is_needed]
+
+
+def _of_script(pattern: str) -> str:
+    """A pattern in the words of JavaScript, which escapes no hyphen between parts."""
+    pattern = pattern.replace("?P<", "?<").replace(r"[^\W\d_]", r"\p{L}")
+    return pattern.replace(r")\-(", ")-(")
+
+
+def _escaped(code: re.Match[str]) -> str:
+    """A character that both languages write so."""
+    return f"\\u{code.group(1):0>4}"
+
+
+def _text(own: FeatureCells) -> Content:
+    """How texts of a column are read; what is usual is left out."""
+    form = own.reading.text
+    if form is None or form.kind == "text":
+        return {}
+    usual = {"kind": form.kind, "decimal": ".", "order": "y-m-d"}
+    parts = {
+        name: value
+        for name, value in asdict(form).items()
+        if value not in ("", (), None, usual.get(name))
+    }
+    if "month" in form.order:
+        parts["months"] = MONTHS
+    return {"text": parts} if parts else {}
+
+
 def _cell(own: FeatureCells) -> Content:
     """How a column becomes the codes of a variable."""
     reading = own.reading
@@ -93,6 +158,7 @@ def _cell(own: FeatureCells) -> Content:
         "form": reading.form,
         "missing": own.missing,
         "unknown": own.unknown,
+        **_text(own),
     }
     if own.part is not None:
         found |= {"part": own.part, "origin": reading.origin or 0}
@@ -106,16 +172,16 @@ def _cell(own: FeatureCells) -> Content:
         **found,
         "values": values,
         "codes": list(own.codes.values()),
-        "sort": _sort(own, values),
+        "sort": _sort(own),
     }
 
 
-def _sort(own: FeatureCells, values: Sequence[Any]) -> str:
+def _sort(own: FeatureCells) -> str:
     """Whether a column's values are text or numbers; empty if both or unknown."""
     other = own.variable.other_state
     sorts = {
         "text" if isinstance(value, str) else "numbers"
-        for value in values
+        for value in own.codes
         if other is None or value != other
     }
     return sorts.pop() if len(sorts) == 1 else ""

@@ -12,7 +12,7 @@ from typing import Any
 from bayleaf.io.atomic import write_export
 from bayleaf.io.exports.packing import script_json
 from bayleaf.io.exports.runtime import runtime_scripts
-from bayleaf.io.exports.scorers.classifier_content import scorer_content
+from bayleaf.io.exports.scorers.classifier_content import readers_of, scorer_content
 from bayleaf.io.exports.writers import predictor_of
 from bayleaf.models.predictor import Predictor
 
@@ -45,13 +45,13 @@ _PYTHON_TAIL = '''\
 _MODEL = (
 {model}
 )
-_SCORER = Scorer(read_document(_MODEL), [{kinds}])
+_SCORER = Scorer(read_document(_MODEL), [{kinds}], [{readers}])
 
 
 def predict(row: Mapping[Any, Any]) -> Any:
     """The label of a row, given as a dict of columns and values.
 
-    Values are text, numbers, booleans, dates (as such, or as ISO text); None and
+    Values are numbers, booleans, dates, or texts as those of training; None and
     NaN stand for missing ones. ValueError says in a sentence what cannot be used.
     """
     return _SCORER.predict(row)
@@ -85,12 +85,12 @@ _SCRIPT_HEAD = """\
 //   explain({ column: value, ... });        // terms that add up, in nats
 """
 _SCRIPT_TAIL = """\
-const SCORER = new Scorer(await readDocument(MODEL), {{ {kinds} }});
+const SCORER = new Scorer(await readDocument(MODEL), {{ {kinds} }}, {{ {readers} }});
 
 /**
- * The label of a row, given as an object of columns and values: text, numbers, truth
- * values, dates (as Date, or as ISO text); null, undefined and NaN stand for missing
- * ones. An Error says in a sentence what cannot be used.
+ * The label of a row, given as an object of columns and values: numbers, truth values,
+ * dates (as Date), or texts as those of training; null, undefined and NaN stand for
+ * missing ones. An Error says in a sentence what cannot be used.
  */
 export function predict(row) {{
   return SCORER.predict(row);
@@ -174,10 +174,13 @@ def python_scorer(predictor: Predictor, name: str = "scorer.py") -> str:
     # String literals, one a line, that together are the text.
     pieces = [text[k : k + _WIDTH] for k in range(0, len(text), _WIDTH)]
     literals = "\n".join(f"    {piece!r}" for piece in pieces)
-    tail = _PYTHON_TAIL.format(model=literals, kinds=", ".join(kinds))
+    readers = readers_of(content)
+    tail = _PYTHON_TAIL.format(
+        model=literals, kinds=", ".join(kinds), readers=", ".join(readers)
+    )
     head = _PYTHON_HEAD.format(file=file, module=module)
     imports, bodies = _program(
-        [*kinds, "main", "read_document", "Any", "Mapping", "sys"]
+        [*kinds, *readers, "main", "read_document", "Any", "Mapping", "sys"]
     )
     lines = [head, "from __future__ import annotations", "", *imports, "", ""]
     return "\n".join([*lines, "\n\n\n".join([*bodies, tail])])
@@ -187,13 +190,15 @@ def script_scorer(predictor: Predictor) -> str:
     """The text of an ES module."""
     content, kinds = scorer_content(predictor, is_script=True)
     folder = files("bayleaf.io.exports.scorers").joinpath("script")
-    own = [folder.joinpath(name) for name in ("cells.js", "scoring.js")]
+    readers = readers_of(content)
+    names = [f"{name.lower()}.js" for name in readers]
+    own = [folder.joinpath(name) for name in (*names, "cells.js", "scoring.js")]
     parts = runtime_scripts(kinds)
     parts += [script.read_text(encoding="utf-8") for script in own]
     model = script_json(content, plain_characters=_PLAIN_CHARACTERS, ascii_only=True)
     # The JSON is a text, so that a key of it is never taken for syntax.
     text = script_json(model, plain_characters=len(model) * 9)
-    tail = _SCRIPT_TAIL.format(kinds=", ".join(kinds))
+    tail = _SCRIPT_TAIL.format(kinds=", ".join(kinds), readers=", ".join(readers))
     return "\n".join([_SCRIPT_HEAD, *parts, f"const MODEL = {text};\n", tail])
 
 
@@ -215,7 +220,7 @@ def _definitions() -> tuple[dict[str, str], dict[str, tuple[str, set[str]]]]:
     folder = files("bayleaf.io.exports.scorers").joinpath("program")
     imports: dict[str, str] = {}
     definitions: dict[str, tuple[str, set[str]]] = {}
-    for file in ("engine.py", "row_scorer.py"):
+    for file in ("engine.py", "cell_values.py", "row_scorer.py"):
         source = folder.joinpath(file).read_text(encoding="utf-8")
         for module, own in re.findall(_IMPORT, source):
             start = f"from {module} import " if module else "import "

@@ -24,53 +24,43 @@ from bayleaf.io.exports.scorers.program.engine import (
     unpacked,
 )
 
-_TRUTHS = {
-    word: word.lower() == "true"
-    for word in ("true", "True", "TRUE", "false", "False", "FALSE")
-}
+_TRUTHS = {"true": True, "false": False}
 NUMBER = re.compile(
     r"[+-]?((\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[iI][nN][fF]([iI][nN][iI][tT][yY])?)"
 )
-# Codes, such as those of post offices, may begin with zeros that numbers lose.
-_PADDED = re.compile(r"[+-]?0\d")
-_LARGEST = 1 << 63
-_CLOCK = r"(\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?"
-_MOMENT = re.compile(
-    r"(\d{4})-(\d\d)-(\d\d)(?:[T ]" + _CLOCK + r"(?:Z|[+-]\d\d(?::?\d\d)?)?)?", re.ASCII
-)
-_TIME = re.compile(r"(\d\d):(\d\d)(?::(\d\d))?", re.ASCII)
-_START = datetime.datetime(1970, 1, 1)
-_MICROSECOND = datetime.timedelta(microseconds=1)
-_DAY = 86_400_000_000
-_HOUR = 3_600_000_000
-_UNITS = {"days": _DAY, "hours": _HOUR, "minutes": 60_000_000, "seconds": 1_000_000}
 
 
 class Cell:
     """How a column of the row becomes the code of a variable."""
 
-    def __init__(self, shipped: Any) -> None:
+    def __init__(self, shipped: Any, readers: Any, empty: Any) -> None:
         self.column: Any = shipped["column"]
+        self.readers = readers
+        self.empty = empty
+        self.text: Any = shipped.get("text", {})
         self.form: str = shipped["form"]
         self.part: Any = shipped.get("part")
         self.origin: int = shipped.get("origin", 0)
-        self.unit: int = _UNITS.get(shipped.get("unit"), 1)
+        self.unit: Any = shipped.get("unit")
         self.cuts: Any = shipped.get("cuts")
         self.sort: str = shipped.get("sort", "")
         self.codes = dict(zip(shipped.get("values", ()), shipped.get("codes", ())))
         self.missing: Any = shipped["missing"]
         self.unknown: Any = shipped["unknown"]
 
-    def code(self, value: Any, is_text: bool = False) -> int:
-        """Code of a value; `is_text` says that numbers come as text, as in files."""
-        if _is_missing(value):
+    def code(self, value: Any) -> int:
+        """Code of a value; texts are read as those of training."""
+        if _is_missing(value) or (isinstance(value, str) and self._is_empty(value)):
             return self._allowed(self.missing, "is missing, which the model refuses")
         if self.form in ("date", "duration"):
-            value = self._of_time(value)
+            found = self.readers["times"].value(value, self)
+            if isinstance(found, str):
+                raise self._differs(found, f"{self.form}s")
+            value = found
         elif isinstance(value, (datetime.date, datetime.time, datetime.timedelta)):
             raise self._differs("dates or times", self._sort())
         else:
-            value = self._plain(value, is_text)
+            value = self._plain(value)
         if self.cuts is not None:
             return bisect_left(self.cuts, float(value))
         code = self.codes.get(value, self.unknown)
@@ -93,17 +83,22 @@ class Cell:
             f"convert it to {was}"
         )
 
-    def _plain(self, value: Any, is_text: bool) -> Any:
+    def _is_empty(self, text: str) -> bool:
+        """Whether a text stands for an empty cell."""
+        return text in self.empty or text.strip() in self.text.get("missing", ())
+
+    def _plain(self, value: Any) -> Any:
         """A value as text, a number or a boolean, whichever training saw."""
         was = self._sort() if self.cuts is not None else self.sort
         if not isinstance(value, str):
             self._check_number(value)
         elif self.form == "truths":
-            value = _TRUTHS.get(value.strip(), value)
-        elif self.form == "numbers" or (is_text and was == "numbers"):
-            value = _number(value)
-            if not isinstance(value, str):
-                self._check_number(value)
+            value = _TRUTHS.get(value.strip().lower(), value)
+        elif self.form == "numbers" or was == "numbers":
+            number = self.readers["numbers"].value(value, self)
+            if number is not None:
+                self._check_number(number)
+                value = number
         now = "text" if isinstance(value, str) else "numbers"
         if was and now != was:
             raise self._differs(now, was)
@@ -128,28 +123,6 @@ class Cell:
                 f"column {self.column!r} holds infinity; replace it by a number or None"
             )
 
-    def _of_time(self, value: Any) -> Any:
-        """A part of a date, or a duration as a number of its unit."""
-        was = "dates" if self.form == "date" else "durations"
-        found = _duration(value) if self.form == "duration" else _moment(value)
-        if found is None:
-            other = _moment(value) if self.form == "duration" else _duration(value)
-            held = "text" if isinstance(value, str) else "numbers"
-            if other is not None:
-                held = "dates" if self.form == "duration" else "durations"
-            raise self._differs(held, was)
-        if self.form == "duration":
-            return found // self.unit if found % self.unit == 0 else found / self.unit
-        if self.part == "days":
-            return (found - self.origin) / _DAY
-        if self.part == "hour":
-            return found // _HOUR % 24
-        if self.part == "weekday":
-            # The first day of 1970 was a Thursday.
-            return (found // _DAY + 3) % 7
-        moment = _START + datetime.timedelta(microseconds=found)
-        return moment.year if self.part == "year" else moment.month - 1
-
 
 def _is_missing(value: Any) -> bool:
     """Whether a value stands for an empty cell: None, or not a number."""
@@ -161,52 +134,6 @@ def _is_missing(value: Any) -> bool:
         return True
 
 
-def _number(text: str) -> Any:
-    """The number that a text spells, else the text."""
-    word = text.strip()
-    if NUMBER.fullmatch(word) is None or _PADDED.match(word):
-        return text
-    try:
-        whole = int(word)
-    except ValueError:
-        return float(word)
-    return whole if -_LARGEST <= whole < _LARGEST else float(word)
-
-
-def _moment(value: Any) -> Any:
-    """Microseconds since 1970 by the clock that a date shows; None for no date."""
-    if isinstance(value, datetime.datetime):
-        return (value.replace(tzinfo=None) - _START) // _MICROSECOND
-    if isinstance(value, datetime.date):
-        return (value - _START.date()) // _MICROSECOND
-    found = _MOMENT.fullmatch(value.strip()) if isinstance(value, str) else None
-    if found is None:
-        return None
-    parts: Any = [int(part or 0) for part in found.groups()[:6]]
-    fraction = (found.group(7) or "").ljust(6, "0")[:6]
-    try:
-        moment = datetime.datetime(*parts) + int(fraction) * _MICROSECOND
-    except ValueError:
-        return None
-    return (moment - _START) // _MICROSECOND
-
-
-def _duration(value: Any) -> Any:
-    """Microseconds of a duration or since midnight; None for neither."""
-    if isinstance(value, datetime.timedelta):
-        return value // _MICROSECOND
-    if isinstance(value, datetime.time):
-        seconds = (value.hour * 60 + value.minute) * 60 + value.second
-        return seconds * 1_000_000 + value.microsecond
-    found = _TIME.fullmatch(value.strip()) if isinstance(value, str) else None
-    if found is None:
-        return None
-    hours, minutes, seconds = [int(part or 0) for part in found.groups()]
-    if hours > 23 or minutes > 59 or seconds > 59:
-        return None
-    return ((hours * 60 + minutes) * 60 + seconds) * 1_000_000
-
-
 # Features that a text names beside the one that a term is of.
 _MOST_GIVEN = 3
 
@@ -214,9 +141,11 @@ _MOST_GIVEN = 3
 class Scorer:
     """A model that scores one row at a time."""
 
-    def __init__(self, model: Any, kinds: Sequence[Any]) -> None:
+    def __init__(self, model: Any, kinds: Sequence[Any], readers: Any = ()) -> None:
         self.classes: list[Any] = model["classes"]
-        self.cells = [Cell(own) for own in model["cells"]]
+        by_name = {kind.__name__.lower(): kind(model["patterns"]) for kind in readers}
+        self.empty: Any = model.get("empty", ())
+        self.cells = [Cell(own, by_name, self.empty) for own in model["cells"]]
         self.names: list[Any] = [own["feature"] for own in model["cells"]]
         self.labels = [own["states"] for own in model["variables"][:-1]]
         self.texts: list[Any] = model["texts"]
@@ -230,7 +159,7 @@ class Scorer:
         self.loss = [loss[k : k + n] for k in range(0, len(loss), n)]
         self.program = Program(model["program"], kinds)
 
-    def codes(self, row: Mapping[Any, Any], is_text: bool = False) -> list[int]:
+    def codes(self, row: Mapping[Any, Any]) -> list[int]:
         """Codes of the values of a row; columns that the model has no use for pass."""
         if not hasattr(row, "keys"):
             raise TypeError(
@@ -244,7 +173,7 @@ class Scorer:
                     f"the row lacks column {cell.column!r}; give it, as None if it is "
                     "not known"
                 )
-            found.append(cell.code(row[cell.column], is_text))
+            found.append(cell.code(row[cell.column]))
         return found
 
     def _calibration(self, codes: list[int]) -> tuple[float, list[float]]:
@@ -428,6 +357,7 @@ def _coded(
 ) -> Iterator[tuple[int, list[str], list[int]]]:
     """Number, cells and codes of each row."""
     names = {str(cell.column): cell.column for cell in scorer.cells}
+    missing = scorer.empty or _MISSING
     for number, cells in enumerate(rows):
         if len(cells) != len(header):
             # A blank line is no row, unless it is the empty cell of a single column.
@@ -438,11 +368,11 @@ def _coded(
                 "columns"
             )
         row = {
-            names.get(name, name): None if cells[place] in _MISSING else cells[place]
+            names.get(name, name): None if cells[place] in missing else cells[place]
             for place, name in enumerate(header)
         }
         try:
-            codes = scorer.codes(row, True)
+            codes = scorer.codes(row)
         except ValueError as error:
             raise ValueError(f"row {number + 1}: {error}") from None
         yield number, cells, codes

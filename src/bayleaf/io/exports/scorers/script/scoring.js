@@ -5,9 +5,11 @@ const MOST_GIVEN = 3;
 
 /** A model that scores one row at a time. */
 class Scorer {
-  constructor(model, kinds) {
+  constructor(model, kinds, readers) {
     this.classes = model.classes;
-    this.cells = model.cells.map((own) => new Cell(own));
+    const byName = Object.fromEntries(Object.entries(readers).map(
+      ([name, Reader]) => [name, new Reader(model.patterns)]));
+    this.cells = model.cells.map((own) => new Cell(own, byName, model.empty ?? []));
     this.states = model.variables.slice(0, this.cells.length).map(({ states }) => states);
     this.texts = model.texts;
     this.parents = model.parents;

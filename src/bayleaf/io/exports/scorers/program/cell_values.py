@@ -1,0 +1,148 @@
+"""Texts and times of a row as numbers; texts as those that training had.
+
+Like the engine, it stays with what the standard library of Python 3.8 offers.
+"""
+
+from __future__ import annotations
+
+import datetime
+import re
+from typing import Any
+
+# Codes, such as those of post offices, may begin with zeros that numbers lose.
+_PADDED = re.compile(r"[^\d.,]*0\d", re.ASCII)
+# Digits in groups, whose sign is the first or second group, or with decimals alone.
+_GROUPED = re.compile(
+    r"[1-9]\d?\d?([., '])\d{3}(?:\1\d{3})*(?:(?!\1)[.,]\d+)?"
+    r"|[1-9]\d?(?:(,)\d\d)+,\d{3}(?:\.\d+)?|\d+(?:[.,]\d*)?|[.,]\d+",
+    re.ASCII,
+)
+_BLANKS = str.maketrans("\xa0\u2007\u2009\u202f\u2019", "    '")
+_START = datetime.datetime(1970, 1, 1)
+_MICROSECOND = datetime.timedelta(microseconds=1)
+_DAY = 86_400_000_000
+_HOUR = 3_600_000_000
+_UNITS = {"days": _DAY, "hours": _HOUR, "minutes": 60_000_000, "seconds": 1_000_000}
+
+
+class Numbers:
+    """Reads texts that spell numbers."""
+
+    def __init__(self, patterns: Any) -> None:
+        self.pattern = re.compile(patterns["number"], re.ASCII)
+
+    def value(self, value: str, cell: Any) -> Any:
+        """The number that a text spells as a column's texts do; None if none."""
+        text, form = value.strip().translate(_BLANKS), cell.text
+        found = self.pattern.fullmatch(text)
+        if found is None or _PADDED.match(text):
+            return None
+        parts = found.groupdict("")
+        signs = "".join([parts[name] for name in ("open", "before", "inner", "after")])
+        is_odd = len(signs) > 1 or bool(parts["open"]) != bool(parts["close"])
+        is_odd |= bool(parts["unit"] and parts["last_unit"])
+        body = _GROUPED.fullmatch(parts["body"])
+        if not body or is_odd:
+            return None
+        if parts["last_unit"] == "%" and form.get("unit") != "%":
+            return None
+        digits, group = body.group(), body.group(1) or body.group(2)
+        if group and group in ".," and digits.count(group) == 1 and digits[-4] == group:
+            # Decimals or thousands, as the form has it.
+            if group == form.get("decimal", "."):
+                group = None
+            elif group != form.get("thousands"):
+                return None
+        digits = digits.replace(group or " ", "").replace(",", ".") + parts["exponent"]
+        number: Any = (
+            int(digits) if digits.isdigit() and len(digits) < 19 else float(digits)
+        )
+        return -number if signs and signs != "+" else number
+
+
+class Times:
+    """Reads dates and durations."""
+
+    def __init__(self, patterns: Any) -> None:
+        # Numbers have ASCII digits alone, which their own reader compiles so.
+        self.patterns = {name: re.compile(text) for name, text in patterns.items()}
+
+    def value(self, value: Any, cell: Any) -> Any:
+        """A part of a date, or a duration in its unit; else what the value holds."""
+        times = self._moment(value, cell.text), self._duration(value)
+        found, other = times if cell.form == "date" else times[::-1]
+        if found is None and other is None:
+            return "text" if isinstance(value, str) else "numbers"
+        if found is None:
+            return "durations" if cell.form == "date" else "dates"
+        if cell.form == "duration":
+            unit = _UNITS[cell.unit]
+            return found // unit if found % unit == 0 else found / unit
+        if cell.part == "days":
+            return (found - cell.origin) / _DAY
+        if cell.part == "hour":
+            return found // _HOUR % 24
+        if cell.part == "weekday":
+            # The first day of 1970 was a Thursday.
+            return (found // _DAY + 3) % 7
+        moment = _START + datetime.timedelta(microseconds=found)
+        return moment.year if cell.part == "year" else moment.month - 1
+
+    def _moment(self, value: Any, text: Any) -> Any:
+        """Microseconds since 1970 by the clock that a date shows; None for no date."""
+        if isinstance(value, datetime.datetime):
+            return (value.replace(tzinfo=None) - _START) // _MICROSECOND
+        if isinstance(value, datetime.date):
+            return (value - _START.date()) // _MICROSECOND
+        order = text.get("order", "y-m-d")
+        found = isinstance(value, str) and self.patterns[order].fullmatch(value.strip())
+        return _of_calendar(found.groupdict(), text) if found else None
+
+    def _duration(self, value: Any) -> Any:
+        """Microseconds of a duration or since midnight; None for neither."""
+        if isinstance(value, datetime.timedelta):
+            return value // _MICROSECOND
+        if isinstance(value, datetime.time):
+            seconds = (value.hour * 60 + value.minute) * 60 + value.second
+            return seconds * 1_000_000 + value.microsecond
+        found = isinstance(value, str) and self.patterns["time"].fullmatch(
+            value.strip()
+        )
+        return _of_clock(found.groupdict()) if found else None
+
+
+def _of_calendar(parts: Any, text: Any) -> Any:
+    """Microseconds since 1970 of the parts of a date, by the clock of a zone."""
+    word, year = parts.get("b"), int(parts["y"])
+    if len(parts["y"]) == 2:
+        year += 1900 if year > 68 else 2000
+    month = text["months"].get(word.lower(), 0) if word else int(parts["m"])
+    try:
+        day = datetime.datetime(year, month, int(parts.get("d") or 1))
+    except ValueError:
+        return None
+    time, zone = _of_clock(parts), parts["zone"]
+    if time is None:
+        return None
+    minutes = 0
+    if zone and "zone" in text:
+        minutes = text["zone"]
+        if zone[0] in "+-":
+            digits = zone[1:].replace(":", "").ljust(4, "0")
+            minutes -= int(zone[0] + "1") * (int(digits[:2]) * 60 + int(digits[2:]))
+    return (day - _START) // _MICROSECOND + time + minutes * 60_000_000
+
+
+def _of_clock(parts: Any) -> Any:
+    """Microseconds since midnight of the parts of a text; None for no such time."""
+    names = ("hour", "minute", "second")
+    hour, minute, second = [int(parts[name] or 0) for name in names]
+    half = parts["half"]
+    if half:
+        if not 1 <= hour <= 12:
+            return None
+        hour = hour % 12 + (12 if half[0] in "pP" else 0)
+    if hour > 23 or minute > 59 or second > 59:
+        return None
+    fraction = int((parts["part"] or "").ljust(6, "0")[:6])
+    return ((hour * 60 + minute) * 60 + second) * 1_000_000 + fraction

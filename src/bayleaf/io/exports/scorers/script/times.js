@@ -1,0 +1,101 @@
+// Dates and durations as numbers.
+
+// In microseconds.
+const DAY = 86400000000;
+const HOUR = 3600000000;
+const UNITS = { days: DAY, hours: HOUR, minutes: 60000000, seconds: 1000000 };
+
+/** Reads dates and durations. */
+class Times {
+  constructor(patterns) {
+    this.patterns = Object.fromEntries(Object.entries(patterns).map(
+      ([name, pattern]) => [name, new RegExp(`^(?:${pattern})$`, "u")]));
+  }
+
+  /** A part of a date, or a duration in its unit; else the word for what a value is. */
+  value(value, cell) {
+    const isDate = cell.form === "date";
+    const times = [this.#momentOf(value, cell.text), this.#durationOf(value)];
+    const [found, other] = isDate ? times : times.reverse();
+    if (found === null) {
+      if (typeof value === "number") return "numbers";
+      return other === null ? "text" : isDate ? "durations" : "dates";
+    }
+    if (!isDate) return found / UNITS[cell.unit];
+    if (cell.part === "days") return (found - cell.origin) / DAY;
+    if (cell.part === "hour") return remainder(Math.floor(found / HOUR), 24);
+    // The first day of 1970 was a Thursday.
+    if (cell.part === "weekday") return remainder(Math.floor(found / DAY) + 3, 7);
+    const moment = new Date(Math.floor(found / 1000));
+    return cell.part === "year" ? moment.getUTCFullYear() : moment.getUTCMonth();
+  }
+
+  /**
+   * Microseconds since 1970 by the clock that a text shows, or of a Date by the clock of
+   * Greenwich; null for no date.
+   */
+  #momentOf(value, form) {
+    if (value instanceof Date) {
+      return Number.isNaN(value.getTime()) ? null : value.getTime() * 1000;
+    }
+    const found = this.#parts(form.order ?? "y-m-d", value);
+    return found && ofCalendar(found, form);
+  }
+
+  /**
+   * Microseconds since midnight that a text shows, or of a number of milliseconds, as the
+   * difference of two Dates is; null for neither.
+   */
+  #durationOf(value) {
+    if (typeof value === "number" && Number.isFinite(value)) return Math.round(value * 1000);
+    const found = this.#parts("time", value);
+    return found && ofClock(found);
+  }
+
+  /** The parts of a text by name; null if it does not fit the pattern. */
+  #parts(pattern, value) {
+    if (typeof value !== "string") return null;
+    return this.patterns[pattern].exec(trimmed(value))?.groups ?? null;
+  }
+}
+
+/** Remainder of at least zero. */
+function remainder(value, divisor) {
+  return ((value % divisor) + divisor) % divisor;
+}
+
+/** Microseconds since 1970 of the parts of a date, by the clock of a zone, or null. */
+function ofCalendar(parts, form) {
+  let year = Number(parts.y);
+  if (parts.y.length === 2) year += year > 68 ? 1900 : 2000;
+  const month = parts.b ? form.months[parts.b.toLowerCase()] ?? 0 : Number(parts.m);
+  const day = Number(parts.d ?? 1);
+  const moment = new Date(0);
+  moment.setUTCFullYear(year, month - 1, day);
+  const time = ofClock(parts);
+  const isReal = year > 0 && moment.getUTCMonth() === month - 1 && moment.getUTCDate() === day;
+  if (!isReal || time === null) return null;
+  let minutes = 0;
+  if (parts.zone && "zone" in form) {
+    minutes = form.zone;
+    if (/^[+-]/.test(parts.zone)) {
+      const digits = parts.zone.slice(1).replace(":", "").padEnd(4, "0");
+      minutes -= Number(`${parts.zone[0]}1`)
+        * (Number(digits.slice(0, 2)) * 60 + Number(digits.slice(2)));
+    }
+  }
+  return moment.getTime() * 1000 + time + minutes * 60000000;
+}
+
+/** Microseconds since midnight of the parts of a text; null for no such time. */
+function ofClock({ hour, minute, second, half, part }) {
+  const [shown, minutes, seconds] = [hour, minute, second].map((own) => Number(own ?? 0));
+  let hours = shown;
+  if (half) {
+    if (hours < 1 || hours > 12) return null;
+    hours = (hours % 12) + (/^p/i.test(half) ? 12 : 0);
+  }
+  if (hours > 23 || minutes > 59 || seconds > 59) return null;
+  const fraction = Number((part ?? "").padEnd(6, "0").slice(0, 6));
+  return ((hours * 60 + minutes) * 60 + seconds) * 1000000 + fraction;
+}
