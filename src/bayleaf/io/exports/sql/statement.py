@@ -144,7 +144,8 @@ def to_sql(
     check_ids(ids, columns, dialect)
     query = rows.finish({id_: f"i{n}" for n, id_ in enumerate(ids)} | columns)
     comments = ["-- Written by bayleaf: a classifier as a query."]
-    comments += [f"-- Note: {remark}."] if remark else []
+    remarks = [remark, _remark_on_texts(cells)]
+    comments += [f"-- Note: {remark}." for remark in remarks if remark]
     return "\n".join([*comments, f"{query};", ""])
 
 
@@ -169,6 +170,27 @@ def write_sql(
         id_columns=id_columns,
     )
     write_export(path, query)
+
+
+def _remark_on_texts(cells: Sequence[FeatureCells]) -> str:
+    """Which columns had texts that a database cannot cast by itself, if any did."""
+    columns = {}
+    for cell in cells:
+        form = cell.reading.text
+        if form is None or form.kind == "text":
+            continue
+        parts = [form.described()]
+        if form.missing:
+            parts.append(f"{', '.join(map(quoted, form.missing))} as missing")
+        spelling = ", ".join(filter(None, parts))
+        if spelling:
+            columns[cell.column] = f"column {quoted(cell.column)} ({spelling})"
+    if not columns:
+        return ""
+    return (
+        f"training read texts in {', '.join(columns.values())}; the table must have "
+        "numbers, booleans or dates there, so cast its texts"
+    )
 
 
 def _check_arguments(dialect: str, explain: int, max_states: int) -> None:
