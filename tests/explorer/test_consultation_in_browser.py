@@ -314,7 +314,8 @@ def test_soft_evidence_travels_in_the_address(open_page: Any) -> None:
     ("text", "chips"),
     [
         ("colour,size,class\nred,12.5,a", ["colour = red ×", "size"]),
-        ("SIZE;Colour\n12,5;blue", None),
+        ("SIZE;Colour\n12,5;blue", ["colour = blue ×", "size"]),
+        ("SIZE;Colour\n12,5,1;blue", None),
         ("red,12.5", ["colour = red ×", "size"]),
         ("red\t?\ta", ["colour = red ×"]),
         ('"red",NA', ["colour = red ×"]),
@@ -348,6 +349,26 @@ def test_a_pasted_line_becomes_a_case(
     else:
         assert len(found) == len(chips)
         assert all(own.startswith(chip) for own, chip in zip(found, chips, strict=True))
+
+
+def test_a_pasted_case_is_read_by_the_plan(open_page: Any) -> None:
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 300)
+    values = np.round(1000 + 800 * rng.normal(size=300) + 900 * y, 1).tolist()
+    texts = [f"{v:,.1f} €".translate(str.maketrans(",.", ".,")) for v in values]
+    texts[3] = "k.A."
+    X = pa.table({"price": texts, "sold": rng.choice(["TRUE", "False"], 300)})
+    model = bayleaf.NaiveBayesClassifier().fit(X, y)
+    page = open_page(explorer_html(model))
+    page.locator("#case summary").click()
+    cases = [("1.234", "true"), ("-5,5 €", "FALSE"), ("(1.500,5)", "False")]
+    cases += [("1.234", ""), ("k.A.", "True"), ("1,234.5", "TRUE")]
+    for cells in cases:
+        message, _, found = paste(page, "price;sold\n" + ";".join(cells))
+        assert message == "The case was set."
+        row = pa.table({n: [c or None] for n, c in zip(X.column_names, cells)})
+        np.testing.assert_allclose(found, model.predict_proba(row)[0], atol=1e-9)
+    assert "1,23.5 is no value of price" in paste(page, "price;sold\n1,23.5;true")[0]
 
 
 def paste(page: Any, text: str) -> tuple[str, list[int | None], np.ndarray]:

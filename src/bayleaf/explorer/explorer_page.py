@@ -13,7 +13,7 @@ from typing import Any
 from bayleaf.data.domain import Domain
 from bayleaf.data.table_encoder import TableEncoder
 from bayleaf.explorer.editing import editing_content, rows_content, rule_of
-from bayleaf.explorer.page_content import page_content
+from bayleaf.explorer.page_content import add_texts, page_content
 from bayleaf.io.atomic import write_export
 from bayleaf.io.exports.packing import script_json
 from bayleaf.io.exports.runtime import runtime_scripts
@@ -108,6 +108,7 @@ def explorer_html(
     """
     explored = page_model(model, _REFUSAL)
     content = page_content(explored, min_count)
+    add_texts(content, explored.encoder)
     if min_count != 1 and not (rows is None and edit is None):
         raise ValueError("rows would show what min_count hides; give one of the two")
     if rows is not None:

@@ -21,13 +21,19 @@ from bayleaf.counts.rounding import LEAST_BASE, RoundedCounts, SeenCounts
 from bayleaf.cpds.distribution import TableCPD
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Variable, masked_domain
+from bayleaf.data.table_encoder import TableEncoder
+from bayleaf.data.text_forms import MISSING_MARKERS
 from bayleaf.explain.row_probability import row_log_probabilities
 from bayleaf.inference.junction_tree import JunctionTree
+from bayleaf.io.exports.feature_cells import feature_cells
 from bayleaf.io.exports.packing import packed
 from bayleaf.io.exports.scorers.classifier_content import (
     calibration_content,
     compiled_tree,
+    number_pattern,
+    of_script,
     program_content,
+    text_of,
     tree_content,
 )
 from bayleaf.layout.layered import Drawing, with_tops
@@ -98,6 +104,21 @@ def page_content(explored: PageModel, min_count: int) -> Content:
     if explored.has_target:
         return target_content(explored.scorer)
     return network_content(explored.scorer)
+
+
+def add_texts(content: Content, encoder: TableEncoder | None) -> None:
+    """Add how the texts of a pasted case are read: as those of a table."""
+    content["patterns"] = {"number": of_script(number_pattern())}
+    cells = () if encoder is None else feature_cells(encoder)
+    forms = {
+        str(cell.variable.name): text_of(cell) for cell in cells if cell.part is None
+    }
+    for variable in content["variables"]:
+        text = forms.get(variable["name"], {}).get("text", {})
+        # Other words occur in few rows, which a page may have to hide.
+        missing = [word for word in text.get("missing", ()) if word in MISSING_MARKERS]
+        if text:
+            variable["text"] = {**text, "missing": missing}
 
 
 def network_content(network: BayesianNetwork) -> Content:

@@ -30,12 +30,13 @@ function plainName(name) {
 }
 
 /** The state that a text means; -1 for none, null for a missing value. */
-function stateOf(variable, text) {
+function stateOf(variable, text, numbers) {
   const exact = variable.states.indexOf(text);
   if (exact >= 0) return exact;
-  if (MISSING.has(text.toLowerCase())) return null;
-  const number = Number(text);
-  if ((variable.cuts || variable.numbers) && text && Number.isFinite(number)) {
+  const form = variable.text ?? {};
+  if (MISSING.has(text.toLowerCase()) || form.missing?.includes(text)) return null;
+  const number = variable.cuts || variable.numbers ? numbers.value(text, { text: form }) : null;
+  if (Number.isFinite(number)) {
     const [state] = statesWithin(variable, { low: number, high: number, open: false });
     return state ?? -1;
   }
@@ -68,10 +69,11 @@ function readCase(session, text) {
   }
   const evidence = session.evidence.map(() => null);
   const problems = [];
+  const numbers = new Numbers(session.model.patterns);
   order.forEach((variable, place) => {
     if (variable < 0) problems.push(`No variable is called ${lines[0][place]}.`);
     if (variable < 0 || variable === label) return;
-    const state = stateOf(variables[variable], cells[place]);
+    const state = stateOf(variables[variable], cells[place], numbers);
     if (state === -1) {
       const about = variables[variable];
       problems.push(`${cells[place]} is no value of ${about.name}.${unnamedText(about)}`);

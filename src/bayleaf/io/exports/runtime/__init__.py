@@ -16,6 +16,7 @@ _OF_KIND = {
     "Tree": ("trees.js",),
     "SumOut": _NETWORK,
     "LogSum": ("members.js",),
+    "Numbers": ("numbers.js",),  # texts that spell them
 }
 KINDS = tuple(_OF_KIND)
 

@@ -97,13 +97,13 @@ def _patterns(cells: Sequence[FeatureCells], *, is_script: bool) -> Content:
     patterns = {}
     forms = {cell.reading.form for cell in cells}
     if any(map(_may_spell_numbers, cells)):
-        patterns["number"] = re.sub(r"\\x\{(\w+)\}", _escaped, NUMBER_PARTS)
+        patterns["number"] = number_pattern()
     if forms & {"date", "duration"}:
         orders = {cell.reading.text.order for cell in cells if cell.reading.text}
         patterns |= {order: date_pattern(order) for order in {"y-m-d", *orders} - {""}}
         patterns["time"] = TIME.pattern
     if is_script:
-        patterns = {name: _of_script(pattern) for name, pattern in patterns.items()}
+        patterns = {name: of_script(pattern) for name, pattern in patterns.items()}
     return {"patterns": dict(sorted(patterns.items()))} if patterns else {}
 
 
@@ -122,10 +122,15 @@ def readers_of(content: Content) -> list[str]:
     return [name for name, is_needed in needed.items() if is_needed]
 
 
-def _of_script(pattern: str) -> str:
+def of_script(pattern: str) -> str:
     """A pattern in the words of JavaScript, which escapes no hyphen between parts."""
     pattern = pattern.replace("?P<", "?<").replace(r"[^\W\d_]", r"\p{L}")
     return pattern.replace(r")\-(", ")-(")
+
+
+def number_pattern() -> str:
+    """The pattern of texts that spell numbers, with a name for each part."""
+    return re.sub(r"\\x\{(\w+)\}", _escaped, NUMBER_PARTS)
 
 
 def _escaped(code: re.Match[str]) -> str:
@@ -133,7 +138,7 @@ def _escaped(code: re.Match[str]) -> str:
     return f"\\u{code.group(1):0>4}"
 
 
-def _text(own: FeatureCells) -> Content:
+def text_of(own: FeatureCells) -> Content:
     """How texts of a column are read; what is usual is left out."""
     form = own.reading.text
     if form is None or form.kind == "text":
@@ -158,7 +163,7 @@ def _cell(own: FeatureCells) -> Content:
         "form": reading.form,
         "missing": own.missing,
         "unknown": own.unknown,
-        **_text(own),
+        **text_of(own),
     }
     if own.part is not None:
         found |= {"part": own.part, "origin": reading.origin or 0}

@@ -88,7 +88,7 @@ _SCRIPT_TAIL = """\
 const SCORER = new Scorer(await readDocument(MODEL), {{ {kinds} }}, {{ {readers} }});
 
 /**
- * The label of a row, given as an object of columns and values: numbers, truth values,
+ * The label of a row, given as an object of columns and values: numbers, booleans,
  * dates (as Date), or texts as those of training; null, undefined and NaN stand for
  * missing ones. An Error says in a sentence what cannot be used.
  */
@@ -191,9 +191,9 @@ def script_scorer(predictor: Predictor) -> str:
     content, kinds = scorer_content(predictor, is_script=True)
     folder = files("bayleaf.io.exports.scorers").joinpath("script")
     readers = readers_of(content)
-    names = [f"{name.lower()}.js" for name in readers]
-    own = [folder.joinpath(name) for name in (*names, "cells.js", "scoring.js")]
-    parts = runtime_scripts(kinds)
+    names = [*(["times.js"] if "Times" in readers else []), "cells.js", "scoring.js"]
+    own = [folder.joinpath(name) for name in names]
+    parts = runtime_scripts([*kinds, *readers])
     parts += [script.read_text(encoding="utf-8") for script in own]
     model = script_json(content, plain_characters=_PLAIN_CHARACTERS, ascii_only=True)
     # The JSON is a text, so that a key of it is never taken for syntax.
