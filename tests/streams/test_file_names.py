@@ -13,6 +13,7 @@ import pytest
 
 from bayleaf.predictions import prediction_files
 from bayleaf.streams.batch_sources import file_kind, files_of, open_source
+from offenders import check_each
 
 TABLE = pa.table({"x": ["a", "b", None], "n": [1, 2, 3]})
 
@@ -92,3 +93,101 @@ def test_relative_and_absolute_names_have_a_common_folder(
     monkeypatch.chdir(tmp_path)
     names = prediction_files._names_of(["a.csv", str(tmp_path / "more" / "b.csv")])
     assert names == ["a.parquet", os.path.join("more", "b.parquet")]
+
+
+def relative(files: list[str], folder: Path) -> list[str]:
+    """Names of files below a folder."""
+    return [Path(path).relative_to(folder).as_posix() for path in files]
+
+
+def touched(folder: Path, *names: str) -> Path:
+    """A folder with some empty files."""
+    for name in names:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).touch()
+    return folder
+
+
+@pytest.mark.parametrize("pattern", ["", "/**/*.csv"])
+def test_files_of_hidden_and_internal_folders_are_left_out(
+    tmp_path: Path, pattern: str
+) -> None:
+    folder = touched(
+        tmp_path / "_in",
+        "a.csv",
+        "_day=1/b.csv",
+        "_temporary/0/c.csv",
+        ".ipynb_checkpoints/a.csv",
+        "d/_delta_log/e.csv",
+    )
+    found = files_of(f"{folder}{pattern}")
+    assert relative(found, folder) == ["_day=1/b.csv", "a.csv"]
+
+
+def test_a_glob_reads_an_internal_folder_that_it_spells_out(tmp_path: Path) -> None:
+    touched(tmp_path, "a/_kept/b.csv")
+    assert relative(files_of(f"{tmp_path}/*/_kept/*.csv"), tmp_path) == [
+        "a/_kept/b.csv"
+    ]
+
+
+def test_linked_folders_and_files_are_read_once(tmp_path: Path) -> None:
+    folder = touched(tmp_path / "in", "b/f.csv")
+    touched(tmp_path / "disk2", "g.csv")
+    for link, target in [
+        ("a", folder / "b"),
+        ("part2", tmp_path / "disk2"),
+        ("part3", tmp_path / "disk2"),
+        ("b/loop", folder),
+        ("latest.csv", folder / "b" / "f.csv"),
+    ]:
+        os.symlink(target, folder / link)
+    assert relative(files_of(folder), folder) == ["b/f.csv", "part2/g.csv"]
+
+
+def test_a_link_that_leads_nowhere_is_refused(tmp_path: Path) -> None:
+    folder = touched(tmp_path / "in", "f.csv")
+    os.symlink(tmp_path / "gone", folder / "part2")
+    with pytest.raises(FileNotFoundError, match="part2: its link leads to no file or"):
+        files_of(folder)
+
+
+def test_lists_of_files_are_checked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(touched(tmp_path, "in/a.csv", "b.csv"))
+
+    def check(case: tuple[type[Exception], str, list[object]]) -> None:
+        kind, message, files = case
+        with pytest.raises(kind, match=message):
+            open_source(files)
+
+    check_each(
+        [
+            (ValueError, "the list of files is empty; name at least one", []),
+            (FileNotFoundError, "^cannot read no.csv: there is no such", ["no.csv"]),
+            (ValueError, "names b.csv twice; list each", ["b.csv", "b.csv"]),
+            (
+                ValueError,
+                r"names .*[\\/]b.csv twice, also as b.csv; list each",
+                ["b.csv", tmp_path / "b.csv"],
+            ),
+            (
+                IsADirectoryError,
+                "cannot read in: a list may contain files only",
+                ["in"],
+            ),
+            (TypeError, "must contain paths, got 3", [3]),
+        ],
+        check,
+    )
+
+
+def test_a_list_may_mix_absolute_and_relative_names(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("a.parquet", "b.parquet"):
+        pa_parquet.write_table(TABLE, name)
+    source = open_source(["a.parquet", tmp_path / "b.parquet"])
+    assert pa.Table.from_batches(source.batches()).num_rows == 6

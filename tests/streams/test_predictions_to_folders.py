@@ -211,8 +211,11 @@ def test_what_cannot_be_predicted_is_said(
         predict_to_folder(model, table.slice(0, 0), tmp_path / "none")
     with pytest.raises(ValueError, match="a column 'prediction' already"):
         predict_to_folder(model, more, tmp_path / "more")
+    both = [tmp_path / "a.csv", tmp_path / "a.parquet"]
+    for path in both:
+        path.touch()
     with pytest.raises(ValueError, match="would be predicted into"):
-        predict_to_folder(model, [Path("a.csv"), Path("a.parquet")], out)
+        predict_to_folder(model, both, out)
     with pytest.raises(TypeError, match="takes a fitted classifier or regressor"):
         predict_to_folder(BayesianNetworkEstimator(), table, out)
     with pytest.raises(ValueError, match="rows_per_file"):

@@ -9,7 +9,7 @@ import glob
 import os
 import queue
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -188,28 +188,141 @@ def _lazy_polars(frame: Any) -> ArrowSource:
 
 
 def files_of(table: Any) -> list[str]:
-    """The files of a path, glob or folder, by name, or those that are listed."""
+    """The files of a path, glob or folder, by name and each once, or those of a list.
+
+    Linked folders are followed; files of hidden folders, and of folders such as
+    ``_temporary``, are left out. OSError or ValueError names a file that cannot be read
+    or is listed twice.
+    """
     if isinstance(table, list | tuple):
-        return [os.fspath(path) for path in table]
+        return _listed(table)
     path = os.fspath(table)
-    if any(sign in path for sign in "*?[") and not os.path.exists(path):
-        files = [p for p in glob.glob(path, recursive=True) if os.path.isfile(p)]
+    if _is_glob(path):
+        root = root_of(path)
+        below = (os.path.relpath(p, root) for p in glob.glob(path, recursive=True))
+        # Folders that the pattern spells out are wanted.
+        spelled = Path(path).parts
+        matches = [
+            os.path.join(root, name) if root else name
+            for name in below
+            if not any(
+                _is_internal(f) for f in Path(name).parts[:-1] if f not in spelled
+            )
+        ]
+        files = _once_each(p for p in matches if os.path.isfile(p))
         problem = "no file has such a name"
     elif os.path.isdir(path):
-        files = [
-            os.path.join(folder, name)
-            for folder, _, names in os.walk(path)
-            for name in names
-            if not name.startswith((".", "_")) and file_kind(name) in ("parquet", "csv")
-        ]
+        files = _once_each(_files_below(path))
         problem = "the folder holds no Parquet or CSV file"
     else:
-        files = [path] if os.path.exists(path) else []
-        problem = "there is no such file"
+        return _listed([path])
     if not files:
         raise FileNotFoundError(f"cannot read {path}: {problem}")
     # As texts, paths would be sorted by the system's separator.
     return sorted(files, key=lambda file: Path(file).parts)
+
+
+def root_of(table: Any) -> str | None:
+    """The folder below which the files of a path, glob or folder lie.
+
+    None for a list.
+    """
+    if isinstance(table, list | tuple):
+        return None
+    path: str = os.fspath(table)
+    if not _is_glob(path):
+        return path if os.path.isdir(path) else os.path.dirname(path)
+    while _is_glob(path):
+        path = os.path.dirname(path)
+    return path
+
+
+def _is_glob(path: str) -> bool:
+    """Whether a name is a pattern, and not itself that of a file or folder."""
+    return any(sign in path for sign in "*?[") and not os.path.exists(path)
+
+
+def _is_internal(folder: str) -> bool:
+    """Whether programs keep files of their own in a folder of such a name.
+
+    Of names that begin with "_", partitions such as ``_day=1`` are none.
+    """
+    return folder.startswith(".") or (folder.startswith("_") and "=" not in folder)
+
+
+def _files_below(top: str) -> Iterator[str]:
+    """The Parquet and CSV files in a folder and in those below it.
+
+    Links come last, so that files have the names of their own folders.
+    """
+    pending, seen = [top], set()
+    while pending:
+        for folder, inner, names in os.walk(pending.pop(0), onerror=_refuse_folder):
+            real = os.path.realpath(folder)
+            if real in seen:
+                inner.clear()
+                continue
+            seen.add(real)
+            inner[:] = sorted(name for name in inner if not _is_internal(name))
+            paths = [os.path.join(folder, name) for name in inner]
+            pending += [path for path in paths if os.path.islink(path)]
+            yield from _tables_in(folder, names)
+
+
+def _tables_in(folder: str, names: Iterable[str]) -> Iterator[str]:
+    """The Parquet and CSV files among those of a folder."""
+    for name in sorted(names):
+        path = os.path.join(folder, name)
+        if name.startswith((".", "_")):
+            continue
+        if not os.path.exists(path):
+            raise FileNotFoundError(
+                f"cannot read {path}: its link leads to no file or folder; correct or "
+                "remove it"
+            )
+        if file_kind(name) in ("parquet", "csv"):
+            yield path
+
+
+def _refuse_folder(error: OSError) -> None:
+    """Raise for a folder that cannot be listed, which would be left out."""
+    raise type(error)(f"cannot read {error.filename}: {error.strerror}") from error
+
+
+def _once_each(paths: Iterable[str]) -> list[str]:
+    """The same files, of which those that several links name are taken once."""
+    files: dict[str, str] = {}
+    for path in sorted(paths, key=os.path.islink):
+        files.setdefault(os.path.realpath(path), path)
+    return list(files.values())
+
+
+def _listed(table: Sequence[Any]) -> list[str]:
+    """The files of a list, in its order."""
+    if not table:
+        raise ValueError("the list of files is empty; name at least one file")
+    files: dict[str, str] = {}
+    for item in table:
+        if not isinstance(item, str | bytes | os.PathLike):
+            raise TypeError(f"a list of files must contain paths, got {quoted(item)}")
+        path = os.fsdecode(item)
+        if os.path.isdir(path):
+            raise IsADirectoryError(
+                f"cannot read {path}: a list may contain files only; pass the "
+                "folder alone, or list its files"
+            )
+        if not os.path.exists(path):
+            raise FileNotFoundError(f"cannot read {path}: there is no such file")
+        if (real := os.path.realpath(path)) in files:
+            other = files[real]
+            also = "twice" if path == other else f"twice, also as {other}"
+            raise ValueError(f"the list names {path} {also}; list each file once")
+        files[real] = path
+    paths = list(files.values())
+    # Arrow takes files of one folder as absolute or as relative paths, not as both.
+    if any(map(os.path.isabs, paths)):
+        return [os.path.abspath(path) for path in paths]
+    return paths
 
 
 def file_kind(path: str) -> str:
