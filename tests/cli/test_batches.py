@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -95,6 +96,10 @@ def test_folders_of_others_are_left_alone(
     refused = run("predict", other, parts, "-o", tmp_path / "out")
     assert (refused.code, "of another model" in refused.err) == (2, True)
     refused = run("predict", model, parts, "-o", parts)
+    assert (refused.code, "read as files of the table" in refused.err) == (2, True)
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "notes.txt").touch()
+    refused = run("predict", model, parts, "-o", tmp_path / "mine")
     assert (refused.code, "holds other files" in refused.err) == (2, True)
     refused = run("predict", model, parts, "-o", model)
     assert (refused.code, "name a folder" in refused.err) == (2, True)
@@ -182,6 +187,19 @@ def test_python_goes_on_with_what_the_command_line_began(
     done = bayleaf.predict_to_folder(bayleaf.load(model), parts, out)
     assert (done.n_files, done.n_kept) == (1, 2)
     assert pa_parquet.read_table(out / "b.parquet").equals(expected)
+
+
+def test_removed_predictions_are_reported(
+    run: Run, parts: Path, tmp_path: Path
+) -> None:
+    model, out, table = tmp_path / "m.json", tmp_path / "out", tmp_path / "table"
+    words = ("--target", "disease", "--model", "nb", "-o", model)
+    assert run("fit", parts, *words).code == 0
+    shutil.copytree(parts, table)
+    assert run("predict", model, table, "-o", out).code == 0
+    os.unlink(table / "b.parquet")
+    done = run("predict", model, table, "-o", out)
+    assert (done.code, "1 removed, whose tables were deleted" in done.err) == (0, True)
 
 
 def test_a_disk_that_fills_up_in_predicting_is_said(

@@ -68,7 +68,8 @@ def test_predictions_of_files_on_windows_have_their_names(
     def names_of(*paths: str) -> list[str]:
         with monkeypatch.context() as patch:
             patch.setattr(os, "path", ntpath)
-            return prediction_files._names_of(paths)
+            base = prediction_files._common_folder(paths)
+            return prediction_files._names_of(paths, base)
 
     assert names_of(r"C:\t\a.csv", "c:/t/more/b.csv.gz", r"C:\t/c.v1.csv") == [
         "a.parquet",
@@ -91,7 +92,8 @@ def test_relative_and_absolute_names_have_a_common_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    names = prediction_files._names_of(["a.csv", str(tmp_path / "more" / "b.csv")])
+    paths = ["a.csv", str(tmp_path / "more" / "b.csv")]
+    names = prediction_files._names_of(paths, prediction_files._common_folder(paths))
     assert names == ["a.parquet", os.path.join("more", "b.parquet")]
 
 

@@ -253,3 +253,87 @@ def test_a_full_disk_is_said_and_leaves_no_half_file(
     assert "the disk has no room; make room and run it again" in done.stdout
     assert done.stderr == ""
     assert [p.name for p in (tmp_path / "out").iterdir()] == ["_bayleaf.json"]
+
+
+def test_a_replaced_file_is_predicted_again(
+    table: pa.Table, model: TANClassifier, tmp_path: Path
+) -> None:
+    source, out = in_files(table, tmp_path / "in"), tmp_path / "out"
+    predict_to_folder(model, source, out)
+    state = os.stat(source / "0.parquet")
+    # Files that are moved, or copied with their times, may be older than predictions.
+    pa_parquet.write_table(table.slice(0, 10), tmp_path / "older")
+    os.utime(tmp_path / "older", (1e9, 1e9))
+    os.replace(tmp_path / "older", source / "0.parquet")
+    done = predict_to_folder(model, source, out)
+    assert (done.n_files, done.n_rows, done.n_kept) == (1, 10, 2)
+    # One of the same size and time differs in its content.
+    swapped = pa.concat_tables([table.slice(5, 5), table.slice(0, 5)])
+    pa_parquet.write_table(swapped, source / "0.parquet")
+    before = (source / "0.parquet").read_bytes()
+    os.utime(source / "0.parquet", ns=(state.st_atime_ns, state.st_mtime_ns))
+    assert predict_to_folder(model, source, out).n_files == 1
+    (source / "0.parquet").write_bytes(before)
+    os.utime(source / "0.parquet", ns=(state.st_atime_ns, state.st_mtime_ns))
+    assert predict_to_folder(model, source, out).n_files == 0
+    check(pa_parquet.read_table(out / "0.parquet"), model, swapped)
+
+
+def test_predictions_of_deleted_files_are_removed(
+    table: pa.Table, model: TANClassifier, tmp_path: Path
+) -> None:
+    source, out = in_files(table, tmp_path / "in"), tmp_path / "out"
+    (source / "more").mkdir()
+    os.replace(source / "2.parquet", source / "more" / "2.parquet")
+    predict_to_folder(model, source, out)
+    for name in ("0.parquet", "1.parquet"):
+        (source / name).unlink()
+    (out / "mine.parquet").write_bytes(b"")
+    done = predict_to_folder(model, source, out)
+    assert (done.n_removed, done.n_files, done.n_kept) == (2, 0, 1)
+    names = {path.name for path in out.rglob("*.parquet")}
+    assert names == {"2.parquet", "mine.parquet"}
+
+
+def test_predictions_of_other_files_stay(
+    table: pa.Table, model: TANClassifier, tmp_path: Path
+) -> None:
+    source, out = in_files(table, tmp_path / "in"), tmp_path / "out"
+    predict_to_folder(model, source, out)
+    done = predict_to_folder(model, [source / "1.parquet"], out)
+    assert (done.n_removed, done.n_files, done.n_kept) == (0, 0, 1)
+
+
+def test_predictions_are_not_written_into_the_table(
+    table: pa.Table, model: TANClassifier, tmp_path: Path
+) -> None:
+    source = in_files(table, tmp_path / "in")
+
+    def refuse(case: tuple[Any, Path]) -> None:
+        with pytest.raises(ValueError, match="would be read as files of the table"):
+            predict_to_folder(model, *case)
+        assert not (source / "out").exists()
+
+    check_each(
+        [
+            (source, source / "out"),
+            (source, source),
+            (f"{source}/**/*.parquet", source / "out"),
+            (f"{tmp_path}/*/*.parquet", source / "out"),
+            ([source / "0.parquet"], tmp_path),
+        ],
+        refuse,
+    )
+    done = predict_to_folder(model, f"{source}/*.parquet", source / "out")
+    assert done.n_rows == 400
+
+
+def test_half_written_predictions_are_removed(
+    table: pa.Table, model: TANClassifier, tmp_path: Path
+) -> None:
+    source, out = in_files(table, tmp_path / "in"), tmp_path / "out"
+    out.mkdir()
+    for _ in range(2):
+        (out / "._bayleaf.json.0123abcd.part").touch()
+        predict_to_folder(model, source, out)
+        assert {path.suffix for path in out.iterdir()} == {".json", ".parquet"}

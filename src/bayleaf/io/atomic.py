@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import re
 import secrets
 import stat
 import sys
@@ -18,6 +19,8 @@ from bayleaf.wording import size_text
 
 # The name of the temporary file, too, may have no more than 255 bytes.
 _MOST_OF_A_NAME = 40
+# Names of temporary files.
+_PARTIAL = re.compile(rf"\..{{1,{_MOST_OF_A_NAME}}}\.[0-9a-f]{{8}}\.part", re.DOTALL)
 
 
 @contextlib.contextmanager
@@ -55,6 +58,11 @@ def replacing(path: str | Path) -> Iterator[Path]:
         # A file that is still open after an error cannot be removed on Windows.
         with contextlib.suppress(OSError):
             temporary.unlink()
+
+
+def is_partial(path: Path) -> bool:
+    """Whether a file is one that `replacing` began, as killed programs leave it."""
+    return _PARTIAL.fullmatch(path.name) is not None
 
 
 @contextlib.contextmanager

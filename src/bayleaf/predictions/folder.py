@@ -21,14 +21,13 @@ from bayleaf.data.table_encoder import TableEncoder
 from bayleaf.data.tables.columns import Column, Name, ValueColumn
 from bayleaf.data.tables.frames import to_columns
 from bayleaf.predictions.prediction_files import (
-    parts_of,
+    predict_files,
     with_classes,
     with_numbers,
-    write_parts,
     write_stretches,
 )
 from bayleaf.regression.averaged_kdb_regressor import AveragedKDBRegressor
-from bayleaf.streams.batch_sources import files_of, open_source
+from bayleaf.streams.batch_sources import open_source
 from bayleaf.wording import near_names, quoted
 
 _ROWS_PER_FILE = 1_000_000
@@ -48,6 +47,8 @@ class FolderPredictions:
         Their rows.
     n_kept : int
         Files that were there already, of an earlier call.
+    n_removed : int
+        Predictions that were removed, since their files were deleted.
     unknown : mapping of name to int
         Cells of each column, in the rows predicted now, whose values training did not
         contain; they were taken as missing.
@@ -57,6 +58,7 @@ class FolderPredictions:
     n_files: int
     n_rows: int
     n_kept: int
+    n_removed: int
     unknown: Mapping[Name, int]
 
 
@@ -83,8 +85,8 @@ def predict_to_folder(
         Whatever `fit` reads in batches. Each file of a path, glob, folder or list gets
         a file of predictions of the same name, in the same folder below `folder`, so
         that partitions in the manner of Hive stay as they are; it is predicted again
-        when it has changed. Other tables must give the same rows in the same order
-        when they are read again.
+        when it was replaced, and its predictions are removed when it was deleted.
+        Other tables must give the same rows in the same order when they are read again.
     folder : path
         A new folder, or one that this call began to fill.
     probabilities : bool, default=True
@@ -102,7 +104,7 @@ def predict_to_folder(
     TypeError
         If the model makes no predictions, or the table yields no batches.
     ValueError
-        If a column is absent, or the folder holds something else.
+        If a column is absent, or the folder holds something else or is in the table's.
     OSError
         If files cannot be read or written.
 
@@ -130,9 +132,9 @@ def predict_to_folder(
 
     target = Path(folder)
     if isinstance(table, str | os.PathLike | list | tuple):
-        paths = files_of(table)
-        parts = parts_of(paths, str(table), lambda path: open_source(path).batches())
-        written = write_parts(parts, target, how, score)
+        written = predict_files(
+            table, target, how, score, lambda path: open_source(path).batches()
+        )
     else:
         source = open_source(table)
         written = write_stretches(source, rows_per_file, target, how, score)

@@ -7,6 +7,7 @@ import errno
 import itertools
 import json
 import os
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -17,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from bayleaf.io.atomic import replacing, write_text
+from bayleaf.io.atomic import is_partial, replacing, write_text
 from bayleaf.models.predictor import Predictor
 from bayleaf.progress import Work
 from bayleaf.wording import quoted, shown_name
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 # What tells by which model, and how, the predictions of a folder were made.
 _NOTE = "_bayleaf.json"
 _BATCH_ROWS = 1 << 16
+# In the metadata of predictions: the identity of the file that they are of.
+_SOURCE = b"bayleaf:source"
 _FULL = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
 
 Batches = Iterator[pa.RecordBatch]
@@ -53,20 +56,26 @@ class Written:
     n_files: int = 0  # written now
     n_rows: int = 0  # in these files
     n_kept: int = 0  # files that were there already
+    n_removed: int = 0  # predictions of files that were deleted
 
 
 def parts_of(
-    paths: Sequence[str], called: str, read_csv: Callable[[str], Batches] | None = None
+    paths: Sequence[str],
+    called: str,
+    read_csv: Callable[[str], Batches] | None = None,
+    base: str | None = None,
 ) -> list[Part]:
     """The files of a table, each with the file for its predictions.
 
     `called` names them in messages; `read_csv` gives the rows of files that are not
-    Parquet. ValueError if two would be predicted into one, or differ in their columns.
+    Parquet; predictions have the names of files below `base`, by default the folder
+    that they have in common. ValueError if two would be predicted into one, or differ
+    in their columns.
     """
-    names = _names_of(paths)
-    keys = [os.path.normcase(name) for name in names]
-    for name, key in zip(names, keys, strict=True):
-        if keys.count(key) > 1:
+    names = _names_of(paths, base or _common_folder(paths))
+    keys = Counter(os.path.normcase(name) for name in names)
+    for name in names:
+        if keys[os.path.normcase(name)] > 1:
             raise ValueError(f"two files of the table would be predicted into {name}")
     # Datasets of Arrow load pandas, which predictions of one file do without.
     from bayleaf.streams.batch_sources import file_kind
@@ -85,32 +94,91 @@ def parts_of(
     ]
 
 
-def write_parts(
-    parts: Sequence[Part], folder: Path, how: Mapping[str, Any], score: Score
+def predict_files(
+    table: Any,
+    folder: Path,
+    how: Mapping[str, Any],
+    score: Score,
+    read_csv: Callable[[str], Batches],
 ) -> Written:
-    """Predict file after file; those that are there already are left as they are.
+    """Predict the files of a path, glob, folder or list, each into one of a folder.
 
-    Predictions are Parquet files in the same folders as the table's; `how`
-    distinguishes them from others of the table; `score` adds predictions to a batch.
-    ValueError if the folder has others, or a file no rows; OSError if files cannot be
-    read or written.
+    Predictions are Parquet files in the same folders as the table's. They stay as they
+    are while their files do; those of deleted files are removed. `how` distinguishes
+    them from others of the table; `score` adds predictions to a batch. ValueError if
+    the folder has others or is part of the table, or a file no rows; OSError if files
+    cannot be read or written.
     """
-    _check_note(folder, how)
-    written = Written()
+    from bayleaf.streams.batch_sources import file_identity, files_of, root_of
+
+    paths, root = files_of(table), root_of(table)
+    is_list = isinstance(table, list | tuple)
+    _check_apart("" if is_list else os.fspath(table), paths, root, folder)
+    base = _common_folder(paths) if root is None else os.path.abspath(root)
+    parts = parts_of(paths, "the list" if is_list else str(table), read_csv, base)
+    _prepare(folder, how)
+    written = Written(n_removed=_remove_outdated(folder, parts, base))
     work = Work(len(parts))
     for part in parts:
         work.step(f"predicting {part.path}")
-        target = folder / part.name
-        changed = os.stat(part.path).st_mtime_ns
-        if target.exists() and target.stat().st_mtime_ns >= changed:
+        target, identity = folder / part.name, file_identity(part.path)
+        # Its path may change, as where a disk is mounted elsewhere.
+        if _identity_in(target)[1:] == identity[1:]:
             written.n_kept += 1
             continue
         target.parent.mkdir(parents=True, exist_ok=True)
         scored = _scored(part.batches(), part.path, score)
-        n_rows = _write(target, (b.drop_columns([*part.in_folders]) for b in scored))
+        noted = {_SOURCE: json.dumps(identity).encode()}
+        inner = [*part.in_folders]
+        n_rows = _write(
+            target,
+            (b.drop_columns(inner).replace_schema_metadata(noted) for b in scored),
+        )
         written.n_files += 1
         written.n_rows += n_rows
     return written
+
+
+def _check_apart(
+    pattern: str, paths: Sequence[str], root: str | None, folder: Path
+) -> None:
+    """Refuse a folder whose predictions would be read as rows of the table."""
+    target = folder.resolve()
+    # Patterns such as in/*.csv do not reach the folders in their folder.
+    reaches = "**" in pattern or os.path.dirname(pattern) != root
+    is_below = root is not None and target.is_relative_to(Path(root).resolve())
+    is_among = any(Path(path).resolve().is_relative_to(target) for path in paths)
+    if is_among or (is_below and reaches):
+        raise ValueError(
+            f"predictions in {shown_name(str(folder))} would be read as files of the "
+            "table; name a folder that is not in the table's and has none of its files"
+        )
+
+
+def _remove_outdated(folder: Path, parts: Sequence[Part], base: str | None) -> int:
+    """Remove the predictions of files below `base` that were deleted; their number."""
+    current = {folder / part.name for part in parts}
+    n_removed = 0
+    for path in folder.rglob("*.parquet"):
+        if path in current or base is None:
+            continue
+        source = Path(str((_identity_in(path) or [""])[0]))
+        if source.is_relative_to(base) and not source.exists():
+            path.unlink()
+            n_removed += 1
+    return n_removed
+
+
+def _identity_in(path: Path) -> list[Any]:
+    """The identity of the file that predictions are of; empty if they lack it."""
+    import pyarrow.parquet as pa_parquet
+
+    try:
+        metadata = pa_parquet.read_metadata(path).metadata or {}
+        identity = json.loads(metadata.get(_SOURCE, b"[]"))
+    except (OSError, pa.ArrowInvalid, ValueError):
+        return []
+    return identity if isinstance(identity, list) else []
 
 
 def write_stretches(
@@ -118,9 +186,9 @@ def write_stretches(
 ) -> Written:
     """Predict `size` rows per file, after those that are there already.
 
-    `source` gives the same rows in the same order as before; see `write_parts`.
+    `source` gives the same rows in the same order as before; see `predict_files`.
     """
-    _check_note(folder, {**how, "rows_per_file": size})
+    _prepare(folder, {**how, "rows_per_file": size})
     lengths = _lengths(folder)
     written = Written(n_kept=len(lengths))
     if lengths and lengths[-1] < size:
@@ -218,24 +286,33 @@ def _room_for(target: Path) -> Iterator[None]:
         ) from error
 
 
-def _names_of(paths: Sequence[str]) -> list[str]:
-    """Files below their common folder, with the ending of Parquet."""
-    whole = [os.path.abspath(path) for path in paths]
+def _common_folder(paths: Sequence[str]) -> str | None:
+    """The folder below which all files lie; None on several drives of Windows."""
     try:
-        base = os.path.commonpath([os.path.dirname(path) for path in whole])
+        return os.path.commonpath([os.path.dirname(os.path.abspath(p)) for p in paths])
     except ValueError:
-        # Windows has no common folder of several drives.
-        inner = [os.path.basename(path) for path in whole]
-    else:
-        inner = [os.path.relpath(path, base) for path in whole]
+        return None
+
+
+def _names_of(paths: Sequence[str], base: str | None) -> list[str]:
+    """Files below a folder, with the ending of Parquet."""
+    inner = [
+        os.path.basename(path)
+        if base is None
+        else os.path.relpath(os.path.abspath(path), base)
+        for path in paths
+    ]
     return [
         os.path.join(folder, f"{name.split('.')[0]}.parquet")
         for folder, name in map(os.path.split, inner)
     ]
 
 
-def _check_note(folder: Path, how: Mapping[str, Any]) -> None:
-    """Note how a folder's predictions are made; refuse those made otherwise."""
+def _prepare(folder: Path, how: Mapping[str, Any]) -> None:
+    """Note how a folder's predictions are made; refuse those made otherwise.
+
+    Files that a killed program left half written are removed.
+    """
     if folder.exists() and not folder.is_dir():
         raise ValueError(
             f"{shown_name(str(folder))} is a file; several files are predicted into "
@@ -251,12 +328,16 @@ def _check_note(folder: Path, how: Mapping[str, Any]) -> None:
                 f"the folder {shown_name(str(folder))} holds predictions of another "
                 "model, or others of this one; name another folder"
             )
+        for path in filter(is_partial, folder.rglob(".*.part")):
+            path.unlink()
         return
-    if folder.is_dir() and any(folder.iterdir()):
+    if folder.is_dir() and not all(map(is_partial, folder.iterdir())):
         raise ValueError(
             f"the folder {shown_name(str(folder))} holds other files; name a new one"
         )
     folder.mkdir(parents=True, exist_ok=True)
+    for path in folder.iterdir():
+        path.unlink()
     write_text(note, json.dumps(dict(how)))
 
 

@@ -6,6 +6,7 @@ Nothing here holds more than a few batches of the table at a time.
 from __future__ import annotations
 
 import glob
+import hashlib
 import os
 import queue
 import threading
@@ -31,6 +32,8 @@ BATCH_ROWS = 1 << 17
 # Batches that are read while another is worked on.
 _AHEAD = 2
 _PARQUET = (".parquet", ".pq")
+# Bytes of each end of a file by which it is recognised.
+_END_BYTES = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -45,7 +48,7 @@ class ArrowSource:
     schema: pa.Schema
     read: Callable[[int], Iterator[pa.RecordBatch]]  # the batches after so many rows
     n_rows: int | None = None  # if known before they are read
-    identity: list[Any] | None = None  # if it can be read again: files, sizes, times
+    identity: list[Any] | None = None  # if it can be read again: of its files
     ordered: frozenset[str] = field(default=frozenset())
     texts: frozenset[str] = field(default=frozenset())
     decisions: Mapping[Name, TextDecision] = field(default_factory=dict)
@@ -338,7 +341,7 @@ def _files(
 ) -> ArrowSource:
     """Files of one kind as one table."""
     kinds = {file_kind(path) for path in paths}
-    identity = [_state_of(path) for path in paths]
+    identity = [file_identity(path) for path in paths]
     if kinds == {"parquet"}:
         files = ParquetFiles.of(paths, called)
         source = replace(_dataset(files.dataset, identity), texts=files.texts)
@@ -364,13 +367,21 @@ def _files(
     )
 
 
-def _state_of(path: str) -> list[Any]:
-    """A file's name, size and time of change."""
+def file_identity(path: str) -> list[Any]:
+    """A file's name, size, time of change and a checksum of its first and last bytes.
+
+    A file that replaces another may be as old or as long as that one.
+    """
     try:
-        found = os.stat(path)
+        with open(path, "rb") as file:
+            state = os.fstat(file.fileno())
+            ends = hashlib.sha256(file.read(_END_BYTES))
+            file.seek(max(0, state.st_size - _END_BYTES))
+            ends.update(file.read(_END_BYTES))
     except OSError as error:
         raise type(error)(f"cannot read {path}: {error.strerror}") from error
-    return [os.path.abspath(path), found.st_size, found.st_mtime_ns]
+    times = state.st_size, state.st_mtime_ns
+    return [os.path.abspath(path), *times, ends.hexdigest()[:16]]
 
 
 def _dataset(dataset: Any, identity: list[Any] | None = None) -> ArrowSource:

@@ -53,10 +53,9 @@ def predict(
     from bayleaf.cli.table_reading import encode_batch, is_many_files, read_batches
     from bayleaf.io import read_model
     from bayleaf.predictions.prediction_files import (
-        parts_of,
+        predict_files,
         with_classes,
         with_numbers,
-        write_parts,
     )
 
     saved = read_model(model)
@@ -79,14 +78,14 @@ def predict(
 
     with progress():
         if is_many_files(data):
-            from bayleaf.streams.batch_sources import files_of
-
-            parts = parts_of(files_of(data), data, partial(read_batches, form=form))
             digest = hashlib.sha256(model.read_bytes()).hexdigest()
             how = {"model": digest, "probabilities": probabilities}
-            written = write_parts(parts, Path(output), how, score)
-            files = counted(written.n_files, "file")
-            print(f"{files} predicted into {Path(output)}", file=sys.stderr)
+            read = partial(read_batches, form=form)
+            written = predict_files(data, Path(output), how, score, read)
+            done = f"{counted(written.n_files, 'file')} predicted into {Path(output)}"
+            if written.n_removed:
+                done += f"; {written.n_removed} removed, whose tables were deleted"
+            print(done, file=sys.stderr)
         else:
             guarded = ["prediction"] if safe_csv else []
             _predict_file(score, data, form, output, guarded)
