@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import accumulate
+from itertools import accumulate, combinations
 from math import prod
 from typing import Any, ClassVar
 
@@ -21,6 +21,10 @@ from bayleaf.wording import brief, brief_fields, name_list
 Places = NDArray[np.intp]
 # What rounding leaves, by the count, of fractional counts that are taken out again.
 _ROUNDING = 1e-9
+# Up to this number floats count rows exactly.
+_MAX_COUNT = float(1 << 53)
+# What rounding leaves of margins of fractional counts, by the largest count.
+_MARGIN_ROUNDING = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -247,6 +251,66 @@ class MergeableCounts:
             told = name_list([str(self.names[v]) for v in family])
             found.append((float(table.min(initial=0.0)), told))
         return min(found)
+
+    # ---- consistency
+
+    def check_margins(self) -> None:
+        """Raise ValueError unless these can be counts of one table of rows.
+
+        None is negative or too large, and what tables have in common is the same.
+        """
+        low, names = self.lowest()
+        if low < 0.0:
+            raise ValueError(f"the table of {names} has a negative count, {low:g}")
+        tables = [self.by_class, self.pairs, *self.families.values()]
+        high = max(float(table.max(initial=0.0)) for table in tables)
+        if not high <= _MAX_COUNT:
+            raise ValueError(f"a count of {high:g} is too large to count rows exactly")
+        is_whole = all((table == np.rint(table)).all() for table in tables)
+        rounding = 0.0 if is_whole else _MARGIN_ROUNDING * max(1.0, high)
+        if self.class_index:
+            self._check_pairs(rounding)
+        for family in self.families:
+            self._check_family(family, rounding)
+
+    def _check_pairs(self, rounding: float) -> None:
+        """Compare the table of pairs with those of single features and the class."""
+        starts, features = self.starts[:-1], np.arange(self.class_index)
+        feature_of = np.repeat(features, np.diff(self.starts))
+        # A cell has one state: other pairs of states of a feature have no rows.
+        alike = (feature_of[:, None] == feature_of) & ~np.eye(
+            len(feature_of), dtype=bool
+        )
+        single = np.diagonal(self.pairs, axis1=1, axis2=2)
+        sums = np.add.reduceat(single, starts, axis=1) - self.by_class[:, None]
+        pair_sums = np.add.reduceat(self.pairs, starts, axis=2) - single[..., None]
+        turned = self.pairs - self.pairs.transpose(0, 2, 1)
+        for excess, rows, columns in (
+            (sums[:, None], np.array([self.class_index]), features),
+            (pair_sums, feature_of, features),
+            (turned, feature_of, feature_of),
+            (self.pairs * alike, feature_of, feature_of),
+        ):
+            wrong = np.argwhere(np.abs(excess) > rounding)
+            if len(wrong):
+                pair = rows[wrong[0, 1]], columns[wrong[0, 2]]
+                names = name_list([str(self.names[v]) for v in dict.fromkeys(pair)])
+                raise ValueError(f"counts of {names} contradict each other")
+
+    def _check_family(self, family: Family, rounding: float) -> None:
+        """Compare the table of a family with those of the pairs in it.
+
+        It lacks rows with missing cells.
+        """
+        features = [v for v in family if v != self.class_index]
+        has_missing = any(self.missing_seen(f) > 0 for f in features)
+        for pair in combinations(features, 2):
+            inner = tuple(v for v in family if v in (*pair, self.class_index))
+            others = tuple(i for i, v in enumerate(family) if v not in inner)
+            excess = self.families[family].sum(axis=others) - self._family(inner)
+            if (excess if has_missing else np.abs(excess)).max(initial=0.0) > rounding:
+                names = name_list([str(self.names[v]) for v in family])
+                raise ValueError(f"the table of {names} contradicts those of pairs")
 
 
 def _difference(one: Counts, other: Counts) -> Counts:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from bayleaf.data.class_labels import sorted_positions
 from bayleaf.data.column_reading import ColumnReading, EncoderRules
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.data.tables.columns import Name
+from bayleaf.io.native.codec import encoded
 from bayleaf.io.native.documents import (
     MAX_BYTES,
     content_of_bytes,
@@ -39,14 +41,17 @@ class CountsDocument:
     label_type: str
     families: tuple[tuple[int, ...], ...]
     counts: NDArray[np.float64]
-    checksum: str
+    checksum: str = ""
 
     def check_content(self) -> None:
-        """Raise ValueError unless the counts are those that were written."""
+        """Raise ValueError unless this was written, and can be counts of a table."""
         if len(self.domain) < 2:
             raise ValueError("counts need at least one feature and the class")
-        if self.checksum != _checksum(self.counts):
-            raise ValueError("its counts are not those that were written")
+        if self.checksum != self.computed_checksum():
+            raise ValueError(
+                "its counts or columns are not those that were written; count the "
+                "table again"
+            )
         last = len(self.domain)
         if any(not 0 <= v < last for family in self.families for v in family):
             raise ValueError("a family names a variable that there is not")
@@ -54,6 +59,32 @@ class CountsDocument:
         n_counts = shape[0] + int(np.prod(shape)) + sum(sizes)
         if self.counts.shape != (n_counts,) or not np.isfinite(self.counts).all():
             raise ValueError(f"there should be {n_counts} finite counts")
+        self.tables().check_margins()
+
+    def tables(self) -> MergeableCounts:
+        """The counts as tables."""
+        cards = self.domain.cards
+        shape, sizes = shapes_of(cards, self.families)
+        ends = np.cumsum([shape[0], int(np.prod(shape)), *sizes])[:-1]
+        by_class, pairs, *tables = np.split(self.counts, ends)
+        families = {
+            family: table.reshape([cards[v] for v in family])
+            for family, table in zip(self.families, tables, strict=True)
+        }
+        return MergeableCounts(
+            self.domain.names, cards, by_class, pairs.reshape(shape), families
+        )
+
+    def computed_checksum(self) -> str:
+        """SHA-256 of all fields, so that no count or state is changed unnoticed."""
+        arrays: list[Any] = [np.ascontiguousarray(self.counts, "<f8")]
+        columns = (self.domain.variables, self.rules, self.notes, self.readings)
+        values = encoded((*columns, self.label_type, self.families), arrays)
+        text = json.dumps(values, default=lambda array: str(array.shape))
+        digest = hashlib.sha256(text.encode())
+        for array in arrays:
+            digest.update(array.tobytes())
+        return digest.hexdigest()
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +113,7 @@ class CountFile:
         Raises
         ------
         ModelFileError
-            If it is none, or its counts were changed.
+            If it is none, was changed, or its counts contradict each other.
         OSError
             If it cannot be read.
         """
@@ -103,23 +134,10 @@ class CountFile:
     @classmethod
     def _of(cls, found: CountsDocument) -> CountFile:
         """The counts in a document."""
-        shape, sizes = shapes_of(found.domain.cards, found.families)
-        ends = np.cumsum([shape[0], int(np.prod(shape)), *sizes])[:-1]
-        by_class, pairs, *tables = np.split(found.counts, ends)
-        cards = found.domain.cards
-        families = {
-            family: table.reshape([cards[v] for v in family])
-            for family, table in zip(found.families, tables, strict=True)
-        }
         reading = TableReading(
             found.domain, found.rules, found.notes, found.readings, found.label_type
         )
-        return cls(
-            reading,
-            MergeableCounts(
-                found.domain.names, cards, by_class, pairs.reshape(shape), families
-            ),
-        )
+        return cls(reading, found.tables())
 
     def save(self, path: str | Path) -> None:
         """Write the counts to a file; `CountFile.open` reads it.
@@ -140,7 +158,7 @@ class CountFile:
         tables, reading = self.tables, self.reading
         flat = [tables.by_class, tables.pairs, *tables.families.values()]
         counts = np.concatenate([table.ravel() for table in flat])
-        return CountsDocument(
+        document = CountsDocument(
             reading.domain,
             reading.rules,
             reading.notes,
@@ -148,8 +166,8 @@ class CountFile:
             str(reading.label_type),
             tuple(tables.families),
             counts,
-            _checksum(counts),
         )
+        return replace(document, checksum=document.computed_checksum())
 
     @property
     def weight(self) -> float:
@@ -298,8 +316,3 @@ def _maps(store: CountFile, domain: Domain) -> list[NDArray[np.intp]]:
         np.array([new.state_index[state] for state in old.states], dtype=np.intp)
         for old, new in pairs
     ]
-
-
-def _checksum(counts: NDArray[np.float64]) -> str:
-    """What tells counts from others."""
-    return hashlib.sha256(np.ascontiguousarray(counts, "<f8").tobytes()).hexdigest()

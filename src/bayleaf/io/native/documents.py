@@ -79,10 +79,14 @@ def content_of_bytes(
             "max_bytes if you trust it"
         )
     try:
-        return _content_of(*_values_in(written, name, max_bytes, tuple(kinds)), kinds)
+        values = _values_in(written, name, max_bytes, tuple(kinds))
     except ModelFileError:
         raise
     except REFUSALS as error:
+        raise ModelFileError(f"{what or name} is damaged: {error}") from error
+    try:
+        return _content_of(*values, kinds)
+    except (ModelFileError, *REFUSALS) as error:
         raise ModelFileError(f"{what or name} is damaged: {error}") from error
 
 
