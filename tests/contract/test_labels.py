@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import functools
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,8 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
+import bayleaf
+from bayleaf import NaiveBayesClassifier
 from contract.kinds import each_kind
 from contract.tables import nominal_frame
 
@@ -24,6 +27,9 @@ _LABELS: dict[str, list[Any]] = {
     "floats": [1.0, 2.0, 30.0],
     "dates": [datetime.date(2020, 1, day) for day in (1, 2, 3)],
     "mixed": [7, "b", "c"],
+    "more than 64 bits": [-1, 2**63, 2**63 + 1],
+    "zero bytes": ["p", "p\0", "q"],
+    "a number and its text": [1, 2, "1"],
 }
 
 
@@ -51,6 +57,17 @@ def test_labels_of_a_list_come_back(kind: Any, name: str) -> None:
     assert model.classes_.tolist() == labels
     expected = [labels[code] for code in _predicted_codes(kind)]
     assert model.predict(frame).tolist() == expected
+
+
+@pytest.mark.parametrize("name", [name for name in _LABELS if name != "dates"])
+def test_labels_come_back_from_files(name: str, tmp_path: Path) -> None:
+    labels = [_LABELS[name][code] for code in _codes()]
+    model, frame = _learned(NaiveBayesClassifier, labels)
+    model.save(tmp_path / "model.json")
+    loaded = bayleaf.load(tmp_path / "model.json")
+    predicted = loaded.predict(frame).tolist()
+    assert predicted == model.predict(frame).tolist()
+    assert {*map(type, predicted)} <= {*map(type, labels)}
 
 
 @each_kind(

@@ -145,3 +145,39 @@ def test_zero_bytes_at_the_end_of_labels_are_kept() -> None:
     classes, codes = encode_labels(["p\0", "p", "p\0"])
     assert classes.tolist() == ["p", "p\0"]
     assert codes.tolist() == [1, 0, 1]
+
+
+def test_large_integers_and_texts_stay_distinct() -> None:
+    def check(case: tuple[Callable[[Any], Any], list[Any]]) -> None:
+        wrap, labels = case
+        target = wrap(labels * 2)
+        found, codes = encode_labels(target)
+        assert found[codes].tolist() == labels * 2
+        made = [type(label) for label in found[codes].tolist()]
+        assert made == [type(label) for label in labels] * 2
+        assert label_codes(target, found).tolist() == codes.tolist()
+
+    check_each(
+        itertools.product(
+            [list, tuple, as_objects, lambda t: pd.Series(as_objects(t))],
+            [
+                [2**63, 2**63 + 1, 5],
+                [2**70, 2**70 + 1, -1],
+                [-1, 2**63, 2**63 + 1],
+                [-(2**63) - 1, -(2**63), 0],
+                ["p\0", "p", "q"],
+                [1, "1", 2],
+                [2**63, "9223372036854775808", "q"],
+            ],
+        ),
+        check,
+    )
+    unsigned = np.array([2**63, 2**63 + 1], dtype=np.uint64)
+    assert encode_labels(unsigned)[0].tolist() == [2**63, 2**63 + 1]
+
+
+def as_objects(labels: Any) -> np.ndarray[Any, Any]:
+    """An array of objects of Python."""
+    array = np.empty(len(labels), dtype=object)
+    array[:] = labels
+    return array

@@ -337,3 +337,10 @@ def test_half_written_predictions_are_removed(
         (out / "._bayleaf.json.0123abcd.part").touch()
         predict_to_folder(model, source, out)
         assert {path.suffix for path in out.iterdir()} == {".json", ".parquet"}
+
+
+def test_classes_of_the_same_text_are_not_written(tmp_path: Path) -> None:
+    table = pa.table({"x": [*"abc"] * 10})
+    model = NaiveBayesClassifier().fit(table, [1, "1", 2] * 10)
+    with pytest.raises(ValueError, match="two classes are written as '1'"):
+        predict_to_folder(model, table, tmp_path / "out")

@@ -16,6 +16,9 @@ from bayleaf.data.tables.frames import value_column
 from bayleaf.data.tables.matrix import learn_matrix
 from bayleaf.wording import quoted
 
+# From here on floats differ by more than one.
+_EXACT_FLOATS = float(1 << 53)
+
 
 def encode_labels(target: Any) -> tuple[NDArray[Any], NDArray[np.intp]]:
     """Distinct labels of a target (n_classes,), and each row's place in them (n_rows,).
@@ -29,6 +32,8 @@ def encode_labels(target: Any) -> tuple[NDArray[Any], NDArray[np.intp]]:
     try:
         column = value_column(target, "target")
     except TypeError:
+        column = _hashed_labels(list(target))
+    if _may_be_rounded(column, target):
         column = _hashed_labels(list(target))
     if column.indices.ndim != 1:
         raise ValueError("y should be a 1d array: one label a row, not a list of them")
@@ -74,6 +79,11 @@ def sorted_positions(values: Iterable[Hashable]) -> list[int]:
 def _hashed_labels(labels: list[Any]) -> ValueColumn:
     """Labels that are neither text nor numbers, told apart by their hash."""
     index: dict[Hashable, int] = {}
+    # Objects of NumPy are no labels that files hold.
+    labels = [
+        label.item() if isinstance(label, np.number | np.bool_ | np.str_) else label
+        for label in labels
+    ]
     try:
         indices = [
             -1 if is_missing_cell(label) else index.setdefault(label, len(index))
@@ -85,6 +95,15 @@ def _hashed_labels(labels: list[Any]) -> ValueColumn:
             "give text or integers as labels"
         ) from error
     return ValueColumn("target", np.array(indices, dtype=np.int32), list(index))
+
+
+def _may_be_rounded(column: ValueColumn, target: Any) -> bool:
+    """Whether labels became floats, of which several integers may have made one."""
+    is_float = getattr(getattr(target, "dtype", None), "kind", "") == "f"
+    return not is_float and any(
+        isinstance(label, float) and abs(label) >= _EXACT_FLOATS
+        for label in column.values
+    )
 
 
 def _whole_number_labels(target: Any) -> tuple[NDArray[Any], NDArray[np.intp]] | None:
@@ -122,8 +141,9 @@ def _label_array(labels: list[Hashable], target: Any) -> NDArray[Any]:
     kinds = {type(label) for label in labels}
     if len(kinds) == 1 and kinds <= {str, bool, int, float} and dtype is None:
         typed = np.array(labels)
-        # Arrays of text drop zero bytes at the end.
-        if typed.tolist() == labels:
+        # Arrays of text drop zero bytes at the end, and floats round integers.
+        made = typed.tolist()
+        if made == labels and {type(label) for label in made} == kinds:
             return typed
     array = np.empty(len(labels), dtype=object)
     array[:] = labels

@@ -376,7 +376,13 @@ def with_classes(
     added = {"prediction": _label_column(predictor.choose(proba), predictor.classes)}
     if probabilities:
         for label, column in zip(predictor.classes, proba.T, strict=True):
-            added[f"probability_{label}"] = number_array(column)
+            name = f"probability_{label}"
+            if name in added:
+                raise ValueError(
+                    f"two classes are written as {quoted(str(label))}, of other types; "
+                    "give them different texts and fit the model again"
+                )
+            added[name] = number_array(column)
     return _with_columns(batch, added)
 
 
