@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import pickle
+import time
 from typing import Any
 
 import networkx
@@ -170,3 +172,18 @@ def test_structures_are_equal_by_content_and_survive_pickling() -> None:
 def test_two_variables_of_one_name_are_refused() -> None:
     with pytest.raises(ValueError, match="two variables are called a"):
         NetworkStructure(("a", "a"), DAG(((), ())))
+
+
+@pytest.mark.slow
+def test_graphs_of_many_variables_take_seconds() -> None:
+    names = [f"v{i}" for i in range(100_000)]
+    chain = list(itertools.pairwise(names))
+    states = {name: ["n", "y"] for name in names}
+    started = time.process_time()
+    assert BayesianNetwork.from_edges(chain, states=states).edges == chain
+    star = [(name, "child") for name in names]
+    assert len(BayesianNetwork.from_edges(star).edges) == len(names)
+    with pytest.raises(ValueError, match=r"close a cycle among v0, v1, .* more"):
+        BayesianNetwork.from_edges([*chain, (names[-1], names[0])])
+    # Looking up each name in the list of all took minutes.
+    assert time.process_time() - started < 30

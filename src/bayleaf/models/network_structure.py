@@ -232,8 +232,11 @@ class NetworkStructure(CausalQuestions):
                 f"{type(states).__name__}"
             )
         variables = list(self.variables)
+        indices = {name: i for i, name in enumerate(self.names)}
         for name, own in states.items():
-            place = position_of(self.names, name, "states are given for")
+            place = indices.get(name, -1)
+            if place < 0:
+                place = position_of(self.names, name, "states are given for")
             variables[place] = variable_of(name, own)
         return NetworkStructure(self.names, self.dag, tuple(variables))
 
@@ -422,6 +425,7 @@ def variable_of(name: Any, states: Any) -> Variable:
 def dag_of(names: Sequence[Name], parents: Mapping[Name, Sequence[Name]]) -> DAG:
     """The graph of parents by name, with errors that name variables."""
     members = []
+    indices = {name: i for i, name in enumerate(names)}
     for name in names:
         role = f"{quoted(name)} has the parent"
         listed = parents.get(name, ())
@@ -431,10 +435,14 @@ def dag_of(names: Sequence[Name], parents: Mapping[Name, Sequence[Name]]) -> DAG
             raise TypeError(
                 f"the parents of {quoted(name)} must be a list, got {quoted(listed)}"
             )
-        chosen = [position_of(names, p, role) for p in listed]
-        twice = [p for p in chosen if chosen.count(p) > 1]
-        if twice:
-            parent = names[twice[0]]
+        chosen = [
+            indices[p]
+            if isinstance(p, str | int) and p in indices
+            else position_of(names, p, role)
+            for p in listed
+        ]
+        if len(set(chosen)) < len(chosen):
+            parent = names[next(p for p in chosen if chosen.count(p) > 1)]
             raise ValueError(f"{quoted(name)} lists the parent {quoted(parent)} twice")
         members.append(tuple(chosen))
     try:
