@@ -287,6 +287,11 @@ def test_other_cut_points_and_columns_are_refused() -> None:
         one + two
     with pytest.raises(ValueError, match="tables with other columns"):
         one + fitted(NaiveBayesClassifier(), nominal(30, 1)).counts_
+    table = nominal(30, 1)
+    one = fitted(NaiveBayesClassifier(), table).counts_
+    two = fitted(NaiveBayesClassifier(missing="state"), table).counts_
+    with pytest.raises(ValueError, match="with missing='marginalize' and with missing"):
+        one + two
     with pytest.raises(ValueError, match="by a number above 0"):
         one * -1.0
 

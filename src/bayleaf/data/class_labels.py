@@ -79,7 +79,7 @@ def sorted_positions(values: Iterable[Hashable]) -> list[int]:
 def _hashed_labels(labels: list[Any]) -> ValueColumn:
     """Labels that are neither text nor numbers, told apart by their hash."""
     index: dict[Hashable, int] = {}
-    # Objects of NumPy are no labels that files hold.
+    # Files hold Python's numbers and texts.
     labels = [
         label.item() if isinstance(label, np.number | np.bool_ | np.str_) else label
         for label in labels

@@ -234,10 +234,10 @@ class NetworkStructure(CausalQuestions):
         variables = list(self.variables)
         indices = {name: i for i, name in enumerate(self.names)}
         for name, own in states.items():
-            place = indices.get(name, -1)
-            if place < 0:
-                place = position_of(self.names, name, "states are given for")
-            variables[place] = variable_of(name, own)
+            position = indices.get(name, -1)
+            if position < 0:
+                position = position_of(self.names, name, "states are given for")
+            variables[position] = variable_of(name, own)
         return NetworkStructure(self.names, self.dag, tuple(variables))
 
     def fit(

@@ -279,6 +279,12 @@ def _over_the_same_states(
             "the counts are of tables with other columns, such as "
             f"{quoted(differing)}; count the same columns in the same order"
         )
+    missing = [store.reading.rules.missing for store in (one, other)]
+    if missing[0] != missing[1]:
+        raise ValueError(
+            f"missing cells were counted with missing={quoted(missing[0])} and with "
+            f"missing={quoted(missing[1])}; count both tables like one model"
+        )
     pairs = list(zip(one.reading.domain, other.reading.domain, strict=True))
     domain = Domain(tuple(_joined(*pair) for pair in pairs))
     return one._over(domain, _maps(one, domain)), other._over(
