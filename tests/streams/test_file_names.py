@@ -12,7 +12,12 @@ import pyarrow.parquet as pa_parquet
 import pytest
 
 from bayleaf.predictions import prediction_files
-from bayleaf.streams.batch_sources import file_kind, files_of, open_source
+from bayleaf.streams.batch_sources import (
+    file_identity,
+    file_kind,
+    files_of,
+    open_source,
+)
 from offenders import check_each
 
 TABLE = pa.table({"x": ["a", "b", None], "n": [1, 2, 3]})
@@ -193,3 +198,9 @@ def test_a_list_may_mix_absolute_and_relative_names(
         pa_parquet.write_table(TABLE, name)
     source = open_source(["a.parquet", tmp_path / "b.parquet"])
     assert pa.Table.from_batches(source.batches()).num_rows == 6
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+def test_a_pipe_is_not_read_for_its_identity(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    assert file_identity(str(tmp_path / "pipe"))[1] == 0

@@ -9,6 +9,7 @@ import glob
 import hashlib
 import os
 import queue
+import stat
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -372,12 +373,15 @@ def file_identity(path: str) -> list[Any]:
 
     A file that replaces another may be as old or as long as that one.
     """
+    ends = hashlib.sha256()
     try:
-        with open(path, "rb") as file:
-            state = os.fstat(file.fileno())
-            ends = hashlib.sha256(file.read(_END_BYTES))
-            file.seek(max(0, state.st_size - _END_BYTES))
-            ends.update(file.read(_END_BYTES))
+        state = os.stat(path)
+        # What is read from a pipe is gone.
+        if stat.S_ISREG(state.st_mode):
+            with open(path, "rb") as file:
+                ends.update(file.read(_END_BYTES))
+                file.seek(max(0, state.st_size - _END_BYTES))
+                ends.update(file.read(_END_BYTES))
     except OSError as error:
         raise type(error)(f"cannot read {path}: {error.strerror}") from error
     times = state.st_size, state.st_mtime_ns
