@@ -68,6 +68,10 @@ def test_labels_come_back_from_files(name: str, tmp_path: Path) -> None:
     predicted = loaded.predict(frame).tolist()
     assert predicted == model.predict(frame).tolist()
     assert {*map(type, predicted)} <= {*map(type, labels)}
+    hits = [a == b for a, b in zip(predicted, labels, strict=True)]
+    assert loaded.score(frame, labels) == np.mean(hits)
+    weights = np.arange(N_ROWS)
+    assert loaded.score(frame, labels, weights) == np.average(hits, weights=weights)
 
 
 @each_kind(

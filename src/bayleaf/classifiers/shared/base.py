@@ -15,7 +15,11 @@ from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import (
+    check_consistent_length,
+    check_is_fitted,
+    validate_data,
+)
 
 from bayleaf.classifiers.shared.callbacks import with_callbacks
 from bayleaf.classifiers.shared.edge_parameters import edge_remarks
@@ -61,6 +65,7 @@ from bayleaf.counts.source import MOST_ROWS, CountSource
 from bayleaf.counts.table_counts import RowCounts
 from bayleaf.counts.threads import thread_count
 from bayleaf.cpds.smoothing import Smoothing, resolve_smoothing
+from bayleaf.data.class_labels import encode_labels
 from bayleaf.data.codes import Codes
 from bayleaf.data.discretizers import resolve_discretizer
 from bayleaf.data.domain import Domain, Variable
@@ -476,6 +481,18 @@ class BayesianClassifier(
         """
         predictor, codes = self._prepare(X)
         return predictor.predict(codes)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Accuracy: the weighted share of rows whose class `predict` gives."""
+        labels, codes = encode_labels(y)
+        if labels.dtype.kind != "O":
+            accuracy: float = super().score(X, y, sample_weight)
+            return accuracy
+        # NumPy would cut, round or refuse some labels that are objects.
+        predicted = self.predict(X).tolist()
+        check_consistent_length(codes, predicted, sample_weight)
+        hits = [a == b for a, b in zip(labels[codes].tolist(), predicted, strict=True)]
+        return float(np.average(hits, weights=sample_weight))
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Posterior probability of each class, shape (n_rows, n_classes)."""
