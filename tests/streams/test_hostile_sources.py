@@ -96,7 +96,7 @@ def test_what_a_library_cannot_read_is_told_in_a_sentence() -> None:
                     ),
                     "conversion from",
                 ),
-                (lambda: [Path("no.parquet")], "cannot read no.parquet: No such file"),
+                (lambda: [Path("no.parquet")], "no.parquet: there is no such file"),
             ],
         ),
         check,
