@@ -15,7 +15,9 @@ from bayleaf import (
     A2DEClassifier,
     AODEClassifier,
     AveragedKDBClassifier,
+    AveragedKDBRegressor,
     BayesianNetworkClassifier,
+    BayesianNetworkEstimator,
     HNBClassifier,
     LatentClassNBClassifier,
     NaiveBayesClassifier,
@@ -175,6 +177,55 @@ def test_a_single_row_is_scored_as_within_its_table(kind: Any) -> None:
     for row in (0, 7, 50):
         alone = model.predict_proba(frame.iloc[[row]])
         np.testing.assert_array_equal(alone[0], together[row])
+
+
+@each_kind()
+def test_rows_with_names_are_scored_as_within_their_table(kind: Any) -> None:
+    model, frame = fitted(kind)
+    expected, rows = model.predict_proba(frame[:3]), frame[:3].to_dict("records")
+    for some in (rows, [dict(reversed(row.items())) for row in rows]):
+        np.testing.assert_array_equal(model.predict_proba(some), expected)
+    for row in (rows[0], frame.iloc[0], pl.DataFrame(frame).row(0, named=True)):
+        np.testing.assert_array_equal(model.predict_proba(row), expected[:1])
+        assert model.predict(row).tolist() == model.predict(frame[:1]).tolist()
+    assert len(model.explain(rows[0])) == 1
+    nothing = frame[:1].assign(**dict.fromkeys(frame.columns[1:]))
+    first = frame.columns[0]
+    np.testing.assert_array_equal(
+        model.predict_proba({first: rows[0][first]}), model.predict_proba(nothing)
+    )
+    with pytest.raises(ValueError, match=f"did you mean {first}"):
+        model.predict({f"{first}s": 1})
+
+
+@each_kind()
+def test_an_array_is_read_by_position_where_columns_are_numbered(kind: Any) -> None:
+    X = np.random.default_rng(0).integers(3, size=(30, 3))
+    of_frame, of_array = (
+        kind(random_state=0).fit(t, X[:, 0]) for t in (pd.DataFrame(X), X)
+    )
+    _same_model(of_frame, of_array, X, pd.DataFrame(X))
+
+
+def test_all_estimators_read_rows_with_names() -> None:
+    frame, _ = nominal_frame()
+    row = frame.iloc[0]
+    density = BayesianNetworkEstimator().fit(frame)
+    assert density.score_samples(row) == density.score_samples(frame[:1])
+    numbers = np.arange(len(frame)) * 1.5
+    regressor = AveragedKDBRegressor(random_state=0).fit(frame, numbers)
+    assert regressor.predict(row.to_dict()) == regressor.predict(frame[:1])
+
+
+def test_a_column_without_a_name_may_be_called_as_pandas_calls_it() -> None:
+    frame, y = nominal_frame()
+    for name, other in (("", "Unnamed: 0"), ("Unnamed: 0", "")):
+        numbered = frame.copy()
+        numbered.insert(0, name, [f"row {i}" for i in range(len(frame))])
+        model = NaiveBayesClassifier().fit(numbered, y)
+        expected = model.predict_proba(numbered)
+        for table in (numbered.rename(columns={name: other}), frame):
+            np.testing.assert_array_equal(model.predict_proba(table), expected)
 
 
 @each_kind()

@@ -30,6 +30,7 @@ from bayleaf.data.tables.columns import (
     iterate_names,
 )
 from bayleaf.data.tables.matrix import ColumnCodes, EncodedColumn, encode_matrix
+from bayleaf.data.tables.named_rows import columns_as_named
 from bayleaf.data.text_forms import (
     TextForm,
     labels_by_text,
@@ -86,6 +87,14 @@ class TableEncoder:
                 form = TextForm(kind, order="y-m-d" if kind == "date" else "")
             columns.append((reading.name, form))
         return replace(self.rules.plan or ReadingPlan(), columns=tuple(columns))
+
+    def split(self, table: Any) -> tuple[Matrix | list[Column], bool]:
+        """The columns of a table, matched by name where it is not a data frame.
+
+        With it whether they were; columns that training left out may be absent.
+        """
+        left_out = {one.name for one in self.readings if one.form == "left_out"}
+        return columns_as_named(table, self.column_names, left_out)
 
     def transform(self, parts: Matrix | list[Column]) -> EncodedTable:
         """Encode the features of a table.

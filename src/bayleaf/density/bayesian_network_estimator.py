@@ -433,7 +433,8 @@ class BayesianNetworkEstimator(
 
     def _encode(self, X: Any) -> EncodedTable:
         """Encode a table; cells that name a node of a hierarchy are missing."""
-        return read_table(to_columns(X), self.encoder_, self.hierarchies_)[0]
+        parts, _ = self.encoder_.split(X)
+        return read_table(parts, self.encoder_, self.hierarchies_)[0]
 
     @property
     def setting_(self) -> str:

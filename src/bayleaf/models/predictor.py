@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from bayleaf.counts.threads import run_tasks, stretches, worthwhile
 from bayleaf.data.codes import Codes
 from bayleaf.data.table_encoder import TableEncoder
-from bayleaf.data.tables.frames import to_columns
 from bayleaf.models.class_model import ClassModel, LogScores, calibrated_log_proba
 from bayleaf.models.explanation import Explanation, explain_rows
 from bayleaf.models.page_model import CLASSIFIER, PageModel
@@ -80,7 +79,7 @@ class Predictor:
 
     def encode(self, table: Any) -> Codes:
         """Codes of a table's features."""
-        return self.encoder.transform(to_columns(table)).codes
+        return self.encoder.transform(self.encoder.split(table)[0]).codes
 
     def joint_log_proba(self, codes: Codes) -> LogScores:
         """Log joint probability of classes and observed features, (rows, classes).

@@ -36,7 +36,6 @@ from bayleaf.data.column_table import ColumnTable
 from bayleaf.data.reading_plan import ReadingPlan
 from bayleaf.data.table_encoder import TableEncoder
 from bayleaf.data.tables.columns import Column, Matrix, Name
-from bayleaf.data.tables.frames import to_columns
 from bayleaf.io.native.model_file import SavedModel, write_model
 from bayleaf.models.fit_stamp import FitStamp
 from bayleaf.models.page_model import PageModel
@@ -204,6 +203,7 @@ class TableEstimator(
 
     def _parts_as_fitted(self, X: Any) -> Matrix | list[Column]:
         """A table taken apart, once it has the columns of training."""
-        parts = to_columns(X)
-        validate_data(self, X, reset=False, skip_check_array=True)
+        parts, is_matched = self.encoder_.split(X)
+        if not is_matched:
+            validate_data(self, X, reset=False, skip_check_array=True)
         return parts

@@ -95,7 +95,10 @@ def column_names(table: Any) -> tuple[Name, ...] | None:
 
 
 def row_labels(table: Any) -> list[Any] | None:
-    """What a frame of pandas calls its rows; None where they are just counted."""
+    """What pandas calls the rows of a frame, or a row; None where they are counted."""
+    if getattr(table, "ndim", 2) == 1 and hasattr(table, "to_dict"):
+        # The index of a single row has the names of its cells.
+        return None if table.name is None else [table.name]
     index = getattr(table, "index", None)
     if index is None or callable(index) or type(index).__name__ == "RangeIndex":
         return None

@@ -1,0 +1,157 @@
+"""Tables whose cells have names, matched with the columns of training."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+
+from bayleaf.data.tables.array_columns import array_column
+from bayleaf.data.tables.columns import (
+    Column,
+    Matrix,
+    Name,
+    ValueColumn,
+    iterate_names,
+)
+from bayleaf.data.tables.frames import to_columns
+from bayleaf.wording import near_names, quoted
+
+# What pandas calls the column without a name, by its position.
+_UNNAMED = re.compile(r"(Unnamed: \d+)?")
+
+
+def columns_as_named(
+    table: Any, names: tuple[Name, ...], optional: Collection[Name] = ()
+) -> tuple[Matrix | list[Column], bool]:
+    """Split a table into the columns `names`, those `optional` missing if absent.
+
+    Cells of rows with names, such as a mapping, a series or a list of mappings, may
+    have any order, and those that a row lacks are missing; ValueError if a name is
+    unknown. Any other table is split as it is, unless it has these columns in this
+    order under other names for the same position. With the columns whether they were
+    matched so.
+    """
+    records = _records(table, names)
+    if records is not None:
+        return _record_columns(records, names), True
+    parts = to_columns(table)
+    given = tuple(iterate_names(parts))
+    if given == names:
+        return parts, False
+    called = names_as_in(given, names)
+    if called != tuple(n for n in names if n in set(called) or n not in optional):
+        return parts, False
+    if isinstance(parts, Matrix) and len(called) == len(names):
+        return Matrix(parts.values, names), True
+    columns = parts.columns() if isinstance(parts, Matrix) else parts
+    own: dict[Name, Column] = {
+        name: replace(column, name=name)
+        for name, column in zip(called, columns, strict=True)
+    }
+    absent = np.full(columns[0].n_rows, -1, dtype=np.int32)
+    return [own.get(name) or ValueColumn(name, absent, []) for name in names], True
+
+
+def names_as_in(given: Sequence[Name], names: Sequence[Name]) -> tuple[Name, ...]:
+    """Names of columns, those that only state a position as in another table.
+
+    These are a single column without a name, and the numbers of the columns of arrays.
+    """
+    counted = {str(j): f"x{j}" for j in range(len(names))}
+    if tuple(names) == tuple(range(len(names))) and [*given] == [*counted.values()]:
+        return tuple(names)
+    if [*names] == [*counted.values()] and {*map(str, given)} <= {*counted}:
+        return tuple(counted[str(name)] for name in given)
+    own, others = (
+        [n for n in these if isinstance(n, str) and _UNNAMED.fullmatch(n)]
+        for these in (names, given)
+    )
+    if len(own) != 1 or len(others) != 1:
+        return tuple(given)
+    return tuple(own[0] if name == others[0] else name for name in given)
+
+
+def _record_columns(
+    records: Sequence[Mapping[Any, Any]], names: Sequence[Name]
+) -> list[Column]:
+    """The columns of rows with names."""
+    places = {str(name): place for place, name in enumerate(names)}
+    cells = np.full((len(names), len(records)), None, dtype=object)
+    for row, record in enumerate(records):
+        called = names_as_in(list(record), names)
+        for name, value in zip(called, record.values(), strict=True):
+            if str(name) not in places:
+                raise ValueError(
+                    f"row {row} has {quoted(name)}, which is not a column of training; "
+                    f"{near_names(str(name), places)}"
+                )
+            cells[places[str(name)], row] = value
+    return [array_column(n, own) for n, own in zip(names, cells, strict=True)]
+
+
+def _records(table: Any, names: Sequence[Name]) -> list[Mapping[Any, Any]] | None:
+    """Rows with names, or None for a table of another kind."""
+    if isinstance(table, list | tuple):
+        has_names = len(table) > 0 and _record(table[0]) is not None
+        return list(_each_record(table)) if has_names else None
+    if isinstance(table, np.ndarray | np.void):
+        keys = table.dtype.names
+        if keys is None:
+            return None
+        rows = np.atleast_1d(table).tolist()
+        return [dict(zip(keys, cells, strict=True)) for cells in rows]
+    if isinstance(table, Mapping) and table and all(map(_is_column, table.values())):
+        lengths = {str(name): len(cells) for name, cells in table.items()}
+        if len(set(lengths.values())) > 1:
+            raise ValueError(
+                f"the columns of the table have different lengths ({lengths}); give "
+                "every column as many cells"
+            )
+        transposed = zip(*table.values(), strict=True)
+        return [dict(zip(table, cells, strict=True)) for cells in transposed]
+    record = _record(table)
+    if record is not None:
+        return [record]
+    series = nw.from_native(table, allow_series=True, pass_through=True)
+    if not isinstance(series, nw.Series):
+        return None
+    if isinstance(series.dtype, nw.Struct):
+        return list(_each_record(series.to_list()))
+    if len(series) != len(names) or names_as_in(range(len(names)), names) != names:
+        raise ValueError(
+            "a series without names cannot be matched with the columns of training; "
+            "pass a dict, such as frame.row(0, named=True)"
+        )
+    return [dict(zip(names, series.to_list(), strict=True))]
+
+
+def _each_record(rows: Sequence[Any]) -> Iterator[Mapping[Any, Any]]:
+    """Rows that all have names; TypeError if one has none."""
+    for place, row in enumerate(rows):
+        record = _record(row)
+        if record is None:
+            raise TypeError(
+                f"row {place} is a {type(row).__name__}, but the first row has names; "
+                "pass a dict for every row"
+            )
+        yield record
+
+
+def _record(row: Any) -> Mapping[Any, Any] | None:
+    """One row by name, from a mapping or a series with an index; None for others."""
+    if isinstance(row, Mapping):
+        return row
+    if getattr(row, "ndim", 0) == 1 and hasattr(row, "to_dict"):
+        found: Mapping[Any, Any] = row.to_dict()
+        return found
+    return None
+
+
+def _is_column(cells: Any) -> bool:
+    """Whether the value of a mapping is a column of cells."""
+    return isinstance(cells, list | tuple) or getattr(cells, "ndim", 0) == 1
