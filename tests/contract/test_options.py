@@ -84,8 +84,17 @@ def test_unknown_cells_are_counted_in_the_summary(kind: Any) -> None:
     model = kind(random_state=0).fit(frame, y)
     frame.loc[[1, 4, 6], "b"] = "never seen"
     before = pickle.dumps(model.encoder_)
+    assert not model.unknown_
     model.predict(frame)
     assert model.summary().unknown == (("b", 3),)
+    cells = model.unknown_["b"]
+    assert (cells.number, cells.value, cells.row) == (3, "never seen", 1)
+    assert "such as 'never seen' in row 1, and were taken as missing" in str(cells)
+    model.explain(frame.iloc[1])
+    assert model.unknown_["b"].row == 0
+    model.predict_proba(frame[:1])
+    assert not model.unknown_
+    model.predict(frame)
     assert "b: 3 cells" in str(model.summary())
     assert pickle.dumps(model.encoder_) == before
 

@@ -75,7 +75,7 @@ def test_unknown_categories_are_counted_as_such() -> None:
     model = NaiveBayesClassifier().fit(X, y)
     strange = X.astype({"grade": object}).assign(grade="awful")
     model.predict(strange[:5])
-    assert model._last_unknown == {"grade": 5}
+    assert model.unknown_["grade"].number == 5
     with pytest.raises(ValueError, match="training did not contain"):
         NaiveBayesClassifier(unknown="error").fit(X, y).predict(strange)
 

@@ -468,7 +468,7 @@ def test_values_unseen_in_training_go_to_the_other_values() -> None:
     new = pd.DataFrame({"x": ["never seen", "r7"], "plain": ["u", "u"]})
     first, second = model.predict_proba(new)
     np.testing.assert_array_equal(first, second)
-    assert not model._last_unknown
+    assert not model.unknown_
 
 
 @pytest.mark.parametrize(

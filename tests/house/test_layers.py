@@ -57,7 +57,7 @@ INSIDE: dict[str, list[tuple[str, ...]]] = {
         ("codes",),
         ("tables",),
         ("class_labels",),
-        ("dates", "date_texts"),
+        ("dates", "date_texts", "unknown_cells"),
         ("text_forms",),
         ("reading_plan",),
         ("column_reading",),

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -34,7 +35,9 @@ from bayleaf.data.table_encoder import EncodedTable, TableEncoder
 from bayleaf.data.tables.array_columns import arrow_of
 from bayleaf.data.tables.columns import Column, Name, NumberColumn, ValueColumn
 from bayleaf.data.tables.frames import single_column, to_columns
+from bayleaf.data.tables.named_rows import names_as_in
 from bayleaf.data.text_forms import TextEvidence, decide, read_texts, without_texts
+from bayleaf.data.unknown_cells import UnknownCells
 from bayleaf.wording import name_list, near_names, quoted, visible
 
 if TYPE_CHECKING:
@@ -84,8 +87,9 @@ def known_table(
 ) -> pa.Table:
     """Read a table whose columns a model knows, its features as training read them.
 
-    Of the other `known` variables, those of text states are text.
-    ValueError if a cell spells no value of its column's kind.
+    Of the other `known` variables, those of text states are text. Values not seen in
+    training are reported on standard error. ValueError if a cell spells no value of its
+    column's kind.
     """
     readings = {} if encoder is None else {str(r.name): r for r in encoder.readings}
     texts = {
@@ -96,6 +100,7 @@ def known_table(
     if encoder is not None:
         form = (form or FileFormat()).of_plan(encoder.rules.plan)
     table = read_table(source, form, texts.union(readings))
+    table = table.rename_columns(list(names_as_in(table.column_names, [*readings])))
     for place, name in enumerate(table.column_names):
         cells = table.column(place)
         spells = name in readings and readings[name].form in ("numbers", "truths")
@@ -114,7 +119,44 @@ def known_table(
                 None if i < 0 else read.values[i] for i in read.indices.tolist()
             ]
             table = table.set_column(place, name, pa.array(booleans))
+    used = {n for n, one in readings.items() if one.form != "left_out"}
+    if encoder is not None and used <= {*table.column_names}:
+        report, batch = UnknownReport(source), table.combine_chunks().to_batches()[0]
+        encode_batch(encoder, batch, source, form=form, report=report)
+        report.show()
     return table
+
+
+class UnknownReport:
+    """Values of tables that training did not contain, in a sentence per column."""
+
+    def __init__(self, data: str = "") -> None:
+        self._data = data  # file, folder or glob that the command names
+        self._first: dict[Name, tuple[UnknownCells, str]] = {}
+        self._number: Counter[Name] = Counter()
+
+    def add(
+        self, cells: Iterable[UnknownCells], lines: Sequence[int], source: str = ""
+    ) -> None:
+        """Add cells of a batch, whose rows are `lines` below the header of a file.
+
+        The `source` is one of several files, or what the command names.
+        """
+        source = source or self._data
+        for unknown in cells:
+            where = f"line {lines[unknown.row]} below the header"
+            if is_many_files(source):
+                where = f"row {lines[unknown.row]} of {source}"
+            elif source != self._data:
+                where += f" of {source}"
+            self._first.setdefault(unknown.name, (unknown, where))
+            self._number[unknown.name] += unknown.number
+
+    def show(self) -> None:
+        """Print the sentences on standard error."""
+        for name, (cells, where) in self._first.items():
+            sentence = replace(cells, number=self._number[name]).sentence(where)
+            print(f"bayleaf: {sentence}", file=sys.stderr)
 
 
 def _with_line(error: CellError, line: int) -> ValueError:
@@ -394,17 +436,20 @@ def encode_batch(
     form: FileFormat | None = None,
     n_before: int = 0,
     lines: Sequence[int] | None = None,
+    report: UnknownReport | None = None,
 ) -> EncodedTable:
     """Encode the features of a batch, whatever else it holds and in whatever order.
 
     Messages name `lines` below the header, by default those after the `n_before` rows
-    of earlier batches. Text of a CSV file is read as training learned to; columns that
-    were left out in training may be absent. ValueError if a feature's column is
-    missing, or text occurs where a number belongs.
+    of earlier batches; unknown values are added to the `report`. Text of a CSV file is
+    read as training learned to; columns that were left out in training may be absent.
+    ValueError if a feature's column is missing, or text occurs where a number belongs.
     """
     if lines is None:
         lines = range(n_before + 1, n_before + 1 + batch.num_rows)
     used = [one for one in encoder.readings if one.form != "left_out"]
+    named = names_as_in(batch.schema.names, [str(n) for n in encoder.column_names])
+    batch = pa.RecordBatch.from_arrays(batch.columns, names=list(named))
     features = select_columns(batch, [str(one.name) for one in used], source)
     parsed = to_columns(pa.Table.from_batches([features])) if used else []
     assert isinstance(parsed, list)
@@ -419,7 +464,7 @@ def encode_batch(
     }
     absent = np.full(batch.num_rows, -1, dtype=np.int32)
     try:
-        return encoder.transform(
+        encoded = encoder.transform(
             [
                 columns.get(name, ValueColumn(name, absent, []))
                 for name in encoder.column_names
@@ -427,6 +472,9 @@ def encode_batch(
         )
     except CellError as error:
         raise _with_line(error, lines[error.row]) from error
+    if report is not None:
+        report.add(encoded.unknown_cells.values(), lines, source)
+    return encoded
 
 
 def with_missing_cells(batch: pa.RecordBatch, form: FileFormat) -> pa.RecordBatch:

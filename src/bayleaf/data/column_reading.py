@@ -37,6 +37,7 @@ from bayleaf.data.text_forms import (
     evidence_of,
     spelled_column,
 )
+from bayleaf.data.unknown_cells import UnknownCells
 from bayleaf.wording import counted, name_list, quoted
 
 Form = Literal[
@@ -142,7 +143,7 @@ class ColumnReading:
         """Names of the variables that a date becomes."""
         return tuple(part_name(self.name, part) for part in self.parts or ())
 
-    def read(self, column: Column) -> tuple[list[PlainColumn], FailedCells | None]:
+    def read(self, column: Column) -> tuple[list[PlainColumn], UnknownCells | None]:
         """The columns that encoding takes in the place of a column of this name.
 
         With it the cells that spell no date, if any, which are missing. ValueError if
@@ -170,7 +171,7 @@ class ColumnReading:
         """Whether texts stand for values of another kind."""
         return self.form in ("numbers", "truths", "date", "duration")
 
-    def _spelled(self, column: ValueColumn) -> tuple[Column, FailedCells | None]:
+    def _spelled(self, column: ValueColumn) -> tuple[Column, UnknownCells | None]:
         """A column of texts as training read them, and the cells that spell no date."""
         form = self.text or TextForm(KINDS[self.form])
         if self.text is None and self.form == "date" and column.is_text:
@@ -195,7 +196,8 @@ class ColumnReading:
         text = str(column.values[column.indices[row]])
         n_used = np.count_nonzero(is_used)
         if self.form in ("date", "duration") and len(failed) < n_used:
-            return spelled, FailedCells(n_cells(column, is_failed), text, row)
+            number = n_cells(column, is_failed)
+            return spelled, UnknownCells(self.name, number, text, row)
         if text.strip().lower().lstrip("+-") in _INFINITE:
             raise infinite(column.name)
         raise CellError(self.name, text, row, _WANTED[self.form])
@@ -222,14 +224,6 @@ class ColumnReading:
             f"column {quoted(self.name)} held {was} in training but holds {held} now; "
             f"convert it to {was}"
         )
-
-
-class FailedCells(NamedTuple):
-    """Cells that spell no date in a column of dates."""
-
-    number: int
-    text: str  # of the first one
-    row: int
 
 
 # The kind of texts that stand for the values of a form, and what such a cell contains.

@@ -16,7 +16,6 @@ from bayleaf.data.column_reading import (
     CellError,
     ColumnReading,
     EncoderRules,
-    FailedCells,
 )
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.data.reading_plan import ReadingPlan
@@ -37,6 +36,7 @@ from bayleaf.data.text_forms import (
     read_numbers,
     spelled_column,
 )
+from bayleaf.data.unknown_cells import UnknownCells
 from bayleaf.wording import brief, brief_names, name_list, quoted
 
 # One state is left for missing cells.
@@ -48,9 +48,13 @@ class EncodedTable:
     """A table as codes of its features, and what was unknown in it."""
 
     codes: Codes
-    unknown: Mapping[Name, int]  # columns' cells not seen in training, where any
-    # Among these the columns with cells that spell no date.
-    failed: Mapping[Name, FailedCells] = field(default_factory=dict)
+    # By column, where any; among these are texts that spell no date.
+    unknown_cells: Mapping[Name, UnknownCells]
+
+    @property
+    def unknown(self) -> dict[Name, int]:
+        """Number of cells not seen in training by column, where any."""
+        return {name: cells.number for name, cells in self.unknown_cells.items()}
 
 
 @dataclass(frozen=True)
@@ -116,16 +120,24 @@ class TableEncoder:
             self._encode(self.domain[j], columns[j]) if done is None else done
             for j, done in enumerate(encoded)
         ]
-        counts = zip(self.domain.names, (n for _, n in own), strict=True)
-        no_dates = {name: cells.number for name, cells in failed.items()}
-        unknown = {**no_dates, **{name: count for name, count in counts if count}}
+        unknown = dict(failed)
+        for j, (codes, count) in enumerate(own):
+            if count:
+                variable = self.domain[j]
+                column = (
+                    NumberColumn(variable.name, read.values[:, j], None)
+                    if isinstance(read, Matrix)
+                    else read[j]
+                )
+                cells = unknown_cells(variable, codes, column)
+                unknown |= {} if cells is None else {variable.name: cells}
         stacked = [codes for codes, _ in own]
-        codes = Codes.from_columns(stacked, self.domain.cards, room=room)
-        return EncodedTable(codes, unknown, failed)
+        stacked_codes = Codes.from_columns(stacked, self.domain.cards, room=room)
+        return EncodedTable(stacked_codes, unknown)
 
     def _read(
         self, parts: Matrix | list[Column]
-    ) -> tuple[Matrix | list[PlainColumn], dict[Name, FailedCells]]:
+    ) -> tuple[Matrix | list[PlainColumn], dict[Name, UnknownCells]]:
         """What the readings make of a table: a column for each variable.
 
         With it the cells of each column that spell no date.
@@ -136,14 +148,14 @@ class TableEncoder:
             return parts, {}
         columns = parts.columns() if isinstance(parts, Matrix) else parts
         found: list[PlainColumn] = []
-        failed: dict[Name, FailedCells] = {}
+        failed: dict[Name, UnknownCells] = {}
         for reading, column in zip(self.readings, columns, strict=True):
             read, no_dates = reading.read(column)
             found += read
             if no_dates is not None:
                 failed[reading.name] = no_dates
                 if self.rules.unknown == "error":
-                    text, row = no_dates.text, no_dates.row
+                    text, row = str(no_dates.value), no_dates.row
                     raise CellError(reading.name, text, row, "a date")
         return found, failed
 
@@ -365,6 +377,34 @@ def state_codes(
         table[strange] = missing
     codes = table.astype(_code_type(variable)).take(column.indices)
     return codes, unknown, strangers
+
+
+def unknown_cells(
+    variable: Variable, codes: ColumnCodes, column: PlainColumn
+) -> UnknownCells | None:
+    """The cells of a column that are present, but coded as missing, if any."""
+    is_missing = (
+        column.missing if isinstance(column, NumberColumn) else column.indices < 0
+    )
+    is_unknown = codes == variable.n_known_states
+    if is_missing is not None:
+        is_unknown &= ~is_missing
+    rows = np.flatnonzero(is_unknown)
+    if not len(rows):
+        return None
+    row = int(rows[0])
+    value: Any = (
+        column.values[row].item()
+        if isinstance(column, NumberColumn)
+        else column.values[column.indices[row]]
+    )
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    has_numbers = variable.kind == "nominal" and all(
+        isinstance(state, int) and not isinstance(state, bool)
+        for state in (*variable.known_states, value)
+    )
+    return UnknownCells(variable.name, len(rows), value, row, has_numbers)
 
 
 def _code_type(variable: Variable) -> np.dtype[np.unsignedinteger[Any]]:

@@ -391,7 +391,7 @@ class BayesianNetworkEstimator(
         check_is_fitted(self, "network_")
         parts = self._parts_as_fitted(X)
         encoded, partial = read_table(parts, self.encoder_, self.hierarchies_)
-        self._last_unknown = encoded.unknown
+        self._last_unknown = encoded.unknown_cells
         trees = NetworkTrees(self.network_, max_table_cells=self.max_table_cells)
         return log_densities(trees, encoded.codes, self.n_jobs, partial)
 
@@ -479,7 +479,7 @@ class BayesianNetworkEstimator(
             log_likelihood=self.log_likelihood_,
             edges=tuple(self.edges_),
             notes=tuple(self.encoder_.notes.items()),
-            unknown=tuple(self._last_unknown.items()),
+            unknown=tuple(self._n_unknown.items()),
             columns=self.columns_,
             sample=self._sample_note,
             remarks=tuple(edge_remarks(self)),

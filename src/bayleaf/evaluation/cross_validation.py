@@ -5,7 +5,7 @@ from __future__ import annotations
 import numbers
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -14,9 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
+from bayleaf.classifiers.shared.table_estimator import TableEstimator
 from bayleaf.classifiers.shared.training import row_weights
 from bayleaf.data.class_labels import encode_labels
 from bayleaf.data.tables.frames import take_rows
+from bayleaf.data.unknown_cells import UnknownCells
 from bayleaf.evaluation.folds import (
     Rows,
     check_classes,
@@ -187,6 +189,7 @@ class _Fold(NamedTuple):
     predict_seconds: float
     n_parameters: int | None
     n_arcs: int | None
+    unknown: tuple[UnknownCells, ...]
 
 
 def _check_whole_numbers(**values: Any) -> None:
@@ -232,7 +235,13 @@ def _validation(name: str, folds: Sequence[_Fold], task: _Task) -> CrossValidati
         float(np.mean([fold.predict_seconds for fold in folds])),
         _mean([fold.n_parameters for fold in folds]),
         _mean([fold.n_arcs for fold in folds]),
-        HeldOut(rows, task.truth[rows], proba, task.weights_of(rows)),
+        HeldOut(
+            rows,
+            task.truth[rows],
+            proba,
+            task.weights_of(rows),
+            tuple(cells for fold in folds for cells in fold.unknown),
+        ),
     )
 
 
@@ -284,6 +293,16 @@ def _run_fold(task: _Task, name: str, estimator: Any, train: Rows, test: Rows) -
         end - middle,
         getattr(getattr(model, "model_", None), "n_parameters", None),
         None if edges is None else len(edges),
+        unknown_in_fold(model, test),
+    )
+
+
+def unknown_in_fold(model: Any, test: Rows) -> tuple[UnknownCells, ...]:
+    """Cells that a model met in the held-out rows only, by rows of the whole table."""
+    if not isinstance(model, TableEstimator):
+        return ()
+    return tuple(
+        replace(cells, row=int(test[cells.row])) for cells in model.unknown_.values()
     )
 
 
@@ -344,12 +363,15 @@ class HeldOut:
         Predicted probabilities.
     weights : ndarray of shape (n_predictions,), optional
         Weights of the rows, all above zero; None if they count alike.
+    unknown : tuple of UnknownCells
+        Of each fold and column, values that its training rows did not contain.
     """
 
     rows: NDArray[np.intp]
     truth: NDArray[np.intp]
     proba: Floats
     weights: Floats | None = None
+    unknown: tuple[UnknownCells, ...] = ()
 
     __repr__ = brief_fields
 

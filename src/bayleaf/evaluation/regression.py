@@ -13,6 +13,8 @@ from sklearn.base import clone
 
 from bayleaf.classifiers.shared.training import row_weights
 from bayleaf.data.tables.frames import take_rows
+from bayleaf.data.unknown_cells import UnknownCells
+from bayleaf.evaluation.cross_validation import unknown_in_fold
 from bayleaf.evaluation.folds import Rows, shuffled_folds, validate_each
 from bayleaf.results.result import Record
 from bayleaf.wording import brief
@@ -68,14 +70,16 @@ def cross_validate_regressors(
     groups: Any = None,
     verbose: int = 0,
     sample_weight: Any = None,
+    unknown: list[UnknownCells] | None = None,
 ) -> dict[str, RegressionScores]:
     """Score regressors with `predict_distribution` on the same shuffled folds.
 
     Each is cloned for every fold. Shuffle r uses the seed ``random_state + r``; rows of
     one value in `groups` (n_rows,) share a fold; above 0, `verbose` shows progress on
     standard error. `sample_weight` (n_rows,) weighs rows in fits and in scores; those
-    of weight zero are left out. ValueError if there are fewer rows than folds, or
-    weights cannot be used.
+    of weight zero are left out. To the list `unknown` are added, fold by fold, values
+    that training rows did not contain. ValueError if there are fewer rows than folds,
+    or weights cannot be used.
     """
     target = np.asarray(y, dtype=np.float64)
     weights = row_weights(sample_weight, len(target))
@@ -94,6 +98,8 @@ def cross_validate_regressors(
         weighted = {} if sample_weight is None else {"sample_weight": weights[train]}
         fitted = clone(estimator).fit(take_rows(X, train), target[train], **weighted)
         predicted = fitted.predict_distribution(take_rows(X, test))
+        if unknown is not None:
+            unknown.extend(unknown_in_fold(fitted, test))
         return row_facts(predicted, target[test])
 
     held_out = np.concatenate([weights[test] for _, test in splits])

@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 from bayleaf.data.codes import Codes
 from bayleaf.data.column_reading import EncoderRules
 from bayleaf.data.domain import Domain, Variable
-from bayleaf.data.table_encoder import TableEncoder
+from bayleaf.data.table_encoder import TableEncoder, unknown_cells
 from bayleaf.data.tables.columns import NumberColumn, PlainColumn, ValueColumn
 from bayleaf.data.tables.frames import column_names, plain_columns, value_column
+from bayleaf.data.unknown_cells import UnknownCells
 from bayleaf.inference.states import StateReader, find_variable
 from bayleaf.wording import name_list, near_names, quoted
 
@@ -53,6 +54,24 @@ def read_rows(
     return encoded_columns(
         domain, dict(matched_columns(domain, table, ignored)), unknown
     )
+
+
+def unknown_in_table(domain: Domain, table: Any) -> list[UnknownCells]:
+    """Cells of a table's columns that are not states of the variables of their names.
+
+    Other columns are left out.
+    """
+    others = {str(name) for name in column_names(table) or ()} - set(
+        map(str, domain.names)
+    )
+    unknown = []
+    for position, column in matched_columns(domain, table, others):
+        variable = domain[position]
+        cells = unknown_cells(
+            variable, column_codes(variable, column, "missing"), column
+        )
+        unknown += [] if cells is None else [cells]
+    return unknown
 
 
 def encoded_columns(

@@ -286,7 +286,7 @@ class AveragedKDBRegressor(
             self.encoder_,
             self.model_,
             (self.left_out_crps_, self.left_out_coverage_),
-            self._last_unknown,
+            self._n_unknown,
             self._fit_stamp,
         )
 
@@ -322,7 +322,7 @@ class AveragedKDBRegressor(
         """Encode a table, once it has the columns of training."""
         check_is_fitted(self, "model_")
         encoded = self.encoder_.transform(self._parts_as_fitted(X))
-        self._last_unknown = encoded.unknown
+        self._last_unknown = encoded.unknown_cells
         return encoded
 
     def predict(self, X: Any) -> Floats:

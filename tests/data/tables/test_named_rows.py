@@ -91,7 +91,7 @@ def test_arrays_are_matched_by_position_with_numbered_columns() -> None:
 def test_a_column_without_a_name_is_called_as_in_training() -> None:
     assert names_as_in(["a", ""], ["Unnamed: 0", "a"]) == ("a", "Unnamed: 0")
     assert names_as_in(["Unnamed: 3"], [""]) == ("",)
-    # Several of them cannot be told apart.
+    # Several of them are ambiguous.
     names = ["Unnamed: 1", "Unnamed: 2"]
     assert names_as_in(names, [""]) == tuple(names)
     assert _cells({"": 1, "a": 2}, ("Unnamed: 0", "a")) == [[1], [2]]

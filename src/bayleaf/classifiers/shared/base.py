@@ -470,7 +470,7 @@ class BayesianClassifier(
     def _encode(self, X: Any) -> EncodedTable:
         """Encode a table, once it has the columns of training."""
         encoded = self.encoder_.transform(self._parts_as_fitted(X))
-        self._last_unknown = encoded.unknown
+        self._last_unknown = encoded.unknown_cells
         return encoded
 
     def predict(self, X: Any) -> NDArray[Any]:
@@ -606,7 +606,7 @@ class BayesianClassifier(
     def summary(self) -> Summary:
         """Class, features, arcs, free parameters, log-likelihood, remarks."""
         check_is_fitted(self, "model_")
-        facts = self._predictor(), self.log_likelihood_, self._last_unknown
+        facts = self._predictor(), self.log_likelihood_, self._n_unknown
         found = summarize(type(self).__name__, *facts, self._fit_stamp)
         remarks = [*edge_remarks(self), *monotone_remarks(self)]
         return replace(found, remarks=(*found.remarks, *remarks))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,14 +19,18 @@ from bayleaf.counts.table_counts import RowCounts
 from bayleaf.data.class_labels import encode_labels, sorted_positions
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.data.random_state import random_generator
-from bayleaf.data.tables.frames import to_columns, value_column
+from bayleaf.data.tables.frames import value_column
+from bayleaf.data.tables.named_rows import names_as_in
 from bayleaf.data.text_forms import decide, evidence_of, read_texts
+from bayleaf.data.unknown_cells import UnknownCells
 from bayleaf.io.native.count_store import CountFile
 from bayleaf.io.native.tables import TableReading
 from bayleaf.streams.batch_sources import ArrowSource
 from bayleaf.streams.spilling import TableRoles, checked_weights
 from bayleaf.wording import quoted
 
+# Takes unknown cells of a batch and the lines of its rows.
+ReportUnknown = Callable[[Iterable[UnknownCells], Sequence[int]], None]
 # Cells of the table of pairs up to which a fit to batches keeps its counts.
 _MOST_KEPT = 4_000_000
 # Under a limit of memory a cell of that table, of which several copies are made while
@@ -127,22 +132,33 @@ def count_batches(
     reading: TableReading,
     families: list[Family],
     weight: str | None = None,
+    report: ReportUnknown | None = None,
 ) -> CountFile:
     """Count the pairs and `families` of a table that is read as another one was.
 
     Other columns are left out. Unknown values become states, unless the reading's rules
-    refuse them; cut points stay. ValueError if a column is absent, or there are no
-    rows.
+    refuse them, and go to the `report`; cut points stay. Columns that were left out in
+    training may be absent. ValueError if another one is, or there are no rows.
     """
     target = str(reading.domain.names[-1])
-    names = [str(name) for name in reading.encoder.column_names]
+    readings = {str(one.name): one for one in reading.encoder.readings}
+    given = source.schema.names
+    present = {
+        called: n
+        for n, called in zip(given, names_as_in(given, [*readings]), strict=True)
+    }
     total: CountFile | None = None
     TableRoles(target, weight).features_of(list(source.schema.names))
-    absent = [name for name in names if name not in source.schema.names]
+    absent = [
+        n for n, o in readings.items() if n not in present and o.form != "left_out"
+    ]
     if absent:
         raise ValueError(f"the table has no column {quoted(absent[0])}")
-    for table, label, weights in _pieces(source, names, target, weight):
-        part = _counted(table, label, weights, reading, families)
+    names = [present[name] for name in readings if name in present]
+    for table, label, weights, lines in _pieces(source, names, target, weight):
+        part, unknown = _counted(table, label, weights, reading, families)
+        if report is not None:
+            report(unknown, lines.tolist())
         total = part if total is None else total + part
     if total is None:
         raise ValueError("the table has no rows")
@@ -151,19 +167,21 @@ def count_batches(
 
 def _pieces(
     source: ArrowSource, names: list[str], target: str, weight: str | None
-) -> Iterator[tuple[pa.Table, pa.Array, NDArray[np.float64] | None]]:
-    """Features, labels and weights of the rows of weight above zero."""
+) -> Iterator[tuple[pa.Table, pa.Array, NDArray[np.float64] | None, NDArray[np.intp]]]:
+    """Features, labels, weights and lines of the rows of weight above zero."""
     n_read = 0
     for batch in source.batches():
         weights = None
+        lines = np.arange(n_read + 1, n_read + 1 + batch.num_rows)
+        n_read += batch.num_rows
         if weight is not None:
-            weights = checked_weights(batch, weight, n_read)
+            weights = checked_weights(batch, weight, int(lines[0]) - 1)
             kept = weights > 0
             batch, weights = batch.filter(pa.array(kept)), weights[kept]
-        n_read += batch.num_rows
+            lines = lines[kept]
         if batch.num_rows:
             table = pa.Table.from_batches([batch.select(names)])
-            yield table, batch.column(target), weights
+            yield table, batch.column(target), weights, lines
 
 
 def _counted(
@@ -172,17 +190,24 @@ def _counted(
     weights: NDArray[np.float64] | None,
     reading: TableReading,
     families: list[Family],
-) -> CountFile:
-    """Counts of some rows."""
-    parts = to_columns(table)
+) -> tuple[CountFile, list[UnknownCells]]:
+    """Counts of some rows, and what is unknown in them."""
+    parts, _ = reading.encoder.split(table)
     encoder = reading.encoder
     if encoder.rules.unknown != "error":
         encoder = encoder.extended(parts)
     own = reading.domain[len(reading.domain) - 1]
     variable, classes = _classes(own, label)
-    codes = encoder.transform(parts).codes.with_column(
-        classes, variable.n_states, weights
-    )
+    encoded = encoder.transform(parts)
+    unknown = [*encoded.unknown_cells.values()]
+    if encoder is not reading.encoder:
+        before = reading.encoder.transform(parts).unknown_cells
+        unknown += [
+            replace(cells, outcome="counted as new states", has_numbers=False)
+            for name, cells in before.items()
+            if name not in encoded.unknown_cells
+        ]
+    codes = encoded.codes.with_column(classes, variable.n_states, weights)
     domain = Domain((*encoder.domain.variables, variable))
     counts = MergeableCounts.of(RowCounts(codes), domain.names, families)
     labels = np.array(variable.states)
@@ -190,7 +215,7 @@ def _counted(
         labels = np.empty(variable.n_states, dtype=object)
         labels[:] = variable.states
     found = TableReading.of(encoder, domain, labels)
-    return CountFile(found, counts)
+    return CountFile(found, counts), unknown
 
 
 def _classes(variable: Variable, label: pa.Array) -> tuple[Variable, NDArray[np.intp]]:

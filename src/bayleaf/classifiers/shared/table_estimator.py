@@ -36,6 +36,7 @@ from bayleaf.data.column_table import ColumnTable
 from bayleaf.data.reading_plan import ReadingPlan
 from bayleaf.data.table_encoder import TableEncoder
 from bayleaf.data.tables.columns import Column, Matrix, Name
+from bayleaf.data.unknown_cells import UnknownCells
 from bayleaf.io.native.model_file import SavedModel, write_model
 from bayleaf.models.fit_stamp import FitStamp
 from bayleaf.models.page_model import PageModel
@@ -64,9 +65,9 @@ class TableEstimator(
     lacks: ClassVar[Mapping[str, str]] = {}
     # What may become of missing cells.
     missing_rules: ClassVar[tuple[str, ...]] = MISSING_RULES
-    # Unknown cells by column of the table read last, for `summary`: never changed, only
-    # replaced as a whole, so that threads may predict side by side.
-    _last_unknown: Mapping[Name, int] = MappingProxyType({})
+    # Unknown cells by column of the table read last: never changed, only replaced as a
+    # whole, so that threads may predict side by side.
+    _last_unknown: Mapping[Name, UnknownCells] = MappingProxyType({})
 
     # How the texts of the table are read, as passed to the last fit.
     _plan: ReadingPlan | None = None
@@ -104,6 +105,22 @@ class TableEstimator(
         check_is_fitted(self, "encoder_")
         fitted: Any = self
         return ColumnTable(fitted.encoder_)
+
+    @property
+    def unknown_(self) -> Mapping[Name, UnknownCells]:
+        """Values that training did not contain, in the table read last.
+
+        By column, where there are any: how many cells, and value and row of the first,
+        which print as a sentence. They were taken as missing. Each call replaces this
+        mapping as a whole, whatever its thread, and a fit empties it.
+        """
+        check_is_fitted(self, "encoder_")
+        return MappingProxyType(dict(self._last_unknown))
+
+    @property
+    def _n_unknown(self) -> dict[Name, int]:
+        """Number of such cells by column."""
+        return {name: cells.number for name, cells in self._last_unknown.items()}
 
     def save(self, path: str | Path) -> None:
         """Write the fitted estimator to a JSON model file; `bayleaf.load` reads it.

@@ -141,7 +141,7 @@ def compare_models(
     a file, a setting or the positive class, for thresholds, does not fit, before models
     learn.
     """
-    from bayleaf.cli.table_reading import training_table
+    from bayleaf.cli.table_reading import UnknownReport, training_table
     from bayleaf.data.class_labels import encode_labels
     from bayleaf.evaluation.comparison import compare as compare_classifiers
     from bayleaf.evaluation.folds import forward_folds
@@ -174,6 +174,11 @@ def compare_models(
             cv=forward_folds(table.aside, split.folds) if time is not None else None,
             sample_weight=table.weights,
         )
+    # Every model met the same held-out rows.
+    report = UnknownReport(data)
+    lines = range(1, table.features.num_rows + 1)
+    report.add(comparison.results[0].held_out.unknown, lines)
+    report.show()
     return comparison, table.empty
 
 

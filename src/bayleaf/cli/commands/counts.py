@@ -62,17 +62,21 @@ def counts(
         if like is None:
             raise ValueError(f"--like must name a model by which {name} is counted")
         from bayleaf.classifiers.shared import from_counts
-        from bayleaf.cli.table_reading import batches_of
+        from bayleaf.cli.table_reading import UnknownReport, batches_of
         from bayleaf.loading import load_estimator
 
         classifier: Any = load_estimator(like, "classifier")
         reading = from_counts.reading_of(classifier)
-        return from_counts.count_batches(
+        report = UnknownReport(name)
+        counted = from_counts.count_batches(
             batches_of(name, form, as_texts=True),
             reading,
             from_counts.families_of(classifier.model_),
             weight,
+            report.add,
         )
+        report.show()
+        return counted
 
     with progress() as work:
         total: Any = None

@@ -43,7 +43,7 @@ def drift(
     json
         Print all figures as JSON.
     """
-    from bayleaf.cli.table_reading import batches_of, encode_batch
+    from bayleaf.cli.table_reading import UnknownReport, batches_of, encode_batch
     from bayleaf.explain.drift import drift as compared
     from bayleaf.io.atomic import check_writable
     from bayleaf.loading import load_estimator
@@ -51,9 +51,12 @@ def drift(
     if picture is not None:
         check_writable(picture)
     fitted: Any = load_estimator(model)
+    report = UnknownReport(data)
 
     def encode(batch: pa.RecordBatch, n_before: int) -> Any:
-        return encode_batch(fitted.encoder_, batch, data, n_before=n_before)
+        return encode_batch(
+            fitted.encoder_, batch, data, n_before=n_before, report=report
+        )
 
     with progress() as work:
         work.say(f"counting {data}")
@@ -64,6 +67,7 @@ def drift(
             random_state=seed,
             encode=encode,
         )
+    report.show()
     if picture is not None:
         from bayleaf.plot import drift as drawn
 

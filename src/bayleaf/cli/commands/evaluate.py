@@ -113,7 +113,7 @@ def _evaluate_regressors(
 ) -> None:
     """Cross-validate regressors on a file and print their scores."""
     from bayleaf.classifiers.shared.parameters import numbers_of
-    from bayleaf.cli.table_reading import training_table
+    from bayleaf.cli.table_reading import UnknownReport, training_table
     from bayleaf.evaluation.regression import cross_validate_regressors
 
     table = training_table(
@@ -126,6 +126,7 @@ def _evaluate_regressors(
     )
     table.empty.report()
     numbers = numbers_of(f"the target column {target}", table.target.to_numpy())
+    unknown: list[Any] = []
     with progress():
         found = cross_validate_regressors(
             estimators,
@@ -136,7 +137,11 @@ def _evaluate_regressors(
             random_state=seed,
             groups=None if table.aside is None else table.aside.to_pylist(),
             sample_weight=table.weights,
+            unknown=unknown,
         )
+    report = UnknownReport(data)
+    report.add(unknown, range(1, len(numbers) + 1))
+    report.show()
     if as_json:
         others = {"seed": seed, "weight": split.weight, **table.empty.to_dict()}
         print_json([{"model": n, **s.to_dict(), **others} for n, s in found.items()])

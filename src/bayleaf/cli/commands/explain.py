@@ -133,7 +133,7 @@ def _encoded(
     """
     import pyarrow as pa
 
-    from bayleaf.cli.table_reading import encode_batch, read_batches
+    from bayleaf.cli.table_reading import UnknownReport, encode_batch, read_batches
 
     if any(line < 1 for line in lines):
         raise ValueError(f"--line must be at least 1, got {min(lines)}")
@@ -151,7 +151,10 @@ def _encoded(
         raise ValueError(f"--line {absent} is beyond the table's {start} rows")
     table = pa.Table.from_batches([rows[line] for line in lines])
     batch = table.combine_chunks().to_batches()[0]
-    return encode_batch(encoder, batch, data, lines=lines).codes
+    report = UnknownReport(data)
+    encoded = encode_batch(encoder, batch, data, lines=lines, report=report)
+    report.show()
+    return encoded.codes
 
 
 def _show_robustness(
@@ -163,14 +166,18 @@ def _show_robustness(
     as_json: bool,
 ) -> None:
     """Show how robust the predictions of all rows of a file are."""
-    from bayleaf.cli.table_reading import encode_batch, read_batches
+    from bayleaf.cli.table_reading import UnknownReport, encode_batch, read_batches
     from bayleaf.explain import Robustness, RobustnessOfRows, robustness_of_rows
 
     features = _mutable(predictor, immutable)
     items: list[Robustness] = []
+    report = UnknownReport(data)
     for batch in read_batches(data, form):
-        encoded = encode_batch(predictor.encoder, batch, data, n_before=len(items))
+        encoded = encode_batch(
+            predictor.encoder, batch, data, n_before=len(items), report=report
+        )
         items += robustness_of_rows(predictor, encoded.codes, features=features)
+    report.show()
     result = RobustnessOfRows(tuple(items))
     if as_json:
         values = result.to_dict()

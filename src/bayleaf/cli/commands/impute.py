@@ -61,11 +61,13 @@ def impute(
     import pyarrow as pa
 
     from bayleaf.cli.csv_reading import called
-    from bayleaf.cli.table_reading import decided_table, read_batches
+    from bayleaf.cli.table_reading import UnknownReport, decided_table, read_batches
     from bayleaf.cli.table_writing import is_csv, writing
+    from bayleaf.inference.encoded_rows import unknown_in_table
     from bayleaf.io import read_network
 
     network = read_network(model)
+    report = UnknownReport(data)
     with progress() as work, writing(output) as write:
         work.say(f"reading {called(data)}")
         batches = list(read_batches(data, form))
@@ -73,6 +75,9 @@ def impute(
             raise ValueError(f"{called(data)} has no rows")
         original = pa.Table.from_batches(batches)
         table = decided_table(original, form or FileFormat())
+        if unknown == "missing":
+            cells = unknown_in_table(network.domain, table)
+            report.add(cells, range(1, table.num_rows + 1))
         work.say("filling in missing cells")
         filled = network.impute(
             table,
@@ -91,6 +96,7 @@ def impute(
         filled = _as_written(original, table, filled)
         for batch in filled.combine_chunks().to_batches():
             write(batch)
+    report.show()
     print(f"bayleaf: {counted(n_before - n_after, 'cell')} filled in", file=sys.stderr)
     return 0
 

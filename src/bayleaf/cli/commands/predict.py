@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import sys
-from collections import Counter
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bayleaf.cli.display import progress
 from bayleaf.cli.options import FileFormat, ModelFile, Source, TableOutput
-from bayleaf.wording import counted, quoted
+from bayleaf.wording import counted
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -50,7 +49,12 @@ def predict(
         Whether CSV has an apostrophe before a predicted label that a spreadsheet
         would take for a formula, such as =1+1.
     """
-    from bayleaf.cli.table_reading import encode_batch, is_many_files, read_batches
+    from bayleaf.cli.table_reading import (
+        UnknownReport,
+        encode_batch,
+        is_many_files,
+        read_batches,
+    )
     from bayleaf.io import read_model
     from bayleaf.predictions.prediction_files import (
         predict_files,
@@ -61,15 +65,12 @@ def predict(
     saved = read_model(model)
     is_regressor = saved.kind == "regressor"
     predictor: Any = saved if is_regressor else saved.predictor
-    unknown: Counter[str | int] = Counter()
-    first: dict[str | int, str] = {}
+    report = UnknownReport(data)
 
     def score(batch: pa.RecordBatch, source: str, n_before: int) -> pa.RecordBatch:
-        encoded = encode_batch(predictor.encoder, batch, source, n_before=n_before)
-        unknown.update(encoded.unknown)
-        for name, cells in encoded.failed.items():
-            line = f"line {n_before + cells.row + 1} below the header"
-            first.setdefault(name, f", such as {quoted(cells.text)} in {line}")
+        encoded = encode_batch(
+            predictor.encoder, batch, source, n_before=n_before, report=report
+        )
         if not is_regressor:
             return with_classes(predictor, encoded.codes, batch, probabilities)
         absolute = saved.parameters.get("loss") == "absolute"
@@ -89,12 +90,7 @@ def predict(
         else:
             guarded = ["prediction"] if safe_csv else []
             _predict_file(score, data, form, output, guarded)
-    for name, count in unknown.items():
-        print(
-            f"bayleaf: column {name}: {count} cells hold values not seen in training"
-            f"{first.get(name, '')} and were taken as missing",
-            file=sys.stderr,
-        )
+    report.show()
     return 0
 
 

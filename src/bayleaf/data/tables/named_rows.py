@@ -49,12 +49,12 @@ def columns_as_named(
     if isinstance(parts, Matrix) and len(called) == len(names):
         return Matrix(parts.values, names), True
     columns = parts.columns() if isinstance(parts, Matrix) else parts
-    own: dict[Name, Column] = {
+    present: dict[Name, Column] = {
         name: replace(column, name=name)
         for name, column in zip(called, columns, strict=True)
     }
     absent = np.full(columns[0].n_rows, -1, dtype=np.int32)
-    return [own.get(name) or ValueColumn(name, absent, []) for name in names], True
+    return [present.get(name) or ValueColumn(name, absent, []) for name in names], True
 
 
 def names_as_in(given: Sequence[Name], names: Sequence[Name]) -> tuple[Name, ...]:
@@ -67,31 +67,31 @@ def names_as_in(given: Sequence[Name], names: Sequence[Name]) -> tuple[Name, ...
         return tuple(names)
     if [*names] == [*counted.values()] and {*map(str, given)} <= {*counted}:
         return tuple(counted[str(name)] for name in given)
-    own, others = (
+    ours, theirs = (
         [n for n in these if isinstance(n, str) and _UNNAMED.fullmatch(n)]
         for these in (names, given)
     )
-    if len(own) != 1 or len(others) != 1:
+    if len(ours) != 1 or len(theirs) != 1:
         return tuple(given)
-    return tuple(own[0] if name == others[0] else name for name in given)
+    return tuple(ours[0] if name == theirs[0] else name for name in given)
 
 
 def _record_columns(
     records: Sequence[Mapping[Any, Any]], names: Sequence[Name]
 ) -> list[Column]:
     """The columns of rows with names."""
-    places = {str(name): place for place, name in enumerate(names)}
+    index = {str(name): j for j, name in enumerate(names)}
     cells = np.full((len(names), len(records)), None, dtype=object)
     for row, record in enumerate(records):
         called = names_as_in(list(record), names)
         for name, value in zip(called, record.values(), strict=True):
-            if str(name) not in places:
+            if str(name) not in index:
                 raise ValueError(
                     f"row {row} has {quoted(name)}, which is not a column of training; "
-                    f"{near_names(str(name), places)}"
+                    f"{near_names(str(name), index)}"
                 )
-            cells[places[str(name)], row] = value
-    return [array_column(n, own) for n, own in zip(names, cells, strict=True)]
+            cells[index[str(name)], row] = value
+    return [array_column(n, column) for n, column in zip(names, cells, strict=True)]
 
 
 def _records(table: Any, names: Sequence[Name]) -> list[Mapping[Any, Any]] | None:
@@ -117,7 +117,9 @@ def _records(table: Any, names: Sequence[Name]) -> list[Mapping[Any, Any]] | Non
     record = _record(table)
     if record is not None:
         return [record]
-    series = nw.from_native(table, allow_series=True, pass_through=True)
+    if not hasattr(table, "to_list"):
+        return None
+    series = nw.from_native(table, series_only=True, pass_through=True)
     if not isinstance(series, nw.Series):
         return None
     if isinstance(series.dtype, nw.Struct):
@@ -132,11 +134,11 @@ def _records(table: Any, names: Sequence[Name]) -> list[Mapping[Any, Any]] | Non
 
 def _each_record(rows: Sequence[Any]) -> Iterator[Mapping[Any, Any]]:
     """Rows that all have names; TypeError if one has none."""
-    for place, row in enumerate(rows):
+    for number, row in enumerate(rows):
         record = _record(row)
         if record is None:
             raise TypeError(
-                f"row {place} is a {type(row).__name__}, but the first row has names; "
+                f"row {number} is a {type(row).__name__}, but the first row has names; "
                 "pass a dict for every row"
             )
         yield record
@@ -147,8 +149,8 @@ def _record(row: Any) -> Mapping[Any, Any] | None:
     if isinstance(row, Mapping):
         return row
     if getattr(row, "ndim", 0) == 1 and hasattr(row, "to_dict"):
-        found: Mapping[Any, Any] = row.to_dict()
-        return found
+        record: Mapping[Any, Any] = row.to_dict()
+        return record
     return None
 
 
