@@ -25,7 +25,7 @@ _HIDDEN_IN_LINES = re.compile(f"[{_OBEYED}]")
 _UNSEEN = {"Cc", "Cs", "Cn", "Co", "Cf"}
 # What the representation of an object may take: a few lines of a terminal.
 _MOST_OF_A_REPR = 360
-_MOST_OF_A_NAME = 40
+_MAX_OF_NAME = 40
 _MOST_OF_A_QUOTE = 80
 _NAMES_IN_A_REPR = 3
 _MOST_COMPARED = 60
@@ -92,7 +92,7 @@ def quoted(value: object) -> str:
 
 def _short(name: object) -> str:
     """A name in a list of several."""
-    return plain(shown_name(name), _MOST_OF_A_NAME)
+    return plain(shown_name(name), _MAX_OF_NAME)
 
 
 def counted(number: int, noun: str) -> str:
@@ -153,7 +153,7 @@ def _brief(value: Any) -> str:
     if len(shape) > 1:
         return f"array of shape {shape}"
     if isinstance(value, str) or not isinstance(value, Sized):
-        return plain(repr(value), 3 * _MOST_OF_A_NAME)
+        return plain(repr(value), 3 * _MAX_OF_NAME)
     items = list(value) if isinstance(value, Iterable) else []
     if not all(isinstance(item, str | int | float) for item in items):
         return f"of length {len(value)}"

@@ -93,7 +93,6 @@ def steps() -> list[Step]:
         "sql": query,
         "py": scorer,
         "mjs": script,
-        "pmml": xml,
         "onnx": operators,
     }
     return [

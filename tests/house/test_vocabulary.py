@@ -33,16 +33,16 @@ class Expression(NamedTuple):
 # In the sources of Python and C++ and in the documentation, whatever the case.
 EXPRESSIONS = [
     Expression(r"\btold\b", "reported, passed, message", 274),
-    Expression(r"\b(tell|tells|telling)\b", "report, show, distinguish", 169),
-    Expression(r"\b(say|says|said|saying)\b", "contain, report, specify", 383),
-    Expression(r"\b(stand|stands|stood)\b(?! for)", "be, be stored, be listed", 218),
+    Expression(r"\b(tell|tells|telling)\b", "report, show, distinguish", 168),
+    Expression(r"\b(say|says|said|saying)\b", "contain, report, specify", 382),
+    Expression(r"\b(stand|stands|stood)\b(?! for)", "be, be stored, be listed", 217),
     Expression(r"\b(hears|wish|wishes|wished)\b", "receives, request", 0),
     Expression(r"\b(knows|asks)\b", "has, contains, queries, requests", 70),
     Expression(
         r"\b(is|are|was|were|be) no\b"
         r"(?! (longer|more|less|larger|fewer|greater|smaller|better|worse))",
         "is not a",
-        285,
+        284,
     ),
     Expression(r"\bwhole numbers?\b", "integer", 7),
     Expression(r"\btruth values?\b", "boolean", 0),
@@ -165,7 +165,7 @@ def test_names_to_avoid_are_not_given_again() -> None:
 def test_constants_are_limits_by_max_and_min() -> None:
     counts = name_counts()
     limits = sum(n for name, n in counts.items() if re.match("(?i)(most|least)_", name))
-    wrong = verdict("names most_..., least_...", "max_..., min_...", 175, limits)
+    wrong = verdict("names most_..., least_...", "max_..., min_...", 173, limits)
     assert wrong is None, wrong
 
 

@@ -101,8 +101,8 @@ def known_table(
         form = (form or FileFormat()).of_plan(encoder.rules.plan)
     table = read_table(source, form, texts.union(readings))
     table = table.rename_columns(list(names_as_in(table.column_names, [*readings])))
-    for place, name in enumerate(table.column_names):
-        cells = table.column(place)
+    for index, name in enumerate(table.column_names):
+        cells = table.column(index)
         spells = name in readings and readings[name].form in ("numbers", "truths")
         if not (spells and pa.types.is_string(cells.type)):
             continue
@@ -113,12 +113,12 @@ def known_table(
             raise _with_line(error, error.row + 1) from error
         if isinstance(read, NumberColumn):
             values = pa.array(read.values, mask=read.missing)
-            table = table.set_column(place, name, values)
+            table = table.set_column(index, name, values)
         elif readings[name].form == "truths":
             booleans = [
                 None if i < 0 else read.values[i] for i in read.indices.tolist()
             ]
-            table = table.set_column(place, name, pa.array(booleans))
+            table = table.set_column(index, name, pa.array(booleans))
     used = {n for n, one in readings.items() if one.form != "left_out"}
     if encoder is not None and used <= {*table.column_names}:
         report, batch = UnknownReport(source), table.combine_chunks().to_batches()[0]

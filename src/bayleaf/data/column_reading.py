@@ -241,7 +241,7 @@ _WANTED = {
 }
 _INFINITE = ("inf", "infinity")
 # Ways to take apart an order, in a text, of categories that contain its separator.
-_MOST_WAYS = 1000
+_MAX_WAYS = 1000
 
 
 class CellError(ValueError):
@@ -429,7 +429,7 @@ def _order_in_text(name: Name, text: str, used: set[Hashable]) -> list[Hashable]
             level = "<".join(pieces[start:end])
             if level and (end - start == 1 or level in by_text):
                 ways[-1] |= {(*w, level) for w in ways[start] if level not in w}
-        if len(ways[-1]) > _MOST_WAYS:
+        if len(ways[-1]) > _MAX_WAYS:
             ways = [set()]
             break
     matches = [way for way in ways[-1] if by_text.keys() <= set(way)]

@@ -259,20 +259,20 @@ def _spelled_states(variable: Variable, column: ValueColumn) -> PlainColumn:
         return spelled
     by_text = labels_by_text(states)
     states_read, failed = list(column.values), []
-    for place, value in enumerate(states_read):
+    for index, value in enumerate(states_read):
         if not isinstance(value, str):
             continue
         text = value.strip()
         number = None if text in by_text else read_numbers([text])
         if number is not None:
-            states_read[place] = by_text.get(str(number[0]), number[0])
+            states_read[index] = by_text.get(str(number[0]), number[0])
         elif text in by_text:
-            states_read[place] = by_text[text]
+            states_read[index] = by_text[text]
         else:
-            failed.append(place)
+            failed.append(index)
     if failed and not any(isinstance(state, str) for state in states):
         used = _cell_counts(column)
-        failed = [place for place in failed if used[place]]
+        failed = [index for index in failed if used[index]]
         if failed and states:
             raise _cell_error(column, failed, kind)
     return replace(column, values=states_read)

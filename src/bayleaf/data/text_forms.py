@@ -860,7 +860,7 @@ def merged_values(column: ValueColumn) -> ValueColumn:
 def labels_by_text(labels: Sequence[Hashable]) -> dict[str, Hashable]:
     """Labels by the texts that spell them; files write booleans in several ways."""
     texts = {str(label): label for label in labels}
-    for one in labels:
-        if isinstance(one, bool):
-            texts |= {text: one for text, truth in TRUTHS.items() if truth == one}
+    for label in labels:
+        if isinstance(label, bool):
+            texts |= {text: label for text, truth in TRUTHS.items() if truth == label}
     return texts

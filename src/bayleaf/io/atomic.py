@@ -18,9 +18,9 @@ from bayleaf.progress import Work
 from bayleaf.wording import size_text
 
 # The name of the temporary file, too, may have no more than 255 bytes.
-_MOST_OF_A_NAME = 40
+_MAX_OF_NAME = 40
 # Names of temporary files.
-_PARTIAL = re.compile(rf"\..{{1,{_MOST_OF_A_NAME}}}\.[0-9a-f]{{8}}\.part", re.DOTALL)
+_PARTIAL = re.compile(rf"\..{{1,{_MAX_OF_NAME}}}\.[0-9a-f]{{8}}\.part", re.DOTALL)
 
 
 @contextlib.contextmanager
@@ -41,7 +41,7 @@ def replacing(path: str | Path) -> Iterator[Path]:
     check_writable(target)
     mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else None
     temporary = target.with_name(
-        f".{target.name[:_MOST_OF_A_NAME]}.{secrets.token_hex(4)}.part"
+        f".{target.name[:_MAX_OF_NAME]}.{secrets.token_hex(4)}.part"
     )
     try:
         # Others can read it only once it has the mode of the file that it replaces.

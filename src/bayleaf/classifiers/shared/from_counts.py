@@ -141,7 +141,7 @@ def count_batches(
     training may be absent. ValueError if another one is, or there are no rows.
     """
     target = str(reading.domain.names[-1])
-    readings = {str(one.name): one for one in reading.encoder.readings}
+    readings = {str(known.name): known for known in reading.encoder.readings}
     given = source.schema.names
     present = {
         called: n

@@ -106,10 +106,10 @@ def _as_written(original: pa.Table, table: pa.Table, filled: pa.Table) -> pa.Tab
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    for place, name in enumerate(filled.column_names):
+    for index, name in enumerate(filled.column_names):
         if name not in original.column_names:
             continue
-        texts, column = original.column(name), filled.column(place)
+        texts, column = original.column(name), filled.column(index)
         if not pa.types.is_string(texts.type):
             continue
         if pa.types.is_dictionary(column.type):
@@ -117,7 +117,7 @@ def _as_written(original: pa.Table, table: pa.Table, filled: pa.Table) -> pa.Tab
         is_new = pc.and_(pc.is_null(table.column(name)), pc.is_valid(column))
         written = pa.array(_written(column.to_pylist(), texts), pa.string())
         cells = pc.if_else(is_new, written, texts)
-        filled = filled.set_column(place, name, cells)
+        filled = filled.set_column(index, name, cells)
     return filled
 
 

@@ -114,7 +114,7 @@ def _show_hierarchy(model: Path, name: str, *, as_json: bool) -> None:
     """Print the groups of a variable's states, as an indented tree."""
     from bayleaf.io import read_network
 
-    variables = {str(one.name): one for one in read_network(model).domain}
+    variables = {str(v.name): v for v in read_network(model).domain}
     tree = _named("variable", name, variables).hierarchy
     if tree is None:
         having = [text for text, known in variables.items() if known.hierarchy]

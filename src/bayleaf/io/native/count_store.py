@@ -279,7 +279,7 @@ def _over_the_same_states(
             "the counts are of tables with other columns, such as "
             f"{quoted(differing)}; count the same columns in the same order"
         )
-    missing = [store.reading.rules.missing for store in (one, other)]
+    missing = [counts.reading.rules.missing for counts in (one, other)]
     if missing[0] != missing[1]:
         raise ValueError(
             f"missing cells were counted with missing={quoted(missing[0])} and with "

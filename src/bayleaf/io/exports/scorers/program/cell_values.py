@@ -34,10 +34,10 @@ class Numbers:
     def value(self, value: str, cell: Any) -> Any:
         """The number that a text spells as a column's texts do; None if none."""
         text, form = value.strip().translate(_BLANKS), cell.text
-        found = self.pattern.fullmatch(text)
-        if found is None or _PADDED.match(text):
+        match = self.pattern.fullmatch(text)
+        if match is None or _PADDED.match(text):
             return None
-        parts = found.groupdict("")
+        parts = match.groupdict("")
         signs = "".join([parts[name] for name in ("open", "before", "inner", "after")])
         is_odd = len(signs) > 1 or bool(parts["open"]) != bool(parts["close"])
         is_odd |= bool(parts["unit"] and parts["last_unit"])
