@@ -20,7 +20,7 @@ from bayleaf.inference.evidence import ImpossibleEvidenceError, Not
 from bayleaf.inference.queries import Inference
 from bayleaf.models.bayesian_network import BayesianNetwork
 from oracles.joint_table import joint_table, marginal
-from oracles.small_networks import random_network
+from oracles.small_networks import random_network, smoking
 from property.queried_networks import (
     LIMITS,
     queries,
@@ -28,23 +28,6 @@ from property.queried_networks import (
     sparse_networks,
     within_limit,
 )
-
-
-def smoking() -> BayesianNetwork:
-    """Smoking makes cancer likelier; only the ill cough, and nobody is ill alone."""
-    return BayesianNetwork.from_tables(
-        states={
-            "smoker": ["no", "yes"],
-            "cancer": ["no", "yes"],
-            "cough": ["no", "yes"],
-        },
-        parents={"cancer": ["smoker"], "cough": ["cancer"]},
-        tables={
-            "smoker": [0.75, 0.25],
-            "cancer": [[1.0, 0.0], [0.5, 0.5]],
-            "cough": [[1.0, 0.0], [0.25, 0.75]],
-        },
-    )
 
 
 @settings(deadline=None, max_examples=60)

@@ -94,3 +94,20 @@ def row_likelihoods(codes, row, skipped=None) -> dict[int, np.ndarray]:
         for v, code in cells.items()
         if code < codes.cards[v] and v != skipped
     }
+
+
+def smoking() -> BayesianNetwork:
+    """Smoking makes cancer likelier; only the ill cough, and nobody is ill alone."""
+    return BayesianNetwork.from_tables(
+        states={
+            "smoker": ["no", "yes"],
+            "cancer": ["no", "yes"],
+            "cough": ["no", "yes"],
+        },
+        parents={"cancer": ["smoker"], "cough": ["cancer"]},
+        tables={
+            "smoker": [0.75, 0.25],
+            "cancer": [[1.0, 0.0], [0.5, 0.5]],
+            "cough": [[1.0, 0.0], [0.25, 0.75]],
+        },
+    )

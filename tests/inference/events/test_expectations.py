@@ -13,9 +13,9 @@ from bayleaf.data.domain import Domain, Variable
 from bayleaf.data.interval_numbers import IntervalNumbers
 from bayleaf.data.state_numbers import number_deviation
 from bayleaf.models.bayesian_network import BayesianNetwork
-from inference.test_queries import smoking
 from offenders import check_each
 from oracles.joint_table import joint_table, marginal
+from oracles.small_networks import smoking
 from property.networks import seeded_generators
 from property.queried_networks import possible_evidence, sparse_networks
 

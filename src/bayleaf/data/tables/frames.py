@@ -112,6 +112,9 @@ def _plain_name(name: Any) -> Any:
 
 def value_column(values: Any, name: Name) -> ValueColumn:
     """Take one column (series, array or list), such as a target, as distinct values."""
+    if hasattr(values, "iloc") and values.dtype == object:
+        # Before its version 3 pandas ended texts at their first NUL.
+        values = np.asarray(values)
     column = single_column(values, name)
     if isinstance(column, TimeColumn):
         raise unsupported(name, "dates or times")
