@@ -68,6 +68,7 @@ DATE_ORDERS = frozenset(_FORMS)
 # Orders that one text may have both of.
 TURNED = {"d/m/y": "m/d/y", "d-m-y": "m-d-y"}
 _ISO = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?)?")
+_DIGIT = re.compile(r"\d")
 _BEGINNING = re.compile(r"\d|[^\W\d_]{3}")
 TIME = re.compile(
     r"(?P<hour>\d{1,2}):(?P<minute>\d\d)(?::(?P<second>\d\d)(?:[.,](?P<part>\d{1,9}))?)?"
@@ -90,7 +91,7 @@ def date_pattern(order: str) -> str:
 
 def moments_of(text: str, only: str | None = None) -> list[Moment]:
     """The dates that a text spells, by order; `only` that order, where it is given."""
-    if _BEGINNING.match(text) is None:
+    if _BEGINNING.match(text) is None or _DIGIT.search(text) is None:
         return []
     if only in (None, "y-m-d") and _ISO.fullmatch(text):
         try:

@@ -166,6 +166,7 @@ def _signatures() -> dict[str, _Signature]:
 
 _SIGNATURES = _signatures()
 _PLAIN = r"^[+-]?(?:(?:0|[1-9]\d*)(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$"
+_DIGIT = re.compile(r"\d")
 _FLOAT = r"[eE]|\d{19}"
 _EXACT = 1 << 53
 # Codes, such as those of post offices, may begin with zeros that numbers lose.
@@ -284,6 +285,10 @@ class TextEvidence:
     def add(self, texts: pa.Array, cells: NDArray[np.int64]) -> None:
         """Count distinct texts, trimmed, each with its number of cells."""
         self.n_cells += int(cells.sum())
+        if not pc.any(pc.match_substring_regex(texts, r"\d")).as_py():
+            for text, number in zip(texts.to_pylist(), cells.tolist(), strict=True):
+                self._add_word(text, number)
+            return
         if self._add_plain(texts, cells):
             return
         signature = _signature_of(texts)
@@ -767,7 +772,14 @@ def evidence_of(column: ValueColumn) -> TextEvidence:
         texts = column.values.texts
         texts = texts if len(used) == len(texts) else texts.take(arrow_of(used))
     else:
-        texts = _as_texts([column.values[index] for index in used.tolist()])
+        values: list[Any] = [column.values[index] for index in used.tolist()]
+        if not any(_DIGIT.search(value) for value in values):
+            # Most columns of text end here: numbers and dates have digits.
+            result = TextEvidence(n_cells=int(cells.sum()))
+            for value, number in zip(values, cells[used].tolist(), strict=True):
+                result._add_word(value.strip(), int(number))
+            return result
+        texts = _as_texts(values)
     trimmed = pc.utf8_trim_whitespace(texts)
     result = TextEvidence()
     result.add(trimmed, cells[used].astype(np.int64))
