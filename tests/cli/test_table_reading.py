@@ -15,9 +15,12 @@ import pyarrow.parquet as pa_parquet
 import pytest
 
 from bayleaf import NaiveBayesClassifier
-from bayleaf.cli.table_reading import dictionary_codes
+from bayleaf.data.tables.array_columns import (
+    dictionary_indices,
+    number_array,
+    text_array,
+)
 from bayleaf.evaluation import cross_validate
-from bayleaf.predictions.prediction_files import number_array, text_array
 from offenders import check_each
 
 TEXTS = ["b", None, "ä", "b", "", None, "€uro", "b", "c", None, "d"]
@@ -27,7 +30,7 @@ def test_codes_of_text_are_the_indices_with_nulls_below_zero() -> None:
     def check(rows: slice) -> None:
         array = pa.array(TEXTS)[rows.start : rows.stop].dictionary_encode()
         expected = np.asarray(array.indices.fill_null(-1))
-        codes = dictionary_codes(array)
+        codes = dictionary_indices(array)
         assert codes.dtype == np.int32
         np.testing.assert_array_equal(codes, expected)
 
@@ -38,7 +41,7 @@ def test_codes_of_a_part_of_an_encoded_array_are_those_of_its_rows() -> None:
     def check(rows: slice) -> None:
         array = pa.array(TEXTS).dictionary_encode()[rows.start : rows.stop]
         expected = np.asarray(array.indices.fill_null(-1))
-        np.testing.assert_array_equal(dictionary_codes(array), expected)
+        np.testing.assert_array_equal(dictionary_indices(array), expected)
 
     check_each([slice(0, 11), slice(2, 11), slice(5, 6)], check)
 

@@ -498,22 +498,3 @@ def as_number(text: str) -> float | None:
         return None if "_" in text else float(text)
     except ValueError:
         return None
-
-
-def dictionary_codes(array: pa.DictionaryArray) -> NDArray[np.int32]:
-    """The indices of an array as `dictionary_encode` makes it, -1 for nulls.
-
-    Arrow's own conversion loads pandas wherever it is installed, which takes longer
-    than most commands do.
-    """
-    indices = array.indices
-    rows = slice(indices.offset, indices.offset + len(indices))
-    validity, values = indices.buffers()
-    if len(indices) == 0:
-        return np.zeros(0, dtype=np.int32)
-    codes = np.frombuffer(values, dtype=np.int32)[rows]
-    if not indices.null_count:
-        return codes
-    bits = np.frombuffer(validity, dtype=np.uint8)
-    present = np.unpackbits(bits, bitorder="little")[rows]
-    return np.where(present, codes, np.int32(-1))

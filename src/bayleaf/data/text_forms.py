@@ -286,8 +286,7 @@ class TextEvidence:
         """Count distinct texts, trimmed, each with its number of cells."""
         self.n_cells += int(cells.sum())
         if not pc.any(pc.match_substring_regex(texts, r"\d")).as_py():
-            for text, number in zip(texts.to_pylist(), cells.tolist(), strict=True):
-                self._add_word(text, number)
+            self.add_words(texts.to_pylist(), cells)
             return
         if self._add_plain(texts, cells):
             return
@@ -304,9 +303,7 @@ class TextEvidence:
             self.units[unit] += int(cells[item].sum())
         self._list_numbers(texts.filter(arrow_of(is_number)))
         others = np.flatnonzero(~is_number)
-        words = texts.take(arrow_of(others)).to_pylist()
-        for text, n_cells in zip(words, cells[others].tolist(), strict=True):
-            self._add_word(text, n_cells)
+        self.add_words(texts.take(arrow_of(others)).to_pylist(), cells[others])
 
     def _add_plain(self, texts: pa.Array, cells: NDArray[np.int64]) -> bool:
         """Count texts that are all plain numbers, in a few passes; False if not."""
@@ -339,6 +336,11 @@ class TextEvidence:
             if n_seen >= len(numbers):
                 break
             n_seen *= 16
+
+    def add_words(self, texts: Sequence[str], cells: NDArray[Any]) -> None:
+        """Count distinct texts that are not numbers, each with its number of cells."""
+        for text, n_cells in zip(texts, cells.tolist(), strict=True):
+            self._add_word(text, int(n_cells))
 
     def _add_word(self, text: str, n_cells: int) -> None:
         """Count a text that is not a number."""
@@ -776,8 +778,7 @@ def evidence_of(column: ValueColumn) -> TextEvidence:
         if not any(_DIGIT.search(value) for value in values):
             # Most columns of text end here: numbers and dates have digits.
             result = TextEvidence(n_cells=int(cells.sum()))
-            for value, number in zip(values, cells[used].tolist(), strict=True):
-                result._add_word(value.strip(), int(number))
+            result.add_words([value.strip() for value in values], cells[used])
             return result
         texts = _as_texts(values)
     trimmed = pc.utf8_trim_whitespace(texts)

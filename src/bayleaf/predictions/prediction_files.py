@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
+from bayleaf.data.tables.array_columns import number_array, text_array
 from bayleaf.io.atomic import is_partial, replacing, write_text
 from bayleaf.models.predictor import Predictor
 from bayleaf.progress import Work
@@ -339,30 +339,6 @@ def _prepare(folder: Path, how: Mapping[str, Any]) -> None:
     for path in folder.iterdir():
         path.unlink()
     write_text(note, json.dumps(dict(how)))
-
-
-def number_array(values: NDArray[np.int64] | NDArray[np.float64]) -> pa.Array:
-    """Numbers as an Arrow array of the same type, without nulls."""
-    kind = pa.int64() if values.dtype == np.int64 else pa.float64()
-    buffer = pa.py_buffer(np.ascontiguousarray(values))
-    return pa.Array.from_buffers(kind, len(values), [None, buffer])
-
-
-def text_array(texts: Sequence[str], codes: NDArray[np.integer]) -> pa.Array:
-    """The text of each row, by code, as an Arrow array; ValueError from 2 GiB on."""
-    encoded = [text.encode() for text in texts]
-    sizes = np.array([len(text) for text in encoded], dtype=np.int64)
-    ends = np.cumsum(sizes[codes])
-    if len(ends) and ends[-1] > np.iinfo(np.int32).max:
-        raise ValueError(
-            "labels are too long to be written; shorten those of the model"
-        )
-    offsets = np.zeros(len(codes) + 1, dtype=np.int32)
-    offsets[1:] = ends
-    content = b"".join([encoded[code] for code in codes.tolist()])
-    return pa.StringArray.from_buffers(
-        len(codes), pa.py_buffer(offsets), pa.py_buffer(content)
-    )
 
 
 def with_classes(

@@ -127,12 +127,12 @@ def _dictionary_column(
     """A dictionary-encoded column; nulls in indices or dictionary are missing."""
     texts = array.dictionary
     if pa.types.is_string(texts.type) and not texts.null_count and not ordered:
-        return ValueColumn(name, _indices(array), TextValues(texts))
+        return ValueColumn(name, dictionary_indices(array), TextValues(texts))
     values = texts.to_pylist()
     for value in [value for value in values if value is not None][:1]:
         if not isinstance(value, str | bool | numbers.Real):
             raise unsupported(name, type(value).__name__)
-    codes = _indices(array)
+    codes = dictionary_indices(array)
     if any(isinstance(value, float) and math.isinf(value) for value in values):
         raise infinite(name)
     absent = [i for i, value in enumerate(values) if value is None or value != value]
@@ -141,14 +141,14 @@ def _dictionary_column(
     return ValueColumn(name, codes, values, ordered)
 
 
-def _indices(array: pa.DictionaryArray) -> NDArray[np.int32]:
+def dictionary_indices(array: pa.DictionaryArray) -> NDArray[np.int32]:
     """The index of each cell's value, -1 where it is missing."""
     indices = array.indices
-    if indices.null_count:
-        if not pa.types.is_signed_integer(indices.type):
-            indices = indices.cast(pa.int64())
-        indices = indices.fill_null(-1)
-    return numpy_of(indices).astype(np.int32, copy=False)
+    if not indices.null_count:
+        return numpy_of(indices).astype(np.int32, copy=False)
+    codes = numpy_of(indices).astype(np.int32)
+    codes[~numpy_of(indices.is_valid())] = -1
+    return codes
 
 
 def numpy_of(array: pa.Array) -> NDArray[Any]:
@@ -163,26 +163,42 @@ def numpy_of(array: pa.Array) -> NDArray[Any]:
     if pa.types.is_boolean(array.type):
         bits = np.frombuffer(values or b"", np.uint8)
         return np.unpackbits(bits, bitorder="little")[rows].astype(bool)
-    found: NDArray[Any] = np.frombuffer(values or b"", array.type.to_pandas_dtype())
-    return found[rows]
+    numbers: NDArray[Any] = np.frombuffer(values or b"", array.type.to_pandas_dtype())
+    return numbers[rows]
+
+
+def number_array(values: NDArray[np.int64] | NDArray[np.float64]) -> pa.Array:
+    """Numbers as an Arrow array of the same type, without nulls."""
+    kind = pa.int64() if values.dtype == np.int64 else pa.float64()
+    buffer = pa.py_buffer(np.ascontiguousarray(values))
+    return pa.Array.from_buffers(kind, len(values), [None, buffer])
+
+
+def text_array(texts: Sequence[str], codes: NDArray[np.integer]) -> pa.Array:
+    """The text of each row, by code, as an Arrow array; ValueError from 2 GiB on."""
+    encoded = [text.encode() for text in texts]
+    sizes = np.array([len(text) for text in encoded], dtype=np.int64)
+    ends = np.cumsum(sizes[codes])
+    if len(ends) and ends[-1] > np.iinfo(np.int32).max:
+        raise ValueError(
+            "labels are too long to be written; shorten those of the model"
+        )
+    offsets = np.zeros(len(codes) + 1, dtype=np.int32)
+    offsets[1:] = ends
+    content = b"".join([encoded[code] for code in codes.tolist()])
+    return pa.StringArray.from_buffers(
+        len(codes), pa.py_buffer(offsets), pa.py_buffer(content)
+    )
 
 
 def arrow_of(values: NDArray[Any] | Sequence[str]) -> pa.Array:
     """Integers, booleans or texts as an array of Arrow; see `numpy_of`."""
     if not isinstance(values, np.ndarray):
-        parts = [text.encode() for text in values]
-        ends = np.cumsum([0, *map(len, parts)], dtype=np.int32)
-        data = pa.py_buffer(b"".join(parts))
-        return pa.StringArray.from_buffers(len(parts), pa.py_buffer(ends), data)
+        return text_array(values, np.arange(len(values)))
     if values.dtype.kind == "b":
-        bits = np.packbits(values, bitorder="little")
-        return pa.BooleanArray.from_buffers(
-            pa.bool_(), len(values), [None, pa.py_buffer(bits)]
-        )
-    numbers = np.ascontiguousarray(values, np.int64)
-    return pa.Int64Array.from_buffers(
-        pa.int64(), len(numbers), [None, pa.py_buffer(numbers)]
-    )
+        bits = pa.py_buffer(np.packbits(values, bitorder="little"))
+        return pa.BooleanArray.from_buffers(pa.bool_(), len(values), [None, bits])
+    return number_array(values.astype(np.int64, copy=False))
 
 
 def _object_column(name: Name, values: NDArray[Any]) -> Column:
