@@ -37,7 +37,8 @@ def written(write: Callable[[Any, Any], Any]) -> bytes:
 
 
 KINDS = {
-    "an Excel workbook": archive("[Content_Types].xml", "xl/workbook.xml"),
+    "a binary Excel workbook": archive("[Content_Types].xml", "xl/workbook.bin"),
+    "an Office document": archive("[Content_Types].xml", "word/document.xml"),
     "an OpenDocument spreadsheet": archive("mimetype", "content.xml"),
     "a zip archive": archive("t.csv"),
     "an old Excel workbook": b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600),
@@ -76,7 +77,7 @@ def test_a_file_of_another_kind_is_named(run: Run, tmp_path: Path, name: str) ->
 def test_an_archive_is_a_workbook_by_its_name(run: Run, tmp_path: Path) -> None:
     source = tmp_path / "book.XLSX"
     source.write_bytes(KINDS["a zip archive"])
-    assert "is an Excel workbook (.xlsx)" in run("check", source).err
+    assert "is not a workbook that can be read" in run("check", source).err
 
 
 def test_a_stream_of_another_kind_is_named(

@@ -133,7 +133,7 @@ INSIDE: dict[str, list[tuple[str, ...]]] = {
         ("console",),
         ("display",),
         ("options",),
-        ("file_kinds",),
+        ("file_kinds", "workbooks", "arff_files"),
         ("csv_dialects",),
         ("csv_reading",),
         ("table_reading",),

@@ -14,6 +14,7 @@ import re
 import stat
 import sys
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import chain, islice
 from pathlib import Path
 from typing import IO, Any, NamedTuple, cast
@@ -21,11 +22,13 @@ from typing import IO, Any, NamedTuple, cast
 import pyarrow as pa
 import pyarrow.csv as pa_csv
 
+from bayleaf.cli.arff_files import ArffFile
 from bayleaf.cli.csv_dialects import Dialect, collapse_blanks, dialect_of
-from bayleaf.cli.file_kinds import likely_encodings, other_kind
+from bayleaf.cli.file_kinds import WORKBOOK, likely_encodings, other_kind
 from bayleaf.cli.options import BLANK, SEPARATORS, FileFormat
+from bayleaf.cli.workbooks import sheet_lines
 from bayleaf.data.text_forms import TRUTHS
-from bayleaf.streams.csv_files import CODECS
+from bayleaf.streams.csv_files import CODECS, inner_suffix
 from bayleaf.wording import cut, name_list, quoted, shown_name
 
 # Bytes of a CSV block held in memory at once.
@@ -56,12 +59,12 @@ def read_csv(source: str, form: FileFormat, texts: Collection[str] = ()) -> pa.T
     form.check()
     with _unpacking(source):
         try:
-            with _open_csv(source, form) as stream:
-                start = _Start.of_stream(stream, source, form)
+            with contextlib.closing(_opened(source, form)) as start:
                 content = start.stream.read()
         except UnicodeError as error:
             raise _wrong_encoding(source, form) from error
-    separator = start.dialect.separator
+    separator, form = start.dialect.separator, form_of(source, form)
+    texts = {*texts, *start.categories}
     if start.chunks.n_quotes % 2:
         _check_quotes(io.BytesIO(content), source, start)
     try:
@@ -86,7 +89,7 @@ def read_csv(source: str, form: FileFormat, texts: Collection[str] = ()) -> pa.T
 def read_csv_batches(source: str, form: FileFormat) -> Iterator[pa.RecordBatch]:
     """Read a CSV file in batches, all cells as the text they are."""
     form.check()
-    with _unpacking(source), _open_csv(source, form) as stream:
+    with _unpacking(source), contextlib.ExitStack() as stack:
         failed: list[pa_csv.InvalidRow] = []
 
         def keep(row: pa_csv.InvalidRow) -> str:
@@ -94,7 +97,7 @@ def read_csv_batches(source: str, form: FileFormat) -> Iterator[pa.RecordBatch]:
             return "error"
 
         try:
-            start = _Start.of_stream(stream, source, form)
+            start = stack.enter_context(contextlib.closing(_opened(source, form)))
             batches = pa_csv.open_csv(
                 start.stream,
                 read_options=pa_csv.ReadOptions(
@@ -112,19 +115,29 @@ def read_csv_batches(source: str, form: FileFormat) -> Iterator[pa.RecordBatch]:
             for batch in batches:
                 yield start.named_columns(batch, source)
         except pa.ArrowInvalid as error:
-            again = None if source == "-" else _opened(source, form)
+            again = None if source == "-" else _opened(source, form).stream
             raise _csv_error(source, error, form, start, again, failed) from error
         except UnicodeError as error:
             raise _wrong_encoding(source, form) from error
     if start.chunks.n_quotes % 2 and source != "-":
-        _check_quotes(_opened(source, form), source, start)
+        _check_quotes(_opened(source, form).stream, source, start)
 
 
 def csv_format(source: str, form: FileFormat) -> tuple[str, str]:
     """What is unusual of a CSV file's format, and doubts of its header, in words."""
-    with _unpacking(source), _open_csv(source, form) as stream:
-        dialect = _Start.of_stream(stream, source, form).dialect
+    with _unpacking(source), contextlib.closing(_opened(source, form)) as start:
+        dialect = start.dialect
     return dialect.described(form), dialect.note
+
+
+def is_arff(source: str) -> bool:
+    """Whether a file's name ends as those of ARFF do."""
+    return inner_suffix(source) == ".arff"
+
+
+def form_of(source: str, form: FileFormat) -> FileFormat:
+    """The format by which a file is read; ARFF marks missing cells by its own sign."""
+    return replace(form, keep_na=True) if is_arff(source) else form
 
 
 def called(source: str) -> str:
@@ -174,18 +187,36 @@ def _unpacking(source: str) -> Iterator[None]:
         ) from error
 
 
-def _open_csv(source: str, form: FileFormat) -> IO[bytes]:
-    """A CSV source as a stream of UTF-8, unpacked if it is compressed.
+def _opened(source: str, form: FileFormat) -> _Start:
+    """The beginning of a source that is CSV, ARFF or a workbook.
 
     ValueError if it is a file of another kind; reading raises UnicodeDecodeError if the
     text has another encoding.
     """
     stream = _unpacked(source)
-    start, encoding = _peeked(stream), form.encoding or "utf-8"
-    other = other_kind(start, Path(source).suffix.lower())
+    start = _peeked(stream)
+    other = None if is_arff(source) else other_kind(start, inner_suffix(source))
+    if other is not None and other[0] == WORKBOOK:
+        content = io.BytesIO(stream.read())
+        lines = sheet_lines(content, called(source), form.sheet)
+        rows = _Chunks(line.encode() for line in lines).buffered()
+        return _Start.of_stream(rows, source, replace(form, sep="comma"))
     if other is not None:
         kind, hint = other
         raise ValueError(f"{called(source)} is {kind}, not CSV; {hint}")
+    if form.sheet is not None:
+        raise ValueError(
+            f"--sheet belongs to Excel workbooks, and {called(source)} is none; leave "
+            "it out"
+        )
+    rows = _as_utf8(stream, start, form)
+    opened = _Start.of_arff if is_arff(source) else _Start.of_stream
+    return opened(rows, source, form)
+
+
+def _as_utf8(stream: IO[bytes], start: bytes, form: FileFormat) -> IO[bytes]:
+    """A stream of text, which begins with some bytes, in UTF-8."""
+    encoding = form.encoding or "utf-8"
     if form.encoding in (None, "utf-8", "utf-16"):
         marked = (e for mark, e in _BYTE_ORDER_MARKS.items() if start.startswith(mark))
         encoding = next(marked, encoding)
@@ -255,6 +286,8 @@ class _Start(NamedTuple):
     n_named: int  # of these columns, without that after the last separator
     n_above: int  # lines of the file above the stream; -1 if its header is not in it
     chunks: _Chunks  # a header, and the rows
+    file: IO[bytes]
+    categories: tuple[str, ...] = ()  # columns of declared ones
 
     @property
     def stream(self) -> IO[bytes]:
@@ -300,15 +333,43 @@ class _Start(NamedTuple):
             writer.writerow(columns)
             first = line.getvalue().encode("utf-8")
         chunks = _Chunks(chain([first], _blocks(rest)))
-        return cls(dialect, columns, len(names), n_above, chunks)
+        return cls(dialect, columns, len(names), n_above, chunks, stream)
+
+    @classmethod
+    def of_arff(cls, stream: IO[bytes], source: str, form: FileFormat) -> _Start:
+        """The beginning of an ARFF file; ValueError if it cannot be read."""
+        if form.no_header:
+            raise ValueError(
+                f"{called(source)} is ARFF, which names its columns; leave out "
+                "--no-header"
+            )
+        lines = io.TextIOWrapper(stream, "utf-8-sig", newline=None)
+        file = ArffFile(lines, called(source))
+        names = [attribute.name for attribute in file.attributes]
+        check_names(names, source)
+        chunks = _Chunks(line.encode() for line in file.csv_lines())
+        dialect = Dialect(n_cells=len(names))
+        return cls(
+            dialect, names, len(names), file.n_above, chunks, stream, file.categories
+        )
+
+    def close(self) -> None:
+        """Close the file."""
+        self.file.close()
 
     def named_columns(self, part: Any, source: str) -> Any:
         """Columns of a table or batch without that after the last separator.
 
-        ValueError if a cell of it has text.
+        Those of categories are of a type of their own. ValueError if a cell after the
+        last separator has text.
         """
         import pyarrow.compute as pc
 
+        for name in self.categories:
+            index = part.schema.get_field_index(name)
+            texts = part.column(index).cast(pa.string())
+            known = pc.if_else(pc.equal(texts, ""), None, texts).dictionary_encode()
+            part = part.set_column(index, name, known)
         for extra in part.columns[self.n_named :]:
             texts = extra.cast(pa.string()).drop_null()
             texts = texts.filter(pc.not_equal(texts, ""))
@@ -318,11 +379,6 @@ class _Start(NamedTuple):
                     f"{quoted(texts[0].as_py())}; give the column a name"
                 )
         return part.select(part.schema.names[: self.n_named])
-
-
-def _opened(source: str, form: FileFormat) -> IO[bytes]:
-    """A CSV source from its header on, once more."""
-    return _Start.of_stream(_open_csv(source, form), source, form).stream
 
 
 def _header_lines(stream: IO[bytes], source: str) -> bytes:

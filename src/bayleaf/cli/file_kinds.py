@@ -7,13 +7,16 @@ from collections.abc import Iterator
 
 _EXPORT = "save the table as CSV or Parquet"
 _UNPACK = "unpack it, or let its name end in "
+WORKBOOK = "an Excel workbook (.xlsx)"
 # What a file begins with, what it is, and what helps; the first that fits.
 _KINDS: tuple[tuple[bytes, str, str], ...] = (
     (
-        rb"PK\x03\x04(?s:.)*(xl/|\[Content_Types\])",
-        "an Excel workbook (.xlsx)",
-        _EXPORT,
+        rb"PK\x03\x04(?s:.)*xl/workbook\.bin",
+        "a binary Excel workbook (.xlsb)",
+        "save it as .xlsx, or the table as CSV",
     ),
+    (rb"PK\x03\x04(?s:.)*xl/", WORKBOOK, _EXPORT),
+    (rb"PK\x03\x04(?s:.)*\[Content_Types\]", "an Office document", _EXPORT),
     (rb"PK\x03\x04(?s:.){26}mimetype", "an OpenDocument spreadsheet", _EXPORT),
     (rb"PK\x03\x04", "a zip archive", "unpack it"),
     (rb"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "an old Excel workbook (.xls)", _EXPORT),
@@ -35,7 +38,7 @@ _KINDS: tuple[tuple[bytes, str, str], ...] = (
     (rb"\s*<\?xml\s", "XML", _EXPORT),
     (rb'\s*\{\s*"(?s:.)*?\}\s*\n\s*\{', "JSON lines", _EXPORT),
     (rb'\s*(\[\s*)?\{\s*"|\s*\[\s*\[', "JSON", _EXPORT),
-    (rb"(\s*(%[^\n]*)?\n)*\s*@(?i:relation)\s", "ARFF", _EXPORT),
+    (rb"(\s*(%[^\n]*)?\n)*\s*@(?i:relation)\s", "ARFF", "let its name end in .arff"),
 )
 # Some contain the one before them and more letters.
 _ENCODINGS = ("utf-8", "cp1252", "cp1251", "shift_jis", "cp932", "gbk", "gb18030")
@@ -47,8 +50,8 @@ def other_kind(start: bytes, suffix: str = "") -> tuple[str, str] | None:
     The suffix of its name distinguishes workbooks from other archives.
     """
     start = start.removeprefix(b"\xef\xbb\xbf")
-    if start.startswith(b"PK\x03\x04") and suffix in (".xlsx", ".xlsm", ".xlsb"):
-        return _KINDS[0][1:]
+    if start.startswith(b"PK\x03\x04") and suffix in (".xlsx", ".xlsm"):
+        return WORKBOOK, _EXPORT
     kinds = ((kind, hint) for sign, kind, hint in _KINDS if re.match(sign, start))
     return next(kinds, None)
 

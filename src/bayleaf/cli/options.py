@@ -94,6 +94,8 @@ class FileFormat:
         contains their names.
     names
         Names of the columns of a file without a header, with commas between.
+    sheet
+        Sheet of an Excel workbook; by default the first that is shown.
     """
 
     na: Strings = ()
@@ -103,6 +105,7 @@ class FileFormat:
     encoding: str | None = None
     no_header: Flag = False
     names: Strings = ()
+    sheet: str | None = None
 
     @property
     def missing_texts(self) -> list[str]:

@@ -25,6 +25,8 @@ from bayleaf.cli.csv_reading import (
     check_names,
     check_readable,
     csv_format,
+    form_of,
+    is_arff,
     read_csv,
     read_csv_batches,
 )
@@ -198,6 +200,7 @@ def batches_of(
 
 def _present_cells(source: str, form: FileFormat) -> Iterator[pa.RecordBatch]:
     """Read a table in batches, cells that count as empty as null."""
+    form = form_of(source, form)
     return (with_missing_cells(batch, form) for batch in read_batches(source, form))
 
 
@@ -226,12 +229,12 @@ def is_many_files(data: str) -> bool:
 
 
 def has_csv(data: str) -> bool:
-    """Whether a file, or the files of a folder or glob, are CSV."""
-    if not is_many_files(data):
-        return not is_parquet(data)
-    from bayleaf.streams.batch_sources import file_kind, files_of
+    """Whether a file, or the files of a folder or glob, are CSV or workbooks."""
+    if is_many_files(data):
+        from bayleaf.streams.batch_sources import files_of
 
-    return file_kind(files_of(data)[0]) == "csv"
+        data = files_of(data)[0]
+    return not is_parquet(data) and not is_arff(data)
 
 
 def is_parquet(source: str) -> bool:
@@ -455,7 +458,7 @@ def encode_batch(
     assert isinstance(parsed, list)
     plan = encoder.rules.plan
     if not is_parquet(source) or (plan is not None and plan.missing is not None):
-        missing = (form or FileFormat()).of_plan(plan).missing_texts
+        missing = form_of(source, (form or FileFormat()).of_plan(plan)).missing_texts
         parsed = [without_texts(column, missing) for column in parsed]
     # The names may be integers.
     columns: dict[Name, Column] = {

@@ -23,7 +23,7 @@ import pyarrow.dataset as pa_dataset
 from bayleaf.data.reading_plan import ReadingPlan
 from bayleaf.data.tables.columns import Name
 from bayleaf.data.text_forms import TextDecision
-from bayleaf.streams.csv_files import CsvFiles, ReadTexts, inner_suffix
+from bayleaf.streams.csv_files import UNREAD, CsvFiles, ReadTexts, inner_suffix
 from bayleaf.streams.parquet_files import ParquetFiles, after, in_a_sentence
 from bayleaf.streams.streamed import is_lazy_polars
 from bayleaf.wording import quoted
@@ -330,11 +330,14 @@ def _listed(table: Sequence[Any]) -> list[str]:
 
 
 def file_kind(path: str) -> str:
-    """What a file's name says that it is: "parquet", "csv" or "other"."""
+    """What a file's name says that it is: "parquet", "csv" or "other".
+
+    Workbooks and ARFF are read as CSV where something reads their texts.
+    """
     suffix = inner_suffix(path)
     if suffix in _PARQUET:
         return "parquet"
-    return "csv" if suffix in (".csv", ".tsv", ".txt") else "other"
+    return "csv" if suffix in (".csv", ".tsv", ".txt", *UNREAD) else "other"
 
 
 def _files(

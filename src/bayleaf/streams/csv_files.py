@@ -27,6 +27,8 @@ _BLOCK_BYTES = 1 << 24
 _SEPARATORS = {".tsv": "\t"}
 # How files whose names end so are compressed.
 CODECS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4", ".br": "brotli"}
+# Other tables of texts, which only the command line reads.
+UNREAD = (".xlsx", ".xlsm", ".arff")
 
 ReadTexts = Callable[[str], Iterator[pa.RecordBatch]]
 
@@ -49,6 +51,9 @@ class CsvFiles:
         evidence: dict[str, TextEvidence] = {}
         for batch in self.text_batches():
             for name, column in zip(batch.schema.names, batch.columns, strict=True):
+                if pa.types.is_dictionary(column.type):
+                    self._categories.add(name)
+                    column = column.cast(pa.string())
                 cells = TextEvidence.of(column)
                 before = evidence.get(name)
                 evidence[name] = cells if before is None else before.plus(cells)
@@ -56,7 +61,9 @@ class CsvFiles:
         plan = self.plan or ReadingPlan()
         signs = file_signs(evidence.values(), plan.signs)
         decided: dict[Name, TextDecision] = {
-            name: decide(cells, signs) for name, cells in evidence.items()
+            name: decide(cells, signs)
+            for name, cells in evidence.items()
+            if name not in self._categories
         }
         decided |= plan.decisions(evidence)
         return {name: way for name, way in decided.items() if way.form.kind != "text"}
@@ -67,13 +74,21 @@ class CsvFiles:
         return {}
 
     @cached_property
+    def _categories(self) -> set[str]:
+        """Columns that files declare to be of categories, once they are decided on."""
+        return set()
+
+    @cached_property
     def schema(self) -> pa.Schema:
         """Names and types of the columns."""
         decisions = self.decisions
-        return pa.schema(
-            (name, _type_of(cells, decisions.get(name)))
+        types = {
+            name: _type_of(cells, decisions.get(name))
             for name, cells in self._evidence.items()
-        )
+        }
+        for name in self._categories - {*decisions}:
+            types[name] = pa.dictionary(pa.int32(), pa.string())
+        return pa.schema(types.items())
 
     @property
     def text_schema(self) -> pa.Schema:
@@ -109,6 +124,11 @@ class CsvFiles:
 
 def _text_batches_of(path: str) -> Iterator[pa.RecordBatch]:
     """One file's rows as text."""
+    if inner_suffix(path) in UNREAD:
+        raise ValueError(
+            f"cannot read {path}: only the command line reads {inner_suffix(path)}; "
+            "pass a data frame of it"
+        )
     parse = pa_csv.ParseOptions(
         newlines_in_values=True, delimiter=_SEPARATORS.get(inner_suffix(path), ",")
     )
@@ -156,7 +176,9 @@ def _read(
 ) -> pa.Array:
     """Texts as values of a column's type."""
     if decision is None:
-        return column
+        return column if column.type == kind else column.cast(kind)
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(pa.string())
     read = read_texts(decision.form, column)
     values = read.values
     if pa.types.is_floating(kind):

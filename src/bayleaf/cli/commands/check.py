@@ -40,7 +40,7 @@ def check(
         WeightedRows,
         class_variable,
     )
-    from bayleaf.cli.table_reading import file_format, is_parquet, training_table
+    from bayleaf.cli.table_reading import file_format, has_csv, training_table
     from bayleaf.data.column_table import ColumnTable
     from bayleaf.data.discretizers import resolve_discretizer
     from bayleaf.data.encoder_learning import Target, learn_encoder
@@ -70,7 +70,7 @@ def check(
         known = Target(variable, rows.class_codes)
         recommend_regressor(rows.classes, target)
     form = form or FileFormat()
-    estimator._plan = form.plan(None, is_csv=not is_parquet(data))
+    estimator._plan = form.plan(None, is_csv=has_csv(data))
     rules = encoder_rules(estimator)
     encoder, _ = learn_encoder(rows.parts, known, rows.weights, discretizer, rules)
     columns = ColumnTable(encoder)
