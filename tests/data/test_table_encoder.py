@@ -205,10 +205,15 @@ def test_too_many_cut_points_are_refused() -> None:
 
 
 @pytest.mark.parametrize("empty", [[None, None], [np.nan, np.nan]])
-def test_a_wholly_missing_column_is_refused(empty: list[Any]) -> None:
+def test_a_wholly_missing_column_is_left_out(empty: list[Any]) -> None:
     frame = pd.DataFrame({"a": [1, 2], "gone": empty})
-    with pytest.raises(ValueError, match=r"column 'gone' has no value in any training"):
-        learn(frame)
+    encoder, codes = learn(frame)
+    assert encoder.notes["gone"] == "left out: it has no value in any training row"
+    assert len(encoder.domain) == 1
+    with pytest.raises(ValueError, match="no column is left to learn from"):
+        learn(frame[["gone"]])
+    with pytest.raises(ValueError, match="'gone' has no value in any training row"):
+        learn(frame, EncoderRules(missing="error"))
 
 
 def test_a_wholly_missing_column_may_be_a_state_of_its_own() -> None:

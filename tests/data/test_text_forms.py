@@ -238,3 +238,39 @@ def test_a_fraction_without_a_leading_zero_is_a_number_next_to_markers() -> None
     assert (form.kind, form.missing) == ("number", ("-",))
     read = read_texts(form, pa.array(texts))
     assert read.values[~read.missing].tolist() == [0.05, 1.5, 0.07, -0.05]
+
+
+def test_durations_may_take_days() -> None:
+    cells = ["26:30:15", "2 days 03:04:05", "-1 days +23:00:00", "1 day, 2:03:04.5"]
+    form = decide(TextEvidence.of(pa.array(cells))).form
+    assert form.kind == "duration"
+    seconds = [95415, 183845, -3600, 93784.5]
+    assert (read_texts(form, pa.array(cells)).values / 1e6).tolist() == seconds
+    # Minutes and seconds, or hours and minutes.
+    assert decide(TextEvidence.of(pa.array(["45:30", "50:10"]))).form.kind == "text"
+
+
+def test_dates_of_programs_and_letters() -> None:
+    cells = ["05MAY2020:10:20:30", "Tue, 5 May 2020 10:20:30", "5 de mayo de 2020"]
+    form = decide(TextEvidence.of(pa.array(cells))).form
+    assert (form.kind, form.order) == ("date", "d month y")
+    moments = read_texts(form, pa.array(cells)).values.astype("datetime64[us]")
+    assert moments.astype("datetime64[D]").astype(str).tolist() == ["2020-05-05"] * 3
+
+
+@pytest.mark.parametrize(
+    ("cells", "note"),
+    [
+        (["20 kg", "25 kg", "1,5 kg"], "numbers with the unit 'kg', kept as text"),
+        (["20°C", "25 °C"], "numbers with the unit '°C', kept as text"),
+        (["01067", "80331"], "numbers with leading zeros, kept as text"),
+        (["20 kg", "25 g"], None),
+        (["room 1", "007b"], None),
+    ],
+)
+def test_a_note_names_what_keeps_numbers_text(
+    cells: list[str], note: str | None
+) -> None:
+    form, notes = decide(TextEvidence.of(pa.array(cells)))
+    assert form.kind == "text"
+    assert [*notes] == [note] * (note is not None)

@@ -29,7 +29,7 @@ from bayleaf.data.tables.columns import (
     n_cells,
 )
 from bayleaf.data.text_forms import (
-    MISSING_TEXTS,
+    SUSPECT_TEXTS,
     Kind,
     TextDecision,
     TextForm,
@@ -496,7 +496,7 @@ def _missing_texts(column: ValueColumn) -> str:
     suspects = [
         place
         for place, value in enumerate(column.values)
-        if isinstance(value, str) and value.strip() in ("", *MISSING_TEXTS)
+        if isinstance(value, str) and value.strip() in ("", *SUSPECT_TEXTS)
     ]
     cells = n_cells(column, np.isin(column.indices, suspects)) if suspects else 0
     if not cells:

@@ -34,7 +34,7 @@ MONTHS = {
 }
 
 _CLOCK = (
-    r"(?:(?:[T,]?\s*|\s+)(?P<hour>\d{1,2}):(?P<minute>\d\d)"
+    r"(?:(?:[T,:]?\s*|\s+)(?P<hour>\d{1,2}):(?P<minute>\d\d)"
     r"(?::(?P<second>\d\d)(?:[.,](?P<part>\d{1,9}))?)?"
     r"\s*(?P<half>[AaPp]\.?[Mm]\.?)?"
     r"\s*(?P<zone>Z|UTC|GMT|[+-]\d\d(?::?\d\d)?)?)?"
@@ -43,6 +43,8 @@ _YEAR, _SHORT_YEAR = r"(?P<y>\d{4})", r"(?P<y>\d{4}|\d\d)"
 _DAY, _MONTH = r"(?P<d>\d{1,2})", r"(?P<m>\d{1,2})"
 _WORD = r"(?P<b>[^\W\d_]{3,10})\.?"
 _ORDINAL = r"(?:st|nd|rd|th|\.)?"
+# As in "Mon, 6 Jan 2020" and "6 de enero de 2020".
+_WEEKDAY, _OF = r"(?:[^\W\d_]{3,10},? )?", r"(?:de )?"
 _PATTERNS = {
     **{
         f"y{s}m{s}d": rf"{_YEAR}{re.escape(s)}{_MONTH}{re.escape(s)}{_DAY}"
@@ -56,8 +58,9 @@ _PATTERNS = {
         f"m{s}d{s}y": rf"{_MONTH}{re.escape(s)}{_DAY}{re.escape(s)}{_SHORT_YEAR}"
         for s in "/-"
     },
-    "d month y": rf"{_DAY}{_ORDINAL}[ -]?{_WORD},?[ -]?{_SHORT_YEAR}",
-    "month d y": rf"{_WORD} {_DAY}{_ORDINAL},? {_YEAR}",
+    "d month y": rf"{_WEEKDAY}{_DAY}{_ORDINAL}[ -]?"
+    rf"{_OF}{_WORD},?[ -]?{_OF}{_SHORT_YEAR}",
+    "month d y": rf"{_WEEKDAY}{_WORD} {_DAY}{_ORDINAL},? {_YEAR}",
     "month y": rf"{_WORD}[ -]{_YEAR}",
     "y-m": rf"{_YEAR}-{_MONTH}",
     "y/m": rf"{_YEAR}/{_MONTH}",
@@ -71,7 +74,8 @@ _ISO = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?)?")
 _DIGIT = re.compile(r"\d")
 _BEGINNING = re.compile(r"\d|[^\W\d_]{3}")
 TIME = re.compile(
-    r"(?P<hour>\d{1,2}):(?P<minute>\d\d)(?::(?P<second>\d\d)(?:[.,](?P<part>\d{1,9}))?)?"
+    r"(?:(?P<days>-?\d{1,6}) days?,? \+?)?(?P<hour>\d{1,4}):(?P<minute>\d\d)"
+    r"(?::(?P<second>\d\d)(?:[.,](?P<part>\d{1,9}))?)?"
     r"\s*(?P<half>[AaPp]\.?[Mm]\.?)?"
 )
 
@@ -140,8 +144,12 @@ def _time(parts: dict[str, str | None]) -> int | None:
         if not 1 <= hour <= 12:
             return None
         hour = hour % 12 + (12 if half[0] in "pP" else 0)
-    if hour > 23 or minute > 59 or second > 59:
+    # A duration with seconds may take more than a day; of a text such as 45:30 it is
+    # open whether these are hours.
+    is_long = "days" in parts and parts["second"] and not (half or parts["days"])
+    if (hour > 23 and not is_long) or minute > 59 or second > 59:
         return None
+    hour += 24 * int(parts.get("days") or 0)
     part = int((parts["part"] or "0").ljust(6, "0")[:6])
     return ((hour * 60 + minute) * 60 + second) * 1_000_000 + part
 
@@ -158,7 +166,7 @@ def _zone(text: str | None) -> int | None:
 
 
 def time_of_day(text: str) -> int | None:
-    """Microseconds since midnight that a text spells; None if it spells none."""
+    """Microseconds of a time of a day or a duration; None if a text spells neither."""
     match = TIME.fullmatch(text)
     return None if match is None else _time(match.groupdict())
 

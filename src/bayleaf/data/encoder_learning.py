@@ -206,11 +206,14 @@ class ColumnLearner:
         read = learn_reading(
             column, self.rules, nominal=declared, as_is=as_is, decision=decision
         )
-        found, notes = [], {}
         reading = read.reading if form is None else replace(read.reading, form=form)
         counts_rows = are_row_numbers(read.columns)
         if counts_rows and _is_unnamed(column.name) and not declared:
             return left_out(reading, "left out: it has no name and counts the rows")
+        is_empty = not reading.n_distinct and all(map(_is_missing, read.columns))
+        if is_empty and not self.allow_empty and self.rules.missing == "marginalize":
+            return left_out(reading, "left out: it has no value in any training row")
+        found, notes = [], {}
         for plain in read.columns:
             own = self._nominal(plain, read)
             if own is not None and len(read.columns) == 1 and self._is_identifier(own):
@@ -443,8 +446,15 @@ def _is_unnamed(name: Name) -> bool:
     return isinstance(name, str) and re.fullmatch(r"(Unnamed: \d+)?", name) is not None
 
 
+def _is_missing(column: PlainColumn) -> bool:
+    """Whether all cells of a column are missing."""
+    if isinstance(column, ValueColumn):
+        return bool((column.indices < 0).all())
+    return column.missing is not None and bool(column.missing.all())
+
+
 def left_out(reading: ColumnReading, why: str = "") -> LearnedVariables:
-    """What becomes of an identifier."""
+    """What becomes of an identifier, or an empty column."""
     why = why or (
         f"left out: nearly every value is another one ({reading.n_distinct} distinct), "
         "as in an identifier"
@@ -462,8 +472,9 @@ def encoder_of(
     """
     if not any(one.variables for one in learned):
         raise ValueError(
-            f"no column is left to learn from, since nearly every value is another one "
-            f"in {name_list(names)}; add features, or pass identifiers='keep'"
+            "no column is left to learn from, since nearly every value is another one, "
+            f"or none is present, in {name_list(names)}; add features, or pass "
+            "identifiers='keep'"
         )
     domain = Domain(tuple(v for one in learned for v, _ in one.variables))
     notes = {name: note for one in learned for name, note in one.notes.items()}

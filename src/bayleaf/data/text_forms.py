@@ -39,6 +39,8 @@ Kind = Literal["text", "number", "boolean", "date", "duration"]
 # What files write where a value is missing, whatever the column holds; in data frames
 # it is text like any other.
 MISSING_TEXTS = ("NA", "N/A", "NaN", "nan", "NULL", "None", "#N/A", "n/a", "?")
+# What else programs write there; a note names it in a column of other texts.
+SUSPECT_TEXTS = (*MISSING_TEXTS, "null", "<NA>", "NaT", "\\N", "#NULL!", "#DIV/0!")
 # Words for a missing cell among numbers, dates or booleans; in a column of other texts
 # they may be values.
 MISSING_MARKERS = frozenset(
@@ -169,6 +171,8 @@ _PLAIN = r"^[+-]?(?:(?:0|[1-9]\d*)(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$"
 _DIGIT = re.compile(r"\d")
 _FLOAT = r"[eE]|\d{19}"
 _EXACT = 1 << 53
+_WITH_UNIT = re.compile(r"[+-]?\d[\d.,]* ?([^\W\d_]{1,5}|[°µ%‰][^\W\d_]?)")
+_ZEROS = re.compile(r"0\d+")
 # Codes, such as those of post offices, may begin with zeros that numbers lose.
 _PADDED = r"^[^\d.,]*0\d"
 
@@ -180,7 +184,7 @@ class TextForm:
     Parameters
     ----------
     kind : {"text", "number", "boolean", "date", "duration"}
-        What the texts spell; a duration is a time of a day.
+        What the texts spell; a duration may be a time of a day.
     decimal, thousands : str
         Signs of numbers: a point or a comma; and none, the other one, a blank or an
         apostrophe.
@@ -626,6 +630,12 @@ def _note_on_numbers(
 ) -> tuple[str, ...]:
     """A note on a column of text most cells of which are numbers."""
     n_values = evidence.n_cells - sum(markers.values())
+    words = [text for text in evidence.words if text not in markers]
+    written = {match and match[1] for match in map(_WITH_UNIT.fullmatch, words)}
+    if not evidence.n_numbers and len(written) == 1 and None not in written:
+        return (f"numbers with the unit {quoted(*written)}, kept as text",)
+    if any(map(_ZEROS.fullmatch, words)) and all(map(str.isdecimal, words)):
+        return ("numbers with leading zeros, kept as text",)
     if 2 * evidence.n_numbers <= n_values or len(evidence.numbers) <= MIN_NUMBERS:
         return ()
     units = [unit for unit in evidence.units if unit]

@@ -142,7 +142,9 @@ def _of_clock(parts: Any) -> Any:
         if not 1 <= hour <= 12:
             return None
         hour = hour % 12 + (12 if half[0] in "pP" else 0)
-    if hour > 23 or minute > 59 or second > 59:
+    is_long = "days" in parts and parts["second"] and not (half or parts["days"])
+    if (hour > 23 and not is_long) or minute > 59 or second > 59:
         return None
+    hour += 24 * int(parts.get("days") or 0)
     fraction = int((parts["part"] or "").ljust(6, "0")[:6])
     return ((hour * 60 + minute) * 60 + second) * 1_000_000 + fraction

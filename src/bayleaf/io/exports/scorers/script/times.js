@@ -88,14 +88,17 @@ function ofCalendar(parts, form) {
 }
 
 /** Microseconds since midnight of the parts of a text; null for no such time. */
-function ofClock({ hour, minute, second, half, part }) {
+function ofClock(parts) {
+  const { days, hour, minute, second, half, part } = parts;
   const [shown, minutes, seconds] = [hour, minute, second].map((own) => Number(own ?? 0));
   let hours = shown;
   if (half) {
     if (hours < 1 || hours > 12) return null;
     hours = (hours % 12) + (/^p/i.test(half) ? 12 : 0);
   }
-  if (hours > 23 || minutes > 59 || seconds > 59) return null;
+  const isLong = "days" in parts && second && !half && !days;
+  if ((hours > 23 && !isLong) || minutes > 59 || seconds > 59) return null;
+  hours += 24 * Number(days ?? 0);
   const fraction = Number((part ?? "").padEnd(6, "0").slice(0, 6));
   return ((hours * 60 + minutes) * 60 + seconds) * 1000000 + fraction;
 }
