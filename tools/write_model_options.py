@@ -51,6 +51,12 @@ OWN_FORMS = {
         "strs",
         "Columns of numbers that are nominal; others are then numeric.",
     ),
+    "class_weight": (
+        "class_weight",
+        "str",
+        "balanced: weigh rows so that all classes have the same weight; the prior, and "
+        "so the probabilities, shift with it.",
+    ),
     "discretizer": (
         "discretizer",
         "str",

@@ -39,6 +39,7 @@ OTHER_VALUES: dict[str, tuple[Any, dict[str, Any]]] = {
     "verbose": (1, {}),
     "class_prior": ([0.2, 0.3, 0.5], {}),
     "fit_prior": (False, {}),
+    "class_weight": ("balanced", {}),
     "loss": ([[0, 1, 2], [1, 0, 2], [1, 1, 0]], {}),
     "calibration": ("leave_one_out", {}),
     "objective": ("conditional", {}),

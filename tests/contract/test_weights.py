@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import narwhals as nw
@@ -10,8 +11,10 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from sklearn.utils.class_weight import compute_sample_weight
 
-from bayleaf import MEstimate, NaiveBayesClassifier
+from bayleaf import MEstimate, NaiveBayesClassifier, load
+from bayleaf.classifiers.shared.training import class_factors
 from contract.kinds import each_kind, fitted, has_smoothing, is_joint, missing_rules
 from contract.tables import mixed_columns, mixed_frame, nominal_columns, pick_rows
 
@@ -180,3 +183,68 @@ def test_wrong_weights_are_refused(kind: Any, wrong: tuple[Any, ...]) -> None:
         kind(random_state=0).fit(
             [["p"], ["q"], ["p"]], ["a", "a", "b"], sample_weight=weights
         )
+
+
+@each_kind()
+def test_class_weights_multiply_the_weights_of_rows(kind: Any) -> None:
+    frame, y = mixed_frame()
+    rows = np.random.default_rng(3).integers(3, size=len(y)).astype(float)
+    by_class = dict(zip(sorted(set(y)), (1.0, 2.0, 5.0), strict=True))
+    one = kind(class_weight=by_class, random_state=0).fit(frame, y, rows)
+    weights = rows * [by_class[label] for label in y]
+    other = kind(random_state=0).fit(frame, y, weights)
+    _same_model(one, other, frame)
+
+
+@each_kind()
+def test_balanced_classes_have_the_weights_of_scikit_learn(kind: Any) -> None:
+    frame, y = mixed_frame()
+    one = kind(class_weight="balanced", random_state=0).fit(frame, y)
+    weights = compute_sample_weight("balanced", y)
+    _same_model(one, kind(random_state=0).fit(frame, y, weights), frame)
+
+
+def test_balanced_weights_keep_their_sum_and_the_classes_that_have_any() -> None:
+    labels, rows = ["a", "a", "b", "c", "b"], np.array([1.0, 2.0, 1.0, 0.0, 0.0])
+    weights = rows * class_factors("balanced", labels, rows)
+    np.testing.assert_allclose(weights, [2 / 3, 4 / 3, 2.0, 0.0, 0.0])
+
+
+@pytest.mark.parametrize(
+    ("class_weight", "sentence"),
+    [
+        ("balance", "'balanced', a mapping from classes to weights"),
+        ({"no": 1.0, "yes": 0.0}, "a number > 0, got 0.0 for the class 'yes'"),
+        ({"no": 1.0, "yse": 2.0}, "names 'yse', which is none of the classes no, yes"),
+    ],
+)
+def test_class_weights_that_cannot_be_used_are_refused(
+    class_weight: Any, sentence: str
+) -> None:
+    model = NaiveBayesClassifier(class_weight=class_weight)
+    with pytest.raises(ValueError, match=sentence):
+        model.fit([["x"], ["y"]], ["no", "yes"])
+
+
+def test_batches_take_class_weights_by_class_but_cannot_balance() -> None:
+    frame = pd.DataFrame({"a": list("xyxyxx")})
+    y = ["no", "no", "no", "yes", "no", "yes"]
+    by_class = {"no": 1.0, "yes": 3.0}
+    one = NaiveBayesClassifier(class_weight=by_class)
+    for rows in (slice(3), slice(3, None)):
+        one.partial_fit(frame[rows], y[rows], classes=["no", "yes"])
+    other = NaiveBayesClassifier(class_weight=by_class).fit(frame, y)
+    np.testing.assert_array_equal(one.predict_proba(frame), other.predict_proba(frame))
+    with pytest.raises(ValueError, match="class_weight='balanced' needs all labels"):
+        NaiveBayesClassifier(class_weight="balanced").partial_fit(frame, y, [*by_class])
+    with pytest.raises(ValueError, match="class_weight takes a table in memory"):
+        other.set_params(class_weight="balanced").fit("rows.csv", target="y")
+    with pytest.raises(ValueError, match="class_weight weighs rows, which counts"):
+        NaiveBayesClassifier.from_counts(other.counts_, class_weight=by_class)
+
+
+def test_class_weights_of_numbers_are_read_back_from_a_file(tmp_path: Path) -> None:
+    by_class = {0: 1.0, 1: 3.0}
+    model = NaiveBayesClassifier(class_weight=by_class).fit([["x"], ["y"]], [0, 1])
+    model.save(tmp_path / "model.json")
+    assert load(tmp_path / "model.json").class_weight == by_class

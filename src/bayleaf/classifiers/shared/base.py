@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -145,6 +145,10 @@ class BayesianClassifier(
         Prior probabilities by class, or in the order of `classes_`.
     fit_prior : bool, default=True
         Whether the prior is learned, by the smoothing rule; otherwise it is uniform.
+    class_weight : "balanced" or dict, optional
+        Factors of row weights by class; "balanced" gives all classes the same weight,
+        the sum of weights unchanged. The prior that is learned shifts with them, and so
+        do probabilities; costs of errors belong in `loss`.
     loss : dict of dict, or array-like of shape (n_classes, n_classes), optional
         Cost of predicting the first class (row) where the second (column) is true;
         `predict` then takes the cheapest class.
@@ -194,6 +198,7 @@ class BayesianClassifier(
     discretizer: Any = "mdlp"
     class_prior: Any = None
     fit_prior: bool = True
+    class_weight: Any = None
     loss: Any = None
 
     @abstractmethod
@@ -311,6 +316,13 @@ class BayesianClassifier(
             label is not among them.
         """
         self._refuse_leave_one_out()
+        if self.class_weight is not None and not isinstance(self.class_weight, Mapping):
+            raise ValueError(
+                f"class_weight={quoted(self.class_weight)} needs all labels at once, "
+                "which partial_fit does not keep; pass the weights as a mapping, such "
+                "as scikit-learn's compute_class_weight('balanced', classes=classes, "
+                "y=y) computes of a large sample"
+            )
         with self._callback_context(X, y, sample_weight, "partial_fit"):
             learn_batch(self, X, y, classes, sample_weight)
         return self
@@ -396,7 +408,12 @@ class BayesianClassifier(
         parts = to_columns(X)
         validate_data(self, X, y, reset=reset, skip_check_array=True)
         table = TrainingTable.from_arrays(
-            parts, y, sample_weight, known_classes, self.weight_scale
+            parts,
+            y,
+            sample_weight,
+            known_classes,
+            self.weight_scale,
+            self.class_weight,
         )
         checked_loss(self.loss, table.classes)
         if directions_of(self):

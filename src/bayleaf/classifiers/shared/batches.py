@@ -99,6 +99,11 @@ def check_fit(classifier: Any, table: Any, y: Any, reading: Reading) -> None:
     if classifier.smoothing != AUTO:
         resolve_smoothing(classifier.smoothing)
     check_reading(reading)
+    if classifier.class_weight is not None:
+        raise ValueError(
+            "class_weight takes a table in memory; for a table in batches, multiply "
+            "the weights of rows in a column and name it as sample_weight"
+        )
     if y is not None or (reading.target is None and not is_store(table)):
         raise ValueError(
             "a table that is read in batches holds its labels; name their column with "

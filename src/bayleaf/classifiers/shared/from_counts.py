@@ -106,6 +106,11 @@ def fit_to_counts(classifier: Any, counts: CountFile) -> None:
             "take it from counts_ or read it with CountFile.open"
         )
     classifier._check_parameters()
+    if classifier.class_weight is not None:
+        raise ValueError(
+            "class_weight weighs rows, which counts do not hold; leave it out, or set "
+            "class_prior"
+        )
     own = counts.without_empty_states()
     if not own.weight > 0:
         raise ValueError("the counts are of no rows; add some")

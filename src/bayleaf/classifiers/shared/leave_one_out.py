@@ -214,7 +214,8 @@ def _held_out_temperature(classifier: Any, X: Any, y: Any, sample_weight: Any) -
         given = np.broadcast_to(np.asarray(sample_weight, dtype=float), len(y))
         kept = np.flatnonzero(given)
     folds = _stratified_folds(class_codes)
-    learner = clone(classifier).set_params(calibration=None)
+    # The weights of the codes are those of rows and classes together.
+    learner = clone(classifier).set_params(calibration=None, class_weight=None)
     scores = np.full((codes.n_rows, n_classes), -np.inf)
     for fold in range(_N_FOLDS):
         train, test = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)

@@ -19,6 +19,8 @@ from bayleaf.wording import name_list, quoted, size_text
 # The value of a parameter that leave-one-out chooses.
 AUTO = "auto"
 CALIBRATIONS = ("leave_one_out",)
+# The value of class_weight by which all classes get the same weight.
+BALANCED = "balanced"
 # Bytes that tables may take where no limit is given.
 _MOST_BYTES = 1 << 32
 # Sums of larger costs could overflow.
@@ -95,6 +97,28 @@ def check_shared(estimator: Any) -> None:
     if estimator.calibration is not None:
         check_choice("calibration", estimator.calibration, CALIBRATIONS)
     check_flag("fit_prior", estimator.fit_prior)
+    _check_class_weight(estimator.class_weight)
+
+
+def _check_class_weight(class_weight: Any) -> None:
+    """Raise unless weights of classes are "balanced", or a positive number by class."""
+    if class_weight is None or (
+        isinstance(class_weight, str) and class_weight == BALANCED
+    ):
+        return
+    if not isinstance(class_weight, Mapping):
+        raise ValueError(
+            f"class_weight must be {quoted(BALANCED)}, a mapping from classes to "
+            f"weights, or None, got {quoted(class_weight)}"
+        )
+    for label, weight in class_weight.items():
+        known = isinstance(weight, numbers.Real) and not isinstance(weight, bool)
+        if not known or not 0 < float(weight) < math.inf:
+            raise ValueError(
+                f"class_weight must be a number > 0, got {quoted(weight)} for the "
+                f"class {quoted(label)}; to leave out rows, give them the weight 0 in "
+                "sample_weight"
+            )
 
 
 def check_jobs(n_jobs: Any) -> None:

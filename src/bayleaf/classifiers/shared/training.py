@@ -10,14 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import DataConversionWarning
 
-from bayleaf.classifiers.shared.parameters import numbers_of
+from bayleaf.classifiers.shared.parameters import BALANCED, numbers_of
 from bayleaf.counts.occupied import MOST_WEIGHT
 from bayleaf.data.class_labels import encode_labels, label_codes
 from bayleaf.data.domain import Variable
 from bayleaf.data.tables.columns import Column, Matrix, select_rows
 from bayleaf.data.tables.frames import column_names
 from bayleaf.models.class_model import ClassModel
-from bayleaf.wording import near_names, quoted
+from bayleaf.wording import name_list, near_names, quoted
 
 WEIGHT_SCALES = COUNTS, MEAN_ONE = "counts", "mean_one"
 
@@ -63,12 +63,14 @@ class TrainingTable(NamedTuple):
         sample_weight: Any,
         known_classes: NDArray[Any] | None = None,
         scale: str = COUNTS,
+        class_weight: Any = None,
     ) -> TrainingTable:
         """Check target and weights, both (n_rows,), and drop the rows of weight zero.
 
         Rows are numbered by the `known_classes`, by default the labels that occur. The
-        scale "counts" keeps weights as they are, "mean_one" gives them a mean of one.
-        ValueError if target or weights do not fit the table or cannot be used.
+        scale "counts" keeps weights as they are, "mean_one" gives them a mean of one,
+        both after each row was multiplied by the weight of its class. ValueError if
+        target or weights do not fit the table or cannot be used.
         """
         labels = one_dimensional(y)
         length = n_rows(parts)
@@ -77,6 +79,10 @@ class TrainingTable(NamedTuple):
                 "Found input variables with inconsistent numbers of samples: the table "
                 f"has {length} rows, the target {len(labels)}; give one label a row"
             )
+        if class_weight is not None:
+            weights = row_weights(sample_weight, length)
+            factors = class_factors(class_weight, labels, weights, known_classes)
+            sample_weight = weights * factors
         rows = WeightedRows.of_table(parts, sample_weight, scale)
         if not isinstance(rows.places, slice):
             labels = _select(labels, rows.places)
@@ -85,6 +91,37 @@ class TrainingTable(NamedTuple):
         else:
             classes, codes = known_classes, label_codes(labels, known_classes)
         return cls(rows.parts, rows.weights, classes, codes)
+
+
+def class_factors(
+    class_weight: Any,
+    labels: Any,
+    weights: NDArray[np.float64],
+    known_classes: NDArray[Any] | None = None,
+) -> NDArray[np.float64]:
+    """The weight of each row's class, (n_rows,), as scikit-learn defines it.
+
+    "balanced" is n / (k n_c) for the weight n of all rows, n_c of those of a class, and
+    the k classes that have any; so their sum stays. ValueError if a mapping lacks a
+    class and has another instead.
+    """
+    classes, codes = encode_labels(labels)
+    if class_weight == BALANCED:
+        totals = np.bincount(codes, weights, len(classes))
+        used = totals > 0
+        factors = np.ones(len(classes))
+        factors[used] = totals.sum() / (np.count_nonzero(used) * totals[used])
+        return np.asarray(factors[codes])
+    names = classes.tolist()
+    known = names if known_classes is None else known_classes.tolist()
+    absent = [label for label in known if label not in class_weight]
+    strange = [label for label in class_weight if label not in known]
+    if absent and strange:
+        raise ValueError(
+            f"class_weight names {quoted(strange[0])}, which is none of the classes "
+            f"{name_list(known)}, and lacks {name_list(absent)}"
+        )
+    return np.array([float(class_weight.get(label, 1.0)) for label in names])[codes]
 
 
 def split_target_and_weights(
