@@ -194,3 +194,28 @@ def test_booleans_are_named_positive_in_any_case(run: Run, tmp_path: Path) -> No
     words = ("evaluate", path, "--target", "sick", "--model", "nb", "--folds", 2)
     done = run(*words, "--positive", "True", "--json")
     assert [model["positive"] for model in json.loads(done.out)] == [True]
+
+
+@pytest.mark.parametrize("command", ["evaluate", "compare"])
+def test_folds_are_read_by_the_plan_in_a_file(
+    run: Run, tmp_path: Path, command: str
+) -> None:
+    rows = "".join(f"1{row % 3}{row % 4},{'ab'[row % 2]}\n" for row in range(48))
+    (tmp_path / "t.csv").write_text("code,y\n" + rows, "utf-8")
+    form = {"code": {"kind": "text"}, "y": {"kind": "text"}}
+    plan = {"format": "bayleaf-plan", "columns": {"code": {"kind": "text"}}}
+    (tmp_path / "p.json").write_text(json.dumps(plan), "utf-8")
+    given = [command, tmp_path / "t.csv", "--target", "y", "--json", "--folds", "3"]
+    models = ["--model", "nb"] if command == "evaluate" else ["--models", "nb"]
+    sizes = []
+    for words in ([], ["--plan", tmp_path / "p.json"]):
+        done = run(*given, *models, *words)
+        assert done.code == 0, done.err
+        content = json.loads(done.out)
+        (found,) = content if command == "evaluate" else content["models"]
+        sizes.append(found["n_parameters"])
+    assert sizes[0] < sizes[1] == 1 + 2 * 11
+    form["coed"] = form.pop("y")
+    (tmp_path / "p.json").write_text(json.dumps(plan | {"columns": form}), "utf-8")
+    done = run(*given, *models, "--plan", tmp_path / "p.json")
+    check_refused(done, "the plan names the column 'coed'; did you mean code")

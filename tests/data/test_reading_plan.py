@@ -13,6 +13,7 @@ from sklearn.model_selection import cross_validate
 
 import bayleaf
 from bayleaf import BayesianNetworkEstimator, NaiveBayesClassifier, ReadingPlan
+from bayleaf.classifiers import CLASSIFIERS
 from bayleaf.data.text_forms import TextForm
 from bayleaf.regression.averaged_kdb_regressor import AveragedKDBRegressor
 
@@ -26,6 +27,7 @@ FRAME = pd.DataFrame(
     }
 )
 Y = np.array(["a", "b", "b"] * 20)
+NUMERIC = {"kind": "number", "use": "numeric"}
 PLAN = {
     "format": "bayleaf-plan",
     "decimal": ",",
@@ -109,6 +111,10 @@ def test_plans_are_written_read_and_edited(tmp_path: Path) -> None:
         ),
         ({"columns": {"stores": {"kind": "text"}}}, "column 'stores'; did you mean"),
         ({"columns": {"store": "text"}}, "'store' of the plan is not an object"),
+        ({"columns": {"store": {"use": "key"}}}, "nominal, numeric, left_out, got 'ke"),
+        ({"columns": {"store": {"use": "numeric"}}}, "kind 'text' is not numeric"),
+        ({"columns": {"store": {"use": 1}}}, "use of .* must be str, got 1"),
+        ({"columns": {"when": {"parts": ["week"]}}}, "hour, days, got 'week'"),
     ],
 )
 def test_a_wrong_plan_is_refused(change: dict[str, Any], message: str) -> None:
@@ -133,7 +139,8 @@ def test_check_prints_the_plan_that_fit_takes(tmp_path: Path, capsys: Any) -> No
     FRAME.assign(y=Y).to_csv(table, index=False)
     assert main(["check", table, "--target", "y", "--plan", "--decimal", ","]) == 0
     content = json.loads(capsys.readouterr().out)
-    assert content["columns"]["price"] == {"kind": "number", "decimal": ","}
+    price = {"kind": "number", "decimal": ",", "use": "numeric"}
+    assert content["columns"]["price"] == price
     content["columns"]["store"] = {"kind": "text"}
     Path(plan).write_text(json.dumps(content))
     command = ["fit", table, "--target", "y", "--model", "nb", "-o", model]
@@ -151,3 +158,111 @@ def test_check_prints_the_plan_that_fit_takes(tmp_path: Path, capsys: Any) -> No
     np.testing.assert_array_equal(
         streamed.predict_proba(FRAME.astype({"store": str})), proba
     )
+
+
+def test_a_plan_decides_how_columns_are_used(tmp_path: Path) -> None:
+    frame = FRAME.assign(key=[f"r{i}" for i in range(N)], n=np.arange(N) % 12)
+    uses = {
+        "store": NUMERIC,
+        "n": {"kind": "number", "use": "nominal"},
+        "key": {"kind": "text", "use": "nominal"},
+        "flag": {"kind": "boolean", "use": "left_out"},
+        "when": {"kind": "date", "order": "d/m/y", "parts": ["month"]},
+    }
+    plan = PLAN | {"columns": uses}
+    model = NaiveBayesClassifier().fit(frame, Y, plan=plan)
+    kinds = {variable.name: variable.kind for variable in model.encoder_.domain}
+    assert kinds == {
+        "price": "numeric",
+        "when: month": "nominal",
+        "store": "numeric",
+        "key": "nominal",
+        "n": "nominal",
+    }
+    frame.assign(y=Y).to_parquet(tmp_path / "t.parquet")
+    streamed = NaiveBayesClassifier()
+    streamed.fit(str(tmp_path / "t.parquet"), target="y", plan=plan)
+    assert streamed.encoder_.domain == model.encoder_.domain
+    assert streamed.encoder_.plan == model.encoder_.plan
+
+
+def test_a_plan_decides_how_integers_of_arrays_are_used() -> None:
+    numbers = np.arange(40).reshape(20, 2) % 3
+    plan = {"format": "bayleaf-plan", "columns": {"x1": NUMERIC}}
+    model = NaiveBayesClassifier().fit(numbers, ["a", "b"] * 10, plan=plan)
+    assert [variable.kind for variable in model.encoder_.domain] == [
+        "nominal",
+        "numeric",
+    ]
+    learned = NaiveBayesClassifier().learn_plan(numbers)
+    assert [form.use for _, form in learned.columns] == ["nominal", "nominal"]
+
+
+def test_a_regressor_reads_by_the_plan() -> None:
+    plan = PLAN | {"columns": {"store": {"kind": "text"}}}
+    model = AveragedKDBRegressor(n_networks=2).fit(FRAME, np.arange(N), plan=plan)
+    domain = model.encoder_.domain
+    assert domain[domain.index("store")].states == ("101", "102", "103")
+
+
+def _hostile_frame() -> pd.DataFrame:
+    """Columns of which a single cell decides what they are."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {
+            "number": [f"{value:.3f}" for value in rng.normal(size=N)],
+            "date": [f"2024-0{i % 9 + 1}-1{i % 7}" for i in range(N)],
+            "nominal": ["a", "b"] * (N // 2),
+            "constant": ["k"] * N,
+            "flag": ["TRUE"] * N,
+            "integer": [i % 11 for i in range(N)],
+            "key": [f"id{i}" for i in range(N)],
+            "": range(1, N + 1),
+            "text": [None] * N,
+            "empty": [None] * N,
+            "truth": [None] * N,
+            "day": [None] * N,
+        }
+    )
+    odd = {
+        "number": "offline",
+        "date": "2024-02-31",
+        "nominal": "z",
+        "constant": "other",
+        "flag": "FALSE",
+        "integer": 11,
+        "key": "id1",
+        "text": "hello",
+        "empty": "3.5",
+        "truth": "true",
+        "day": "2024-01-05",
+    }
+    for column, cell in odd.items():
+        frame.loc[0, column] = cell
+    return frame
+
+
+@pytest.mark.parametrize("kind", [*CLASSIFIERS.values(), AveragedKDBRegressor])
+def test_a_row_alone_decides_nothing_of_the_folds(kind: Any) -> None:
+    frame = _hostile_frame()
+    target = np.arange(N) % 20 if kind is AveragedKDBRegressor else Y
+    model = kind(random_state=0)
+    plan = model.learn_plan(frame)
+    variables = []
+    for rows in (slice(1, N), slice(0, N - 5)):
+        model.fit(frame[rows], target[rows], plan=plan)
+        found = getattr(model, "predict_proba", model.predict)(frame)
+        assert np.isfinite(found).all()
+        variables.append([(v.name, v.kind) for v in model.encoder_.domain])
+    assert variables[0] == variables[1]
+    names = [name for name, _ in variables[0]]
+    assert {"constant", "flag", "text", "empty", "truth", "day: days"} <= {*names}
+    assert not {"key", ""} & {*names}
+
+
+def test_a_plan_depends_on_no_row_without_weight() -> None:
+    frame, weights = _hostile_frame(), np.ones(N)
+    weights[0] = 0.0
+    model = NaiveBayesClassifier()
+    assert dict(model.learn_plan(frame).columns)["number"].missing == ("offline",)
+    assert dict(model.learn_plan(frame, weights).columns)["number"].missing == ()

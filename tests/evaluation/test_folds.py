@@ -289,3 +289,36 @@ def test_the_command_line_deals_by_groups_and_time(
     assert main([*words, "--time", "day"]) == 0
     assert main([*words, "--time", "day", "--groups", "patient"]) == 2
     assert "not both" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("splits", ["groups", "forward", "repeated"])
+def test_a_cell_that_decides_a_kind_leaves_all_folds_alike(splits: str) -> None:
+    numbers = [f"{row / 7:.2f}" for row in range(N_ROWS)]
+    numbers[3] = "offline"
+    frame = pd.DataFrame(
+        {
+            "number": numbers,
+            "once": ["k"] * (N_ROWS - 1) + ["z"],
+            "empty": [None] * (N_ROWS - 1) + ["2.5"],
+        }
+    )
+    labels = np.array(["a", "b", "b"] * (N_ROWS // 3))
+    options: dict[str, Any] = {"n_folds": 3}
+    if splits == "groups":
+        options["groups"] = np.arange(N_ROWS) % 6
+    elif splits == "forward":
+        options = {"cv": forward_folds(np.arange(N_ROWS), 3)}
+    (found,) = cross_validate({"nb": NaiveBayesClassifier()}, frame, labels, **options)
+    assert len(found.folds) == 3
+
+
+def test_folds_are_read_by_a_plan_that_is_given() -> None:
+    frame = pd.DataFrame({"code": [str(101 + row % 12) for row in range(N_ROWS)]})
+    labels = ["a", "b", "b"] * (N_ROWS // 3)
+    plan = {"format": "bayleaf-plan", "columns": {"code": {"kind": "text"}}}
+    plain, planned = (
+        compare(frame, labels, ["nb"], n_folds=3, plan=one)["nb"].n_parameters
+        for one in (None, plan)
+    )
+    assert planned == 1 + 2 * 11
+    assert plain < planned

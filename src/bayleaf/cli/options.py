@@ -50,6 +50,13 @@ Flag = Annotated[bool, Parameter(negative="")]
 Table = Annotated[
     Source, Parameter(help="CSV or Parquet file; - for CSV on standard input.")
 ]
+PlanFile = Annotated[
+    Path | None,
+    Parameter(
+        help="JSON file with how the texts of columns become values, such as `bayleaf "
+        "check --plan` prints."
+    ),
+]
 ModelFile = Annotated[Path, Parameter(help="Model file.")]
 Drop = Annotated[Strings, Parameter(help="Column to leave out; may be repeated.")]
 Weight = Annotated[str | None, Parameter(help="Column of row weights.")]

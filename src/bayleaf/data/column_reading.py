@@ -180,7 +180,7 @@ class ColumnReading:
             if form.kind != "date":
                 form = TextForm("date", order="y-m-d")
         is_used = np.bincount(column.indices + 1, minlength=len(column.values) + 1)[1:]
-        if not self.n_distinct and self.form == "numbers":
+        if not self.n_distinct and self.form == "numbers" and self.text is None:
             # Whatever it holds is unknown, as training saw nothing of it.
             return column, None
         if not any(
@@ -374,7 +374,8 @@ def _read_times(
             reading, form="duration", changes=(change, *changes), unit=unit
         )
         return Read(reading, reading.read(column)[0])
-    parts, origin = varying_parts(column), first_day(column)
+    planned = None if text is None else text.parts
+    parts, origin = planned or varying_parts(column), first_day(column)
     change = f"dates, taken apart: {', '.join(parts)}"
     if DAYS in parts:
         start = np.datetime64(origin, "us").astype("datetime64[D]")

@@ -113,23 +113,26 @@ def learn_encoder(
     nominal = rules.nominal_names(names)
     learner = ColumnLearner(target, weights, discretizer, rules, nominal, allow_empty)
     room = None
-    if isinstance(parts, Matrix):
+    if isinstance(parts, Matrix) and (rules.plan is None or not rules.plan.columns):
         learned, room = learner.learn_whole(parts)
     else:
-        decisions = decided_texts(parts, as_is, rules)
+        columns: Sequence[Column] = (
+            parts.columns() if isinstance(parts, Matrix) else parts
+        )
+        decisions = decided_texts(columns, as_is, rules)
         learned = [
             learner.learn(
                 one, as_is=one.name in as_is, decision=decisions.get(one.name)
             )
-            for one in parts
+            for one in columns
         ]
     encoder = encoder_of(learned, rules, names)
-    columns = [codes for one in learned for _, codes in one.variables]
+    coded = [codes for one in learned for _, codes in one.variables]
     cards = list(encoder.domain.cards)
     if target is not None:
-        columns.append(target.codes)
+        coded.append(target.codes)
         cards.append(target.variable.n_states)
-    return encoder, Codes.from_columns(columns, cards, weights, room=room)
+    return encoder, Codes.from_columns(coded, cards, weights, room=room)
 
 
 def decided_texts(
@@ -168,6 +171,7 @@ class ColumnLearner:
     rules: EncoderRules
     nominal: frozenset[Name] | None  # None where nothing is declared
     allow_empty: bool  # a column may be wholly missing
+    is_decided: bool = False  # a plan decides how columns are used
 
     def learn_whole(
         self, matrix: Matrix
@@ -202,11 +206,20 @@ class ColumnLearner:
         decision: TextDecision | None = None,
     ) -> LearnedVariables:
         """The variables that a column becomes, and their codes."""
+        planned = None if decision is None else decision.form
+        use = None if planned is None else planned.use
+        if planned is not None and planned.is_decided and not self.is_decided:
+            # In a fold, such a column may be empty.
+            learner = replace(self, allow_empty=True, is_decided=True)
+            return learner.learn(column, as_is=as_is, form=form, decision=decision)
         declared = self.nominal is not None and column.name in self.nominal
         read = learn_reading(
             column, self.rules, nominal=declared, as_is=as_is, decision=decision
         )
         reading = read.reading if form is None else replace(read.reading, form=form)
+        if use == "left_out":
+            return left_out(reading, "left out, as the plan has it")
+        declared |= use is not None
         counts_rows = are_row_numbers(read.columns)
         if counts_rows and _is_unnamed(column.name) and not declared:
             return left_out(reading, "left out: it has no name and counts the rows")
@@ -215,8 +228,9 @@ class ColumnLearner:
             return left_out(reading, "left out: it has no value in any training row")
         found, notes = [], {}
         for plain in read.columns:
-            own = self._nominal(plain, read)
-            if own is not None and len(read.columns) == 1 and self._is_identifier(own):
+            own = self._nominal(plain, read, use)
+            is_open = use is None and len(read.columns) == 1
+            if own is not None and is_open and self._is_identifier(own):
                 return left_out(reading)
             variable, codes = self._variable(plain, own, read)
             numbers = isinstance(plain, NumberColumn) and self.nominal is None
@@ -301,12 +315,16 @@ class ColumnLearner:
             raise missing_error(plain.name, is_missing)
         return variable, codes
 
-    def _nominal(self, column: PlainColumn, read: Read) -> ValueColumn | None:
+    def _nominal(
+        self, column: PlainColumn, read: Read, use: str | None
+    ) -> ValueColumn | None:
         """The column as distinct values if it is nominal, else None."""
         if read.reading.form == "ordered" or column.name == read.numeric:
             return None
         if isinstance(column, ValueColumn):
             return column
+        if use is not None:
+            return column.distinct() if use == "nominal" else None
         if read.reading.n_distinct == 0 and not self.allow_empty:
             # Whatever it holds later is unknown, as nothing of it was ever seen.
             return column.distinct()
@@ -363,6 +381,9 @@ class ColumnLearner:
         check_max_states(column.name, len(states), self.rules.max_states)
         if not column.ordered:
             states = ordered_values(states)
+        if not states and self.is_decided:
+            # No classifier learns from a variable without a state.
+            other = OTHER_VALUES
         if other is not None:
             states = [*states, other]
         if self._has_missing_state(column.name, is_missing):
@@ -413,6 +434,26 @@ def _note(variable: Variable, integer_as_nominal: bool) -> str:
     if integer_as_nominal and all(isinstance(s, int) for s in variable.known_states):
         return f"integers, {variable.n_known_states} values, taken as nominal"
     return ""
+
+
+class NoCuts:
+    """A discretiser that finds no cut points."""
+
+    def cut_points(self, *_: Any) -> tuple[float, ...]:
+        """None at all."""
+        return ()
+
+
+def learn_plan(
+    parts: Matrix | list[Column], weights: Floats, rules: EncoderRules
+) -> ReadingPlan:
+    """How the columns of a whole table are read and used, for fits to some of its rows.
+
+    It depends on no labels, and has no cut points. ValueError or TypeError if a column
+    cannot be used.
+    """
+    encoder, _ = learn_encoder(parts, None, weights, NoCuts(), rules, allow_empty=True)
+    return encoder.plan
 
 
 class LearnedVariables(NamedTuple):

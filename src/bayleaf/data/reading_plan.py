@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -14,6 +14,8 @@ from bayleaf.wording import name_list, near_names, quoted
 
 _KINDS = ("text", "number", "boolean", "date", "duration")
 _FORMAT = "bayleaf-plan"
+# Types of what is usually not given of a column.
+_TYPES: dict[str, type] = {"zone": int, "use": str, "parts": tuple}
 
 
 @dataclass(frozen=True)
@@ -73,6 +75,12 @@ class ReadingPlan:
                 raise ValueError(f"the plan names the column {quoted(name)}; {hint}")
         return {known[str(name)]: TextDecision(form) for name, form in self.columns}
 
+    def of_columns(self, names: Iterable[Name]) -> Self:
+        """The plan without the columns that are not among some names."""
+        present = {str(name) for name in names}
+        columns = tuple(item for item in self.columns if str(item[0]) in present)
+        return replace(self, columns=columns)
+
     def to_dict(self) -> dict[str, Any]:
         """The plan as plain values; what is usual of a column is left out."""
         usual = asdict(TextForm())
@@ -109,7 +117,7 @@ class ReadingPlan:
                 k: tuple(v) if isinstance(v, list) else v for k, v in entry.items()
             }
             for key, value in values.items():
-                kind = int if key == "zone" else type(usual[key])
+                kind = _TYPES.get(key, type(usual[key]))
                 if not isinstance(value, kind):
                     raise ValueError(
                         f"{key} of column {quoted(name)} in the plan must be "

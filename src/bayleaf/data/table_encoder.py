@@ -82,13 +82,20 @@ class TableEncoder:
 
     @property
     def plan(self) -> ReadingPlan:
-        """How texts are read, with an entry for every column."""
+        """How texts are read and columns used, with an entry for every column."""
         columns = []
+        variables = {variable.name: variable for variable in self.domain}
         for reading in self.readings:
             form = reading.text
             if form is None:
                 kind: Any = KINDS.get(reading.form, "text")
                 form = TextForm(kind, order="y-m-d" if kind == "date" else "")
+            use = "left_out" if reading.form == "left_out" else None
+            if reading.name in variables and reading.form != "as_is":
+                variable = variables[reading.name]
+                is_numeric = variable.kind == "numeric" and not variable.categories
+                use = "numeric" if is_numeric else "nominal"
+            form = replace(form, use=use, parts=reading.parts)
             columns.append((reading.name, form))
         return replace(self.rules.plan or ReadingPlan(), columns=tuple(columns))
 

@@ -24,6 +24,7 @@ from bayleaf.data.date_texts import (
     moments_of,
     time_of_day,
 )
+from bayleaf.data.dates import PARTS
 from bayleaf.data.tables.array_columns import arrow_of, infinite, numpy_of
 from bayleaf.data.tables.columns import (
     Column,
@@ -32,9 +33,11 @@ from bayleaf.data.tables.columns import (
     TimeColumn,
     ValueColumn,
 )
-from bayleaf.wording import counted, quoted
+from bayleaf.wording import counted, name_list, quoted
 
 Kind = Literal["text", "number", "boolean", "date", "duration"]
+# What a column is for; one that is left out becomes no variable.
+USES = ("nominal", "numeric", "left_out")
 
 # What files write where a value is missing, whatever the column holds; in data frames
 # it is text like any other.
@@ -197,6 +200,10 @@ class TextForm:
         they are written.
     missing : tuple of str
         Texts that are missing cells, without blanks around them.
+    use : {"nominal", "numeric", "left_out"}, optional
+        Role of the column; by default its values decide.
+    parts : tuple of str, optional
+        Parts of a date that become variables; by default those that vary.
     """
 
     kind: Kind = "text"
@@ -206,9 +213,25 @@ class TextForm:
     order: str = ""
     zone: int | None = None
     missing: tuple[str, ...] = ()
+    use: str | None = None
+    parts: tuple[str, ...] | None = None
+
+    @property
+    def is_decided(self) -> bool:
+        """Whether a column is used so whatever values the rows of a fold have."""
+        return self.use is not None or self.parts is not None
 
     def check_content(self) -> None:
-        """Raise ValueError if a sign or the order of a date is unknown."""
+        """Raise ValueError if a sign, role, part or the order of a date is unknown."""
+        if self.use not in (None, *USES):
+            raise ValueError(f"use must be {name_list(USES)}, got {quoted(self.use)}")
+        if self.use == "numeric" and self.kind not in ("number", "duration"):
+            raise ValueError(f"a column of kind {quoted(self.kind)} is not numeric")
+        for part in self.parts or ():
+            if part not in PARTS:
+                raise ValueError(
+                    f"parts of dates are {name_list(PARTS)}, got {quoted(part)}"
+                )
         if (self.decimal, self.thousands) not in SIGNS:
             raise ValueError(
                 f"decimal sign {quoted(self.decimal)} and thousands sign "

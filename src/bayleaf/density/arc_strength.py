@@ -161,6 +161,7 @@ def bootstrapped_arcs(
     rows = WeightedRows.of_table(parts, sample_weight, estimator.weight_scale)
     shares = rows.weights / rows.weights.sum()
     generator = random_generator(estimator.random_state)
+    plan = estimator.learn_plan(X, sample_weight, plan=estimator._plan)
     arcs = []
     with displayed(estimator.verbose), Work(n_bootstraps) as work:
         for number in range(1, n_bootstraps + 1):
@@ -168,6 +169,7 @@ def bootstrapped_arcs(
             drawn = np.zeros(n_rows(parts))
             drawn[rows.places] = generator.multinomial(len(shares), shares)
             model = clone(estimator).set_params(verbose=0)
+            model._plan = plan
             # Callbacks hear of no fit but the estimator's own.
             model._fit(X, drawn)
             arcs.append(model.edges_)

@@ -206,7 +206,7 @@ class BayesianNetworkEstimator(
 
     # How a table is read is no metadata that others could pass on.
     __metadata_request__fit: ClassVar = dict.fromkeys(
-        ("store", "max_rows_in_memory", "client", "memory", "plan"), UNUSED
+        ("store", "max_rows_in_memory", "client", "memory"), UNUSED
     )
     missing_rules = (*MISSING_RULES, "em")
     # What was learned from a sample of the rows; empty where all were looked at.

@@ -366,11 +366,12 @@ def compare(
     cv: Any = None,
     verbose: int = 0,
     sample_weight: Any = None,
+    plan: Any = None,
 ) -> Comparison:
     """Compare classifiers on the same folds, stratified and shuffled by default.
 
-    Everything (cut points, encoders, hierarchies, calibration) is learned inside the
-    training folds.
+    Everything (cut points, states, hierarchies, calibration) is learned inside the
+    training folds, but for the kinds of columns, which all rows decide.
 
     Parameters
     ----------
@@ -400,6 +401,8 @@ def compare(
         Above zero, standard error shows the fold, the share done and the time left.
     sample_weight : array-like of shape (n_rows,), optional
         Weights of rows, in fits and in scores; rows of weight zero are left out.
+    plan : ReadingPlan, dict or path, optional
+        As for `fit`.
 
     Returns
     -------
@@ -449,6 +452,7 @@ def compare(
         cv=cv,
         verbose=verbose,
         sample_weight=weights,
+        plan=plan,
     )
     return Comparison(
         tuple(results),

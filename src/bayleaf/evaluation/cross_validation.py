@@ -24,6 +24,8 @@ from bayleaf.evaluation.folds import (
     check_classes,
     check_folds,
     deal_folds,
+    fitted_plan,
+    fold_plans,
     validate_each,
 )
 from bayleaf.evaluation.metrics import (
@@ -54,10 +56,12 @@ def cross_validate(
     cv: Any = None,
     verbose: int = 0,
     sample_weight: Any = None,
+    plan: Any = None,
 ) -> list[CrossValidation]:
     """Score classifiers on the same folds, stratified and shuffled by default.
 
-    Everything, cut points included, is learned inside the training folds.
+    Everything, cut points included, is learned inside the training folds, but for the
+    kinds of columns, which all rows decide.
 
     Parameters
     ----------
@@ -83,6 +87,8 @@ def cross_validate(
         Above zero, standard error shows the fold, the share done and the time left.
     sample_weight : array-like of shape (n_rows,), optional
         Weights of rows, in fits and in scores; rows of weight zero are left out.
+    plan : ReadingPlan, dict or path, optional
+        As for `fit`.
 
     Returns
     -------
@@ -113,7 +119,8 @@ def cross_validate(
             f"{random_state}"
         )
     splits = deal_folds(truth, n_folds, n_repeats, random_state, groups=groups, cv=cv)
-    task = _Task(table, classes, truth, splits, loss, weights)
+    plans = fold_plans(estimators, table, plan, weights)
+    task = _Task(table, classes, truth, splits, loss, weights, plans)
     validate = partial(_run_fold, task)
     return [
         _validation(name, folds, task)
@@ -159,6 +166,7 @@ def held_out_probabilities(
         labels,
         n_folds=n_folds,
         random_state=random_state,
+        plan=fitted_plan(model, X),
     )[0]
     proba = np.zeros((len(truth), len(model.classes_)))
     proba[np.ix_(found.held_out.rows, np.unique(truth))] = found.held_out.proba
@@ -174,6 +182,7 @@ class _Task(NamedTuple):
     splits: list[tuple[Rows, Rows]]
     loss: Floats | None
     weights: Floats | None
+    plans: Mapping[str, Mapping[str, Any]]  # what fits of each are passed
 
     def weights_of(self, rows: Rows) -> Floats | None:
         """The weights of some rows, if there are any."""
@@ -255,7 +264,7 @@ def _run_fold(task: _Task, name: str, estimator: Any, train: Rows, test: Rows) -
     weighted = {} if weights is None else {"sample_weight": weights}
     start = time.perf_counter()
     try:
-        model.fit(training, labels, **weighted)
+        model.fit(training, labels, **weighted, **task.plans[name])
     except (ValueError, TypeError) as error:
         raise ValueError(f"{name} cannot learn from this table: {error}") from error
     middle = time.perf_counter()

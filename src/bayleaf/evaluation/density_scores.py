@@ -16,7 +16,12 @@ from sklearn.base import clone
 from bayleaf.data.codes import Codes
 from bayleaf.data.tables.frames import take_rows, to_columns
 from bayleaf.density.encoding import read_table
-from bayleaf.evaluation.folds import Rows, shuffled_folds, validate_each
+from bayleaf.evaluation.folds import (
+    Rows,
+    fold_plans,
+    shuffled_folds,
+    validate_each,
+)
 from bayleaf.evaluation.statistics import Floats
 from bayleaf.results.result import Record, plain_values
 from bayleaf.wording import brief, counted
@@ -132,8 +137,9 @@ def cross_validate_density(
     """Score density models on the same shuffled folds.
 
     Everything, cut points and hierarchies included, is learned inside the training
-    folds. Log probabilities are those of the coded cells: of an interval where a
-    column of numbers was cut, so that models with other cut points do not compare.
+    folds, but for the kinds of columns, which all rows decide. Log probabilities are
+    those of the coded cells: of an interval where a column of numbers was cut, so that
+    models with other cut points do not compare.
 
     Parameters
     ----------
@@ -167,9 +173,10 @@ def cross_validate_density(
             f"got {n_folds} and {n_repeats}"
         )
     splits = shuffled_folds(n_rows, n_folds, n_repeats, random_state)
+    plans = fold_plans(estimators, X)
     validations = []
     for name, folds in validate_each(
-        estimators, splits, partial(_run_fold, X), verbose
+        estimators, splits, partial(_run_fold, X, plans), verbose
     ):
         scores, *sizes = zip(*folds, strict=True)
         means = (float(np.mean(size)) for size in sizes)
@@ -206,11 +213,16 @@ def entropy_bound(codes: Codes) -> float:
 
 
 def _run_fold(
-    X: Any, name: str, estimator: Any, train: Rows, test: Rows
+    X: Any,
+    plans: Mapping[str, Any],
+    name: str,
+    estimator: Any,
+    train: Rows,
+    test: Rows,
 ) -> tuple[DensityScores, float, int, int]:
     """Scores of a clone fitted to the training rows; seconds, parameters and arcs."""
     start = time.perf_counter()
-    model = clone(estimator).fit(take_rows(X, train))
+    model = clone(estimator).fit(take_rows(X, train), **plans[name])
     seconds = time.perf_counter() - start
     held_out = take_rows(X, test)
     logs: NDArray[np.float64] = model.score_samples(held_out)

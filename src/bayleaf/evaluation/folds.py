@@ -17,8 +17,12 @@ from sklearn.model_selection import (
     StratifiedKFold,
 )
 
+from bayleaf.classifiers.shared.parameters import encoder_rules
+from bayleaf.classifiers.shared.table_estimator import TableEstimator
+from bayleaf.data.column_reading import EncoderRules
+from bayleaf.data.reading_plan import ReadingPlan, resolve_plan
 from bayleaf.data.tables.columns import Column, TimeColumn, ValueColumn
-from bayleaf.data.tables.frames import to_columns, value_column
+from bayleaf.data.tables.frames import column_names, to_columns, value_column
 from bayleaf.data.text_forms import decide, evidence_of, spelled_column
 from bayleaf.progress import Work, displayed
 
@@ -75,6 +79,39 @@ def shuffled_folds(
             n_folds, shuffle=True, random_state=random_state + repeat
         ).split(rows, groups=groups)
     ]
+
+
+def fold_plans(
+    estimators: Mapping[str, Any], X: Any, plan: Any = None, sample_weight: Any = None
+) -> dict[str, dict[str, ReadingPlan]]:
+    """What fits of each estimator are passed so that all folds read columns alike.
+
+    Columns that the `plan` does not name are decided by all rows of the table.
+    ValueError naming the estimator if a column cannot be used.
+    """
+    plan = resolve_plan(plan)
+    # Most estimators read tables by the same rules.
+    known: dict[EncoderRules, ReadingPlan] = {}
+    found: dict[str, dict[str, ReadingPlan]] = {}
+    for name, estimator in estimators.items():
+        found[name] = {}
+        if not isinstance(estimator, TableEstimator):
+            continue
+        try:
+            rules = encoder_rules(estimator)
+            if rules not in known:
+                known[rules] = estimator.learn_plan(X, sample_weight, plan=plan)
+        except (ValueError, TypeError) as error:
+            raise ValueError(f"{name} cannot learn from this table: {error}") from error
+        found[name]["plan"] = known[rules]
+    return found
+
+
+def fitted_plan(model: Any, X: Any) -> ReadingPlan:
+    """The plan of a fitted estimator, for fits of its clones to rows of a table."""
+    names = column_names(X)
+    plan: ReadingPlan = model.encoder_.plan
+    return plan if names is None else plan.of_columns(names)
 
 
 def validate_each(

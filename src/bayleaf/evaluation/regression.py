@@ -15,7 +15,12 @@ from bayleaf.classifiers.shared.training import row_weights
 from bayleaf.data.tables.frames import take_rows
 from bayleaf.data.unknown_cells import UnknownCells
 from bayleaf.evaluation.cross_validation import unknown_in_fold
-from bayleaf.evaluation.folds import Rows, shuffled_folds, validate_each
+from bayleaf.evaluation.folds import (
+    Rows,
+    fold_plans,
+    shuffled_folds,
+    validate_each,
+)
 from bayleaf.results.result import Record
 from bayleaf.wording import brief
 
@@ -71,6 +76,7 @@ def cross_validate_regressors(
     verbose: int = 0,
     sample_weight: Any = None,
     unknown: list[UnknownCells] | None = None,
+    plan: Any = None,
 ) -> dict[str, RegressionScores]:
     """Score regressors with `predict_distribution` on the same shuffled folds.
 
@@ -78,8 +84,9 @@ def cross_validate_regressors(
     one value in `groups` (n_rows,) share a fold; above 0, `verbose` shows progress on
     standard error. `sample_weight` (n_rows,) weighs rows in fits and in scores; those
     of weight zero are left out. To the list `unknown` are added, fold by fold, values
-    that training rows did not contain. ValueError if there are fewer rows than folds,
-    or weights cannot be used.
+    that training rows did not contain; `plan` is as for `fit`, and decides the kinds of
+    columns, or all rows do. ValueError if there are fewer rows than folds, or weights
+    cannot be used.
     """
     target = np.asarray(y, dtype=np.float64)
     weights = row_weights(sample_weight, len(target))
@@ -92,11 +99,13 @@ def cross_validate_regressors(
         groups = take_rows(list(groups), rows)
     dealt = shuffled_folds(len(rows), n_folds, n_repeats, random_state, groups)
     splits = [(rows[train], rows[test]) for train, test in dealt]
+    plans = fold_plans(estimators, X, plan, weights)
 
-    def validate(_: str, estimator: Any, train: Rows, test: Rows) -> Floats:
+    def validate(name: str, estimator: Any, train: Rows, test: Rows) -> Floats:
         # Any regressor may take part, and not all take weights.
         weighted = {} if sample_weight is None else {"sample_weight": weights[train]}
-        fitted = clone(estimator).fit(take_rows(X, train), target[train], **weighted)
+        given = {**weighted, **plans[name]}
+        fitted = clone(estimator).fit(take_rows(X, train), target[train], **given)
         predicted = fitted.predict_distribution(take_rows(X, test))
         if unknown is not None:
             unknown.extend(unknown_in_fold(fitted, test))

@@ -100,7 +100,8 @@ class TargetTask:
     ) -> Codes:
         """Fit the classifier to the intervals; its training rows."""
         labels = self._labels(cut, self.target)
-        classifier.fit(self.table, labels, sample_weight=self.weights)
+        plan = classifier._plan
+        classifier.fit(self.table, labels, sample_weight=self.weights, plan=plan)
         codes = classifier._training_codes
         assert codes is not None
         return codes

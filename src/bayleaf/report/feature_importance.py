@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from bayleaf.counts.information import left_out_information
 from bayleaf.data.codes import Codes
 from bayleaf.data.tables.frames import take_rows
-from bayleaf.evaluation.folds import deal_folds
+from bayleaf.evaluation.folds import deal_folds, fitted_plan
 from bayleaf.evaluation.privacy import BY_CLASS, Privacy
 from bayleaf.explain import Importance, importance
 
@@ -94,8 +94,9 @@ def fresh_importance(
     """
     from sklearn.base import clone
 
+    plan = fitted_plan(model, X)
     try:
-        return LEAVE_ONE_OUT, importance(clone(model).fit(X, labels))
+        return LEAVE_ONE_OUT, importance(clone(model).fit(X, labels, plan=plan))
     except AttributeError:
         pass
     except ValueError:
@@ -106,7 +107,7 @@ def fresh_importance(
     parts = []
     try:
         for train, test in deal_folds(truth, _IMPORTANCE_FOLDS, 1, random_state):
-            learned = clone(model).fit(take_rows(X, train), labels[train])
+            learned = clone(model).fit(take_rows(X, train), labels[train], plan=plan)
             parts.append(importance(learned, take_rows(X, test), labels[test]))
     except ValueError:
         # A column may have no value at all in the rows of a fold.

@@ -13,6 +13,7 @@ from sklearn.model_selection import KFold
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
 from bayleaf.data.tables.frames import take_rows
+from bayleaf.evaluation.folds import fitted_plan
 from bayleaf.evaluation.privacy import Privacy
 from bayleaf.evaluation.regression import row_facts, scores_of_rows
 from bayleaf.explain.evidence_conflict import with_column
@@ -141,10 +142,11 @@ def _held_out(
         )
     folds = KFold(n_folds, shuffle=True, random_state=seed)
     order, parts = [], []
+    plan = fitted_plan(model, X)
     with Work(n_folds) as work:
         for learned, others in folds.split(np.empty((len(truth), 1))):
             work.step("cross-validating")
-            fitted = clone(model).fit(take_rows(X, learned), truth[learned])
+            fitted = clone(model).fit(take_rows(X, learned), truth[learned], plan=plan)
             parts.append(_of_rows(fitted, take_rows(X, others), truth[others]))
             order.append(others)
     place = np.argsort(np.concatenate(order))

@@ -93,7 +93,7 @@ if TYPE_CHECKING:
     from bayleaf.io.native.count_store import CountFile
 
 # Parameters of `fit` by which a table in batches is read, and what one fit leaves.
-READING = ("target", "store", "max_rows_in_memory", "client", "memory", "plan")
+READING = ("target", "store", "max_rows_in_memory", "client", "memory")
 OF_LAST_FIT = (
     *("_training_codes", "_loo_score", "_prior_shift", "_support", "_counts"),
     "_learned_temperature",
@@ -191,7 +191,7 @@ class BayesianClassifier(
     _memory: int | None = None
     # The temperature, if learning finds it.
     _learned_temperature: float | None = None
-    # How a table is read is no metadata that others could pass on.
+    # How a table is read is no metadata that others could pass on, but for the plan.
     __metadata_request__fit: ClassVar = dict.fromkeys(READING, UNUSED)
 
     calibration: str | None = None

@@ -222,7 +222,8 @@ def _held_out_temperature(classifier: Any, X: Any, y: Any, sample_weight: Any) -
         if not len(test) or len(np.unique(class_codes[train])) < n_classes:
             continue
         labels, weights = classifier.classes_[class_codes[train]], codes.weights[train]
-        learner.fit(take_rows(X, kept[train]), labels, weights)
+        rows = take_rows(X, kept[train])
+        learner.fit(rows, labels, weights, plan=classifier.encoder_.plan)
         held_out = take_rows(X, kept[test])
         scores[test] = learner.predict_joint_log_proba(held_out)
     return best_temperature(scores, class_codes, codes.weights)

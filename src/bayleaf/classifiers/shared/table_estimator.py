@@ -7,6 +7,7 @@ import logging
 import sys
 import time
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, ClassVar, dataclass_transform
@@ -20,10 +21,11 @@ from bayleaf.classifiers.shared.parameters import (
     check_choice,
     check_count,
     check_jobs,
+    encoder_rules,
     give_constructor,
 )
 from bayleaf.classifiers.shared.saving import saved_model
-from bayleaf.classifiers.shared.training import COUNTS, WEIGHT_SCALES
+from bayleaf.classifiers.shared.training import COUNTS, WEIGHT_SCALES, WeightedRows
 from bayleaf.cpds.smoothing import Smoothing
 from bayleaf.data.column_reading import (
     DATE_RULES,
@@ -33,9 +35,11 @@ from bayleaf.data.column_reading import (
     UNKNOWN_RULES,
 )
 from bayleaf.data.column_table import ColumnTable
-from bayleaf.data.reading_plan import ReadingPlan
+from bayleaf.data.encoder_learning import learn_plan
+from bayleaf.data.reading_plan import ReadingPlan, resolve_plan
 from bayleaf.data.table_encoder import TableEncoder
 from bayleaf.data.tables.columns import Column, Matrix, Name
+from bayleaf.data.tables.frames import to_columns
 from bayleaf.data.unknown_cells import UnknownCells
 from bayleaf.io.native.model_file import SavedModel, write_model
 from bayleaf.models.fit_stamp import FitStamp
@@ -98,6 +102,40 @@ class TableEstimator(
         tags.input_tags.categorical = True
         tags.input_tags.string = True
         return tags
+
+    def learn_plan(
+        self, X: Any, sample_weight: Any = None, *, plan: Any = None
+    ) -> ReadingPlan:
+        """Decide how the columns of a whole table are read, for fits to some rows.
+
+        Pass it to every fit of a cross-validation, so that no fold reads a column in
+        another way: ``cross_validate(..., params={"plan": model.learn_plan(X)})``.
+        Labels and cut points have no part in it.
+
+        Parameters
+        ----------
+        X : data frame, ndarray or list of rows, shape (n_rows, n_features)
+            All rows of the table.
+        sample_weight : array-like of shape (n_rows,), optional
+            Rows of weight zero have no part in it.
+        plan : ReadingPlan, dict or path, optional
+            What is decided already.
+
+        Returns
+        -------
+        ReadingPlan
+            With an entry for every column.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If a parameter or a column cannot be used.
+        """
+        self._check_parameters()
+        rules = replace(encoder_rules(self), plan=resolve_plan(plan))
+        parts = to_columns(X)
+        rows = WeightedRows.of_table(parts, sample_weight, self.weight_scale)
+        return learn_plan(rows.parts, rows.weights, rules)
 
     @property
     def columns_(self) -> ColumnTable:

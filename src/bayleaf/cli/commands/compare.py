@@ -16,7 +16,7 @@ from bayleaf.cli.display import (
     recommend_regressor,
 )
 from bayleaf.cli.model_options import ModelOptions
-from bayleaf.cli.options import Drop, FileFormat, Flag, Loss, Table
+from bayleaf.cli.options import Drop, FileFormat, Flag, Loss, PlanFile, Table
 from bayleaf.wording import name_list, near_names, quoted, visible
 
 if TYPE_CHECKING:
@@ -55,6 +55,7 @@ class FoldOptions:
     time: str | None = None
     drop: Drop = ()
     weight: str | None = None
+    plan: PlanFile = None
 
 
 def compare(
@@ -141,7 +142,7 @@ def compare_models(
     a file, a setting or the positive class, for thresholds, does not fit, before models
     learn.
     """
-    from bayleaf.cli.table_reading import UnknownReport, training_table
+    from bayleaf.cli.table_reading import UnknownReport, has_csv, training_table
     from bayleaf.data.class_labels import encode_labels
     from bayleaf.evaluation.comparison import compare as compare_classifiers
     from bayleaf.evaluation.folds import forward_folds
@@ -152,8 +153,16 @@ def compare_models(
     if groups is not None and time is not None:
         raise ValueError("give --groups or --time, not both")
     aside = groups if groups is not None else time
+    form = form or FileFormat()
+    reading = form.plan(split.plan, is_csv=has_csv(data))
     table = training_table(
-        data, target, drop=split.drop, weight=split.weight, form=form, aside=aside
+        data,
+        target,
+        drop=split.drop,
+        weight=split.weight,
+        form=form.of_plan(reading),
+        aside=aside,
+        plan=reading,
     )
     table.empty.report()
     classes = encode_labels(table.target)[0].tolist()
@@ -173,6 +182,7 @@ def compare_models(
             groups=table.aside if groups is not None else None,
             cv=forward_folds(table.aside, split.folds) if time is not None else None,
             sample_weight=table.weights,
+            plan=reading,
         )
     # Every model met the same held-out rows.
     report = UnknownReport(data)

@@ -14,7 +14,13 @@ from bayleaf.cli.commands.compare import (
 )
 from bayleaf.cli.display import print_json, progress
 from bayleaf.cli.model_options import EVALUATED, REGRESSOR, ModelOptions
-from bayleaf.cli.options import FileFormat, Flag, Strings, Table, refuse_options
+from bayleaf.cli.options import (
+    FileFormat,
+    Flag,
+    Strings,
+    Table,
+    refuse_options,
+)
 from bayleaf.wording import quoted
 
 
@@ -113,16 +119,19 @@ def _evaluate_regressors(
 ) -> None:
     """Cross-validate regressors on a file and print their scores."""
     from bayleaf.classifiers.shared.parameters import numbers_of
-    from bayleaf.cli.table_reading import UnknownReport, training_table
+    from bayleaf.cli.table_reading import UnknownReport, has_csv, training_table
     from bayleaf.evaluation.regression import cross_validate_regressors
 
+    form = form or FileFormat()
+    reading = form.plan(split.plan, is_csv=has_csv(data))
     table = training_table(
         data,
         target,
         drop=split.drop,
         weight=split.weight,
-        form=form,
+        form=form.of_plan(reading),
         aside=split.groups,
+        plan=reading,
     )
     table.empty.report()
     numbers = numbers_of(f"the target column {target}", table.target.to_numpy())
@@ -138,6 +147,7 @@ def _evaluate_regressors(
             groups=None if table.aside is None else table.aside.to_pylist(),
             sample_weight=table.weights,
             unknown=unknown,
+            plan=reading,
         )
     report = UnknownReport(data)
     report.add(unknown, range(1, len(numbers) + 1))

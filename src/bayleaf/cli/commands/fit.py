@@ -11,7 +11,15 @@ from bayleaf.cli.display import (
     report_written,
 )
 from bayleaf.cli.model_options import ModelOptions
-from bayleaf.cli.options import Drop, FileFormat, Flag, Output, Source, Weight
+from bayleaf.cli.options import (
+    Drop,
+    FileFormat,
+    Flag,
+    Output,
+    PlanFile,
+    Source,
+    Weight,
+)
 from bayleaf.wording import size_text
 
 
@@ -27,7 +35,7 @@ def fit(
     memory: str | None = None,
     store: Path | None = None,
     form: FileFormat | None = None,
-    plan: Path | None = None,
+    plan: PlanFile = None,
     options: ModelOptions | None = None,
     json: Flag = False,
 ) -> int:
@@ -57,9 +65,6 @@ def fit(
     store
         Read the table in batches, and keep its codes in this file for other fits; an
         interrupted fit goes on.
-    plan
-        JSON file with how the texts of columns become values, such as `bayleaf
-        check --plan` prints.
     json
         Print the summary as JSON.
     """
