@@ -1,7 +1,6 @@
 #include "support/team.h"
 
 #include <algorithm>
-#include <system_error>
 #include <utility>
 
 namespace bayleaf {
@@ -20,10 +19,13 @@ Team::Team(int64_t n_threads, int64_t n_parts, Work work)
         share.first = n_parts * member / n_members;
         share.next = share.end = n_parts * (member + 1) / n_members;
     }
+    // Nothing may be thrown from here on, because running helpers need a destructor that
+    // joins them.
+    helpers_.reserve(n_members - 1);
     for (int64_t member = 1; member < n_members; ++member) {
         try {
             helpers_.emplace_back(&Team::help, this, member);
-        } catch (const std::system_error&) {
+        } catch (const std::exception&) {
             return;
         }
     }
