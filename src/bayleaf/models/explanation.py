@@ -389,20 +389,19 @@ def _terms(
     row: int,
 ) -> tuple[Term, ...]:
     """The terms of one row with names and states."""
-    names = model.domain.names
+    of_row = [of_feature[row] for of_feature in labels]
+    named = list(zip(model.domain.names, of_row, strict=False))
     return tuple(
         Term(
-            names[feature],
-            labels[feature][row],
-            tuple(
-                (names[parent], labels[parent][row])
-                for parent in model.feature_parents(feature)
-            ),
-            float(value),
-            tuple(increments[feature].tolist()),
+            *named[feature],
+            tuple(map(named.__getitem__, model.feature_parents(feature))),
+            value,
+            tuple(increment),
             rules[feature],
         )
-        for feature, value in enumerate(values)
+        for feature, (value, increment) in enumerate(
+            zip(values.tolist(), increments.tolist(), strict=True)
+        )
     )
 
 
