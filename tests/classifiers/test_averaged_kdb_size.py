@@ -85,9 +85,18 @@ def test_a_smaller_model_keeps_within_its_limit() -> None:
     small.fit(X, y)
     assert (small.n_networks_, small.model_.min_rows) == (3, small.min_rows_)
     assert small.min_rows_ > 1
-    assert small.model_.n_bytes < min(120_000, whole.model_.n_bytes / 3)
+    assert small.model_.n_bytes < whole.model_.n_bytes / 2
     assert "of memory" in str(small.summary())
     assert f"less than {small.min_rows_} rows" in str(small.summary())
+
+
+@pytest.mark.parametrize("n_classes", [2, 6])
+def test_a_configuration_of_parents_takes_few_bytes(n_classes: int) -> None:
+    X, _ = _table(1500, 10)
+    model = AveragedKDBClassifier(n_networks=1, **QUICK)
+    model.fit(X, np.arange(1500) % n_classes)
+    n_bytes, n_nodes = model.model_._bank.networks.size
+    assert n_bytes < 40 * n_nodes
 
 
 def test_too_small_a_limit_of_a_fit_names_one_that_works() -> None:

@@ -25,7 +25,8 @@ Map = NDArray[np.uint16]
 
 # Larger keys than this would overflow when the class is appended.
 MAX_CELLS = 1 << 46
-# A node of a tree; a cell without its states; the lists that each family has.
+# At most: a node of a tree; a cell without its states; the lists that each family has.
+# Which networks are drawn follows from these, not from what trees take.
 _NODE_BYTES, _CELL_BYTES, _FAMILY_BYTES = 26, 3, 4096
 # Larger weights could overflow once they are added up or multiplied.
 MOST_WEIGHT = 1e100

@@ -144,8 +144,8 @@ private:
         const double* deepest = deepest_ + sets_[row] * stride_;
         uint32_t number = 0;
         for (int64_t depth = 0;; ++depth) {
-            const FamilyTrie::Node& node = trie_.node(number);
-            number = depth + 1 < n_depths_ ? trie_.child(node, columns_[depth + 1][row])
+            const FamilyTrie::Node node = trie_.node(number);
+            number = depth + 1 < n_depths_ ? trie_.child(number, columns_[depth + 1][row])
                                            : FamilyTrie::kNone;
             const bool is_last = number == FamilyTrie::kNone;
             const double scale = is_last ? deepest[depth] : scales[depth];
@@ -237,8 +237,11 @@ public:
             states_.read(codes_, member.coding, trie.variables());
             columns_.clear();
             for (const int64_t v : trie.variables()) columns_.push_back(states_.of(v));
-            kept_.assign(static_cast<std::size_t>(kFirstNodes * (trie.total_row() + 1)), -1);
-            kept_deltas_.clear();
+            if (networks_.n_classes >= kManyLabels) {
+                kept_.assign(static_cast<std::size_t>(kFirstNodes * (trie.total_row() + 1)),
+                             -1);
+                kept_deltas_.clear();
+            }
             trie.with_numbers([&](const auto* numbers) {
                 if (number_lines(trie, member.coding))
                     add_lines(trie, numbers);
@@ -337,20 +340,21 @@ private:
         const int64_t n_used = std::min<int64_t>(n_depths_, std::ssize(trie.variables()));
         uint32_t number = 0;
         for (int64_t depth = 0; number != FamilyTrie::kNone;) {
-            const FamilyTrie::Node& node = trie.node(number);
+            const FamilyTrie::Node node = trie.node(number);
+            const int64_t before = number;
             number = depth + 1 < n_used
-                         ? next(trie, number, row, depth + 1, share)
+                         ? next(trie, numbers, number, row, depth + 1, share)
                          : FamilyTrie::kNone;
             // Without a deeper node, this one is repeated.
             const int64_t end = number == FamilyTrie::kNone ? n_depths_ : depth + 1;
-            add_node(trie, numbers, node, row, place, depth, end, weight);
+            add_node(trie, numbers, before, node, row, place, depth, end, weight);
             depth = end;
         }
     }
 
     // Adds the logarithms of a node at some depths.
     template <class Number>
-    void add_node(const FamilyTrie& trie, const Number* numbers,
+    void add_node(const FamilyTrie& trie, const Number* numbers, int64_t number,
                   const FamilyTrie::Node& node, int64_t row, Place place, int64_t first,
                   int64_t end, double weight) {
         const Prior& prior = trie.prior();
@@ -364,7 +368,7 @@ private:
         const double nothing = weight / prior.strength;
         const double* deltas;
         if (weight == prior.weights[x]) {
-            deltas = unchanged_deltas(trie, node, x, of_x, of_all);
+            deltas = unchanged_deltas(trie, number, n_labels, x, of_x, of_all);
         } else {
             // The row that is left out has changed the state's share.
             for (int64_t k = 0; k < n_labels; ++k)
@@ -400,9 +404,8 @@ private:
     // The logarithms of a node for a state. Those of the first nodes, which many rows meet,
     // are kept for the family if there are many classes.
     template <class Number>
-    const double* unchanged_deltas(const FamilyTrie& trie, const FamilyTrie::Node& node,
+    const double* unchanged_deltas(const FamilyTrie& trie, int64_t number, int64_t n_labels,
                                    uint16_t x, const Number* of_x, const Number* of_all) {
-        const int64_t n_labels = node.n_labels, number = &node - &trie.node(0);
         double* out = deltas_.data();
         if (n_labels >= kManyLabels && number < kFirstNodes) {
             int64_t& begin = kept_[number * (trie.total_row() + 1) + x];
@@ -429,11 +432,13 @@ private:
     }
 
     // The node of one parent more; kNone if too few rows are left in it.
-    uint32_t next(const FamilyTrie& trie, uint32_t number, int64_t row, int64_t place,
-                  double share) const {
-        const uint32_t child = trie.child(trie.node(number), columns_[place][row]);
+    template <class Number>
+    uint32_t next(const FamilyTrie& trie, const Number* numbers, uint32_t number,
+                  int64_t row, int64_t place, double share) const {
+        const uint32_t child = trie.child(number, columns_[place][row]);
         if (child == FamilyTrie::kNone || share <= 0.0) return child;
-        const double rest = Prior::less(trie.values()[trie.node(child).total], share);
+        const double rest = Prior::less(
+            trie.values()[numbers[trie.total(trie.node(child))]], share);
         // A sum of weights below one is as good as any.
         const bool exists = networks_.min_rows > 1.0 ? rest >= networks_.min_rows : rest > 0.0;
         return exists ? child : FamilyTrie::kNone;

@@ -1,7 +1,7 @@
 #include "cpds/family_trie.h"
 
 #include <bit>
-#include <cstring>
+#include <numeric>
 
 #include "counts/distinct_keys.h"
 #include "support/exp_log.h"
@@ -52,93 +52,115 @@ static void narrow(const std::vector<uint32_t>& numbers, std::vector<uint8_t>& b
 
 class FamilyTrie::Builder {
 public:
-    Builder(const Family& family, int64_t n_classes, FamilyTrie& trie)
+    Builder(const Family& family, FamilyTrie& trie)
         : family_(family),
-          n_classes_(n_classes),
+          n_classes_(trie.n_classes_),
           n_rows_(family.radix(0)),
           trie_(trie),
-          sums_(static_cast<std::size_t>(n_rows_ * n_classes)) {}
+          sums_(static_cast<std::size_t>(n_rows_ * n_classes_)),
+          places_(static_cast<std::size_t>(n_classes_)) {}
 
     void build() {
+        int64_t most = 0;
+        for (int64_t k = 1; k < family_.n_variables(); ++k)
+            most = std::max(most, family_.radix(k));
+        trie_.states_.start(most > 0xff);
+        trie_.links_.start(most > 0xff);
         ranges_ = {{0, family_.n_cells(), 1}};
-        trie_.states_ = {0};
         // Level by level, so that the children of a node are neighbours.
         for (std::size_t n = 0; n < ranges_.size(); ++n) {
             const Range range = ranges_[n];
-            Node node{};
-            count(range, node);
-            add_children(range, node);
-            trie_.nodes_.push_back(node);
+            count(range);
+            add_children(range);
         }
-        if (numbers_.size() > kNone || ranges_.size() > kNone)
+        if (std::max(trie_.labels_.size(), ranges_.size()) > kNone)
             throw std::length_error("a family has too many counts");
         store();
     }
 
 private:
-    // Cells of a node, and the place of the parent that its children differ in.
+    // Cells of a node, the place of the parent that its children differ in, and the state
+    // of the parent before.
     struct Range {
         int64_t first, last, place;
+        uint16_t state = 0;
     };
 
-    void count(const Range& range, Node& node) {
+    void count(const Range& range) {
         const auto children = family_.states(0);
         const int64_t totals = (n_rows_ - 1) * n_classes_;
         met_.clear();
+        keys_.clear();
         double total = 0.0;
+        const auto add = [&](int64_t key, double weight) {
+            if (sums_[key] == 0.0) keys_.push_back(key);
+            sums_[key] += weight;
+        };
         for (int64_t cell = range.first; cell < range.last; ++cell) {
             const double weight = family_.weights[cell];
             const int64_t own = family_.classes[cell];
             if (sums_[totals + own] == 0.0) met_.push_back(own);
-            sums_[children[cell] * n_classes_ + own] += weight;
-            sums_[totals + own] += weight;
+            add(children[cell] * n_classes_ + own, weight);
+            add(totals + own, weight);
             total += weight;
         }
-        node.total = distinct_.number(total);
         if (n_classes_ <= kFewClasses) {
-            met_.clear();
-            for (int64_t c = 0; c < n_classes_; ++c) met_.push_back(c);
+            met_.resize(static_cast<std::size_t>(n_classes_));
+            std::iota(met_.begin(), met_.end(), int64_t{0});
         } else {
             std::ranges::sort(met_);
-            node.labels = static_cast<uint32_t>(trie_.labels_.size());
+            trie_.label_starts_.push_back(static_cast<uint32_t>(trie_.labels_.size()));
             for (const int64_t c : met_)
                 trie_.labels_.push_back(static_cast<uint16_t>(c));
         }
-        node.counts = static_cast<uint32_t>(numbers_.size());
-        node.n_labels = static_cast<uint16_t>(met_.size());
-        for (int64_t row = 0; row < n_rows_; ++row)
-            for (const int64_t c : met_) {
-                double& sum = sums_[row * n_classes_ + c];
-                numbers_.push_back(sum == 0.0 ? 0 : distinct_.number(sum));
-                sum = 0.0;
-            }
+        const int64_t n_labels = std::ssize(met_);
+        for (int64_t k = 0; k < n_labels; ++k) places_[met_[k]] = k;
+        const std::size_t begin = numbers_.size();
+        numbers_.resize(begin + n_rows_ * n_labels + 1);
+        for (const int64_t key : keys_) {
+            const int64_t row = key / n_classes_, own = key % n_classes_;
+            numbers_[begin + row * n_labels + places_[own]] = distinct_.number(sums_[key]);
+            sums_[key] = 0.0;
+        }
+        numbers_.back() = distinct_.number(total);
     }
 
-    void add_children(const Range& range, Node& node) {
-        node.first_child = static_cast<uint32_t>(ranges_.size());
-        node.links = kNone;
-        if (range.place >= family_.n_variables()) return;
-        const auto states = family_.states(range.place);
-        const int64_t radix = family_.radix(range.place), reserved = radix - 1;
-        for (int64_t begin = range.first, end; begin < range.last; begin = end) {
-            const uint16_t state = states[begin];
-            if (state == reserved) break;
-            end = begin;
-            while (end < range.last && states[end] == state) ++end;
-            ranges_.push_back({begin, end, range.place + 1});
-            trie_.states_.push_back(state);
+    void add_children(const Range& range) {
+        Branch branch{static_cast<uint32_t>(ranges_.size()), kNone};
+        if (range.place < family_.n_variables()) {
+            const auto states = family_.states(range.place);
+            const int64_t radix = family_.radix(range.place), reserved = radix - 1;
+            for (int64_t begin = range.first, end; begin < range.last; begin = end) {
+                const uint16_t state = states[begin];
+                if (state == reserved) break;
+                end = begin;
+                while (end < range.last && states[end] == state) ++end;
+                ranges_.push_back({begin, end, range.place + 1, state});
+            }
+            const auto n_children = std::ssize(ranges_) - branch.first_child;
+            if (n_children > 0) n_inner_ = trie_.branches_.size() + 1;
+            if (has_links(n_children, radix)) {
+                branch.links = static_cast<uint32_t>(trie_.links_.size());
+                trie_.links_.resize(trie_.links_.size() + radix);
+                for (int64_t child = 0; child < n_children; ++child)
+                    trie_.links_.set(
+                        branch.links + ranges_[branch.first_child + child].state,
+                        static_cast<uint16_t>(child));
+            }
         }
-        const auto n_children = std::ssize(ranges_) - node.first_child;
-        node.n_children = static_cast<uint16_t>(n_children);
-        if (!has_links(n_children, radix)) return;
-        node.links = static_cast<uint32_t>(trie_.links_.size());
-        trie_.links_.resize(trie_.links_.size() + radix, kNone);
-        for (uint32_t child = node.first_child; child < ranges_.size(); ++child)
-            trie_.links_[node.links + trie_.states_[child]] = child;
+        trie_.branches_.push_back(branch);
     }
 
     // Numbers in as few bytes as they need, and the logarithms of the distinct counts.
     void store() {
+        trie_.n_nodes_ = std::ssize(ranges_);
+        trie_.states_.resize(ranges_.size());
+        for (std::size_t n = 0; n < ranges_.size(); ++n)
+            trie_.states_.set(n, ranges_[n].state);
+        trie_.branches_.resize(n_inner_);
+        trie_.branches_.push_back({static_cast<uint32_t>(ranges_.size()), kNone});
+        if (n_classes_ > kFewClasses)
+            trie_.label_starts_.push_back(static_cast<uint32_t>(trie_.labels_.size()));
         const auto& values = distinct_.values;
         trie_.width_ = values.size() <= 256 ? 1 : values.size() <= 65536 ? 2 : 4;
         if (trie_.width_ == 1)
@@ -149,6 +171,8 @@ private:
             narrow<uint32_t>(numbers_, trie_.bytes_);
         const Prior& prior = trie_.prior_;
         const int64_t n_lists = prior.follows_shares ? n_rows_ : 1;
+        trie_.logs_.reserve(n_lists * values.size());
+        trie_.total_logs_.reserve(values.size());
         for (int64_t state = 0; state < n_lists; ++state) {
             // The reserved code, and states without prior weight, are never looked up.
             const double weight = std::max(prior.weights[state], 0.0);
@@ -160,8 +184,8 @@ private:
         for (const double weight : prior.weights)
             trie_.share_logs_.push_back(weight > 0.0 ? log_of(weight / prior.strength) : 0.0);
         trie_.values_ = values;
-        trie_.nodes_.shrink_to_fit();
-        trie_.states_.shrink_to_fit();
+        trie_.branches_.shrink_to_fit();
+        trie_.label_starts_.shrink_to_fit();
         trie_.labels_.shrink_to_fit();
         trie_.links_.shrink_to_fit();
     }
@@ -169,26 +193,32 @@ private:
     const Family& family_;
     int64_t n_classes_, n_rows_;
     FamilyTrie& trie_;
+    // Sums of weights by state and class; the keys and classes of those above zero.
     std::vector<double> sums_;
-    std::vector<int64_t> met_;
+    std::vector<int64_t> keys_, met_;
+    // Where the counts of a class stand among those of a state.
+    std::vector<int64_t> places_;
     std::vector<Range> ranges_;
+    std::size_t n_inner_ = 0;
     std::vector<uint32_t> numbers_;
     DistinctCounts distinct_;
 };
 
 FamilyTrie::FamilyTrie(const Family& family, PseudoWeights rule, int64_t n_classes)
-    : variables_(family.variables.begin(), family.variables.end()), prior_(family, rule) {
-    Builder(family, n_classes, *this).build();
+    : variables_(family.variables.begin(), family.variables.end()), prior_(family, rule),
+      n_classes_(n_classes) {
+    Builder(family, *this).build();
 }
 
 int64_t FamilyTrie::n_bytes() const {
     const auto size_of = [](const auto& vector) {
         return static_cast<int64_t>(vector.capacity() * sizeof(vector[0]));
     };
-    return static_cast<int64_t>(sizeof(*this)) + size_of(variables_) + size_of(nodes_) +
-           size_of(states_) + size_of(labels_) + size_of(links_) + size_of(bytes_) +
+    return static_cast<int64_t>(sizeof(*this)) + size_of(variables_) +
+           size_of(branches_) + size_of(label_starts_) + size_of(labels_) + size_of(bytes_) +
            size_of(values_) + size_of(logs_) + size_of(total_logs_) + size_of(share_logs_) +
-           size_of(prior_.weights) + size_of(prior_.marginal);
+           size_of(prior_.weights) + size_of(prior_.marginal) +
+           static_cast<int64_t>(states_.capacity() + links_.capacity());
 }
 
 }  // namespace bayleaf
