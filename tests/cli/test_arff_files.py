@@ -56,7 +56,7 @@ def test_columns_are_what_the_file_declares(run: Run, tmp_path: Path) -> None:
         outputs.append(run("predict", model, source).out)
         assert run("audit", model, source, "--by", "code").code == 0
     assert outputs[0] == outputs[1]
-    assert outputs[0].splitlines()[3].startswith('"3.0","None","it\'s, 2"')
+    assert outputs[0].splitlines()[3].startswith('3.0,None,"it\'s, 2"')
 
 
 def test_both_ways_to_read_agree(tmp_path: Path) -> None:

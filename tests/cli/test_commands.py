@@ -296,7 +296,7 @@ def test_blank_lines_and_names_of_several_lines_stand_before_the_rows(
     assert run("fit", source, "--target", "y", "-o", model).code == 0
     done = run("predict", model, source)
     assert done.code == 0
-    assert done.out.startswith('"a\nb","y","prediction"')
+    assert done.out.startswith('\n\n"a\nb",y,prediction,')
 
 
 def test_labels_wider_than_a_signed_integer_are_written_as_text(

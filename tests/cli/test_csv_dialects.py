@@ -238,7 +238,7 @@ def test_a_model_of_a_file_without_a_header(run: Run, tmp_path: Path) -> None:
     assert done.out.startswith("read with no header\n")
     predicted = run("predict", model, source, *named).out.splitlines()
     assert len(predicted) == 41
-    assert predicted[0].startswith('"colour","score","age","y","prediction"')
+    assert predicted[0].startswith("colour,score,age,y,prediction,")
     done = run(*fit, "--no-header", "--names", "a,b,y")
     assert "--names has 3 names, but the first row of" in done.err
     assert "add --no-header" in run(*fit, "--names", "a,b,c,y").err

@@ -130,9 +130,10 @@ def test_the_encoding_of_a_file_is_suggested_and_used(run: Run, tmp_path: Path) 
         assert done.code == 2
         assert encoding == "utf-16-le" or "line 2 of" in done.err
         assert f"{encoding} ('{words[0]}')" in done.err
-        done = run("predict", model, source, "--encoding", encoding)
-        assert done.code == 0
-        assert words[0] in done.out
+        scored = tmp_path / "scored.csv"
+        words_of_file = ["--encoding", encoding, "-o", scored]
+        assert run("predict", model, source, *words_of_file).code == 0
+        assert words[0] in scored.read_bytes().decode(encoding)
 
     check_each(list(WORDS), check)
 

@@ -135,6 +135,7 @@ INSIDE: dict[str, list[tuple[str, ...]]] = {
         ("options",),
         ("file_kinds", "workbooks", "arff_files"),
         ("csv_dialects",),
+        ("csv_rows",),
         ("csv_reading",),
         ("table_reading",),
         (REST,),

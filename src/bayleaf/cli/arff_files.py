@@ -101,11 +101,9 @@ class ArffFile:
         return tuple(a.name for a in self.attributes if a.kind == "nominal")
 
     def csv_lines(self) -> Iterator[str]:
-        """The header, and the rows."""
+        """The rows, and blank lines for comments."""
         line = io.StringIO()
         writer = csv.writer(line, lineterminator="\n")
-        writer.writerow([a.name for a in self.attributes])
-        yield line.getvalue()
         for number, text in self._lines:
             line.seek(0)
             line.truncate()

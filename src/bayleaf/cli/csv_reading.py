@@ -24,6 +24,7 @@ import pyarrow.csv as pa_csv
 
 from bayleaf.cli.arff_files import ArffFile
 from bayleaf.cli.csv_dialects import Dialect, collapse_blanks, dialect_of
+from bayleaf.cli.csv_rows import CsvRows
 from bayleaf.cli.file_kinds import WORKBOOK, likely_encodings, other_kind
 from bayleaf.cli.options import BLANK, SEPARATORS, FileFormat
 from bayleaf.cli.workbooks import sheet_lines
@@ -86,8 +87,13 @@ def read_csv(source: str, form: FileFormat, texts: Collection[str] = ()) -> pa.T
     return start.named_columns(table, source).replace_schema_metadata(metadata or None)
 
 
-def read_csv_batches(source: str, form: FileFormat) -> Iterator[pa.RecordBatch]:
-    """Read a CSV file in batches, all cells as the text they are."""
+def read_csv_batches(
+    source: str, form: FileFormat, rows: CsvRows | None = None
+) -> Iterator[pa.RecordBatch]:
+    """Read a CSV file in batches, all cells as the text they are.
+
+    The rows of a batch can then be taken from `rows` in the file's own text.
+    """
     form.check()
     with _unpacking(source), contextlib.ExitStack() as stack:
         failed: list[pa_csv.InvalidRow] = []
@@ -97,7 +103,8 @@ def read_csv_batches(source: str, form: FileFormat) -> Iterator[pa.RecordBatch]:
             return "error"
 
         try:
-            start = stack.enter_context(contextlib.closing(_opened(source, form)))
+            opened = _opened(source, form, rows)
+            start = stack.enter_context(contextlib.closing(opened))
             batches = pa_csv.open_csv(
                 start.stream,
                 read_options=pa_csv.ReadOptions(
@@ -187,7 +194,7 @@ def _unpacking(source: str) -> Iterator[None]:
         ) from error
 
 
-def _opened(source: str, form: FileFormat) -> _Start:
+def _opened(source: str, form: FileFormat, rows: CsvRows | None = None) -> _Start:
     """The beginning of a source that is CSV, ARFF or a workbook.
 
     ValueError if it is a file of another kind; reading raises UnicodeDecodeError if the
@@ -199,8 +206,8 @@ def _opened(source: str, form: FileFormat) -> _Start:
     if other is not None and other[0] == WORKBOOK:
         content = io.BytesIO(stream.read())
         lines = sheet_lines(content, called(source), form.sheet)
-        rows = _Chunks(line.encode() for line in lines).buffered()
-        return _Start.of_stream(rows, source, replace(form, sep="comma"))
+        text = _Chunks(line.encode() for line in lines).buffered()
+        return _Start.of_stream(text, source, replace(form, sep="comma"), rows)
     if other is not None:
         kind, hint = other
         raise ValueError(f"{called(source)} is {kind}, not CSV; {hint}")
@@ -209,18 +216,22 @@ def _opened(source: str, form: FileFormat) -> _Start:
             f"--sheet belongs to Excel workbooks, and {called(source)} is none; leave "
             "it out"
         )
-    rows = _as_utf8(stream, start, form)
+    text = _as_utf8(stream, start, form, rows)
     opened = _Start.of_arff if is_arff(source) else _Start.of_stream
-    return opened(rows, source, form)
+    return opened(text, source, form, rows)
 
 
-def _as_utf8(stream: IO[bytes], start: bytes, form: FileFormat) -> IO[bytes]:
+def _as_utf8(
+    stream: IO[bytes], start: bytes, form: FileFormat, rows: CsvRows | None
+) -> IO[bytes]:
     """A stream of text, which begins with some bytes, in UTF-8."""
     encoding = form.encoding or "utf-8"
     if form.encoding in (None, "utf-8", "utf-16"):
         marked = (e for mark, e in _BYTE_ORDER_MARKS.items() if start.startswith(mark))
         encoding = next(marked, encoding)
     only_returns = b"\r" in start and b"\n" not in start
+    if rows is not None:
+        rows.set_encoding(start, encoding, only_returns=only_returns)
     if codecs.lookup(encoding).name == "utf-8" and not only_returns:
         return stream
     text = io.TextIOWrapper(stream, encoding, newline=None if only_returns else "")
@@ -295,7 +306,13 @@ class _Start(NamedTuple):
         return cast("IO[bytes]", self.chunks)
 
     @classmethod
-    def of_stream(cls, stream: IO[bytes], source: str, form: FileFormat) -> _Start:
+    def of_stream(
+        cls,
+        stream: IO[bytes],
+        source: str,
+        form: FileFormat,
+        rows: CsvRows | None = None,
+    ) -> _Start:
         """The beginning of a stream; ValueError if its header cannot be read."""
         head = stream.read(_SAMPLE_BYTES)
         # Lines of thousands of cells may be longer than the sample.
@@ -303,8 +320,7 @@ class _Start(NamedTuple):
         head = head.removeprefix(codecs.BOM_UTF8)
         dialect = dialect_of(head, form)
         rest = _Chunks(chain([head], _blocks(stream))).buffered()
-        for _ in range(dialect.n_above):
-            rest.readline()
+        above = b"".join(rest.readline() for _ in range(dialect.n_above))
         if dialect.separator == BLANK:
             rest = _Chunks(map(collapse_blanks, rest)).buffered()
         first, n_above = b"", dialect.n_above
@@ -323,32 +339,46 @@ class _Start(NamedTuple):
                 "distinct names; give --no-header if the file has no header"
             )
         check_names(names, source)
-        columns = names
+        columns, header = names, first
         if dialect.is_trailing:
             # No other column has a name above the largest.
             columns = [*names, f"{max(names)}_"]
+        if form.no_header:
+            header = _header_of(names, dialect.separator)
         if columns is not names or form.no_header:
-            line = io.StringIO()
-            writer = csv.writer(line, delimiter=dialect.separator, lineterminator="\n")
-            writer.writerow(columns)
-            first = line.getvalue().encode("utf-8")
-        chunks = _Chunks(chain([first], _blocks(rest)))
+            first = _header_of(columns, dialect.separator)
+        blocks = _blocks(rest)
+        if rows is not None:
+            rows.set_layout(dialect, len(names), above, header, head)
+            blocks = rows.watched(blocks)
+        chunks = _Chunks(chain([first], blocks))
         return cls(dialect, columns, len(names), n_above, chunks, stream)
 
     @classmethod
-    def of_arff(cls, stream: IO[bytes], source: str, form: FileFormat) -> _Start:
+    def of_arff(
+        cls,
+        stream: IO[bytes],
+        source: str,
+        form: FileFormat,
+        rows: CsvRows | None = None,
+    ) -> _Start:
         """The beginning of an ARFF file; ValueError if it cannot be read."""
         if form.no_header:
             raise ValueError(
                 f"{called(source)} is ARFF, which names its columns; leave out "
                 "--no-header"
             )
-        lines = io.TextIOWrapper(stream, "utf-8-sig", newline=None)
-        file = ArffFile(lines, called(source))
+        file = ArffFile(
+            io.TextIOWrapper(stream, "utf-8-sig", newline=None), called(source)
+        )
         names = [attribute.name for attribute in file.attributes]
         check_names(names, source)
-        chunks = _Chunks(line.encode() for line in file.csv_lines())
-        dialect = Dialect(n_cells=len(names))
+        dialect, header = Dialect(n_cells=len(names)), _header_of(names, ",")
+        blocks: Iterator[bytes] = (line.encode() for line in file.csv_lines())
+        if rows is not None:
+            rows.set_layout(dialect, len(names), b"", header, header)
+            blocks = rows.watched(blocks)
+        chunks = _Chunks(chain([header], blocks))
         return cls(
             dialect, names, len(names), file.n_above, chunks, stream, file.categories
         )
@@ -397,6 +427,13 @@ def _header_lines(stream: IO[bytes], source: str) -> bytes:
             )
         line += more
     return line
+
+
+def _header_of(names: Sequence[str], separator: str) -> bytes:
+    """The header line with some names."""
+    line = io.StringIO()
+    csv.writer(line, delimiter=separator, lineterminator="\n").writerow(names)
+    return line.getvalue().encode("utf-8")
 
 
 def _ends_in_quotes(line: bytes) -> bool:

@@ -30,6 +30,7 @@ from bayleaf.cli.csv_reading import (
     read_csv,
     read_csv_batches,
 )
+from bayleaf.cli.csv_rows import CsvRows
 from bayleaf.cli.options import FileFormat
 from bayleaf.data.column_reading import CellError
 from bayleaf.data.domain import Variable
@@ -70,15 +71,26 @@ def read_table(
 
 
 def read_batches(
-    source: str, form: FileFormat | None = None
+    source: str, form: FileFormat | None = None, rows: CsvRows | None = None
 ) -> Iterator[pa.RecordBatch]:
-    """Read a table in batches; all cells of a CSV file as the text they are."""
+    """Read a table in batches; all cells of a CSV file as the text they are.
+
+    The rows of such a file can then be taken from `rows`.
+    """
     if not is_parquet(source):
-        yield from read_csv_batches(source, form or FileFormat())
+        yield from read_csv_batches(source, form or FileFormat(), rows)
         return
     file = _open_parquet(source)
     _check_columns(file.schema_arrow, source)
     yield from file.iter_batches(batch_size=BATCH_ROWS)
+
+
+def rows_of(
+    source: str, form: FileFormat | None, usual_decimal: str = "."
+) -> CsvRows | None:
+    """What writes the rows of a CSV file back as they are; None for other files."""
+    decimal = None if form is None else form.decimal
+    return None if is_parquet(source) else CsvRows(decimal, usual_decimal)
 
 
 def known_table(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.csv as pa_csv
 
 from bayleaf.cli.csv_reading import arrow_file
+from bayleaf.cli.csv_rows import CsvRows
 from bayleaf.cli.table_reading import as_number
 from bayleaf.io.atomic import replacing
 
@@ -19,14 +20,20 @@ from bayleaf.io.atomic import replacing
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
 
+# Appends a batch, and what changes in the columns of a CSV file.
+Write = Callable[..., None]
+
+
 @contextlib.contextmanager
 def writing(
-    output: str, guarded: Collection[str] = ()
-) -> Iterator[Callable[[pa.RecordBatch], None]]:
+    output: str, guarded: Collection[str] = (), rows: CsvRows | None = None
+) -> Iterator[Write]:
     """Give a function that appends batches to a file, or to standard output for ``-``.
 
     The file appears when the block succeeds. Columns named in `guarded` are written to
-    CSV so that no spreadsheet takes a cell or the name for a formula.
+    CSV so that no spreadsheet takes a cell or the name for a formula. Next to `rows` of
+    a CSV file, CSV has these as they are, with the columns that a batch has more; and
+    texts in place of those of the file, where the function is given any.
     """
     with contextlib.ExitStack() as stack:
         path = None
@@ -36,14 +43,21 @@ def writing(
             path = stack.enter_context(replacing(output))
         writer: Any = None
 
-        def write(batch: pa.RecordBatch) -> None:
+        def write(
+            batch: pa.RecordBatch, changes: Sequence[Sequence[str | None]] = ()
+        ) -> None:
             nonlocal writer
             if guarded and is_csv(output):
                 batch = _without_formulas(batch, guarded)
             try:
-                if writer is None:
+                if writer is None and rows is not None and is_csv(output):
+                    writer = _OwnText(rows, _open_bytes(path, stack))
+                elif writer is None:
                     writer = _open_writer(output, path, batch.schema, stack)
-                writer.write_batch(batch)
+                if isinstance(writer, _OwnText):
+                    writer.write(batch, changes)
+                else:
+                    writer.write_batch(batch)
             except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
                 raise ValueError(
                     f"the output cannot hold a column of the input ({error}); write "
@@ -85,6 +99,35 @@ def _open_writer(
     file = stack.enter_context(arrow_file(path, "wb"))
     opened = _WRITERS.get(Path(output).suffix.lower(), pa_csv.CSVWriter)
     return stack.enter_context(opened(file, schema))
+
+
+def _open_bytes(
+    path: Path | None, stack: contextlib.ExitStack
+) -> Callable[[bytes], Any]:
+    """What appends bytes to a file that the stack closes, or to standard output."""
+    if path is not None:
+        return stack.enter_context(open(path, "wb")).write
+    if sys.stdout.isatty():
+        return lambda content: print(content.decode("utf-8", "replace"), end="")
+    return sys.stdout.buffer.write
+
+
+class _OwnText:
+    """Appends batches to the rows of a CSV file."""
+
+    def __init__(self, rows: CsvRows, append: Callable[[bytes], Any]) -> None:
+        self._rows, self._append, self._has_header = rows, append, False
+
+    def write(
+        self, batch: pa.RecordBatch, changes: Sequence[Sequence[str | None]]
+    ) -> None:
+        """Append the next rows of the file, with the batch's further columns."""
+        n_own = self._rows.n_columns
+        if not self._has_header:
+            names = batch.schema.names[n_own:]
+            self._append(self._rows.head(names, batch.columns[:n_own]))
+            self._has_header = True
+        self._append(self._rows.body(batch.num_rows, batch.columns[n_own:], changes))
 
 
 class _OnTerminal:

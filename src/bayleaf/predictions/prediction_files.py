@@ -388,9 +388,10 @@ def _with_columns(
             f"the input has a column {quoted(taken[0])} already; rename it so that the "
             "prediction can be added"
         )
-    return pa.RecordBatch.from_arrays(
-        [*batch.columns, *added.values()], names=[*batch.schema.names, *added]
-    )
+    # Fields have metadata, and may be declared without nulls.
+    for name, column in added.items():
+        batch = batch.append_column(name, column)
+    return batch
 
 
 def _label_column(chosen: Any, classes: Any) -> pa.Array:

@@ -30,7 +30,8 @@ def impute(
     """Fill in the missing cells of a table, given what each row holds.
 
     Cells that hold something, and columns that the network does not know, are written
-    as they are. The whole table is held in memory.
+    as the file has them, byte for byte; CSV keeps separator, quotes, decimal sign,
+    encoding, line ends and lines above the header. The whole table is held in memory.
 
     Example: `bayleaf impute model.json data.csv -o full.csv --how sample --seed 0`
 
@@ -61,16 +62,22 @@ def impute(
     import pyarrow as pa
 
     from bayleaf.cli.csv_reading import called
-    from bayleaf.cli.table_reading import UnknownReport, decided_table, read_batches
+    from bayleaf.cli.table_reading import (
+        UnknownReport,
+        decided_table,
+        read_batches,
+        rows_of,
+    )
     from bayleaf.cli.table_writing import is_csv, writing
     from bayleaf.inference.encoded_rows import unknown_in_table
     from bayleaf.io import read_network
 
     network = read_network(model)
     report = UnknownReport(data)
-    with progress() as work, writing(output) as write:
+    rows = rows_of(data, form)
+    with progress() as work, writing(output, rows=rows) as write:
         work.say(f"reading {called(data)}")
-        batches = list(read_batches(data, form))
+        batches = list(read_batches(data, form, rows))
         if not sum(batch.num_rows for batch in batches):
             raise ValueError(f"{called(data)} has no rows")
         original = pa.Table.from_batches(batches)
@@ -93,31 +100,45 @@ def impute(
         )
         if safe_csv and is_csv(output):
             filled = _without_formulas(table, filled)
-        filled = _as_written(original, table, filled)
-        for batch in filled.combine_chunks().to_batches():
-            write(batch)
+        if rows is None:
+            write(filled.combine_chunks().to_batches()[0])
+        else:
+            changes = _changes(original, table, filled)
+            filled = _as_written(original, changes, filled)
+            write(filled.combine_chunks().to_batches()[0], changes)
     report.show()
     print(f"bayleaf: {counted(n_before - n_after, 'cell')} filled in", file=sys.stderr)
     return 0
 
 
-def _as_written(original: pa.Table, table: pa.Table, filled: pa.Table) -> pa.Table:
+def _changes(
+    original: pa.Table, table: pa.Table, filled: pa.Table
+) -> list[list[str | None]]:
+    """Texts that were filled in, by column of the file and row; None for others."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    changes = []
+    for name in original.column_names:
+        texts, column = original.column(name), filled.column(name)
+        if pa.types.is_dictionary(column.type):
+            column = column.cast(column.type.value_type)
+        is_new = pc.and_(pc.is_null(table.column(name)), pc.is_valid(column))
+        added = pc.if_else(is_new, column, None).combine_chunks()
+        changes.append(_written(added.to_pylist(), texts))
+    return changes
+
+
+def _as_written(
+    original: pa.Table, changes: list[list[str | None]], filled: pa.Table
+) -> pa.Table:
     """What was filled in among the texts of the file, these as they are."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    for index, name in enumerate(filled.column_names):
-        if name not in original.column_names:
-            continue
-        texts, column = original.column(name), filled.column(index)
-        if not pa.types.is_string(texts.type):
-            continue
-        if pa.types.is_dictionary(column.type):
-            column = column.cast(column.type.value_type)
-        is_new = pc.and_(pc.is_null(table.column(name)), pc.is_valid(column))
-        written = pa.array(_written(column.to_pylist(), texts), pa.string())
-        cells = pc.if_else(is_new, written, texts)
-        filled = filled.set_column(index, name, cells)
+    for name, texts in zip(original.column_names, changes, strict=True):
+        cells = pc.coalesce(pa.array(texts, pa.string()), original.column(name))
+        filled = filled.set_column(filled.column_names.index(name), name, cells)
     return filled
 
 

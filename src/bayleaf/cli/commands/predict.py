@@ -15,6 +15,7 @@ from bayleaf.wording import counted
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from bayleaf.cli.csv_rows import CsvRows
     from bayleaf.predictions.prediction_files import Score
 
 
@@ -29,9 +30,10 @@ def predict(
 ) -> int:
     """Predict the class of each row of a table.
 
-    The output has all columns of the input, then `prediction` and one column
-    `probability_CLASS` for each class; of a numeric target, the quantiles at 5 %, 50 %
-    and 95 %. Memory does not grow with the table.
+    The output has all columns of the input, as the file writes them, then `prediction`
+    and one column `probability_CLASS` for each class; of a numeric target, the
+    quantiles at 5 %, 50 % and 95 %. CSV keeps separator, quotes, decimal sign,
+    encoding, line ends and lines above the header. Memory does not grow with the table.
 
     Example: `bayleaf predict heart.json new.csv -o scored.csv`
 
@@ -54,6 +56,7 @@ def predict(
         encode_batch,
         is_many_files,
         read_batches,
+        rows_of,
     )
     from bayleaf.io import read_model
     from bayleaf.predictions.prediction_files import (
@@ -89,13 +92,21 @@ def predict(
             print(done, file=sys.stderr)
         else:
             guarded = ["prediction"] if safe_csv else []
-            _predict_file(score, data, form, output, guarded)
+            texts = (one.text for one in predictor.encoder.readings)
+            has_commas = any(text and text.decimal == "," for text in texts)
+            rows = rows_of(data, form, "," if has_commas else ".")
+            _predict_file(score, data, form, output, guarded, rows)
     report.show()
     return 0
 
 
 def _predict_file(
-    score: Score, data: str, form: FileFormat | None, output: str, guarded: list[str]
+    score: Score,
+    data: str,
+    form: FileFormat | None,
+    output: str,
+    guarded: list[str],
+    rows: CsvRows | None,
 ) -> None:
     """Predict one file into another."""
     from bayleaf.cli.csv_reading import called
@@ -104,8 +115,8 @@ def _predict_file(
     from bayleaf.progress import Work
 
     n_rows, work = 0, Work()
-    with writing(output, guarded) as write:
-        for batch in read_batches(data, form):
+    with writing(output, guarded, rows) as write:
+        for batch in read_batches(data, form, rows):
             write(score(batch, data, n_rows))
             n_rows += batch.num_rows
             work.say(f"{n_rows:,} rows predicted")

@@ -1,0 +1,236 @@
+"""Rows of a CSV file in its own text, with cells that a command adds or fills in.
+
+All other cells stay as the file has them, byte for byte.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
+from itertools import islice
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from bayleaf.cli.csv_dialects import Dialect
+from bayleaf.cli.options import BLANK
+from bayleaf.data.text_forms import TRUTHS, TextEvidence, decide
+from bayleaf.wording import quoted
+
+# Text after the byte-order mark, whose codec would write the mark again, or turn bytes.
+_AFTER_MARK = {
+    codecs.BOM_UTF8: "utf-8",
+    codecs.BOM_UTF16_LE: "utf-16-le",
+    codecs.BOM_UTF16_BE: "utf-16-be",
+}
+# Rows by whose numbers the decimal sign is chosen.
+_SHOWN_ROWS = 1000
+_NUMBER = re.compile(r"[+-]?[\d.,]+([eE][+-]?\d+)?")
+
+
+class CsvRows:
+    """The rows of a CSV file that is read, as they are written back.
+
+    Numbers that are added have a `decimal` sign, by default that of the file's numbers
+    or, if these show none, the `usual` one.
+    """
+
+    def __init__(self, decimal: str | None = None, usual: str = ".") -> None:
+        self._decimal, self._usual = decimal, usual
+        self._blocks: list[bytes] = []  # of UTF-8, read but not taken
+        self._mark, self._encoding, self._only_returns = b"", "utf-8", False
+        self._dialect, self._above, self._header = Dialect(), b"", b""
+        self.n_columns = 1  # of the file
+        self._line_end = b"\n"
+        self._all_quoted: bool | None = None  # whether numbers are, too
+
+    def set_encoding(self, start: bytes, encoding: str, *, only_returns: bool) -> None:
+        """Note how the file's bytes became lines of UTF-8."""
+        marks = (mark for mark in _AFTER_MARK if start.startswith(mark))
+        self._mark = next(marks, b"")
+        self._encoding = _AFTER_MARK.get(self._mark, encoding)
+        self._only_returns = only_returns
+
+    def set_layout(
+        self,
+        dialect: Dialect,
+        n_columns: int,
+        above: bytes,
+        header: bytes,
+        start: bytes,
+    ) -> None:
+        """Note the layout, the lines above the rows, and the line ends in `start`."""
+        self._dialect, self._above, self.n_columns = dialect, above, n_columns
+        self._line_end = b"\r\n" if start.split(b"\n")[0].endswith(b"\r") else b"\n"
+        self._header = header.rstrip(b"\r\n")
+
+    def watched(self, blocks: Iterable[bytes]) -> Iterator[bytes]:
+        """The same blocks of the file's rows, which can be taken here afterwards."""
+        for block in blocks:
+            self._blocks.append(block)
+            yield block
+
+    def taken(self, n_rows: int) -> list[bytes]:
+        """The next rows, without line ends; Arrow's reader must have returned them."""
+        content = b"".join(self._blocks)
+        if b'"' in content:
+            found = self._row.finditer(content)
+            rows = list(islice((m for m in found if m[1]), n_rows))
+            end = rows[-1].end() if rows else 0
+            texts = [row[1] for row in rows]
+        else:
+            lines, texts, end = content.splitlines(keepends=True), [], 0
+            for line in lines:
+                if len(texts) == n_rows:
+                    break
+                end += len(line)
+                if text := line.rstrip(b"\r\n"):
+                    texts.append(text)
+        self._blocks = [content[end:]]
+        return texts
+
+    def head(self, names: Sequence[str], cells: Iterable[pa.Array] = ()) -> bytes:
+        """The file's beginning up to its header, which gains the names of columns.
+
+        The first `cells` of the file's columns show its decimal sign.
+        """
+        if self._decimal is None:
+            forms = (
+                decide(TextEvidence.of(column.slice(0, _SHOWN_ROWS))).form
+                for column in cells
+                if pa.types.is_string(column.type)  # not declared categories
+            )
+            has_commas = any(form.decimal == "," for form in forms)
+            self._decimal = "," if has_commas else self._usual
+        added = [self._cell(name) for name in names]
+        return self._mark + self._encoded(
+            self._above + self._joined(self._header, added) + self._line_end
+        )
+
+    def body(
+        self,
+        n_rows: int,
+        added: Sequence[pa.Array],
+        changes: Sequence[Sequence[str | None]] = (),
+    ) -> bytes:
+        """The next rows with further cells, in the file's encoding.
+
+        `changes` are the texts to write in place of the file's, by column and row; None
+        where its own stays.
+        """
+        rows = self.taken(n_rows)
+        if rows and self._all_quoted is None:
+            first = self._cells(rows[0])
+            self._all_quoted = all(cell.startswith(b'"') for cell in first)
+        if changes:
+            changed = zip(rows, zip(*changes, strict=True), strict=True)
+            rows = [self._changed(row, texts) for row, texts in changed]
+        if added:
+            columns = [self._texts(column).cast(pa.binary()) for column in added]
+            cells = pc.binary_join_element_wise(*columns, self._sign).to_pylist()
+            if self._dialect.is_trailing:
+                joined = zip(rows, cells, strict=True)
+                rows = [self._joined(row, [others]) for row, others in joined]
+            else:
+                rows = list(map(self._sign.join, zip(rows, cells, strict=True)))
+        return self._encoded(self._line_end.join([*rows, b""]))
+
+    @cached_property
+    def _sign(self) -> bytes:
+        """What separates cells."""
+        return self._dialect.separator.encode()
+
+    @cached_property
+    def _pattern(self) -> bytes:
+        """A cell, in which quotes count only at its beginning, as for Arrow."""
+        return rb'(?:"(?:[^"]|"")*+")?+[^%s\r\n]*' % re.escape(self._sign)
+
+    @cached_property
+    def _row(self) -> re.Pattern[bytes]:
+        """A row of the file with its line end; blank lines are rows without text."""
+        cell, sign = self._pattern, re.escape(self._sign)
+        return re.compile(rb"(%s(?:%s%s)*+)(?:\r\n|\r|\n|\Z)" % (cell, sign, cell))
+
+    @cached_property
+    def _is_quoted(self) -> bool:
+        """Whether the file has its names in quotes, and so its texts."""
+        cells = self._cells(self._header)
+        return all(cell.startswith(b'"') for cell in cells)
+
+    def _cells(self, row: bytes) -> list[bytes]:
+        """The cells of a row as the file writes them."""
+        sign = re.escape(self._sign)
+        return re.findall(rb"(?:\A|%s)(%s)" % (sign, self._pattern), row)
+
+    def _joined(self, row: bytes, cells: Sequence[bytes]) -> bytes:
+        """A row with further cells, before the separator that ends each line."""
+        end = b""
+        if self._dialect.is_trailing:
+            own = self._cells(row)
+            if len(own) > self.n_columns:
+                end = self._sign + own[-1]
+                row = row.removesuffix(end)
+        return self._sign.join([row, *cells]) + end
+
+    def _changed(self, row: bytes, texts: Sequence[str | None]) -> bytes:
+        """A row with other texts in some of its cells."""
+        if not any(text is not None for text in texts):
+            return row
+        cells = self._cells(row)
+        for place, text in enumerate(texts):
+            if text is not None:
+                was_quoted = cells[place].startswith(b'"')
+                is_text = _NUMBER.fullmatch(text) is None and text not in TRUTHS
+                cells[place] = self._cell(text, was_quoted or (is_text and None))
+        return self._sign.join(cells)
+
+    def _cell(self, text: str, in_quotes: bool | None = None) -> bytes:
+        """A cell with a text, in quotes if it needs them or by default as the names."""
+        sign = self._dialect.separator
+        needs = any(special in text for special in ('"', "\r", "\n", sign))
+        is_lost = sign == BLANK and (not text or "\t" in text)
+        if needs or is_lost or (self._is_quoted if in_quotes is None else in_quotes):
+            text = '"{}"'.format(text.replace('"', '""'))
+        return text.encode()
+
+    def _texts(self, column: pa.Array) -> pa.Array:
+        """The cells of a column that the file did not have."""
+        if pa.types.is_dictionary(column.type):
+            column = column.dictionary_decode()
+        texts = column.cast(pa.string())
+        is_text = pa.types.is_string(column.type) or pa.types.is_large_string(
+            column.type
+        )
+        if pa.types.is_floating(column.type) and self._decimal == ",":
+            texts = pc.replace_substring(texts, ".", ",")
+        texts, is_clash = pc.fill_null(texts, ""), self._decimal == self._sign.decode()
+        if not (is_text or is_clash or self._all_quoted):
+            return texts
+        numbered = texts.dictionary_encode()
+        in_quotes = None if is_text else self._all_quoted
+        cells = [self._cell(t, in_quotes) for t in numbered.dictionary.to_pylist()]
+        return pa.array(cells, pa.binary()).take(numbered.indices)
+
+    def _encoded(self, content: bytes) -> bytes:
+        """Text in the file's encoding."""
+        if self._only_returns:
+            content = content.replace(b"\n", b"\r")
+        if codecs.lookup(self._encoding).name == "utf-8":
+            return content
+        try:
+            return self._encoder.encode(content.decode())
+        except UnicodeEncodeError as error:
+            text = error.object[error.start : error.end]
+            raise ValueError(
+                f"{quoted(text)} of the model cannot be written in the encoding of the "
+                f"file, {self._encoding}; write Parquet, or save the file as UTF-8"
+            ) from error
+
+    @cached_property
+    def _encoder(self) -> codecs.IncrementalEncoder:
+        """Encodes one part of the file after another."""
+        name = codecs.lookup(self._encoding).name
+        little = {"utf-16": "utf-16-le", "utf-8-sig": "utf-8"}
+        return codecs.getincrementalencoder(little.get(name, name))()
