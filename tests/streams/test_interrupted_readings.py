@@ -271,3 +271,27 @@ def test_a_store_reads_any_stretch(path: Path, tmp_path: Path) -> None:
             part.column(column), whole.column(column)[100:250]
         )
     assert "800 rows" in repr(store)
+
+
+# Comes to its end while the next batch, which Python makes for Arrow, is being read.
+_ENDING = """
+import time
+import pyarrow as pa
+from bayleaf.streams import batch_sources
+def rows():
+    while True:
+        time.sleep(0.2)
+        yield pa.record_batch({"a": [1, 2, 3]})
+batch_sources.BATCH_ROWS = 2
+reader = pa.RecordBatchReader.from_batches(pa.schema([("a", pa.int64())]), rows())
+batches = batch_sources.open_source(reader).batches()
+next(batches)
+"""
+
+
+@pytest.mark.slow
+def test_a_program_may_end_while_batches_are_read_ahead() -> None:
+    command = [sys.executable, "-c", _ENDING]
+    running = [subprocess.Popen(command, stderr=subprocess.PIPE) for _ in range(4)]
+    ended = [(done.communicate(timeout=60)[1], done.returncode) for done in running]
+    assert ended == [(b"", 0)] * 4

@@ -19,6 +19,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import IO, Any, NamedTuple, cast
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.csv as pa_csv
 
@@ -96,31 +97,11 @@ def read_csv_batches(
     """
     form.check()
     with _unpacking(source), contextlib.ExitStack() as stack:
-        failed: list[pa_csv.InvalidRow] = []
-
-        def keep(row: pa_csv.InvalidRow) -> str:
-            failed.append(row)
-            return "error"
-
+        failed: list[tuple[int, int, int]] = []
         try:
             opened = _opened(source, form, rows)
             start = stack.enter_context(contextlib.closing(opened))
-            batches = pa_csv.open_csv(
-                start.stream,
-                read_options=pa_csv.ReadOptions(
-                    block_size=BLOCK_BYTES, use_threads=False
-                ),
-                parse_options=pa_csv.ParseOptions(
-                    newlines_in_values=True,
-                    invalid_row_handler=keep,
-                    delimiter=start.dialect.separator,
-                ),
-                convert_options=pa_csv.ConvertOptions(
-                    column_types=dict.fromkeys(start.columns, pa.string()),
-                ),
-            )
-            for batch in batches:
-                yield start.named_columns(batch, source)
+            yield from _text_batches(start, source, failed)
         except pa.ArrowInvalid as error:
             again = None if source == "-" else _opened(source, form).stream
             raise _csv_error(source, error, form, start, again, failed) from error
@@ -128,6 +109,40 @@ def read_csv_batches(
             raise _wrong_encoding(source, form) from error
     if start.chunks.n_quotes % 2 and source != "-":
         _check_quotes(_opened(source, form).stream, source, start)
+
+
+def _text_batches(
+    start: _Start, source: str, failed: list[tuple[int, int, int]]
+) -> Iterator[pa.RecordBatch]:
+    """The rows as text; ragged ones fail, with line, cells and cells of the header."""
+    n_lines = 0
+
+    def keep(row: pa_csv.InvalidRow) -> str:
+        assert row.number is not None  # it is where one thread reads
+        failed.append((row.number + n_lines, row.actual_columns, row.expected_columns))
+        return "error"
+
+    separator = start.dialect.separator
+    parse = pa_csv.ParseOptions(
+        newlines_in_values=True, invalid_row_handler=keep, delimiter=separator
+    )
+    texts = dict.fromkeys(start.columns, pa.string())
+    convert = pa_csv.ConvertOptions(column_types=texts)
+    start.stream.read(len(start.header))
+    for rows in _rows_in_blocks(start.stream, separator, source):
+        # Arrow gets memory of its own: its threads read ahead of a stream of Python's,
+        # which aborts a program that comes to its end.
+        sink = pa.BufferOutputStream()
+        sink.write(start.header)
+        sink.write(rows)
+        content = sink.getvalue()
+        read = pa_csv.ReadOptions(block_size=content.size, use_threads=False)
+        table = pa_csv.read_csv(pa.BufferReader(content), read, parse, convert)
+        # Files without rows have columns all the same.
+        empty = pa.RecordBatch.from_pylist([], schema=table.schema)
+        for batch in table.to_batches() or [empty]:
+            yield start.named_columns(batch, source)
+        n_lines += rows.count(b"\n")
 
 
 def csv_format(source: str, form: FileFormat) -> tuple[str, str]:
@@ -289,6 +304,52 @@ def _blocks(stream: IO[bytes]) -> Iterator[bytes]:
     return iter(lambda: stream.read(BLOCK_BYTES), b"")
 
 
+def _rows_in_blocks(stream: IO[bytes], separator: str, source: str) -> Iterator[bytes]:
+    """What is left of a stream in blocks of whole rows; at least one, if empty."""
+    left, n_blocks = b"", 0
+    while block := stream.read(BLOCK_BYTES):
+        block = left + block
+        end = end_of_rows(block, separator)
+        left = block[end:]
+        if len(left) > BLOCK_BYTES:
+            raise _long_row(source)
+        if end:
+            n_blocks += 1
+            yield block[:end]
+    if left or not n_blocks:
+        yield left
+
+
+def end_of_rows(block: bytes, separator: str) -> int:
+    """Where the last whole row of a block ends, which begins with a row; 0 if none.
+
+    As for Arrow, quotes open a cell at its beginning alone, and go on where doubled.
+    """
+    end = block.rfind(b"\n") + 1
+    signs = np.frombuffer(block, np.uint8)
+    quotes = np.flatnonzero(signs == ord('"'))
+    begins = np.isin(signs[quotes - 1], [*b"\r\n", ord(separator)]) | (quotes == 0)
+    doubled = np.diff(quotes, prepend=-2) == 1
+    if not (begins | doubled)[::2].all():
+        # Some belong to cells that none opens.
+        quotes = quotes[_are_signs(quotes.tolist(), begins.tolist())]
+    while (n_before := int(np.searchsorted(quotes, end))) % 2:
+        end = block.rfind(b"\n", 0, int(quotes[n_before - 1])) + 1
+    return end
+
+
+def _are_signs(quotes: Sequence[int], begins: Sequence[bool]) -> list[bool]:
+    """Whether each quote opens or closes a cell, by which begin one."""
+    results: list[bool] = []
+    is_open, closed = False, -2
+    for position, begin in zip(quotes, begins, strict=True):
+        results.append(is_open or begin or position == closed + 1)
+        if is_open:
+            closed = position
+        is_open = results[-1] and not is_open
+    return results
+
+
 class _Start(NamedTuple):
     """The beginning of a CSV file."""
 
@@ -296,7 +357,8 @@ class _Start(NamedTuple):
     columns: list[str]  # names in the stream's header
     n_named: int  # of these columns, without that after the last separator
     n_above: int  # lines of the file above the stream; -1 if its header is not in it
-    chunks: _Chunks  # a header, and the rows
+    header: bytes
+    chunks: _Chunks  # the header, and the rows
     file: IO[bytes]
     categories: tuple[str, ...] = ()  # columns of declared ones
 
@@ -352,7 +414,7 @@ class _Start(NamedTuple):
             rows.set_layout(dialect, len(names), above, header, head)
             blocks = rows.watched(blocks)
         chunks = _Chunks(chain([first], blocks))
-        return cls(dialect, columns, len(names), n_above, chunks, stream)
+        return cls(dialect, columns, len(names), n_above, first, chunks, stream)
 
     @classmethod
     def of_arff(
@@ -380,7 +442,14 @@ class _Start(NamedTuple):
             blocks = rows.watched(blocks)
         chunks = _Chunks(chain([header], blocks))
         return cls(
-            dialect, names, len(names), file.n_above, chunks, stream, file.categories
+            dialect,
+            names,
+            len(names),
+            file.n_above,
+            header,
+            chunks,
+            stream,
+            file.categories,
         )
 
     def close(self) -> None:
@@ -564,13 +633,12 @@ def _csv_error(
     form: FileFormat,
     start: _Start,
     content: IO[bytes] | None,
-    failed: Sequence[pa_csv.InvalidRow] = (),
+    failed: Sequence[tuple[int, int, int]] = (),
 ) -> ValueError:
     """One sentence for a CSV file that cannot be parsed, with the ragged line."""
     place = _ragged_line(content, start) if content is not None else None
     if place is None and failed:
-        row = failed[0]
-        place = row.number, row.actual_columns, row.expected_columns
+        place = failed[0]
     if place is not None:
         line, n_cells, expected = place
         first = "first row" if form.no_header else "header"
@@ -582,11 +650,16 @@ def _csv_error(
     if "invalid UTF8" in str(error):
         return _wrong_encoding(source, form)
     if "straddl" in str(error):
-        return ValueError(
-            f"a row of {called(source)} is longer than {BLOCK_BYTES >> 20} MiB; "
-            "shorten it, or close its quote"
-        )
+        return _long_row(source)
     return ValueError(f"cannot read {called(source)} as CSV: {error}")
+
+
+def _long_row(source: str) -> ValueError:
+    """The error of a row that is longer than a block."""
+    return ValueError(
+        f"a row of {called(source)} is longer than {BLOCK_BYTES >> 20} MiB; shorten "
+        "it, or close its quote"
+    )
 
 
 def _ragged_line(content: IO[bytes], start: _Start) -> tuple[int, int, int] | None:

@@ -130,10 +130,10 @@ def _read_ahead(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     What fails in reading them is raised in a sentence.
     """
     waiting: queue.Queue[Any] = queue.Queue(_AHEAD)
-    ended = threading.Event()
+    ended, main = threading.Event(), threading.main_thread()
 
     def put(item: Any) -> bool:
-        while not ended.is_set():
+        while not ended.is_set() and main.is_alive():
             try:
                 waiting.put(item, timeout=0.1)
             except queue.Full:
@@ -151,7 +151,9 @@ def _read_ahead(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             # It is raised where the batches are taken.
             put(error)
 
-    thread = threading.Thread(target=run, daemon=True)
+    # Python waits for it at its end, where a daemon that comes back from a library's
+    # code would abort the process.
+    thread = threading.Thread(target=run)
     thread.start()
     try:
         while (item := waiting.get()) is not None:

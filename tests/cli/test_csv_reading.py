@@ -1,0 +1,83 @@
+"""Rows of CSV files in blocks, as Arrow would cut them, and programs that end early."""
+
+from __future__ import annotations
+
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.csv as pa_csv
+import pytest
+
+from bayleaf.cli.csv_reading import end_of_rows, read_csv_batches
+from bayleaf.cli.options import FileFormat
+
+# Reads a block and comes to its end, with a reader that nobody has closed or will.
+_ENDING = """
+import sys, time
+from bayleaf.cli import csv_reading
+from bayleaf.cli.options import FileFormat
+csv_reading.BLOCK_BYTES = 1 << 12
+read = csv_reading._Chunks.read
+def slow(self, size=-1):
+    time.sleep(0.02)
+    return read(self, size)
+csv_reading._Chunks.read = slow
+batches = csv_reading.read_csv_batches(sys.argv[1], FileFormat())
+next(batches)
+kept = [batches] if sys.argv[2] == "kept" else None
+del batches
+"""
+
+
+def _parsed(content: bytes) -> list[tuple[str, ...]]:
+    """Rows of two columns of text."""
+    table = pa_csv.read_csv(
+        pa.BufferReader(b"a,b\n" + content),
+        parse_options=pa_csv.ParseOptions(newlines_in_values=True),
+        convert_options=pa_csv.ConvertOptions(
+            column_types={"a": pa.string(), "b": pa.string()}
+        ),
+    )
+    return list(zip(*(column.to_pylist() for column in table.columns), strict=True))
+
+
+def test_a_block_ends_where_arrow_ends_a_row() -> None:
+    rng = random.Random(0)
+    cells = ['x"y', '""', '"a\nb"', '"a""\n"', 'x""', '"q"r"s', '5" b', "u", '"\r\n,"']
+    for _ in range(500):
+        rows = [f"{rng.choice(cells)},{rng.choice(cells)}" for _ in range(4)]
+        content = ("\n".join(rows) + "\n").encode()
+        cut = content[: rng.randrange(1, len(content) + 1)]
+        end = end_of_rows(cut, ",")
+        whole = [len("\n".join(rows[:n]).encode()) + 1 for n in range(1, 5)]
+        assert end == max((n for n in whole if n <= len(cut)), default=0), cut
+        assert _parsed(content[:end]) + _parsed(content[end:]) == _parsed(content)
+
+
+def test_batches_have_the_rows_of_the_whole_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bayleaf.cli.csv_reading.BLOCK_BYTES", 64)
+    rows = [f'{i},5" x' if i % 3 else f'"{i}\n""",' for i in range(200)]
+    path = tmp_path / "quotes.csv"
+    path.write_text("a,b\n" + "\n".join(rows))
+    batches = list(read_csv_batches(str(path), FileFormat()))
+    assert len(batches) > 10
+    found = [tuple(row.values()) for batch in batches for row in batch.to_pylist()]
+    assert found == _parsed("\n".join(rows).encode())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("reader", ["kept", "dropped"])
+def test_a_program_may_end_while_a_file_is_being_read(
+    tmp_path: Path, reader: str
+) -> None:
+    path = tmp_path / "long.csv"
+    path.write_text("a,b\n" + "1,2\n" * 30_000)
+    done = subprocess.run(
+        [sys.executable, "-c", _ENDING, path, reader], capture_output=True, timeout=60
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
