@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bayleaf.data.date_texts import iso_clocks, moments_of
 from bayleaf.data.text_forms import (
     FileSigns,
     TextDecision,
@@ -274,3 +276,47 @@ def test_a_note_names_what_keeps_numbers_text(
     form, notes = decide(TextEvidence.of(pa.array(cells)))
     assert form.kind == "text"
     assert [*notes] == [note] * (note is not None)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(
+        st.one_of(
+            st.datetimes().map(str),
+            st.datetimes().map(lambda day: day.isoformat("T", "minutes")),
+            st.dates().map(str),
+            st.from_regex(r"[0-2]\d{3}-[01]\d-[0-3]\d[ T]?([0-2]\d(:[0-6]\d)+)?"),
+            st.sampled_from(["2015-02-29", "2015-01-01 24:00", "2015-01-01T10", ""]),
+        ),
+        min_size=1,
+        max_size=4,
+    )
+)
+def test_iso_dates_read_at_once_are_those_read_one_by_one(texts: list[str]) -> None:
+    texts = [text.strip() for text in texts]
+    clocks = iso_clocks(pa.array(texts))
+    if clocks is not None:
+        alone = [moments_of(text) for text in texts]
+        assert [item[0].order for item in alone] == ["y-m-d"] * len(texts)
+        assert clocks.tolist() == [item[0].clock for item in alone]
+        assert {item[0].zone for item in alone} == {None}
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        [str(datetime.date(2020, 1, 1) + datetime.timedelta(n)) for n in range(200)],
+        [f"{n / 7:.3f}" for n in range(200)],
+        [f"v{n}" for n in range(200)],
+        [f"{n},5 €" for n in range(200)],
+    ],
+)
+def test_evidence_of_many_texts_adds_up_from_that_of_few(cells: list[str]) -> None:
+    whole = TextEvidence.of(pa.array(cells))
+    parts = [TextEvidence.of(pa.array(cells[k : k + 3])) for k in range(0, 200, 3)]
+    total = parts[0]
+    for part in parts[1:]:
+        total = total.plus(part)
+    # Distinct numbers are listed as far as it takes to know that they are many.
+    assert replace(total, numbers={}) == replace(whole, numbers={})
+    assert decide(total) == decide(whole)

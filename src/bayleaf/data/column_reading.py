@@ -305,7 +305,9 @@ def learn_reading(
             column = _learned_spelling(column, text)
         if isinstance(column, NumberColumn):
             changes = ("text that spells numbers, taken as numbers", *notes)
-            is_numeric = len(column.distinct().values) > MAX_NOMINAL_NUMBERS
+            is_numeric = many_distinct(column) or (
+                len(column.distinct().values) > MAX_NOMINAL_NUMBERS
+            )
             note = "; ".join(changes) if is_numeric else note
         else:
             changes = notes

@@ -6,6 +6,13 @@ import datetime
 import re
 from typing import NamedTuple
 
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from bayleaf.data.tables.array_columns import numpy_of
+
 _START = datetime.datetime(1970, 1, 1)
 _MICROSECOND = datetime.timedelta(microseconds=1)
 _MINUTE = 60_000_000
@@ -71,6 +78,11 @@ DATE_ORDERS = frozenset(_FORMS)
 # Orders that one text may have both of.
 TURNED = {"d/m/y": "m/d/y", "d-m-y": "m-d-y"}
 _ISO = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?)?")
+# Such dates as Arrow reads them to the same moments: real hours, no year zero.
+_PLAIN_ISO = (
+    r"^[1-9]\d{3}-\d\d-\d\d(?:[T ](?:[01]\d|2[0-3]):[0-5]\d"
+    r"(?::[0-5]\d(?:\.\d{1,6})?)?)?$"
+)
 _DIGIT = re.compile(r"\d")
 _BEGINNING = re.compile(r"\d|[^\W\d_]{3}")
 TIME = re.compile(
@@ -110,6 +122,22 @@ def moments_of(text: str, only: str | None = None) -> list[Moment]:
         if moment is not None:
             found.append(moment)
     return found
+
+
+def iso_clocks(texts: pa.Array) -> NDArray[np.int64] | None:
+    """Microseconds since 1970 of ISO dates without a zone, a thousand times faster.
+
+    None unless every text is one.
+    """
+    if (
+        not len(texts)
+        or not pc.all(pc.match_substring_regex(texts, _PLAIN_ISO)).as_py()
+    ):
+        return None
+    try:
+        return numpy_of(texts.cast(pa.timestamp("us")).cast(pa.int64()))
+    except pa.ArrowInvalid:  # a day that does not exist
+        return None
 
 
 def _moment(order: str, parts: dict[str, str | None]) -> Moment | None:

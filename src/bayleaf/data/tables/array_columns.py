@@ -30,13 +30,13 @@ NO_ARROW_TYPE = (
     pa.ArrowNotImplementedError,
     OverflowError,
 )
-# Types whose columns are indices into their distinct values.
-_DICTIONARY_KINDS = (
-    pa.types.is_boolean,
+_TEXT_KINDS = (
     pa.types.is_string,
     pa.types.is_large_string,
     pa.types.is_string_view,
 )
+# Types whose columns are indices into their distinct values.
+_DICTIONARY_KINDS = (pa.types.is_boolean, *_TEXT_KINDS)
 
 
 def array_column(name: Name, values: NDArray[Any]) -> Column:
@@ -125,10 +125,10 @@ def _dictionary_column(
     name: Name, array: pa.DictionaryArray, *, ordered: bool = False
 ) -> ValueColumn:
     """A dictionary-encoded column; nulls in indices or dictionary are missing."""
-    texts = array.dictionary
-    if pa.types.is_string(texts.type) and not texts.null_count and not ordered:
-        return ValueColumn(name, dictionary_indices(array), TextValues(texts))
-    values = texts.to_pylist()
+    texts = None if ordered else text_values(array.dictionary)
+    if texts is not None:
+        return ValueColumn(name, dictionary_indices(array), texts)
+    values = array.dictionary.to_pylist()
     for value in [value for value in values if value is not None][:1]:
         if not isinstance(value, str | bool | numbers.Real):
             raise unsupported(name, type(value).__name__)
@@ -139,6 +139,16 @@ def _dictionary_column(
     if absent:
         codes = np.where(np.isin(codes, absent), np.int32(-1), codes)
     return ValueColumn(name, codes, values, ordered)
+
+
+def text_values(array: pa.Array) -> TextValues | None:
+    """Texts of Arrow as the values of a column; None for others, or where some lack."""
+    if array.null_count or not any(is_kind(array.type) for is_kind in _TEXT_KINDS):
+        return None
+    try:
+        return TextValues(array.cast(pa.string()))
+    except pa.ArrowInvalid:  # more than 2 GiB
+        return None
 
 
 def dictionary_indices(array: pa.DictionaryArray) -> NDArray[np.int32]:

@@ -217,6 +217,8 @@ def _numbered_column(name: Name, column: Any, dtype: nw.dtypes.DType) -> Column 
     The way through Arrow would take twice as long.
     """
     if isinstance(dtype, nw.String):
+        if getattr(column.dtype, "storage", "") == "pyarrow":
+            return arrow_column(name, column.array.__arrow_array__())
         codes, values = column.factorize()
         return ValueColumn(name, codes.astype(np.int32), values.tolist())
     if isinstance(dtype, nw.Categorical | nw.Enum):
