@@ -243,6 +243,41 @@ def test_a_site_with_a_class_that_others_lack_is_added(tmp_path: Path) -> None:
     same_file(pair, _noted_alike(left, pair), tmp_path)
 
 
+def test_labels_of_sums_are_those_of_both_counts() -> None:
+    table = pa.table({"a": ["u", "v", "w"] * 9})
+
+    def counts(labels: list[Any] | np.ndarray[Any, Any]) -> CountFile:
+        return NaiveBayesClassifier().fit(table, np.tile(labels, 9)).counts_
+
+    def check(case: tuple[Any, Any, list[Any]]) -> None:
+        for one, other in (case[:2], case[1::-1]):
+            sent = (counts(one) + counts(other)).to_bytes()
+            found = NaiveBayesClassifier.from_counts(CountFile.from_bytes(sent))
+            assert found.classes_.tolist() == case[2]
+
+    big = np.array([2**63, 2**63 + 1, 2**64 - 1], np.uint64)
+    ending_in_zero = np.array(["a\0", "b", "c"], dtype=object)
+    check_each(
+        [
+            (["a", "b", "c"], ["long", "b", "c"], ["a", "b", "c", "long"]),
+            (["a", "b", "c"], ending_in_zero, ["a", "a\0", "b", "c"]),
+            (np.array([1, 2, 3], np.int8), [1, 2, 999], [1, 2, 3, 999]),
+            ([1, 2, 3], big, [1, 2, 3, *big.tolist()]),
+        ],
+        check,
+    )
+    with pytest.raises(ValueError, match="text in one of the counts and numbers in"):
+        counts(["1", "2", "3"]) + counts([1, 2, 3])
+
+
+def test_scaled_counts_are_not_too_large_to_be_exact() -> None:
+    counts = fitted(TANClassifier(), nominal(60, 1, 2)).counts_
+    half = counts * 1e14
+    for make in (lambda: counts * 1e308, lambda: sum([half] * 3)):
+        with pytest.raises(ValueError, match="too large to count rows exactly"):
+            make()
+
+
 def test_counts_are_sent_as_bytes_and_summed() -> None:
     model = fitted(KDBClassifier(k=2), nominal(200, 4))
     parts = [model.count(nominal(60, seed, 4)) for seed in (1, 2, 3)]

@@ -174,21 +174,26 @@ class MergeableCounts:
     ) -> MergeableCounts:
         """Each table combined with the other's."""
         shared = [family for family in self.families if family in other.families]
-        return replace(
+        result = replace(
             self,
             by_class=combined(self.by_class, other.by_class),
             pairs=combined(self.pairs, other.pairs),
             families={f: combined(self.families[f], other.families[f]) for f in shared},
         )
+        result._check_size()
+        return result
 
     def times(self, factor: float) -> MergeableCounts:
         """All counts multiplied by a number."""
-        return replace(
-            self,
-            by_class=self.by_class * factor,
-            pairs=self.pairs * factor,
-            families={f: table * factor for f, table in self.families.items()},
-        )
+        with np.errstate(over="ignore"):
+            result = replace(
+                self,
+                by_class=self.by_class * factor,
+                pairs=self.pairs * factor,
+                families={f: table * factor for f, table in self.families.items()},
+            )
+        result._check_size()
+        return result
 
     def placed(
         self, maps: Sequence[NDArray[np.intp]], cards: Sequence[int]
@@ -262,16 +267,22 @@ class MergeableCounts:
         low, names = self.lowest()
         if low < 0.0:
             raise ValueError(f"the table of {names} has a negative count, {low:g}")
+        high = self._check_size()
         tables = [self.by_class, self.pairs, *self.families.values()]
-        high = max(float(table.max(initial=0.0)) for table in tables)
-        if not high <= _MAX_COUNT:
-            raise ValueError(f"a count of {high:g} is too large to count rows exactly")
         is_whole = all((table == np.rint(table)).all() for table in tables)
         rounding = 0.0 if is_whole else _MARGIN_ROUNDING * max(1.0, high)
         if self.class_index:
             self._check_pairs(rounding)
         for family in self.families:
             self._check_family(family, rounding)
+
+    def _check_size(self) -> float:
+        """The largest count; ValueError if it is too large."""
+        tables = [self.by_class, self.pairs, *self.families.values()]
+        high = max(float(table.max(initial=0.0)) for table in tables)
+        if not high <= _MAX_COUNT:
+            raise ValueError(f"a count of {high:g} is too large to count rows exactly")
+        return high
 
     def _check_pairs(self, rounding: float) -> None:
         """Compare the table of pairs with those of single features and the class."""

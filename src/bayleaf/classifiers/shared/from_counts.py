@@ -24,7 +24,7 @@ from bayleaf.data.tables.named_rows import names_as_in
 from bayleaf.data.text_forms import decide, evidence_of, read_texts
 from bayleaf.data.unknown_cells import UnknownCells
 from bayleaf.io.native.count_store import CountFile
-from bayleaf.io.native.tables import TableReading
+from bayleaf.io.native.tables import TableReading, labels_of_type, wider_label_type
 from bayleaf.streams.batch_sources import ArrowSource
 from bayleaf.streams.spilling import TableRoles, checked_weights
 from bayleaf.wording import quoted
@@ -215,10 +215,9 @@ def _counted(
     codes = encoded.codes.with_column(classes, variable.n_states, weights)
     domain = Domain((*encoder.domain.variables, variable))
     counts = MergeableCounts.of(RowCounts(codes), domain.names, families)
-    labels = np.array(variable.states)
-    if reading.label_type == "O":
-        labels = np.empty(variable.n_states, dtype=object)
-        labels[:] = variable.states
+    assert reading.label_type is not None
+    kind = wider_label_type(reading.label_type, variable.states)
+    labels = labels_of_type(kind, variable.states)
     found = TableReading.of(encoder, domain, labels)
     return CountFile(found, counts), unknown
 

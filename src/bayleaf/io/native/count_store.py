@@ -24,10 +24,11 @@ from bayleaf.io.native.documents import (
     read_document,
     write_document,
 )
-from bayleaf.io.native.tables import TableReading
+from bayleaf.io.native.tables import TableReading, wider_label_type
 from bayleaf.wording import brief, counted, quoted
 
 FORMAT = "bayleaf-counts"
+_LABEL_KINDS = {str: "text", bool: "truth values"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -247,9 +248,11 @@ class CountFile:
 
     def _over(self, domain: Domain, maps: list[NDArray[np.intp]]) -> CountFile:
         """The same counts over other states."""
-        return CountFile(
-            replace(self.reading, domain=domain), self.tables.placed(maps, domain.cards)
-        )
+        labels = self.reading.label_type
+        if labels is not None and domain != self.reading.domain:
+            labels = wider_label_type(labels, domain[-1].states)
+        reading = replace(self.reading, domain=domain, label_type=labels)
+        return CountFile(reading, self.tables.placed(maps, domain.cards))
 
     def __repr__(self) -> str:
         return brief(
@@ -278,6 +281,18 @@ def _over_the_same_states(
         raise ValueError(
             "the counts are of tables with other columns, such as "
             f"{quoted(differing)}; count the same columns in the same order"
+        )
+    kinds = [
+        {
+            _LABEL_KINDS.get(type(label), "numbers")
+            for label in counts.reading.domain[-1].states
+        }
+        for counts in (one, other)
+    ]
+    if kinds[0] and kinds[1] and not kinds[0] & kinds[1]:
+        raise ValueError(
+            f"the classes are {min(kinds[0])} in one of the counts and {min(kinds[1])} "
+            "in the other; count both tables with labels of one type"
         )
     missing = [counts.reading.rules.missing for counts in (one, other)]
     if missing[0] != missing[1]:

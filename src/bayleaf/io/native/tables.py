@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Self
@@ -139,3 +140,12 @@ def labels_of_type(kind: str, states: tuple[Any, ...]) -> NDArray[Any]:
     if is_number and int(width) >= labels.dtype.itemsize // 4:
         labels = labels.astype(f"<U{int(width)}")
     return labels
+
+
+def wider_label_type(kind: str, states: tuple[Any, ...]) -> str:
+    """The type of labels to which others came: as it was if it holds them all."""
+    for wider in (kind, "<i8"):
+        with contextlib.suppress(ModelFileError, OverflowError):
+            if labels_of_type(wider, states).tolist() == list(states):
+                return wider
+    return "O"
