@@ -157,6 +157,20 @@ def test_a_link_that_leads_nowhere_is_refused(tmp_path: Path) -> None:
     os.symlink(tmp_path / "gone", folder / "part2")
     with pytest.raises(FileNotFoundError, match="part2: its link leads to no file or"):
         files_of(folder)
+    os.symlink(tmp_path / "gone", folder / "g.csv")
+    with pytest.raises(
+        FileNotFoundError, match=r"g\.csv: its link leads to no file or"
+    ):
+        files_of(f"{folder}/*.csv")
+
+
+def test_a_pattern_leaves_out_no_folder_of_files(tmp_path: Path) -> None:
+    folder = touched(tmp_path / "in", "f.csv", "inner/g.csv")
+    assert len(files_of(f"{folder}/*")) == 1
+    os.symlink(tmp_path / "in" / "inner", tmp_path / "in" / "part2")
+    with pytest.raises(IsADirectoryError, match="part2: it is a folder"):
+        files_of(f"{folder}/*")
+    assert len(files_of(f"{folder}/**/*.csv")) == 2
 
 
 def test_lists_of_files_are_checked(

@@ -256,7 +256,10 @@ def test_a_full_disk_is_said_and_leaves_no_half_file(
 
 
 def test_a_replaced_file_is_predicted_again(
-    table: pa.Table, model: TANClassifier, tmp_path: Path
+    table: pa.Table,
+    model: TANClassifier,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     source, out = in_files(table, tmp_path / "in"), tmp_path / "out"
     predict_to_folder(model, source, out)
@@ -277,6 +280,15 @@ def test_a_replaced_file_is_predicted_again(
     os.utime(source / "0.parquet", ns=(state.st_atime_ns, state.st_mtime_ns))
     assert predict_to_folder(model, source, out).n_files == 0
     check(pa_parquet.read_table(out / "0.parquet"), model, swapped)
+    # One cell amid a long file may be all that differs.
+    content = (source / "0.parquet").read_bytes()
+    monkeypatch.setattr("bayleaf.streams.batch_sources._END_BYTES", 4)
+    where = content.index(b"PAR1") + 4
+    changed = bytes([*content[:where], content[where] ^ 1, *content[where + 1 :]])
+    (source / "0.parquet").write_bytes(changed)
+    os.utime(source / "0.parquet", ns=(state.st_atime_ns, state.st_mtime_ns))
+    with pytest.raises((OSError, ValueError), match=r"0\.parquet"):
+        predict_to_folder(model, source, out)
 
 
 def test_predictions_of_deleted_files_are_removed(
@@ -308,11 +320,15 @@ def test_predictions_are_not_written_into_the_table(
     table: pa.Table, model: TANClassifier, tmp_path: Path
 ) -> None:
     source = in_files(table, tmp_path / "in")
+    (tmp_path / "disk2" / "inner").mkdir(parents=True)
+    pa_parquet.write_table(table, tmp_path / "disk2" / "inner" / "more.parquet")
+    os.symlink(tmp_path / "disk2", source / "part2")
 
     def refuse(case: tuple[Any, Path]) -> None:
         with pytest.raises(ValueError, match="would be read as files of the table"):
             predict_to_folder(model, *case)
         assert not (source / "out").exists()
+        assert not (tmp_path / "disk2" / "out").exists()
 
     check_each(
         [
@@ -321,6 +337,8 @@ def test_predictions_are_not_written_into_the_table(
             (f"{source}/**/*.parquet", source / "out"),
             (f"{tmp_path}/*/*.parquet", source / "out"),
             ([source / "0.parquet"], tmp_path),
+            (source, tmp_path / "disk2" / "out"),
+            (f"{source}/**/*.parquet", tmp_path / "disk2" / "out"),
         ],
         refuse,
     )

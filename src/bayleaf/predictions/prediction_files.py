@@ -121,7 +121,7 @@ def predict_files(
     work = Work(len(parts))
     for part in parts:
         work.step(f"predicting {part.path}")
-        target, identity = folder / part.name, file_identity(part.path)
+        target, identity = folder / part.name, file_identity(part.path, is_whole=True)
         # Its path may change, as where a disk is mounted elsewhere.
         if _identity_in(target)[1:] == identity[1:]:
             written.n_kept += 1
@@ -146,13 +146,20 @@ def _check_apart(
     target = folder.resolve()
     # Patterns such as in/*.csv do not reach the folders in their folder.
     reaches = "**" in pattern or os.path.dirname(pattern) != root
-    is_below = root is not None and target.is_relative_to(Path(root).resolve())
+    tops = [] if root is None else [Path(root), *_linked_folders(paths, Path(root))]
+    is_below = any(target.is_relative_to(top.resolve()) for top in tops)
     is_among = any(Path(path).resolve().is_relative_to(target) for path in paths)
     if is_among or (is_below and reaches):
         raise ValueError(
             f"predictions in {shown_name(str(folder))} would be read as files of the "
             "table; name a folder that is not in the table's and has none of its files"
         )
+
+
+def _linked_folders(paths: Sequence[str], root: Path) -> list[Path]:
+    """The links below a folder by which files are found."""
+    folders = {parent for path in paths for parent in Path(path).parents}
+    return [f for f in folders - {root} if f.is_relative_to(root) and f.is_symlink()]
 
 
 def _remove_outdated(folder: Path, parts: Sequence[Part], base: str | None) -> int:

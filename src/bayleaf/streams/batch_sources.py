@@ -26,7 +26,7 @@ from bayleaf.data.text_forms import TextDecision
 from bayleaf.streams.csv_files import UNREAD, CsvFiles, ReadTexts, inner_suffix
 from bayleaf.streams.parquet_files import ParquetFiles, after, in_a_sentence
 from bayleaf.streams.streamed import is_lazy_polars
-from bayleaf.wording import quoted
+from bayleaf.wording import quoted, shown_name
 
 # Rows of the batches that are worked on.
 BATCH_ROWS = 1 << 17
@@ -215,7 +215,7 @@ def files_of(table: Any) -> list[str]:
                 _is_internal(f) for f in Path(name).parts[:-1] if f not in spelled
             )
         ]
-        files = _once_each(p for p in matches if os.path.isfile(p))
+        files = _once_each(p for p in matches if _is_file(p, "**" in path))
         problem = "no file has such a name"
     elif os.path.isdir(path):
         files = _once_each(_files_below(path))
@@ -226,6 +226,19 @@ def files_of(table: Any) -> list[str]:
         raise FileNotFoundError(f"cannot read {path}: {problem}")
     # As texts, paths would be sorted by the system's separator.
     return sorted(files, key=lambda file: Path(file).parts)
+
+
+def _is_file(match: str, is_recursive: bool) -> bool:
+    """Whether a match of a pattern is a file, or else may be left out."""
+    _check_link(match)
+    is_folder = os.path.isdir(match)
+    is_meant = os.path.islink(match) or file_kind(match) != "other"
+    if is_folder and is_meant and not is_recursive:
+        raise IsADirectoryError(
+            f"cannot read {match}: it is a folder, of which a pattern reads no files; "
+            "add its files to the pattern, as in */*.csv, or name the folder alone"
+        )
+    return not is_folder and os.path.isfile(match)
 
 
 def root_of(table: Any) -> str | None:
@@ -281,13 +294,18 @@ def _tables_in(folder: str, names: Iterable[str]) -> Iterator[str]:
         path = os.path.join(folder, name)
         if name.startswith((".", "_")):
             continue
-        if not os.path.exists(path):
-            raise FileNotFoundError(
-                f"cannot read {path}: its link leads to no file or folder; correct or "
-                "remove it"
-            )
+        _check_link(path)
         if file_kind(name) in ("parquet", "csv"):
             yield path
+
+
+def _check_link(path: str) -> None:
+    """Raise for a link that leads nowhere, which would be left out."""
+    if not os.path.exists(path):
+        raise FileNotFoundError(
+            f"cannot read {path}: its link leads to no file or folder; correct or "
+            "remove it"
+        )
 
 
 def _refuse_folder(error: OSError) -> None:
@@ -318,7 +336,8 @@ def _listed(table: Sequence[Any]) -> list[str]:
                 "folder alone, or list its files"
             )
         if not os.path.exists(path):
-            raise FileNotFoundError(f"cannot read {path}: there is no such file")
+            named = shown_name(path) or "''"
+            raise FileNotFoundError(f"cannot read {named}: there is no such file")
         if (real := os.path.realpath(path)) in files:
             other = files[real]
             also = "twice" if path == other else f"twice, also as {other}"
@@ -373,24 +392,28 @@ def _files(
     )
 
 
-def file_identity(path: str) -> list[Any]:
+def file_identity(path: str, *, is_whole: bool = False) -> list[Any]:
     """A file's name, size, time of change and a checksum of its first and last bytes.
 
-    A file that replaces another may be as old or as long as that one.
+    A file that replaces another may be as old or as long as that one; where also its
+    ends may be the same, `is_whole` asks for the checksum of all bytes.
     """
-    ends = hashlib.sha256()
+    digest = hashlib.sha256()
     try:
         state = os.stat(path)
         # What is read from a pipe is gone.
         if stat.S_ISREG(state.st_mode):
             with open(path, "rb") as file:
-                ends.update(file.read(_END_BYTES))
-                file.seek(max(0, state.st_size - _END_BYTES))
-                ends.update(file.read(_END_BYTES))
+                if is_whole:
+                    digest = hashlib.file_digest(file, "sha256")
+                else:
+                    digest.update(file.read(_END_BYTES))
+                    file.seek(max(0, state.st_size - _END_BYTES))
+                    digest.update(file.read(_END_BYTES))
     except OSError as error:
         raise type(error)(f"cannot read {path}: {error.strerror}") from error
     times = state.st_size, state.st_mtime_ns
-    return [os.path.abspath(path), *times, ends.hexdigest()[:16]]
+    return [os.path.abspath(path), *times, digest.hexdigest()[:16]]
 
 
 def _dataset(dataset: Any, identity: list[Any] | None = None) -> ArrowSource:
