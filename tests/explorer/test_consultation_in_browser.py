@@ -371,6 +371,26 @@ def test_a_pasted_case_is_read_by_the_plan(open_page: Any) -> None:
     assert "1,23.5 is no value of price" in paste(page, "price;sold\n1,23.5;true")[0]
 
 
+def test_a_pasted_case_matches_names_exactly_before_loosely(open_page: Any) -> None:
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 60)
+    names = {"Sugar": ["x", "y"], "sugar": ["x", "y"], "grade": ["A", "B", "a b"]}
+    X = pa.table({name: rng.choice(own, 60) for name, own in names.items()})
+    page = open_page(explorer_html(bayleaf.NaiveBayesClassifier().fit(X, y)))
+    page.locator("#case summary").click()
+    order = [sorted(own) for own in names.values()]
+    for text, states in {
+        "Sugar,sugar,grade\nx,y,A": ["x", "y", "A"],
+        "SUGAR,sugar,Grade\nx,Y,A_B": [None, "y", "a b"],
+        "x,y,A-": ["x", "y", None],
+    }.items():
+        message, codes, _ = paste(page, text)
+        pairs = zip(codes[:3], order, strict=True)
+        found = [None if code is None else own[code] for code, own in pairs]
+        assert found == states
+        assert (message == "The case was set.") == (None not in states)
+
+
 def paste(page: Any, text: str) -> tuple[str, list[int | None], np.ndarray]:
     """The page's message, the states it then knows, and its class probabilities."""
     page.fill("#case-text", text)

@@ -26,21 +26,32 @@ function readCells(text) {
 
 /** Names as they are compared: no matter the case, and what stands between words. */
 function plainName(name) {
-  return name.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase().replace(/[\s_.-]+/g, " ").trim();
+  const letters = name.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase().trim();
+  // Signs at the ends, such as that of the grade A-, are part of a name.
+  return letters.replace(/(?<=[^\s_.-])[\s_.-]+(?=[^\s_.-])/g, " ");
+}
+
+/** The position of a name: the very same, else the only one that compares equal; or -1. */
+function namedPosition(names, name) {
+  const exact = names.indexOf(name);
+  if (exact >= 0) return exact;
+  const plain = plainName(name);
+  const alike = [...names.keys()].filter((i) => names[i] !== null && plainName(names[i]) === plain);
+  return alike.length === 1 ? alike[0] : -1;
 }
 
 /** The state that a text means; -1 for none, null for a missing value. */
-function stateOf(variable, text, numbers) {
+function stateOf(variable, text, patterns) {
   const exact = variable.states.indexOf(text);
   if (exact >= 0) return exact;
   const form = variable.text ?? {};
   if (MISSING.has(text.toLowerCase()) || form.missing?.includes(text)) return null;
-  const number = variable.cuts || variable.numbers ? numbers.value(text, { text: form }) : null;
+  const number = variable.cuts || variable.numbers ? new Numbers(patterns).value(text, { text: form }) : null;
   if (Number.isFinite(number)) {
     const [state] = statesWithin(variable, { low: number, high: number, open: false });
     return state ?? -1;
   }
-  return variable.states.findIndex((label) => plainName(label) === plainName(text));
+  return namedPosition(variable.states, text);
 }
 
 /** The variables whose values a line without names may hold, in their order. */
@@ -57,10 +68,11 @@ function readCase(session, text) {
   const { variables, class: label } = session.model;
   const lines = readCells(text.trim());
   if (!lines.length) return { problems: ["Paste a line of values, with or without names above it."] };
-  const named = new Map(variables.map(({ name, role }, v) => [role === "cells" ? "" : plainName(name), v]));
-  const hasNames = lines.length > 1 && lines[0].some((cell) => named.has(plainName(cell)));
+  const names = variables.map(({ name, role }) => (role === "cells" ? null : name));
+  const named = (cell) => namedPosition(names, cell);
+  const hasNames = lines.length > 1 && lines[0].some((cell) => named(cell) >= 0);
   const cells = lines[hasNames ? 1 : 0];
-  const order = hasNames ? lines[0].map((cell) => named.get(plainName(cell)) ?? -1)
+  const order = hasNames ? lines[0].map(named)
     : tableVariables(session);
   const nExpected = order.length;
   const mayHoldClass = !hasNames && label !== null && cells.length === nExpected + 1;
@@ -69,11 +81,10 @@ function readCase(session, text) {
   }
   const evidence = session.evidence.map(() => null);
   const problems = [];
-  const numbers = new Numbers(session.model.patterns);
   order.forEach((variable, place) => {
     if (variable < 0) problems.push(`No variable is called ${lines[0][place]}.`);
     if (variable < 0 || variable === label) return;
-    const state = stateOf(variables[variable], cells[place], numbers);
+    const state = stateOf(variables[variable], cells[place], session.model.patterns);
     if (state === -1) {
       const about = variables[variable];
       problems.push(`${cells[place]} is no value of ${about.name}.${unnamedText(about)}`);
