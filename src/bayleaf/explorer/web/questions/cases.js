@@ -54,6 +54,12 @@ function stateOf(variable, text, patterns) {
   return namedPosition(variable.states, text);
 }
 
+/** A sentence on the values that a page of rounded counts does not name; "" without any. */
+function unnamedText({ name, unnamed, cuts }) {
+  return unnamed?.length && !cuts
+    ? ` Values of ${name} that few training rows have are numbered on this page, not named.` : "";
+}
+
 /** The variables whose values a line without names may hold, in their order. */
 function tableVariables(session) {
   const { variables } = session.model;

@@ -48,9 +48,3 @@ function statesWithin({ cuts, numbers, spans }, { low, high, open }) {
     return value !== null && (openLow ? value > low : value >= low) && (openHigh ? value < high : value <= high);
   });
 }
-
-/** A sentence on the values that a page of rounded counts does not name; "" without any. */
-function unnamedText({ name, unnamed, cuts }) {
-  return unnamed?.length && !cuts
-    ? ` Values of ${name} that few training rows have are numbered on this page, not named.` : "";
-}
