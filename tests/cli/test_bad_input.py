@@ -64,8 +64,8 @@ def test_header_without_rows(fit: Callable[..., object]) -> None:
 
 
 def test_column_without_any_value(fit: Callable[..., object]) -> None:
-    done = fit("a,b,y\n1,,p\n2,,q\n", "--model", "nb")
-    check_refused(done, "'b'", "no value")
+    done = fit("b,y\n,p\n,q\n", "--model", "nb")
+    check_refused(done, "no column is left to learn from", "b")
 
 
 def test_duplicate_column_names(fit: Callable[..., object]) -> None:

@@ -92,8 +92,8 @@ def texts_of(table: pa.Table) -> list[list[str]]:
 
 def both_ways(source: Path, form: FileFormat | None = None) -> tuple[pa.Table, str]:
     """A table of text as it is read whole and in batches, and its format."""
-    whole = read_table(str(source), form, [*NAMES, "x0", "x1", "x2", "x3"])
     batches = pa.Table.from_batches(read_batches(str(source), form))
+    whole = read_table(str(source), form, batches.column_names)
     metadata = whole.schema.metadata or {}
     assert whole.replace_schema_metadata(None) == batches
     return batches, metadata.get(b"format", b"").decode()
@@ -140,9 +140,16 @@ def test_a_file_without_a_header_keeps_its_first_row(tmp_path: Path) -> None:
 
 
 NOT_SKIPPED = {
-    # Names of rows have no name in the header, as R writes them.
-    "names of rows": ("a,b,y\n1,2,3,p\n2,2,4,q\n5,2,3,p\n", "line 2 of"),
-    "ragged header": ("a,y\n1,2,p\n2,3,q\n4,2,p\n", "line 2 of"),
+    "two names too few": ("a,y\n1,2,3,p\n2,2,4,q\n5,2,3,p\n", "line 2 of"),
+    "one name too few": ("a,y\n1,2,p\n2,3,q\n4,2\n5,2,p\n", "line 2 of"),
+    "below units": ("a,b,y\n,kg,cm\nr,5,6\ng,7,8\nb,8\nr,9,9\n", "line 5 of"),
+    "rows of one name": ("a,y\n1,2,p\n1,3,q\n", "line 2 of"),
+    "cut off": ("a,b,y\n1,2,p\n2,3,q\n4", "line 4 of"),
+    "cut off in a text": ("a,b,y\nr,2,p\ng,3,q\nre", "line 4 of"),
+    "cut off in a number": ("a,b,y\nr,2,p\ng,3,q\nr,5\n", "line 4 of"),
+    "too long": ("a,b,y\nr,2,p\ng,3,q\n\nr,5,p,8\n", "line 5 of"),
+    "too long at once": ("a,b,y\nr,2,p\ng,3,q\ndark red,5,p,8\n", "line 4 of"),
+    "footer between": ("a,b,y\nr,2,p\nSource: x\ng,3,q\n", "line 3 of"),
     "below a title": ("Report\n\na,b,y\n1,2,p\n2,3\n3,4,q\n5,6,p\n", "line 5 of"),
     "blanks": ("a b y\n" + "1  2 p\n" * 30 + "1 2\n", "line 32 of"),
     "quote": ('Report\n\na,b,y\n1,2,p\n3,4,q\n5,6,"q\n', "line 6 of"),
@@ -262,3 +269,65 @@ def test_standard_input_is_laid_out_alike(
     assert run("check", "-", "--target", "y").out.startswith(
         "40 rows, read with blanks"
     )
+
+
+ABOVE_AND_BELOW = {
+    # As R writes the names of rows.
+    "names of rows": "a,b,y\n1,2,3,p\n2,4,5,q\n3,6,7,p\n",
+    "a name of a row": "b,y\nAnn,5,p\nBob,6,q\nCid,7,p\n",
+    "blanks": '"a" "y"\n"1" 5 "p"\n"2" 6 "q"\n"3" 7 "p"\n',
+    "empty columns": "a,,b,,\n1,,p,,\n2,,q,,\n3,,p,,\n",
+    "empty columns below a title": "Report\n\na,,b,,,\n1,,p,,,\n2,,q,,,\n",
+    "units": "a,b,c\n,kg,cm\nr,5,6\ng,7,8\nb,8,9\n",
+    "footer": "a,b,c\nr,5,6\ng,7,8\nb,8,9\nSource: own\n",
+    "footer without an end": "a,b,c\nr,5,6\ng,7,8\nb,8,9\nSource: own",
+    "footers": "a,b,c\nr,5,6\ng,7,8\nb,8,9\n\n\nNote, with comma\n\n* other\n\n",
+    "long footer": "a,b,c\nr,5,6\ng,7,8\nb,8,9\n\nSource: own, theirs, all, 5\n",
+    "units in brackets": "a,b,c\n(word),(kg),[cm]\nr,5,6\ng,7,8\nb,8,9\n",
+    "large": "a,b,c\n" + "red,5,6\n" * 30_000 + "\nSource: own\n",
+    "end of a cell": 'a,b,c\nr,5,6\ng,7,8\nb,8,"of\n\ntwo lines"\n',
+    "carriage returns": "a,b,c\rr,5,6\rg,7,8\rb,8,9\r\rSource: own\r",
+}
+
+
+def test_what_is_above_and_below_rows_is_left_out(run: Run, tmp_path: Path) -> None:
+    def check(name: str) -> None:
+        source = tmp_path / f"{name}.csv"
+        source.write_text(ABOVE_AND_BELOW[name], newline="")
+        table, described = both_ways(source, FileFormat())
+        names = {"names of rows": ["", "a", "b", "y"], "blanks": ["", "a", "y"]}
+        names |= {"a name of a row": ["", "b", "y"]}
+        is_empty = name.startswith("empty")
+        usual = ["a", "b"] if is_empty else ["a", "b", "c"]
+        assert table.column_names == names.get(name, usual)
+        n_rows = {"empty columns below a title": 2, "large": 30_000}
+        assert table.num_rows == n_rows.get(name, 3)
+        words = {
+            "units": "units",
+            "units in brackets": "units",
+            "blanks": "no name",
+            "empty columns": "2 empty",
+        }
+        assert words.get(name, "") in described
+
+    check_each(ABOVE_AND_BELOW, check)
+
+
+def test_lines_below_the_rows_are_reported(run: Run, tmp_path: Path) -> None:
+    source = tmp_path / "t.csv"
+    source.write_text(text() + "\nSource: own survey\n")
+    done = run("check", source)
+    assert done.out.startswith("40 rows\n")
+    assert (
+        done.err == f"bayleaf: below the rows of {source}, 'Source: own survey' is "
+        "skipped\n"
+    )
+
+
+def test_a_cell_below_no_name_is_refused(run: Run, tmp_path: Path) -> None:
+    source = tmp_path / "t.csv"
+    source.write_text("a,,,b\n" + "1,,,p\n2,,,q\n" * 90 + "3,odd,,p\n")
+    done = run("check", source)
+    assert (done.code, "a cell without a name above, 'odd'" in done.err) == (2, True)
+    source.write_text("a,,,b\n" + "1,odd,,p\n2,,,q\n" * 90)
+    assert read_table(str(source)).column_names == ["a", "", "b"]

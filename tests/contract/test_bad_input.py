@@ -16,10 +16,14 @@ from contract.tables import nominal_frame
 
 
 @each_kind(is_joint, nothing=[None, float("nan")])
-def test_a_column_without_values_is_refused(kind: Any, nothing: Any) -> None:
+def test_a_column_without_values_is_left_out(kind: Any, nothing: Any) -> None:
     frame, y = nominal_frame(n_rows=30)
-    with pytest.raises(ValueError, match=r"column 'e' has no value in any .*; drop it"):
-        kind(random_state=0).fit(frame.assign(e=nothing), y)
+    empty = frame.assign(e=nothing)
+    model = kind(random_state=0).fit(empty, y)
+    assert "it has no value in any training row" in str(model.columns_)
+    plain = kind(random_state=0).fit(frame, y).predict_proba(frame)
+    for later in (empty, frame.assign(e="new")):
+        np.testing.assert_array_equal(model.predict_proba(later), plain)
 
 
 @each_kind()

@@ -207,7 +207,7 @@ def test_too_many_cut_points_are_refused() -> None:
 @pytest.mark.parametrize("empty", [[None, None], [np.nan, np.nan]])
 def test_a_wholly_missing_column_is_left_out(empty: list[Any]) -> None:
     frame = pd.DataFrame({"a": [1, 2], "gone": empty})
-    encoder, _codes = learn(frame)
+    encoder, _ = learn(frame)
     assert encoder.notes["gone"] == "left out: it has no value in any training row"
     assert len(encoder.domain) == 1
     with pytest.raises(ValueError, match="no column is left to learn from"):

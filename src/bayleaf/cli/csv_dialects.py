@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import takewhile
 
 from bayleaf.cli.options import BLANK, SEPARATORS, FileFormat
+from bayleaf.data.text_forms import MISSING_MARKERS
 from bayleaf.wording import counted
 
 # Rows by which a layout is chosen.
@@ -20,6 +21,9 @@ _MAX_ROWS = 100
 _DECLARED = re.compile(r'"?sep=(.)"?[ \r\n]*', re.IGNORECASE)
 _NUMBER = re.compile(r"\s*[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?\s*")
 _YEAR = re.compile(r"[12]\d{3}")
+# What may be a number of any country, with a sign of currency or percent.
+_LIKE_NUMBER = re.compile(r"\s*[^\w\s]{0,2}\s?\d[\d.,'’\s]*\S?\s*")
+_BRACKETED = re.compile(r"\(\D*\)|\[\D*\]")
 _BLANKS = re.compile(rb'("(?:[^"]|"")*")|[ \t]+')
 
 Row = list[str]
@@ -33,7 +37,10 @@ class Dialect:
     n_above: int = 0  # lines above the header, blank ones among them
     skips: bool = False  # whether any of them has text
     is_trailing: bool = False  # whether a separator ends each line
-    n_cells: int = 1  # of the header, without the empty one after the last separator
+    n_cells: int = 1  # of a row, without the empty one after the last separator
+    is_short: bool = False  # whether the header has no name above the names of rows
+    has_units: bool = False  # whether units are in the line below the header
+    empty: tuple[int, ...] = ()  # columns without a name and text, if several lack one
     is_like_data: bool = False  # whether the header may be a row of values
 
     def described(self, form: FileFormat) -> str:
@@ -46,6 +53,9 @@ class Dialect:
             else "",
             "a separator at the end of each line" if self.is_trailing else "",
             "no header" if form.no_header else "",
+            "no name above the first column" if self.is_short else "",
+            "a line of units below the header skipped" if self.has_units else "",
+            f"{counted(len(self.empty), 'empty column')} skipped" if self.empty else "",
         ]
         return ", ".join(part for part in parts if part)
 
@@ -97,7 +107,8 @@ class _Layout:
         """The best separator cuts rows into several cells, as many in every row."""
         several = self.n_cut > 1
         regular = several and self.share > 0.5
-        return regular, several, not self.has_title, self.share, self.n_cut
+        is_plain = not self.has_title and not self.dialect.is_short
+        return regular, several, is_plain, self.share, self.n_cut
 
     @property
     def is_regular(self) -> bool:
@@ -125,15 +136,22 @@ class _Layout:
             trailing, n_cells, ends = False, n_cut, rows
             first, has_title = _first_row(ends, n_cells, form.no_header)
         header, below = ends[first], ends[first + 1 :]
+        is_short = not form.no_header and not trailing and _is_short(header, below)
+        if is_short:
+            header = ["", *header]
         dialect = Dialect(
             separator,
             n_declared + numbered[first][0],
             first + n_declared > 0,
             trailing,
             len(header),
+            is_short,
+            not form.no_header and _are_units(below, len(header)),
+            () if form.no_header else _empty_columns(header, below),
             not form.no_header and _is_like_data(header, below),
         )
-        share = sum(len(row) == len(header) for row in ends[first:]) / len(ends[first:])
+        rows = [header, *below]
+        share = sum(len(row) == len(header) for row in rows) / len(rows)
         return cls(dialect, len(header) + trailing, share, has_title)
 
 
@@ -188,10 +206,15 @@ def _first_row(rows: Sequence[Row], width: int, no_header: bool) -> tuple[int, b
 
 
 def _is_header(row: Row, below: Sequence[Row]) -> bool:
-    """Whether all cells of a row can be names, or years, and none is a value below."""
-    return len({*row}) == len(row) and all(
-        cell.strip()
-        and (_YEAR.fullmatch(cell) or not _NUMBER.fullmatch(cell))
+    """Whether all cells of a row can be names, or years, and none is a value below.
+
+    The first column, and those without text, may lack a name.
+    """
+    names = [cell for cell in row if cell.strip()]
+    return 0 < len(names) == len({*names}) and all(
+        not any("".join(r[place : place + 1]).strip() for r in below if place)
+        if not cell.strip()
+        else (_YEAR.fullmatch(cell) or not _NUMBER.fullmatch(cell))
         and not _occurs(cell, place, below)
         for place, cell in enumerate(row)
     )
@@ -203,6 +226,76 @@ def _is_like_data(row: Row, below: Sequence[Row]) -> bool:
         not cell.strip() or _NUMBER.fullmatch(cell) or _occurs(cell, place, below)
         for place, cell in enumerate(row)
     )
+
+
+def _is_short(header: Row, rows: Sequence[Row]) -> bool:
+    """Whether rows begin with a name each, as R writes them, and the header does not.
+
+    A header of one cell may be above numbers with decimal commas.
+    """
+    names = [row[0] for row in rows if len(row) == len(header) + 1]
+    are_most = len(names) > 0.9 * len(rows)
+    return len(header) > 1 and are_most and len({*names}) == len(names)
+
+
+def _are_units(rows: Sequence[Row], width: int) -> bool:
+    """Whether the first row has units: words above numbers alone, or in brackets."""
+    if len(rows) < 2 or len(rows[0]) != width:
+        return False
+    words = [(j, cell.strip()) for j, cell in enumerate(rows[0]) if cell.strip()]
+    if len(words) < 2:
+        return False
+    below = {cell.strip() for row in rows[1:] for cell in row}
+    if all(_BRACKETED.fullmatch(word) for _, word in words):
+        return not any(map(_BRACKETED.fullmatch, below))
+    for place, word in words:
+        cells = [c for row in rows[1:] for c in row[place : place + 1] if c.strip()]
+        if _LIKE_NUMBER.fullmatch(word) or word in MISSING_MARKERS:
+            return False
+        if not cells or not all(map(_LIKE_NUMBER.fullmatch, cells)):
+            return False
+    return True
+
+
+def _empty_columns(header: Row, rows: Sequence[Row]) -> tuple[int, ...]:
+    """The columns without a name and text, where several columns have no name."""
+    unnamed = [place for place, name in enumerate(header) if not name.strip()]
+    if len(unnamed) < 2:
+        return ()
+    return tuple(p for p in unnamed if not any("".join(r[p : p + 1]) for r in rows))
+
+
+def footer_start(lines: Sequence[bytes], separator: str, width: int) -> int:
+    """The first of the last lines of a file that are below its rows.
+
+    These have not as many cells as rows, and are below a blank line, or text in one
+    cell; what may be a row that was cut off, or the end of a cell in quotes, is not.
+    """
+    first = len(lines)
+    for line in reversed(lines):
+        n_cells = _n_cells(line, separator)
+        # More cells than rows have only sentences with commas.
+        is_row = n_cells == width or (n_cells > width and b" " not in line[:40])
+        if line.strip() and (is_row or line.count(b'"') % 2):
+            break
+        first -= 1
+    footer = [line for line in lines[first:] if line.strip()]
+    if not footer or first == 0:
+        return len(lines)
+    texts = [line.decode("utf-8", "replace") for line in footer]
+    are_texts = all(
+        _n_cells(line, separator) == 1 and re.search(r"[^\W\d_]", text)
+        for line, text in zip(footer, texts, strict=True)
+    )
+    is_whole = footer[-1].endswith((b"\n", b"\r")) or re.search(r"[ :*]", texts[-1])
+    is_apart = not lines[first].strip()
+    return first if is_apart or (are_texts and is_whole) else len(lines)
+
+
+def _n_cells(line: bytes, separator: str) -> int:
+    """Cells of a line."""
+    text = line.decode("utf-8", "replace").strip("\r\n")
+    return len(next(csv.reader([text], delimiter=separator), []))
 
 
 def _occurs(cell: str, place: int, below: Sequence[Row]) -> bool:

@@ -15,6 +15,7 @@ import stat
 import sys
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import cache
 from itertools import chain, islice
 from pathlib import Path
 from typing import IO, Any, NamedTuple, cast
@@ -24,7 +25,7 @@ import pyarrow as pa
 import pyarrow.csv as pa_csv
 
 from bayleaf.cli.arff_files import ArffFile
-from bayleaf.cli.csv_dialects import Dialect, collapse_blanks, dialect_of
+from bayleaf.cli.csv_dialects import Dialect, collapse_blanks, dialect_of, footer_start
 from bayleaf.cli.csv_rows import CsvRows
 from bayleaf.cli.file_kinds import WORKBOOK, likely_encodings, other_kind
 from bayleaf.cli.options import BLANK, SEPARATORS, FileFormat
@@ -350,12 +351,45 @@ def _are_signs(quotes: Sequence[int], begins: Sequence[bool]) -> list[bool]:
     return results
 
 
+def _without_footer(
+    blocks: Iterator[bytes], dialect: Dialect, called: str
+) -> Iterator[bytes]:
+    """The rows of a file without lines below them, which are reported."""
+    last = b""
+    for block in blocks:
+        # The end is held back until it is known to be one.
+        if last and len(block) >= _SAMPLE_BYTES:
+            yield last
+            last = b""
+        last += block
+    if len(last) > _SAMPLE_BYTES:
+        yield last[:-_SAMPLE_BYTES]
+        last = last[-_SAMPLE_BYTES:]
+    lines = last.splitlines(keepends=True)
+    width = dialect.n_cells + dialect.is_trailing
+    first = footer_start(lines, dialect.separator, width) if width > 1 else len(lines)
+    footer = b"".join(lines[first:]).strip()
+    if footer:
+        _report_footer(called, footer.decode("utf-8", "replace"))
+    if first:
+        yield b"".join(lines[:first])
+
+
+@cache
+def _report_footer(called: str, text: str) -> None:
+    """Report lines below the rows once, though files may be read several times."""
+    print(
+        f"bayleaf: below the rows of {called}, {quoted(cut(text, 60))} is skipped",
+        file=sys.stderr,
+    )
+
+
 class _Start(NamedTuple):
     """The beginning of a CSV file."""
 
     dialect: Dialect
     columns: list[str]  # names in the stream's header
-    n_named: int  # of these columns, without that after the last separator
+    unnamed: frozenset[str]  # of these columns, which have neither a name nor text
     n_above: int  # lines of the file above the stream; -1 if its header is not in it
     header: bytes
     chunks: _Chunks  # the header, and the rows
@@ -385,36 +419,45 @@ class _Start(NamedTuple):
         above = b"".join(rest.readline() for _ in range(dialect.n_above))
         if dialect.separator == BLANK:
             rest = _Chunks(map(collapse_blanks, rest)).buffered()
-        first, n_above = b"", dialect.n_above
+        first, units, n_above = b"", b"", dialect.n_above
         if form.no_header:
             if not head.strip():
                 raise ValueError(f"{called(source)} is empty; rows were expected")
             names, n_above = form.names_of(dialect.n_cells, called(source)), n_above - 1
         else:
-            first = _header_lines(rest, source)
+            first = header = _header_lines(rest, source)
             names = _header_names(first, source, form, dialect.separator)
             if dialect.is_trailing:
                 names = names[: dialect.n_cells]
+            if dialect.is_short:
+                names = ["", *names]
+            if dialect.has_units:
+                # Blank lines keep the numbers of lines.
+                units = _header_lines(rest, source)
+                first += b"\n" * len(units.splitlines())
         if len({*names}) < len(names) and dialect.is_like_data:
             raise ValueError(
                 f"the first line of {called(source)} looks like values, not like "
                 "distinct names; give --no-header if the file has no header"
             )
-        check_names(names, source)
-        columns, header = names, first
-        if dialect.is_trailing:
+        check_names([n for j, n in enumerate(names) if j not in dialect.empty], source)
+        columns = [*names, *[""] * dialect.is_trailing]
+        empty = [*dialect.empty, *range(len(names), len(columns))]
+        for number, index in enumerate(empty, 1):
             # No other column has a name above the largest.
-            columns = [*names, f"{max(names)}_"]
+            columns[index] = max(names) + "_" * number
         if form.no_header:
             header = _header_of(names, dialect.separator)
-        if columns is not names or form.no_header:
-            first = _header_of(columns, dialect.separator)
-        blocks = _blocks(rest)
+        if columns != names or form.no_header or dialect.is_short:
+            n_lines = len(first.splitlines()) or 1
+            first = _header_of(columns, dialect.separator) + b"\n" * (n_lines - 1)
+        blocks = _without_footer(_blocks(rest), dialect, called(source))
         if rows is not None:
-            rows.set_layout(dialect, len(names), above, header, head)
+            rows.set_layout(dialect, len(names), above, header, head, units)
             blocks = rows.watched(blocks)
         chunks = _Chunks(chain([first], blocks))
-        return cls(dialect, columns, len(names), n_above, first, chunks, stream)
+        unnamed = frozenset(columns[index] for index in empty)
+        return cls(dialect, columns, unnamed, n_above, first, chunks, stream)
 
     @classmethod
     def of_arff(
@@ -442,13 +485,7 @@ class _Start(NamedTuple):
             blocks = rows.watched(blocks)
         chunks = _Chunks(chain([header], blocks))
         return cls(
-            dialect,
-            names,
-            len(names),
-            file.n_above,
-            header,
-            chunks,
-            stream,
+            *(dialect, names, frozenset(), file.n_above, header, chunks, stream),
             file.categories,
         )
 
@@ -457,10 +494,9 @@ class _Start(NamedTuple):
         self.file.close()
 
     def named_columns(self, part: Any, source: str) -> Any:
-        """Columns of a table or batch without that after the last separator.
+        """Columns of a table or batch without those that have neither name nor text.
 
-        Those of categories are of a type of their own. ValueError if a cell after the
-        last separator has text.
+        Those of categories are of a type of their own. ValueError if there is text.
         """
         import pyarrow.compute as pc
 
@@ -469,15 +505,19 @@ class _Start(NamedTuple):
             texts = part.column(index).cast(pa.string())
             known = pc.if_else(pc.equal(texts, ""), None, texts).dictionary_encode()
             part = part.set_column(index, name, known)
-        for extra in part.columns[self.n_named :]:
-            texts = extra.cast(pa.string()).drop_null()
+        if not self.unnamed:
+            return part
+        for name in self.unnamed:
+            texts = part.column(name).cast(pa.string()).drop_null()
             texts = texts.filter(pc.not_equal(texts, ""))
             if len(texts):
+                is_last = part.schema.names[-1] == name
+                where = "after its last column" if is_last else "without a name above"
                 raise ValueError(
-                    f"{called(source)} has a cell after its last column, "
+                    f"{called(source)} has a cell {where}, "
                     f"{quoted(texts[0].as_py())}; give the column a name"
                 )
-        return part.select(part.schema.names[: self.n_named])
+        return part.select([n for n in part.schema.names if n not in self.unnamed])
 
 
 def _header_lines(stream: IO[bytes], source: str) -> bytes:

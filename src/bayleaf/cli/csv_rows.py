@@ -42,9 +42,15 @@ class CsvRows:
         self._blocks: list[bytes] = []  # of UTF-8, read but not taken
         self._mark, self._encoding, self._only_returns = b"", "utf-8", False
         self._dialect, self._above, self._header = Dialect(), b"", b""
-        self.n_columns = 1  # of the file
+        self._units = b""  # the line below the header, if it has no row
+        self._places: list[int] = [0]  # of the file's columns that are read
         self._line_end = b"\n"
         self._all_quoted: bool | None = None  # whether numbers are, too
+
+    @property
+    def n_columns(self) -> int:
+        """Columns that are read."""
+        return len(self._places)
 
     def set_encoding(self, start: bytes, encoding: str, *, only_returns: bool) -> None:
         """Note how the file's bytes became lines of UTF-8."""
@@ -60,11 +66,13 @@ class CsvRows:
         above: bytes,
         header: bytes,
         start: bytes,
+        units: bytes = b"",
     ) -> None:
         """Note the layout, the lines above the rows, and the line ends in `start`."""
-        self._dialect, self._above, self.n_columns = dialect, above, n_columns
+        self._dialect, self._above = dialect, above
+        self._places = [j for j in range(n_columns) if j not in dialect.empty]
         self._line_end = b"\r\n" if start.split(b"\n")[0].endswith(b"\r") else b"\n"
-        self._header = header.rstrip(b"\r\n")
+        self._header, self._units = header.rstrip(b"\r\n"), units.rstrip(b"\r\n")
 
     def watched(self, blocks: Iterable[bytes]) -> Iterator[bytes]:
         """The same blocks of the file's rows, which can be taken here afterwards."""
@@ -105,9 +113,10 @@ class CsvRows:
             has_commas = any(form.decimal == "," for form in forms)
             self._decimal = "," if has_commas else self._usual
         added = [self._cell(name) for name in names]
-        return self._mark + self._encoded(
-            self._above + self._joined(self._header, added) + self._line_end
-        )
+        lines = self._above + self._joined(self._header, added) + self._line_end
+        if self._units:
+            lines += self._joined(self._units, [b""] * len(added)) + self._line_end
+        return self._mark + self._encoded(lines)
 
     def body(
         self,
@@ -169,7 +178,7 @@ class CsvRows:
         end = b""
         if self._dialect.is_trailing:
             own = self._cells(row)
-            if len(own) > self.n_columns:
+            if len(own) > self._dialect.n_cells:
                 end = self._sign + own[-1]
                 row = row.removesuffix(end)
         return self._sign.join([row, *cells]) + end
@@ -179,7 +188,7 @@ class CsvRows:
         if not any(text is not None for text in texts):
             return row
         cells = self._cells(row)
-        for place, text in enumerate(texts):
+        for place, text in zip(self._places, texts, strict=True):
             if text is not None:
                 was_quoted = cells[place].startswith(b'"')
                 is_text = _NUMBER.fullmatch(text) is None and text not in TRUTHS

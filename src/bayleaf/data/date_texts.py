@@ -69,6 +69,8 @@ _PATTERNS = {
     rf"{_OF}{_WORD},?[ -]?{_OF}{_SHORT_YEAR}",
     "month d y": rf"{_WEEKDAY}{_WORD} {_DAY}{_ORDINAL},? {_YEAR}",
     "month y": rf"{_WORD}[ -]{_YEAR}",
+    # Only where a plan requests it: without signs between they are numbers.
+    "ymd": r"(?P<y>(?:1[89]|20)\d\d)(?P<m>\d\d)(?P<d>\d\d)",
     "y-m": rf"{_YEAR}-{_MONTH}",
     "y/m": rf"{_YEAR}/{_MONTH}",
     "m/y": rf"{_MONTH}/{_YEAR}",

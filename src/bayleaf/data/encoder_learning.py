@@ -262,6 +262,11 @@ class ColumnLearner:
         if own is None:
             if not isinstance(plain, NumberColumn) or not plain.is_integer:
                 return ""
+            if _are_like_dates(plain):
+                return (
+                    "eight digits as in dates; a plan with the kind date and the order "
+                    "ymd reads them so"
+                )
             n_present = n_cells(plain, np.ones(plain.n_rows, bool)) - reading.n_missing
             all_differ = LEAST_ROWS <= n_present == reading.n_distinct
             remark = "no integer occurs twice, as in a key; leave it out if it is one"
@@ -485,6 +490,18 @@ def are_row_numbers(columns: Sequence[PlainColumn]) -> bool:
 def _is_unnamed(name: Name) -> bool:
     """Whether a column has no name in its file, or the one that pandas gives it."""
     return isinstance(name, str) and re.fullmatch(r"(Unnamed: \d+)?", name) is not None
+
+
+def _are_like_dates(column: NumberColumn) -> bool:
+    """Whether all integers are dates written as year, month and day, as 20201231."""
+    numbers = column.values
+    if column.missing is not None:
+        numbers = numbers[~column.missing]
+    years, months, days = numbers // 10_000, numbers // 100 % 100, numbers % 100
+    in_range = [(years, 1800, 2099), (months, 1, 12), (days, 1, 31)]
+    return len(numbers) > 0 and all(
+        part.min() >= low and part.max() <= high for part, low, high in in_range
+    )
 
 
 def _is_missing(column: PlainColumn) -> bool:

@@ -1,0 +1,868 @@
+"""Small tables as programs and people write them, and how a careful person reads each.
+
+Written before any of them was read; where `bayleaf check` differs, `OTHERWISE` of
+`test_public_like.py` has the column and why.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+N = 40
+YES = [i * 7 % 5 < 2 for i in range(N)]
+KINDS = ["red", "green", "blue"]
+
+
+MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun"]
+MONTHS += ["Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
+
+
+class Column(NamedTuple):
+    """How a column is read."""
+
+    kind: str
+    missing: int = 0
+    note: str = ""  # a part of what is noted
+
+
+class PublicFile(NamedTuple):
+    """A file and its columns; `says` is a part of the first lines, or of the error."""
+
+    content: bytes
+    columns: dict[str, Column]
+    options: tuple[str, ...] = ()
+    says: str = ""
+
+
+NUMBER, TEXT, DATE = Column("numeric"), Column("nominal"), Column("date")
+TIME, KEY, FLAG = Column("duration"), Column("identifier"), Column("nominal")
+FILES: dict[str, PublicFile] = {}
+
+
+def number(i: int) -> float:
+    """Amounts of cents to thousands, all different."""
+    return (i * 37 % 41) * 123.25 + 0.5 + i
+
+
+def grouped(value: float, thousands: str, decimal: str, digits: int = 2) -> str:
+    """A number with signs between thousands and before decimals."""
+    text = f"{value:,.{digits}f}"
+    return text.translate({ord(","): thousands, ord("."): decimal})
+
+
+def indian(value: float) -> str:
+    """A number with groups of lakhs."""
+    whole, cents = f"{value * 1000:.2f}".split(".")
+    head, tail = whole[:-3], whole[-3:]
+    pairs = [head[max(0, i - 2) : i] for i in range(len(head), 0, -2)][::-1]
+    return ",".join([*pairs, tail]) + "." + cents
+
+
+def day(i: int, pattern: str) -> str:
+    """A date of 2019 to 2021, in a pattern of parts."""
+    d, m, y = i * 5 % 28 + 1, i * 7 % 12 + 1, 2019 + i % 3
+    return pattern.format(d=d, m=m, y=y, mon=MONTHS[m - 1], H=i % 24, M=i * 11 % 60)
+
+
+def lines(
+    names: Sequence[Any] | None,
+    *columns: Sequence[Any],
+    sep: str = ",",
+    end: str = "\n",
+) -> str:
+    """A header and rows."""
+    rows = [*([names] if names else []), *zip(*columns, strict=True)]
+    return "".join(sep.join(map(str, row)) + end for row in rows)
+
+
+def each(pattern: Any) -> list[str]:
+    """A cell for each row."""
+    return [pattern(i) for i in range(N)]
+
+
+def add(
+    name: str,
+    text: str | bytes,
+    *options: str,
+    encoding: str = "utf-8",
+    says: str = "",
+    **columns: Column,
+) -> None:
+    """Add a file; names of columns with blanks are written with double underscores."""
+    content = text if isinstance(text, bytes) else text.encode(encoding)
+    known = {n.replace("__", " ").replace("_0", ""): c for n, c in columns.items()}
+    FILES[name] = PublicFile(content, known, options, says)
+
+
+WORDS = each(lambda i: KINDS[i * 2 % 3])
+PLAIN = each(number)
+ISO = each(lambda i: day(i, "{y}-{m:02}-{d:02}"))
+
+# Excel
+GERMAN = lines(
+    ["Größe", "Betrag", "Menge", "Datum", "Aktiv"],
+    WORDS,
+    each(lambda i: grouped(number(i), ".", ",")),
+    each(lambda i: grouped(number(i) * 9, ".", ",", 0)),
+    each(lambda i: day(i, "{d:02}.{m:02}.{y}")),
+    ["WAHR" if yes else "FALSCH" for yes in YES],
+    sep=";",
+    end="\r\n",
+)
+add(
+    "excel german",
+    GERMAN,
+    "--encoding",
+    "cp1252",
+    encoding="cp1252",
+    says="semicolons",
+    Größe=TEXT,
+    Betrag=Column("numeric", note="decimal commas"),
+    Menge=NUMBER,
+    Datum=DATE,
+    Aktiv=FLAG,
+)
+add(
+    "excel german units",
+    lines(
+        ["Preis", "Anteil", "Stand"],
+        each(lambda i: grouped(number(i), ".", ",") + " €"),
+        each(lambda i: f"{number(i) / 50:.1f}%".replace(".", ",")),
+        each(lambda i: day(i, "{d}.{m}.{y} {H:02}:{M:02}")),
+        sep=";",
+    ),
+    Preis=Column("numeric", note="in €"),
+    Anteil=Column("numeric", note="in %"),
+    Stand=DATE,
+)
+add(
+    "excel french",
+    lines(
+        ["Nom", "Montant", "Date", "Actif"],
+        WORDS,
+        each(lambda i: grouped(number(i), "\u202f", ",")),
+        each(lambda i: day(i, "{d:02}/{m:02}/{y}")),
+        ["VRAI" if yes else "FAUX" for yes in YES],
+        sep=";",
+    ),
+    Nom=TEXT,
+    Montant=Column("numeric", note="decimal commas"),
+    Date=Column("date", note="d/m/y"),
+    Actif=FLAG,
+)
+add(
+    "excel french euro",
+    lines(
+        ["Prix", "Écart"],
+        each(lambda i: grouped(number(i), "\xa0", ",") + " €"),
+        each(lambda i: grouped(number(i) - 2000, "\xa0", ",")),
+        sep=";",
+    ),
+    "--encoding",
+    "cp1252",
+    encoding="cp1252",
+    Prix=Column("numeric", note="in €"),
+    Écart=NUMBER,
+)
+add(
+    "excel us",
+    lines(
+        ["Item", "Price", "Change", "Date", "In stock"],
+        WORDS,
+        each(lambda i: f'"${number(i):,.2f}"'),
+        each(lambda i: f'"({number(i):,.2f})"' if i % 3 else f'"{number(i):,.2f}"'),
+        each(lambda i: day(i, "{m}/{d}/{y}")),
+        ["TRUE" if yes else "FALSE" for yes in YES],
+    ),
+    Item=TEXT,
+    Price=Column("numeric", note="in $"),
+    Change=NUMBER,
+    Date=Column("date", note="m/d/y"),
+    In__stock=FLAG,
+)
+add(
+    "excel us times",
+    lines(
+        ["When", "Hours", "Negative"],
+        each(lambda i: f"{day(i, '{m}/{d}/{y}')} {i % 12 + 1}:{i:02} {'AP'[i % 2]}M"),
+        each(lambda i: f"{i % 12 + 1}:{i:02} {'AP'[i % 2]}M"),
+        each(lambda i: f"-${number(i):.2f}" if i % 2 else f"${number(i):.2f}"),
+    ),
+    When=DATE,
+    Hours=TIME,
+    Negative=Column("numeric", note="in $"),
+)
+add(
+    "excel indian",
+    lines(
+        ["State", "Income", "Rupees", "Joined"],
+        WORDS,
+        each(lambda i: f'"{indian(number(i))}"'),
+        each(lambda i: f'"₹ {indian(number(i))}"'),
+        each(lambda i: day(i, "{d:02}-{m:02}-{y}")),
+    ),
+    State=TEXT,
+    Income=Column("numeric", note="commas between thousands"),
+    Rupees=Column("numeric", note="in ₹"),
+    Joined=Column("date", note="d-m-y"),
+)
+add(
+    "excel swiss",
+    lines(
+        ["Kanton", "Lohn", "Miete", "Datum"],
+        WORDS,
+        each(lambda i: grouped(number(i), "'", ".")),
+        each(lambda i: "CHF " + grouped(number(i), "’", ".")),
+        each(lambda i: day(i, "{d:02}.{m:02}.{y}")),
+        sep=";",
+    ),
+    Kanton=TEXT,
+    Lohn=Column("numeric", note="apostrophes between thousands"),
+    Miete=Column("numeric", note="in CHF"),
+    Datum=DATE,
+)
+add(
+    "excel sep line",
+    "sep=;\r\n" + lines(["a", "b"], WORDS, PLAIN, sep=";", end="\r\n"),
+    says="1 line above",
+    a=TEXT,
+    b=NUMBER,
+)
+add(
+    "excel unicode text",
+    lines(["Größe", "b", "d"], WORDS, PLAIN, ISO, sep="\t", end="\r\n"),
+    encoding="utf-16",
+    says="tabs",
+    Größe=TEXT,
+    b=NUMBER,
+    d=DATE,
+)
+add(
+    "excel utf-8 with mark",
+    lines(["Größe", "b"], WORDS, PLAIN, end="\r\n"),
+    encoding="utf-8-sig",
+    Größe=TEXT,
+    b=NUMBER,
+)
+add(
+    "excel empty columns at the end",
+    lines(["a", "b", "", "", ""], WORDS, PLAIN, *[[""] * N] * 3),
+    a=TEXT,
+    b=NUMBER,
+)
+add(
+    "excel empty column between",
+    lines(["a", "", "b"], WORDS, [""] * N, PLAIN),
+    a=TEXT,
+    b=NUMBER,
+)
+add(
+    "excel empty rows at the end",
+    lines(["a", "b", "c"], WORDS, PLAIN, PLAIN) + ",,\n" * 3,
+    a=TEXT,
+    b=NUMBER,
+    c=NUMBER,
+)
+add(
+    "excel merged cells",
+    lines(
+        ["Region", "Store", "Sales"],
+        each(lambda i: "" if i % 10 else f"Region {i // 10}"),
+        WORDS,
+        PLAIN,
+    ),
+    Region=Column("nominal", 36),
+    Store=TEXT,
+    Sales=NUMBER,
+)
+add(
+    "excel errors",
+    lines(
+        ["ratio", "lookup", "word"],
+        each(lambda i: "#DIV/0!" if i % 9 == 4 else str(number(i))),
+        each(lambda i: "#N/A" if i % 9 == 5 else str(number(i))),
+        each(lambda i: "#N/A" if i % 9 == 5 else WORDS[i]),
+    ),
+    ratio=Column("numeric", 4, "#DIV/0!"),
+    lookup=Column("numeric", 4),
+    word=Column("nominal", 4),
+)
+
+# R
+add(
+    "r write.csv",
+    lines(
+        ['""', '"colour"', '"x"', '"ok"'],
+        each(lambda i: f'"{i + 1}"'),
+        each(lambda i: f'"{WORDS[i]}"' if i % 7 else "NA"),
+        each(lambda i: str(number(i)) if i % 8 else "NA"),
+        each(lambda i: str(YES[i]).upper() if i % 9 else "NA"),
+    ),
+    _0=Column("identifier", note="counts the rows"),
+    colour=Column("nominal", 6),
+    x=Column("numeric", 5),
+    ok=Column("nominal", 5),
+)
+add(
+    "r write.csv2",
+    lines(
+        ['""', '"colour"', '"x"'],
+        each(lambda i: f'"{i + 1}"'),
+        each(lambda i: f'"{WORDS[i]}"'),
+        each(lambda i: str(number(i)).replace(".", ",")),
+        sep=";",
+    ),
+    _0=KEY,
+    colour=TEXT,
+    x=Column("numeric", note="decimal commas"),
+)
+add(
+    "r write.table",
+    lines(None, ['"colour" "x" "n"'])
+    + lines(
+        None,
+        each(lambda i: f'"{i + 1}"'),
+        each(lambda i: f'"{WORDS[i]}"'),
+        PLAIN,
+        each(lambda i: str(i * 3 % 31)),
+        sep=" ",
+    ),
+    says="blanks",
+    _0=Column("identifier", note="counts the rows"),
+    colour=TEXT,
+    x=NUMBER,
+    n=NUMBER,
+)
+add(
+    "r write.table with names",
+    "mpg\tcyl\tgear\n"
+    + lines(
+        None,
+        each(lambda i: f"Car {i} {WORDS[i]}"),
+        PLAIN,
+        each(lambda i: str(4 + 2 * (i % 3))),
+        each(lambda i: str(3 + i % 3)),
+        sep="\t",
+    ),
+    _0=KEY,
+    mpg=NUMBER,
+    cyl=Column("nominal", note="taken as nominal"),
+    gear=FLAG,
+)
+add(
+    "r csv with row names and a short header",
+    "colour,x\n" + lines(None, each(lambda i: str(i + 1)), WORDS, PLAIN),
+    _0=Column("identifier", note="counts the rows"),
+    colour=TEXT,
+    x=NUMBER,
+)
+add(
+    "r logical",
+    lines(["flag", "x"], ["T" if yes else "F" for yes in YES], PLAIN),
+    flag=FLAG,
+    x=NUMBER,
+)
+add(
+    "r scientific",
+    lines(
+        ["p", "big"],
+        each(lambda i: f"{number(i) / 1e7:.3e}"),
+        each(lambda i: f"{number(i) * 1e6:.2E}"),
+    ),
+    p=NUMBER,
+    big=NUMBER,
+)
+
+# pandas
+add(
+    "pandas index",
+    lines(["", "a", "b"], range(N), WORDS, PLAIN),
+    _0=Column("identifier", note="counts the rows"),
+    a=TEXT,
+    b=NUMBER,
+)
+add(
+    "pandas index read again",
+    lines(["Unnamed: 0", "a", "b"], range(N), WORDS, PLAIN),
+    a=TEXT,
+    b=NUMBER,
+)
+FILES["pandas index read again"].columns["Unnamed: 0"] = KEY
+add(
+    "pandas two indexes",
+    lines(["", "Unnamed: 0", "a", "b"], range(N), range(N), WORDS, PLAIN),
+    _0=KEY,
+    a=TEXT,
+    b=NUMBER,
+)
+FILES["pandas two indexes"].columns["Unnamed: 0"] = KEY
+add(
+    "pandas missing",
+    lines(
+        ["n", "ok", "t"],
+        each(lambda i: "" if i % 8 == 3 else f"{i * 3 % 29}.0"),
+        each(lambda i: "" if i % 8 == 4 else str(YES[i])),
+        each(lambda i: "NaT" if i % 8 == 5 else f"{ISO[i]} 10:{i:02}:00"),
+    ),
+    n=Column("numeric", 5),
+    ok=Column("nominal", 5),
+    t=Column("date", 5, "NaT"),
+)
+add(
+    "pandas zones",
+    lines(
+        ["t", "u"],
+        each(lambda i: f"{ISO[i]} 10:{i:02}:00+00:00"),
+        each(lambda i: f"{ISO[i]}T10:{i:02}:00.123456+02:00"),
+    ),
+    t=DATE,
+    u=DATE,
+)
+add(
+    "pandas timedelta",
+    lines(
+        ["took", "a"],
+        each(lambda i: f"{i % 3} days {i % 24:02}:{i:02}:00"),
+        WORDS,
+    ),
+    took=TIME,
+    a=TEXT,
+)
+add(
+    "pandas float integers",
+    lines(
+        ["rooms", "code"],
+        each(lambda i: "" if i % 10 == 1 else f"{i % 6}.0"),
+        each(lambda i: f"{1000 + i * 17 % 600}.0"),
+    ),
+    rooms=Column("nominal", 4, "taken as nominal"),
+    code=NUMBER,
+)
+
+# SAS
+add(
+    "sas",
+    lines(
+        ["AGE", "SEX", "VISIT", "STAMP"],
+        each(lambda i: "." if i % 8 == 3 else str(20 + i * 7 % 50)),
+        each(lambda i: "" if i % 8 == 4 else "MF"[i % 2]),
+        each(lambda i: day(i, "{d:02}{mon}{y}").upper()),
+        each(lambda i: day(i, "{d:02}{mon}{y}:{H:02}:{M:02}:00").upper()),
+    ),
+    AGE=Column("numeric", 5, "'.'"),
+    SEX=Column("nominal", 5),
+    VISIT=DATE,
+    STAMP=DATE,
+)
+add(
+    "sas short years",
+    lines(
+        ["VISIT", "AMOUNT"],
+        each(
+            lambda i: "." if i % 9 == 3 else day(i, "{d:02}{mon}{y}").upper()[:5] + "19"
+        ),
+        each(lambda i: f'"${number(i):,.2f}"'),
+    ),
+    VISIT=Column("date", 5, "'.'"),
+    AMOUNT=Column("numeric", note="in $"),
+)
+
+# SPSS
+add(
+    "spss",
+    lines(
+        ["id", "age", "income", "smoker"],
+        range(1, N + 1),
+        each(lambda i: " " if i % 8 == 3 else str(20 + i * 7 % 50)),
+        each(lambda i: "999" if i % 8 == 4 else str(round(number(i)))),
+        each(lambda i: ["Yes", "No", "Refused"][i % 3]),
+        sep=";",
+    ),
+    id=Column("numeric", note="counts the rows"),
+    age=Column("numeric", 5, "blank"),
+    income=NUMBER,
+    smoker=TEXT,
+)
+add(
+    "spss null",
+    lines(
+        ["score", "group", "year"],
+        each(lambda i: "#NULL!" if i % 8 == 3 else grouped(number(i), "", ",")),
+        each(lambda i: str(i % 4 + 1)),
+        each(lambda i: str(1990 + i % 25)),
+        sep="\t",
+    ),
+    score=Column("numeric", 5, "#NULL!"),
+    group=FLAG,
+    year=NUMBER,
+)
+add(
+    "spss leading blanks",
+    lines(
+        ["x", "y"],
+        each(lambda i: f"{number(i):10.2f}"),
+        each(lambda i: f"{WORDS[i]:<8}"),
+        sep=",",
+    ),
+    x=NUMBER,
+    y=TEXT,
+)
+
+# Databases
+add(
+    "mysql",
+    lines(
+        ["id", "price", "city", "made"],
+        range(7, N + 7),
+        each(lambda i: r"\N" if i % 8 == 3 else str(number(i))),
+        each(lambda i: r"\N" if i % 8 == 4 else WORDS[i]),
+        each(lambda i: r"\N" if i % 8 == 5 else f"{ISO[i]} 10:{i:02}:00"),
+        sep="\t",
+    ),
+    id=Column("numeric", note="key"),
+    price=Column("numeric", 5, r"\N"),
+    city=Column("nominal", 5),
+    made=Column("date", 5, r"\N"),
+)
+add(
+    "postgres",
+    lines(
+        ["ok", "price", "at"],
+        ["t" if yes else "f" for yes in YES],
+        each(lambda i: "NULL" if i % 8 == 3 else str(number(i))),
+        each(lambda i: f"{ISO[i]} 10:{i:02}:00.1234+02"),
+    ),
+    ok=FLAG,
+    price=Column("numeric", 5),
+    at=DATE,
+)
+add(
+    "sql null in small letters",
+    lines(
+        ["price", "city"],
+        each(lambda i: "null" if i % 8 == 3 else str(number(i))),
+        each(lambda i: "null" if i % 8 == 4 else WORDS[i]),
+    ),
+    price=Column("numeric", 5, "null"),
+    city=Column("nominal", 5),
+)
+
+# Google Sheets
+add(
+    "sheets",
+    lines(
+        ["Timestamp", "Share", "Done"],
+        each(lambda i: day(i, "{m}/{d}/{y} {H}:{M:02}:00")),
+        each(lambda i: f"{number(i) / 100:.2f}%"),
+        ["TRUE" if yes else "FALSE" for yes in YES],
+    ),
+    Timestamp=DATE,
+    Share=Column("numeric", note="in %"),
+    Done=FLAG,
+)
+add(
+    "sheets durations",
+    lines(
+        ["Duration", "Lap"],
+        each(lambda i: f"{i}:{i * 7 % 60:02}:00"),
+        each(lambda i: f"{i % 24:02}:{i * 7 % 60:02}:{i:02}.250"),
+    ),
+    Duration=TIME,
+    Lap=TIME,
+)
+
+# By hand
+BODY = lines(["Region", "Sales", "Date"], WORDS, PLAIN, ISO)
+PARTS = {"Region": TEXT, "Sales": NUMBER, "Date": DATE}
+add("title", "Sales of the year\n\n" + BODY, says="2 lines above", **PARTS)
+add(
+    "titles filled up",
+    "Sales of the year,,\nAll regions,,\n,,\n" + BODY,
+    says="3 lines above",
+    **PARTS,
+)
+add(
+    "title with a comma",
+    '"Sales, by region"\n' + BODY,
+    says="1 line above",
+    **PARTS,
+)
+add("comments", "# made by hand\n# on Monday\n" + BODY, says="2 lines above", **PARTS)
+add("source below", BODY + "\nSource: own survey\n", says="below", **PARTS)
+add("source right below", BODY + "Source: own survey\n", says="below", **PARTS)
+add("source filled up", BODY + ",,\nSource: own survey,,\n", says="below", **PARTS)
+add(
+    "notes below",
+    "Sales\n" + BODY + "\n* preliminary\n** estimated, by region\n",
+    says="below",
+    **PARTS,
+)
+add("total below", BODY + "Total,98765.5,\n", **PARTS)
+add("empty lines between", BODY.replace("\nred", "\n\nred"), **PARTS)
+add(
+    "units below the header",
+    "Region,Weight,Height\n,kg,cm\n" + lines(None, WORDS, PLAIN, PLAIN),
+    says="units",
+    Region=TEXT,
+    Weight=NUMBER,
+    Height=NUMBER,
+)
+add(
+    "wide header",
+    lines([f"q{j}" for j in range(300)], *[PLAIN] * 299, WORDS),
+    q0=NUMBER,
+    q299=TEXT,
+)
+add("trailing commas", BODY.replace("\n", ",\n"), says="at the end of each", **PARTS)
+add(
+    "no header",
+    lines(None, WORDS, PLAIN, ISO),
+    "--no-header",
+    says="no header",
+    x0=TEXT,
+    x1=NUMBER,
+    x2=DATE,
+)
+add(
+    "no header unseen",
+    lines(None, each(lambda i: str(i / 8)), PLAIN, each(lambda i: KINDS[i % 3])),
+    says="--no-header",
+)
+add("same names", lines(["a", "a"], WORDS, PLAIN), says="several columns called a")
+add(
+    "hand-made missing",
+    lines(
+        ["a", "b", "c", "d"],
+        each(lambda i: "-" if i % 8 == 3 else str(number(i))),
+        each(lambda i: "n/a" if i % 8 == 3 else str(number(i))),
+        each(lambda i: "unknown" if i % 8 == 3 else str(number(i))),
+        each(lambda i: "-" if i % 8 == 3 else ISO[i]),
+    ),
+    a=Column("numeric", 5, "'-'"),
+    b=Column("numeric", 5),
+    c=Column("numeric", 5, "'unknown'"),
+    d=Column("date", 5, "'-'"),
+)
+add(
+    "mixed quotes",
+    lines(
+        ['"name, full"', "x", "'y'"],
+        each(lambda i: f'"{WORDS[i]}, ""dark"""' if i % 2 else WORDS[i]),
+        each(lambda i: f'"{number(i)}"' if i % 3 else str(number(i))),
+        each(lambda i: ["it's", "'so'"][i % 2]),
+    ),
+    x=NUMBER,
+)
+FILES["mixed quotes"].columns.update({"name, full": TEXT, "'y'": TEXT})
+
+# Encodings
+for _encoding, _words in {
+    "latin-1": ["rouge foncé", "grün", "år"],
+    "cp1251": ["красный", "зелёный", "синий"],
+    "gbk": ["红色", "绿色", "蓝色"],
+    "shift_jis": ["赤い", "緑の", "青い"],
+    "utf-16": ["红色", "grün", "синий"],
+}.items():
+    add(
+        f"encoding {_encoding}",
+        lines(["colour", "x"], each(lambda i, w=_words: w[i % 3]), PLAIN),
+        *(() if _encoding == "utf-16" else ("--encoding", _encoding)),
+        encoding=_encoding,
+        colour=TEXT,
+        x=NUMBER,
+    )
+add("old mac", BODY.replace("\n", "\r"), **PARTS)
+
+# Cells of one kind
+add(
+    "currencies",
+    lines(
+        ["before", "after", "code", "mixed"],
+        each(lambda i: f"€{number(i):.2f}"),
+        each(lambda i: f"{number(i):.2f} EUR"),
+        each(lambda i: f"USD {number(i):.2f}"),
+        each(lambda i: f"{'€$'[i % 2]}{number(i):.2f}"),
+    ),
+    before=Column("numeric", note="in €"),
+    after=Column("numeric", note="in EUR"),
+    code=Column("numeric", note="in USD"),
+    mixed=Column("identifier", note="several units"),
+)
+add(
+    "dates",
+    lines(
+        ["iso", "dotted", "short", "words", "english", "compact", "ym", "ambiguous"],
+        ISO,
+        each(lambda i: day(i, "{d}.{m}.{y}")),
+        each(lambda i: day(i, "{d:02}/{m:02}/") + "21"),
+        each(lambda i: day(i, "{d} {mon} {y}")),
+        each(lambda i: '"' + day(i, "{mon} {d}, {y}") + '"'),
+        each(lambda i: day(i, "{y}{m:02}{d:02}")),
+        each(lambda i: day(i, "{y}/{m:02}")),
+        each(lambda i: f"{i % 12 + 1:02}/{i * 5 % 12 + 1:02}/2020"),
+    ),
+    iso=DATE,
+    dotted=DATE,
+    short=Column("date", note="d/m/y"),
+    words=DATE,
+    english=DATE,
+    compact=Column("numeric", note="as in dates"),
+    ym=DATE,
+    ambiguous=DATE,
+)
+add(
+    "ambiguous dates",
+    lines(["d", "x"], each(lambda i: f"{i % 12 + 1}/{i * 5 % 12 + 1}/2020"), PLAIN),
+    d=Column("date", note="ambiguous"),
+    x=NUMBER,
+)
+add(
+    "a bad date",
+    lines(
+        ["d", "x"], ["31.02.2020", *each(lambda i: day(i, "{d}.{m}.{y}"))[1:]], PLAIN
+    ),
+    d=Column("date", 1, "31.02.2020"),
+    x=NUMBER,
+)
+add(
+    "months of other languages",
+    lines(
+        ["fr", "de", "es"],
+        each(lambda i: f"{i % 28 + 1} {['janvier', 'août', 'décembre'][i % 3]} 2020"),
+        each(lambda i: f"{i % 28 + 1}. {['März', 'Mai', 'Oktober'][i % 3]} 2020"),
+        each(lambda i: f"{i % 28 + 1} de {['enero', 'abril', 'mayo'][i % 3]} de 2020"),
+    ),
+    fr=DATE,
+    de=DATE,
+    es=DATE,
+)
+add(
+    "zones",
+    lines(
+        ["z", "named", "rfc"],
+        each(lambda i: f"{ISO[i]}T10:{i:02}:00Z"),
+        each(lambda i: f"{ISO[i]} 10:{i:02}:00 UTC"),
+        each(lambda i: f'"Mon, {day(i, "{d:02} {mon} {y} {H:02}:{M:02}")}:00 +0200"'),
+    ),
+    z=DATE,
+    named=DATE,
+    rfc=DATE,
+)
+add(
+    "truths",
+    lines(
+        ["yn", "yesno", "bit", "tf", "check"],
+        ["Y" if yes else "N" for yes in YES],
+        ["yes" if yes else "no" for yes in YES],
+        ["1" if yes else "0" for yes in YES],
+        ["true" if yes else "false" for yes in YES],
+        each(lambda i: "x" if YES[i] else ""),
+    ),
+    yn=FLAG,
+    yesno=FLAG,
+    bit=FLAG,
+    tf=FLAG,
+    check=Column("constant", YES.count(False)),
+)
+add(
+    "ids",
+    lines(
+        ["uuid", "customer", "zip", "phone", "iban"],
+        each(lambda i: f"{i * 7919:08x}-1f2e-4d3c"),
+        each(lambda i: str(100000 + i * 7919 % 90001)),
+        each(lambda i: f"{1067 + i % 5 * 20011:05}"),
+        each(lambda i: f"+49 30 {1234567 + i * 7}"),
+        each(lambda i: f"DE{i:02} 3704 0044 0532 0130 {i:02}"),
+    ),
+    uuid=KEY,
+    customer=Column("numeric", note="key"),
+    zip=Column("nominal", note="leading zeros"),
+    phone=KEY,
+    iban=KEY,
+)
+add(
+    "phones",
+    lines(
+        ["us", "german", "many"],
+        each(lambda i: f"(555) 010-{1000 + i}"),
+        each(lambda i: f"030 {123456 + i % 4}"),
+        each(lambda i: f"0171/{5550000 + i}"),
+    ),
+    us=KEY,
+    german=TEXT,
+    many=KEY,
+)
+add(
+    "times",
+    lines(
+        ["clock", "seconds", "half"],
+        each(lambda i: f"{i % 24}:{i:02}"),
+        each(lambda i: f"{i % 24:02}:{i:02}:59"),
+        each(lambda i: f"{i % 12 + 1}:{i:02}{'ap'[i % 2]}m"),
+    ),
+    clock=TIME,
+    seconds=TIME,
+    half=TIME,
+)
+add(
+    "signs",
+    lines(
+        ["unicode", "brackets", "behind", "plus"],
+        each(lambda i: f"−{number(i)}" if i % 2 else str(number(i))),
+        each(lambda i: f"({number(i)})" if i % 2 else str(number(i))),
+        each(lambda i: f"{number(i)}-" if i % 2 else str(number(i))),
+        each(lambda i: f"+{number(i)}" if i % 2 else f"-{number(i)}"),
+    ),
+    unicode=NUMBER,
+    brackets=NUMBER,
+    behind=NUMBER,
+    plus=NUMBER,
+)
+add(
+    "units in cells",
+    lines(
+        ["weight", "limit", "starred", "degrees"],
+        each(lambda i: f"{20 + i % 13} kg"),
+        each(lambda i: "<0.1" if i == 7 else str(number(i))),
+        each(lambda i: f"{number(i)}*" if i == 7 else str(number(i))),
+        each(lambda i: f"{20 + i % 13} °C"),
+    ),
+    weight=Column("nominal", note="kg"),
+    limit=Column("numeric", 1, "<0.1"),
+    starred=Column("numeric", 1, "*"),
+    degrees=Column("nominal", note="°C"),
+)
+add(
+    "ordered answers",
+    lines(
+        ["age", "grade", "stars"],
+        each(lambda i: ["18-25", "26-35", "36-50", "50+"][i % 4]),
+        each(lambda i: ["low", "mid", "high"][i % 3]),
+        each(lambda i: "★" * (i % 5 + 1)),
+    ),
+    age=TEXT,
+    grade=TEXT,
+    stars=TEXT,
+)
+add(
+    "ambiguous thousands",
+    lines(
+        ["n", "m"],
+        each(lambda i: f'"{1 + i % 9},{100 + i * 7}"'),
+        each(lambda i: f"{1 + i % 9}.{100 + i * 7}"),
+    ),
+    n=Column("numeric", note="ambiguous"),
+    m=NUMBER,
+)
+add(
+    "one decimal comma",
+    lines(
+        ["a", "b"],
+        each(lambda i: "12,5" if i == 39 else str(i * 3 % 37)),
+        each(lambda i: grouped(number(i), "", ",")),
+        sep=";",
+    ),
+    a=NUMBER,
+    b=NUMBER,
+)
