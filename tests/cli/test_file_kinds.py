@@ -77,7 +77,7 @@ def test_a_file_of_another_kind_is_named(run: Run, tmp_path: Path, name: str) ->
 def test_an_archive_is_a_workbook_by_its_name(run: Run, tmp_path: Path) -> None:
     source = tmp_path / "book.XLSX"
     source.write_bytes(KINDS["a zip archive"])
-    assert "is not a workbook that can be read" in run("check", source).err
+    assert "is not an Excel workbook that can be read" in run("check", source).err
 
 
 def test_a_stream_of_another_kind_is_named(

@@ -51,13 +51,13 @@ def columns_of(run: Run, *words: object) -> str:
 def test_a_sheet_is_read_like_its_csv(run: Run, tmp_path: Path) -> None:
     book, text = tmp_path / "t.xlsx", tmp_path / "t.csv"
     text.write_text(CSV)
-    write_book(
-        book, Data=[["Report", None, "of June"], [], NAMES, *ROWS], Other=[["a"]]
-    )
+    above, below = [["Report", None, "of June"], []], [[], ["Source: own, all"]]
+    write_book(book, Data=[*above, NAMES, *ROWS, *below], Other=[["a"]])
     assert columns_of(run, book, "--target", "y") == columns_of(
         run, text, "--target", "y"
     )
-    assert "2 lines above the header skipped" in run("check", book).out
+    done = run("check", book)
+    assert done.out.startswith("40 rows, read with 2 lines above the header skipped\n")
 
 
 def test_commands_read_workbooks(run: Run, tmp_path: Path) -> None:
@@ -129,3 +129,15 @@ def test_what_is_not_a_workbook_is_refused(
     assert "is empty" in run("check", book).err
     monkeypatch.setitem(sys.modules, "openpyxl", None)
     assert 'pip install "bayleaf[excel]"' in run("check", book).err
+
+
+def test_tables_are_not_written_as_workbooks(run: Run, tmp_path: Path) -> None:
+    book, text, model = (tmp_path / n for n in ("t.xlsx", "t.csv", "m.json"))
+    text.write_text(CSV)
+    assert run("fit", text, "--target", "y", "--model", "nb", "-o", model).code == 0
+    done = run("predict", model, text, "-o", book)
+    assert (done.code, "let the name of the output end in .csv" in done.err) == (
+        2,
+        True,
+    )
+    assert not book.exists()

@@ -15,6 +15,7 @@ from bayleaf.cli.csv_reading import arrow_file
 from bayleaf.cli.csv_rows import CsvRows
 from bayleaf.cli.table_reading import as_number
 from bayleaf.io.atomic import replacing
+from bayleaf.streams.csv_files import UNREAD
 
 # A spreadsheet takes a cell that begins so for a formula (OWASP, CSV injection).
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
@@ -35,6 +36,11 @@ def writing(
     a CSV file, CSV has these as they are, with the columns that a batch has more; and
     texts in place of those of the file, where the function is given any.
     """
+    if Path(output).suffix.lower() in UNREAD:
+        raise ValueError(
+            f"tables are written as CSV or Parquet, got {output}; let the name of the "
+            "output end in .csv"
+        )
     with contextlib.ExitStack() as stack:
         path = None
         if output == "-":

@@ -6,11 +6,15 @@ import contextlib
 import csv
 import datetime
 import io
+import warnings
 import zipfile
 from collections.abc import Iterator, Sequence
 from typing import IO, Any
 
 from bayleaf.wording import near_names, quoted
+
+# What openpyxl raises for archives and sheets that cannot be read.
+_BROKEN = (zipfile.BadZipFile, OSError, LookupError, AttributeError, SyntaxError)
 
 
 def sheet_lines(
@@ -31,6 +35,9 @@ def sheet_lines(
     try:
         has_formulas = _has_formulas(content)
         with contextlib.ExitStack() as stack:
+            # Of styles and rules that do not matter here.
+            stack.enter_context(warnings.catch_warnings())
+            warnings.simplefilter("ignore", UserWarning)
             books = [
                 stack.enter_context(
                     contextlib.closing(
@@ -41,18 +48,23 @@ def sheet_lines(
             ]
             sheets = [_sheet(book, sheet, source) for book in books]
             rows = [_texts(row) for row in _rows(sheets, source)]
-    except (zipfile.BadZipFile, KeyError, OSError) as error:
+    except _BROKEN as error:
         raise ValueError(
-            f"{source} is not a workbook that can be read ({error}); open it in a "
-            "spreadsheet program and save it again"
+            f"{source} is not an Excel workbook that can be read ({error}); open it "
+            "in a spreadsheet program and save it again"
         ) from error
     width = max(map(len, rows), default=0)
+    last = max((i for i, row in enumerate(rows) if len(row) > 1), default=0)
+    # Lines of text below the table are not rows of it.
+    blank = (i for i, row in enumerate(rows) if i > last and not row)
+    n_padded = next(blank, len(rows))
     line = io.StringIO()
     writer = csv.writer(line, lineterminator="\n")
-    for row in rows:
+    for index, row in enumerate(rows):
         # A row without cells is a blank line, as in CSV files.
         if row:
-            writer.writerow([*row, *[""] * (width - len(row))])
+            n_empty = width - len(row) if index < n_padded else 0
+            writer.writerow([*row, *[""] * n_empty])
         yield line.getvalue() or "\n"
         line.seek(0)
         line.truncate()
