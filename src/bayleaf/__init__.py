@@ -37,6 +37,7 @@ _PUBLIC = {
     "ReadingPlan": "bayleaf.data.reading_plan",
     "StandardDeviationDiscretizer": "bayleaf.data.discretizers",
     "TANClassifier": "bayleaf.classifiers.tan",
+    "UnknownValuesWarning": "bayleaf.data.unknown_cells",
     "ApproximationWarning": "bayleaf.inference.approximate.importance_sampling",
     "TooWideError": "bayleaf.inference.junction_tree",
     "ImpossibleEvidenceError": "bayleaf.inference.evidence",

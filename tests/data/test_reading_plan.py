@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from pathlib import Path
 from typing import Any
@@ -151,7 +152,10 @@ def test_check_prints_the_plan_that_fit_takes(tmp_path: Path, capsys: Any) -> No
     capsys.readouterr()
     assert main(["predict", model, table]) == 0
     lines = capsys.readouterr().out.splitlines()[1:]
-    printed = [[float(cell) for cell in line.split(",")[-2:]] for line in lines]
+    printed = [
+        [float(cell.replace(",", ".")) for cell in row[-2:]]
+        for row in csv.reader(lines)
+    ]
     np.testing.assert_allclose(printed, proba, rtol=1e-12)
     assert main([*command, "--plan", plan, "--memory", "1GB"]) == 0
     streamed: Any = bayleaf.load(model)

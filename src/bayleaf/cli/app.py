@@ -35,6 +35,7 @@ from bayleaf.cli.commands.reproduce import reproduce
 from bayleaf.cli.commands.sample import sample
 from bayleaf.cli.display import BAD_INPUT
 from bayleaf.cli.model_options import put_first
+from bayleaf.data.unknown_cells import reported_elsewhere
 from bayleaf.native.library import NativeCoreError
 from bayleaf.wording import cut, visible_lines
 
@@ -84,7 +85,8 @@ def run(words: Sequence[str]) -> int:
     """Run a command; input that cannot be used ends in one sentence and exit code 2."""
     put_first(words)
     try:
-        with _stopping_tidily():
+        # Commands report values not seen in training themselves.
+        with _stopping_tidily(), reported_elsewhere():
             result = app(list(words), console=_LateConsole())  # type: ignore[arg-type]
     except CycloptsError as error:
         return _refuse(str(error))

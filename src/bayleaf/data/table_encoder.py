@@ -26,6 +26,7 @@ from bayleaf.data.tables.columns import (
     NumberColumn,
     PlainColumn,
     ValueColumn,
+    cell_of,
     iterate_names,
 )
 from bayleaf.data.tables.matrix import ColumnCodes, EncodedColumn, encode_matrix
@@ -50,6 +51,7 @@ class EncodedTable:
     codes: Codes
     # By column, where any; among these are texts that spell no date.
     unknown_cells: Mapping[Name, UnknownCells]
+    notes: list[list[dict[str, Any]]] | None = None  # by row, where asked for
 
     @property
     def unknown(self) -> dict[Name, int]:
@@ -141,6 +143,33 @@ class TableEncoder:
         stacked = [codes for codes, _ in own]
         stacked_codes = Codes.from_columns(stacked, self.domain.cards, room=room)
         return EncodedTable(stacked_codes, unknown)
+
+    def row_notes(
+        self, parts: Matrix | list[Column], codes: Codes
+    ) -> list[list[dict[str, Any]]]:
+        """Notes on the cells of each row that were not read: column, cell and note.
+
+        The note is "missing" or, of a value that training did not contain, "unknown".
+        """
+        columns = parts.columns() if isinstance(parts, Matrix) else parts
+        notes: list[list[dict[str, Any]]] = [[] for _ in range(codes.n_rows)]
+        plan, j = self.rules.plan, 0
+        everywhere = () if plan is None or plan.missing is None else plan.missing
+        for reading, column in zip(self.readings, columns, strict=True):
+            if reading.form == "left_out":
+                continue
+            n_parts = len(reading.part_names) or 1
+            is_lost = np.zeros(codes.n_rows, dtype=bool)
+            for part in range(j, j + n_parts):
+                is_lost |= codes.column(part) == self.domain[part].n_known_states
+            j += n_parts
+            markers = {*everywhere, *(reading.text.missing if reading.text else ())}
+            for row in np.flatnonzero(is_lost).tolist():
+                cell = cell_of(column, row)
+                is_marker = isinstance(cell, str) and cell.strip() in markers
+                note = "missing" if cell is None or is_marker else "unknown"
+                notes[row].append({"column": reading.name, "cell": cell, "note": note})
+        return notes
 
     def _read(
         self, parts: Matrix | list[Column]

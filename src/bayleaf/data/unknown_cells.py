@@ -2,11 +2,53 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+import contextlib
+import warnings
+from collections.abc import Collection, Hashable, Iterator
+from contextvars import ContextVar
 from dataclasses import dataclass
 
 from bayleaf.data.tables.columns import Name
 from bayleaf.wording import counted, quoted, shown_name
+
+# Columns that a warning names.
+_MAX_NAMED = 10
+_are_reported: ContextVar[bool] = ContextVar("are_reported", default=False)
+
+
+class UnknownValuesWarning(UserWarning):
+    """Cells hold values not seen in training, and were taken as missing."""
+
+
+@contextlib.contextmanager
+def reported_elsewhere() -> Iterator[None]:
+    """Do not warn in a block whose result contains the unknown values."""
+    former = _are_reported.set(True)
+    try:
+        yield
+    finally:
+        _are_reported.reset(former)
+
+
+def warn_of(unknown: Collection[UnknownCells], stacklevel: int) -> None:
+    """Warn once of the unknown values of a table, by column."""
+    if not unknown or _are_reported.get():
+        return
+    columns = [
+        f"{shown_name(cells.name)} ({cells.number:,}, such as {quoted(cells.value)})"
+        for cells in unknown
+    ]
+    if len(columns) > _MAX_NAMED:
+        n_more = counted(len(columns) - _MAX_NAMED, "more column")
+        columns = [*columns[:_MAX_NAMED], f"and {n_more}"]
+    number = sum(cells.number for cells in unknown)
+    hold = "holds a value" if number == 1 else "hold values"
+    warnings.warn(
+        f"{counted(number, 'cell')} {hold} not seen in training, taken as missing: "
+        f"{', '.join(columns)}; return_notes=True returns them by row",
+        UnknownValuesWarning,
+        stacklevel=stacklevel + 1,
+    )
 
 
 @dataclass(frozen=True)

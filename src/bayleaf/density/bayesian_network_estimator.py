@@ -34,7 +34,8 @@ from bayleaf.data.partial_values import PartialValues
 from bayleaf.data.reading_plan import resolve_plan
 from bayleaf.data.table_encoder import EncodedTable
 from bayleaf.data.tables.columns import iterate_names
-from bayleaf.data.tables.frames import to_columns
+from bayleaf.data.tables.frames import to_columns, whole_table
+from bayleaf.data.unknown_cells import warn_of
 from bayleaf.density.arc_strength import ArcStrength, bootstrapped_arcs
 from bayleaf.density.encoding import learn_table, read_table
 from bayleaf.density.summary import DensitySummary
@@ -323,6 +324,7 @@ class BayesianNetworkEstimator(
 
     def _encoded(self, X: Any, sample_weight: Any) -> tuple[Codes, PartialValues]:
         """Learn how columns are read; the table's codes, and its sets of states."""
+        X = whole_table(X)
         parts = to_columns(X)
         validate_data(self, X, reset=True, skip_check_array=True)
         self.hierarchies_ = resolve_hierarchies(self.hierarchies, iterate_names(parts))
@@ -392,6 +394,7 @@ class BayesianNetworkEstimator(
         parts = self._parts_as_fitted(X)
         encoded, partial = read_table(parts, self.encoder_, self.hierarchies_)
         self._last_unknown = encoded.unknown_cells
+        warn_of(encoded.unknown_cells.values(), stacklevel=2)
         trees = NetworkTrees(self.network_, max_table_cells=self.max_table_cells)
         return log_densities(trees, encoded.codes, self.n_jobs, partial)
 

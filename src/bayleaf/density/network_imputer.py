@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -14,9 +15,10 @@ from sklearn.utils.validation import (
 )
 
 from bayleaf.classifiers.shared.parameters import check_flag, check_jobs
-from bayleaf.data.tables.columns import Column, Matrix, Name, TimeColumn
+from bayleaf.data.tables.columns import Column, Matrix, Name, TimeColumn, cell_of
 from bayleaf.data.tables.filling import with_cells
-from bayleaf.data.tables.frames import column_names, to_columns
+from bayleaf.data.tables.frames import column_names, to_columns, whole_table
+from bayleaf.data.tables.named_rows import records_of
 from bayleaf.density.bayesian_network_estimator import BayesianNetworkEstimator
 from bayleaf.density.encoding import read_table
 from bayleaf.inference.imputation import (
@@ -143,6 +145,7 @@ class BayesianNetworkImputer(
         self._filling()
         check_flag("add_indicator", self.add_indicator)
         check_jobs(self.n_jobs)
+        X = whole_table(X)
         parts = to_columns(X)
         validate_data(self, X, reset=True, skip_check_array=True)
         self.estimator_ = self._unfitted().fit(X, sample_weight=sample_weight)
@@ -157,13 +160,14 @@ class BayesianNetworkImputer(
         Parameters
         ----------
         X : data frame, ndarray or list of rows, shape (n_rows, n_features)
-            With the columns of training.
+            With the columns of training; or a dict, a series or a list of dicts, whose
+            cells are matched by name.
 
         Returns
         -------
         table
-            A copy of the same kind, an array for a list of rows; cells that held
-            something are as they were.
+            A copy of the same kind, an array for a list of rows, and dicts for rows
+            with names; cells that held something are as they were.
 
         Raises
         ------
@@ -173,14 +177,21 @@ class BayesianNetworkImputer(
             If a column's type has no place for what is filled in.
         """
         check_is_fitted(self, "network_")
-        parts = to_columns(X)
-        validate_data(self, X, reset=False, skip_check_array=True)
+        X, encoder = whole_table(X), self.estimator_.encoder_
+        records = records_of(X, encoder.column_names)
+        parts, is_matched = encoder.split(X if records is None else records)
+        if not is_matched:
+            validate_data(self, X, reset=False, skip_check_array=True)
         table = X if column_names(X) is not None else _as_array(X)
+        if records is not None:
+            table = _cells_by_column(parts)
         trees = NetworkTrees(
             self.network_, max_table_cells=self.estimator_.max_table_cells
         )
         imputation = Imputation(trees, self._read(parts), self._filling())
         (filled,) = imputation.tables(table)
+        if records is not None:
+            return self._as_records(X, records, filled, parts)
         return self._with_indicators(filled, parts) if self.add_indicator else filled
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
@@ -241,6 +252,25 @@ class BayesianNetworkImputer(
         }
         return ReadTable(encoded.codes, plain, {p: own[p] for p in plain})
 
+    def _as_records(
+        self,
+        X: Any,
+        records: Sequence[Mapping[Any, Any]],
+        filled: NDArray[Any],
+        parts: Matrix | list[Column],
+    ) -> Any:
+        """Rows with names with what was filled in, a single one as a dict."""
+        names, masks = self.estimator_.encoder_.column_names, _masks(parts)
+        rows = []
+        for number, record in enumerate(records):
+            row = {**record, **dict(zip(names, filled[number].tolist(), strict=True))}
+            if self.add_indicator:
+                for j in self.indicated_:
+                    row[_indicator(names[j])] = bool(masks[j][number])
+            rows.append(row)
+        has_many = len(rows) != 1 or isinstance(X, list | tuple)
+        return rows if has_many else rows[0]
+
     def _with_indicators(self, table: Any, parts: Matrix | list[Column]) -> Any:
         """A table with columns that tell which cells were missing."""
         masks = _masks(parts)
@@ -251,6 +281,13 @@ class BayesianNetworkImputer(
             _indicator(names[j]): masks[j].tolist() for j in self.indicated_
         }
         return with_cells(table, {}, added)
+
+
+def _cells_by_column(parts: Matrix | list[Column]) -> NDArray[Any]:
+    """The cells of a table as an array, shape (n_rows, n_columns)."""
+    columns = parts.columns() if isinstance(parts, Matrix) else parts
+    cells = [[cell_of(column, i) for i in range(column.n_rows)] for column in columns]
+    return np.array(cells, dtype=object).T
 
 
 def _masks(parts: Matrix | list[Column]) -> list[NDArray[np.bool_]]:

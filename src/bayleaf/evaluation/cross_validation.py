@@ -18,7 +18,7 @@ from bayleaf.classifiers.shared.table_estimator import TableEstimator
 from bayleaf.classifiers.shared.training import row_weights
 from bayleaf.data.class_labels import encode_labels
 from bayleaf.data.tables.frames import take_rows
-from bayleaf.data.unknown_cells import UnknownCells
+from bayleaf.data.unknown_cells import UnknownCells, reported_elsewhere
 from bayleaf.evaluation.folds import (
     Rows,
     check_classes,
@@ -274,9 +274,10 @@ def _run_fold(task: _Task, name: str, estimator: Any, train: Rows, test: Rows) -
             "CalibratedClassifierCV"
         )
     try:
-        found = model.predict_proba(held_out)
-        end = time.perf_counter()
-        predicted = model.predict(held_out)
+        with reported_elsewhere():
+            found = model.predict_proba(held_out)
+            end = time.perf_counter()
+            predicted = model.predict(held_out)
     except (ValueError, TypeError) as error:
         raise ValueError(f"{name} cannot predict held-out rows: {error}") from error
     chosen = _places(name, predicted, task.classes)

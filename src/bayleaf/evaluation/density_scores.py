@@ -15,6 +15,7 @@ from sklearn.base import clone
 
 from bayleaf.data.codes import Codes
 from bayleaf.data.tables.frames import take_rows, to_columns
+from bayleaf.data.unknown_cells import reported_elsewhere
 from bayleaf.density.encoding import read_table
 from bayleaf.evaluation.folds import (
     Rows,
@@ -225,7 +226,8 @@ def _run_fold(
     model = clone(estimator).fit(take_rows(X, train), **plans[name])
     seconds = time.perf_counter() - start
     held_out = take_rows(X, test)
-    logs: NDArray[np.float64] = model.score_samples(held_out)
+    with reported_elsewhere():
+        logs: NDArray[np.float64] = model.score_samples(held_out)
     if np.isnan(logs).any():
         raise ValueError(f"{name} gave held-out rows a log probability of NaN")
     encoded, _ = read_table(to_columns(held_out), model.encoder_, model.hierarchies_)

@@ -13,7 +13,7 @@ from sklearn.base import clone
 
 from bayleaf.classifiers.shared.training import row_weights
 from bayleaf.data.tables.frames import take_rows
-from bayleaf.data.unknown_cells import UnknownCells
+from bayleaf.data.unknown_cells import UnknownCells, reported_elsewhere
 from bayleaf.evaluation.cross_validation import unknown_in_fold
 from bayleaf.evaluation.folds import (
     Rows,
@@ -106,7 +106,8 @@ def cross_validate_regressors(
         weighted = {} if sample_weight is None else {"sample_weight": weights[train]}
         given = {**weighted, **plans[name]}
         fitted = clone(estimator).fit(take_rows(X, train), target[train], **given)
-        predicted = fitted.predict_distribution(take_rows(X, test))
+        with reported_elsewhere():
+            predicted = fitted.predict_distribution(take_rows(X, test))
         if unknown is not None:
             unknown.extend(unknown_in_fold(fitted, test))
         return row_facts(predicted, target[test])

@@ -6,7 +6,7 @@ import hashlib
 import os
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -20,6 +20,7 @@ from bayleaf.classifiers.shared.parameters import check_count
 from bayleaf.data.table_encoder import TableEncoder
 from bayleaf.data.tables.columns import Column, Name, ValueColumn
 from bayleaf.data.tables.frames import to_columns
+from bayleaf.data.tables.named_rows import records_of
 from bayleaf.predictions.prediction_files import (
     predict_files,
     with_classes,
@@ -87,6 +88,7 @@ def predict_to_folder(
         that partitions in the manner of Hive stay as they are; it is predicted again
         when it was replaced, and its predictions are removed when it was deleted.
         Other tables must give the same rows in the same order when they are read again.
+        Rows with names, such as a list of dicts, are matched by name.
     folder : path
         A new folder, or one that this call began to fill.
     probabilities : bool, default=True
@@ -131,6 +133,12 @@ def predict_to_folder(
         return scored(found.codes, batch)
 
     target = Path(folder)
+    records = None
+    if isinstance(table, Mapping | list) or hasattr(table, "to_dict"):
+        records = records_of(table, model.encoder_.column_names)
+    if records is not None:
+        model.encoder_.split(records)
+        table = _table_of(records, model.encoder_.column_names)
     if isinstance(table, str | os.PathLike | list | tuple):
         written = predict_files(
             table, target, how, score, lambda path: open_source(path).batches()
@@ -139,6 +147,14 @@ def predict_to_folder(
         source = open_source(table)
         written = write_stretches(source, rows_per_file, target, how, score)
     return FolderPredictions(target, **vars(written), unknown=dict(unknown))
+
+
+def _table_of(records: Sequence[Mapping[Any, Any]], names: Sequence[Name]) -> pa.Table:
+    """Rows with names as a table, with null cells for what a row lacks."""
+    given = [str(name) for record in records for name in record]
+    keys = dict.fromkeys([*given, *map(str, names)])
+    rows = [{str(name): cell for name, cell in row.items()} for row in records]
+    return pa.table({key: [row.get(key) for row in rows] for key in keys})
 
 
 def _scored_by(

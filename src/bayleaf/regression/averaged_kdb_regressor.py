@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
+from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bayleaf.classifiers.averaged_kdb import AveragedKDBClassifier
@@ -18,12 +19,14 @@ from bayleaf.classifiers.shared.table_estimator import TableEstimator
 from bayleaf.classifiers.shared.training import WeightedRows, n_rows
 from bayleaf.counts.threads import thread_count
 from bayleaf.cpds.smoothing import Smoothing
+from bayleaf.data.codes import Codes
 from bayleaf.data.column_table import ColumnTable
 from bayleaf.data.encoder_learning import Discretizer
 from bayleaf.data.random_state import random_generator
 from bayleaf.data.reading_plan import resolve_plan
 from bayleaf.data.table_encoder import EncodedTable, TableEncoder
-from bayleaf.data.tables.frames import row_labels, to_columns
+from bayleaf.data.tables.frames import row_labels, to_columns, whole_table
+from bayleaf.data.unknown_cells import warn_of
 from bayleaf.describe.fitted_summary import MAX_ITEMS, FittedSummary, Name
 from bayleaf.io.native.model_file import SavedModel
 from bayleaf.models.fit_stamp import FitStamp
@@ -154,6 +157,8 @@ class AveragedKDBRegressor(
     (2, 2)
     """
 
+    __metadata_request__predict: ClassVar = {"return_notes": UNUSED}
+
     n_intervals: int | None = None
     trees: bool = True
     loss: str = SQUARED
@@ -234,6 +239,7 @@ class AveragedKDBRegressor(
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
         """Cut the target, learn, keep what was found."""
         self._check_parameters()
+        X = whole_table(X)
         parts = to_columns(X)
         validate_data(self, X, y, reset=True, skip_check_array=True)
         target = checked_target(y, n_rows(parts))
@@ -318,23 +324,41 @@ class AveragedKDBRegressor(
         self.left_out_crps_ = saved.left_out_crps
         self.left_out_coverage_ = saved.left_out_coverage
 
-    def _encode(self, X: Any) -> EncodedTable:
+    def _encode(self, X: Any, *, return_notes: bool = False) -> EncodedTable:
         """Encode a table, once it has the columns of training."""
         check_is_fitted(self, "model_")
-        encoded = self.encoder_.transform(self._parts_as_fitted(X))
-        self._last_unknown = encoded.unknown_cells
-        return encoded
+        return self._encoded_as_fitted(X, return_notes=return_notes)
 
-    def predict(self, X: Any) -> Floats:
+    def _codes(self, X: Any, stacklevel: int = 2) -> Codes:
+        """Codes of a table, with a warning of values not seen in training."""
+        encoded = self._encode(X)
+        warn_of(encoded.unknown_cells.values(), stacklevel + 1)
+        return encoded.codes
+
+    def predict(self, X: Any, *, return_notes: bool = False) -> Any:
         """Mean of each row's distribution or, with ``loss="absolute"``, its median.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_features)
+            The rows.
+        return_notes : bool, default=False
+            Whether to return also, for each row, a list with a dict for each cell that
+            was not read: its "column", the "cell", and as "note" whether
+            it is "missing" or "unknown", a value that training did not contain. Without
+            notes a warning reports unknown values.
 
         Returns
         -------
-        ndarray of shape (n_rows,)
+        ndarray of shape (n_rows,), or that and the notes
             In the target's unit, within the range of training.
         """
-        found = self.predict_distribution(X)
-        return found.mean if self.loss == SQUARED else found.median
+        encoded = self._encode(X, return_notes=return_notes)
+        if not return_notes:
+            warn_of(encoded.unknown_cells.values(), stacklevel=2)
+        numbers = self.model_.distributions(encoded.codes)
+        predicted = numbers.mean if self.loss == SQUARED else numbers.median
+        return (predicted, encoded.notes) if return_notes else predicted
 
     def predict_distribution(self, X: Any) -> TargetDistributions:
         """The predictive distribution of each row.
@@ -344,7 +368,7 @@ class AveragedKDBRegressor(
         TargetDistributions
             Its `mean`, `variance`, `quantiles`, `interval`, `cdf` and `crps`.
         """
-        codes = self._encode(X).codes
+        codes = self._codes(X)
         return self.model_.distributions(codes)
 
     def predict_quantiles(self, X: Any, levels: Any = (0.05, 0.5, 0.95)) -> Floats:
@@ -363,7 +387,7 @@ class AveragedKDBRegressor(
             In the target's unit.
         """
         wanted = checked_levels(levels)
-        return self.predict_distribution(X).quantiles(wanted)
+        return self.model_.distributions(self._codes(X)).quantiles(wanted)
 
     def predict_interval(self, X: Any, coverage: float = 0.9) -> Floats:
         """The interval that holds the number with some probability.
@@ -381,7 +405,7 @@ class AveragedKDBRegressor(
             In the target's unit.
         """
         share = checked_coverage(coverage)
-        return self.predict_distribution(X).interval(share)
+        return self.model_.distributions(self._codes(X)).interval(share)
 
     def explain(self, X: Any) -> list[ExpectationExplanation]:
         """Split each row's expectation into what its features add.
@@ -400,7 +424,7 @@ class AveragedKDBRegressor(
         list of ExpectationExplanation
             Baseline and terms of each add up to its expectation.
         """
-        codes = self._encode(X).codes
+        codes = self._codes(X)
         found = self.model_.explain(codes)
         labels = row_labels(X)
         if labels is None:
@@ -431,7 +455,7 @@ class AveragedKDBRegressor(
         ValueError
             If there is no such feature.
         """
-        codes = self._encode(X).codes
+        codes = self._codes(X)
         names = self.model_.intervals.domain.names[:-1]
         if feature not in names:
             raise ValueError(

@@ -74,7 +74,8 @@ from bayleaf.data.memory import size_in_bytes
 from bayleaf.data.random_state import random_generator
 from bayleaf.data.reading_plan import resolve_plan
 from bayleaf.data.table_encoder import EncodedTable
-from bayleaf.data.tables.frames import row_labels, to_columns
+from bayleaf.data.tables.frames import row_labels, to_columns, whole_table
+from bayleaf.data.unknown_cells import warn_of
 from bayleaf.describe.fitted_summary import Summary, summarize
 from bayleaf.io.native.model_file import SavedModel
 from bayleaf.models.bayesian_network import BayesianNetwork
@@ -193,6 +194,8 @@ class BayesianClassifier(
     _learned_temperature: float | None = None
     # How a table is read is no metadata that others could pass on, but for the plan.
     __metadata_request__fit: ClassVar = dict.fromkeys(READING, UNUSED)
+    __metadata_request__predict: ClassVar = {"return_notes": UNUSED}
+    __metadata_request__predict_proba: ClassVar = {"return_notes": UNUSED}
 
     calibration: str | None = None
     discretizer: Any = "mdlp"
@@ -405,6 +408,7 @@ class BayesianClassifier(
         self._check_parameters()
         if self.smoothing != AUTO:
             resolve_smoothing(self.smoothing)
+        X = whole_table(X)
         parts = to_columns(X)
         validate_data(self, X, y, reset=reset, skip_check_array=True)
         table = TrainingTable.from_arrays(
@@ -480,22 +484,43 @@ class BayesianClassifier(
         # A loss must fit the classes.
         self._predictor()
 
-    def _prepare(self, X: Any) -> tuple[Predictor, Codes]:
-        """The predictor and a table's codes, once it has the columns of training."""
-        return self._predictor(), self._encode(X).codes
+    def _prepare(self, X: Any, *, stacklevel: int = 2) -> tuple[Predictor, Codes]:
+        """The predictor and a table's codes, once it has the columns of training.
 
-    def _encode(self, X: Any) -> EncodedTable:
+        Warns of values not seen in training.
+        """
+        predictor, encoded = self._predictor(), self._encode(X)
+        warn_of(encoded.unknown_cells.values(), stacklevel + 1)
+        return predictor, encoded.codes
+
+    def _encode(self, X: Any, *, return_notes: bool = False) -> EncodedTable:
         """Encode a table, once it has the columns of training."""
-        encoded = self.encoder_.transform(self._parts_as_fitted(X))
-        self._last_unknown = encoded.unknown_cells
-        return encoded
+        return self._encoded_as_fitted(X, return_notes=return_notes)
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: Any, *, return_notes: bool = False) -> Any:
         """Predict the class of each row, shape (n_rows,).
 
         The most probable class or, with `loss`, the one of least expected cost; ties
         go to the earlier class.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_features)
+            The rows.
+        return_notes : bool, default=False
+            Whether to return also, for each row, a list with a dict for each cell that
+            was not read: its "column", the "cell", and as "note" whether
+            it is "missing" or "unknown", a value that training did not contain. Without
+            notes a warning reports unknown values.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,), or that and the notes
+            Labels.
         """
+        if return_notes:
+            predictor, encoded = self._predictor(), self._encode(X, return_notes=True)
+            return predictor.predict(encoded.codes), encoded.notes
         predictor, codes = self._prepare(X)
         return predictor.predict(codes)
 
@@ -511,8 +536,14 @@ class BayesianClassifier(
         hits = [a == b for a, b in zip(labels[codes].tolist(), predicted, strict=True)]
         return float(np.average(hits, weights=sample_weight))
 
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Posterior probability of each class, shape (n_rows, n_classes)."""
+    def predict_proba(self, X: Any, *, return_notes: bool = False) -> Any:
+        """Posterior probability of each class, shape (n_rows, n_classes).
+
+        With `return_notes`, notes on the cells of each row too, see `predict`.
+        """
+        if return_notes:
+            predictor, encoded = self._predictor(), self._encode(X, return_notes=True)
+            return predictor.proba(encoded.codes), encoded.notes
         predictor, codes = self._prepare(X)
         return predictor.proba(codes)
 

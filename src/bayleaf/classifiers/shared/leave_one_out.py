@@ -17,6 +17,7 @@ from bayleaf.cpds.smoothing import CellSmoothing, Smoothing
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
 from bayleaf.data.tables.frames import take_rows
+from bayleaf.data.unknown_cells import reported_elsewhere
 from bayleaf.inference.factors import Eliminator, Factor
 from bayleaf.models.predictor import Predictor
 from bayleaf.scoring.partial_cases import known_cells, known_shares
@@ -225,7 +226,8 @@ def _held_out_temperature(classifier: Any, X: Any, y: Any, sample_weight: Any) -
         rows = take_rows(X, kept[train])
         learner.fit(rows, labels, weights, plan=classifier.encoder_.plan)
         held_out = take_rows(X, kept[test])
-        scores[test] = learner.predict_joint_log_proba(held_out)
+        with reported_elsewhere():
+            scores[test] = learner.predict_joint_log_proba(held_out)
     return best_temperature(scores, class_codes, codes.weights)
 
 

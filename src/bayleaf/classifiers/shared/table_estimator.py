@@ -37,9 +37,9 @@ from bayleaf.data.column_reading import (
 from bayleaf.data.column_table import ColumnTable
 from bayleaf.data.encoder_learning import learn_plan
 from bayleaf.data.reading_plan import ReadingPlan, resolve_plan
-from bayleaf.data.table_encoder import TableEncoder
+from bayleaf.data.table_encoder import EncodedTable, TableEncoder
 from bayleaf.data.tables.columns import Column, Matrix, Name
-from bayleaf.data.tables.frames import to_columns
+from bayleaf.data.tables.frames import column_names, to_columns, whole_table
 from bayleaf.data.unknown_cells import UnknownCells
 from bayleaf.io.native.model_file import SavedModel, write_model
 from bayleaf.models.fit_stamp import FitStamp
@@ -256,9 +256,32 @@ class TableEstimator(
         if self.verbose:
             print(f"{told} took {seconds:.3f} s", file=sys.stderr)
 
+    def _encoded_as_fitted(self, X: Any, *, return_notes: bool = False) -> EncodedTable:
+        """Encode a table that has the columns of training, and note what was unknown.
+
+        With notes by row where they are asked for.
+        """
+        fitted: Any = self
+        parts = self._parts_as_fitted(X)
+        encoded: EncodedTable = fitted.encoder_.transform(parts)
+        self._last_unknown = encoded.unknown_cells
+        if not return_notes:
+            return encoded
+        return replace(encoded, notes=fitted.encoder_.row_notes(parts, encoded.codes))
+
     def _parts_as_fitted(self, X: Any) -> Matrix | list[Column]:
         """A table taken apart, once it has the columns of training."""
+        X = whole_table(X)
         parts, is_matched = self.encoder_.split(X)
-        if not is_matched:
+        if is_matched:
+            return parts
+        try:
             validate_data(self, X, reset=False, skip_check_array=True)
+        except ValueError as error:
+            known = set(getattr(self, "feature_names_in_", ()))
+            if not known or not known <= set(column_names(X) or ()):
+                raise
+            raise ValueError(
+                f"{error}\nSelect the columns of training: X[model.feature_names_in_]"
+            ) from error
         return parts

@@ -186,6 +186,20 @@ PlainColumn = NumberColumn | ValueColumn
 Column = PlainColumn | TimeColumn
 
 
+def cell_of(column: Column, row: int) -> Any:
+    """A cell as a value of Python, times as text; None where it is missing."""
+    if isinstance(column, ValueColumn):
+        index = int(column.indices[row])
+        return None if index < 0 else column.values[index]
+    if column.missing is not None and column.missing[row]:
+        return None
+    if isinstance(column, TimeColumn):
+        kind = np.timedelta64 if column.is_duration else np.datetime64
+        return str(kind(int(column.microseconds[row]), "us"))
+    value = column.values[row].item()
+    return None if value != value else value
+
+
 def n_cells(column: Column, chosen: NDArray[np.bool_]) -> int:
     """Number of cells in the chosen entries of a column."""
     if column.repeats is None:

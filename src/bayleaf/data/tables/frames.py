@@ -26,6 +26,15 @@ from bayleaf.data.tables.columns import (
 from bayleaf.wording import name_list
 
 
+def whole_table(table: Any) -> Any:
+    """A batch, or all that a reader of Arrow has left, as a table; others as given."""
+    if isinstance(table, pa.RecordBatchReader):
+        return table.read_all()
+    return (
+        pa.Table.from_batches([table]) if isinstance(table, pa.RecordBatch) else table
+    )
+
+
 def take_rows(table: Any, rows: NDArray[np.intp]) -> Any:
     """Some rows of an array, a data frame or a list of rows, in the same form."""
     if isinstance(table, np.ndarray):
@@ -44,6 +53,7 @@ def to_columns(table: Any) -> Matrix | list[Column]:
     table, or a column's type is not supported; ValueError if it has no rows or columns,
     two columns share a name, or a number is infinite or complex.
     """
+    table = whole_table(table)
     if hasattr(table, "tocsr") or (hasattr(table, "sparse") and hasattr(table, "nnz")):
         raise TypeError(
             "a sparse matrix was passed, but dense data is required; "

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
+from difflib import get_close_matches
 from typing import Any
 
 import narwhals as nw
@@ -18,9 +20,11 @@ from bayleaf.data.tables.columns import (
     ValueColumn,
     iterate_names,
 )
-from bayleaf.data.tables.frames import to_columns
+from bayleaf.data.tables.frames import column_names, to_columns, whole_table
 from bayleaf.wording import near_names, quoted
 
+# Names so similar, of 1, are taken for one and the same, mistyped.
+_MISTYPED = 0.8
 # What pandas calls the column without a name, by its position.
 _UNNAMED = re.compile(r"(Unnamed: \d+)?")
 
@@ -30,24 +34,30 @@ def columns_as_named(
 ) -> tuple[Matrix | list[Column], bool]:
     """Split a table into the columns `names`, those `optional` missing if absent.
 
-    Cells of rows with names, such as a mapping, a series or a list of mappings, may
-    have any order, and those that a row lacks are missing; ValueError if a name is
-    unknown. Any other table is split as it is, unless it has these columns in this
-    order under other names for the same position. With the columns whether they were
-    matched so.
+    Cells of rows with names, such as a mapping, a series, a list of mappings or their
+    text in JSON, may have any order, and those that a row lacks are missing; others are
+    left out. ValueError if a row has none of these names, or one that seems mistyped.
+    Any other table is split as it is, unless it has these columns in this order under
+    other names for the same position. With the columns whether they were matched so.
+    A table that has no names is read by position, if it has as many columns.
     """
-    records = _records(table, names)
+    table = whole_table(table)
+    records = records_of(table, names)
     if records is not None:
         return _record_columns(records, names), True
     parts = to_columns(table)
     given = tuple(iterate_names(parts))
     if given == names:
         return parts, False
+    if column_names(table) in (None, tuple(range(len(names)))):
+        counted = tuple(names_as_in(given, names))
+        if counted != names and len(given) == len(names):
+            return _renamed(parts, names), False
     called = names_as_in(given, names)
     if called != tuple(n for n in names if n in set(called) or n not in optional):
         return parts, False
     if isinstance(parts, Matrix) and len(called) == len(names):
-        return Matrix(parts.values, names), True
+        return _renamed(parts, names), True
     columns = parts.columns() if isinstance(parts, Matrix) else parts
     present: dict[Name, Column] = {
         name: replace(column, name=name)
@@ -55,6 +65,29 @@ def columns_as_named(
     }
     absent = np.full(columns[0].n_rows, -1, dtype=np.int32)
     return [present.get(name) or ValueColumn(name, absent, []) for name in names], True
+
+
+def _renamed(
+    parts: Matrix | list[Column], names: tuple[Name, ...]
+) -> Matrix | list[Column]:
+    """Columns under other names."""
+    if isinstance(parts, Matrix):
+        return Matrix(parts.values, names)
+    return [replace(column, name=n) for n, column in zip(names, parts, strict=True)]
+
+
+def _parsed(text: str | bytes) -> Any:
+    """Rows that a text in JSON contains; ValueError if it contains none."""
+    try:
+        rows = json.loads(text)
+    except ValueError as error:
+        raise ValueError(
+            f"a table was passed as text that is not JSON ({error}); pass a frame, "
+            "dicts, or a JSON object"
+        ) from error
+    if isinstance(rows, dict) or (isinstance(rows, list) and rows):
+        return rows
+    raise ValueError("rows in JSON must be an object, or an array of objects")
 
 
 def names_as_in(given: Sequence[Name], names: Sequence[Name]) -> tuple[Name, ...]:
@@ -84,18 +117,30 @@ def _record_columns(
     cells = np.full((len(names), len(records)), None, dtype=object)
     for row, record in enumerate(records):
         called = names_as_in(list(record), names)
+        _check_names(row, [str(name) for name in called], index)
         for name, value in zip(called, record.values(), strict=True):
-            if str(name) not in index:
-                raise ValueError(
-                    f"row {row} has {quoted(name)}, which is not a column of training; "
-                    f"{near_names(str(name), index)}"
-                )
-            cells[index[str(name)], row] = value
+            if str(name) in index:
+                cells[index[str(name)], row] = value
     return [array_column(n, column) for n, column in zip(names, cells, strict=True)]
 
 
-def _records(table: Any, names: Sequence[Name]) -> list[Mapping[Any, Any]] | None:
+def _check_names(row: int, given: Sequence[str], known: Collection[str]) -> None:
+    """Raise if no name of a row is known, or one seems that of a column it lacks."""
+    others = [name for name in given if name not in known]
+    absent = {name.lower(): name for name in known if name not in given}
+    for name in others:
+        near = get_close_matches(name.lower(), absent, n=1, cutoff=_MISTYPED)
+        if near or len(others) == len(given):
+            raise ValueError(
+                f"row {row} has {quoted(name)}, which is not a column of training; "
+                f"{near_names(name, absent.values())}"
+            )
+
+
+def records_of(table: Any, names: Sequence[Name]) -> list[Mapping[Any, Any]] | None:
     """Rows with names, or None for a table of another kind."""
+    if isinstance(table, str | bytes):
+        table = _parsed(table)
     if isinstance(table, list | tuple):
         has_names = len(table) > 0 and _record(table[0]) is not None
         return list(_each_record(table)) if has_names else None
