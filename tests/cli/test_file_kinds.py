@@ -83,9 +83,9 @@ def test_an_archive_is_a_workbook_by_its_name(run: Run, tmp_path: Path) -> None:
 def test_a_stream_of_another_kind_is_named(
     run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    stream = io.TextIOWrapper(io.BufferedReader(io.BytesIO(KINDS["JSON"])))
+    stream = io.TextIOWrapper(io.BufferedReader(io.BytesIO(KINDS["HTML"])))
     monkeypatch.setattr("sys.stdin", stream)
-    assert "standard input is JSON" in run("check", "-").err
+    assert "standard input is HTML" in run("check", "-").err
 
 
 def test_text_that_begins_like_another_kind_is_read(run: Run, tmp_path: Path) -> None:

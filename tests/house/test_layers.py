@@ -137,6 +137,7 @@ INSIDE: dict[str, list[tuple[str, ...]]] = {
         ("csv_dialects",),
         ("csv_rows",),
         ("csv_reading",),
+        ("json_rows",),
         ("table_reading",),
         (REST,),
         ("commands",),

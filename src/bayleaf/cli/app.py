@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import signal
-import sys
 import threading
 from collections.abc import Iterator, Sequence
 from types import FrameType
@@ -35,6 +34,7 @@ from bayleaf.cli.commands.reproduce import reproduce
 from bayleaf.cli.commands.sample import sample
 from bayleaf.cli.display import BAD_INPUT
 from bayleaf.cli.model_options import put_first
+from bayleaf.cli.run_record import HELP, RunOptions, print_error, run_recorded
 from bayleaf.data.unknown_cells import reported_elsewhere
 from bayleaf.native.library import NativeCoreError
 from bayleaf.wording import cut, visible_lines
@@ -48,6 +48,7 @@ app = App(
     help="Bayesian-network classifiers that a person can read.",
     version=f"bayleaf {bayleaf.__version__}",
     help_format="markdown",
+    help_epilogue=HELP,
     print_error=False,
     exit_on_error=False,
     suppress_keyboard_interrupt=False,
@@ -83,6 +84,18 @@ app.register_install_completion_command(
 
 def run(words: Sequence[str]) -> int:
     """Run a command; input that cannot be used ends in one sentence and exit code 2."""
+    try:
+        options = RunOptions.of_words(words)
+        return run_recorded(options, lambda: _carried_out(options.words))
+    except BrokenPipeError:
+        # Whoever holds the streams knows what to do.
+        raise
+    except (ValueError, OSError) as error:
+        return _refuse(str(error))
+
+
+def _carried_out(words: Sequence[str]) -> int:
+    """Run a command and return its exit code."""
     put_first(words)
     try:
         # Commands report values not seen in training themselves.
@@ -91,7 +104,6 @@ def run(words: Sequence[str]) -> int:
     except CycloptsError as error:
         return _refuse(str(error))
     except BrokenPipeError:
-        # Whoever holds the streams knows what to do.
         raise
     except OSError as error:
         # Python's error number is of no use to a person.
@@ -144,5 +156,5 @@ def _refuse(message: str) -> int:
     """Print one sentence on standard error and give the exit code for bad input."""
     words = (cut(word, _LONGEST_WORD) for word in visible_lines(message).split())
     sentence = cut(" ".join(words), _LONGEST_SENTENCE)
-    print(f"bayleaf: {sentence}", file=sys.stderr)
+    print_error(f"bayleaf: {sentence}")
     return BAD_INPUT

@@ -9,6 +9,7 @@ import codecs
 import contextlib
 import csv
 import io
+import logging
 import os
 import re
 import stat
@@ -34,6 +35,7 @@ from bayleaf.data.text_forms import TRUTHS
 from bayleaf.streams.csv_files import CODECS, inner_suffix
 from bayleaf.wording import cut, name_list, quoted, shown_name
 
+_LOGGER = logging.getLogger("bayleaf")
 # Bytes of a CSV block held in memory at once.
 BLOCK_BYTES = 1 << 22
 # Bytes by which the layout of a file is found out.
@@ -455,6 +457,8 @@ class _Start(NamedTuple):
         if rows is not None:
             rows.set_layout(dialect, len(names), above, header, head, units)
             blocks = rows.watched(blocks)
+        described = dialect.described(form) or "commas between cells"
+        _LOGGER.info("%s is read with %s", called(source), described)
         chunks = _Chunks(chain([first], blocks))
         unnamed = frozenset(columns[index] for index in empty)
         return cls(dialect, columns, unnamed, n_above, first, chunks, stream)

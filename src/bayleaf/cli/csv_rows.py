@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 
 from bayleaf.cli.csv_dialects import Dialect
 from bayleaf.cli.options import BLANK
+from bayleaf.data.tables.array_columns import arrow_of
 from bayleaf.data.text_forms import TRUTHS, TextEvidence, decide
 from bayleaf.wording import quoted
 
@@ -44,6 +45,7 @@ class CsvRows:
         self._dialect, self._above, self._header = Dialect(), b"", b""
         self._units = b""  # the line below the header, if it has no row
         self._places: list[int] = [0]  # of the file's columns that are read
+        self.has_layout = False  # whether the file is CSV
         self._line_end = b"\n"
         self._all_quoted: bool | None = None  # whether numbers are, too
 
@@ -71,6 +73,7 @@ class CsvRows:
         """Note the layout, the lines above the rows, and the line ends in `start`."""
         self._dialect, self._above = dialect, above
         self._places = [j for j in range(n_columns) if j not in dialect.empty]
+        self.has_layout = True
         self._line_end = b"\r\n" if start.split(b"\n")[0].endswith(b"\r") else b"\n"
         self._header, self._units = header.rstrip(b"\r\n"), units.rstrip(b"\r\n")
 
@@ -84,8 +87,8 @@ class CsvRows:
         """The next rows, without line ends; Arrow's reader must have returned them."""
         content = b"".join(self._blocks)
         if b'"' in content:
-            found = self._row.finditer(content)
-            rows = list(islice((m for m in found if m[1]), n_rows))
+            matches = self._row.finditer(content)
+            rows = list(islice((m for m in matches if m[1]), n_rows))
             end = rows[-1].end() if rows else 0
             texts = [row[1] for row in rows]
         else:
@@ -137,11 +140,13 @@ class CsvRows:
             changed = zip(rows, zip(*changes, strict=True), strict=True)
             rows = [self._changed(row, texts) for row, texts in changed]
         if added:
-            columns = [self._texts(column).cast(pa.binary()) for column in added]
-            cells = pc.binary_join_element_wise(*columns, self._sign).to_pylist()
+            columns = [self._texts(column) for column in added]
+            sign = arrow_of([self._dialect.separator])[0]
+            joined = pc.binary_join_element_wise(*columns, sign)
+            cells = joined.cast(pa.binary()).to_pylist()
             if self._dialect.is_trailing:
-                joined = zip(rows, cells, strict=True)
-                rows = [self._joined(row, [others]) for row, others in joined]
+                pairs = zip(rows, cells, strict=True)
+                rows = [self._joined(row, [others]) for row, others in pairs]
             else:
                 rows = list(map(self._sign.join, zip(rows, cells, strict=True)))
         return self._encoded(self._line_end.join([*rows, b""]))
@@ -177,9 +182,9 @@ class CsvRows:
         """A row with further cells, before the separator that ends each line."""
         end = b""
         if self._dialect.is_trailing:
-            own = self._cells(row)
-            if len(own) > self._dialect.n_cells:
-                end = self._sign + own[-1]
+            cells_of_row = self._cells(row)
+            if len(cells_of_row) > self._dialect.n_cells:
+                end = self._sign + cells_of_row[-1]
                 row = row.removesuffix(end)
         return self._sign.join([row, *cells]) + end
 
@@ -188,11 +193,11 @@ class CsvRows:
         if not any(text is not None for text in texts):
             return row
         cells = self._cells(row)
-        for place, text in zip(self._places, texts, strict=True):
+        for index, text in zip(self._places, texts, strict=True):
             if text is not None:
-                was_quoted = cells[place].startswith(b'"')
+                was_quoted = cells[index].startswith(b'"')
                 is_text = _NUMBER.fullmatch(text) is None and text not in TRUTHS
-                cells[place] = self._cell(text, was_quoted or (is_text and None))
+                cells[index] = self._cell(text, was_quoted or (is_text and None))
         return self._sign.join(cells)
 
     def _cell(self, text: str, in_quotes: bool | None = None) -> bytes:
@@ -214,13 +219,15 @@ class CsvRows:
         )
         if pa.types.is_floating(column.type) and self._decimal == ",":
             texts = pc.replace_substring(texts, ".", ",")
-        texts, is_clash = pc.fill_null(texts, ""), self._decimal == self._sign.decode()
+        if texts.null_count:
+            texts = pc.fill_null(texts, "")
+        is_clash = self._decimal == self._sign.decode()
         if not (is_text or is_clash or self._all_quoted):
             return texts
         numbered = texts.dictionary_encode()
         in_quotes = None if is_text else self._all_quoted
         cells = [self._cell(t, in_quotes) for t in numbered.dictionary.to_pylist()]
-        return pa.array(cells, pa.binary()).take(numbered.indices)
+        return arrow_of([cell.decode() for cell in cells]).take(numbered.indices)
 
     def _encoded(self, content: bytes) -> bytes:
         """Text in the file's encoding."""

@@ -36,8 +36,8 @@ _KINDS: tuple[tuple[bytes, str, str], ...] = (
     (rb"RD[AX][23]\n", "an R data file", _EXPORT),
     (rb"\s*(?i:<!doctype html|<html|<table)[\s>]", "HTML", _EXPORT),
     (rb"\s*<\?xml\s", "XML", _EXPORT),
-    (rb'\s*\{\s*"(?s:.)*?\}\s*\n\s*\{', "JSON lines", _EXPORT),
-    (rb'\s*(\[\s*)?\{\s*"|\s*\[\s*\[', "JSON", _EXPORT),
+    (rb'\s*\{\s*"(?s:.)*?\}\s*\n\s*\{', "JSON lines", "let its name end in .jsonl"),
+    (rb'\s*(\[\s*)?\{\s*"|\s*\[\s*\[', "JSON", "let its name end in .json"),
     (rb"(\s*(%[^\n]*)?\n)*\s*@(?i:relation)\s", "ARFF", "let its name end in .arff"),
 )
 # Some contain the one before them and more letters.

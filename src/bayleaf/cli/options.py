@@ -48,7 +48,8 @@ Strings = Annotated[tuple[str, ...], Parameter(negative="")]
 Flag = Annotated[bool, Parameter(negative="")]
 # Options of one meaning in several commands.
 Table = Annotated[
-    Source, Parameter(help="CSV or Parquet file; - for CSV on standard input.")
+    Source,
+    Parameter(help="CSV, Parquet or JSON file; - for CSV or JSON on standard input."),
 ]
 PlanFile = Annotated[
     Path | None,

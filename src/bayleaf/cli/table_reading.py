@@ -5,10 +5,11 @@ Files are Parquet where a file's name says so, and CSV otherwise.
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -31,6 +32,7 @@ from bayleaf.cli.csv_reading import (
     read_csv_batches,
 )
 from bayleaf.cli.csv_rows import CsvRows
+from bayleaf.cli.json_rows import is_json, read_json
 from bayleaf.cli.options import FileFormat
 from bayleaf.data.column_reading import CellError
 from bayleaf.data.domain import Variable
@@ -41,12 +43,20 @@ from bayleaf.data.tables.frames import single_column, to_columns
 from bayleaf.data.tables.named_rows import names_as_in
 from bayleaf.data.text_forms import TextEvidence, decide, read_texts, without_texts
 from bayleaf.data.unknown_cells import UnknownCells
-from bayleaf.wording import name_list, near_names, quoted, visible
+from bayleaf.wording import (
+    counted,
+    name_list,
+    near_names,
+    quoted,
+    shown_name,
+    visible,
+)
 
 if TYPE_CHECKING:
     from bayleaf.data.reading_plan import ReadingPlan
     from bayleaf.streams.batch_sources import ArrowSource
 
+_LOGGER = logging.getLogger("bayleaf")
 # Rows of a Parquet batch, held in memory at once.
 BATCH_ROWS = 1 << 16
 
@@ -62,11 +72,14 @@ def read_table(
     """
     if is_parquet(source):
         table = _open_parquet(source).read()
+    elif is_json(source):
+        table = decided_table(read_json(source), form or FileFormat(), texts)
     else:
         table = read_csv(source, form or FileFormat(), texts)
     _check_columns(table.schema, source)
     if table.num_rows == 0:
         raise ValueError(f"{called(source)} has a header but no rows")
+    _log_rows(source, table.num_rows, table.num_columns)
     return table
 
 
@@ -77,12 +90,25 @@ def read_batches(
 
     The rows of such a file can then be taken from `rows`.
     """
-    if not is_parquet(source):
-        yield from read_csv_batches(source, form or FileFormat(), rows)
-        return
-    file = _open_parquet(source)
-    _check_columns(file.schema_arrow, source)
-    yield from file.iter_batches(batch_size=BATCH_ROWS)
+    if is_parquet(source):
+        file = _open_parquet(source)
+        _check_columns(file.schema_arrow, source)
+        batches = file.iter_batches(batch_size=BATCH_ROWS)
+    elif is_json(source):
+        batches = iter(read_json(source).to_batches(BATCH_ROWS))
+    else:
+        batches = read_csv_batches(source, form or FileFormat(), rows)
+    n_rows = n_columns = 0
+    for batch in batches:
+        n_rows, n_columns = n_rows + batch.num_rows, batch.num_columns
+        yield batch
+    _log_rows(source, n_rows, n_columns)
+
+
+def _log_rows(source: str, n_rows: int, n_columns: int) -> None:
+    """Log how large a table is."""
+    rows, columns = counted(n_rows, "row"), counted(n_columns, "column")
+    _LOGGER.info("%s has %s and %s", called(source), rows, columns)
 
 
 def rows_of(
@@ -319,6 +345,14 @@ class EmptyTargets:
         self.n_rows = self.n_empty = 0
         yield from after(map(self.left_out, source.read(0)), first)
         self.check()
+        source.facts.update(n_rows=self.n_rows, n_empty=self.n_empty)
+        if self.first is not None:
+            source.facts["first_empty"] = self.first
+
+    def adopt(self, facts: Mapping[str, int]) -> None:
+        """Take over what an earlier reading of the table noted."""
+        self.n_rows, self.n_empty = facts.get("n_rows", 0), facts.get("n_empty", 0)
+        self.first = facts.get("first_empty")
 
     def check(self) -> None:
         """Raise ValueError if all targets are empty."""
@@ -414,12 +448,14 @@ def decided_column(name: str, cells: pa.ChunkedArray) -> Any:
     return pa.chunked_array([pa.array(read.values, mask=read.missing)])
 
 
-def decided_table(table: pa.Table, form: FileFormat) -> pa.Table:
-    """A table of a file's texts as the values that its columns spell."""
+def decided_table(
+    table: pa.Table, form: FileFormat, texts: Collection[str] = ()
+) -> pa.Table:
+    """A table of a file's texts as the values that its columns spell, but for some."""
     batch = table.combine_chunks().to_batches()[0]
     cells = pa.Table.from_batches([with_missing_cells(batch, form)])
     columns = [
-        decided_column(name, column)
+        column if name in texts else decided_column(name, column)
         for name, column in zip(cells.column_names, cells.columns, strict=True)
     ]
     return pa.table(columns, names=cells.column_names)
@@ -460,6 +496,11 @@ def encode_batch(
     read as training learned to; columns that were left out in training may be absent.
     ValueError if a feature's column is missing, or text occurs where a number belongs.
     """
+    if _LOGGER.isEnabledFor(logging.INFO):
+        forms = [(r.name, r.text.described()) for r in encoder.readings if r.text]
+        unusual = [f"{shown_name(name)} has {text}" for name, text in forms if text]
+        described = ", ".join(unusual) or "numbers and dates in their plain form"
+        _LOGGER.info("cells are read by the model's plan: %s", described)
     if lines is None:
         lines = range(n_before + 1, n_before + 1 + batch.num_rows)
     used = [one for one in encoder.readings if one.form != "left_out"]

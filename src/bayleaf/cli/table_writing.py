@@ -56,7 +56,7 @@ def writing(
             if guarded and is_csv(output):
                 batch = _without_formulas(batch, guarded)
             try:
-                if writer is None and rows is not None and is_csv(output):
+                if writer is None and rows and rows.has_layout and is_csv(output):
                     writer = _OwnText(rows, _open_bytes(path, stack))
                 elif writer is None:
                     writer = _open_writer(output, path, batch.schema, stack)

@@ -10,6 +10,7 @@ import secrets
 import stat
 import sys
 from collections.abc import Iterator
+from contextvars import ContextVar
 from pathlib import Path
 from typing import TextIO
 
@@ -21,6 +22,18 @@ from bayleaf.wording import size_text
 _MAX_OF_NAME = 40
 # Names of temporary files.
 _PARTIAL = re.compile(rf"\..{{1,{_MAX_OF_NAME}}}\.[0-9a-f]{{8}}\.part", re.DOTALL)
+# What the files that are written are added to, if anything.
+_written: ContextVar[list[Path] | None] = ContextVar("written", default=None)
+
+
+@contextlib.contextmanager
+def written_files(files: list[Path]) -> Iterator[None]:
+    """Add the paths of files that a block writes to a list."""
+    former = _written.set(files)
+    try:
+        yield
+    finally:
+        _written.reset(former)
 
 
 @contextlib.contextmanager
@@ -54,6 +67,9 @@ def replacing(path: str | Path) -> Iterator[Path]:
         if mode is not None:
             temporary.chmod(mode)
         replace_file(temporary, target)
+        files = _written.get()
+        if files is not None:
+            files.append(Path(path))
     finally:
         # A file that is still open after an error cannot be removed on Windows.
         with contextlib.suppress(OSError):

@@ -40,7 +40,8 @@ def predict(
     Parameters
     ----------
     data
-        CSV or Parquet file; - for CSV on standard input; or a folder or glob of files.
+        CSV, Parquet or JSON file (an object per row, in an array or by line); - for CSV
+        or JSON on standard input; or a folder or glob of files.
     output
         CSV or Parquet file to write; - for CSV on standard output. For several files a
         folder, which gets a Parquet file for each; the same command goes on where it
@@ -92,7 +93,7 @@ def predict(
             print(done, file=sys.stderr)
         else:
             guarded = ["prediction"] if safe_csv else []
-            texts = (one.text for one in predictor.encoder.readings)
+            texts = (reading.text for reading in predictor.encoder.readings)
             has_commas = any(text and text.decimal == "," for text in texts)
             rows = rows_of(data, form, "," if has_commas else ".")
             _predict_file(score, data, form, output, guarded, rows)
