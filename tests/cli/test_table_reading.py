@@ -117,6 +117,18 @@ def test_rows_with_an_empty_target_are_left_out_of_a_fit(
     assert models[0].read_bytes() == models[1].read_bytes()
 
 
+def test_rows_left_out_of_stored_codes_are_reported_again(
+    run: Callable[..., Any], tmp_path: Path
+) -> None:
+    words = ("fit", _with_gaps(tmp_path)[0], "--target", "c", "--model", "nb", "--json")
+    for name in ("1.json", "2.json"):
+        done = run(*words, "--store", tmp_path / "codes", "-o", tmp_path / name)
+        assert done.code == 0
+        assert json.loads(done.out)["n_rows_without_target"] == 3
+        assert "left out 3 of 60 rows" in done.err
+        assert "line 4 below" in done.err
+
+
 def test_check_leaves_out_rows_with_an_empty_target(
     run: Callable[..., Any], tmp_path: Path
 ) -> None:

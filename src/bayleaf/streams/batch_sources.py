@@ -43,7 +43,8 @@ class ArrowSource:
 
     `ordered` names columns of ordered categories whose types lack the order, `texts`
     those of texts that come as indices into their values;
-    `decisions` are those by which the texts of files were read already.
+    `decisions` are those by which the texts of files were read already; `facts` are
+    noted by `read` and kept with the codes of the table.
     """
 
     schema: pa.Schema
@@ -53,6 +54,7 @@ class ArrowSource:
     ordered: frozenset[str] = field(default=frozenset())
     texts: frozenset[str] = field(default=frozenset())
     decisions: Mapping[Name, TextDecision] = field(default_factory=dict)
+    facts: dict[str, int] = field(default_factory=dict)
 
     def without(self, names: Sequence[str]) -> ArrowSource:
         """The same table without some columns."""

@@ -41,7 +41,7 @@ from bayleaf.streams.table_learning import learn_spooled
 from bayleaf.wording import quoted, shown_name
 
 # What stands in a file of codes beside them.
-_READING, _TABLE = "reading", "table"
+_READING, _TABLE, _FACTS = "reading", "table", "facts"
 # Where an interrupted reading keeps what it has.
 _PART = ".part"
 # What learning takes in all for each row that it gets, numbers counted thrice, and for
@@ -121,6 +121,7 @@ def stored_table(
     path = None if reading.store is None else Path(reading.store)
     known = _known(path, what)
     if known is not None:
+        source.facts.update(known.store.about.get(_FACTS, {}))
         return known
     keeps = None
     if path is None:
@@ -153,7 +154,7 @@ def stored_table(
             hierarchies=reading.hierarchies,
         )
         found = TableReading.of(learned.encoder, learned.domain, learned.classes)
-        about = {_READING: what, _TABLE: found.to_text()}
+        about = {_READING: what, _TABLE: found.to_text(), _FACTS: source.facts}
         store = write(path, about, lasting=keeps is None)
     return StoredTable(replace(store, keeps=keeps), found)
 

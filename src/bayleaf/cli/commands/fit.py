@@ -126,6 +126,7 @@ def fit(
                 memory=None if memory is None else size_in_bytes(memory, "--memory"),
                 plan=reading,
             )
+            empty.adopt(source.facts)
         else:
             of_plan = form.of_plan(reading)
             table = training_table(
