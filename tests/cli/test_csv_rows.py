@@ -193,6 +193,27 @@ def test_no_cell_of_a_file_changes(
     assert place == len(text)
 
 
+def test_impute_keeps_types_and_metadata_of_parquet(run: Run, tmp_path: Path) -> None:
+    network = bayleaf.BayesianNetwork.from_tables(
+        states={"wet": ["no", "yes"]}, tables={"wet": [0.1, 0.9]}
+    )
+    bayleaf.write_network(network, tmp_path / "n.json")
+    fields = [
+        pa.field("wet", pa.dictionary(pa.int8(), pa.string()), metadata={"a": "b"}),
+        pa.field("d", pa.dictionary(pa.int16(), pa.large_string()), nullable=False),
+        pa.field("nested", pa.list_(pa.int8())),
+    ]
+    schema = pa.schema(fields, metadata={"source": "field"})
+    rows = [{"wet": "no", "d": "x", "nested": [1]}, {"d": "y", "nested": None}]
+    pa_parquet.write_table(pa.Table.from_pylist(rows, schema), tmp_path / "in.parquet")
+    words = [tmp_path / "in.parquet", "-o", tmp_path / "out.parquet"]
+    assert run("impute", tmp_path / "n.json", *words).code == 0
+    read, got = (pa_parquet.read_table(words[i]) for i in (0, 2))
+    assert got.schema.equals(read.schema, check_metadata=True)
+    assert got.column("wet").to_pylist() == ["no", "yes"]
+    assert got.drop_columns("wet").equals(read.drop_columns("wet"))
+
+
 def test_parquet_keeps_types_dictionaries_and_metadata(
     run: Run, model: Path, tmp_path: Path
 ) -> None:

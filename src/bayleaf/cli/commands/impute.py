@@ -101,6 +101,8 @@ def impute(
         if safe_csv and is_csv(output):
             filled = _without_formulas(table, filled)
         if rows is None:
+            if not is_csv(output):
+                filled = _as_declared(original, filled)
             write(filled.combine_chunks().to_batches()[0])
         else:
             changes = _changes(original, table, filled)
@@ -109,6 +111,19 @@ def impute(
     report.show()
     print(f"bayleaf: {counted(n_before - n_after, 'cell')} filled in", file=sys.stderr)
     return 0
+
+
+def _as_declared(original: pa.Table, filled: pa.Table) -> pa.Table:
+    """A filled table whose columns have the types and metadata of the original."""
+    for field, column in zip(original.schema, original.columns, strict=True):
+        index = filled.schema.get_field_index(field.name)
+        cells = filled.column(index)
+        if cells.null_count == column.null_count:
+            cells = column
+        elif cells.type != field.type:
+            cells = cells.cast(field.type)
+        filled = filled.set_column(index, field, cells)
+    return filled.replace_schema_metadata(original.schema.metadata)
 
 
 def _changes(
