@@ -83,6 +83,18 @@ def test_one_warning_names_columns_and_counts(model: Any) -> None:
         assert "when (1, such as 'soon')" in str(only.message)
 
 
+def test_explanations_have_notes(model: Any) -> None:
+    with pytest.warns(UnknownValuesWarning):
+        explanations = model.explain(NEW)
+    assert [row.to_dict()["notes"] for row in explanations] == NOTES
+    regressor = bayleaf.AveragedKDBRegressor(trees=False).fit(
+        pd.DataFrame(ROWS), range(20)
+    )
+    with pytest.warns(UnknownValuesWarning):
+        rows = regressor.explain(NEW)
+    assert [row.to_dict()["notes"] for row in rows] == NOTES
+
+
 def test_filters_of_warnings_are_respected(model: Any) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UnknownValuesWarning)

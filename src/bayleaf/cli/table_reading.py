@@ -488,6 +488,7 @@ def encode_batch(
     n_before: int = 0,
     lines: Sequence[int] | None = None,
     report: UnknownReport | None = None,
+    return_notes: bool = False,
 ) -> EncodedTable:
     """Encode the features of a batch, whatever else it holds and in whatever order.
 
@@ -519,17 +520,18 @@ def encode_batch(
         for reading, column in zip(used, parsed, strict=True)
     }
     absent = np.full(batch.num_rows, -1, dtype=np.int32)
+    parts: list[Column] = [
+        columns.get(name, ValueColumn(name, absent, []))
+        for name in encoder.column_names
+    ]
     try:
-        encoded = encoder.transform(
-            [
-                columns.get(name, ValueColumn(name, absent, []))
-                for name in encoder.column_names
-            ]
-        )
+        encoded = encoder.transform(parts)
     except CellError as error:
         raise _with_line(error, lines[error.row]) from error
     if report is not None:
         report.add(encoded.unknown_cells.values(), lines, source)
+    if return_notes:
+        encoded = replace(encoded, notes=encoder.row_notes(parts, encoded.codes))
     return encoded
 
 

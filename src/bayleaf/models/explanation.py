@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Protocol, runtime_checkable
 
@@ -128,6 +128,8 @@ class Explanation(Result):
         One a feature, in column order; `prior` and these sum to `log_odds`.
     row_label : object, optional
         What the table calls the row, where its rows have names.
+    notes : sequence of dict
+        Cells of the row that were not read, see `predict`.
     """
 
     row: int
@@ -139,6 +141,7 @@ class Explanation(Result):
     prior: float
     terms: tuple[Term, ...]
     row_label: Any = field(default=None, kw_only=True)
+    notes: Sequence[Mapping[str, Any]] = field(default=(), kw_only=True, compare=False)
 
     @property
     def row_name(self) -> str:
@@ -190,6 +193,7 @@ class Explanation(Result):
                 }
                 for term in self.terms
             ],
+            "notes": [dict(note) for note in self.notes],
         }
 
     def __repr__(self) -> str:
@@ -255,6 +259,14 @@ class Explanation(Result):
             others = f"{n} other features together" if n > 1 else "1 other feature"
             lines += _weighed(total, others)
         return "\n".join(lines)
+
+
+def noted(explanations: Sequence[Any], notes: Sequence[Any] | None) -> list[Any]:
+    """Explanations of any kind with the notes on their rows."""
+    if notes is None:
+        return list(explanations)
+    pairs = zip(explanations, notes, strict=True)
+    return [replace(explanation, notes=row_notes) for explanation, row_notes in pairs]
 
 
 def labelled(

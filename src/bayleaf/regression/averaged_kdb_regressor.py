@@ -29,6 +29,7 @@ from bayleaf.data.tables.frames import row_labels, to_columns, whole_table
 from bayleaf.data.unknown_cells import warn_of
 from bayleaf.describe.fitted_summary import MAX_ITEMS, FittedSummary, Name
 from bayleaf.io.native.model_file import SavedModel
+from bayleaf.models.explanation import noted
 from bayleaf.models.fit_stamp import FitStamp
 from bayleaf.models.interval_target import (
     IntervalTargetModel,
@@ -424,8 +425,9 @@ class AveragedKDBRegressor(
         list of ExpectationExplanation
             Baseline and terms of each add up to its expectation.
         """
-        codes = self._codes(X)
-        found = self.model_.explain(codes)
+        encoded = self._encode(X, return_notes=True)
+        warn_of(encoded.unknown_cells.values(), stacklevel=2)
+        found = noted(self.model_.explain(encoded.codes), encoded.notes)
         labels = row_labels(X)
         if labels is None:
             return found

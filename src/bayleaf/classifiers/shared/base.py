@@ -80,7 +80,7 @@ from bayleaf.describe.fitted_summary import Summary, summarize
 from bayleaf.io.native.model_file import SavedModel
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.class_model import AVERAGES_NETWORKS
-from bayleaf.models.explanation import Explanation, labelled
+from bayleaf.models.explanation import Explanation, labelled, noted
 from bayleaf.models.fit_stamp import FitStamp
 from bayleaf.models.page_model import CLASSIFIER, PageModel
 from bayleaf.models.predictor import Predictor
@@ -580,8 +580,10 @@ class BayesianClassifier(
         list of Explanation
             Prior and terms of each add up to its log-odds; mixtures tell more.
         """
-        predictor, codes = self._prepare(X)
-        return labelled(predictor.explain(codes, against, of=of), row_labels(X))
+        predictor, encoded = self._predictor(), self._encode(X, return_notes=True)
+        warn_of(encoded.unknown_cells.values(), stacklevel=2)
+        rows = predictor.explain(encoded.codes, against, of=of)
+        return noted(labelled(rows, row_labels(X)), encoded.notes)
 
     def with_class_prior(self, class_prior: Any) -> Self:
         """Return this classifier under another class prior, as met in deployment.

@@ -22,7 +22,7 @@ from bayleaf.wording import quoted
 
 if TYPE_CHECKING:
     from bayleaf.data.codes import Codes
-    from bayleaf.data.table_encoder import TableEncoder
+    from bayleaf.data.table_encoder import EncodedTable, TableEncoder
     from bayleaf.models.predictor import Predictor
 
 
@@ -87,6 +87,7 @@ def explain(
     """
     from bayleaf.data.text_forms import labels_by_text
     from bayleaf.io import read_model
+    from bayleaf.models.explanation import noted
 
     recourse = _Recourse(
         counterfactuals, max_changes, immutable, direction, cost, cost_per_step
@@ -101,8 +102,9 @@ def explain(
     if saved.kind == "regressor":
         others = {"--robustness": robustness, "--all-lines": all_lines}
         refuse_options({**single, **others, **recourse.options})
-        codes = _encoded(saved.encoder, data, lines, form)
-        _show(saved.model.explain(codes), lines, [], terms, as_json=json)
+        encoded = _encoded(saved.encoder, data, lines, form)
+        expectations = noted(saved.model.explain(encoded.codes), encoded.notes)
+        _show(expectations, lines, [], terms, as_json=json)
         return 0
     recourse.check(robustness=robustness)
     predictor = saved.predictor
@@ -116,17 +118,19 @@ def explain(
                 )
         _show_robustness(predictor, data, form, immutable, as_json=json)
         return 0
-    codes = _encoded(predictor.encoder, data, lines, form)
+    encoded = _encoded(predictor.encoder, data, lines, form)
+    codes = encoded.codes
     notes = list(_notes(predictor, codes, recourse, intervals, robustness))
     known = labels_by_text(predictor.classes.tolist())
     label = None if against is None else known.get(against, against)
-    _show(predictor.explain(codes, label), lines, notes, terms, as_json=json)
+    explanations = noted(predictor.explain(codes, label), encoded.notes)
+    _show(explanations, lines, notes, terms, as_json=json)
     return 0
 
 
 def _encoded(
     encoder: TableEncoder, data: str, lines: Sequence[int], form: FileFormat | None
-) -> Codes:
+) -> EncodedTable:
     """The features of rows of a file, which are named by their lines below the header.
 
     ValueError if the file has fewer lines.
@@ -152,9 +156,11 @@ def _encoded(
     table = pa.Table.from_batches([rows[line] for line in lines])
     batch = table.combine_chunks().to_batches()[0]
     report = UnknownReport(data)
-    encoded = encode_batch(encoder, batch, data, lines=lines, report=report)
+    encoded = encode_batch(
+        encoder, batch, data, lines=lines, report=report, return_notes=True
+    )
     report.show()
-    return encoded.codes
+    return encoded
 
 
 def _show_robustness(

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import textwrap
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -48,6 +49,8 @@ class ExpectationExplanation(Result):
     expectation: float  # in the target's unit
     baseline: float  # before any feature is seen
     terms: tuple[ExpectationTerm, ...]  # by column
+    # Cells of the row that were not read, see `predict`.
+    notes: Sequence[Mapping[str, Any]] = field(default=(), compare=False)
 
     @property
     def ranked(self) -> list[ExpectationTerm]:
