@@ -469,3 +469,38 @@ def test_predictions_say_what_to_do_with_partitions() -> None:
     fitted = TANClassifier().fit(few_values(100).drop_columns(["label"]), ["a"] * 100)
     with pytest.raises(TypeError, match="data frame of Dask"):
         fitted.predict(in_partitions(few_values(100)))
+
+
+def test_every_partitioning_gives_the_bits_of_the_table_in_memory(
+    tmp_path: Path,
+) -> None:
+    rng = np.random.default_rng(3)
+    n = 400
+    label = rng.integers(0, 3, n)
+    days = np.datetime64("2021-01-01") + rng.integers(0, 900, n)
+    table = pd.DataFrame(
+        {
+            "number": rng.normal(label, 1),
+            "text": np.array([*"abcdefg"])[(rng.integers(0, 7, n) + label) % 7],
+            "comma": [f"{x:.2f}".replace(".", ",") for x in rng.normal(size=n) * 99],
+            "dates": days.astype(str),
+            "when": pd.Timestamp("2020-01-01")
+            + pd.to_timedelta(rng.integers(0, 10**6, n), unit="s"),
+            "truth": np.array(["TRUE", "FALSE"])[rng.integers(0, 2, n)],
+            "level": pd.Categorical(rng.choice(["lo", "hi"], n), ["lo", "hi"], True),
+            "label": np.array(["p", "q", "r"])[label],
+            "weight": rng.integers(1, 4, n),
+        }
+    )
+    for name in ("number", "text", "when"):
+        table.loc[rng.random(n) < 0.05, name] = None
+    expected = TANClassifier().fit(
+        table.drop(columns=["label", "weight"]),
+        table["label"],
+        sample_weight=table["weight"],
+    )
+    for n_parts in (1, 7):
+        frame = dd.from_pandas(table, npartitions=n_parts, sort=False)
+        found = TANClassifier().fit(frame, target="label", sample_weight="weight")
+        same_file(expected, found, tmp_path)
+        assert found.columns_.to_dict() == expected.columns_.to_dict()

@@ -46,8 +46,6 @@ Form = Literal[
 
 # A column of integers with at most this many distinct values is nominal.
 MAX_NOMINAL_NUMBERS = 10
-# Rows in which distinct values are counted for the report.
-COUNTED_ROWS = 50_000
 _EXACT = 1 << 53
 MISSING_RULES = ("marginalize", "state", "error")
 UNKNOWN_RULES = ("missing", "error")
@@ -118,13 +116,15 @@ class ColumnReading:
 
     name: Name
     form: Form = "as_is"  # "left_out": no variable; "as_is": nothing is known
-    n_distinct: int = 0  # present values in the first `COUNTED_ROWS` rows
+    n_distinct: int = 0  # present values
     n_missing: int = 0
     changes: tuple[str, ...] = ()  # what was changed, and why
     parts: tuple[str, ...] | None = None  # of a date, each a variable
     origin: int | None = None  # day 0 in microseconds since 1970
     unit: str | None = None  # of a duration
     text: TextForm | None = None  # how its texts are read; None where it had none
+    # Where not all of a table's values were kept, what `n_distinct` is.
+    distinct_word: Literal["about", "at least"] | None = None
 
     def check_content(self) -> None:
         """Raise ValueError if a date lacks its parts, or a duration its unit."""
@@ -224,6 +224,12 @@ class ColumnReading:
             f"column {quoted(self.name)} held {was} in training but holds {held} now; "
             f"convert it to {was}"
         )
+
+
+def distinct_text(counted: ColumnReading | Any) -> str:
+    """The number of distinct values of a column, in words where not all were kept."""
+    number = f"{counted.n_distinct:,}"
+    return f"{counted.distinct_word} {number}" if counted.distinct_word else number
 
 
 # The kind of texts that stand for the values of a form, and what such a cell contains.
@@ -365,9 +371,9 @@ def _read_times(
             f"column {quoted(column.name)} holds {called}, which dates='error' "
             "refuses; convert it to text or numbers, or allow dates='expand'"
         )
-    present = column.microseconds[~column.missing]
     n_missing = n_cells(column, column.missing)
-    n_distinct = len(np.unique(present[: _n_counted(column)]))
+    # Distinct dates are counted where their days are cut.
+    n_distinct = int(not column.missing.all())
     reading = ColumnReading(column.name, "date", n_distinct, n_missing, text=text)
     if column.is_duration:
         unit = duration_unit(column)
@@ -454,30 +460,25 @@ def _order_in_text(name: Name, text: str, used: set[Hashable]) -> list[Hashable]
 def _numbers(column: NumberColumn) -> tuple[NumberColumn, int, int]:
     """A column of numbers, floats that are few integers as integers.
 
-    With it the numbers of distinct values, in the rows that are counted, and of missing
-    cells.
+    With it the number of distinct values, at least one too many for a nominal column
+    where there are more, and that of missing cells.
     """
     present, n_missing = column.values, 0
     if column.missing is not None:
         present = present[~column.missing]
         n_missing = n_cells(column, column.missing)
-    distinct = np.unique(present[: _n_counted(column)])
+    if many_distinct(column):
+        return column, MAX_NOMINAL_NUMBERS + 1, n_missing
+    distinct = np.unique(present)
     if column.is_integer or not 0 < len(distinct) <= MAX_NOMINAL_NUMBERS:
         return column, len(distinct), n_missing
-    if len(present) > _n_counted(column):
-        distinct = np.unique(present)
     whole = (distinct == np.floor(distinct)) & (np.abs(distinct) < _EXACT)
-    if whole.all() and len(distinct) <= MAX_NOMINAL_NUMBERS:
+    if whole.all():
         values = column.values
         if column.missing is not None:
             values = np.where(column.missing, 0.0, values)
         column = replace(column, values=values.astype(np.int64))
     return column, len(distinct), n_missing
-
-
-def _n_counted(column: NumberColumn | TimeColumn) -> int:
-    """Leading entries that are present in which distinct values are counted."""
-    return COUNTED_ROWS if column.repeats is None else column.repeats.n_first
 
 
 def many_distinct(column: NumberColumn) -> bool:

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from html import escape
 from typing import Any
 
-from bayleaf.data.column_reading import COUNTED_ROWS, ColumnReading
+from bayleaf.data.column_reading import ColumnReading, distinct_text
 from bayleaf.data.domain import Variable
 from bayleaf.data.table_encoder import TableEncoder
 from bayleaf.data.tables.columns import Name
@@ -45,6 +45,7 @@ class ColumnFacts:
     states: tuple[str, ...]  # its values or intervals
     changes: tuple[str, ...] = ()  # what was changed, and why
     note: str = ""  # what a person should check, if anything
+    distinct_word: str | None = None  # "about" or "at least", where not all were kept
 
     @property
     def told_states(self) -> str:
@@ -62,7 +63,7 @@ class ColumnFacts:
     def lines(self, width: int = _WIDTH) -> list[str]:
         """The facts as lines of a table of text."""
         name = cut(visible(str(self.name)), _NAME).ljust(_NAME)
-        numbers = f"{_number(self.n_distinct):>9}  {self.n_missing:>7,}"
+        numbers = f"{distinct_text(self):>9}  {self.n_missing:>7,}"
         if self.read_as == "date part":
             numbers = " " * len(numbers)
         line = f"{name} {self.read_as:<{_KIND}}{numbers}  "
@@ -149,17 +150,12 @@ def _cells(facts: ColumnFacts) -> str:
     values = (
         facts.name,
         facts.read_as,
-        _number(facts.n_distinct),
+        distinct_text(facts),
         facts.n_missing,
         facts.told_states,
         "; ".join(notes),
     )
     return "".join(f"<td><bdi>{escape(plain(value))}</bdi></td>" for value in values)
-
-
-def _number(n_distinct: int) -> str:
-    """A number of distinct values; where not all rows were counted it is a bound."""
-    return f"{n_distinct:,}" + ("+" if n_distinct >= COUNTED_ROWS else "")
 
 
 def _facts(encoder: TableEncoder) -> Iterator[ColumnFacts]:
@@ -176,6 +172,7 @@ def _facts(encoder: TableEncoder) -> Iterator[ColumnFacts]:
             () if own is None else state_texts(own),
             reading.changes,
             note,
+            reading.distinct_word,
         )
         for part in reading.part_names:
             variable = variables[part]

@@ -17,11 +17,12 @@ from bayleaf.data.column_reading import (
     EncoderRules,
     Form,
     Read,
+    distinct_text,
     learn_reading,
     many_distinct,
 )
 from bayleaf.data.domain import Domain, Variable, numeric_variable, ordered_variable
-from bayleaf.data.interval_numbers import IntervalNumbers
+from bayleaf.data.interval_numbers import IntervalNumbers, distinct_numbers
 from bayleaf.data.memory import check_memory
 from bayleaf.data.reading_plan import ReadingPlan
 from bayleaf.data.table_encoder import (
@@ -222,17 +223,21 @@ class ColumnLearner:
         declared |= use is not None
         counts_rows = are_row_numbers(read.columns)
         if counts_rows and _is_unnamed(column.name) and not declared:
+            reading = replace(reading, n_distinct=column.n_rows)
             return left_out(reading, "left out: it has no name and counts the rows")
-        is_empty = not reading.n_distinct and all(map(_is_missing, read.columns))
+        is_empty = all(map(_is_missing, read.columns))
         if is_empty and not self.allow_empty and self.rules.missing == "marginalize":
             return left_out(reading, "left out: it has no value in any training row")
         found, notes = [], {}
         for plain in read.columns:
             own = self._nominal(plain, read, use)
-            is_open = use is None and len(read.columns) == 1
+            is_whole = len(read.columns) == 1
+            is_open = use is None and is_whole
             if own is not None and is_open and self._is_identifier(own):
-                return left_out(reading)
-            variable, codes = self._variable(plain, own, read)
+                return left_out(replace(reading, n_distinct=len(used_values(own))))
+            variable, codes, n_distinct = self._variable(plain, own, read)
+            if is_whole or plain.name == read.numeric:
+                reading = replace(reading, n_distinct=n_distinct)
             numbers = isinstance(plain, NumberColumn) and self.nominal is None
             remark = _note(variable, integer_as_nominal=numbers)
             if self.rules.identifiers == "keep" or declared:
@@ -303,22 +308,22 @@ class ColumnLearner:
 
     def _variable(
         self, plain: PlainColumn, own: ValueColumn | None, read: Read
-    ) -> LearnedColumn:
-        """The variable that a plain column becomes, and its codes."""
+    ) -> tuple[Variable, Any, int]:
+        """The variable that a plain column becomes, its codes, and distinct values."""
         if read.reading.form == "ordered":
             assert isinstance(plain, ValueColumn)
-            variable, is_missing = self._ordered_variable(plain)
+            variable, is_missing, n_distinct = self._ordered_variable(plain)
             codes = state_codes(variable, plain)[0]
         elif own is not None:
-            variable, is_missing = self._nominal_variable(own)
+            variable, is_missing, n_distinct = self._nominal_variable(own)
             codes = state_codes(variable, own)[0]
         else:
             assert isinstance(plain, NumberColumn)
-            variable, is_missing = self._numeric_variable(plain)
+            variable, is_missing, n_distinct = self._numeric_variable(plain)
             codes = interval_codes(variable, plain)[0]
         if self.rules.missing == "error" and is_missing.any():
             raise missing_error(plain.name, is_missing)
-        return variable, codes
+        return variable, codes, n_distinct
 
     def _nominal(
         self, column: PlainColumn, read: Read, use: str | None
@@ -373,10 +378,11 @@ class ColumnLearner:
             )
         return as_state and bool(is_missing.any())
 
-    def _nominal_variable(self, column: ValueColumn) -> tuple[Variable, Mask]:
+    def _nominal_variable(self, column: ValueColumn) -> tuple[Variable, Mask, int]:
         """A nominal variable over the values that occur."""
         is_missing = column.indices < 0
         states = used_values(column)
+        n_distinct = len(states)
         other = None
         limit = min(self.rules.max_states, MOST_STATES)
         if len(states) > limit and self.rules.rare == "group":
@@ -394,22 +400,23 @@ class ColumnLearner:
         if self._has_missing_state(column.name, is_missing):
             states = [*states, None]
         variable = Variable(column.name, tuple(states), other_state=other)
-        return variable, is_missing
+        return variable, is_missing, n_distinct
 
-    def _ordered_variable(self, column: ValueColumn) -> tuple[Variable, Mask]:
+    def _ordered_variable(self, column: ValueColumn) -> tuple[Variable, Mask, int]:
         """A variable of ordered categories, cut by their ranks."""
         ranks = column.indices.astype(np.float64)
         missing = column.indices < 0
         numbers = NumberColumn(column.name, ranks, missing if missing.any() else None)
-        cut, is_missing = self._numeric_variable(numbers)
-        return ordered_variable(
+        cut, is_missing, n_distinct = self._numeric_variable(numbers)
+        variable = ordered_variable(
             column.name,
             column.values,
             cut.cut_points,
             missing_state=cut.has_missing_state,
-        ), is_missing
+        )
+        return variable, is_missing, n_distinct
 
-    def _numeric_variable(self, column: NumberColumn) -> tuple[Variable, Mask]:
+    def _numeric_variable(self, column: NumberColumn) -> tuple[Variable, Mask, int]:
         """A numeric variable over the intervals that the discretiser finds."""
         values = column.floats()
         is_missing = np.isnan(values)
@@ -424,8 +431,12 @@ class ColumnLearner:
                 f"points; at most {MOST_STATES - 1} are possible, so choose fewer bins"
             )
         variable = numeric_variable(column.name, cuts, missing_state=missing_state)
-        numbers = IntervalNumbers.of_column(values, self.weights, variable.cut_points)
-        return replace(variable, numbers=numbers), is_missing
+        present, weights = values, self.weights
+        if is_missing.any():
+            present, weights = values[~is_missing], weights[~is_missing]
+        distinct, totals = distinct_numbers(present, weights)
+        numbers = IntervalNumbers.of_distinct(distinct, totals, variable.cut_points)
+        return replace(variable, numbers=numbers), is_missing, len(distinct)
 
 
 def _note(variable: Variable, integer_as_nominal: bool) -> str:
@@ -514,8 +525,8 @@ def _is_missing(column: PlainColumn) -> bool:
 def left_out(reading: ColumnReading, why: str = "") -> LearnedVariables:
     """What becomes of an identifier, or an empty column."""
     why = why or (
-        f"left out: nearly every value is another one ({reading.n_distinct} distinct), "
-        "as in an identifier"
+        "left out: nearly every value is another one "
+        f"({distinct_text(reading)} distinct), as in an identifier"
     )
     reading = replace(reading, form="left_out", changes=(*reading.changes, why))
     return LearnedVariables(reading, [], {reading.name: why})

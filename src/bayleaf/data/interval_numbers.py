@@ -49,10 +49,16 @@ class IntervalNumbers:
         missing = np.isnan(values)
         if missing.any():
             values, weights = values[~missing], weights[~missing]
-        if not len(values):
+        return cls.of_distinct(*distinct_numbers(values, weights), cut_points)
+
+    @classmethod
+    def of_distinct(
+        cls, numbers: Floats, counts: Floats, cut_points: Sequence[float]
+    ) -> IntervalNumbers:
+        """The numbers of a column from its distinct ones, rising, and their weights."""
+        if not len(numbers):
             n_intervals = len(cut_points) + 1
             return cls((0.0,) * n_intervals, ((),) * n_intervals)
-        numbers, counts = _distinct(values, weights)
         totals = np.cumsum(counts)
         # Sums of large numbers and weights could overflow.
         shares = counts / totals[-1]
@@ -121,11 +127,13 @@ class IntervalNumbers:
         return all(number.is_integer() for own in self.quantiles for number in own)
 
 
-def _distinct(values: Floats, weights: Floats) -> tuple[Floats, Floats]:
+def distinct_numbers(values: Floats, weights: Floats) -> tuple[Floats, Floats]:
     """Distinct values in increasing order, and the weight of each.
 
     So that means are the same to the last bit in whatever order rows come.
     """
+    if not len(values):
+        return values, weights
     # Without positions a sort takes a fraction of the time.
     if weights.strides == (0,) or (weights[:1] == weights).all():
         ordered, own = np.sort(values), None

@@ -123,7 +123,7 @@ NUMBER_PARTS = (
     r"(?P<exponent>[eE][+-]?\d+)?"
     rf"{_BLANK}?(?P<last_unit>%|{_CURRENCY})?(?P<after>-)?(?P<close>\))?$"
 )
-# The same for Python, to tell within microseconds that none of a few texts is one.
+# The same for Python, which finds within microseconds that no text of a few is one.
 _NUMBER = re.compile(
     re.sub(r"\\x\{(\w+)\}", lambda code: chr(int(code[1], 16)), NUMBER_PARTS), re.ASCII
 )

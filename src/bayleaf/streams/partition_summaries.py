@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from bayleaf.counts.planes import are_small_and_whole
 from bayleaf.data.codes import Codes
-from bayleaf.data.column_reading import COUNTED_ROWS
 from bayleaf.data.dates import HOUR
 from bayleaf.data.tables.columns import (
     Column,
@@ -144,7 +143,6 @@ class _Numbered(NamedTuple):
     codes: NDArray[Any]
     n_codes: int
     values: list[Hashable]
-    places: NDArray[np.int64]
 
 
 def summarised(
@@ -229,7 +227,7 @@ def _numbered(column: Column, wanted: Collection[Hashable] | None) -> _Numbered 
     if column.missing is not None:
         codes[column.missing] = MISSING
     values: list[Hashable] = list(range(low, high + 1))
-    return _Numbered(column, codes, len(values) + 1, values, np.zeros(0, np.int64))
+    return _Numbered(column, codes, len(values) + 1, values)
 
 
 def _is_signed(values: NDArray[Any]) -> bool:
@@ -250,7 +248,6 @@ def _numbered_values(
         order = used[np.argsort(first[used])].tolist()
     index: dict[Hashable, int] = {}
     numbers = np.zeros(n_values + 1, np.uint32)
-    places: list[int] = []
     n_beyond = 0
     for i in order:
         value = column.values[i]
@@ -260,21 +257,13 @@ def _numbered_values(
             continue
         if value not in index:
             index[value] = len(index) + 1
-            places.append(int(first[i]))
         numbers[i] = index[value]
     if n_beyond:
         numbers = np.minimum(numbers, len(index) + 1).astype(np.uint32)
-    before = np.array(places, np.int64)
-    is_missing = column.indices < 0
-    if is_missing.any():
-        so_far = np.append(0, np.cumsum(is_missing))
-        before = np.where(before < n_rows, before - so_far[before], n_rows)
-    before = np.where(np.array(places) < n_rows, before, COUNTED_ROWS)
-    before = np.minimum(before, COUNTED_ROWS)
     n_codes = len(index) + 1 + n_beyond
     kind = np.uint8 if n_codes <= 1 << 8 else np.uint32
     codes = numbers.astype(kind)[column.indices]
-    return _Numbered(column, codes, n_codes, list(index), before)
+    return _Numbered(column, codes, n_codes, list(index))
 
 
 def _first_rows(indices: NDArray[np.int32], n_values: int) -> NDArray[np.int64]:
@@ -315,7 +304,6 @@ def _of_values(own: _Numbered, entries: Entries) -> ValueSummary:
         column.ordered,
         column.declared,
         entries.chosen(entries.numbers <= len(own.values)),
-        own.places,
         int(entries.cells[entries.numbers != MISSING].sum()),
     )
 
@@ -330,16 +318,8 @@ def _of_few_numbers(
     low = own.values[0]
     assert isinstance(low, int)
     numbers.merge(low - 1 + used, cells[used].astype(np.int64), weights[used])
-    first, places = _first_numbers(own.codes, own.codes != MISSING)
     return NumbersSummary(
-        column.name,
-        "",
-        numbers,
-        None,
-        counts[:, MISSING],
-        first.astype(np.int64) + (low - 1),
-        places,
-        int(cells[1:].sum()),
+        column.name, "", numbers, None, counts[:, MISSING], int(cells[1:].sum())
     )
 
 
@@ -363,7 +343,6 @@ def _of_numbers(
         own = None if weights is None else weights[~present]
         absent[0] = np.bincount(classes[~present], minlength=n_classes)
         absent[1] = np.bincount(classes[~present], own, n_classes)
-    first, places = _first_numbers(values, present)
     values, classes = values[present], classes[present]
     weights = None if weights is None else weights[present]
     numbers = NumberSummary(values.dtype, n_classes)
@@ -372,19 +351,7 @@ def _of_numbers(
     if times == "dates":
         hours = NumberSummary(values.dtype, n_classes)
         hours.add(values // HOUR * HOUR, classes, weights)
-    return NumbersSummary(
-        column.name, times, numbers, hours, absent, first, places, len(values)
-    )
-
-
-def _first_numbers(
-    values: NDArray[Any], present: NDArray[np.bool_]
-) -> tuple[NDArray[Any], NDArray[np.int64]]:
-    """Distinct numbers of the first present cells, and the place of each among them."""
-    if present.all():
-        return np.unique(values[:COUNTED_ROWS], return_index=True)
-    rows = np.flatnonzero(present)[:COUNTED_ROWS]
-    return np.unique(values[rows], return_index=True)
+    return NumbersSummary(column.name, times, numbers, hours, absent, len(values))
 
 
 Places = NDArray[np.intp]
@@ -399,7 +366,6 @@ class ValueSummary:
     ordered: bool  # the table declares the order
     declared: bool  # as categories
     entries: Entries  # in increasing order of number and class
-    places: NDArray[np.int64]  # (n_values,), present cells before the first
     n_present: int  # cells
 
     @property
@@ -423,31 +389,22 @@ class ValueSummary:
         own = other.entries
         own = own._replace(numbers=moved[own.numbers], classes=classes[own.classes])
         entries = _added(self.entries, own.chosen(own.numbers >= 0), n_classes)
-        places = np.full(len(values), COUNTED_ROWS, np.int64)
-        places[: len(self.places)] = self.places
-        at, listed = moved[1:] - 1, moved[1:] > 0
-        places[at[listed]] = np.minimum(
-            places[at[listed]], other.places[listed] + self.n_present
-        )
         return ValueSummary(
             self.name,
             values,
             self.ordered or other.ordered,
             self.declared or other.declared,
             entries,
-            places,
             self.n_present + other.n_present,
         )
 
     def stand_in(self, classes: Places, n_classes: int) -> StandIn:
         """The short column for this one, whose classes get other numbers."""
-        early = np.concatenate([[False], self.places < COUNTED_ROWS])
         entries = self.entries._replace(classes=classes[self.entries.classes])
         return stand_in_of_entries(
             self.name,
             self.values,
             entries,
-            early,
             ordered=self.ordered,
             declared=self.declared,
         )
@@ -455,15 +412,13 @@ class ValueSummary:
 
 @dataclass(frozen=True)
 class NumbersSummary:
-    """A column of numbers or times; `first` are among `COUNTED_ROWS` present cells."""
+    """A column of numbers or times."""
 
     name: Name
     times: str  # "" for numbers, "dates" or "durations"
     numbers: NumberSummary  # or microseconds
     hours: NumberSummary | None  # of dates, microseconds at the starts of hours
     absent: NDArray[np.float64]  # (2, n_classes), missing cells and their weight
-    first: NDArray[Any]  # (n_first,), distinct numbers
-    places: NDArray[np.int64]  # (n_first,), present cells before the first of each
     n_present: int  # cells
 
     overflows = False
@@ -483,34 +438,23 @@ class NumbersSummary:
         absent = np.zeros((2, n_classes))
         absent[:, : self.absent.shape[1]] = self.absent
         absent[:, classes] += other.absent
-        # Those of the left half come first, so that their places are kept.
-        first, at = np.unique(
-            np.concatenate([self.first, other.first]), return_index=True
-        )
-        places = np.concatenate([self.places, other.places + self.n_present])[at]
-        counted = places < COUNTED_ROWS
         return NumbersSummary(
             self.name,
             self.times,
             self.numbers.plus(other.numbers, classes, n_classes),
             hours,
             absent,
-            first[counted],
-            places[counted],
             self.n_present + other.n_present,
         )
 
     def stand_in(self, classes: Places, n_classes: int) -> StandIn:
         """The short column for this one, whose classes get other numbers."""
-        summary = self.numbers
-        if self.hours is not None and summary.rank_error:
-            # Whole hours are few, and tell all parts of a date but fractions of a day.
-            summary = self.hours
-        nothing = NumberSummary(summary.dtype, 0)
+        nothing = NumberSummary(self.numbers.dtype, 0)
         absent = np.zeros((2, n_classes))
         absent[:, classes] = self.absent
-        placed = nothing.plus(summary, classes, n_classes)
-        return stand_in_of_summary(self.name, placed, absent, self.first, self.times)
+        placed = nothing.plus(self.numbers, classes, n_classes)
+        hours = self.hours and nothing.plus(self.hours, classes, n_classes)
+        return stand_in_of_summary(self.name, placed, absent, self.times, hours)
 
 
 ColumnSummary = ValueSummary | NumbersSummary
@@ -567,7 +511,6 @@ def _as_empty(column: ColumnSummary, like: ColumnSummary) -> ColumnSummary:
             like.ordered,
             like.declared,
             entries,
-            np.zeros(0, np.int64),
             0,
         )
     n_classes = absent.shape[1]
@@ -576,8 +519,6 @@ def _as_empty(column: ColumnSummary, like: ColumnSummary) -> ColumnSummary:
         numbers=NumberSummary(like.numbers.dtype, n_classes),
         hours=like.hours and NumberSummary(like.hours.dtype, n_classes),
         absent=absent,
-        first=like.first[:0],
-        places=like.places[:0],
         n_present=0,
     )
 

@@ -6,7 +6,7 @@ would be learned of the long ones.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NamedTuple, Self
@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from bayleaf.counts.table_counts import RowCounts
 from bayleaf.counts.threads import run_tasks
 from bayleaf.data.codes import Codes
-from bayleaf.data.column_reading import COUNTED_ROWS
 from bayleaf.data.dates import HOUR
 from bayleaf.data.tables.columns import (
     Column,
@@ -31,7 +30,6 @@ from bayleaf.streams.spool import (
     MISSING,
     SHORT_RANGE,
     NumberSpool,
-    Spill,
     ValueSpool,
     blocks,
     values_of,
@@ -41,6 +39,9 @@ Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
 # Most numbers that are told apart, and counts that go with them.
 MOST_NUMBERS, _MOST_COUNTS = 1 << 20, 1 << 23
+# Least hashes of numbers that are kept to estimate how many are distinct; the standard
+# error is one part in the square root of that.
+_N_HASHES = 1 << 12
 
 
 @dataclass
@@ -49,7 +50,8 @@ class NumberSummary:
 
     Exact up to `most` distinct numbers. Beyond, neighbours are joined into at most half
     as many intervals of about equal weight, each represented by its greatest number; a
-    rank is then wrong by at most `rank_error` cells.
+    rank is then wrong by at most `rank_error` cells. Where the summary is split, up to
+    `widest` cells more may be on one side than the numbers in it show.
     """
 
     dtype: Any
@@ -58,6 +60,8 @@ class NumberSummary:
     n_cells: NDArray[np.int64] = field(init=False)
     weights: Floats = field(init=False)
     rank_error: int = 0
+    widest: int = 0  # cells of an interval of several numbers
+    hashes: NDArray[np.uint64] | None = None  # the least ones, once numbers are joined
 
     def __post_init__(self) -> None:
         self.dtype = np.dtype(self.dtype)
@@ -100,6 +104,9 @@ class NumberSummary:
         dtype = np.result_type(self.dtype, other.dtype)
         both = type(self)(dtype, n_classes)
         both.rank_error = self.rank_error + other.rank_error
+        both.widest = self.widest + other.widest
+        if self.hashes is not None or other.hashes is not None:
+            both.hashes = _least(self._own_hashes(), other._own_hashes())
         for one, places in ((self, np.arange(self.n_classes)), (other, classes)):
             n_cells = np.zeros((len(one.values), n_classes), np.int64)
             weights = np.zeros((len(one.values), n_classes))
@@ -113,6 +120,8 @@ class NumberSummary:
         """Take in numbers in increasing order, with their cells and weights."""
         if not len(values):
             return
+        if self.hashes is not None:
+            self.hashes = _least(self.hashes, _hashed(values))
         every = np.concatenate([self.values, values])
         order = np.argsort(every, kind="stable")
         every = every[order]
@@ -132,19 +141,60 @@ class NumberSummary:
             self._join_neighbours()
 
     def _join_neighbours(self) -> None:
-        """Join neighbours into intervals of about equal weight."""
+        """Join neighbours into intervals of about equal weight.
+
+        Numbers of more cells than that stay alone: there are at most as many of these,
+        and intervals between them, as of intervals without them.
+        """
+        self.hashes = self._own_hashes()
         per_value = self.n_cells.sum(axis=1)
-        below = np.cumsum(per_value)
-        interval = (below - 1) * (self.most // 2) // below[-1]
-        first = np.flatnonzero(np.concatenate(([True], interval[1:] != interval[:-1])))
+        n_intervals, total = self.most // 2, int(per_value.sum())
+        is_heavy = per_value * n_intervals >= total
+        below = np.cumsum(np.where(is_heavy, 0, per_value))
+        interval = np.maximum(below - 1, 0) * n_intervals // total
+        new = is_heavy[1:] | is_heavy[:-1] | (interval[1:] != interval[:-1])
+        new[0] = True  # the least number bounds the range
+        first = np.flatnonzero(np.concatenate(([True], new)))
         last = np.append(first[1:], len(interval)) - 1
         joined = np.add.reduceat(per_value, first)
-        # What lies below the greatest number of an interval may lie above a number in
-        # it; numbers that stand alone are told exactly.
+        # Cells below the greatest number of an interval may lie above a number in it.
         self.rank_error += int((joined - per_value[last]).max())
+        self.widest = max(self.widest, int(joined[first < last].max(initial=0)))
         self.values = self.values[last]
         self.n_cells = np.add.reduceat(self.n_cells, first)
         self.weights = np.add.reduceat(self.weights, first)
+
+    def _own_hashes(self) -> NDArray[np.uint64]:
+        """The least hashes of all numbers so far."""
+        return self.hashes if self.hashes is not None else _least(_hashed(self.values))
+
+    @property
+    def n_distinct(self) -> int:
+        """Number of distinct numbers, to two digits where they were joined.
+
+        An estimate from the least hashes (Bar-Yossef et al. 2002, algorithm 2).
+        """
+        if self.hashes is None or len(self.hashes) < _N_HASHES:
+            return len(self.values if self.hashes is None else self.hashes)
+        share = float(self.hashes[-1]) / 2.0**64
+        about = int(float(f"{(_N_HASHES - 1) / share:.1e}"))
+        return min(max(len(self.values), about), int(self.n_cells.sum()))
+
+
+def _hashed(values: NDArray[Any]) -> NDArray[np.uint64]:
+    """Numbers mixed to even 64-bit ones, alike for equal numbers of any type."""
+    # Adding zero turns -0.0 into 0.0. Steele et al. (2014), MurmurHash3's mixing.
+    bits = (values.astype(np.float64) + 0.0).view(np.uint64)
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+        bits = (bits ^ (bits >> np.uint64(shift))) * np.uint64(factor)
+    mixed: NDArray[np.uint64] = bits ^ (bits >> np.uint64(31))
+    return mixed
+
+
+def _least(*hashes: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """The least of some hashes, each once, in increasing order."""
+    least: NDArray[np.uint64] = np.unique(np.concatenate(hashes))[:_N_HASHES]
+    return least
 
 
 _BLOCK_ROWS = 1 << 18
@@ -159,7 +209,8 @@ class StandIn(NamedTuple):
     classes: Indices  # (n_entries,)
     weights: Floats  # (n_entries,), of the cells
     numbers: NDArray[np.int64]  # (n_entries,), in the spool; () for numbers
-    rank_error: int = 0  # cells; 0 where every number is there
+    rank_error: int = 0  # cells by which shares are wrong; 0 with every number there
+    n_distinct: int | None = None  # about, where not every number is there
 
 
 class RowClasses:
@@ -287,24 +338,21 @@ def stand_in_of_values(spool: ValueSpool, cells: Floats, weights: Floats) -> Sta
     """The short column for one whose cells are numbered by their values."""
     n_listed = len(spool.values) + 1
     entries = Entries.of_table(cells[:n_listed], weights[:n_listed])
-    early = _early_numbers(spool)
     if not spool.numbers:
         return stand_in_of_entries(
             spool.name,
             spool.values,
             entries,
-            early,
             ordered=spool.ordered,
             declared=spool.declared,
         )
-    entries, n_early = _in_order(entries, early)
     values = np.array([0, *spool.values], dtype=np.int64)[entries.numbers]
     missing = entries.numbers == MISSING
     column = NumberColumn(
         spool.name,
         values,
         missing if missing.any() else None,
-        Repeats(entries.cells, n_early),
+        Repeats(entries.cells),
     )
     return StandIn(column, entries.classes, entries.weights, entries.numbers)
 
@@ -313,68 +361,50 @@ def stand_in_of_entries(
     name: Name,
     values: list[Hashable],
     entries: Entries,
-    early: NDArray[np.bool_],
     *,
     ordered: bool,
     declared: bool,
 ) -> StandIn:
     """The short column for one of values, the first of which has number 1.
 
-    `early` (n_values + 1,) marks the numbers met in the first cells, in which distinct
-    values are counted for reports. `ordered` values have the order of the table, and
-    `declared` ones are categories.
+    `ordered` values have the order of the table, and `declared` ones are categories.
     """
-    entries, n_early = _in_order(entries, early)
     indices = (entries.numbers - 1).astype(np.int32)
-    repeats = Repeats(entries.cells, n_early)
+    repeats = Repeats(entries.cells)
     column = ValueColumn(name, indices, values, ordered, repeats, declared)
     return StandIn(column, entries.classes, entries.weights, entries.numbers)
-
-
-def _in_order(entries: Entries, early: NDArray[np.bool_]) -> tuple[Entries, int]:
-    """Entries, early values first and missing cells last; how many are early."""
-    missing = entries.numbers == MISSING
-    is_early = early[entries.numbers] & ~missing
-    order = np.argsort(np.where(missing, 2, ~is_early), kind="stable")
-    return entries.chosen(order), int(np.count_nonzero(is_early))
-
-
-def _early_numbers(spool: ValueSpool) -> NDArray[np.bool_]:
-    """Which numbers are met in the first cells in which distinct values are counted."""
-    early = np.zeros(spool.n_codes, dtype=bool)
-    for codes in _first_cells(spool):
-        early[codes] = True
-    return early
 
 
 def stand_in_of_numbers(spool: NumberSpool, rows: RowClasses) -> StandIn:
     """The short column for one of numbers or times."""
     summary, absent = _summarised(spool, rows, 1)
+    hours = None
     if spool.times == "dates" and summary.rank_error:
-        # Whole hours are few, and tell all parts of a date but fractions of its day.
-        summary, absent = _summarised(spool, rows, HOUR)
-    cells = [*_first_cells(spool)]
-    first_values = np.unique(np.concatenate(cells)) if cells else np.zeros(0)
-    return stand_in_of_summary(spool.name, summary, absent, first_values, spool.times)
+        hours, _ = _summarised(spool, rows, HOUR)
+    return stand_in_of_summary(spool.name, summary, absent, spool.times, hours)
 
 
 def stand_in_of_summary(
     name: Name,
     summary: NumberSummary,
     absent: Floats,
-    first_values: NDArray[Any],
     times: str,
+    hours: NumberSummary | None = None,
 ) -> StandIn:
     """The short column for one of numbers or times.
 
-    `absent` (2, n_classes) has number and weight of missing cells; `first_values` are
-    the distinct ones in the first cells, in which they are counted for reports; `times`
-    is "" for numbers, "dates" or "durations".
+    `absent` (2, n_classes) has number and weight of missing cells; `times` is "" for
+    numbers, "dates" or "durations". `hours` stand for dates of which not all are there.
     """
+    error = summary.rank_error + summary.widest
+    n_distinct = summary.n_distinct if error else None
+    if error and hours is not None:
+        # Whole hours are few, and tell all parts of a date but fractions of its day:
+        # what lies before a part of an hour is wrong by the cells of the hour.
+        summary = hours
+        per_hour = int(hours.n_cells.sum(axis=1).max())
+        error = hours.rank_error + hours.widest + per_hour
     places, classes = np.nonzero(summary.n_cells)
-    early = np.isin(summary.values, first_values)[places]
-    order = np.argsort(~early, kind="stable")
-    places, classes = places[order], classes[order]
     lacking = np.flatnonzero(absent[0])
     values = np.append(summary.values[places], np.zeros(len(lacking), summary.dtype))
     missing = np.arange(len(values)) >= len(places)
@@ -382,7 +412,7 @@ def stand_in_of_summary(
         summary.n_cells[places, classes], absent[0][lacking].astype(np.int64)
     )
     weights = np.append(summary.weights[places, classes], absent[1][lacking])
-    repeats = Repeats(counts, int(np.count_nonzero(early)))
+    repeats = Repeats(counts)
     column: Column
     if times:
         column = TimeColumn(name, values, missing, times == "durations", repeats)
@@ -393,7 +423,7 @@ def stand_in_of_summary(
         column = NumberColumn(name, values, lacks, repeats)
     every = np.append(classes, lacking)
     nothing = np.zeros(0, np.int64)
-    return StandIn(column, every, weights, nothing, summary.rank_error)
+    return StandIn(column, every, weights, nothing, error, n_distinct)
 
 
 def _summarised(
@@ -416,19 +446,3 @@ def _summarised(
             weights = None if weights is None else weights[~missing]
         summary.add(values, classes, weights)
     return summary, absent
-
-
-def _first_cells(spool: Spill) -> Iterator[NDArray[Any]]:
-    """The first present cells, numbered or as numbers, that are counted for reports."""
-    n_left = COUNTED_ROWS
-    for first, last in blocks(spool.n_rows, COUNTED_ROWS):
-        if isinstance(spool, ValueSpool):
-            cells = spool.codes(first, last)
-            cells = cells[cells != MISSING]
-        else:
-            cells, missing = values_of(spool.cells(first, last))
-            cells = cells if missing is None else cells[~missing]
-        yield cells[:n_left]
-        n_left -= len(cells[:n_left])
-        if not n_left:
-            return

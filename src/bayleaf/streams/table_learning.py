@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import decimal
 import shutil
 from collections.abc import (
     Callable,
@@ -12,7 +13,7 @@ from collections.abc import (
     Mapping,
     Sequence,
 )
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -27,6 +28,7 @@ from bayleaf.data.class_labels import encode_labels
 from bayleaf.data.code_store import CodeStore, StoreWriter
 from bayleaf.data.codes import NARROW_STATES
 from bayleaf.data.column_reading import ColumnReading, EncoderRules
+from bayleaf.data.dates import DAYS, part_name
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.data.encoder_learning import (
     IDENTIFIER_SHARE,
@@ -106,20 +108,37 @@ class StandInLearner:
             assert repeats is not None
             listed = int(repeats.counts[stand_in.numbers > 0].sum())
             if n_values > IDENTIFIER_SHARE * listed:
-                return left_out(ColumnReading(name, "values", MOST_VALUES, n_missing))
+                reading = ColumnReading(name, "values", MOST_VALUES, n_missing)
+                return left_out(replace(reading, distinct_word="at least"))
         learned = learner.learn(
             stand_in.column, as_is=name in self.as_is, decision=decision
         )
+        reading = learned.reading
+        if n_values >= MOST_VALUES:
+            reading = replace(reading, n_distinct=n_values, distinct_word="at least")
+        elif stand_in.n_distinct is not None:
+            about = stand_in.n_distinct
+            reading = replace(reading, n_distinct=about, distinct_word="about")
+        learned = learned._replace(reading=reading)
         if stand_in.rank_error:
+            share = 100 * stand_in.rank_error / self.n_rows
             error = (
-                f"cut by a summary of its numbers, in which ranks are wrong by at most "
-                f"{100 * stand_in.rank_error / self.n_rows:.2g} %"
+                "cut by a summary of its numbers, in which the share of rows below a "
+                f"cut point is wrong by at most {_rounded_up(share)} %; where cut "
+                "points are about equally good, those of the whole table may differ"
             )
+            days = part_name(name, DAYS) if reading.form == "date" else name
             for variable, _ in learned.variables:
-                if variable.kind == "numeric":
+                if variable.kind == "numeric" and variable.name == days:
                     notes = filter(None, (learned.notes.get(variable.name), error))
                     learned.notes[variable.name] = "; ".join(notes)
         return learned
+
+
+def _rounded_up(number: float) -> str:
+    """A positive number with two digits that is not less."""
+    with decimal.localcontext(decimal.Context(2, decimal.ROUND_UP)):
+        return f"{+decimal.Decimal(number):f}"
 
 
 class _Column(NamedTuple):

@@ -19,14 +19,9 @@ _MOST_IN_RANGE = 1 << 16
 
 @dataclass(frozen=True)
 class Repeats:
-    """How many cells of a long column each entry of a short one stands for.
-
-    The first `n_first` entries have all values of the first rows, in which distinct
-    values are counted.
-    """
+    """How many cells of a long column each entry of a short one stands for."""
 
     counts: NDArray[np.int64]  # (n_entries,), cells
-    n_first: int
 
 
 @dataclass(frozen=True)
