@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 
+from bayleaf import NaiveBayesClassifier
 from bayleaf.data.domain import Domain
 from bayleaf.data.table_encoder import TableEncoder
 from bayleaf.data.tables.frames import to_columns
@@ -94,3 +96,25 @@ def test_the_summary_counts_arcs_among_features() -> None:
     assert [label for label, _ in summary.classes] == ["in", "out", "roof"]
     assert "log-likelihood   -12.5 nats" in str(summary)
     assert summary.to_dict()["classes"][0]["label"] == "in"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["int8", "uint8", "bool"])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_predicting_small_integers_takes_little_more_than_their_codes(
+    kind: str, order: Any
+) -> None:
+    rng = np.random.default_rng(0)
+    values = rng.integers(0, 2, (100_000, 100), dtype=np.uint8)
+    table = np.asarray(values, order=order).astype(kind)
+    model = NaiveBayesClassifier().fit(table[:500], values[:500, 0])
+    model.predict(table[:500])
+    tracemalloc.start()
+    found = model.predict(table)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak <= 1.3 * values.size
+    rows = [0, 8_191, 8_192, 50_000, 99_999]
+    assert found[rows].tolist() == model.predict(table[rows]).tolist()
+    proba = model.predict_proba(table)
+    assert proba[rows].tolist() == model.predict_proba(table[rows]).tolist()

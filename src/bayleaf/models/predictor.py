@@ -28,8 +28,9 @@ Floats = NDArray[np.float64]
 _LEAST_CELLS = 100_000
 # Nats, so that shares of no information are shares all the same.
 _MIN_INFORMATION = 1e-12
-# Rows after which another thread looks whether it is still wanted.
-_MOST_ROWS = 1 << 18
+# Rows scored at a time: beyond the codes only results grow with the table, and another
+# thread looks in between whether it is still wanted.
+_MOST_ROWS = 1 << 13
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,16 +87,20 @@ class Predictor:
 
         That of the model, which no temperature changes.
         """
-        return self._by_parts(codes, lambda part, _: self.model.class_log_scores(part))
+        result = np.empty((codes.n_rows, len(self.classes)))
+        return self._by_parts(
+            codes, result, lambda part, _: self.model.class_log_scores(part)
+        )
 
     def log_proba(self, codes: Codes) -> LogScores:
         """Log posterior of each class (nats), shape (n_rows, n_classes)."""
+        result = np.empty((codes.n_rows, len(self.classes)))
+        return self._by_parts(codes, result, self._log_proba_of_part)
 
-        def log_proba_of_part(part: Codes, first: int) -> LogScores:
-            scores = self.model.class_log_scores(part)
-            return calibrated_log_proba(scores, *self.calibration(part), first)
-
-        return self._by_parts(codes, log_proba_of_part)
+    def _log_proba_of_part(self, part: Codes, first: int) -> LogScores:
+        """Log posterior of each class in the rows from the first one on."""
+        scores = self.model.class_log_scores(part)
+        return calibrated_log_proba(scores, *self.calibration(part), first)
 
     def calibration(self, codes: Codes) -> tuple[LogScores, LogScores | None]:
         """What log scores of rows are divided by, and what is added to them then.
@@ -130,7 +135,7 @@ class Predictor:
         if self.prior_shift is not None and self.temperature != 1.0:
             change = self.prior_shift / (1.0 - 1.0 / self.temperature)
         *cards, _ = self.model.domain.cards
-        found = np.empty(len(cards))
+        result = np.empty(len(cards))
         for feature, card in enumerate(cards):
             columns = [np.full(card, other) for other in cards]
             columns[feature] = np.arange(card)
@@ -141,22 +146,30 @@ class Predictor:
             apart = np.outer(joint.sum(axis=1), joint.sum(axis=0))
             possible = joint > 0
             ratios = np.log(joint[possible] / apart[possible])
-            found[feature] = joint[possible] @ ratios
-        return np.maximum(found, _MIN_INFORMATION)
+            result[feature] = joint[possible] @ ratios
+        return np.maximum(result, _MIN_INFORMATION)
 
     def _by_parts(
-        self, codes: Codes, function: Callable[[Codes, int], LogScores]
-    ) -> LogScores:
-        """What a function gives for stretches of rows and the first row of each."""
+        self,
+        codes: Codes,
+        result: NDArray[Any],
+        function: Callable[[Codes, int], NDArray[Any]],
+    ) -> NDArray[Any]:
+        """Fill in what a function gives for stretches and the first row of each."""
         n_rows = codes.n_rows
         threads = worthwhile(self.n_threads, n_rows * codes.n_variables, _LEAST_CELLS)
-        if threads == 1:
+        n_parts = max(threads, -(-n_rows // _MOST_ROWS))
+        if n_parts <= 1:
             return function(codes, 0)
+
+        def fill(first: int, last: int) -> None:
+            result[first:last] = function(codes.rows(slice(first, last)), first)
+
         parts = [
-            partial(function, codes.rows(slice(first, last)), first)
-            for first, last in stretches(n_rows, max(threads, n_rows // _MOST_ROWS))
+            partial(fill, first, last) for first, last in stretches(n_rows, n_parts)
         ]
-        return np.concatenate(run_tasks(parts, threads))
+        run_tasks(parts, threads)
+        return result
 
     def proba(self, codes: Codes) -> Floats:
         """Posterior probability of each class, shape (n_rows, n_classes)."""
@@ -171,7 +184,13 @@ class Predictor:
 
     def predict(self, codes: Codes) -> NDArray[Any]:
         """The label chosen for each row, shape (n_rows,)."""
-        return self.classes[self.choose(self.proba(codes))]
+
+        def chosen(part: Codes, first: int) -> NDArray[np.intp]:
+            return self.choose(np.exp(self._log_proba_of_part(part, first)))
+
+        result = np.empty(codes.n_rows, dtype=np.intp)
+        labels: NDArray[Any] = self.classes[self._by_parts(codes, result, chosen)]
+        return labels
 
     def explain(
         self, codes: Codes, against: Any = None, *, of: Any = None

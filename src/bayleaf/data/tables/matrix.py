@@ -18,10 +18,8 @@ LearnedColumn = tuple[Variable, ColumnCodes]
 EncodedColumn = tuple[ColumnCodes, int]
 
 _TABLE = 256
-# Cells of the columns that are widened at a time.
-_BLOCK_CELLS = 1 << 19
-# Fewer columns at a time would read each line of memory several times.
-_LEAST_COLUMNS = 16
+# Cells that are widened at a time, and columns of these.
+_BLOCK_CELLS, _BLOCK_COLUMNS = 1 << 16, 1 << 8
 # Lowest numbers from here on could wrap round in a difference.
 _FAR = 1 << 62
 
@@ -40,14 +38,16 @@ def learn_matrix(
     if not n_rows:
         return [None] * n_columns, room
     learned: list[LearnedColumn | None] = []
-    for own, values in _blocks(matrix):
+    for own in _column_blocks(matrix):
         # The lowest number of a sample: a column where it is not the lowest of all does
         # not fit and takes the long way.
-        low = values[:: max(1, n_rows // 4096)].min(axis=0)
+        sample = matrix.values[:: max(1, n_rows // 4096), own]
+        low = sample.min(axis=0).astype(np.int64)
         fits = low < _FAR
         low = np.where(fits, low, 0)
-        seen = np.zeros((values.shape[1], _TABLE), dtype=np.bool_)
-        offset_codes(values, low, room[own], seen, fits)
+        seen = np.zeros((len(low), _TABLE), dtype=np.bool_)
+        for values, codes in _row_blocks(matrix, own, room):
+            offset_codes(values, low, codes, seen, fits)
         for j, name in enumerate(matrix.names[own]):
             used = np.flatnonzero(seen[j])
             declared = len(used) <= max_nominal if nominal is None else name in nominal
@@ -65,14 +65,31 @@ def learn_matrix(
     return learned, room
 
 
-def _blocks(matrix: Matrix) -> Iterator[tuple[slice, NDArray[np.int64]]]:
-    """Some columns at a time as int64: a wide copy of all could take much memory."""
-    step = max(_LEAST_COLUMNS, _BLOCK_CELLS // max(1, len(matrix.values)))
-    if matrix.values.dtype == np.int64:
-        step = max(1, len(matrix.names))
-    for first in range(0, len(matrix.names), step):
-        own = slice(first, min(first + step, len(matrix.names)))
-        yield own, matrix.values[:, own].astype(np.int64, copy=False)
+def _column_blocks(matrix: Matrix) -> Iterator[slice]:
+    """Some columns at a time; all of them where none must be widened."""
+    n_columns = len(matrix.names)
+    step = n_columns if matrix.values.dtype == np.int64 else _BLOCK_COLUMNS
+    for first in range(0, n_columns, step):
+        yield slice(first, min(first + step, n_columns))
+
+
+def _row_blocks(
+    matrix: Matrix, own: slice, room: NDArray[np.uint8]
+) -> Iterator[tuple[NDArray[np.int64], NDArray[np.uint8]]]:
+    """Some rows of some columns at a time as int64, and where their codes go.
+
+    A wide copy of all could take several times the memory of the codes.
+    """
+    n_rows, n_columns = len(matrix.values), own.stop - own.start
+    step = max(1, _BLOCK_CELLS // n_columns)
+    if matrix.values.dtype == np.int64 or n_rows <= step:
+        yield matrix.values[:, own].astype(np.int64, copy=False), room[own]
+        return
+    for first in range(0, n_rows, step):
+        rows = slice(first, min(first + step, n_rows))
+        codes = np.empty((n_columns, rows.stop - first), dtype=np.uint8)
+        yield matrix.values[rows, own].astype(np.int64), codes
+        room[own, rows] = codes
 
 
 def encode_matrix(
@@ -85,7 +102,7 @@ def encode_matrix(
     """
     room = np.empty(matrix.values.shape[::-1], dtype=np.uint8)
     encoded: list[EncodedColumn | None] = []
-    for own, values in _blocks(matrix):
+    for own in _column_blocks(matrix):
         variables = domain.variables[own]
         low = np.zeros(len(variables), dtype=np.int64)
         table = np.zeros((len(variables), _TABLE), dtype=np.uint8)
@@ -93,7 +110,8 @@ def encode_matrix(
         for j, lookup in enumerate(lookups):
             if lookup is not None:
                 low[j], table[j] = lookup
-        table_codes(values, low, table, room[own])
+        for values, block in _row_blocks(matrix, own, room):
+            table_codes(values, low, table, block)
         for j, lookup in enumerate(lookups):
             codes, unknown = room[own.start + j], variables[j].n_known_states
             encoded.append(lookup and (codes, int(np.count_nonzero(codes == unknown))))
