@@ -148,6 +148,7 @@ bench: $(VENV)/group-test $(VENV)/group-browser
 	$(BIN)/python benchmarks/speed/tree_learning.py
 	$(BIN)/python benchmarks/speed/structure_learning.py
 	$(BIN)/python benchmarks/speed/fitting.py
+	$(BIN)/python benchmarks/speed/reading.py
 	$(BIN)/python benchmarks/speed/explorer.py
 	$(BIN)/python benchmarks/speed/merging.py
 	$(BIN)/python benchmarks/speed/sql.py

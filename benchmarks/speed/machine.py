@@ -33,23 +33,33 @@ def markdown_table(heading: Sequence[str], rows: Sequence[Sequence[str]]) -> str
 
 
 def paired_times(
-    first: Callable[[], object], second: Callable[[], object], repeats: int
+    first: Callable[[], object],
+    second: Callable[[], object],
+    repeats: int,
+    clock: Callable[[], float] = time.perf_counter,
 ) -> tuple[float, float, float]:
     """Least seconds of two calls taken in turn, and the median of their ratios.
 
     Whatever slows the machine down for a while meets both, so that the ratio of a pair
     tells more than that of the two least times.
     """
-    pairs = [(best_time(first, 1), best_time(second, 1)) for _ in range(repeats)]
+    pairs = [
+        (best_time(first, 1, clock), best_time(second, 1, clock))
+        for _ in range(repeats)
+    ]
     least = [min(times) for times in zip(*pairs, strict=True)]
     return least[0], least[1], median(one / other for one, other in pairs)
 
 
-def best_time(action: Callable[[], object], repeats: int) -> float:
-    """Least of several wall-clock times, in seconds."""
+def best_time(
+    action: Callable[[], object],
+    repeats: int,
+    clock: Callable[[], float] = time.perf_counter,
+) -> float:
+    """Least of several times in seconds, those of a wall clock by default."""
     times = []
     for _ in range(repeats):
-        start = time.perf_counter()
+        start = clock()
         action()
-        times.append(time.perf_counter() - start)
+        times.append(clock() - start)
     return min(times)

@@ -91,6 +91,21 @@ def test_plans_are_written_read_and_edited(tmp_path: Path) -> None:
     assert model.encoder_.plan == plan
 
 
+def test_a_plan_of_many_columns_takes_a_short_line_per_column(tmp_path: Path) -> None:
+    forms = [
+        TextForm("text"),
+        TextForm("number", ",", ".", "€", missing=("", "k.A.", "unbekannt")),
+        TextForm("date", order="d month y", zone=-330),
+    ]
+    columns = tuple((f"column {j}", forms[j % 3]) for j in range(2000))
+    plan = ReadingPlan(columns, missing=("NA",), decimal=",")
+    lines = plan.to_text().splitlines()
+    assert len(lines) == 2000 + 7
+    assert max(map(len, lines)) <= 120
+    plan.save(tmp_path / "plan.json")
+    assert ReadingPlan.load(tmp_path / "plan.json") == plan
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
