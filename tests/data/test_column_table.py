@@ -32,3 +32,27 @@ def test_a_fine_coding_takes_a_line_a_column() -> None:
     lines = str(model.fit(table, table["a"] > 0).columns_).splitlines()
     assert len(lines) <= 1 + 2 * 6
     assert all(len(line) <= 80 for line in lines)
+
+
+def test_all_distinct_values_count_whatever_their_type() -> None:
+    rng = np.random.default_rng(0)
+    n = 300
+    keys = 2**62 + rng.permutation(n)
+    table = pd.DataFrame(
+        {
+            "keys": keys,
+            "large": keys.astype(np.uint64) * np.uint64(2),
+            "lacking": pd.array([None, *keys[1:]], "Int64"),
+            "floats": np.where(rng.random(n) < 0.5, np.nan, rng.normal(size=n)),
+            "zeros": np.where(np.arange(n) % 2, -0.0, np.arange(n)),
+            "late": np.r_[np.arange(n - 7) % 2, np.arange(7)],
+            "words": rng.integers(0, 20, n).astype(str) + "x",
+            "time": pd.to_timedelta(rng.integers(0, 10**7, n), unit="us"),
+            "when": pd.Timestamp(2020, 1, 1)
+            + pd.to_timedelta(rng.integers(0, 500, n), unit="h"),
+        }
+    )
+    model = NaiveBayesClassifier(identifiers="keep").fit(table, rng.random(n) < 0.5)
+    found = {facts.name: facts.n_distinct for facts in model.columns_}
+    expected = {str(name): column.nunique() for name, column in table.items()}
+    assert {name: found[name] for name in expected} == expected

@@ -46,7 +46,8 @@ Form = Literal[
 
 # A column of integers with at most this many distinct values is nominal.
 MAX_NOMINAL_NUMBERS = 10
-_EXACT = 1 << 53
+# Integers below it are floats without loss.
+EXACT = 1 << 53
 MISSING_RULES = ("marginalize", "state", "error")
 UNKNOWN_RULES = ("missing", "error")
 IDENTIFIER_RULES = ("drop", "keep", "error")
@@ -472,7 +473,7 @@ def _numbers(column: NumberColumn) -> tuple[NumberColumn, int, int]:
     distinct = np.unique(present)
     if column.is_integer or not 0 < len(distinct) <= MAX_NOMINAL_NUMBERS:
         return column, len(distinct), n_missing
-    whole = (distinct == np.floor(distinct)) & (np.abs(distinct) < _EXACT)
+    whole = (distinct == np.floor(distinct)) & (np.abs(distinct) < EXACT)
     if whole.all():
         values = column.values
         if column.missing is not None:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from bayleaf.data.codes import Codes
 from bayleaf.data.column_reading import (
+    EXACT,
     MAX_NOMINAL_NUMBERS,
     ColumnReading,
     EncoderRules,
@@ -436,7 +437,11 @@ class ColumnLearner:
             present, weights = values[~is_missing], weights[~is_missing]
         distinct, totals = distinct_numbers(present, weights)
         numbers = IntervalNumbers.of_distinct(distinct, totals, variable.cut_points)
-        return replace(variable, numbers=numbers), is_missing, len(distinct)
+        n_distinct = len(distinct)
+        if column.is_integer and np.abs(distinct).max(initial=0.0) >= EXACT:
+            # Integers that floats cannot hold, as keys may be.
+            n_distinct = len(np.unique(column.values[~is_missing]))
+        return replace(variable, numbers=numbers), is_missing, n_distinct
 
 
 def _note(variable: Variable, integer_as_nominal: bool) -> str:
