@@ -8,14 +8,18 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from bayleaf.data.date_texts import moments_of
 from bayleaf.data.dates import (
     DAYS,
+    by_clock,
     duration_numbers,
     duration_unit,
     first_day,
     part_columns,
     part_name,
+    plain_zone,
     varying_parts,
+    zone_name,
 )
 from bayleaf.data.reading_plan import ReadingPlan
 from bayleaf.data.tables.array_columns import infinite
@@ -30,6 +34,7 @@ from bayleaf.data.tables.columns import (
 )
 from bayleaf.data.text_forms import (
     SUSPECT_TEXTS,
+    WRITTEN,
     Kind,
     TextDecision,
     TextForm,
@@ -126,6 +131,7 @@ class ColumnReading:
     text: TextForm | None = None  # how its texts are read; None where it had none
     # Where not all of a table's values were kept, what `n_distinct` is.
     distinct_word: Literal["about", "at least"] | None = None
+    zone: int | str | None = None  # of dates that are instants; see `TextForm`
 
     def check_content(self) -> None:
         """Raise ValueError if a date lacks its parts, or a duration its unit."""
@@ -154,6 +160,8 @@ class ColumnReading:
         if self.form == "left_out":
             return [], None
         failed = None
+        if isinstance(column, TimeColumn) and self.form == "date":
+            column = self._by_clock(column)
         if isinstance(column, ValueColumn) and self._spells:
             column, failed = self._spelled(column)
         if self.form in ("date", "duration"):
@@ -180,6 +188,7 @@ class ColumnReading:
             form = decide(evidence_of(column)).form
             if form.kind != "date":
                 form = TextForm("date", order="y-m-d")
+            form = replace(form, zone=self.zone)
         is_used = np.bincount(column.indices + 1, minlength=len(column.values) + 1)[1:]
         if not self.n_distinct and self.form == "numbers" and self.text is None:
             # Whatever it holds is unknown, as training saw nothing of it.
@@ -201,7 +210,23 @@ class ColumnReading:
             return spelled, UnknownCells(self.name, number, text, row)
         if text.strip().lower().lstrip("+-") in _INFINITE:
             raise infinite(column.name)
-        raise CellError(self.name, text, row, _WANTED[self.form])
+        kind = _WANTED[self.form]
+        if self.form == "date" and moments_of(text, form.order):
+            kind += f" {'without' if form.zone is None else 'with'} a time zone"
+        raise CellError(self.name, text, row, kind)
+
+    def _by_clock(self, column: TimeColumn) -> TimeColumn:
+        """Dates by the clock of training; ValueError if only one has a time zone."""
+        if self.zone == WRITTEN or column.is_duration or column.missing.all():
+            return by_clock(column, None)
+        if (self.zone is None) == (column.zone is None):
+            return by_clock(column, self.zone)
+        was = "without a time zone" if self.zone is None else f"of {_zone(self.zone)}"
+        held = "has none" if column.zone is None else f"has {_zone(column.zone)}"
+        raise ValueError(
+            f"column {quoted(self.name)} held times {was} in training but {held} now; "
+            "convert it, such as by tz_localize of pandas"
+        )
 
     def _times(self, column: Column) -> TimeColumn:
         """The column as dates or durations, whichever training saw."""
@@ -246,6 +271,14 @@ _WANTED = {
     "date": "a date",
     "duration": "a time",
 }
+
+
+def _zone(zone: int | str) -> str:
+    """A time zone in words."""
+    called = zone if isinstance(zone, str) else f"UTC{zone_name(zone)}"
+    return f"the time zone {called}"
+
+
 _INFINITE = ("inf", "infinity")
 # Ways to take apart an order, in a text, of categories that contain its separator.
 _MAX_WAYS = 1000
@@ -383,15 +416,26 @@ def _read_times(
             reading, form="duration", changes=(change, *changes), unit=unit
         )
         return Read(reading, reading.read(column)[0])
-    planned = None if text is None else text.parts
+    planned, zone = (None, None) if text is None else (text.parts, text.zone)
+    zone = plain_zone(column.zone) if zone in (None, WRITTEN) else zone
+    column = by_clock(column, zone)
+    zone = WRITTEN if text is not None and text.zone == WRITTEN else zone
     parts, origin = planned or varying_parts(column), first_day(column)
     change = f"dates, taken apart: {', '.join(parts)}"
     if DAYS in parts:
         start = np.datetime64(origin, "us").astype("datetime64[D]")
         change += f" (days since {start})"
-    reading = replace(reading, changes=(change, *changes), parts=parts, origin=origin)
+    if zone not in (None, WRITTEN):
+        change += f", by the clock of {_zone(zone)}"
+    reading = replace(
+        reading,
+        changes=(change, *changes),
+        parts=parts,
+        origin=origin,
+        zone=zone,
+    )
     numeric = part_name(column.name, DAYS)
-    return Read(reading, reading.read(column)[0], numeric)
+    return Read(reading, part_columns(column, parts, origin), numeric)
 
 
 def with_order(column: Column, order: Sequence[Hashable]) -> ValueColumn:

@@ -201,8 +201,6 @@ def time_of_day(text: str) -> int | None:
     return None if match is None else _time(match.groupdict())
 
 
-def in_zone(moment: Moment, zone: int | None) -> int:
-    """Microseconds since 1970 by the clock of a zone; as written where it is None."""
-    if zone is None or moment.zone is None:
-        return moment.clock
-    return moment.clock + (zone - moment.zone) * _MINUTE
+def instant(moment: Moment) -> int:
+    """Microseconds since 1970 by the clock of UTC; as written without a zone."""
+    return moment.clock - (moment.zone or 0) * _MINUTE

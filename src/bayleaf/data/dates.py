@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from bayleaf.data.tables.array_columns import number_array, numpy_of
 from bayleaf.data.tables.columns import (
     NumberColumn,
     PlainColumn,
     TimeColumn,
     ValueColumn,
 )
+from bayleaf.wording import quoted
 
 DAY = 86_400_000_000
 HOUR = 3_600_000_000
@@ -43,6 +49,54 @@ DAYS = "days"
 PARTS = ("year", "month", "weekday", "hour", DAYS)
 # Units of durations, the largest first, in microseconds.
 UNITS = {"days": DAY, "hours": HOUR, "minutes": 60_000_000, "seconds": 1_000_000}
+
+
+def clock_of(instants: NDArray[np.int64], zone: int | str) -> NDArray[np.int64]:
+    """Microseconds since 1970 by the clock of a zone, of instants by that of UTC.
+
+    A zone is minutes before UTC, or a name such as Europe/Berlin. ValueError if it is
+    unknown.
+    """
+    if isinstance(zone, int):
+        return instants + zone * UNITS["minutes"]
+    try:
+        zoned = number_array(instants).cast(pa.timestamp("us", zone))
+        local = pc.local_timestamp(zoned).cast(pa.int64())
+    except pa.ArrowInvalid as error:
+        raise ValueError(
+            f"{quoted(zone)} is not a time zone; name one such as Europe/Berlin"
+        ) from error
+    return np.asarray(numpy_of(local))
+
+
+def plain_zone(zone: int | str | None) -> int | str | None:
+    """A zone by its minutes before UTC, where these are the same all year."""
+    if zone == "UTC":
+        return 0
+    fixed = isinstance(zone, str) and re.fullmatch(r"([+-])(\d\d):(\d\d)", zone)
+    if not fixed:
+        return zone
+    minutes = int(fixed[2]) * 60 + int(fixed[3])
+    return -minutes if fixed[1] == "-" else minutes
+
+
+def zone_name(zone: int | str) -> str:
+    """A zone as Arrow names it."""
+    if isinstance(zone, str):
+        return zone
+    hours, minutes = divmod(abs(zone), 60)
+    return f"{'-' if zone < 0 else '+'}{hours:02}:{minutes:02}"
+
+
+def by_clock(column: TimeColumn, zone: int | str | None) -> TimeColumn:
+    """A column of instants by the clock of a zone, by default its own.
+
+    One without a zone stays what it is.
+    """
+    if column.zone is None:
+        return column
+    times = clock_of(column.microseconds, column.zone if zone is None else zone)
+    return replace(column, microseconds=times, zone=None)
 
 
 def varying_parts(column: TimeColumn) -> tuple[str, ...]:

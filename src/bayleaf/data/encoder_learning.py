@@ -156,11 +156,21 @@ def decided_texts(
         if isinstance(column, ValueColumn)
         and column.is_text
         and column.name not in as_is
-        and column.name not in planned
+        and (column.name not in planned or _lacks_zone(planned[column.name]))
         and rules.order_of(column.name) is None
     }
     signs = file_signs(evidence.values(), plan.signs)
-    return planned | {name: decide(cells, signs) for name, cells in evidence.items()}
+    decisions = {name: decide(cells, signs) for name, cells in evidence.items()}
+    for name, decision in decisions.items():
+        if name in planned:
+            form = replace(planned[name].form, zone=decision.form.zone)
+            decisions[name] = TextDecision(form)
+    return planned | decisions
+
+
+def _lacks_zone(decision: TextDecision) -> bool:
+    """Whether a plan leaves open the time zone of a column of dates."""
+    return decision.form.kind == "date" and decision.form.zone is None
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from bayleaf.wording import name_list, near_names, quoted
 _KINDS = ("text", "number", "boolean", "date", "duration")
 _FORMAT = "bayleaf-plan"
 # Types of what is usually not given of a column.
-_TYPES: dict[str, type] = {"zone": int, "use": str, "parts": tuple}
+_TYPES: dict[str, Any] = {"zone": int | str, "use": str, "parts": tuple}
 
 
 @dataclass(frozen=True)
@@ -121,7 +121,7 @@ class ReadingPlan:
                 if not isinstance(value, kind):
                     raise ValueError(
                         f"{key} of column {quoted(name)} in the plan must be "
-                        f"{kind.__name__}, got {quoted(value)}"
+                        f"{getattr(kind, '__name__', kind)}, got {quoted(value)}"
                     )
             parts.append((name, TextForm(**values)))
         missing = content.get("missing")

@@ -97,7 +97,7 @@ class TableEncoder:
                 variable = variables[reading.name]
                 is_numeric = variable.kind == "numeric" and not variable.categories
                 use = "numeric" if is_numeric else "nominal"
-            form = replace(form, use=use, parts=reading.parts)
+            form = replace(form, use=use, parts=reading.parts, zone=reading.zone)
             columns.append((reading.name, form))
         return replace(self.rules.plan or ReadingPlan(), columns=tuple(columns))
 

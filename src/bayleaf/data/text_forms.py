@@ -20,12 +20,12 @@ from numpy.typing import NDArray
 from bayleaf.data.date_texts import (
     DATE_ORDERS,
     TURNED,
-    in_zone,
+    instant,
     iso_clocks,
     moments_of,
     time_of_day,
 )
-from bayleaf.data.dates import PARTS
+from bayleaf.data.dates import PARTS, clock_of
 from bayleaf.data.tables.array_columns import arrow_of, infinite, numpy_of
 from bayleaf.data.tables.columns import (
     Column,
@@ -38,6 +38,7 @@ from bayleaf.wording import counted, name_list, quoted
 
 Kind = Literal["text", "number", "boolean", "date", "duration"]
 # What a column is for; one that is left out becomes no variable.
+WRITTEN = "written"
 USES = ("nominal", "numeric", "left_out")
 
 # What files write where a value is missing, whatever the column holds; in data frames
@@ -200,9 +201,10 @@ class TextForm:
         Sign of percent or of a currency, next to each number.
     order : str
         Of a date's parts, such as "y-m-d", "d.m.y", "m/d/y" or "d month y".
-    zone : int, optional
-        Minutes before UTC of the clock by which dates with a zone are read; None as
-        they are written.
+    zone : int or str, optional
+        Time zone by whose clock dates with a zone are read: minutes before UTC, a name
+        such as "Europe/Berlin", or "written" for the clock of each. None for dates
+        without a zone. Dates of the other kind are missing cells.
     missing : tuple of str
         Texts that are missing cells, without blanks around them.
     use : {"nominal", "numeric", "left_out"}, optional
@@ -216,7 +218,7 @@ class TextForm:
     thousands: str = ""
     unit: str = ""
     order: str = ""
-    zone: int | None = None
+    zone: int | str | None = None
     missing: tuple[str, ...] = ()
     use: str | None = None
     parts: tuple[str, ...] | None = None
@@ -242,6 +244,8 @@ class TextForm:
                 f"decimal sign {quoted(self.decimal)} and thousands sign "
                 f"{quoted(self.thousands)} are not a pair of signs"
             )
+        if self.zone not in (None, WRITTEN):
+            clock_of(np.zeros(1, np.int64), self.zone)
         if self.kind == "date" and self.order not in DATE_ORDERS:
             raise ValueError(f"dates have no order {quoted(self.order)}")
 
@@ -657,22 +661,31 @@ def _dates_decided(
             other = month_first if days else day_first
             note = f"ambiguous: read as {order}, but may be {other}"
     bad = n_other - sum(words.values())
-    if bad:
-        note = "; ".join(
-            filter(None, (note, f"{counted(bad, 'cell')} of another form"))
-        )
-    form = TextForm(
-        "date", order=order, zone=_common_zone(evidence), missing=tuple(missing)
-    )
-    return _decided(form, missing, evidence.n_cells, note)
+    other = f"{counted(bad, 'cell')} of another form" if bad else ""
+    zone, remark = _common_zone(evidence)
+    form = TextForm("date", order=order, zone=zone, missing=tuple(missing))
+    return _decided(form, missing, evidence.n_cells, note, other, remark)
 
 
-def _common_zone(evidence: TextEvidence) -> int | None:
-    """The zone of a column's dates; UTC where they are of several."""
-    if None in evidence.zones or not evidence.zones:
-        return None
+def _common_zone(evidence: TextEvidence) -> tuple[int | str | None, str]:
+    """The zone of a column's dates, UTC where they are of several, and a remark."""
     zones = [zone for zone in evidence.zones if zone is not None]
-    return zones[0] if len(zones) == 1 else 0
+    n_without = evidence.zones[None]
+    n_with = evidence.n_dates - n_without
+    fewer = min(n_with, n_without)
+    if fewer > max(1, MAX_WORD_SHARE * evidence.n_dates) or 2 * fewer > max(
+        n_with, n_without
+    ):
+        cells = counted(n_with, "cell")
+        return WRITTEN, f"{cells} with a time zone, all read by the clocks they show"
+    lost = "without" if n_with > n_without else "with"
+    remark = f"{counted(fewer, 'cell')} {lost} a time zone, taken as missing"
+    remark = remark if fewer else ""
+    if n_with < n_without:
+        return None, remark
+    if len(zones) == 1:
+        return zones[0], remark
+    return 0, "; ".join(filter(None, ("times of several zones, read in UTC", remark)))
 
 
 def _note_on_numbers(
@@ -801,7 +814,8 @@ def _read_others(
     form: TextForm, texts: pa.Array, requested: NDArray[np.bool_]
 ) -> tuple[NDArray[Any], NDArray[np.bool_]]:
     """Booleans, or microseconds of dates and times; and which texts spell one."""
-    if form.kind == "date" and form.order == "y-m-d" and requested.all():
+    is_plain = form.kind == "date" and form.zone in (None, WRITTEN)
+    if is_plain and form.order == "y-m-d" and requested.all():
         clocks = iso_clocks(texts)
         if clocks is not None:
             return clocks, requested.copy()
@@ -809,6 +823,8 @@ def _read_others(
     table = [_read_one(form, text) for text in encoded.dictionary.to_pylist()]
     known = np.array([value is not None for value in table] + [False])
     values = np.array([value or 0 for value in table] + [0], dtype=np.int64)
+    if form.kind == "date" and form.zone not in (None, WRITTEN):
+        values = clock_of(values, form.zone)
     indices = np.where(~requested, len(table), numpy_of(encoded.indices))
     result: NDArray[Any] = values[indices]
     valid = known[indices] & requested
@@ -816,14 +832,19 @@ def _read_others(
 
 
 def _read_one(form: TextForm, text: str) -> int | None:
-    """One text as a boolean or in microseconds; None if it spells no such value."""
+    """One text as a boolean or in microseconds; None if it spells no such value.
+
+    Dates with a zone count by the clock of UTC.
+    """
     if form.kind == "boolean":
         word = text.lower()
         return int(word in TRUE_TEXTS) if word in TRUE_TEXTS | FALSE_TEXTS else None
     if form.kind == "duration":
         return time_of_day(text)
-    moments = moments_of(text, form.order)
-    return in_zone(moments[0], form.zone) if moments else None
+    moment = next(iter(moments_of(text, form.order)), None)
+    if moment is None or form.zone == WRITTEN:
+        return None if moment is None else moment.clock
+    return instant(moment) if (moment.zone is None) == (form.zone is None) else None
 
 
 def read_numbers(texts: Sequence[str]) -> list[int | float] | None:

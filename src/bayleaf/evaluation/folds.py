@@ -92,9 +92,9 @@ def fold_plans(
     plan = resolve_plan(plan)
     # Most estimators read tables by the same rules.
     known: dict[EncoderRules, ReadingPlan] = {}
-    found: dict[str, dict[str, ReadingPlan]] = {}
+    plans: dict[str, dict[str, ReadingPlan]] = {}
     for name, estimator in estimators.items():
-        found[name] = {}
+        plans[name] = {}
         if not isinstance(estimator, TableEstimator):
             continue
         try:
@@ -103,8 +103,8 @@ def fold_plans(
                 known[rules] = estimator.learn_plan(X, sample_weight, plan=plan)
         except (ValueError, TypeError) as error:
             raise ValueError(f"{name} cannot learn from this table: {error}") from error
-        found[name]["plan"] = known[rules]
-    return found
+        plans[name]["plan"] = known[rules]
+    return plans
 
 
 def fitted_plan(model: Any, X: Any) -> ReadingPlan:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
 
@@ -11,10 +11,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv as pa_csv
 
+from bayleaf.data.dates import zone_name
 from bayleaf.data.reading_plan import ReadingPlan
 from bayleaf.data.tables.columns import Name
 from bayleaf.data.text_forms import (
     MISSING_TEXTS,
+    WRITTEN,
     TextDecision,
     TextEvidence,
     decide,
@@ -167,7 +169,9 @@ def _type_of(evidence: TextEvidence, decision: TextDecision | None) -> pa.DataTy
         return pa.string()
     if decision.form.kind == "number":
         return pa.int64() if evidence.are_integers(decision.form) else pa.float64()
-    times = {"boolean": pa.bool_(), "date": pa.timestamp("us")}
+    given = decision.form.zone
+    zone = None if given is None or given == WRITTEN else zone_name(given)
+    times = {"boolean": pa.bool_(), "date": pa.timestamp("us", zone)}
     return times.get(decision.form.kind, pa.duration("us"))
 
 
@@ -179,7 +183,11 @@ def _read(
         return column if column.type == kind else column.cast(kind)
     if pa.types.is_dictionary(column.type):
         column = column.cast(pa.string())
-    read = read_texts(decision.form, column)
+    form = decision.form
+    if pa.types.is_timestamp(kind) and kind.tz is not None:
+        # Arrow's instants count by the clock of UTC.
+        form = replace(form, zone=0)
+    read = read_texts(form, column)
     values = read.values
     if pa.types.is_floating(kind):
         values = values.astype(np.float64)

@@ -333,7 +333,7 @@ def _of_numbers(
     assert not isinstance(column, ValueColumn)
     times = ""
     if isinstance(column, TimeColumn):
-        times = "durations" if column.is_duration else "dates"
+        times = column.times
     values, missing = values_of(column)
     if _is_signed(values):
         values = values.astype(np.int64, copy=False)
@@ -348,7 +348,7 @@ def _of_numbers(
     numbers = NumberSummary(values.dtype, n_classes)
     numbers.add(values, classes, weights)
     hours = None
-    if times == "dates":
+    if times.startswith("dates"):
         hours = NumberSummary(values.dtype, n_classes)
         hours.add(values // HOUR * HOUR, classes, weights)
     return NumbersSummary(column.name, times, numbers, hours, absent, len(values))
@@ -415,7 +415,7 @@ class NumbersSummary:
     """A column of numbers or times."""
 
     name: Name
-    times: str  # "" for numbers, "dates" or "durations"
+    times: str  # "" for numbers, else as `TimeColumn.times`
     numbers: NumberSummary  # or microseconds
     hours: NumberSummary | None  # of dates, microseconds at the starts of hours
     absent: NDArray[np.float64]  # (2, n_classes), missing cells and their weight

@@ -30,7 +30,7 @@ from bayleaf.wording import shown_name
 class NumberSpool:
     """A column of numbers, or of times in microseconds, as they are.
 
-    `path` has no ending; `times` is "" for numbers, or "dates" or "durations".
+    `path` has no ending; `times` is "" for numbers, else as `TimeColumn.times`.
     """
 
     kind = "numbers"
@@ -71,7 +71,7 @@ class NumberSpool:
             path = self._path.with_suffix(".missing")
             missing = read_items(path, np.dtype(bool), first, last)
         if self.times:
-            return TimeColumn(self.name, values, missing, self.times == "durations")
+            return TimeColumn.of_times(self.name, values, missing, self.times)
         return NumberColumn(self.name, values, missing if missing.any() else None)
 
     def close(self) -> None:
@@ -374,8 +374,7 @@ def spool_for(column: Column, path: Path) -> Spill:
     if isinstance(column, ValueColumn):
         return ValueSpool(column.name, path)
     if isinstance(column, TimeColumn):
-        times = "durations" if column.is_duration else "dates"
-        return NumberSpool(column.name, path, "i8", times)
+        return NumberSpool(column.name, path, "i8", column.times)
     if column.is_integer and column.values.dtype != np.uint64:
         return ValueSpool(column.name, path, numbers=True)
     dtype = column.values.dtype

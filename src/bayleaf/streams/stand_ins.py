@@ -379,7 +379,7 @@ def stand_in_of_numbers(spool: NumberSpool, rows: RowClasses) -> StandIn:
     """The short column for one of numbers or times."""
     summary, absent = _summarised(spool, rows, 1)
     hours = None
-    if spool.times == "dates" and summary.rank_error:
+    if spool.times.startswith("dates") and summary.rank_error:
         hours, _ = _summarised(spool, rows, HOUR)
     return stand_in_of_summary(spool.name, summary, absent, spool.times, hours)
 
@@ -415,7 +415,7 @@ def stand_in_of_summary(
     repeats = Repeats(counts)
     column: Column
     if times:
-        column = TimeColumn(name, values, missing, times == "durations", repeats)
+        column = TimeColumn.of_times(name, values, missing, times, repeats)
     else:
         if values.dtype.kind == "f":
             values = np.where(missing, np.nan, values)

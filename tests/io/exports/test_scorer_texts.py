@@ -19,7 +19,7 @@ import pytest
 from bayleaf import NaiveBayesClassifier, write_scorer
 from bayleaf.cli.table_reading import encode_batch
 from bayleaf.data.reading_plan import ReadingPlan
-from bayleaf.data.text_forms import SIGNS
+from bayleaf.data.text_forms import SIGNS, TextForm
 from bayleaf.io.exports.writers import predictor_of
 from offenders import check_each
 from oracles.running_scorers import CLOSE, Row, node_answers, python_answers
@@ -40,6 +40,7 @@ TIMES = (
     *("31.12.2020", "31.12.20", "1.1.70", "31.02.2020", "5 May 2020", "5. Mai 2020"),
     *("5 Foo 2020", "5th March 2020 1:30 pm", "2020/07/08", "2020-05-05T10:30+02:00"),
     *("10:30", "1:30 PM", "13:30 pm", "0:30 am", "24:00", "10:30:15,25", "5-6-2020"),
+    *("2020-10-25T00:59:59Z", "2020-10-25T01:00:00Z", "2020-03-29T03:00:00+02:00"),
     *("31.12.2020 23:59:59 Z", "2020-05-05 10:30 UTC", " 01.02.2021 ", "Dec 2020"),
     *("26:30:15", "45:30", "2 days 03:04:05", "-1 days +23:00:00", "1 day, 2:03:04"),
     *("3 days 26:00:00", "05MAY2020:10:20:30", "Tue, 5 May 2020 10:20:30 +0200"),
@@ -52,6 +53,7 @@ DATES = {
     "words": "%d %b %Y",
     "short": "%d.%m.%y",
     "zone": "%Y-%m-%dT%H:%M:%S+02:00",
+    "named zone": "%Y-%m-%dT%H:%M:%SZ",
     "time": "%I:%M %p",
 }
 
@@ -87,7 +89,9 @@ def fitted() -> tuple[Any, Row]:
         texts[k] = texts[k + 40] = MARKERS[k % 2]
     X = pa.table({**columns, "text": rng.choice(["a", "1,5", "b"], N)})
     base = {name: texts[-1] for name, texts in X.to_pydict().items()}
-    return NaiveBayesClassifier().fit(X, y), base
+    form = TextForm("date", order="y-m-d", zone="Europe/Berlin", missing=tuple(MARKERS))
+    plan = ReadingPlan((("named zone", form),))
+    return NaiveBayesClassifier().fit(X, y, plan=plan), base
 
 
 def cases() -> list[Row]:

@@ -101,13 +101,10 @@ def arrow_column(
 
 
 def _time_column(name: Name, array: pa.Array) -> TimeColumn:
-    """A column of dates, times or durations; times by their own zone's clock."""
+    """A column of dates, times or durations; instants by the clock of UTC."""
     kind = array.type
     is_duration = pa.types.is_duration(kind) or pa.types.is_time(kind)
-    if pa.types.is_timestamp(kind) and kind.tz is not None:
-        import pyarrow.compute as pc
-
-        array = pc.local_timestamp(array)
+    zone = kind.tz if pa.types.is_timestamp(kind) else None
     if pa.types.is_date(kind):
         array = array.cast(pa.timestamp("s"))
     if pa.types.is_time(kind):
@@ -115,10 +112,10 @@ def _time_column(name: Name, array: pa.Array) -> TimeColumn:
     elif is_duration:
         micros = array.cast(pa.duration("us"), safe=False)
     else:
-        micros = array.cast(pa.timestamp("us"), safe=False)
+        micros = array.cast(pa.timestamp("us", zone), safe=False)
     missing = np.asarray(array.is_null())
     values = np.asarray(micros.cast(pa.int64()).fill_null(0))
-    return TimeColumn(name, values, missing, is_duration)
+    return TimeColumn(name, values, missing, is_duration, zone=zone)
 
 
 def _dictionary_column(

@@ -161,8 +161,8 @@ class ValueColumn:
 class TimeColumn:
     """A column of dates, of times of a day, or of durations.
 
-    Dates count from the start of 1970 by the clock of the column's time zone; times of
-    a day are durations since midnight.
+    Dates count from the start of 1970, by the clock that they show or, where the column
+    has a time zone, by that of UTC; times of a day are durations since midnight.
     """
 
     name: Name
@@ -170,11 +170,32 @@ class TimeColumn:
     missing: NDArray[np.bool_]  # (n_rows,)
     is_duration: bool
     repeats: Repeats | None = None  # where entries stand for many cells
+    zone: str | None = None  # of instants, as Arrow names it
 
     @property
     def n_rows(self) -> int:
         """Number of cells."""
         return len(self.missing)
+
+    @property
+    def times(self) -> str:
+        """Durations, dates, or dates with their zone, in a text that is kept."""
+        if self.is_duration:
+            return "durations"
+        return "dates" if self.zone is None else f"dates {self.zone}"
+
+    @classmethod
+    def of_times(
+        cls,
+        name: Name,
+        microseconds: NDArray[np.int64],
+        missing: NDArray[np.bool_],
+        times: str,
+        repeats: Repeats | None = None,
+    ) -> TimeColumn:
+        """The column that such a text describes."""
+        zone = times.partition(" ")[2] or None
+        return cls(name, microseconds, missing, times == "durations", repeats, zone)
 
 
 PlainColumn = NumberColumn | ValueColumn

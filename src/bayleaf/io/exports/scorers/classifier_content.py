@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from decimal import Decimal
 from math import prod
 from typing import Any
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.data.date_texts import MONTHS, TIME, date_pattern
-from bayleaf.data.text_forms import NUMBER_PARTS
+from bayleaf.data.text_forms import NUMBER_PARTS, TextForm
 from bayleaf.inference.factorisation import Factorisation
 from bayleaf.inference.family_decomposition import Form
 from bayleaf.inference.junction_tree import JunctionTree
@@ -140,9 +140,12 @@ def _escaped(code: re.Match[str]) -> str:
 
 def text_of(own: FeatureCells) -> Content:
     """How texts of a column are read; what is usual is left out."""
-    form = own.reading.text
+    form, zone = own.reading.text, own.reading.zone
+    if form is None and zone is not None:
+        form = TextForm("date", order="y-m-d", zone=zone)
     if form is None or form.kind == "text":
         return {}
+    form = replace(form, use=None, parts=None)
     usual = {"kind": form.kind, "decimal": ".", "order": "y-m-d"}
     parts = {
         name: value

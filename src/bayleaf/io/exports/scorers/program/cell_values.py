@@ -89,9 +89,12 @@ class Times:
         return moment.year if cell.part == "year" else moment.month - 1
 
     def _moment(self, value: Any, text: Any) -> Any:
-        """Microseconds since 1970 by the clock that a date shows; None for no date."""
+        """Microseconds since 1970 by the clock of training; None for no such date."""
         if isinstance(value, datetime.datetime):
-            return (value.replace(tzinfo=None) - _START) // _MICROSECOND
+            moment = (value.replace(tzinfo=None) - _START) // _MICROSECOND
+            ahead = value.utcoffset()
+            offset = None if ahead is None else ahead // _MICROSECOND
+            return _by_clock(moment, offset, text.get("zone"))
         if isinstance(value, datetime.date):
             return (value - _START.date()) // _MICROSECOND
         order = text.get("order", "y-m-d")
@@ -124,13 +127,33 @@ def _of_calendar(parts: Any, text: Any) -> Any:
     time, zone = _of_clock(parts), parts["zone"]
     if time is None:
         return None
-    minutes = 0
-    if zone and "zone" in text:
-        minutes = text["zone"]
-        if zone[0] in "+-":
-            digits = zone[1:].replace(":", "").ljust(4, "0")
-            minutes -= int(zone[0] + "1") * (int(digits[:2]) * 60 + int(digits[2:]))
-    return (day - _START) // _MICROSECOND + time + minutes * 60_000_000
+    offset = None
+    if zone:
+        digits = zone[1:].replace(":", "").ljust(4, "0") if zone[0] in "+-" else "0000"
+        minutes = int(digits[:2]) * 60 + int(digits[2:])
+        offset = (-minutes if zone[0] == "-" else minutes) * 60_000_000
+    moment = (day - _START) // _MICROSECOND + time
+    return _by_clock(moment, offset, text.get("zone"))
+
+
+def _by_clock(moment: Any, offset: Any, zone: Any) -> Any:
+    """A moment by the clock of a zone; None if only one of both has a zone.
+
+    `moment` and `offset`, of its own clock before UTC, are microseconds.
+    """
+    if zone == "written":
+        return moment
+    if zone is None or offset is None:
+        return moment if zone is None and offset is None else None
+    moment -= offset
+    if isinstance(zone, int):
+        return moment + zone * 60_000_000
+    from zoneinfo import ZoneInfo
+
+    instant = _START + datetime.timedelta(microseconds=moment)
+    instant = instant.replace(tzinfo=ZoneInfo("UTC"))
+    local = instant.astimezone(ZoneInfo(zone)).replace(tzinfo=None)
+    return (local - _START) // _MICROSECOND
 
 
 def _of_clock(parts: Any) -> Any:

@@ -31,12 +31,14 @@ class Times {
   }
 
   /**
-   * Microseconds since 1970 by the clock that a text shows, or of a Date by the clock of
-   * Greenwich; null for no date.
+   * Microseconds since 1970 by the clock of training, or of Greenwich for a Date where
+   * training had no time zones; null for no such date.
    */
   #momentOf(value, form) {
     if (value instanceof Date) {
-      return Number.isNaN(value.getTime()) ? null : value.getTime() * 1000;
+      if (Number.isNaN(value.getTime())) return null;
+      const offset = form.zone === undefined ? null : 0;
+      return byClock(value.getTime() * 1000, offset, form.zone);
     }
     const found = this.#parts(form.order ?? "y-m-d", value);
     return found && ofCalendar(found, form);
@@ -75,16 +77,36 @@ function ofCalendar(parts, form) {
   const time = ofClock(parts);
   const isReal = year > 0 && moment.getUTCMonth() === month - 1 && moment.getUTCDate() === day;
   if (!isReal || time === null) return null;
-  let minutes = 0;
-  if (parts.zone && "zone" in form) {
-    minutes = form.zone;
-    if (/^[+-]/.test(parts.zone)) {
-      const digits = parts.zone.slice(1).replace(":", "").padEnd(4, "0");
-      minutes -= Number(`${parts.zone[0]}1`)
-        * (Number(digits.slice(0, 2)) * 60 + Number(digits.slice(2)));
-    }
+  let offset = null;
+  if (parts.zone) {
+    const isFixed = /^[+-]/.test(parts.zone);
+    const digits = isFixed ? parts.zone.slice(1).replace(":", "").padEnd(4, "0") : "0000";
+    const minutes = Number(digits.slice(0, 2)) * 60 + Number(digits.slice(2));
+    offset = (parts.zone[0] === "-" ? -minutes : minutes) * 60000000;
   }
-  return moment.getTime() * 1000 + time + minutes * 60000000;
+  return byClock(moment.getTime() * 1000 + time, offset, form.zone);
+}
+
+/**
+ * A moment by the clock of a zone; null if only one of both has a zone. The moment, and
+ * the offset of its own clock before UTC, are microseconds.
+ */
+function byClock(moment, offset, zone) {
+  if (zone === "written") return moment;
+  if (zone === undefined || offset === null) {
+    return zone === undefined && offset === null ? moment : null;
+  }
+  const instant = moment - offset;
+  if (typeof zone === "number") return instant + zone * 60000000;
+  const options = { timeZone: zone, hourCycle: "h23", era: "short" };
+  for (const name of ["year", "month", "day", "hour", "minute", "second"]) {
+    options[name] = "numeric";
+  }
+  const whole = Math.floor(instant / 1000000);
+  const shown = new Intl.DateTimeFormat("en-US", options).formatToParts(new Date(whole * 1000));
+  const own = Object.fromEntries(shown.map(({ type, value }) => [type, Number(value)]));
+  const local = Date.UTC(own.year, own.month - 1, own.day, own.hour, own.minute, own.second);
+  return local * 1000 + (instant - whole * 1000000);
 }
 
 /** Microseconds since midnight of the parts of a text; null for no such time. */
