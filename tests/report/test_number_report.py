@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 from bayleaf import AveragedKDBRegressor
@@ -190,3 +191,17 @@ def test_the_command_writes_page_and_values(
     assert told["kind"] == "regression"
     assert told["quality"]["scores"]["coverage"] > 0.6
     assert "Expected and observed" in page.read_text(encoding="utf-8")
+
+
+def test_weights_weigh_fits_and_scores() -> None:
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=60)
+    table = pa.table({"x": x, "y": x + rng.normal(size=60), "w": np.arange(60) % 3})
+    model = AveragedKDBRegressor(n_networks=2).fit(table.select(["x"]), table["y"])
+    rows = np.repeat(np.arange(60), np.arange(60) % 3)
+    one = summarize(model, table, "y", held_out=True, weight="w")["quality"]
+    other = summarize(model, table.take(rows), "y", held_out=True)["quality"]
+    for score in ("rmse", "crps", "mae"):
+        assert one["scores"][score] == pytest.approx(other["scores"][score])
+    found = summarize(model, table, "y", n_folds=3, weight="w")["quality"]
+    assert "count rows alike" in found["basis_told"]

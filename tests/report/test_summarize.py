@@ -443,3 +443,40 @@ def test_options_of_classifiers_are_refused_without_a_class(
 def test_something_else_is_refused(heart: pa.Table) -> None:
     with pytest.raises(TypeError, match="needs a fitted classifier"):
         summarize(object(), heart)
+
+
+def test_weights_are_those_of_repeated_and_removed_rows(heart: pa.Table) -> None:
+    weights = np.arange(heart.num_rows) % 3
+    table = heart.append_column("w", pa.array(weights))
+    rows = np.repeat(np.arange(heart.num_rows), weights)
+    model = NaiveBayesClassifier().fit(heart.drop_columns("disease"), heart["disease"])
+    one = summarize(model, table, "disease", held_out=True, weight="w", rows=False)
+    other = summarize(model, heart.take(rows), "disease", held_out=True, rows=False)
+    for name, score in other["quality"]["scores"].items():
+        if name != "n_rows" and score is not None:
+            np.testing.assert_allclose(one["quality"]["scores"][name], score)
+    assert one["quality"]["baseline"] == pytest.approx(other["quality"]["baseline"])
+    assert one["quality"]["auc"] == pytest.approx(other["quality"]["auc"])
+    assert one["importance"]["log_loss"] == pytest.approx(
+        other["importance"]["log_loss"]
+    )
+    assert one["data"]["n_rows"] == np.count_nonzero(weights)
+    assert "confusions, intervals" in one["quality"]["basis_told"]
+    found = summarize(model, table, "disease", n_folds=3, weight="w", rows=False)
+    assert found["quality"]["basis"] == "cross_validation"
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"weight": "weigth"}, "no weight column 'weigth'"),
+        ({"weight": "w", "min_count": 5}, "weight belongs to .* without min_count"),
+    ],
+)
+def test_weights_that_do_not_fit_are_refused(
+    heart: pa.Table, options: dict[str, Any], sentence: str
+) -> None:
+    model = NaiveBayesClassifier().fit(heart.drop_columns("disease"), heart["disease"])
+    table = heart.append_column("w", pa.array(np.ones(heart.num_rows)))
+    with pytest.raises(ValueError, match=sentence):
+        summarize(model, table, **options)

@@ -153,10 +153,12 @@ def held_out_probabilities(
     *,
     n_folds: int,
     random_state: int,
+    sample_weight: Floats | None = None,
 ) -> tuple[CrossValidation, Floats]:
     """Predict every row by a fresh estimator that was fitted without it.
 
-    `truth` (n_rows,) are the positions of `labels` in the model's classes. Scores by
+    `truth` (n_rows,) are the positions of `labels` in the model's classes, and
+    `sample_weight` (n_rows,) weights above zero, of fits and scores. Scores by
     fold, and probabilities (n_rows, n_classes) by the table's rows and the model's
     classes. ValueError if the rows do not suffice.
     """
@@ -166,6 +168,7 @@ def held_out_probabilities(
         labels,
         n_folds=n_folds,
         random_state=random_state,
+        sample_weight=sample_weight,
         plan=fitted_plan(model, X),
     )[0]
     proba = np.zeros((len(truth), len(model.classes_)))

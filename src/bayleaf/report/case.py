@@ -42,6 +42,13 @@ class Options:
     positive: Any
     n_folds: int
     random_state: int
+    weights: NDArray[np.float64] | None = None  # of rows, all above zero
+
+    def described(self, basis: str, unweighted: str) -> str:
+        """How scores came about, and which figures do not weigh rows."""
+        if self.weights is None:
+            return basis
+        return f"{basis} Fits and scores weigh rows; {unweighted} count rows alike."
 
 
 class Case(ABC):

@@ -205,6 +205,7 @@ class ClassReport(Case):
                     self.truth,
                     n_folds=n_folds,
                     random_state=seed,
+                    sample_weight=options.weights,
                 )
             except ValueError as error:
                 why = "too few rows for the folds" if self.privacy.withholds else error
@@ -213,7 +214,10 @@ class ClassReport(Case):
                     "too optimistic and are not shown."
                 )
         chosen = self.scorer.choose(proba)
-        return Predictions(basis, told, self.truth, chosen, proba, folds), ""
+        unweighted = "confusions, intervals, ROC curves and figures by group and column"
+        text = options.described(told, unweighted)
+        weights = options.weights
+        return Predictions(basis, text, self.truth, chosen, proba, folds, weights), ""
 
     def _published(
         self, found: Predictions, together: Groups | None, task: Task
@@ -265,9 +269,15 @@ class ClassReport(Case):
                 self.codes, self.truth, len(self.names), columns, self.privacy
             )
         if self.options.held_out:
-            found = importance(self.model, self.X, self.labels)
+            weights = self.options.weights
+            found = importance(self.model, self.X, self.labels, sample_weight=weights)
             return importance_values(HELD_OUT, found, columns)
         fresh = fresh_importance(
-            self.model, self.X, self.labels, self.truth, self.options.random_state
+            self.model,
+            self.X,
+            self.labels,
+            self.truth,
+            self.options.random_state,
+            self.options.weights,
         )
         return None if fresh is None else importance_values(*fresh, columns)

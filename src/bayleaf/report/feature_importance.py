@@ -86,17 +86,20 @@ def fresh_importance(
     labels: NDArray[Any],
     truth: NDArray[np.intp],
     random_state: int,
+    weights: NDArray[np.float64] | None = None,
 ) -> tuple[str, Importance] | None:
     """Importance by leaving out rows one by one or, where that fails, in folds.
 
     A clone of `model` is fitted again. `truth` (n_rows,), dtype intp, has the positions
-    of `labels`. Returns method and importance; None for too few rows.
+    of `labels`, and `weights` (n_rows,) weigh rows. Returns method and importance; None
+    for too few rows.
     """
     from sklearn.base import clone
 
     plan = fitted_plan(model, X)
     try:
-        return LEAVE_ONE_OUT, importance(clone(model).fit(X, labels, plan=plan))
+        fresh = clone(model).fit(X, labels, weights, plan=plan)
+        return LEAVE_ONE_OUT, importance(fresh)
     except AttributeError:
         pass
     except ValueError:
@@ -107,8 +110,14 @@ def fresh_importance(
     parts = []
     try:
         for train, test in deal_folds(truth, _IMPORTANCE_FOLDS, 1, random_state):
-            learned = clone(model).fit(take_rows(X, train), labels[train], plan=plan)
-            parts.append(importance(learned, take_rows(X, test), labels[test]))
+            own, others = [
+                None if weights is None else weights[r] for r in (train, test)
+            ]
+            rows = take_rows(X, train)
+            learned = clone(model).fit(rows, labels[train], own, plan=plan)
+            rows = take_rows(X, test)
+            found = importance(learned, rows, labels[test], sample_weight=others)
+            parts.append(found)
     except ValueError:
         # A column may have no value at all in the rows of a fold.
         return None

@@ -110,11 +110,19 @@ class NumberReport(Case):
             held_out=options.held_out,
             n_folds=options.n_folds,
             seed=options.random_state,
+            weights=options.weights,
         )
+        unweighted = "baselines, calibration, intervals and importance"
         basis = "held_out" if options.held_out else "cross_validation"
         return {
             "quality": {
-                **_quality(found, self.truth, told, shows_rows=shows_rows),
+                **_quality(
+                    found,
+                    self.truth,
+                    options.described(told, unweighted),
+                    shows_rows=shows_rows,
+                    weights=options.weights,
+                ),
                 "basis": "none" if found is None else basis,
             },
             "importance": None if found is None else _importance(found, self.columns),
@@ -130,6 +138,7 @@ def _held_out(
     held_out: bool,
     n_folds: int,
     seed: int,
+    weights: Floats | None,
 ) -> tuple[_HeldOut | None, str]:
     """What rows say that were held out, and how; None with the reason."""
     if held_out:
@@ -146,7 +155,9 @@ def _held_out(
     with Work(n_folds) as work:
         for learned, others in folds.split(np.empty((len(truth), 1))):
             work.step("cross-validating")
-            fitted = clone(model).fit(take_rows(X, learned), truth[learned], plan=plan)
+            own = None if weights is None else weights[learned]
+            rows = take_rows(X, learned)
+            fitted = clone(model).fit(rows, truth[learned], own, plan=plan)
             parts.append(_of_rows(fitted, take_rows(X, others), truth[others]))
             order.append(others)
     place = np.argsort(np.concatenate(order))
@@ -173,7 +184,12 @@ def _of_rows(model: Any, X: Any, truth: Floats) -> _HeldOut:
 
 
 def _quality(
-    found: _HeldOut | None, truth: Floats, told: str, *, shows_rows: bool
+    found: _HeldOut | None,
+    truth: Floats,
+    told: str,
+    *,
+    shows_rows: bool,
+    weights: Floats | None,
 ) -> Values:
     """Scores, what is expected without any feature, and how quantiles hold."""
     if found is None:
@@ -185,7 +201,7 @@ def _quality(
         "operating_points": None,
         "n_rows": len(truth),
         "intervals": number_intervals(found.facts),
-        "scores": scores_of_rows(found.facts).to_dict(),
+        "scores": scores_of_rows(found.facts, weights).to_dict(),
         "baseline": _baseline(truth),
         "calibration": {
             "of": "quantiles",

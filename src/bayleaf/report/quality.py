@@ -43,6 +43,7 @@ class Predictions:
     chosen: Indices  # (n_rows,)
     proba: Floats  # (n_rows, n_classes)
     folds: CrossValidation | None = None  # scores by fold
+    weights: Floats | None = None  # (n_rows,)
 
 
 def quality_values(
@@ -62,7 +63,9 @@ def quality_values(
     table = cells.reshape(n_classes, n_classes).astype(np.int64)
     # Of more than two classes, rows that may be told of know the likeliest alone.
     ranks = not privacy.withholds or n_classes == 2
-    areas = roc_areas(found.truth, found.proba) if ranks else np.full(n_classes, np.nan)
+    areas = np.full(n_classes, np.nan)
+    if ranks:
+        areas = roc_areas(found.truth, found.proba, found.weights)
     return {
         "basis": found.basis,
         "basis_told": found.told,
@@ -87,7 +90,8 @@ def quality_values(
 
 def _scores(found: Predictions, loss: Floats | None, ranks: bool) -> Values:
     """Scores of all rows together."""
-    scores = asdict(score_predictions(found.truth, found.chosen, found.proba, loss))
+    rows = found.truth, found.chosen, found.proba
+    scores = asdict(score_predictions(*rows, loss, found.weights))
     scores.pop("n_classes_without_auc")
     scores.pop("n_clipped")
     return scores if ranks else scores | {"roc_auc": None}
@@ -108,7 +112,8 @@ def _fold_values(found: Predictions) -> Values | None:
 
 def _baseline(found: Predictions, n_classes: int) -> Values:
     """What is reached without any feature: the commonest class, the shares."""
-    shares = np.bincount(found.truth, minlength=n_classes) / len(found.truth)
+    shares = np.bincount(found.truth, found.weights, n_classes)
+    shares = shares / shares.sum()
     present = shares[shares > 0]
     return {
         "accuracy": float(shares.max()),
@@ -130,7 +135,7 @@ def _curves(
         return {
             "calibration": {
                 "of": "likeliest",
-                "bins": _bins(scores, right, USUAL_THRESHOLDS),
+                "bins": _bins(scores, right, USUAL_THRESHOLDS, found.weights),
             },
             "roc": _roc_curves(found, names) if ranks else [],
             "operating_points": None,
@@ -153,13 +158,14 @@ def _curves(
                     loss=loss,
                     positive=positive,
                     thresholds=thresholds,
+                    weights=found.weights,
                 )
             ],
         }
     return {
         "calibration": {
             "of": "positive",
-            "bins": _bins(found.proba[:, positive], event, thresholds),
+            "bins": _bins(found.proba[:, positive], event, thresholds, found.weights),
         },
         "roc": _roc_curves(found, names, positive),
         "operating_points": points,
@@ -167,9 +173,13 @@ def _curves(
 
 
 def _bins(
-    scores: Floats, event: NDArray[np.bool_], thresholds: Sequence[float]
+    scores: Floats,
+    event: NDArray[np.bool_],
+    thresholds: Sequence[float],
+    weights: Floats | None,
 ) -> list[Values]:
     """Rows between thresholds: number, mean probability, share with the event."""
+    weights = np.ones(len(scores)) if weights is None else weights
     place = np.searchsorted(thresholds, scores, side="left")
     edges = [0.0, *thresholds, 1.0]
     found = []
@@ -181,11 +191,16 @@ def _bins(
                 "low": float(low),
                 "high": float(high),
                 "n": n,
-                "mean_probability": float(scores[inside].mean()) if n else None,
-                "share": float(event[inside].mean()) if n else None,
+                "mean_probability": _mean(scores, weights, inside) if n else None,
+                "share": _mean(event, weights, inside) if n else None,
             }
         )
     return found
+
+
+def _mean(values: NDArray[Any], weights: Floats, rows: NDArray[np.bool_]) -> float:
+    """The mean of some rows by their weights."""
+    return float(np.average(values[rows], weights=weights[rows]))
 
 
 def _roc_curves(

@@ -6,7 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
 
+from bayleaf.classifiers.shared.training import row_weights
 from bayleaf.evaluation.privacy import Privacy
 from bayleaf.models.page_model import CLASSIFIER, DENSITY, REGRESSOR, page_model
 from bayleaf.progress import displayed
@@ -16,7 +19,7 @@ from bayleaf.report.density_report import DensityReport
 from bayleaf.report.number_report import NumberReport
 from bayleaf.report.summary_form import SCHEMA
 from bayleaf.version import __version__
-from bayleaf.wording import plain
+from bayleaf.wording import near_names, plain, quoted
 
 Values = dict[str, Any]
 
@@ -48,6 +51,7 @@ def summarize(
     n_folds: int = 10,
     random_state: int = 0,
     verbose: int = 0,
+    weight: str | None = None,
 ) -> Values:
     """Gather what a report shows of a model and a table.
 
@@ -82,6 +86,8 @@ def summarize(
         Seed that deals the folds.
     verbose : int, default=0
         Above zero, standard error shows the fold, the share done and the time left.
+    weight : str, optional
+        Column of row weights, not for density models; rows of weight zero are left out.
 
     Returns
     -------
@@ -110,7 +116,14 @@ def summarize(
             f"the table has {len(frame)} rows{rounded * privacy.withholds}; give more "
             "rows"
         )
-    options = Options(by, held_out, loss, positive, n_folds, random_state)
+    weights = None
+    if weight is not None:
+        if page.task == DENSITY or privacy.withholds:
+            raise ValueError(
+                "weight belongs to classifiers and regressors, without min_count"
+            )
+        frame, weights = _weighted(frame, weight)
+    options = Options(by, held_out, loss, positive, n_folds, random_state, weights)
     with displayed(verbose):
         case = _REPORTS[page.task](model, page, frame, target, privacy, options)
         values = case.values()
@@ -127,6 +140,16 @@ def summarize(
         },
         "privacy": _privacy_values(privacy),
     }
+
+
+def _weighted(frame: Any, name: str) -> tuple[Any, NDArray[np.float64]]:
+    """The rows of weight above zero without the column of weights, and these."""
+    if name not in frame.columns:
+        hint = near_names(name, frame.columns)
+        raise ValueError(f"the table has no weight column {quoted(name)}; {hint}")
+    weights = row_weights(frame.get_column(name).to_numpy(), len(frame))
+    kept = weights > 0
+    return frame.drop(name).filter(kept.tolist()), weights[kept]
 
 
 def _settings(model: Any, privacy: Privacy) -> list[Values] | None:

@@ -15,6 +15,7 @@ from bayleaf.cli.options import (
     Loss,
     OptionalOutput,
     Table,
+    Weight,
     split_names,
 )
 from bayleaf.wording import quoted, visible
@@ -84,6 +85,7 @@ def report(
     min_count: int = 1,
     loss: Loss = None,
     positive: str | None = None,
+    weight: Weight = None,
     folds: int = 10,
     seed: int = 0,
     title: str | None = None,
@@ -167,6 +169,7 @@ def report(
             positive=positive,
             n_folds=folds,
             random_state=seed,
+            weight=weight,
         )
     # Both are laid out before either is written.
     texts = {} if output is None else {output: report_html(summary, title, about)}
