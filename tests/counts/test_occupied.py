@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pytest
 
 from bayleaf.counts.occupied import count_occupied
 from bayleaf.counts.table_counts import RowCounts
@@ -34,6 +36,25 @@ def test_occupied_cells_are_those_of_the_dense_table() -> None:
         assert len(found.weights) == np.count_nonzero(expected)
 
     check_each(itertools.product([(0, 2), (2, 0, 1)], [True, False]), check)
+
+
+def test_families_are_their_feature_and_distinct_parents() -> None:
+    counts = count_occupied(random_codes(CARDS, 50), [(0, 2, 1), (1,), (2, 0)], _maps())
+    counts.check_content()
+
+    def check(family: tuple[int, ...]) -> None:
+        wrong = replace(counts, families=counts.families.copy())
+        wrong.families[1] = family
+        with pytest.raises(ValueError, match="family 1 should be the feature and"):
+            wrong.check_content()
+
+    check_each(
+        [
+            *((0, 2, -1), (-1, 1, -1), (1, 0, 0), (1, 1, -1)),
+            *((1, -1, 0), (1, 3, -1), (1, -2, -1), (1, 0, 1)),
+        ],
+        check,
+    )
 
 
 def test_a_map_merges_states() -> None:

@@ -94,19 +94,16 @@ class OccupiedFamilies:
             raise ValueError(
                 f"the weight of a cell should be above 0 and at most {MOST_WEIGHT:.0e}"
             )
-        for feature, places in enumerate(self.families):
-            own = self.variables(feature)
-            distinct = (
-                len(set(own)) == len(own) and max(own, default=n_families) < n_families
+        places, ordered = self.families, np.sort(self.families, axis=1)
+        is_wrong = (places < -1) | (places >= n_families)
+        is_wrong[:, 0] |= places[:, 0] != np.arange(n_families)
+        is_wrong[:, 1:] |= (places[:, :-1] < 0) & (places[:, 1:] >= 0)
+        is_wrong[:, 1:] |= (ordered[:, 1:] == ordered[:, :-1]) & (ordered[:, 1:] >= 0)
+        if is_wrong.any():
+            feature = is_wrong.any(axis=1).argmax()
+            raise ValueError(
+                f"family {feature} should be the feature and distinct parents"
             )
-            if (
-                own[:1] != (feature,)
-                or not distinct
-                or (places[len(own) :] != -1).any()
-            ):
-                raise ValueError(
-                    f"family {feature} should be the feature and distinct parents"
-                )
 
     def __len__(self) -> int:
         return len(self.families)

@@ -51,12 +51,15 @@ class RandomNetwork:
         sizes = np.diff(starts)
         keys = np.zeros(len(self.counts.classes), dtype=np.int64)
         for position, states in enumerate(self.counts.states):
-            is_unknown = states >= np.repeat(limits[:, position], sizes)
+            highest = np.maximum.reduceat(states, starts[:-1])
+            is_unknown = highest >= limits[:, position]
             if is_unknown.any():
-                feature = np.searchsorted(starts, is_unknown.argmax(), "right") - 1
-                raise ValueError(f"family {feature} has a cell of an unknown state")
+                raise ValueError(
+                    f"family {is_unknown.argmax()} has a cell of an unknown state"
+                )
             if position:
-                keys = keys * np.repeat(radices[:, position], sizes) + states
+                keys *= np.repeat(radices[:, position], sizes)
+                keys += states
         falls = np.flatnonzero(keys[1:] < keys[:-1]) + 1
         falls = falls[~np.isin(falls, starts)]
         if len(falls):

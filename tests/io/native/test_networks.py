@@ -31,6 +31,13 @@ def test_packed_integers_are_unpacked(numbers: list[int]) -> None:
     assert len(content) == sum(max(1, -(-n.bit_length() // 7)) for n in numbers)
 
 
+@pytest.mark.parametrize("bits", [7, 8, 16, 32, 63])
+def test_unpacked_integers_take_as_few_bytes_as_the_largest(bits: int) -> None:
+    whole = np.array([3, (1 << bits) - 1], dtype=np.int64)
+    size = unpacked(packed(whole)).itemsize
+    assert size == next(n for n in (1, 2, 4, 8) if bits <= 8 * n)
+
+
 def test_bytes_that_are_no_packed_integers_are_refused() -> None:
     def check(case: tuple[list[int], str]) -> None:
         content, sentence = case
@@ -89,6 +96,12 @@ def test_networks_come_back_cell_by_cell(
     networks = _networks((*cards, n_classes), n_rows, seed, weights)
     content = PackedNetworks.standing_for(networks)
     assert bool(len(content.real_weights)) == (kind == "fractional")
+    again = content.restored(networks)
+    assert again.packed is content
+    is_held = [one is other for one, other in zip(networks, again, strict=True)]
+    # Files have one number of places for all networks.
+    widths = [item.counts.families.shape[1] for item in networks]
+    assert is_held == [width == max(widths) for width in widths]
     for one, other in zip(networks, content.restored(), strict=True):
         other.check_content()
         other.counts.check_content()

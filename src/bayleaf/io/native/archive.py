@@ -54,7 +54,7 @@ def _zipped(text: str, arrays: Sequence[Array], method: int) -> bytes:
             np.lib.format.write_array(entry, array, (1, 0), allow_pickle=False)
             # Without the time of day, so that the same model makes the same file.
             name = zipfile.ZipInfo(f"a{place}.npy")
-            archive.writestr(name, entry.getvalue(), method, _LEVEL)
+            archive.writestr(name, entry.getbuffer(), method, _LEVEL)
         archive.writestr(zipfile.ZipInfo(_DOCUMENT), text, zipfile.ZIP_DEFLATED, _LEVEL)
     return content.getvalue()
 

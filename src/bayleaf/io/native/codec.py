@@ -47,6 +47,16 @@ def encoded(value: Any, arrays: list[Array], where: str = "") -> Any:
     `where` is its place in the document, for messages. TypeError if a part has no place
     in a file; ModelFileError where `check_content` finds that a reader would refuse it.
     """
+    # First, since documents have thousands of short tuples.
+    if isinstance(value, tuple):
+        if {*map(type, value)} <= _PLAIN_TYPES:
+            return list(value)
+        if isinstance(value[0], RandomNetwork):
+            return encoded(_packed(value, where), arrays, where)
+        return [
+            encoded(item, arrays, f"{where}[{place}]")
+            for place, item in enumerate(value)
+        ]
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, _PLAIN):
@@ -54,15 +64,6 @@ def encoded(value: Any, arrays: list[Array], where: str = "") -> Any:
     if isinstance(value, np.ndarray):
         arrays.append(_storable(value, where))
         return arrays[-1]
-    if isinstance(value, tuple):
-        if value and isinstance(value[0], RandomNetwork):
-            return encoded(_packed(value, where), arrays, where)
-        if {*map(type, value)} <= _PLAIN_TYPES:
-            return list(value)
-        return [
-            encoded(item, arrays, f"{where}[{place}]")
-            for place, item in enumerate(value)
-        ]
     # Parameters are plain values already.
     if isinstance(value, dict):
         return value
@@ -72,6 +73,17 @@ def encoded(value: Any, arrays: list[Array], where: str = "") -> Any:
         f"{where} is {value!r}, and a {type(value).__name__} has no place in a model "
         "file; use text or numbers"
     )
+
+
+def networks_in(value: Any) -> tuple[RandomNetwork, ...]:
+    """The sampled networks that a dataclass, or one in it, has as a field."""
+    if isinstance(value, tuple) and value and isinstance(value[0], RandomNetwork):
+        return value
+    if not is_dataclass(value):
+        return ()
+    kind: Any = type(value)
+    inner = (networks_in(getattr(value, name)) for name in _types(kind))
+    return next(filter(None, inner), ())
 
 
 def _packed(networks: tuple[RandomNetwork, ...], where: str) -> PackedNetworks:
@@ -125,6 +137,12 @@ def _types(kind: Any) -> dict[str, Any]:
     return {field.name: hints[field.name] for field in fields(kind) if field.init}
 
 
+@cache
+def _parts(kind: Any) -> tuple[Any, tuple[Any, ...]]:
+    """The origin and the arguments of a type: documents hold thousands of values."""
+    return get_origin(kind), get_args(kind)
+
+
 def _check_content(value: Any) -> None:
     """Call the check of a dataclass that has one."""
     if check := getattr(value, "check_content", None):
@@ -135,11 +153,13 @@ def _check_content(value: Any) -> None:
 class Decoder:
     """Makes values of given types from plain values.
 
-    `domain` is used wherever a dataclass has a domain.
+    `domain` is used wherever a dataclass has a domain; equal networks in `held` stand
+    for those that are read.
     """
 
     arrays: ArrayReader
     domain: Domain | None = None
+    held: tuple[RandomNetwork, ...] = ()
 
     def decoded(self, kind: Any, value: Any, where: str) -> Any:
         """The value of type `kind`, a field's, that plain values stand for.
@@ -147,7 +167,7 @@ class Decoder:
         `where` is their place in the document, for messages. ModelFileError if they do
         not fit.
         """
-        origin, inner = get_origin(kind), get_args(kind)
+        origin, inner = _parts(kind)
         if kind in KINDS:
             return self._one_of(KINDS[kind], value, where)
         if kind is Hashable:
@@ -228,7 +248,9 @@ class Decoder:
     def _networks(self, value: Any, where: str) -> tuple[RandomNetwork, ...]:
         """Sampled networks."""
         packed = self._dataclass(PackedNetworks, value, where)
-        networks: tuple[RandomNetwork, ...] = _made(packed.restored, where)
+        networks: tuple[RandomNetwork, ...] = _made(
+            lambda: packed.restored(self.held), where
+        )
         for network in networks:
             _made(network.counts.check_content, where)
             _made(network.check_content, where)

@@ -8,13 +8,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
+from bayleaf.cpds.random_network import RandomNetwork
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.io.atomic import replacing
 from bayleaf.io.bounded import opened, read_at_most
 from bayleaf.io.errors import ModelFileError
 from bayleaf.io.native import archive
 from bayleaf.io.native.archive import Array, ArrayReader
-from bayleaf.io.native.codec import REFUSALS, Decoder, encoded
+from bayleaf.io.native.codec import REFUSALS, Decoder, encoded, networks_in
 from bayleaf.wording import visible_json
 
 SCHEMA_VERSION = 5
@@ -36,7 +37,7 @@ def write_document(kind: str, content: Any, path: str | Path) -> None:
         temporary.write_bytes(written)
         if temporary.is_file():
             written = temporary.read_bytes()
-        _check_same(_read_back(kind, type(content), written), (text, arrays))
+        _check_same(_read_back(kind, content, written), (text, arrays))
 
 
 def document_bytes(kind: str, content: Any) -> bytes:
@@ -111,11 +112,12 @@ def _as_text(kind: str, content: Any) -> tuple[str, list[Array]]:
     return f"{visible_json(text)}\n", arrays
 
 
-def _read_back(kind: str, made: type[Any], written: bytes) -> tuple[str, list[Array]]:
-    """What a reader would write of what it makes of a document."""
+def _read_back(kind: str, content: Any, written: bytes) -> tuple[str, list[Array]]:
+    """What a reader would write of what it makes of the document of some content."""
     values = _values_in(written, "the file", MAX_BYTES, (kind,))
     try:
-        return _as_text(kind, _content_of(*values, {kind: made}))
+        kinds, held = {kind: type(content)}, networks_in(content)
+        return _as_text(kind, _content_of(*values, kinds, held))
     except REFUSALS as error:
         raise ModelFileError(
             f"the file was not written, since no reader would take it: {error}"
@@ -142,10 +144,13 @@ def _check_same(
 
 
 def _content_of(
-    document: dict[str, Any], arrays: ArrayReader, kinds: Mapping[str, type[Content]]
+    document: dict[str, Any],
+    arrays: ArrayReader,
+    kinds: Mapping[str, type[Content]],
+    held: tuple[RandomNetwork, ...] = (),
 ) -> Content:
-    """The dataclass that a document of the current version stands for."""
-    decoder = Decoder(arrays)
+    """The dataclass that a document stands for; `held` as in `Decoder`."""
+    decoder = Decoder(arrays, held=held)
     variables = decoder.field(document, "domain", tuple[Variable, ...], "")
     decoder = replace(decoder, domain=Domain(variables))
     content: Content = decoder.decoded(kinds[document["format"]], document, "")

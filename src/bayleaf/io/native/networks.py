@@ -79,8 +79,12 @@ class PackedNetworks:
             np.array([len(values) for values in maps]),
         )
 
-    def restored(self) -> RestoredNetworks:
-        """The networks; ValueError if the arrays do not fit one another."""
+    def restored(self, held: Sequence[RandomNetwork] = ()) -> RestoredNetworks:
+        """The networks; ValueError if the arrays do not fit one another.
+
+        Where they are equal to those in `held`, these stand for them, so that no cell
+        is in memory twice.
+        """
         weights: NDArray[Any] = self.real_weights
         if not len(weights):
             weights = unpacked(self.weights)
@@ -101,7 +105,8 @@ class PackedNetworks:
         if n_features < 1 or n_families % n_features or self.n_classes < 1:
             raise ValueError("networks need a family for each of their features")
         maps = np.split(self.values, np.cumsum(self.n_values)[:-1])
-        found, n_read, n_before = [], 0, 0
+        found: list[RandomNetwork] = []
+        n_read = n_before = 0
         for first in range(0, n_families, n_features):
             span = slice(first, first + n_features)
             families, n_cells = self.families[span], self.n_cells[span]
@@ -115,12 +120,22 @@ class PackedNetworks:
             counts = OccupiedFamilies(
                 families, states, classes, weights[of_network], starts
             )
-            found.append(RandomNetwork(tuple(maps[span]), counts.compacted()))
+            network = RandomNetwork(tuple(maps[span]), counts.compacted())
+            same = held[len(found) : len(found) + 1]
+            if same and _arrays_of(same[0]) == _arrays_of(network):
+                network = same[0]
+            found.append(network)
         if n_read != len(self.steps):
             raise ValueError("the cells of networks do not fit their families")
         networks = RestoredNetworks(found)
         networks.packed = self
         return networks
+
+
+def _arrays_of(network: RandomNetwork) -> list[tuple[str, tuple[int, ...], bytes]]:
+    """Type, shape and content of all arrays of a network."""
+    arrays = *network.maps, *vars(network.counts).values()
+    return [(array.dtype.str, array.shape, array.tobytes()) for array in arrays]
 
 
 def _widened(families: Whole, width: int) -> Whole:
@@ -136,11 +151,14 @@ def _steps(network: RandomNetwork, n_classes: int) -> Whole:
     sizes = np.diff(counts.starts)
     keys = np.zeros(len(counts.classes), dtype=np.int64)
     for place in (*range(1, len(counts.states)), 0):
-        own, states = np.repeat(radices[:, place], sizes), counts.states[place]
-        if (states >= own).any():
+        states = counts.states[place]
+        highest = np.maximum.reduceat(states, counts.starts[:-1])
+        if (highest >= radices[:, place]).any():
             raise ValueError("a family has a cell of an unknown state")
-        keys = keys * own + states
-    keys = keys * n_classes + counts.classes
+        keys *= np.repeat(radices[:, place], sizes)
+        keys += states
+    keys *= n_classes
+    keys += counts.classes
     steps = np.diff(keys, prepend=0)
     firsts = counts.starts[:-1]
     steps[firsts] = keys[firsts]
@@ -165,7 +183,7 @@ def packed(numbers: Whole) -> Bytes:
 
 
 def unpacked(content: Bytes) -> NDArray[np.integer[Any]]:
-    """The integers of `packed`, as bytes if each fits one.
+    """The integers of `packed`, in as few bytes each as the largest needs.
 
     ValueError if the last is not complete, or one is too large.
     """
@@ -174,18 +192,19 @@ def unpacked(content: Bytes) -> NDArray[np.integer[Any]]:
         return content
     if not is_last[-1]:
         raise ValueError("packed numbers end too early")
-    found = content[is_last].astype(np.int64)
     continued = np.flatnonzero(~is_last)
     # Last bytes of the numbers of several bytes, and which numbers these are.
     ends = continued[is_last[continued + 1]] + 1
     places = ends - np.searchsorted(continued, ends)
-    for back in range(1, _MOST_BYTES + 1):
+    large, rows = content[ends].astype(np.int64), np.arange(len(ends))
+    for back in range(1, _MOST_BYTES):
         digits = content[ends - back].astype(np.int64) & (_MORE - 1)
-        found[places] = (found[places] << _BITS) | digits
+        large[rows] = (large[rows] << _BITS) | digits
         goes_on = (ends > back) & ~is_last[ends - back - 1]
-        ends, places = ends[goes_on], places[goes_on]
+        ends, rows = ends[goes_on], rows[goes_on]
         if not len(ends):
+            kind = np.min_scalar_type(int(large.max()))
+            found = content[is_last].astype(np.int64 if kind == np.uint64 else kind)
+            found[places] = large
             return found
-        if back + 1 == _MOST_BYTES:
-            raise ValueError("a packed number is too large")
-    return found
+    raise ValueError("a packed number is too large")
