@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,6 +27,8 @@ Floats = NDArray[np.float64]
 
 # Logarithms to take for left-out rows at most, rows to take them for, and sets per row.
 _MAX_LOGS, _ROWS, _SETS_PER_ROW = 1 << 22, (100, 500), 3
+# Rows whose posteriors by class and feature are held at a time.
+_BLOCK_ROWS = 512
 # What a row counts, all its sets together, against the pull.
 _ROW_WEIGHT = 4.0
 # Where ln(rate), ln(base rate) and the parents' share are pulled to, and their bounds.
@@ -87,9 +90,13 @@ def _strengths(
 ) -> Floats:
     """Information of each feature alone about the class of left-out rows, nats."""
     labels, weights = rows.own, rows.codes.weights
-    with np.errstate(divide="ignore"):
-        logs = log_softmax(np.log(prior)[:, None] + alone, axis=1)
-    gains = logs[np.arange(len(labels)), labels] - np.log(prior[labels])[:, None]
+    gains = np.empty((len(labels), alone.shape[2]))
+    for first in range(0, len(labels), _BLOCK_ROWS):
+        part = slice(first, first + _BLOCK_ROWS)
+        own = labels[part]
+        with np.errstate(divide="ignore"):
+            logs = log_softmax(np.log(prior)[:, None] + alone[part], axis=1)
+        gains[part] = logs[np.arange(len(own)), own] - np.log(prior[own])[:, None]
     for feature, gain in enumerate(gains.T):
         gain[rows.codes.column(feature) >= rows.codes.cards[feature]] = 0.0
     means = weights @ gains / weights.sum()
@@ -196,23 +203,28 @@ class _Pieces(NamedTuple):
         """Log-loss of all pairs, and the pull of the numbers, with the slope."""
         tried = PartialCases(rule.strengths, *_numbers(numbers), rule.monotone)
         alone, base = tried.shares(self.known)
-        by_itself = self.alone + numbers[2] * self.parents
+        # Two arrays of the pieces' size serve all products: fresh ones cost more.
+        beyond = numbers[2] * self.parents
+        beyond += self.alone
+        beyond -= self.learned
+        pieces = alone[:, None] * beyond
+        pieces += self.learned
         scores = self.prior + base[:, None] * (self.base - self.prior)
-        beyond = by_itself - self.learned
-        scores = scores + (self.learned + alone[:, None] * beyond).sum(axis=2)
+        scores = scores + pieces.sum(axis=2)
         logs = log_softmax(scores, axis=1)
         pairs = np.arange(len(self.labels))
         errors = np.exp(logs)
         errors[pairs, self.labels] -= 1.0
         errors *= self.weights[:, None]
         bent = alone * (1.0 - alone) * self.known
+        product = partial(np.multiply, out=pieces)
         slopes = np.array(
             [
-                -(errors * (beyond * bent[:, None]).sum(axis=2)).sum(),
+                -(errors * product(beyond, bent[:, None]).sum(axis=2)).sum(),
                 (
                     errors * (base * (1.0 - base))[:, None] * (self.base - self.prior)
                 ).sum(),
-                (errors * (self.parents * alone[:, None]).sum(axis=2)).sum(),
+                (errors * product(self.parents, alone[:, None]).sum(axis=2)).sum(),
             ]
         )
         pull = numbers - _START
