@@ -28,7 +28,7 @@ MIN_STRENGTH = 1e-3
 # Rates and the share of parents where none were learned: typical ones.
 _RATES = (np.exp(0.3), np.exp(-0.3), 0.8)
 # Networks, features and parents of sets that are looked at together.
-_MAX_CELLS = 1 << 22
+_MAX_CELLS = 1 << 19
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
