@@ -12,13 +12,13 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TextIO
 
 import bayleaf
 from bayleaf.cli.display import INTERRUPTED
-from bayleaf.io.atomic import check_writable, written_files
 from bayleaf.wording import shown_name, visible_lines
 
 HELP = (
@@ -60,14 +60,20 @@ class RunOptions:
 
 def run_recorded(options: RunOptions, command: Callable[[], int]) -> int:
     """Run a command with its messages as the options ask, and log it if they do."""
+    files: list[Path] = []
+    recorded: AbstractContextManager[None] = contextlib.nullcontext()
     if options.log is not None:
+        # Help needs no large library.
+        from bayleaf.io.atomic import check_writable, written_files
+
         check_writable(options.log)
+        recorded = written_files(files)
     shown = _Messages(sys.stderr, is_quiet=options.quiet)
     inputs = {} if options.log is None else _inputs(options.words)
     start, now = time.perf_counter(), datetime.datetime.now(datetime.UTC)
-    code, files = 1, list[Path]()
+    code = 1
     try:
-        with _as_messages(shown), _verbose(options), written_files(files):
+        with _as_messages(shown), _verbose(options), recorded:
             code = command()
         return code
     except KeyboardInterrupt:

@@ -7,9 +7,12 @@ import warnings
 from collections.abc import Collection, Hashable, Iterator
 from contextvars import ContextVar
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from bayleaf.data.tables.columns import Name
 from bayleaf.wording import counted, quoted, shown_name
+
+if TYPE_CHECKING:
+    from bayleaf.data.tables.columns import Name
 
 # Columns that a warning names.
 _MAX_NAMED = 10
