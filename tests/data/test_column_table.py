@@ -56,3 +56,10 @@ def test_all_distinct_values_count_whatever_their_type() -> None:
     found = {facts.name: facts.n_distinct for facts in model.columns_}
     expected = {str(name): column.nunique() for name, column in table.items()}
     assert {name: found[name] for name in expected} == expected
+
+
+def test_texts_that_differ_in_blanks_alone_are_noted() -> None:
+    table = pd.DataFrame({"a": ["red", " red", "blue"] * 4, "b": ["x", "y", "z z"] * 4})
+    facts = NaiveBayesClassifier().fit(table, [0, 1] * 6).columns_
+    assert "'red' and ' red' differ in blanks around them alone" in facts["a"].note
+    assert facts["b"].note == ""

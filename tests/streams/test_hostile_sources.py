@@ -314,3 +314,14 @@ def test_folders_that_may_not_be_written_are_named(tmp_path: Path) -> None:
     (tmp_path / "closed").mkdir(mode=0o500)
     with pytest.raises(PermissionError, match="closed may not be written"):
         density(tmp_path / "t.parquet", store=tmp_path / "closed" / "codes")
+
+
+@pytest.mark.parametrize("suffix", [".xlsx", ".arff"])
+def test_files_that_only_the_command_line_reads_are_refused(
+    tmp_path: Path, suffix: str
+) -> None:
+    source = tmp_path / f"t{suffix}"
+    source.write_bytes(b"a,y\n1,p\n")
+    for table in (source, tmp_path):
+        with pytest.raises(ValueError, match=f"only the command line reads {suffix};"):
+            NaiveBayesClassifier().fit(table, target="y")

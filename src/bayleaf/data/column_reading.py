@@ -365,7 +365,8 @@ def learn_reading(
     elif any(isinstance(value, bool) for value in column.values):
         form_read = "truths"
     else:
-        note = "; ".join(filter(None, (note, _missing_texts(column))))
+        remarks = note, _missing_texts(column), _blanks_around(column)
+        note = "; ".join(filter(None, remarks))
     reading = ColumnReading(
         column.name, form_read, *_counts(column), changes, text=text
     )
@@ -538,6 +539,20 @@ def _counts(column: ValueColumn) -> tuple[int, int]:
     """Distinct values that occur, and missing cells."""
     used = np.bincount(column.indices + 1, minlength=1)
     return int(np.count_nonzero(used[1:])), n_cells(column, column.indices < 0)
+
+
+def _blanks_around(column: ValueColumn) -> str:
+    """A note on texts that differ in blanks around them alone."""
+    trimmed: dict[str, str] = {}
+    for value in column.values:
+        if isinstance(value, str):
+            other = trimmed.setdefault(value.strip(), value)
+            if other != value:
+                return (
+                    f"{quoted(other)} and {quoted(value)} differ in blanks around them "
+                    "alone; trim the cells if they are the same"
+                )
+    return ""
 
 
 def _missing_texts(column: ValueColumn) -> str:
