@@ -49,7 +49,10 @@ Flag = Annotated[bool, Parameter(negative="")]
 # Options of one meaning in several commands.
 Table = Annotated[
     Source,
-    Parameter(help="CSV, Parquet or JSON file; - for CSV or JSON on standard input."),
+    Parameter(
+        help="CSV, Parquet, JSON, .xlsx or ARFF file; - for CSV or JSON on standard "
+        "input."
+    ),
 ]
 PlanFile = Annotated[
     Path | None,

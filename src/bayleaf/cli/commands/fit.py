@@ -46,7 +46,7 @@ def fit(
     Parameters
     ----------
     data
-        CSV or Parquet file; - for CSV on standard input. Several files, as
+        CSV, Parquet, .xlsx or ARFF file; - for CSV on standard input. Several files, as
         'data/*.parquet' or a folder, are one table, which is read in batches. A file
         of counts, .counts, needs no target.
     target
