@@ -115,6 +115,7 @@ def _explorer(model: TANClassifier) -> None:
         if page is None:
             return
         page.wait_for_selector("html[data-ready]")
+        page.click("#tab-map")
         for name, state in CASE.items():
             page.fill("#find", name)
             page.press("#find", "Enter")
@@ -124,6 +125,9 @@ def _explorer(model: TANClassifier) -> None:
         page.locator("#variable summary").first.click()
         page.wait_for_timeout(500)
         page.screenshot(path=FOLDER / "explorer.png")
+        page.click("#tab-cockpit")
+        page.wait_for_timeout(500)
+        page.screenshot(path=FOLDER / "cockpit.png")
 
 
 if __name__ == "__main__":

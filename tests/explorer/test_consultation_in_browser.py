@@ -527,10 +527,14 @@ def test_ask_next_ranks_by_what_a_cost_is_worth(open_page: Any, tmp_path: Path) 
 def test_panels_that_a_model_cannot_fill_are_not_there(
     open_page: Any, tmp_path: Path
 ) -> None:
-    page = open_page(explorer_html(classifier_case("averaged KDB").model))
+    page = open_page(
+        explorer_html(classifier_case("averaged KDB").model), view="expert"
+    )
     assert not page.is_visible("#most-probable")
     assert not page.is_visible("#sensitivity")
-    again = open_page(explorer_html(Case("n", networks(tmp_path)[0], None).model))
+    model = Case("n", networks(tmp_path)[0], None).model
+    again = open_page(explorer_html(model), view="expert")
+    assert not again.is_visible("#tab-cockpit")
     assert again.is_visible("#most-probable")
     again.locator("#most-probable summary").click()
     states, _ = networks(tmp_path)[0].most_probable_explanation()

@@ -142,12 +142,14 @@ def test_questions_are_asked_and_answered(page: Any, press: Press) -> None:
     assert page.locator("#ask-next-table tbody tr").count() == 3
     press("#ask-next-table .link")
     assert page.inner_text("#chosen-heading") not in ("sex", "chest_pain")
+    press("#tab-expert")
     press("#most-probable > summary")
     page.wait_for_selector("#most-probable-list li")
     assert page.locator("#most-probable-list li").count() == 4
     press("#sensitivity > summary")
     page.wait_for_selector("#sensitivity-table tbody tr")
     assert "P(class" in page.inner_text("#sensitivity-table")
+    press("#tab-map")
     assert page.locator("#why-table tbody tr").count() == 3
     page.wait_for_function(
         "!document.getElementById('what-if-line').textContent.includes('Searching')"

@@ -14,6 +14,7 @@ from bayleaf.cli import main
 from bayleaf.io import write_network
 from bayleaf.models.bayesian_network import BayesianNetwork
 from explorer.cases import table
+from explorer.test_page import content_of
 
 
 @pytest.fixture(scope="module")
@@ -94,3 +95,37 @@ def test_rows_and_training_rows_go_into_the_page(
     pyarrow.csv.write_csv(X, tmp_path / "rows.csv")
     assert main(command) == 2
     assert "needs its class" in capsys.readouterr().err
+
+
+def test_words_are_written_edited_and_read(
+    model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words, page = tmp_path / "words.json", tmp_path / "page.html"
+    assert main(["explore", str(model), "--words-template", str(words)]) == 0
+    assert capsys.readouterr().out == f"{words}\n"
+    text = words.read_text("utf-8").replace('"label": "x1"', '"label": "first sign"')
+    words.write_text(text, "utf-8")
+    command = ["explore", str(model), "--words", str(words), "-o", str(page)]
+    assert main([*command, "--immutable", "x0,x1", "--actionable", "x2"]) == 0
+    variables = content_of(page.read_text("utf-8"))["variables"]
+    assert variables[1]["words"]["label"] == "first sign"
+    assert [v.get("change") for v in variables[:4]] == [
+        "immutable",
+        "immutable",
+        "actionable",
+        None,
+    ]
+
+
+def test_words_that_are_not_json_are_refused_with_their_line(
+    model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = tmp_path / "words.json"
+    words.write_text('{"cases": "patients",\n}', "utf-8")
+    page = tmp_path / "page.html"
+    command = ["explore", str(model), "--words", str(words), "-o", str(page)]
+    assert main(command) == 2
+    assert "file 'words.json' holds no JSON" in capsys.readouterr().err
+    assert main([*command[:3], str(tmp_path / "none.json"), *command[4:]]) == 2
+    assert "none.json" in capsys.readouterr().err
+    assert not page.exists()

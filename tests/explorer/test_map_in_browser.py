@@ -334,6 +334,7 @@ def test_map_and_answer_are_printed_on_one_sheet_with_their_bars(
     page = context.new_page()
     page.goto(path.as_uri())
     page.wait_for_selector("html[data-ready]")
+    page.locator("#tab-map").click()
     page.evaluate("window.bayleaf.session.choose(0, 0)")
     # Without the graphics of the background, as printers do it.
     page.pdf(path=tmp_path / "page.pdf", format="A4", print_background=False)

@@ -23,6 +23,7 @@ from bayleaf.explorer import explorer_html, write_explorer
 from bayleaf.explorer.explorer_page import SCRIPTS
 from bayleaf.graph.dag import DAG
 from bayleaf.io.exports.packing import packed, packed_codes, script_json
+from bayleaf.io.exports.runtime import runtime_scripts
 from bayleaf.models.bayesian_network import BayesianNetwork
 from explorer.cases import classifier_case, classifiers, table
 from offenders import check_each
@@ -328,9 +329,21 @@ def test_the_cases_of_averages_have_what_stands_beside_tables(
     assert parts <= {term[0] for term in program["terms"]}
 
 
+def test_comments_of_scripts_are_left_out_of_the_page_and_code_is_not() -> None:
+    page = explorer_html(small_network()).split("<script>")[1]
+    assert not re.findall(r"^\s*(//|/\*)", page, re.M)
+    folder = Path(bayleaf.__file__).parent / "explorer" / "web"
+    code = (folder / "questions/slices.js").read_text(encoding="utf-8")
+    comments = re.compile(r"\s*(/?\*|//)")
+    lines = [line for line in code.splitlines() if line and not comments.match(line)]
+    assert "\n".join(line.strip() for line in lines) in page
+
+
 def test_scripts_of_a_page_give_no_name_twice() -> None:
-    page = explorer_html(small_network())
-    names = re.findall(r"^(?:async )?(?:function|class|const) (\w+)", page, re.M)
+    folder = Path(bayleaf.__file__).parent / "explorer" / "web"
+    own = [(folder / name).read_text(encoding="utf-8") for name in SCRIPTS]
+    text = "\n".join([*runtime_scripts(), *own])
+    names = re.findall(r"^(?:async )?(?:function|class|const) (\w+)", text, re.M)
     assert len(names) > 100
     # A later function would replace an earlier one in silence.
     assert sorted(names) == sorted(set(names))

@@ -5,7 +5,9 @@ from __future__ import annotations
 import base64
 import hashlib
 import html
+import re
 import zlib
+from collections.abc import Iterable, Mapping
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -14,11 +16,13 @@ from bayleaf.data.domain import Domain
 from bayleaf.data.table_encoder import TableEncoder
 from bayleaf.explorer.editing import editing_content, rows_content, rule_of
 from bayleaf.explorer.page_content import add_texts, page_content
+from bayleaf.explorer.words import add_changes, add_words, template_of
 from bayleaf.io.atomic import write_export
 from bayleaf.io.exports.packing import script_json
 from bayleaf.io.exports.runtime import runtime_scripts
-from bayleaf.models.page_model import Shown, page_model
+from bayleaf.models.page_model import CLASSIFIER, Shown, page_model
 
+_OF_COCKPIT = "words and features to change are for the cockpit, which classifiers have"
 _REFUSAL = "the explorer shows fitted models and networks, but was given"
 # Larger pages take a browser too long to open.
 MOST_CHARACTERS = 30_000_000
@@ -40,6 +44,7 @@ SCRIPTS = (
     "questions/sensitivity.js",
     "questions/editing.js",
     "questions/latent_editing.js",
+    "questions/outcome.js",
     "views/elements.js",
     "views/words.js",
     "views/variable_card.js",
@@ -56,6 +61,17 @@ SCRIPTS = (
     "views/chosen_variable.js",
     "views/case_panel.js",
     "views/edit_panel.js",
+    "cockpit/wording.js",
+    "cockpit/number_field.js",
+    "cockpit/findings.js",
+    "cockpit/headline.js",
+    "cockpit/waterfall.js",
+    "cockpit/picture.js",
+    "cockpit/questions.js",
+    "cockpit/proposals.js",
+    "cockpit/letter.js",
+    "cockpit/cockpit.js",
+    "views/tabs.js",
     "views/page.js",
 )
 
@@ -67,6 +83,9 @@ def explorer_html(
     min_count: int = 1,
     rows: Any = None,
     edit: Any = None,
+    words: Mapping[str, Any] | None = None,
+    immutable: Iterable[str] | None = None,
+    actionable: Iterable[str] | None = None,
 ) -> str:
     """One self-contained page on which a model can be explored.
 
@@ -89,6 +108,15 @@ def explorer_html(
         The training rows of a naive Bayes, TAN or KDB model, the class among them, all
         of which the page then holds: cut points and arcs can be edited in it, with
         exact leave-one-out log-loss, and the edited model be saved.
+    words : mapping, optional
+        Words of the cockpit, which classifiers have: labels, questions, units, costs
+        and groups of features, and what cases and the outcome are called, in the form
+        of `words_template`.
+    immutable : iterable of str, optional
+        Features that no one can change, which *What if* leaves as they are; by default
+        those with names such as age, sex and race.
+    actionable : iterable of str, optional
+        Features that a person can change, which *What if* proposes first.
 
     Returns
     -------
@@ -100,7 +128,9 @@ def explorer_html(
     ValueError
         If the model is too large for a page, a variable has no states, or `min_count`
         is below 1 or asked for a model that does not know the rows behind it, or with
-        rows; the rows lack a column of training; or the model cannot be edited.
+        rows; the rows lack a column of training; the model cannot be edited; or
+        `words`, `immutable` or `actionable` have unknown names, or the model is not a
+        classifier.
     TypeError
         If it is no model.
     AttributeError
@@ -122,6 +152,12 @@ def explorer_html(
             )
         rule = rule_of(model, saved.parameters.get("smoothing"))
         content["editing"] = editing_content(saved, edit, rule)
+    if explored.task == CLASSIFIER:
+        add_changes(content, immutable, actionable)
+        if words is not None:
+            add_words(content, words, explored.model.domain)
+    elif not (words is immutable is actionable is None):
+        raise ValueError(f"{_OF_COCKPIT}, this is a {explored.name}")
     content["title"] = explored.name if title is None else title
     # Links hold evidence by number, which means nothing to another model.
     about = [[v["name"], v["states"]] for v in content["variables"]]
@@ -135,7 +171,9 @@ def explorer_html(
         )
     script = (
         '"use strict";\n(() => {\n'
-        + "\n".join([*runtime_scripts(), *(_resource(f"web/{n}") for n in SCRIPTS)])
+        + _without_comments(
+            "\n".join([*runtime_scripts(), *(_resource(f"web/{n}") for n in SCRIPTS)])
+        )
         + "})();"
     )
     digest = hashlib.sha256(script.encode("utf-8")).digest()
@@ -145,7 +183,7 @@ def explorer_html(
         # What a content security policy calls the script by.
         "{{script_hash}}": "sha256-" + base64.b64encode(digest).decode("ascii"),
         "{{title}}": html.escape(heading),
-        "{{style}}": _resource("web/page.css"),
+        "{{style}}": _resource("web/page.css") + _resource("web/cockpit/cockpit.css"),
         "{{model}}": model_text,
         "{{script}}": script,
     }
@@ -166,6 +204,9 @@ def write_explorer(
     min_count: int = 1,
     rows: Any = None,
     edit: Any = None,
+    words: Mapping[str, Any] | None = None,
+    immutable: Iterable[str] | None = None,
+    actionable: Iterable[str] | None = None,
 ) -> None:
     """Write the page of `explorer_html` to a file.
 
@@ -176,14 +217,64 @@ def write_explorer(
     OSError
         If the file cannot be written.
     """
-    page = explorer_html(model, title, min_count=min_count, rows=rows, edit=edit)
+    page = explorer_html(
+        model,
+        title,
+        min_count=min_count,
+        rows=rows,
+        edit=edit,
+        words=words,
+        immutable=immutable,
+        actionable=actionable,
+    )
     write_export(path, page, errors="replace")
+
+
+def words_template(model: Shown) -> dict[str, Any]:
+    """Write down the words of a classifier's page, to be replaced by better ones.
+
+    Parameters
+    ----------
+    model : classifier or Predictor
+        A fitted model, or one read from its file.
+
+    Returns
+    -------
+    dict
+        What `explorer_html` takes as ``words``: ``cases`` (what rows are called),
+        ``outcome`` (the class whose chance is shown), ``phrases`` (what follows "of 100
+        cases like this" for each class) and ``features``, with ``label``, ``question``,
+        ``help``, ``unit``, ``group``, ``cost`` and, for named ones, ``states`` each.
+        All may be left out.
+
+    Raises
+    ------
+    ValueError
+        If the model is not a classifier.
+
+    Examples
+    --------
+    >>> from bayleaf import NaiveBayesClassifier
+    >>> model = NaiveBayesClassifier().fit({"size_in_cm": [1, 2]}, ["small", "large"])
+    >>> words_template(model)["features"]["size_in_cm"]["label"]
+    'size in cm'
+    """
+    explored = page_model(model, _REFUSAL)
+    if explored.task != CLASSIFIER:
+        raise ValueError(f"{_OF_COCKPIT}, this is a {explored.name}")
+    return template_of(explored.model.domain)
 
 
 def known_columns(model: Shown) -> tuple[TableEncoder | None, Domain]:
     """How the model reads the columns of a table, and its variables."""
     explored = page_model(model, _REFUSAL)
     return explored.encoder if explored.has_target else None, explored.model.domain
+
+
+def _without_comments(script: str) -> str:
+    """A script without lines of comments and indentation, a fifth of its characters."""
+    comments = r"^\s*(/\*\*.*?\*/|//[^\n]*)\n|^[ \t]+"
+    return re.sub(comments, "", script, flags=re.MULTILINE | re.DOTALL)
 
 
 def _resource(name: str) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import fields, replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -237,7 +238,10 @@ def variable_content(variable: Variable, role: str) -> Content:
 def _numbers(variable: Variable) -> Content:
     """Cut points, or the numbers that are the states, for bounds as evidence."""
     if variable.kind == "numeric" and variable.categories is None:
-        return {"cuts": list(variable.cut_points)}
+        cuts: Content = {"cuts": list(variable.cut_points)}
+        if variable.numbers and (numbers := [*chain(*variable.numbers.quantiles)]):
+            cuts["range"] = [min(numbers), max(numbers)]
+        return cuts
     states = variable.known_states
     if states and all(type(state) in (int, float) for state in states):
         return {"numbers": list(states)}
@@ -539,7 +543,7 @@ def published_content(predictor: Predictor, min_count: int) -> Content:
     content = predictor_content(published)
     # They tell of single values.
     for variable in content["variables"]:
-        for part in ("rules", "distribution", "shape"):
+        for part in ("rules", "distribution", "shape", "range"):
             variable.pop(part, None)
     domain = predictor.model.domain
     unnamed, rows = _known_states(predictor, min_count)

@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+from typing import Any
 
-from bayleaf.cli.options import FileFormat, OptionalOutput, Source
-from bayleaf.wording import visible
+from bayleaf.cli.options import (
+    FileFormat,
+    OptionalOutput,
+    Source,
+    Strings,
+    split_names,
+)
+from bayleaf.wording import quoted, visible
 
 
 def explore(
@@ -16,6 +24,10 @@ def explore(
     min_count: int = 1,
     rows: Source | None = None,
     edit: Source | None = None,
+    words: Path | None = None,
+    words_template: Path | None = None,
+    immutable: Strings = (),
+    actionable: Strings = (),
     form: FileFormat | None = None,
 ) -> int:
     """Write one page that shows a model and computes what it says, and open it.
@@ -38,19 +50,38 @@ def explore(
     edit
         CSV or Parquet file of the training rows of a naive Bayes, TAN or KDB model, all
         of which go into the page: cut points and arcs can then be edited in it.
+    words
+        JSON file of the words of a classifier's page: labels, questions, units, costs
+        and groups of features, and what cases and the outcome are called.
+    words_template
+        Write such a file with the page's own words, to be edited, and no page.
+    immutable
+        Features that no one can change, with commas between; may be repeated. By
+        default those with names such as age, sex and race.
+    actionable
+        Features that a person can change, which What if proposes first, with commas
+        between; may be repeated.
     """
     import tempfile
     import webbrowser
 
     from bayleaf.cli.table_reading import known_table
     from bayleaf.explorer import explorer_html
+    from bayleaf.explorer import words_template as template_of
     from bayleaf.explorer.explorer_page import known_columns
     from bayleaf.io.atomic import check_writable, write_text
     from bayleaf.loading import read_model_or_network
 
-    if output is not None:
-        check_writable(output)
+    for path in (output, words_template):
+        if path is not None:
+            check_writable(path)
+    given_words = None if words is None else _words(words)
     found = read_model_or_network(model)
+    if words_template is not None:
+        text = json.dumps(template_of(found), indent=2, ensure_ascii=False)
+        write_text(words_template, f"{text}\n", errors="replace")
+        print(visible(str(words_template)))
+        return 0
     kind = getattr(found, "estimator", "Bayesian network")
     heading = f"{model.stem}: {kind}" if title is None else title
     encoder, domain = known_columns(found)
@@ -58,7 +89,17 @@ def explore(
         None if source is None else known_table(source, form, domain, encoder)
         for source in (rows, edit)
     )
-    page = explorer_html(found, heading, min_count=min_count, rows=shown, edit=learned)
+    names = [str(variable.name) for variable in domain]
+    page = explorer_html(
+        found,
+        heading,
+        min_count=min_count,
+        rows=shown,
+        edit=learned,
+        words=given_words,
+        immutable=split_names(immutable, names) if immutable else None,
+        actionable=split_names(actionable, names) if actionable else None,
+    )
     # The folder stays when the program has ended, for the browser.
     path = output or Path(tempfile.mkdtemp(prefix="bayleaf-")) / f"{model.stem}.html"
     write_text(path, page, errors="replace")
@@ -66,3 +107,11 @@ def explore(
     if output is None:
         webbrowser.open(path.as_uri())
     return 0
+
+
+def _words(path: Path) -> Any:
+    """The words in a JSON file; ValueError with the line of what is not JSON."""
+    try:
+        return json.loads(path.read_text(encoding="utf-8-sig"))
+    except ValueError as error:
+        raise ValueError(f"file {quoted(path.name)} holds no JSON: {error}") from None

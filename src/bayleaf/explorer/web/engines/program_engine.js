@@ -118,6 +118,23 @@ class ProgramEngine {
     return byState.map((own) => own.reduce((sum, log, label) => sum + Math.exp(logs[label] + log), 0));
   }
 
+  /** Weights of the states of a feature where a class and other features are known. */
+  stateShares(variable, evidence, label) {
+    const mask = evidence[variable];
+    const { program } = this;
+    const weights = this.isJoint ? this.#classScores(variable, evidence, label)
+      : program.sharing?.stateLogs(program, variable, this.states(evidence)).map((own) => own[label])
+        ?? this.stateLogs[variable];
+    const shares = logNormalized(Array.from(weights)).map(Math.exp);
+    return mask ? shares.map((p, state) => p * mask[state]) : shares;
+  }
+
+  /** The joint score of a class with each state of a feature. */
+  #classScores(variable, evidence, label) {
+    return Array.from({ length: this.cards[variable] }, (_, state) =>
+      this.scores(evidence.with(variable, hardMask(this.cards[variable], state)))[label]);
+  }
+
   /**
    * ln P(what is known), nats, by which changed rows are ranked: that of the joint
    * distribution where there is one, else the product of the features' own.

@@ -60,6 +60,20 @@ function unnamedText({ name, unnamed, cuts }) {
     ? ` Values of ${name} that few training rows have are numbered on this page, not named.` : "";
 }
 
+/** Evidence that leaves one state; of a number, it keeps the text that was entered. */
+function enteredMask(card, state, text) {
+  const mask = hardMask(card, state);
+  if (text !== undefined) mask.entered = text;
+  return mask;
+}
+
+/** The evidence that a number entered as text means; null if it means none. */
+function readEntered({ model }, variable, text) {
+  const about = model.variables[variable];
+  const state = about.cuts && text ? stateOf(about, text, model.patterns) : -1;
+  return state === null || state < 0 ? null : enteredMask(about.states.length, state, text);
+}
+
 /** The variables whose values a line without names may hold, in their order. */
 function tableVariables(session) {
   const { variables } = session.model;
@@ -94,7 +108,10 @@ function readCase(session, text) {
     if (state === -1) {
       const about = variables[variable];
       problems.push(`${cells[place]} is no value of ${about.name}.${unnamedText(about)}`);
-    } else if (state !== null) evidence[variable] = hardMask(session.card(variable), state);
+    } else if (state !== null) {
+      const isNumber = variables[variable].cuts && variables[variable].states[state] !== cells[place];
+      evidence[variable] = enteredMask(session.card(variable), state, isNumber ? cells[place] : undefined);
+    }
   });
   return { evidence, problems };
 }

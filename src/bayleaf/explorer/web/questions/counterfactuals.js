@@ -18,9 +18,12 @@ function openItems(session, evidence) {
 
 /**
  * All single changes, then all pairs of changes none of which flips the answer alone;
- * pairs of changes that each take most from the answer come first.
+ * pairs of changes that each take most from the answer come first. What decides may be
+ * another rule than the session's; of each variable only some changes may be paired.
  */
-function* changesOf(session, evidence, answer) {
+function* changesOf(session, evidence, answer, {
+  decide = (logs) => session.decision(logs), mostPaired = Infinity,
+} = {}) {
   const { engine } = session;
   const withChanges = (changes) => {
     const changed = evidence.slice();
@@ -33,12 +36,13 @@ function* changesOf(session, evidence, answer) {
   const tryOut = (changes) => {
     const scores = scoresWith(changes);
     const logs = session.logPosterior(scores);
-    const found = logs ? session.decision(logs) : answer;
+    const found = logs ? decide(logs) : answer;
     if (found === answer) {
       return { answer, left: logs ? logs[answer] - logs[argMax(logs, answer)] : Infinity };
     }
     return {
       changes,
+      logs,
       answer: found,
       probability: Math.exp(logs[found]),
       logProbability: engine.logProbability(withChanges(changes), scores),
@@ -46,12 +50,15 @@ function* changesOf(session, evidence, answer) {
   };
   const staying = [];
   for (const { variable, from, others } of openItems(session, evidence)) {
+    const weakest = [];
     for (const to of others) {
       const change = { variable, from, to };
       const found = tryOut([change]);
-      if (found.answer === answer) staying.push({ change, left: found.left });
+      if (found.answer === answer) weakest.push({ change, left: found.left });
       yield found.answer === answer ? null : found;
     }
+    const paired = weakest.length > mostPaired ? weakest.sort((a, b) => a.left - b.left) : weakest;
+    staying.push(...paired.slice(0, mostPaired));
   }
   const pairs = staying.flatMap((one, i) => staying.slice(i + 1)
     .filter((other) => other.change.variable !== one.change.variable)

@@ -42,11 +42,88 @@ function* expectedReductions(session) {
     const weights = own.map(({ logWeight }, s) =>
       logWeight + (mask && !joint ? Math.log(mask[s]) : 0));
     const total = logSumExp(weights);
-    const after = own.reduce((sum, { scores }, state) => {
-      const found = session.evidence.with(variable, hardMask(own.length, state));
-      const posterior = weights[state] === -Infinity ? null : session.logPosterior(scores, found);
-      return posterior ? sum + Math.exp(weights[state] - total) * entropyOf(posterior) : sum;
-    }, 0);
-    yield { variable, nats: now - after };
+    const answers = own.map(({ scores }, state) => {
+      const known = session.evidence.with(variable, hardMask(own.length, state));
+      const share = Math.exp(weights[state] - total);
+      return { share, logs: share ? session.logPosterior(scores, known) : null };
+    }).filter((answer) => answer.logs);
+    const after = answers.reduce((sum, answer) => sum + answer.share * entropyOf(answer.logs), 0);
+    yield { variable, nats: now - after, answers };
+  }
+}
+
+// Answers less probable than this do not count for the range of a question.
+const RARE_ANSWER = 0.03;
+// The least share of the uncertainty, and nats, that a question worth asking takes away.
+const [LEAST_SHARE, LEAST_NATS] = [0.01, 0.002];
+
+/** What an answer to a question could make of the chance of a class. */
+function rangeOfAnswers({ answers }, target) {
+  // Of many states none may be common: then those of the middle of their distribution.
+  const sorted = answers.map(({ share, logs }) => ({ share, chance: Math.exp(logs[target]) }))
+    .sort((a, b) => a.chance - b.chance);
+  const end = (ordered) => {
+    let sum = 0;
+    return ordered.find(({ share }) => (sum += share) >= RARE_ANSWER)?.chance ?? ordered[0].chance;
+  };
+  return { low: end(sorted), high: end(sorted.reverse()) };
+}
+
+/** Questions worth asking, from the most to the least telling per cost. */
+function worthAsking(found, uncertainty, costOf = () => 1) {
+  const worth = ({ variable, nats }) => nats / costOf(variable);
+  return found.filter(({ nats }) => nats >= LEAST_NATS && nats >= LEAST_SHARE * uncertainty)
+    .sort((a, b) => worth(b) - worth(a) || a.variable - b.variable);
+}
+
+// Cases drawn to find out whether open answers could turn the decision.
+const [DRAWN_CASES, FEWEST_DRAWN] = [200, 30];
+
+/** Random numbers from 0 to 1, the same ones each time (mulberry32). */
+function randomNumbers(seed) {
+  let at = seed;
+  return () => {
+    at = (at + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(at ^ (at >>> 15), 1 | at);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296;
+  };
+}
+
+/** A position drawn by weights. */
+function drawnPosition(weights, random) {
+  let rest = random() * sumOf(weights);
+  const found = weights.findIndex((weight) => (rest -= weight) < 0);
+  return found < 0 ? weights.findLastIndex((weight) => weight > 0) : found;
+}
+
+/**
+ * Draw how the open features of such cases turn out, by the model: the class by its
+ * posterior, then each feature given the class and all before. For each case it yields
+ * whether the decision on all features is another one than now; it ends early where
+ * that is clearly so for a larger share than the `limit`.
+ */
+function* turnedDecisions(session, features, decide, limit) {
+  const { engine, evidence } = session;
+  const { logs } = session.answer();
+  const now = decide(logs);
+  const random = randomNumbers(7);
+  const given = logs.map((_, label) => hardMask(logs.length, label));
+  let nTurned = 0;
+  for (let k = 0; k < DRAWN_CASES; k += 1) {
+    const label = drawnPosition(logs.map(Math.exp), random);
+    let known = evidence;
+    for (const variable of features) {
+      const shares = engine.stateShares?.(variable, known, label)
+        ?? engine.posteriors(known.with(engine.question, given[label]))[variable];
+      known = known.with(variable, hardMask(shares.length, drawnPosition(shares, random)));
+    }
+    const { logs: after } = session.answer(known);
+    const isTurned = after !== null && decide(after) !== now;
+    nTurned += Number(isTurned);
+    yield { isTurned };
+    const part = nTurned / (k + 1);
+    const error = Math.sqrt((part * (1 - part)) / (k + 1));
+    if (k + 1 >= FEWEST_DRAWN && part - 2 * error > limit) return;
   }
 }

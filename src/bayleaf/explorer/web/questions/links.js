@@ -6,6 +6,7 @@ function linkItem(mask, variable) {
     // Four digits of a likelihood are more than anybody means.
     return `${variable}~${Array.from(mask, (weight) => Number(weight.toPrecision(4))).join("_")}`;
   }
+  if (mask.entered !== undefined) return `${variable}:${encodeURIComponent(mask.entered)}`;
   const inside = statesLeft(mask);
   const outside = [...mask.keys()].filter((state) => !mask[state]);
   const isShort = inside.length === 1 || inside.length <= outside.length;
@@ -23,13 +24,27 @@ function fragmentOf(session) {
   return items.length ? `#${model.fingerprint}&${items.join("&")}` : "";
 }
 
+/** A part of an address as text; empty if it is not encoded as one. */
+function decodedText(text) {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return "";
+  }
+}
+
 /** What an item of a fragment says of a variable; null if that means nothing. */
 function readLinkItem(session, item) {
   const states = /^(\d+)([=!])(\d+(?:\.\d+)*)$/.exec(item);
   const weights = /^(\d+)~(\d[\d._e-]*)$/.exec(item);
-  const variable = Number((states ?? weights)?.[1]);
+  const entered = /^(\d+):(.+)$/.exec(item);
+  const variable = Number((states ?? weights ?? entered)?.[1]);
   if (!(variable < session.evidence.length) || session.locked(variable)) return null;
   const card = session.card(variable);
+  if (entered) {
+    const mask = readEntered(session, variable, decodedText(entered[2]));
+    return mask && { variable, mask };
+  }
   if (weights) {
     const mask = Float64Array.from(weights[2].split("_"), Number);
     const isSound = mask.length === card && mask.every((w) => w >= 0 && w <= 1) && mask.includes(1);

@@ -20,7 +20,8 @@ class Session {
     this.history = [];
     this.future = [];
     // Variables that a search for changes leaves as they are.
-    this.kept = new Set();
+    this.kept = new Set([...model.variables.keys()].filter((variable) =>
+      model.variables[variable].change === "immutable"));
     this.pinned = null;
     this.listeners = [];
   }
@@ -86,7 +87,10 @@ class Session {
     const unnamed = unnamedText(about);
     if (!states.length) return `No state of ${about.name} lies within these bounds.${unnamed}`;
     if (this.locked(variable)) return this.locked(variable);
-    const refused = this.chooseSeveral(variable, states);
+    const { low, high } = bounds;
+    const refused = about.cuts && low === high && states.length === 1
+      ? this.put(variable, enteredMask(this.card(variable), states[0], String(low)))
+      : this.chooseSeveral(variable, states);
     if (refused) return refused;
     if (states.length === this.card(variable)) {
       return `Every state of ${about.name} holds values within these bounds; nothing is set.`;
@@ -96,18 +100,18 @@ class Session {
   }
 
   /** Change the evidence on one variable. Returns a sentence if that cannot be. */
-  put(variable, mask) {
+  put(variable, mask, isStep = true) {
     if (this.locked(variable)) return this.locked(variable);
     const changed = this.evidence.slice();
     changed[variable] = mask;
     const refused = this.refusal(changed);
-    if (!refused) this.replace(changed);
+    if (!refused) this.replace(changed, isStep);
     return refused;
   }
 
-  /** Change all evidence in one step that can be undone. */
-  replace(evidence) {
-    this.history.push(this.evidence);
+  /** Change all evidence in one step that can be undone, or as part of the step before. */
+  replace(evidence, isStep = true) {
+    if (isStep) this.history.push(this.evidence);
     if (this.history.length > MOST_STEPS) this.history.shift();
     this.future = [];
     this.evidence = evidence;
@@ -211,15 +215,23 @@ class Session {
     if (!logs || logs.length < 2 || this.evidence[engine.question]) return null;
     const target = this.decision(logs);
     const against = argMax(logs, target);
-    const found = engine.contributions(this.evidence, target, against);
-    const isClass = engine.question === this.model.class;
-    const { temperature, shift } = this.calibration.of(this.#known(this.evidence));
-    const divisor = isClass ? temperature : 1;
-    const shifted = isClass && shift ? shift[target] - shift[against] : 0;
     return {
       target,
       against,
       logOdds: logs[target] - logs[against],
+      ...this.terms(this.evidence, target, against),
+    };
+  }
+
+  /** The prior and the terms, calibrated, of the log-odds of two states of the question. */
+  terms(evidence, target, against) {
+    const { engine } = this;
+    const found = engine.contributions(evidence, target, against);
+    const isClass = engine.question === this.model.class;
+    const { temperature, shift } = this.calibration.of(this.#known(evidence));
+    const divisor = isClass ? temperature : 1;
+    const shifted = isClass && shift ? shift[target] - shift[against] : 0;
+    return {
       prior: found.prior / divisor + shifted,
       terms: found.terms.map((term) => term / divisor),
     };

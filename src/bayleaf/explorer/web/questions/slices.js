@@ -57,3 +57,19 @@ function runInSlices(work, tell) {
   stop = afterPaint(step);
   return () => stop();
 }
+
+/**
+ * Run a generator at once if it ends within a slice, else on in slices; `done` gets what
+ * it has yielded. Returns a function that stops it.
+ */
+function runAtOnce(work, done) {
+  const found = [];
+  const end = performance.now() + SLICE;
+  for (let next = work.next(); !next.done; next = work.next()) {
+    if (next.value) found.push(next.value);
+    if (performance.now() < end) continue;
+    return runInSlices(work, (more, isDone) => { if (isDone) done([...found, ...more]); });
+  }
+  done(found);
+  return () => {};
+}

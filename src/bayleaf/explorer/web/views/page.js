@@ -2,6 +2,8 @@
 
 // Inference that takes this long (ms) would make explanations a noticeable wait.
 const SLOW = 30;
+// The least time between two changes of the address (milliseconds).
+const WRITING = 200;
 
 /** Everything on the page, around one session. */
 class Page {
@@ -32,11 +34,17 @@ class Page {
       ["most-probable", new MostProbablePanel(this.session)],
       ["sensitivity", new SensitivityPanel(this.session)],
     ];
+    const isClassifier = model.variables[model.class]?.role === "class";
+    this.cockpit = isClassifier ? new Cockpit(this.session, say) : null;
     this.#remarks();
+    this.#tabs();
     this.#buttons();
     this.#mapTools();
     this.#question();
-    this.session.listeners.push(() => this.update());
+    this.session.listeners.push(() => {
+      this.message.textContent = "";
+      this.update();
+    });
     window.addEventListener("hashchange", () => this.#restore(window.location.hash));
     // The first update writes the address again.
     const { hash } = window.location;
@@ -46,6 +54,18 @@ class Page {
     this.#steps();
     this.chosen.set(this.session.engine.question);
     this.edit.set(this.session.engine.question);
+  }
+
+  /** The views that the model has; each is brought up to date when it is shown. */
+  #tabs() {
+    const { engine } = this.session;
+    const hasExpert = this.cockpit || engine.mostProbable || engine.familySums;
+    byId("units").hidden = !this.cockpit;
+    byId("unit").addEventListener("change", () => { this.cockpit.words.unit = byId("unit").value; });
+    this.tabs = new Tabs([...(this.cockpit ? ["cockpit"] : []), "map", ...(hasExpert ? ["expert"] : [])], () => this.update());
+    byId("skip").addEventListener("click", () => {
+      byId(this.tabs.current === "cockpit" ? "now" : "answer").focus();
+    });
   }
 
   /** Look at a variable. */
@@ -59,7 +79,13 @@ class Page {
   update() {
     const start = performance.now();
     const { session } = this;
-    this.message.textContent = "";
+    this.#steps();
+    this.#writeFragment();
+    if (this.tabs.current === "cockpit") {
+      this.cockpit.update();
+      this.updateMilliseconds = performance.now() - start;
+      return;
+    }
     const { logs } = session.answer();
     const posteriors = session.posteriors();
     this.inferenceMilliseconds = performance.now() - start;
@@ -70,8 +96,6 @@ class Page {
     this.answer.show(logs, before?.[session.engine.question]);
     this.chosen.show(posteriors, before, pinned);
     this.cases.show(posteriors);
-    this.#steps();
-    this.#writeFragment();
     clearTimeout(this.later);
     const explain = () => {
       this.answer.explain(logs);
@@ -238,6 +262,14 @@ class Page {
   #writeFragment() {
     const fragment = fragmentOf(this.session);
     if (fragment === window.location.hash) return;
+    clearTimeout(this.writing);
+    // Browsers refuse addresses that change with every step of a slider.
+    const wait = WRITING - (performance.now() - this.written);
+    if (wait > 0 && this.tabs.current === "cockpit") {
+      this.writing = setTimeout(() => this.#writeFragment(), wait);
+      return;
+    }
+    this.written = performance.now();
     const bare = window.location.href.split("#")[0];
     try {
       window.history.replaceState(null, "", bare + fragment);
@@ -269,6 +301,7 @@ readDocument(byId("model").textContent).then((model) => {
     session: page.session,
     Editing,
     LatentEditing,
+    turnedDecisions,
     allCounterfactuals: () => allCounterfactuals(page.session),
     ask: (name) => ({
       information: () => [...expectedReductions(page.session)],

@@ -1,0 +1,180 @@
+// The view for people who have a case: findings, the answer, and a picture of a finding.
+
+// How long after the last change the answer is read out (milliseconds).
+const READ_OUT = 600;
+const MODES = ["form", "ask", "what-if"];
+
+/** Findings on the left, the answer and why in the middle, one finding on the right. */
+class Cockpit {
+  constructor(session, say) {
+    Object.assign(this, { session, say });
+    this.words = new Words(session.model);
+    this.outcome = new Outcome(session);
+    this.threshold = 50;
+    this.touched = null;
+    // The findings of What if, which are not those of the case.
+    this.trial = null;
+    this.headline = new Headline(this);
+    this.waterfall = new Waterfall(this);
+    this.picture = new Picture(this);
+    this.findings = new Findings(this);
+    this.next = new NextQuestions(this);
+    this.questionnaire = new Questionnaire(this);
+    this.proposals = new Proposals(this);
+    this.letter = new Letter(this);
+    byId("reasons").append(this.next.node);
+    byId("reasons").before(this.proposals.node);
+    byId("act-line").hidden = !this.outcome.isBinary;
+    byId("act").addEventListener("change", () => {
+      this.threshold = Math.min(99, Math.max(1, Math.round(Number(byId("act").value)) || 50));
+      byId("act").value = String(this.threshold);
+      this.update();
+    });
+    for (const mode of MODES) byId(`mode-${mode}`).addEventListener("click", () => this.setMode(mode));
+    this.narrow = window.matchMedia("(max-width: 760px)");
+    this.narrow.addEventListener("change", () => this.#arrange());
+    this.mode = "form";
+    this.findings.build();
+    this.#showMode();
+    this.#arrange();
+    let { innerWidth } = window;
+    window.addEventListener("resize", () => {
+      if (window.innerWidth !== innerWidth && !byId("view-cockpit").hidden) this.update();
+      innerWidth = window.innerWidth;
+    });
+  }
+
+  /** What is known: of the case, or of what is tried. */
+  evidence() {
+    return this.trial ?? this.session.evidence;
+  }
+
+  /** The class that is decided for: over the line the one in question. */
+  decision(logs) {
+    const { outcome } = this;
+    if (!outcome.isBinary) return this.session.decision(logs);
+    const target = outcome.chosen;
+    return 100 * Math.exp(logs[target]) >= this.threshold ? target : 1 - target;
+  }
+
+  /** Enter findings, be asked for them, or try others. */
+  setMode(mode) {
+    this.mode = mode;
+    this.trial = mode === "what-if" ? this.session.evidence.slice() : null;
+    this.questionnaire.reset();
+    this.#showMode();
+    this.update();
+    byId("findings-body").scrollTop = 0;
+  }
+
+  #showMode() {
+    for (const mode of MODES) byId(`mode-${mode}`).setAttribute("aria-pressed", String(mode === this.mode));
+    byId("findings-body").replaceChildren(this.mode === "ask" ? this.questionnaire.node : this.findings.node);
+    this.#place();
+  }
+
+  /** Try findings that are not those of the case. */
+  attempt(trial, variable = this.touched) {
+    this.trial = trial;
+    this.touched = variable;
+    this.update();
+  }
+
+  /** Fix a finding, or let it change, in What if. */
+  keep(variable, isKept) {
+    const { kept } = this.session;
+    if (isKept) kept.add(variable);
+    else kept.delete(variable);
+    this.attempt(this.trial.with(variable, isKept ? this.session.evidence[variable] : this.trial[variable]), variable);
+  }
+
+  /** Go to the field of a feature. */
+  enter(variable) {
+    if (this.mode !== "form") this.setMode("form");
+    this.look(variable);
+    this.findings.focus(variable);
+  }
+
+  /** Enter a finding, or take it back. */
+  put(variable, mask, isStep = true) {
+    this.touched = variable;
+    if (this.trial) {
+      const refused = this.session.refusal(this.trial.with(variable, mask));
+      if (!refused) this.trial = this.trial.with(variable, mask);
+      this.update();
+      this.say(refused);
+      return;
+    }
+    const refused = this.session.put(variable, mask, isStep);
+    if (refused) {
+      this.update();
+      this.say(refused);
+    }
+  }
+
+  /** Show the picture of a feature. */
+  look(variable) {
+    this.touched = variable;
+    this.update();
+  }
+
+  /** Ask for the chance of a class. */
+  ask(state) {
+    this.outcome.chosen = state;
+    this.update();
+  }
+
+  update() {
+    const evidence = this.evidence();
+    const answer = this.outcome.answer(evidence);
+    const reasons = answer && this.outcome.reasons(evidence, answer);
+    Object.assign(this, { answer, reasons });
+    this.terms = new Map(reasons?.items.map(({ variable, value }) => [variable, value]));
+    this.touched ??= reasons?.items[0]?.variable ?? this.findings.byStrength[0] ?? null;
+    if (this.mode !== "ask") this.findings.show(this.terms);
+    this.headline.show(answer, reasons);
+    keepFocus(byId("reasons-body"), () => this.waterfall.show(answer, reasons));
+    this.showPicture();
+    this.next.show(this.mode === "ask" ? null : answer);
+    if (this.mode === "ask") this.questionnaire.show();
+    this.proposals.show();
+    this.#readOut(answer);
+  }
+
+  /** Show what the values of the feature that was touched do. */
+  showPicture() {
+    this.#place();
+    this.picture.show(this.answer);
+  }
+
+  #readOut(answer) {
+    clearTimeout(this.timer);
+    const text = answer ? `${about(answer.chance)} in 100 ${this.headline.predicate(answer.target)}` : "";
+    if (this.latest !== undefined && text !== this.latest) {
+      this.timer = setTimeout(() => { byId("live").textContent = text; }, READ_OUT);
+    }
+    this.latest = text;
+  }
+
+  /** On a telephone the answer comes first, and the order of reading is that of focus. */
+  #arrange() {
+    const first = this.narrow.matches ? byId("view-cockpit") : byId("reasons").parentNode;
+    first.prepend(byId("now"));
+    this.#place();
+  }
+
+  /** On a telephone the picture is below its feature. */
+  #place() {
+    const row = this.narrow.matches && this.mode !== "ask" && this.touched !== null && this.findings.rows.get(this.touched)?.node;
+    const place = row && row.isConnected ? row : byId("right");
+    const { section } = this.picture;
+    if (section.parentNode !== place) place.append(section);
+  }
+}
+
+/** Draw a part of the page again; what had the focus gets it back. */
+function keepFocus(part, draw) {
+  const { key } = part.contains(document.activeElement) ? document.activeElement.dataset : {};
+  draw();
+  if (key) part.querySelector(`[data-key="${key}"]`)?.focus({ preventScroll: true });
+}

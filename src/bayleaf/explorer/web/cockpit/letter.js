@@ -1,0 +1,77 @@
+// A letter of one page: the answer, what it rests on, and what is not known.
+
+class Letter {
+  constructor(cockpit) {
+    this.cockpit = cockpit;
+    this.search = new OpenQuestions(cockpit);
+    this.dialog = byId("letter");
+    this.sheet = byId("sheet");
+    byId("letter-close").addEventListener("click", () => this.dialog.close());
+    byId("letter-print").addEventListener("click", () => window.print());
+    byId("letter-copy").addEventListener("click", () => this.#copy());
+    byId("write-letter").addEventListener("click", () => this.open());
+    window.addEventListener("beforeprint", () => {
+      if (!byId("view-cockpit").hidden) this.sheet.replaceChildren(this.#write(this.questions ?? []));
+    });
+  }
+
+  open() {
+    byId("letter-body").replaceChildren(this.#write([]));
+    this.questions = [];
+    this.dialog.showModal();
+    this.search.find((found) => {
+      this.questions = found;
+      byId("letter-body").replaceChildren(this.#write(found));
+    });
+  }
+
+  #copy() {
+    const { answer, reasons } = this.cockpit;
+    const text = answer ? this.cockpit.headline.text(answer, reasons) : "";
+    const button = byId("letter-copy");
+    const copied = navigator.clipboard ? navigator.clipboard.writeText(text) : Promise.reject(new Error("no clipboard"));
+    copied.then(() => { button.textContent = "Copied"; }, () => { this.cockpit.say(text); });
+  }
+
+  #write(questions) {
+    const { cockpit } = this;
+    const { session, words, outcome, headline } = cockpit;
+    const evidence = cockpit.evidence();
+    const answer = outcome.answer(evidence);
+    const reasons = answer && outcome.reasons(evidence, answer);
+    const date = new Date().toLocaleDateString("en-GB", { day: "numeric", month: "long", year: "numeric" });
+    const open = tableVariables(session).filter((v) => !evidence[v]).map((v) => words.label(v));
+    const icons = new Icons();
+    if (answer) icons.show(peopleOf(answer.chance), `${peopleOf(answer.chance)} of 100`);
+    const next = questions.slice(0, NEXT_SHOWN).map((own) =>
+      `${words.label(own.variable)} (could move it to ${rangeOf100(rangeOfAnswers(own, answer.target))})`);
+    const line = ({ variable, value }) => element("tr", {}, [
+      element("th", { scope: "row", dir: "auto", text: words.label(variable) }),
+      element("td", { dir: "auto", text: [words.value(variable, evidence[variable]), words.unitOf(variable)].filter(Boolean).join(" ") }),
+      element("td", { className: `number ${side(value)}` }, [arrow(value), words.factor(value)]),
+    ]);
+    const head = ["finding", "value", words.unit].map((text) => element("th", { scope: "col", text }));
+    const findings = reasons?.items.length ? element("table", {}, [
+      element("thead", {}, [element("tr", {}, head)]), element("tbody", {}, reasons.items.map(line)),
+    ]) : element("p", { text: "None entered." });
+    const part = (heading, text) => [element("h3", { text: heading }), element("p", { dir: "auto", text })];
+    return element("article", { className: "letter" }, [
+      element("p", { className: "head-line" }, [element("b", { dir: "auto", text: session.model.title }), date]),
+      element("p", { className: "who" }, ["Name", "Date of birth", "Prepared by"].map((text) => element("span", { text }))),
+      ...(answer ? [
+        element("p", { className: "headline" }, [element("b", { text: `${about(answer.chance)} in 100` }), ` ${headline.predicate(answer.target)}`]),
+        element("p", { text: `${cap(near(outcome.start(answer).chance))} in 100 before anything was known.` }),
+        icons.node,
+      ] : []),
+      element("div", { className: "two" }, [
+        element("div", {}, [element("h3", { text: "Findings, most telling first" }), findings]),
+        element("div", {}, [
+          ...part("How to read this", "The estimate starts at the share before anything was known, and each finding moves it. ▲ ×2 doubles the odds, ▼ ÷2 halves them. Findings that say the same share their weight."),
+          ...part("Not known", open.length ? `${listed(open)}.` : "Nothing; all findings were entered."),
+          ...part("What would sharpen this", next.length ? `${cap(listed(next))}.` : "No further question is likely to change this."),
+        ]),
+      ]),
+      element("p", { className: "fine", text: "The factors describe cases of the past, not what a treatment or a decision would do. Computed on this device; nothing was sent." }),
+    ]);
+  }
+}

@@ -1,0 +1,151 @@
+// A number: a slider on a histogram, and a box that takes the number as text.
+
+const [FIELD_WIDTH, FIELD_HEIGHT] = [200, 36];
+// How long a number that lies outside the data may be half typed (milliseconds).
+const TYPING = 700;
+
+// Bars of a histogram.
+const MOST_BINS = 32;
+
+/** Intervals on an axis, of which narrow neighbours are one bin. */
+function binsOf(intervals, axis) {
+  const least = (axis.high - axis.low) / MOST_BINS;
+  const bins = [];
+  for (const { low, high, rows } of intervals) {
+    if (rows === null || low >= axis.high || high <= axis.low) continue;
+    const last = bins.at(-1);
+    const end = Math.min(high, axis.high);
+    if (last && (last.high - last.low < least || end - last.low < least)) {
+      last.high = end;
+      last.rows += rows;
+    } else bins.push({ low: Math.max(low, axis.low), high: end, rows });
+  }
+  return bins;
+}
+
+/** Rows per unit of bins as rectangles; `x` maps a number to the drawing. */
+function densityBars(bins, x, base, height) {
+  const density = ({ low, high, rows }) => rows / (high - low);
+  const most = Math.max(...bins.map(density)) || 1;
+  return bins.map((bin) => {
+    const tall = bin.rows && Math.max(1.5, (height * density(bin)) / most);
+    return drawn("rect", {
+      x: x(bin.low), y: base - tall, height: tall, class: "bin",
+      width: Math.max(0.6, x(bin.high) - x(bin.low) - 0.4),
+    });
+  });
+}
+
+/** Mark the bar in which a number lies. */
+function markBar(bars, bins, value) {
+  const on = value === undefined || value === null ? -1 : bins.findIndex(({ high }) => value <= high);
+  bars.forEach((bar, i) => bar.setAttribute("class", i === on ? "bin on" : "bin"));
+}
+
+/** A slider and a box for a variable of numbers. */
+class NumberField {
+  constructor({ session, words }, variable, change) {
+    Object.assign(this, { session, variable, change });
+    const about = session.model.variables[variable];
+    this.intervals = intervalsOf(about);
+    this.axis = axisOf(this.intervals);
+    this.step = stepOf(about, this.axis);
+    const name = words.label(variable) + (words.unitOf(variable) ? `, ${words.unitOf(variable)}` : "");
+    this.slider = element("input", {
+      type: "range", min: this.axis.low, max: this.axis.high, step: "any", "aria-label": `${name}, slider`,
+    });
+    this.box = element("input", {
+      type: "text", inputmode: "decimal", autocomplete: "off", placeholder: "–", "aria-label": name,
+    });
+    const x = (value) => (FIELD_WIDTH * (value - this.axis.low)) / (this.axis.high - this.axis.low);
+    this.bins = binsOf(this.intervals, this.axis);
+    this.bars = densityBars(this.bins, x, FIELD_HEIGHT, 34);
+    this.drawing = drawn("svg", {
+      viewBox: `0 0 ${FIELD_WIDTH} ${FIELD_HEIGHT}`, preserveAspectRatio: "none", "aria-hidden": "true",
+    }, this.bars);
+    this.slide = element("div", { className: "slide" }, [this.drawing, this.slider]);
+    this.node = element("div", { className: "number-field" }, [
+      this.slide, element("div", { className: "typed" }, [this.box, element("span", { text: words.unitOf(variable) })]),
+    ]);
+    let isDragging = false;
+    this.slider.addEventListener("input", () => {
+      this.#enter(this.#rounded(Number(this.slider.value)), !isDragging);
+      isDragging = true;
+    });
+    this.slider.addEventListener("change", () => { isDragging = false; });
+    this.slider.addEventListener("keydown", (event) => this.#steps(event));
+    this.box.addEventListener("input", () => this.#wait());
+    this.box.addEventListener("change", () => this.#read());
+    this.isSet = null;
+  }
+
+  #rounded(value) {
+    const text = (Math.round(value / this.step) * this.step).toPrecision(12);
+    return String(Number(text));
+  }
+
+  /** Arrow keys move by a step. */
+  #steps(event) {
+    const steps = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1, PageUp: 10, PageDown: -10 }[event.key];
+    if (!steps) return;
+    event.preventDefault();
+    const value = Number(this.slider.value) + steps * this.step;
+    const held = Math.min(this.axis.high, Math.max(this.axis.low, value));
+    this.slider.value = String(held);
+    this.#enter(this.#rounded(held), !event.repeat);
+  }
+
+  /** A number half typed, such as 1 of 132, must not shake the answer. */
+  #wait() {
+    clearTimeout(this.timer);
+    const value = Number(this.box.value.replace(",", "."));
+    const isPlausible = value >= this.axis.low && value <= this.axis.high;
+    if (!this.box.value.trim() || isPlausible) this.#read();
+    else this.timer = setTimeout(() => this.#read(), TYPING);
+  }
+
+  #read() {
+    clearTimeout(this.timer);
+    const text = this.box.value.trim();
+    if (text) this.#enter(text);
+    else if (this.isSet) this.change(null);
+  }
+
+  #enter(text, isStep = true) {
+    const decimal = text.includes(".") ? text : text.replace(",", ".");
+    const mask = readEntered(this.session, this.variable, text)
+      ?? readEntered(this.session, this.variable, decimal);
+    this.box.setAttribute("aria-invalid", String(!mask));
+    if (mask) this.change(mask, isStep);
+  }
+
+  /** The number that evidence stands for: as typed, else the middle of its interval. */
+  valueOf(mask) {
+    const state = onlyState(mask);
+    const typed = mask?.entered === undefined ? NaN : Number(mask.entered.replace(",", "."));
+    if (Number.isFinite(typed)) return typed;
+    const own = this.intervals.find((interval) => interval.state === state);
+    return own && (own.low + own.high) / 2;
+  }
+
+  /** Show what is known; text that is being typed stays. */
+  show(mask) {
+    const value = mask ? this.valueOf(mask) : undefined;
+    this.isSet = Boolean(mask);
+    this.slide.classList.toggle("unset", value === undefined);
+    const middle = (this.axis.low + this.axis.high) / 2;
+    if (document.activeElement !== this.slider || value === undefined) this.slider.value = String(value ?? middle);
+    this.slider.setAttribute("aria-valuetext", mask ? mask.entered ?? this.#named(mask) : "not known");
+    if (document.activeElement !== this.box || !mask) {
+      this.box.value = mask?.entered ?? "";
+      this.box.removeAttribute("aria-invalid");
+    }
+    this.box.placeholder = mask && mask.entered === undefined ? this.#named(mask) : "–";
+    markBar(this.bars, this.bins, value);
+  }
+
+  #named(mask) {
+    const state = onlyState(mask);
+    return state < 0 ? "several" : this.session.model.variables[this.variable].states[state];
+  }
+}

@@ -1,0 +1,255 @@
+// What to ask next: three questions below the answer, or one question at a time.
+
+// Questions that are listed below the answer.
+const NEXT_SHOWN = 3;
+// The page stops asking when open answers would turn the decision of fewer in 100.
+const TURNED_OF_100 = 5;
+// How long a question waits until it is known whether to ask it (milliseconds).
+const PATIENCE = 250;
+
+/** Questions and whether open answers could turn the decision, found in slices. */
+class OpenQuestions {
+  constructor(cockpit) {
+    this.cockpit = cockpit;
+    this.stop = () => {};
+  }
+
+  /** Look for questions; `tell` gets them, most telling first, and the uncertainty now. */
+  find(tell) {
+    this.stop();
+    const { session } = this.cockpit;
+    const { logs } = session.answer();
+    if (!logs || session.evidence[this.cockpit.outcome.question]) {
+      tell([], 0);
+      return;
+    }
+    this.stop = runInSlices(expectedReductions(session), (found, isDone) => {
+      if (isDone) tell(worthAsking(found, entropyOf(logs)), entropyOf(logs), found);
+    });
+  }
+
+  /** In how many of 100 such cases the answers to some features would turn the decision. */
+  findTurned(features, tell) {
+    this.stop();
+    const decide = (logs) => this.cockpit.decision(logs);
+    this.stop = runInSlices(turnedDecisions(this.cockpit.session, features, decide, TURNED_OF_100 / 100), (found, isDone) => {
+      if (isDone) tell((100 * found.filter(({ isTurned }) => isTurned).length) / found.length);
+    });
+  }
+}
+
+/** The most useful questions, with the chances that their answers lead to. */
+class NextQuestions {
+  constructor(cockpit) {
+    this.cockpit = cockpit;
+    this.search = new OpenQuestions(cockpit);
+    this.node = element("div", { className: "next" });
+  }
+
+  show(answer) {
+    this.search.stop();
+    this.node.hidden = Boolean(this.cockpit.trial) || !answer;
+    if (this.node.hidden) return;
+    this.search.find((found, uncertainty) => keepFocus(this.node, () => this.#draw(found, uncertainty, answer)));
+  }
+
+  #draw(found, uncertainty, { target }) {
+    const { cockpit } = this;
+    if (!found.length) {
+      this.node.replaceChildren(element("p", { className: "note", text: openVariables(cockpit.session).length
+        ? "No further question is likely to change this." : "Everything is known; there is nothing left to ask." }));
+      return;
+    }
+    const items = found.slice(0, NEXT_SHOWN).map((question) => {
+      const { variable, nats } = question;
+      const meter = element("span", { className: "meter", role: "img", "aria-label": `takes away ${Math.round((100 * nats) / uncertainty)} per cent of the remaining uncertainty` }, [element("i")]);
+      meter.firstChild.style.width = share(nats / uncertainty);
+      return element("li", {}, [
+        pressing(cockpit.words.label(variable), () => cockpit.enter(variable), { className: "link", dir: "auto", "data-key": `next-${variable}` }),
+        meter, element("span", { text: rangeOf100(rangeOfAnswers(question, target)) }),
+      ]);
+    });
+    this.node.replaceChildren(
+      element("div", { className: "head-line" }, [element("h3", { text: "Most useful next" }), element("span", { className: "note", text: "could move the answer to" })]),
+      element("ol", {}, items),
+    );
+  }
+}
+
+/** One question at a time, until open answers would hardly turn the decision. */
+class Questionnaire {
+  constructor(cockpit) {
+    this.cockpit = cockpit;
+    this.search = new OpenQuestions(cockpit);
+    this.node = element("div", { className: "question" });
+    this.order = cockpit.words.hasCosts ? "cheap first" : "most telling first";
+    this.reset();
+  }
+
+  reset() {
+    this.skipped = new Set();
+    this.trail = [];
+    this.asked = null;
+    this.isStopped = false;
+    this.goesOn = false;
+  }
+
+  /** Look for the question to ask; what is shown stays until it is found. */
+  show() {
+    const { session, words } = this.cockpit;
+    clearTimeout(this.waiting);
+    this.shown = null;
+    if (!this.node.childElementCount) this.node.append(element("p", { className: "note", text: "Looking for the best question …" }));
+    if (this.asked !== null && session.evidence[this.asked]) this.asked = null;
+    this.node.setAttribute("aria-busy", "true");
+    // A second press must not answer the question again.
+    for (const button of this.node.querySelectorAll("button")) button.disabled = true;
+    const costOf = this.order === "cheap first" ? (variable) => words.cost(variable) : undefined;
+    this.search.find((_, uncertainty, all = []) => {
+      const open = all.filter(({ variable }) => !this.skipped.has(variable));
+      const useful = worthAsking(open, uncertainty, costOf);
+      const again = all.find(({ variable }) => variable === this.asked);
+      const best = again ?? useful[0];
+      const decide = (turned) => {
+        clearTimeout(this.waiting);
+        const isEnough = !useful.length || this.isStopped || (turned < TURNED_OF_100 && !this.goesOn);
+        if (isEnough && !again) this.#end(useful, turned);
+        else if (this.shown === best) write(this.note, this.#turnedText(turned));
+        else this.#ask(best, useful, turned);
+      };
+      if (!useful.length) {
+        decide(0);
+        return;
+      }
+      // Whoever answers at once need not wait until it is known whether that matters.
+      this.waiting = setTimeout(() => { if (!this.isStopped) this.#ask(best, useful); }, PATIENCE);
+      this.search.findTurned(open.map(({ variable }) => variable), decide);
+    });
+  }
+
+  /** How often the open answers turn the decision. */
+  #turnedText(turned) {
+    if (turned === undefined) return "Computing how often the open answers would turn the decision …";
+    return `All open answers together would turn the decision for about ${Math.round(turned)} in 100 such ${this.cockpit.words.cases}; the questions end when it is fewer than ${TURNED_OF_100}.`;
+  }
+
+  #ask(question, useful, turned) {
+    const { cockpit } = this;
+    const { words, session } = cockpit;
+    const { variable } = question;
+    const isNew = this.asked !== variable;
+    this.asked = variable;
+    const about_ = session.model.variables[variable];
+    const answered = (mask) => {
+      this.trail.push({ variable });
+      this.asked = null;
+      this.isMoved = true;
+      cockpit.put(variable, mask);
+    };
+    const cost = words.hasCosts ? ` · cost ${brief(words.cost(variable))}` : "";
+    const group = about_.words?.group ? ` · ${about_.words.group}` : "";
+    const parts = [
+      element("p", { className: "note", text: `Question ${this.trail.length + 1}, at most ${useful.length} more${group}${cost}` }),
+      element("h3", { id: "question-heading", tabindex: "-1", dir: "auto", text: words.question(variable) }),
+      ...(about_.words?.help ? [element("p", { className: "note", text: about_.words.help })] : []),
+    ];
+    const skip = pressing("Skip", () => this.#skip(variable), { "aria-label": "Skip: not known" });
+    const stop = pressing("Stop here", () => { this.isStopped = true; this.asked = null; this.isMoved = true; this.show(); });
+    const buttons = [skip, this.#back(), stop];
+    if (about_.cuts) {
+      let latest = null;
+      const next = pressing("Next", () => answered(latest), { disabled: "", className: "main" });
+      const field = new NumberField(cockpit, variable, (mask) => {
+        latest = mask;
+        next.disabled = !mask;
+        field.show(mask);
+      });
+      field.box.addEventListener("keydown", (event) => { if (event.key === "Enter" && !next.disabled) next.click(); });
+      field.show(null);
+      parts.push(field.node);
+      buttons.unshift(next);
+    } else {
+      parts.push(element("div", { className: "answers", role: "group", "aria-labelledby": "question-heading" },
+        about_.states.map((_, state) => pressing(cap(words.state(variable, state)), () => answered(hardMask(about_.states.length, state)), { className: "pick", dir: "auto" }))));
+    }
+    const range = rangeOf100(rangeOfAnswers(question, cockpit.outcome.answer(session.evidence).target));
+    this.shown = question;
+    this.note = element("span", { text: this.#turnedText(turned) });
+    parts.push(element("div", { className: "buttons" }, buttons), element("p", { className: "note" }, [
+      `Why this question? Its answer could move this to ${range} in 100. `, this.note,
+    ]));
+    if (isNew) cockpit.touched = variable;
+    this.#fill(parts);
+    if (isNew) cockpit.showPicture();
+  }
+
+  #skip(variable) {
+    this.skipped.add(variable);
+    this.trail.push({ variable, isSkipped: true });
+    this.asked = null;
+    this.isMoved = true;
+    this.show();
+  }
+
+  /** A button that takes the last answer back. */
+  #back() {
+    const back = pressing("Back", () => {
+      const { variable, isSkipped } = this.trail.pop();
+      this.isStopped = false;
+      this.asked = variable;
+      this.isMoved = true;
+      if (isSkipped) {
+        this.skipped.delete(variable);
+        this.show();
+      } else this.cockpit.session.put(variable, null);
+    });
+    back.disabled = !this.trail.length;
+    return back;
+  }
+
+  #end(useful, turned) {
+    const { cockpit } = this;
+    const { words, outcome, session } = cockpit;
+    const answer = outcome.answer(session.evidence);
+    const such = `such ${words.cases}`;
+    this.asked = null;
+    const enough = `All open answers together would turn the decision for ${turned < 1 ? "1 or fewer" : Math.round(turned)} in 100 ${such}.`;
+    const why = this.isStopped ? "Stopped on request." : useful.length ? enough : "No further question is likely to change this.";
+    this.#fill([
+      element("h3", { id: "question-heading", tabindex: "-1", text: this.isStopped ? "Stopped" : "That is enough" }),
+      element("p", { text: why }),
+      element("p", { text: answer ? `${about(answer.chance)} in 100 ${cockpit.headline.predicate(answer.target)}` : "" }),
+      element("div", { className: "buttons" }, [
+        pressing("Write the letter", () => cockpit.letter.open(), { className: "main" }),
+        ...(useful.length ? [pressing("Ask on anyway", () => { this.goesOn = true; this.isStopped = false; this.isMoved = true; this.show(); })] : []),
+        this.#back(),
+      ]),
+    ]);
+  }
+
+  /** Show a step, with the order of questions and what is known so far. */
+  #fill(parts) {
+    const { cockpit } = this;
+    const { words, session } = cockpit;
+    const options = [];
+    if (words.hasCosts) {
+      const order = element("select", {}, ["cheap first", "most telling first"].map((text) => element("option", { value: text, text })));
+      order.value = this.order;
+      order.addEventListener("change", () => { this.order = order.value; this.asked = null; this.show(); });
+      options.push(element("label", { className: "note" }, ["Order ", order]));
+    }
+    const known = tableVariables(session).filter((v) => session.evidence[v]);
+    const change = (variable) => pressing(words.finding(variable, session.evidence[variable]), () => {
+      this.trail = this.trail.filter((step) => step.variable !== variable);
+      this.asked = variable;
+      this.isStopped = false;
+      this.isMoved = true;
+      session.put(variable, null);
+    }, { className: "pick", dir: "auto" });
+    if (known.length) options.push(element("p", { className: "note", text: "Known so far; choose one to change it" }), element("div", { className: "picks" }, known.map(change)));
+    this.node.replaceChildren(...parts, ...options);
+    this.node.removeAttribute("aria-busy");
+    if (this.isMoved) this.node.querySelector("#question-heading")?.focus({ preventScroll: true });
+    this.isMoved = false;
+  }
+}

@@ -1,0 +1,134 @@
+// What the cockpit is about: the chance of one class, and what moves it.
+
+/** The class whose chance is shown, the class it is compared with, and effects on both. */
+class Outcome {
+  constructor(session) {
+    this.session = session;
+    this.question = session.model.class;
+    this.states = session.model.variables[this.question].states;
+    this.isBinary = this.states.length === 2;
+    // Of two classes the second, as in scikit-learn; of more the most probable.
+    this.chosen = session.model.words?.outcome ?? (this.isBinary ? 1 : null);
+    this.nothing = session.evidence.map(() => null);
+    this.curves = new Map();
+  }
+
+  /** Chance and log-odds of the class in question under evidence; null if impossible. */
+  answer(evidence) {
+    const { logs } = this.session.answer(evidence);
+    if (!logs) return null;
+    const target = this.chosen ?? this.session.decision(logs);
+    const against = argMax(logs, target);
+    const logOdds = against < 0 ? Infinity : logs[target] - logs[against];
+    return { logs, target, against, logOdds, chance: Math.exp(logs[target]) };
+  }
+
+  /** The answer before anything is known. */
+  start({ target, against }) {
+    const logs = this.session.answer(this.nothing).logs ?? this.nothing;
+    return { chance: Math.exp(logs[target]), logOdds: logs[target] - logs[against] };
+  }
+
+  /**
+   * What each finding adds to the log-odds, the strongest first, and the rest, by which
+   * findings that share evidence differ from each on its own; null without two classes.
+   */
+  reasons(evidence, answer) {
+    const { target, against, logOdds } = answer;
+    if (against < 0 || evidence[this.question]) return null;
+    const { terms } = this.session.terms(evidence, target, against);
+    const start = this.start(answer).logOdds;
+    const items = knownVariables(evidence).map((variable) => ({ variable, value: terms[variable] }));
+    items.sort((a, b) => Math.abs(b.value) - Math.abs(a.value) || a.variable - b.variable);
+    const rest = logOdds - start - items.reduce((sum, { value }) => sum + value, 0);
+    return { start, items, rest, logOdds };
+  }
+
+  /** Log-odds that a state adds where other things are known. */
+  effect(variable, state, evidence, { target, against }) {
+    const changed = evidence.with(variable, hardMask(this.session.card(variable), state));
+    return this.session.terms(changed, target, against).terms[variable];
+  }
+
+  /** Effects of all states of a variable, one a step; what was computed is kept. */
+  * effects(variable, evidence, answer) {
+    const { target, against } = answer;
+    const others = evidence.with(variable, null);
+    const isKnown = others.some((mask) => mask);
+    const key = `${variable} ${isKnown} ${target} ${against}`;
+    const curve = this.curves.get(key);
+    if (curve?.others.every((mask, v) => mask === others[v])) {
+      yield curve.values;
+      return;
+    }
+    const values = new Float64Array(this.session.card(variable));
+    for (let state = 0; state < values.length; state += 1) {
+      values[state] = this.effect(variable, state, others, answer);
+      if (state + 1 < values.length) yield null;
+    }
+    this.curves.set(key, { others, values });
+    yield values;
+  }
+
+  /**
+   * How much a feature reduces the uncertainty of the class where nothing else is known,
+   * nats; 0 where the page does not hold its rows by state.
+   */
+  importance(variable) {
+    const { shape } = this.session.model.variables[variable];
+    const rows = shape && unpacked(shape.rows);
+    if (!rows?.length) return 0;
+    const { logs } = this.session.answer(this.nothing);
+    const nats = unpacked(shape.nats);
+    const n = logs.length;
+    const total = sumOf(rows) || 1;
+    return rows.reduce((gain, count, state) => {
+      const posterior = logNormalized(logs.map((log, label) => log + nats[state * n + label]));
+      return gain + (count / total) * (entropyOf(logs) - entropyOf(posterior));
+    }, 0);
+  }
+}
+
+/** The intervals of a variable of numbers: ends, state, and training rows if known. */
+function intervalsOf({ cuts, range, spans, shape }) {
+  const inner = cuts.length > 1 ? (cuts.at(-1) - cuts[0]) / (cuts.length - 1) : Math.abs(cuts[0] ?? 0) / 2 || 1;
+  const first = Math.min(range?.[0] ?? Infinity, (cuts[0] ?? 0) - inner / 10);
+  const low = range ? first : (cuts[0] ?? 0) - inner;
+  const high = range ? Math.max(range[1], (cuts.at(-1) ?? 0) + inner / 10) : (cuts.at(-1) ?? 0) + inner;
+  const ends = [low, ...cuts, high];
+  const rows = shape && !spans ? unpacked(shape.rows) : [];
+  return ends.slice(1).map((end, i) => ({
+    low: ends[i], high: end, state: spans ? spans[i][1] : i, rows: rows[i] ?? null,
+  }));
+}
+
+// Share of the rows beyond an end of an axis that may be cut off, and the least gain.
+const TAIL = 0.015;
+const TAIL_WIDTH = 0.3;
+
+/** Ends of the axis of a variable of numbers: a long tail of few rows is cut off. */
+function axisOf(intervals) {
+  let low = intervals[0].low;
+  let high = intervals.at(-1).high;
+  const total = sumOf(intervals.map(({ rows }) => rows ?? 0));
+  if (!total) return { low, high };
+  let below = 0;
+  const bounds = intervals.map((own) => ({ ...own, below: (below += own.rows) / total }));
+  const last = bounds.find((own) => own.below >= 1 - TAIL).high;
+  const first = bounds.findLast((own) => own.below - own.rows / total <= TAIL).low;
+  if (high - last > TAIL_WIDTH * (high - low)) high = last;
+  if (first - low > TAIL_WIDTH * (high - low)) low = first;
+  return { low, high };
+}
+
+/** A step of a slider that a person would choose: integers stay integers. */
+function stepOf({ cuts, range }, { low, high }) {
+  const isInteger = [...cuts.map((cut) => 2 * cut), ...(range ?? [])].every(Number.isInteger);
+  const step = 10 ** Math.floor(Math.log10((high - low) / 100));
+  return isInteger ? Math.max(1, step) : step;
+}
+
+/** The interval in which a number lies. */
+function intervalAt(intervals, number) {
+  return intervals.find(({ high }) => number <= high) ?? intervals.at(-1);
+}

@@ -1,0 +1,188 @@
+"""Words of a page: labels, questions, units, costs and groups, which a file contains.
+
+They are for the cockpit, the view of classifiers; what features are, and which of them
+may be changed, is not in the data.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from bayleaf.data.domain import Domain, Variable
+from bayleaf.wording import near_names, quoted
+
+Content = dict[str, Any]
+
+_TEXTS = ("label", "short", "question", "help", "unit", "group")
+_OF_FEATURE = (*_TEXTS, "cost", "states")
+_OF_PAGE = ("cases", "outcome", "phrases", "features")
+# States of a feature that the template lists.
+_STATES_LISTED = 20
+# Words of names of features that no one can change.
+_LASTING = re.compile(
+    r"\b(age|sex|gender|race|racial|ethnic(ity)?|birth(day|date)?|dob|born|nationality"
+    r"|native|origin)\b"
+)
+
+
+def template_of(domain: Domain) -> Content:
+    """What a file of words contains, with the words that a page has without one."""
+    *features, target = domain.variables
+    labels = _labels(target)
+    return {
+        "cases": "cases",
+        "outcome": labels[min(1, len(labels) - 1)],
+        "phrases": {label: f"have {target.name} = {label}" for label in labels},
+        "features": {
+            str(feature.name): {
+                "label": _plain(feature),
+                "question": f"{_plain(feature)}?",
+                "help": "",
+                "unit": "",
+                "group": "",
+                "cost": 1,
+            }
+            | _states_listed(feature)
+            for feature in features
+        },
+    }
+
+
+def add_words(content: Content, words: Any, domain: Domain) -> None:
+    """Add checked words to a page's content; ValueError for what has no meaning."""
+    _check(words, Mapping, "the words of a page", "an object")
+    _check_keys(words, _OF_PAGE, "the words of a page")
+    target = domain.variables[-1]
+    added: Content = {}
+    if cases := words.get("cases"):
+        added["cases"] = _text(cases, "'cases'")
+    if (outcome := words.get("outcome")) is not None:
+        labels = _labels(target)
+        if str(outcome) not in labels:
+            raise ValueError(
+                f"the outcome {quoted(outcome)} is not a class of the model; "
+                f"{near_names(str(outcome), labels)}"
+            )
+        added["outcome"] = labels.index(str(outcome))
+    if phrases := words.get("phrases"):
+        added["phrases"] = _by_state(phrases, target, "'phrases'")
+    content["words"] = added
+    features = words.get("features", {})
+    _check(features, Mapping, "'features'", "an object")
+    variables = {str(v.name): v for v in domain.variables}
+    _check_keys(features, variables, "'features'")
+    for shown in content["variables"]:
+        about = features.get(shown["name"])
+        if about is not None:
+            feature = _feature_words(about, variables[shown["name"]])
+            # A page may have to hide the names of some states.
+            states = feature.pop("states", {})
+            if states := {s: states[s] for s in shown["states"] if s in states}:
+                feature["states"] = states
+            shown["words"] = feature
+
+
+def add_changes(
+    content: Content,
+    immutable: Iterable[str] | None,
+    actionable: Iterable[str] | None,
+) -> None:
+    """Mark features that cannot be changed, and those that a person can change.
+
+    Without either, names such as age and sex are taken to be those of the former.
+    """
+    features = {v["name"]: v for v in content["variables"] if v["role"] == "feature"}
+    given = {"immutable": immutable, "actionable": actionable}
+    for change, names in given.items():
+        for name in names or ():
+            if name not in features:
+                raise ValueError(
+                    f"{change} names {quoted(name)}, which is not a feature of the "
+                    f"model; {near_names(name, features)}"
+                )
+            if features[name].setdefault("change", change) != change:
+                raise ValueError(
+                    f"{quoted(name)} is named by both immutable and actionable; "
+                    "name it once"
+                )
+    if immutable is None:
+        for name, feature in features.items():
+            if "change" not in feature and _is_lasting(name):
+                feature["change"] = "immutable"
+
+
+def _is_lasting(name: str) -> bool:
+    """Whether a name is one of a feature that no one can change, such as age."""
+    words = re.sub(r"(?<=[a-z])(?=[A-Z])|[\W\d_]+", " ", name)
+    return _LASTING.search(words.lower()) is not None
+
+
+def _feature_words(about: Any, variable: Variable) -> Content:
+    """The words of one feature, without those that are empty."""
+    name = quoted(str(variable.name))
+    _check(about, Mapping, f"the words of {name}", "an object")
+    _check_keys(about, _OF_FEATURE, f"the words of {name}")
+    feature: Content = {}
+    for key in _TEXTS:
+        if text := about.get(key):
+            feature[key] = _text(text, f"{key!r} of {name}")
+    if (cost := about.get("cost")) is not None:
+        is_number = isinstance(cost, int | float) and not isinstance(cost, bool)
+        if not is_number or not (cost > 0 and math.isfinite(cost)):
+            raise ValueError(
+                f"'cost' of {name} must be a number above 0, got {quoted(cost)}"
+            )
+        feature["cost"] = cost
+    if states := about.get("states"):
+        feature["states"] = _by_state(states, variable, f"'states' of {name}")
+    return feature
+
+
+def _by_state(texts: Any, variable: Variable, what: str) -> dict[str, str]:
+    """A text for states, by their labels."""
+    _check(texts, Mapping, what, "an object")
+    _check_keys(texts, _labels(variable), what)
+    return {label: _text(text, f"{label!r} of {what}") for label, text in texts.items()}
+
+
+def _check_keys(given: Mapping[str, Any], known: Iterable[str], what: str) -> None:
+    """ValueError if there is a key that has no meaning."""
+    known = list(known)
+    for key in given:
+        if key not in known:
+            raise ValueError(
+                f"{what} have no key {quoted(key)}; {near_names(str(key), known)}"
+            )
+
+
+def _check(value: Any, kind: type, what: str, name: str) -> None:
+    """ValueError unless a value is of a kind."""
+    if not isinstance(value, kind):
+        raise ValueError(f"{what} must be {name}, got {quoted(value)}")
+
+
+def _text(value: Any, what: str) -> str:
+    """A text; ValueError if it is not one."""
+    _check(value, str, what, "a text")
+    text: str = value
+    return text
+
+
+def _plain(variable: Variable) -> str:
+    """A name with blanks between its words."""
+    return str(variable.name).replace("_", " ")
+
+
+def _labels(variable: Variable) -> list[str]:
+    """The labels of all states."""
+    return [variable.label(code) for code in range(variable.n_states)]
+
+
+def _states_listed(variable: Variable) -> Content:
+    """A word for each state of a variable of few named states."""
+    if variable.kind == "numeric" or variable.n_states > _STATES_LISTED:
+        return {}
+    return {"states": {label: label for label in _labels(variable)}}

@@ -1,0 +1,456 @@
+"""The cockpit: findings, the chance of a class as a sentence, why, and a picture."""
+
+from __future__ import annotations
+
+from functools import cache
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pytest
+
+import bayleaf
+from bayleaf.data.codes import Codes
+from bayleaf.datasets import load_heart
+from bayleaf.explorer import explorer_html
+from bayleaf.models.explanation import Explanation
+from explorer.cases import classifier_case, table, table_of_numbers
+from explorer.test_page import HOSTILE
+
+pytestmark = pytest.mark.slow
+
+MODELS = {
+    "averaged KDB": lambda: bayleaf.AveragedKDBClassifier(n_networks=4, random_state=0),
+    "TAN": lambda: bayleaf.TANClassifier(calibration="leave_one_out"),
+    "AODE": bayleaf.AODEClassifier,
+    "naive Bayes": bayleaf.NaiveBayesClassifier,
+}
+COLUMNS = ["age", "thallium_scan", "chest_pain", "maximum_heart_rate", "sex"]
+# What the cockpit computes under evidence on features, by their states.
+COMPUTED = """([states, feature]) => {
+  const { outcome } = window.bayleaf.page.cockpit;
+  const { session } = window.bayleaf;
+  const evidence = session.evidence.map((_, v) => (states[v] === undefined ? null
+    : Uint8Array.from({ length: session.card(v) }, (_, s) => Number(s === states[v]))));
+  const answer = outcome.answer(evidence);
+  const reasons = outcome.reasons(evidence, answer);
+  const effects = [...outcome.effects(feature, evidence, answer)].at(-1);
+  return { chance: answer.chance, start: outcome.start(answer).chance, reasons,
+    effects: Array.from(effects), importance: outcome.importance(feature) };
+}"""
+
+
+@cache
+def heart(name: str, columns: tuple[str, ...] = tuple(COLUMNS)) -> Any:
+    """A model of heart disease, fitted to some columns."""
+    X, y = load_heart(return_X_y=True)
+    return MODELS[name]().fit(X.select(columns), y)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_chances_terms_and_curves_are_those_of_python(
+    name: str, open_cockpit: Any
+) -> None:
+    model = heart(name)
+    case = model._page_model().scorer
+    page = open_cockpit(explorer_html(model))
+    cards = case.model.domain.cards[:-1]
+
+    def of_python(states: dict[int, int]) -> tuple[float, Explanation]:
+        columns = [np.array([states.get(i, card)]) for i, card in enumerate(cards)]
+        codes = Codes.from_columns(columns, cards)
+        return float(case.proba(codes)[0, 1]), case.explain(codes)[0]
+
+    start, _ = of_python({})
+    for chosen, feature in [({}, 3), ({1: 2}, 1), ({0: 5, 1: 0, 4: 1}, 3)]:
+        states = {v: state % cards[v] for v, state in chosen.items()}
+        found = page.evaluate(
+            COMPUTED, [{str(v): s for v, s in states.items()}, feature]
+        )
+        chance, explanation = of_python(states)
+        assert found["chance"] == pytest.approx(chance, abs=1e-9)
+        assert found["start"] == pytest.approx(start, abs=1e-9)
+        sign = 1 if explanation.target == case.classes[1] else -1
+        reasons = found["reasons"]
+        for item in reasons["items"]:
+            term = sign * explanation.terms[item["variable"]].contribution
+            assert item["value"] == pytest.approx(term, abs=1e-9)
+        total = reasons["start"] + reasons["rest"]
+        total += sum(item["value"] for item in reasons["items"])
+        assert total == pytest.approx(sign * explanation.log_odds, abs=1e-9)
+        for state, effect in enumerate(found["effects"]):
+            _, changed = of_python({**states, feature: state})
+            sign = 1 if changed.target == case.classes[1] else -1
+            term = sign * changed.terms[feature].contribution
+            assert effect == pytest.approx(term, abs=1e-9)
+
+
+def headline(page: Any) -> str:
+    """The sentence of the answer."""
+    return " ".join(str(page.inner_text(".headline")).split())
+
+
+def feature(page: Any, name: str) -> Any:
+    """The row of a feature."""
+    return page.locator(".entry", has=page.locator(f".feature-name:text-is('{name}')"))
+
+
+def expected(model: Any, **cells: Any) -> str:
+    """A count of a hundred, as Python computes it."""
+    row = pa.table({name: [cells.get(name)] for name in COLUMNS})
+    share = model.predict_proba(row)[0, 1]
+    return str(round(100 * share))
+
+
+def test_findings_are_chosen_typed_and_taken_back(open_cockpit: Any) -> None:
+    model = heart("averaged KDB")
+    page = open_cockpit(explorer_html(model, title="Heart"))
+    assert headline(page) == "About 44 in 100 cases have class = present."
+    feature(page, "thallium scan").get_by_text("reversible defect").click()
+    share = expected(model, thallium_scan="reversible defect")
+    assert (
+        headline(page) == f"About {share} in 100 cases like this have class = present."
+    )
+    box = feature(page, "maximum heart rate").get_by_role("textbox")
+    box.fill("132")
+    share = expected(model, thallium_scan="reversible defect", maximum_heart_rate=132.0)
+    assert headline(page).startswith(f"About {share} in 100")
+    assert "maximum heart rate 132" in page.inner_text("#reasons-body")
+    assert "you are here" in page.locator(".shape").text_content()
+    assert box.input_value() == "132"
+    link = page.url.split("#")[1]
+    page.locator("#tab-map").click()
+    chips = page.locator("#known .chip").all_inner_texts()
+    assert chips[1].startswith("maximum_heart_rate 132 (")
+    page.locator("#tab-cockpit").click()
+    page.wait_for_function("() => window.location.hash.includes(':132')")
+    link = page.url.split("#")[1]
+    again = open_cockpit(explorer_html(model, title="Heart"), "#" + link)
+    assert headline(again) == headline(page)
+    assert (
+        feature(again, "maximum heart rate").get_by_role("textbox").input_value()
+        == "132"
+    )
+    feature(page, "maximum heart rate").get_by_text("not known").click()
+    assert box.input_value() == ""
+    # The chip that is chosen is taken back by a second click.
+    feature(page, "thallium scan").get_by_text("reversible defect").click()
+    assert headline(page) == "About 44 in 100 cases have class = present."
+    page.locator("#undo").click()
+    assert "like this" in headline(page)
+
+
+def test_a_slider_moves_the_answer_in_one_step_to_undo(open_cockpit: Any) -> None:
+    page = open_cockpit(explorer_html(heart("averaged KDB")))
+    slider = feature(page, "maximum heart rate").get_by_role("slider")
+    box = slider.bounding_box()
+    y = box["y"] + box["height"] / 2
+    page.mouse.move(box["x"] + 0.5 * box["width"], y)
+    page.mouse.down()
+    for share in (0.4, 0.3, 0.2):
+        page.mouse.move(box["x"] + share * box["width"], y)
+    page.mouse.up()
+    typed = feature(page, "maximum heart rate").get_by_role("textbox").input_value()
+    assert 80 < float(typed) < 110
+    assert float(typed) % 1 == 0
+    page.locator("#undo").click()
+    assert headline(page) == "About 44 in 100 cases have class = present."
+    slider.focus()
+    page.keyboard.press("ArrowRight")
+    first = feature(page, "maximum heart rate").get_by_role("textbox").input_value()
+    page.keyboard.press("ArrowRight")
+    second = feature(page, "maximum heart rate").get_by_role("textbox").input_value()
+    assert float(second) == float(first) + 1
+
+
+def test_of_many_classes_any_one_is_in_question(open_cockpit: Any) -> None:
+    case = classifier_case("averaged KDB")
+    page = open_cockpit(explorer_html(case.model))
+    feature(page, "x0").get_by_text("s1", exact=True).click()
+    shares = case.class_proba({0: 1})
+    best = int(np.argmax(shares))
+    assert f"have class = class {best}" in headline(page)
+    other = (best + 1) % 3
+    page.locator(f".class-bar:has-text('class {other}')").click()
+    assert headline(page).startswith(f"About {round(100 * shares[other])} in 100")
+    assert f"class {other} rather than" in page.inner_text("#reasons-body")
+
+
+def test_missing_values_that_are_a_state_differ_from_what_is_not_known(
+    open_cockpit: Any,
+) -> None:
+    X, y = table()
+    model = bayleaf.NaiveBayesClassifier(missing="state").fit(
+        X, [c[-1] == "0" for c in y]
+    )
+    page = open_cockpit(explorer_html(model))
+    before = headline(page)
+    row = feature(page, "x2")
+    row.locator(".pick:not(.unknown)").click()
+    assert headline(page) != before
+    assert row.locator(".unknown").get_attribute("aria-pressed") == "false"
+    row.get_by_text("not known").click()
+    assert headline(page) == before
+
+
+def test_many_features_are_found_by_name_and_by_value(open_cockpit: Any) -> None:
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 200)
+    names = [f"{'x' * 40}_{i}" for i in range(58)] + ["Größe des Tumors", "年齢"]
+    X = pa.table({name: [f"v{v}" for v in rng.integers(0, 3, 200)] for name in names})
+    page = open_cockpit(explorer_html(bayleaf.NaiveBayesClassifier().fit(X, y)))
+    assert page.locator(".entry").count() == 30
+    search = page.get_by_role("searchbox", name="Search findings")
+    for text, name in (
+        ("grosse", None),
+        ("tumors", "Größe des Tumors"),
+        ("年", "年齢"),
+    ):
+        search.fill(text)
+        shown = page.locator(".feature-name").all_inner_texts()
+        assert shown == ([] if name is None else [name])
+    page.locator(".pick").first.click()
+    search.fill("")
+    assert page.locator(".entry").count() in (30, 31)
+    page.get_by_text("Show all 60 findings").click()
+    assert page.locator(".entry").count() == 60
+    assert page.evaluate("document.documentElement.scrollWidth") <= 1280
+
+
+def test_hostile_names_are_text_in_the_cockpit(open_cockpit: Any) -> None:
+    rng = np.random.default_rng(0)
+    y = [HOSTILE[i] for i in rng.integers(0, 3, 90)]
+    names = [name for name in HOSTILE if name]
+    X = pa.table({name: [names[i] for i in rng.integers(0, 3, 90)] for name in names})
+    page = open_cockpit(explorer_html(bayleaf.NaiveBayesClassifier().fit(X, y)))
+    page.locator(".pick:not(.unknown)").first.click()
+    assert "in 100" in headline(page)
+    assert page.locator("script").count() == 2
+
+
+def test_contradicting_findings_and_a_given_outcome_have_a_sentence(
+    open_cockpit: Any,
+) -> None:
+    page = open_cockpit(explorer_html(heart("TAN")))
+    page.evaluate("window.bayleaf.session.choose(5, 1)")
+    assert "Remove it to see reasons" in page.inner_text(".facts")
+    assert not page.is_visible("#reasons")
+
+
+def test_a_long_tail_of_numbers_is_cut_off_the_axis(open_cockpit: Any) -> None:
+    rng = np.random.default_rng(0)
+    values = rng.lognormal(3, 0.3, 400)
+    values[:2] = 1e5
+    y = (values + rng.normal(0, 5, 400) > 20).astype(int)
+    model = bayleaf.AveragedKDBClassifier(n_networks=2, random_state=0)
+    page = open_cockpit(explorer_html(model.fit(pa.table({"income": values}), y)))
+    slider = page.get_by_role("slider")
+    assert float(slider.get_attribute("max")) < 500
+    box = page.get_by_role("textbox", name="income")
+    box.fill("200000")
+    page.wait_for_function(
+        "() => document.querySelector('.read').textContent.includes('above every')"
+    )
+    assert "200000" in page.inner_text("#reasons-body")
+
+
+def test_pages_of_rounded_counts_have_a_cockpit_without_rows(open_cockpit: Any) -> None:
+    X, y = table_of_numbers()
+    model = bayleaf.AveragedKDBClassifier(n_networks=2, random_state=0).fit(X, y)
+    page = open_cockpit(explorer_html(model, min_count=5))
+    page.get_by_role("textbox", name="number 0").fill("1.5")
+    assert "number 0 1.5" in page.inner_text("#reasons-body")
+    assert "training rows" not in page.inner_text("#picture")
+
+
+LOOKS = [
+    [(1280, 800), (1600, 1000), (400, 800)],
+    ["light", "dark"],
+    ["Findings", "Ask me", "What if"],
+]
+# Every size once; all pairs are for the long tests.
+PAIRS = list(zip(*([look[i % len(look)] for i in range(3)] for look in LOOKS)))
+# Text smaller than 12 pixels, and controls that Tab does not reach.
+SMALL_TEXT = """() => [...document.querySelectorAll("body *")].filter((e) =>
+  [...e.childNodes].some((n) => n.nodeType === 3 && n.textContent.trim())
+  && e.checkVisibility() && parseFloat(getComputedStyle(e).fontSize) < 12
+  && !["SCRIPT", "STYLE"].includes(e.tagName)).map((e) => e.outerHTML.slice(0, 80))"""
+
+
+@pytest.mark.parametrize(
+    ("size", "scheme", "mode"),
+    [
+        look if look in PAIRS else pytest.param(*look, marks=pytest.mark.long)
+        for look in product(*LOOKS)
+    ],
+)
+def test_the_cockpit_has_no_barriers(
+    size: tuple[int, int], scheme: str, mode: str, open_cockpit: Any, axe_script: str
+) -> None:
+    page = open_cockpit(
+        explorer_html(heart("averaged KDB")),
+        bypass_csp=True,
+        viewport={"width": size[0], "height": size[1]},
+        color_scheme=scheme,
+    )
+    page.evaluate(axe_script)
+    feature(page, "sex").get_by_text("female").click()
+    page.get_by_role("textbox", name="age", exact=True).fill("62")
+    page.get_by_role("button", name=mode, exact=True).click()
+    if mode == "Ask me":
+        wait(page, "#question-heading")
+    page.wait_for_timeout(200)
+    found = page.evaluate("axe.run()")
+    assert len(found["passes"]) > 20
+    assert [(v["id"], v["nodes"][0]["html"]) for v in found["violations"]] == []
+    assert page.evaluate(SMALL_TEXT) == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= size[0]
+
+
+def wait(page: Any, selector: str) -> Any:
+    """The first element that a selector finds, once it is there."""
+    page.locator(selector).first.wait_for()
+    return page.locator(selector).first
+
+
+WORDS = {
+    "cases": "patients",
+    "outcome": "present",
+    "phrases": {"present": "have heart disease"},
+    "features": {
+        "age": {"label": "Age", "unit": "years", "group": "History", "cost": 1},
+        "sex": {"label": "Sex", "group": "History", "cost": 1},
+        "chest_pain": {"label": "Chest pain", "group": "History", "cost": 1},
+        "thallium_scan": {
+            "label": "Thallium scan",
+            "question": "What does the thallium scan show?",
+            "group": "Imaging",
+            "cost": 102.9,
+            "states": {"normal": "nothing unusual"},
+        },
+        "maximum_heart_rate": {"group": "Exercise test", "cost": 102.9},
+    },
+}
+
+
+def test_words_and_groups_are_those_of_the_file(open_cockpit: Any) -> None:
+    page = open_cockpit(explorer_html(heart("averaged KDB"), words=WORDS))
+    assert headline(page) == "About 44 in 100 patients have heart disease."
+    groups = page.locator(".group-name").all_inner_texts()
+    assert groups == ["History", "Imaging", "Exercise test"]
+    feature(page, "Thallium scan").get_by_text("nothing unusual").click()
+    assert "Thallium scan: nothing unusual" in page.inner_text(".facts")
+    assert "years" in feature(page, "Age").inner_text()
+
+
+def test_questions_are_asked_by_cost_until_no_answer_matters(open_cockpit: Any) -> None:
+    page = open_cockpit(explorer_html(heart("averaged KDB"), words=WORDS))
+    page.get_by_role("button", name="Ask me").click()
+    first = wait(page, "#question-heading").inner_text()
+    assert first in ("Age?", "Sex?", "Chest pain?")
+    page.get_by_role("combobox", name="Order").select_option("most telling first")
+    page.wait_for_function(
+        "() => document.querySelector('#question-heading').textContent.includes('scan')"
+    )
+    page.get_by_role("button", name="Nothing unusual").click()
+    assert "patients like this" in headline(page)
+    for _ in range(8):
+        page.wait_for_function(
+            "() => !document.querySelector('.question[aria-busy]')"
+            "  && !document.querySelector('.question').innerText.includes('Computing')"
+        )
+        if page.inner_text("#question-heading") == "That is enough":
+            break
+        page.get_by_role("button", name="Skip: not known").click()
+    assert page.inner_text("#question-heading") == "That is enough"
+    page.get_by_role("button", name="Write the letter").click()
+    letter = page.inner_text("#letter-body")
+    assert "Thallium scan" in letter
+    assert "patients like this have heart disease" in " ".join(letter.split())
+    page.get_by_role("button", name="Close").click()
+    page.get_by_role("button", name="Back").click()
+    page.wait_for_function("() => !document.querySelector('.question[aria-busy]')")
+    assert page.inner_text("#question-heading") != "That is enough"
+
+
+def test_how_often_open_answers_turn_a_decision_is_what_the_model_draws(
+    open_cockpit: Any,
+) -> None:
+    X, _ = load_heart(return_X_y=True)
+    columns = ["thallium_scan", "sex", "chest_pain"]
+    turned = """limit => {
+      const { page, session } = window.bayleaf;
+      const decide = (logs) => page.cockpit.decision(logs);
+      const found = [...window.bayleaf.turnedDecisions(session, [1, 2], decide, limit)];
+      return found.map(({ isTurned }) => isTurned);
+    }"""
+    for name in ("averaged KDB", "TAN", "AODE", "naive Bayes"):
+        model = heart(name, tuple(columns))
+        page = open_cockpit(explorer_html(model))
+        page.evaluate("window.bayleaf.session.choose(0, 0)")
+        found = page.evaluate(turned, 1)
+        assert len(found) == 200
+        assert len(page.evaluate(turned, 0)) < 200
+        rows = X.select(columns).filter(pc.equal(X["thallium_scan"], "fixed defect"))
+        one = pa.table({c: [v] for c, v in zip(columns, ["fixed defect", None, None])})
+        now = model.predict(one)[0]
+        share = np.mean(model.predict(rows) != now)
+        assert abs(np.mean(found) - share) < 0.3
+
+
+def test_what_if_changes_what_is_not_fixed_and_leaves_the_case(
+    open_cockpit: Any,
+) -> None:
+    model = heart("averaged KDB")
+    html = explorer_html(model, words=WORDS, actionable=["maximum_heart_rate"])
+    page = open_cockpit(html)
+    feature(page, "Chest pain").get_by_text("asymptomatic").click()
+    feature(page, "Thallium scan").get_by_text("reversible defect").click()
+    feature(page, "Sex").get_by_text("male", exact=True).click()
+    before = headline(page)
+    page.get_by_role("button", name="What if").click()
+    assert feature(page, "Sex").get_by_role("checkbox").is_checked()
+    assert feature(page, "Sex").get_by_role("radio", name="female").is_disabled()
+    proposals = page.locator(".proposals li")
+    proposals.first.wait_for()
+    assert "Sex" not in page.inner_text(".proposals")
+    assert "What a person can change" in page.inner_text(".proposals")
+    proposals.first.get_by_role("button").click()
+    assert "instead of" in headline(page)
+    assert "Was: " in page.inner_text("#findings")
+    page.get_by_role("button", name="Findings", exact=True).click()
+    assert headline(page) == before
+
+
+def test_the_line_to_act_from_decides(open_cockpit: Any) -> None:
+    page = open_cockpit(explorer_html(heart("averaged KDB")))
+    feature(page, "chest pain").get_by_text("asymptomatic").click()
+    page.get_by_label("dashed line: act from").fill("90")
+    page.keyboard.press("Tab")
+    page.get_by_role("button", name="What if").click()
+    assert "to at least 90 in 100" in wait(page, ".proposals h3").inner_text()
+
+
+def test_a_page_that_is_printed_is_the_letter(open_cockpit: Any, tmp_path: Any) -> None:
+    pdfium = pytest.importorskip("pypdfium2", reason="pypdfium2 reads what is printed")
+    page = open_cockpit(explorer_html(heart("averaged KDB"), words=WORDS))
+    feature(page, "Chest pain").get_by_text("asymptomatic").click()
+    page.pdf(path=tmp_path / "page.pdf", format="A4", print_background=False)
+    document = pdfium.PdfDocument(tmp_path / "page.pdf")
+    assert len(document) == 1
+    text = " ".join(document[0].get_textpage().get_text_range().split())
+    assert "patients like this have heart disease" in text
+    assert "Chest pain asymptomatic" in text
+    assert "Undo" not in text
+
+
+def test_effects_are_shown_in_the_chosen_unit(open_cockpit: Any) -> None:
+    page = open_cockpit(explorer_html(heart("naive Bayes")))
+    feature(page, "chest pain").get_by_text("asymptomatic").click()
+    assert "×" in page.inner_text(".fall .total >> xpath=preceding-sibling::tr[1]")
+    page.locator("#tab-expert").click()
+    page.select_option("#unit", "nats")
+    page.locator("#tab-cockpit").click()
+    assert "+" in page.inner_text(".fall .total >> xpath=preceding-sibling::tr[1]")

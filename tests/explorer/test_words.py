@@ -1,0 +1,124 @@
+"""Words of a page, and which of its features may change."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import bayleaf
+from bayleaf.explorer import explorer_html, words_template
+from explorer.cases import table
+from explorer.test_page import content_of, small_network
+from offenders import check_each
+
+
+def fitted() -> Any:
+    """Naive Bayes of a number, a name and an age."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 80)
+    X = pa.table(
+        {
+            "body_weight": rng.normal(70, 9, 80) + 20 * y,
+            "smoker": [f"{'ny'[int(v)]}" for v in rng.random(80) < 0.3 + 0.4 * y],
+            "patientAge": [f"{v}" for v in rng.integers(0, 3, 80)],
+        }
+    )
+    return bayleaf.NaiveBayesClassifier().fit(X, [("well", "ill")[v] for v in y])
+
+
+MODEL = fitted()
+
+
+def test_the_template_is_what_a_page_takes() -> None:
+    template = words_template(MODEL)
+    assert template["outcome"] == "ill" or template["outcome"] == "well"
+    assert template["features"]["body_weight"]["label"] == "body weight"
+    assert template["features"]["smoker"]["states"] == {"n": "n", "y": "y"}
+    content = content_of(explorer_html(MODEL, words=template))
+    assert content["words"]["cases"] == "cases"
+    weight = content["variables"][0]["words"]
+    assert weight == {"label": "body weight", "question": "body weight?", "cost": 1}
+
+
+def test_words_reach_the_page() -> None:
+    words = {
+        "cases": "patients",
+        "outcome": "ill",
+        "phrases": {"ill": "are ill"},
+        "features": {"smoker": {"states": {"y": "smokes"}, "cost": 2.5}},
+    }
+    content = content_of(explorer_html(MODEL, words=words))
+    classes = content["variables"][-1]["states"]
+    assert content["words"] == {
+        "cases": "patients",
+        "outcome": classes.index("ill"),
+        "phrases": {"ill": "are ill"},
+    }
+    assert content["variables"][1]["words"] == {"cost": 2.5, "states": {"y": "smokes"}}
+
+
+WRONG: list[tuple[Any, str]] = [
+    ([1], "the words of a page must be an object, got [1]"),
+    ({"case": "x"}, "have no key 'case'; did you mean cases?"),
+    ({"cases": 3}, "'cases' must be a text, got 3"),
+    ({"outcome": "il"}, "the outcome 'il' is not a class of the model; did you mean"),
+    ({"phrases": {"sick": "x"}}, "'phrases' have no key 'sick'; there are: "),
+    ({"features": {"smoke": {}}}, "have no key 'smoke'; did you mean smoker?"),
+    ({"features": {"smoker": 1}}, "the words of 'smoker' must be an object, got 1"),
+    ({"features": {"smoker": {"costs": 1}}}, "no key 'costs'; did you mean cost?"),
+    ({"features": {"smoker": {"cost": 0}}}, "must be a number above 0, got 0"),
+    ({"features": {"smoker": {"cost": float("nan")}}}, "above 0, got nan"),
+    ({"features": {"smoker": {"states": {"z": "x"}}}}, "have no key 'z'"),
+    ({"features": {"smoker": {"unit": ["kg"]}}}, "'unit' of 'smoker' must be a text"),
+]
+
+
+def test_words_without_meaning_are_refused_in_a_sentence() -> None:
+    def check(case: tuple[Any, str]) -> None:
+        words, message = case
+        with pytest.raises(ValueError, match=re.escape(message)):
+            explorer_html(MODEL, words=words)
+
+    check_each(WRONG, check)
+
+
+def test_names_of_rare_states_do_not_come_into_a_page_by_their_words() -> None:
+    X, y = table()
+    rare = X.append_column(
+        "rare", [["secret" if i == 5 else "plain" for i in range(160)]]
+    )
+    model = bayleaf.NaiveBayesClassifier().fit(rare, y)
+    words = {"features": {"rare": {"states": {"secret": "x", "plain": "y"}}}}
+    assert "secret" in str(content_of(explorer_html(model, words=words)))
+    assert "secret" not in str(
+        content_of(explorer_html(model, words=words, min_count=5))
+    )
+
+
+def changes(**options: Any) -> list[str | None]:
+    """What may change of each feature."""
+    variables = content_of(explorer_html(MODEL, **options))["variables"]
+    return [variable.get("change") for variable in variables[:-1]]
+
+
+def test_features_that_no_one_can_change_are_guessed_by_name_or_named() -> None:
+    assert changes() == [None, None, "immutable"]
+    assert changes(immutable=["smoker"]) == [None, "immutable", None]
+    assert changes(immutable=[]) == [None, None, None]
+    assert changes(actionable=["body_weight"]) == ["actionable", None, "immutable"]
+    assert changes(actionable=["patientAge"]) == [None, None, "actionable"]
+    with pytest.raises(ValueError, match="did you mean smoker"):
+        changes(immutable=["smokers"])
+    with pytest.raises(ValueError, match="named by both immutable and actionable"):
+        changes(immutable=["smoker"], actionable=["smoker"])
+
+
+def test_only_pages_of_classifiers_take_words() -> None:
+    with pytest.raises(ValueError, match="which classifiers have, this is a"):
+        explorer_html(small_network(), words={})
+    with pytest.raises(ValueError, match="which classifiers have, this is a"):
+        words_template(small_network())
