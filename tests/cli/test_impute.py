@@ -145,3 +145,24 @@ def test_a_state_that_looks_like_a_formula_is_marked(run: Run, tmp_path: Path) -
     assert run("impute", *words).out.replace('"', "") == "a,id\n'=1+1,1\n=1+1,2\n"
     plain = run("impute", *words, "--no-safe-csv").out
     assert plain.replace('"', "") == "a,id\n=1+1,1\n=1+1,2\n"
+
+
+def test_impute_reads_cells_by_the_plan_of_training(
+    tmp_path: Path, run: Callable[..., Any]
+) -> None:
+    rows = [
+        f"{i % 7},5;1.{i % 3 + 1:03};{i % 24:02}:15;{'pq'[i % 3 > 0]}"
+        for i in range(60)
+    ]
+    data, model = tmp_path / "t.csv", tmp_path / "m.json"
+    data.write_text("\n".join(["x;n;t;y", *rows]))
+    words = ("--target", "y", "--model", "nb", "-o", model)
+    assert run("fit", data, *words).code == 0
+    # Alone, the points of this file would be decimal signs.
+    data.write_text("n;x;t;y\n1.002;;23:15;\n1.003;-;00:15;q\n")
+    done = run("impute", model, data, "-o", tmp_path / "full.csv")
+    assert done.code == 0, done.err
+    assert "3 cells filled in" in done.err
+    full = (tmp_path / "full.csv").read_text()
+    assert "1.002" in full
+    assert "23:15" in full

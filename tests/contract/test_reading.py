@@ -535,11 +535,6 @@ def test_what_is_refused(
     [
         ([start(i) for i in range(N)], cycle(1.5, 2.5), "held dates in training"),
         (
-            [start(i) for i in range(N)],
-            cycle("soon", "later"),
-            "holds 'soon' where a date belongs",
-        ),
-        (
             cycle(1.5, 2.5, 3.5),
             [start(i) for i in range(N)],
             "held numbers in training",
@@ -555,6 +550,55 @@ def test_a_column_that_holds_something_else_now(
     model = fitted(pd.DataFrame({"x": trained, "plain": plain}))
     with pytest.raises(ValueError, match=message):
         model.predict(pd.DataFrame({"x": passed, "plain": plain}))
+
+
+def test_texts_that_are_no_dates_are_missing_alone_and_among_dates() -> None:
+    days = [f"{start(i):%d.%m.%Y}" for i in range(N)]
+    model = fitted(pd.DataFrame({"x": days, "plain": cycle("u", "v")}))
+    rows = pd.DataFrame({"x": [days[0], "31.02.2024", "soon"], "plain": ["u"] * 3})
+    together = model.predict_proba(rows)
+    assert model.unknown_["x"].number == 2
+    for row in range(3):
+        alone = model.predict_proba(rows[row : row + 1])
+        np.testing.assert_array_equal(alone[0], together[row])
+
+
+def test_markers_that_training_lacked_are_missing_cells_of_numbers() -> None:
+    numbers = [f"{i},5" for i in range(N)]
+    truths = cycle("TRUE", "FALSE")
+    model = fitted(pd.DataFrame({"x": numbers, "t": truths}))
+    rows = pd.DataFrame({"x": ["1,5", "-", " "], "t": ["TRUE", "unknown", "n.a."]})
+    found = model.predict_proba(rows)
+    assert model.unknown_["x"].number == model.unknown_["t"].number == 2
+    empty = pd.DataFrame({"x": ["1,5", None, None], "t": ["TRUE", None, None]})
+    np.testing.assert_array_equal(found, model.predict_proba(empty))
+    with pytest.raises(ValueError, match="holds 'many' where a number belongs"):
+        model.predict_proba(rows.assign(x="many"))
+
+
+def test_texts_that_a_plan_calls_missing_are_so_in_every_table() -> None:
+    cells = cycle("red", "gone", "blue")
+    plan = {"format": "bayleaf-plan", "missing": ["gone"]}
+    tables: list[Any] = [
+        pd.DataFrame({"x": cells, "plain": cycle("u", "v")}),
+        pl.DataFrame({"x": cells, "plain": cycle("u", "v")}),
+        pd.DataFrame({"x": pd.Categorical(cells), "plain": cycle("u", "v")}),
+    ]
+    for table in tables:
+        model = NaiveBayesClassifier().fit(table, Y, plan=plan)
+        assert model.encoder_.domain[0].states == ("blue", "red")
+        assert model.columns_["x"].n_missing == N // 3
+        model.predict_proba(table)
+        assert not model.unknown_
+
+
+def test_a_record_batch_has_names_and_types() -> None:
+    table = pa.table({"x": np.arange(N) / 2, "day": [start(i) for i in range(N)]})
+    model = fitted(table)
+    (batch,) = table.to_batches()
+    np.testing.assert_array_equal(
+        model.predict_proba(batch), model.predict_proba(table)
+    )
 
 
 @each_kind()

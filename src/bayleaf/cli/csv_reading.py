@@ -31,7 +31,7 @@ from bayleaf.cli.csv_rows import CsvRows
 from bayleaf.cli.file_kinds import WORKBOOK, likely_encodings, other_kind
 from bayleaf.cli.options import BLANK, SEPARATORS, FileFormat
 from bayleaf.cli.workbooks import sheet_lines
-from bayleaf.data.text_forms import TRUTHS
+from bayleaf.data.text_forms import NO_SIGNS, TRUTHS, TextEvidence, file_signs
 from bayleaf.streams.csv_files import CODECS, inner_suffix
 from bayleaf.wording import cut, name_list, quoted, shown_name
 
@@ -45,8 +45,7 @@ _MAX_HEADER_LINES = 100
 # A cell that may be a number with a leading zero, or a hexadecimal one, which Arrow
 # takes for a number too, whatever separates cells.
 _PADDED = re.compile(rb"(?:^|[^\w.+-])[+-]?0[\dxX]")
-_DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+([eE][+-]?\d+)?")
-_DECIMAL_POINT = re.compile(r"[+-]?\d*\.\d+([eE][+-]?\d+)?")
+_COMMA, _QUOTED_COMMA = re.compile(rb"\d,\d"), re.compile(rb'"[^"\r\n]*\d,\d')
 _BYTE_ORDER_MARKS = {
     codecs.BOM_UTF8: "utf-8-sig",
     codecs.BOM_UTF16_LE: "utf-16",
@@ -74,13 +73,16 @@ def read_csv(source: str, form: FileFormat, texts: Collection[str] = ()) -> pa.T
         _check_quotes(io.BytesIO(content), source, start)
     try:
         table = _parsed(content, separator, form, texts)
-        names = _better_as_text(table.schema, content)
+        if _has_decimal_commas(table, content, start.dialect.separator, form):
+            # Arrow reads points as decimal signs alone: 1.234 may be a thousand here.
+            table = _parsed(content, separator, form, table.column_names)
+        names = _better_as_text(table, content)
         again = (
             _parsed(content, separator, form, names, only=True).columns if names else ()
         )
         for name, text in zip(names, again, strict=True):
             place = table.column_names.index(name)
-            if pa.types.is_temporal(table.schema[place].type) or _has_padding(text):
+            if _is_text_only(table.column(place)) or _has_padding(text):
                 table = table.set_column(place, name, text)
     except pa.ArrowInvalid as error:
         raise _csv_error(source, error, form, start, io.BytesIO(content)) from error
@@ -605,16 +607,38 @@ def _parsed(
     )
 
 
-def _better_as_text(schema: pa.Schema, content: bytes) -> list[str]:
+def _has_decimal_commas(
+    table: pa.Table, content: bytes, separator: str, form: FileFormat
+) -> bool:
+    """Whether the decimal sign is a comma, by request or by the columns of text."""
+    if form.decimal is not None:
+        return form.decimal == ","
+    if (_QUOTED_COMMA if separator == "," else _COMMA).search(content) is None:
+        return False
+    texts = [c for c in table.columns if pa.types.is_string(c.type)]
+    return bool(file_signs(map(TextEvidence.of, texts), NO_SIGNS).decimal_comma)
+
+
+def _better_as_text(table: pa.Table, content: bytes) -> list[str]:
     """Columns that Arrow took for times, or that may hold numbers led by zeros."""
     padded = _PADDED.search(content) is not None
     return [
-        field.name
-        for field in schema
-        if pa.types.is_temporal(field.type)
-        or (padded and pa.types.is_integer(field.type))
-        or (padded and pa.types.is_floating(field.type))
+        name
+        for name, column in zip(table.column_names, table.columns, strict=True)
+        if _is_text_only(column)
+        or (padded and pa.types.is_integer(column.type))
+        or (padded and pa.types.is_floating(column.type))
     ]
+
+
+def _is_text_only(column: pa.ChunkedArray) -> bool:
+    """Whether Arrow took texts for times or for infinite numbers."""
+    import pyarrow.compute as pc
+
+    if pa.types.is_temporal(column.type):
+        return True
+    is_float = pa.types.is_floating(column.type)
+    return is_float and bool(pc.any(pc.is_inf(column)).as_py())
 
 
 def _has_padding(texts: pa.ChunkedArray) -> bool:

@@ -141,9 +141,12 @@ class FileFormat:
 
     def of_plan(self, plan: ReadingPlan | None) -> FileFormat:
         """The format of another file that is read by a model's plan."""
-        if plan is None or plan.missing is None:
+        if plan is None:
             return self
-        return replace(self, na=(*plan.missing, *self.na), keep_na=True)
+        form = replace(self, decimal=self.decimal or plan.decimal)
+        if plan.missing is None:
+            return form
+        return replace(form, na=(*plan.missing, *self.na), keep_na=True)
 
     @property
     def separator(self) -> str:

@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import narwhals as nw
 import numpy as np
@@ -34,7 +34,7 @@ from bayleaf.cli.csv_reading import (
 from bayleaf.cli.csv_rows import CsvRows
 from bayleaf.cli.json_rows import is_json, read_json
 from bayleaf.cli.options import FileFormat
-from bayleaf.data.column_reading import CellError
+from bayleaf.data.column_reading import CellError, ColumnReading
 from bayleaf.data.domain import Variable
 from bayleaf.data.table_encoder import EncodedTable, TableEncoder
 from bayleaf.data.tables.array_columns import arrow_of
@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from bayleaf.streams.batch_sources import ArrowSource
 
 _LOGGER = logging.getLogger("bayleaf")
+TableT = TypeVar("TableT", pa.Table, pa.RecordBatch)
 # Rows of a Parquet batch, held in memory at once.
 BATCH_ROWS = 1 << 16
 
@@ -73,7 +74,7 @@ def read_table(
     if is_parquet(source):
         table = _open_parquet(source).read()
     elif is_json(source):
-        table = decided_table(read_json(source), form or FileFormat(), texts)
+        table = table_as_read(read_json(source), form or FileFormat(), None, texts)
     else:
         table = read_csv(source, form or FileFormat(), texts)
     _check_columns(table.schema, source)
@@ -137,34 +138,53 @@ def known_table(
         for variable in known
         if any(isinstance(state, str) for state in variable.known_states)
     }
+    form = form or FileFormat()
     if encoder is not None:
-        form = (form or FileFormat()).of_plan(encoder.rules.plan)
-    table = read_table(source, form, texts.union(readings))
+        form = form.of_plan(encoder.rules.plan)
+    table = _decoded(read_table(source, form, texts.union(readings)))
+    if encoder is not None and encoder.rules.missing_texts:
+        # Files other than CSV have texts that are missing, too.
+        table = with_missing_cells(table, form)
     table = table.rename_columns(list(names_as_in(table.column_names, [*readings])))
     for index, name in enumerate(table.column_names):
-        cells = table.column(index)
-        spells = name in readings and readings[name].form in ("numbers", "truths")
-        if not (spells and pa.types.is_string(cells.type)):
-            continue
-        column = single_column(cells, name)
-        try:
-            (read,), _ = readings[name].read(column)
-        except CellError as error:
-            raise _with_line(error, error.row + 1) from error
-        if isinstance(read, NumberColumn):
-            values = pa.array(read.values, mask=read.missing)
-            table = table.set_column(index, name, values)
-        elif readings[name].form == "truths":
-            booleans = [
-                None if i < 0 else read.values[i] for i in read.indices.tolist()
-            ]
-            table = table.set_column(index, name, pa.array(booleans))
+        if name in readings and readings[name].form in ("numbers", "truths"):
+            column = _column_as_read(table.column(index), readings[name])
+            table = table.set_column(index, name, column)
     used = {n for n, one in readings.items() if one.form != "left_out"}
     if encoder is not None and used <= {*table.column_names}:
         report, batch = UnknownReport(source), table.combine_chunks().to_batches()[0]
         encode_batch(encoder, batch, source, form=form, report=report)
         report.show()
     return table
+
+
+def _column_as_read(cells: Any, reading: ColumnReading) -> Any:
+    """A column of texts as the numbers or booleans that training reads in them."""
+    if not pa.types.is_string(cells.type):
+        return cells
+    try:
+        (read,), _ = reading.read(single_column(cells, reading.name))
+    except CellError as error:
+        raise with_line(error, error.row + 1) from error
+    if isinstance(read, NumberColumn):
+        return pa.chunked_array([pa.array(read.values, mask=read.missing)])
+    values = [None if i < 0 else read.values[i] for i in read.indices.tolist()]
+    return pa.chunked_array([pa.array(values, pa.bool_())])
+
+
+def _decoded(table: pa.Table) -> pa.Table:
+    """A table whose categories of text are these texts."""
+
+    def is_text(kind: pa.DataType) -> bool:
+        return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+
+    fields = [
+        field.with_type(pa.string())
+        if is_text(getattr(field.type, "value_type", field.type))
+        else field
+        for field in table.schema
+    ]
+    return table.cast(pa.schema(fields, table.schema.metadata))
 
 
 class UnknownReport:
@@ -199,7 +219,7 @@ class UnknownReport:
             print(f"bayleaf: {sentence}", file=sys.stderr)
 
 
-def _with_line(error: CellError, line: int) -> ValueError:
+def with_line(error: CellError, line: int) -> ValueError:
     """The error of a cell with its line and what may help in a file."""
     where = f"line {line} below the header"
     return ValueError(error.sentence(where, "name it with --na if it means empty"))
@@ -448,14 +468,26 @@ def decided_column(name: str, cells: pa.ChunkedArray) -> Any:
     return pa.chunked_array([pa.array(read.values, mask=read.missing)])
 
 
-def decided_table(
-    table: pa.Table, form: FileFormat, texts: Collection[str] = ()
+def table_as_read(
+    table: pa.Table,
+    form: FileFormat,
+    encoder: TableEncoder | None,
+    texts: Collection[str] = (),
 ) -> pa.Table:
-    """A table of a file's texts as the values that its columns spell, but for some."""
-    batch = table.combine_chunks().to_batches()[0]
-    cells = pa.Table.from_batches([with_missing_cells(batch, form)])
+    """A table of a file's texts as values: those that training reads in them.
+
+    Columns of no encoder are what all their own cells spell, but for those of `texts`.
+    """
+    readings = {} if encoder is None else {str(r.name): r for r in encoder.readings}
+    if encoder is not None:
+        form = form.of_plan(encoder.rules.plan)
+    cells = with_missing_cells(_decoded(table), form)
     columns = [
-        column if name in texts else decided_column(name, column)
+        column
+        if name in texts
+        else _column_as_read(column, readings[name])
+        if name in readings and readings[name].form in ("numbers", "truths", "duration")
+        else decided_column(name, column)
         for name, column in zip(cells.column_names, cells.columns, strict=True)
     ]
     return pa.table(columns, names=cells.column_names)
@@ -510,9 +542,10 @@ def encode_batch(
     features = select_columns(batch, [str(one.name) for one in used], source)
     parsed = to_columns(pa.Table.from_batches([features])) if used else []
     assert isinstance(parsed, list)
-    plan = encoder.rules.plan
-    if not is_parquet(source) or (plan is not None and plan.missing is not None):
-        missing = form_of(source, (form or FileFormat()).of_plan(plan)).missing_texts
+    if not is_parquet(source):
+        # Those of the plan are missing in any table.
+        own = form_of(source, (form or FileFormat()).of_plan(encoder.rules.plan))
+        missing = {*own.missing_texts} - {*encoder.rules.missing_texts}
         parsed = [without_texts(column, missing) for column in parsed]
     # The names may be integers.
     columns: dict[Name, Column] = {
@@ -527,7 +560,7 @@ def encode_batch(
     try:
         encoded = encoder.transform(parts)
     except CellError as error:
-        raise _with_line(error, lines[error.row]) from error
+        raise with_line(error, lines[error.row]) from error
     if report is not None:
         report.add(encoded.unknown_cells.values(), lines, source)
     if return_notes:
@@ -535,8 +568,8 @@ def encode_batch(
     return encoded
 
 
-def with_missing_cells(batch: pa.RecordBatch, form: FileFormat) -> pa.RecordBatch:
-    """Columns of a file's texts in which the cells that count as empty are null."""
+def with_missing_cells(table: TableT, form: FileFormat) -> TableT:
+    """A table or batch of a file's texts whose cells that count as empty are null."""
     import pyarrow.compute as pc
 
     texts = arrow_of(form.missing_texts)
@@ -544,9 +577,9 @@ def with_missing_cells(batch: pa.RecordBatch, form: FileFormat) -> pa.RecordBatc
         pc.if_else(pc.is_in(column, texts), None, column)
         if pa.types.is_string(column.type)
         else column
-        for column in batch.columns
+        for column in table.columns
     ]
-    return pa.RecordBatch.from_arrays(columns, names=batch.schema.names)
+    return type(table).from_arrays(columns, schema=table.schema)
 
 
 def as_number(text: str) -> float | None:

@@ -8,7 +8,6 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from bayleaf.data.date_texts import moments_of
 from bayleaf.data.dates import (
     DAYS,
     by_clock,
@@ -40,6 +39,7 @@ from bayleaf.data.text_forms import (
     TextForm,
     decide,
     evidence_of,
+    is_marker,
     spelled_column,
 )
 from bayleaf.data.unknown_cells import UnknownCells
@@ -84,6 +84,11 @@ class EncoderRules:
     def __post_init__(self) -> None:
         if self.max_states < 1:
             raise ValueError(f"max_states must be at least 1, got {self.max_states}")
+
+    @property
+    def missing_texts(self) -> tuple[str, ...]:
+        """Texts that are missing cells of any column, whatever the table's make."""
+        return () if self.plan is None else self.plan.missing or ()
 
     def order_of(self, name: Name) -> tuple[Hashable, ...] | None:
         """The order declared for a column's categories; None where there is none."""
@@ -153,9 +158,10 @@ class ColumnReading:
     def read(self, column: Column) -> tuple[list[PlainColumn], UnknownCells | None]:
         """The columns that encoding takes in the place of a column of this name.
 
-        With it the cells that spell no date, if any, which are missing. ValueError if
-        dates were read in training and the column has none, or the other way round;
-        CellError if a cell spells no number or boolean where these belong.
+        With it the cells that spell no date, or are markers of missing cells that
+        training lacks, if any. ValueError if dates were read in training and the column
+        has values of another kind; CellError if a cell spells no number or boolean
+        where these belong.
         """
         if self.form == "left_out":
             return [], None
@@ -176,19 +182,22 @@ class ColumnReading:
         return [column], failed
 
     @property
+    def text_form(self) -> TextForm:
+        """How texts are read, in the plainest way where training had none."""
+        if self.text is not None:
+            return self.text
+        kind = KINDS.get(self.form, "text")
+        order = "y-m-d" if kind == "date" else ""
+        return TextForm(kind, order=order, zone=self.zone)
+
+    @property
     def _spells(self) -> bool:
         """Whether texts stand for values of another kind."""
         return self.form in ("numbers", "truths", "date", "duration")
 
     def _spelled(self, column: ValueColumn) -> tuple[Column, UnknownCells | None]:
         """A column of texts as training read them, and the cells that spell no date."""
-        form = self.text or TextForm(KINDS[self.form])
-        if self.text is None and self.form == "date" and column.is_text:
-            # Training had dates of another make, so texts decide on their order.
-            form = decide(evidence_of(column)).form
-            if form.kind != "date":
-                form = TextForm("date", order="y-m-d")
-            form = replace(form, zone=self.zone)
+        form = self.text_form
         is_used = np.bincount(column.indices + 1, minlength=len(column.values) + 1)[1:]
         if not self.n_distinct and self.form == "numbers" and self.text is None:
             # Whatever it holds is unknown, as training saw nothing of it.
@@ -201,19 +210,19 @@ class ColumnReading:
         spelled, failed = spelled_column(column, form)
         if not failed:
             return spelled, None
+        if self.form in ("numbers", "truths"):
+            # What cannot be a marker of missing cells is an error of the file.
+            wrong = [i for i in failed if not is_marker(str(column.values[i]))]
+            if wrong:
+                row = int(np.argmax(np.isin(column.indices, wrong)))
+                text = str(column.values[column.indices[row]])
+                if text.strip().lower().lstrip("+-") in _INFINITE:
+                    raise infinite(column.name)
+                raise CellError(self.name, text, row, _WANTED[self.form])
         is_failed = np.isin(column.indices, failed)
         row = int(np.argmax(is_failed))
         text = str(column.values[column.indices[row]])
-        n_used = np.count_nonzero(is_used)
-        if self.form in ("date", "duration") and len(failed) < n_used:
-            number = n_cells(column, is_failed)
-            return spelled, UnknownCells(self.name, number, text, row)
-        if text.strip().lower().lstrip("+-") in _INFINITE:
-            raise infinite(column.name)
-        kind = _WANTED[self.form]
-        if self.form == "date" and moments_of(text, form.order):
-            kind += f" {'without' if form.zone is None else 'with'} a time zone"
-        raise CellError(self.name, text, row, kind)
+        return spelled, UnknownCells(self.name, n_cells(column, is_failed), text, row)
 
     def _by_clock(self, column: TimeColumn) -> TimeColumn:
         """Dates by the clock of training; ValueError if only one has a time zone."""
@@ -331,9 +340,12 @@ def learn_reading(
     changes: tuple[str, ...] = ()
     note = ""
     text = None
-    if decision is not None and not isinstance(column, ValueColumn):
+    if decision is not None and (
+        not isinstance(column, ValueColumn) or _has_truths(column)
+    ):
         # The texts of a file were read by the decision already.
         text, changes = decision
+        _check_finite(column.name, text)
         note = "; ".join(changes)
         if text.kind == "text" and isinstance(column, NumberColumn):
             column = as_text(column)
@@ -342,7 +354,8 @@ def learn_reading(
         note = "; ".join(notes)
         if form.kind != "text":
             text = form
-            column = _learned_spelling(column, text)
+            _check_finite(column.name, text)
+            column = spelled_column(column, text).column
         if isinstance(column, NumberColumn):
             changes = ("text that spells numbers, taken as numbers", *notes)
             is_numeric = many_distinct(column) or (
@@ -362,7 +375,7 @@ def learn_reading(
     form_read: Form = "values"
     if is_ordered:
         form_read = "ordered"
-    elif any(isinstance(value, bool) for value in column.values):
+    elif _has_truths(column):
         form_read = "truths"
     else:
         remarks = note, _missing_texts(column), _blanks_around(column)
@@ -371,6 +384,11 @@ def learn_reading(
         column.name, form_read, *_counts(column), changes, text=text
     )
     return Read(reading, [column], note=note)
+
+
+def _has_truths(column: ValueColumn) -> bool:
+    """Whether values are booleans."""
+    return any(isinstance(value, bool) for value in column.values)
 
 
 def as_text(column: PlainColumn) -> ValueColumn:
@@ -386,11 +404,10 @@ def as_text(column: PlainColumn) -> ValueColumn:
     return values if len(texts) < len(values.values) else replace(values, values=texts)
 
 
-def _learned_spelling(column: ValueColumn, form: TextForm) -> Column:
-    """A column as its texts spell it; ValueError if one spells infinity."""
+def _check_finite(name: Name, form: TextForm) -> None:
+    """Raise ValueError if a text that would be missing spells infinity."""
     if any(text.lower().lstrip("+-") in _INFINITE for text in form.missing):
-        raise infinite(column.name)
-    return spelled_column(column, form).column
+        raise infinite(name)
 
 
 def _read_times(

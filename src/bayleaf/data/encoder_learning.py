@@ -53,6 +53,7 @@ from bayleaf.data.text_forms import (
     decide,
     evidence_of,
     file_signs,
+    without_texts,
 )
 from bayleaf.wording import name_list, quoted
 
@@ -118,9 +119,8 @@ def learn_encoder(
     if isinstance(parts, Matrix) and (rules.plan is None or not rules.plan.columns):
         learned, room = learner.learn_whole(parts)
     else:
-        columns: Sequence[Column] = (
-            parts.columns() if isinstance(parts, Matrix) else parts
-        )
+        given = parts.columns() if isinstance(parts, Matrix) else parts
+        columns = [without_texts(column, rules.missing_texts) for column in given]
         decisions = decided_texts(columns, as_is, rules)
         learned = [
             learner.learn(

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from bayleaf.data.class_labels import sorted_positions
 from bayleaf.data.codes import NARROW_STATES, Codes
 from bayleaf.data.column_reading import (
-    KINDS,
     CellError,
     ColumnReading,
     EncoderRules,
@@ -36,6 +35,7 @@ from bayleaf.data.text_forms import (
     labels_by_text,
     read_numbers,
     spelled_column,
+    without_texts,
 )
 from bayleaf.data.unknown_cells import UnknownCells
 from bayleaf.wording import brief, brief_names, name_list, quoted
@@ -88,17 +88,13 @@ class TableEncoder:
         columns = []
         variables = {variable.name: variable for variable in self.domain}
         for reading in self.readings:
-            form = reading.text
-            if form is None:
-                kind: Any = KINDS.get(reading.form, "text")
-                form = TextForm(kind, order="y-m-d" if kind == "date" else "")
             use = "left_out" if reading.form == "left_out" else None
             if reading.name in variables and reading.form != "as_is":
                 variable = variables[reading.name]
                 is_numeric = variable.kind == "numeric" and not variable.categories
                 use = "numeric" if is_numeric else "nominal"
-            form = replace(form, use=use, parts=reading.parts, zone=reading.zone)
-            columns.append((reading.name, form))
+            form = replace(reading.text_form, use=use, parts=reading.parts)
+            columns.append((reading.name, replace(form, zone=reading.zone)))
         return replace(self.rules.plan or ReadingPlan(), columns=tuple(columns))
 
     def split(self, table: Any) -> tuple[Matrix | list[Column], bool]:
@@ -176,13 +172,14 @@ class TableEncoder:
     ) -> tuple[Matrix | list[PlainColumn], dict[Name, UnknownCells]]:
         """What the readings make of a table: a column for each variable.
 
-        With it the cells of each column that spell no date.
+        With it the cells of each column that spell none of its values.
         """
         self._check_names(tuple(iterate_names(parts)))
         plain = all(reading.changes_nothing for reading in self.readings)
         if isinstance(parts, Matrix) and plain:
             return parts, {}
         columns = parts.columns() if isinstance(parts, Matrix) else parts
+        columns = [without_texts(own, self.rules.missing_texts) for own in columns]
         found: list[PlainColumn] = []
         failed: dict[Name, UnknownCells] = {}
         for reading, column in zip(self.readings, columns, strict=True):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Collection, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple
 
@@ -98,6 +98,13 @@ MISSING_MARKERS = frozenset(
         "—",
     }
 )
+
+
+def is_marker(text: str) -> bool:
+    """Whether a text can only mean a missing cell among numbers, dates or booleans."""
+    return text.strip() in MISSING_MARKERS
+
+
 TRUTHS = {
     text: truth
     for word, truth in (("true", True), ("false", False))
@@ -179,7 +186,6 @@ _SIGNATURES = _signatures()
 _PLAIN = r"^[+-]?(?:(?:0|[1-9]\d*)(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$"
 _DIGIT = re.compile(r"\d")
 _FLOAT = r"[eE]|\d{19}"
-_EXACT = 1 << 53
 _WITH_UNIT = re.compile(r"[+-]?\d[\d.,]* ?([^\W\d_]{1,5}|[°µ%‰][^\W\d_]?)")
 _ZEROS = re.compile(r"0\d+")
 # Codes, such as those of post offices, may begin with zeros that numbers lose.
@@ -752,17 +758,18 @@ def _read_numbers(
     decimal = np.array(decimals)[result.codes]
     if form.unit != "%" and "%" in result.units:
         decimal[result.units["%"]] = ""
-    values = np.zeros(len(texts), np.float64)
     is_valid = np.zeros(len(texts), bool)
-    are_integers = True
+    read = []
     for sign in (".", ","):
         indices = np.flatnonzero(decimal == sign)
         numbers = _as_numbers(result.parts.take(arrow_of(indices)), sign)
-        are_integers &= numbers.dtype.kind == "i"
-        values[rows[indices]] = numbers
-        is_valid[rows[indices]] = True
-    if are_integers and np.abs(values).max(initial=0) < _EXACT:
-        return values.astype(np.int64), is_valid
+        read.append((rows[indices], numbers))
+    # Floats would round integers from 2**53 on.
+    kind = np.result_type(*[numbers for _, numbers in read if len(numbers)], np.int64)
+    values = np.zeros(len(texts), kind)
+    for places, numbers in read:
+        values[places] = numbers
+        is_valid[places] = True
     return values, is_valid
 
 
@@ -875,11 +882,14 @@ def evidence_of(column: ValueColumn) -> TextEvidence:
     return result
 
 
-def without_texts(column: Column, missing: Sequence[str]) -> Column:
-    """A column of a file in which cells with some texts are missing."""
-    if not isinstance(column, ValueColumn) or not isinstance(column.values, TextValues):
+def without_texts(column: Column, missing: Collection[str]) -> Column:
+    """A column in which cells with some texts are missing."""
+    if not isinstance(column, ValueColumn) or not missing:
         return column
-    is_missing = numpy_of(pc.is_in(column.values.texts, arrow_of(missing)))
+    if isinstance(column.values, TextValues):
+        is_missing = numpy_of(pc.is_in(column.values.texts, arrow_of([*missing])))
+    else:
+        is_missing = np.array([value in missing for value in column.values], bool)
     if not is_missing.any():
         return column
     indices = np.where(np.append(is_missing, False)[column.indices], -1, column.indices)

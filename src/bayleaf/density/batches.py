@@ -88,7 +88,7 @@ def _stored(estimator: Any, table: Any, reading: Reading) -> StoredTable:
             )
         names = [str(name) for name in found.encoder.column_names]
     else:
-        table = open_source(table)
+        table = open_source(table, plan=estimator._plan)
         names = reading.roles.features_of(list(table.schema.names))
     hierarchies = resolve_hierarchies(estimator.hierarchies, names)
     reading = reading._replace(hierarchies=hierarchies)

@@ -63,7 +63,7 @@ def count_observed(
     ValueError if a column is missing, or there are no rows.
     """
     encoder: TableEncoder = getattr(model, "encoder_", None) or model.encoder
-    source = _opened(table)
+    source = _opened(table, encoder)
     names = source.schema.names
     TableRoles(None, weight).features_of(list(names))
     if encode is None:
@@ -116,10 +116,10 @@ def _is_text(kind: pa.DataType) -> bool:
     return bool(pa.types.is_string(own) or pa.types.is_large_string(own))
 
 
-def _opened(table: Any) -> ArrowSource:
-    """A table in batches."""
+def _opened(table: Any, encoder: TableEncoder) -> ArrowSource:
+    """A table in batches; cells of CSV files are texts, which the encoder reads."""
     if is_streamed(table):
-        return open_source(table)
+        return open_source(table, as_texts=True, plan=encoder.rules.plan)
     if not isinstance(table, pa.Table) and hasattr(table, "__arrow_c_stream__"):
         table = pa.table(table)
     if not isinstance(table, pa.Table):

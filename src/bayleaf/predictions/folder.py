@@ -132,6 +132,8 @@ def predict_to_folder(
         unknown.update(found.unknown)
         return scored(found.codes, batch)
 
+    # Files do not decide on their texts: training did.
+    opened = partial(open_source, as_texts=True, plan=model.encoder_.rules.plan)
     target = Path(folder)
     records = None
     if isinstance(table, Mapping | list) or hasattr(table, "to_dict"):
@@ -141,10 +143,10 @@ def predict_to_folder(
         table = _table_of(records, model.encoder_.column_names)
     if isinstance(table, str | os.PathLike | list | tuple):
         written = predict_files(
-            table, target, how, score, lambda path: open_source(path).batches()
+            table, target, how, score, lambda path: opened(path).batches()
         )
     else:
-        source = open_source(table)
+        source = opened(table)
         written = write_stretches(source, rows_per_file, target, how, score)
     return FolderPredictions(target, **vars(written), unknown=dict(unknown))
 

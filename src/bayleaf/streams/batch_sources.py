@@ -43,8 +43,8 @@ class ArrowSource:
 
     `ordered` names columns of ordered categories whose types lack the order, `texts`
     those of texts that come as indices into their values;
-    `decisions` are those by which the texts of files were read already; `facts` are
-    noted by `read` and kept with the codes of the table.
+    `decisions` are those by which the texts of files were read already, `missing` what
+    was missing there; `facts` are noted by `read` and kept with the codes of the table.
     """
 
     schema: pa.Schema
@@ -55,6 +55,7 @@ class ArrowSource:
     texts: frozenset[str] = field(default=frozenset())
     decisions: Mapping[Name, TextDecision] = field(default_factory=dict)
     facts: dict[str, int] = field(default_factory=dict)
+    missing: tuple[str, ...] = ()
 
     def without(self, names: Sequence[str]) -> ArrowSource:
         """The same table without some columns."""
@@ -391,6 +392,7 @@ def _files(
         lambda first: after(table.batches(), first),
         identity=identity,
         decisions=table.decisions,
+        missing=table.missing,
     )
 
 

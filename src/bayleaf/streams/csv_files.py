@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -46,6 +46,12 @@ class CsvFiles:
     paths: tuple[str, ...]
     read_texts: ReadTexts | None = None  # batches of text, not a plain reader's
     plan: ReadingPlan | None = None
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """The texts of cells that are missing, whatever the column."""
+        missing = None if self.plan is None else self.plan.missing
+        return ("", *MISSING_TEXTS) if missing is None else missing
 
     @cached_property
     def decisions(self) -> dict[Name, TextDecision]:
@@ -109,7 +115,7 @@ class CsvFiles:
 
     def text_batches(self) -> Iterator[pa.RecordBatch]:
         """The rows as text."""
-        read = self.read_texts or _text_batches_of
+        read = self.read_texts or partial(_text_batches_of, missing=self.missing)
         names: list[str] | None = None
         for path in self.paths:
             for batch in read(path):
@@ -124,7 +130,7 @@ class CsvFiles:
                 yield batch
 
 
-def _text_batches_of(path: str) -> Iterator[pa.RecordBatch]:
+def _text_batches_of(path: str, missing: Sequence[str]) -> Iterator[pa.RecordBatch]:
     """One file's rows as text."""
     if inner_suffix(path) in UNREAD:
         raise ValueError(
@@ -144,7 +150,7 @@ def _text_batches_of(path: str) -> Iterator[pa.RecordBatch]:
         names = read(pa.input_stream(path, codec)).schema.names
         options = pa_csv.ConvertOptions(
             column_types=dict.fromkeys(names, pa.string()),
-            null_values=["", *MISSING_TEXTS],
+            null_values=[*missing],
             strings_can_be_null=True,
         )
         batches = read(pa.input_stream(path, codec), convert_options=options)

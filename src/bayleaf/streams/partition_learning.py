@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from operator import attrgetter
 from typing import Any, NamedTuple, TypeVar
@@ -89,6 +89,7 @@ def learn_partitions(
     generator is left as if it had drawn here. ValueError or TypeError if a column
     cannot be used, or there are no rows.
     """
+    roles = replace(roles, missing=how.rules.missing_texts)
     summaries = [
         tasks.call(partial(summarised, roles, place), part)
         for place, part in enumerate(table.parts)

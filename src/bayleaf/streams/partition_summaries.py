@@ -23,7 +23,6 @@ from bayleaf.data.tables.columns import (
 from bayleaf.streams import spool
 from bayleaf.streams.spilling import (
     TableRoles,
-    batch_column,
     checked_target,
     checked_weights,
 )
@@ -72,7 +71,7 @@ class PartitionRows:
     def features(self) -> Iterator[Column]:
         """The columns to learn from."""
         for name in self.roles.features_of(self.batch.schema.names):
-            yield batch_column(name, self.batch.column(name))
+            yield self.roles.feature(name, self.batch.column(name))
 
 
 def _batch_of(partition: Any) -> pa.RecordBatch:

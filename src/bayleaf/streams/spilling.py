@@ -25,7 +25,7 @@ from bayleaf.data.tables.columns import (
     TimeColumn,
     ValueColumn,
 )
-from bayleaf.data.text_forms import TextDecision
+from bayleaf.data.text_forms import TextDecision, without_texts
 from bayleaf.files import replace_file
 from bayleaf.progress import Work, in_words
 from bayleaf.streams.batch_sources import BATCH_ROWS, ArrowSource
@@ -50,6 +50,7 @@ class TableRoles:
     target: str | None = None  # to predict
     weight: str | None = None  # of rows
     drop: Sequence[str] = ()  # left out
+    missing: Sequence[str] = ()  # texts that are missing cells of features
 
     def features_of(self, names: Sequence[str]) -> list[str]:
         """The columns that are features.
@@ -78,6 +79,18 @@ class TableRoles:
         if not features:
             raise ValueError("the table has no column left to learn from; add features")
         return features
+
+    def feature(
+        self, name: str, cells: pa.Array, *, is_ordered: bool = False
+    ) -> Column:
+        """Cells of a feature as a column; integers stay as narrow as they are."""
+        kind = cells.type
+        if pa.types.is_integer(kind) and not pa.types.is_uint64(kind):
+            missing = np.asarray(cells.is_null()) if cells.null_count else None
+            values = np.asarray(cells.fill_null(0) if cells.null_count else cells)
+            return NumberColumn(name, values, missing)
+        column = arrow_column(name, cells, ordered=is_ordered)
+        return without_texts(column, self.missing)
 
 
 @dataclass
@@ -120,7 +133,8 @@ class SpilledTable:
         self, place: int, name: str, cells: pa.Array, source: ArrowSource
     ) -> None:
         """Write down some rows of one column."""
-        column = batch_column(name, cells, is_ordered=name in source.ordered)
+        is_ordered = name in source.ordered
+        column = self.roles.feature(name, cells, is_ordered=is_ordered)
         if isinstance(column, ValueColumn) and name in source.texts:
             column = replace(column, declared=False)
         path = self.folder / f"{place:05d}"
@@ -238,16 +252,6 @@ def _from_state(folder: Path, roles: TableRoles, state: dict[str, Any]) -> Spill
         assert isinstance(weights, NumberSpool)
         table.weights = weights
     return table
-
-
-def batch_column(name: str, cells: pa.Array, *, is_ordered: bool = False) -> Column:
-    """Cells of Arrow as a column; integers stay as narrow as they are."""
-    kind = cells.type
-    if pa.types.is_integer(kind) and not pa.types.is_uint64(kind):
-        missing = np.asarray(cells.is_null()) if cells.null_count else None
-        values = np.asarray(cells.fill_null(0) if cells.null_count else cells)
-        return NumberColumn(name, values, missing)
-    return arrow_column(name, cells, ordered=is_ordered)
 
 
 def checked_target(batch: pa.RecordBatch, name: str, n_before: int) -> ValueColumn:

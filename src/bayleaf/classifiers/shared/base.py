@@ -702,7 +702,8 @@ class BayesianClassifier(
         from bayleaf.streams.batch_sources import open_source
 
         check_is_fitted(self, "model_")
-        source, families = open_source(table), families_of(self.model_)
+        plan, families = self.encoder_.rules.plan, families_of(self.model_)
+        source = open_source(table, as_texts=True, plan=plan)
         return count_batches(source, reading_of(self), families, sample_weight)
 
     @classmethod

@@ -28,6 +28,7 @@ from bayleaf.data.code_store import CodeStore
 from bayleaf.data.encoder_learning import Discretizer
 from bayleaf.data.fitted_hierarchies import hierarchies_text, with_value_hierarchies
 from bayleaf.data.random_cuts import RandomCuts
+from bayleaf.data.reading_plan import ReadingPlan
 from bayleaf.data.table_encoder import TableEncoder
 from bayleaf.data.tables.columns import Name
 from bayleaf.data.value_hierarchy import ValueHierarchy
@@ -116,7 +117,11 @@ def stored_table(
             )
         found = with_hierarchies(reading_in(table), reading.hierarchies)
         return StoredTable(table, found)
-    source = open_source(table, plan=estimator._plan)
+    rules = encoder_rules(estimator)
+    source = open_source(table, plan=rules.plan)
+    if source.missing:
+        plan = replace(rules.plan or ReadingPlan(), missing=source.missing)
+        rules = replace(rules, plan=plan)
     what = _what(estimator, source, reading, discretizer)
     path = None if reading.store is None else Path(reading.store)
     known = _known(path, what)
@@ -139,7 +144,7 @@ def stored_table(
             return known
         spooled = spill_table(
             source,
-            reading.roles,
+            replace(reading.roles, missing=rules.missing_texts),
             folder,
             what if keeps is None else None,
             thread_count(estimator.n_jobs),
@@ -147,7 +152,7 @@ def stored_table(
         learned, write = learn_spooled(
             spooled,
             discretizer,
-            encoder_rules(estimator),
+            rules,
             mean_one=estimator.weight_scale == MEAN_ONE,
             n_jobs=thread_count(estimator.n_jobs),
             schema=source.schema,

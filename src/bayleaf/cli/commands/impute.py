@@ -64,15 +64,17 @@ def impute(
     from bayleaf.cli.csv_reading import called
     from bayleaf.cli.table_reading import (
         UnknownReport,
-        decided_table,
         read_batches,
         rows_of,
+        table_as_read,
     )
     from bayleaf.cli.table_writing import is_csv, writing
     from bayleaf.inference.encoded_rows import unknown_in_table
     from bayleaf.io import read_network
+    from bayleaf.loading import read_model_or_network
 
     network = read_network(model)
+    encoder = getattr(read_model_or_network(model), "encoder", None)
     report = UnknownReport(data)
     rows = rows_of(data, form)
     with progress() as work, writing(output, rows=rows) as write:
@@ -81,7 +83,7 @@ def impute(
         if not sum(batch.num_rows for batch in batches):
             raise ValueError(f"{called(data)} has no rows")
         original = pa.Table.from_batches(batches)
-        table = decided_table(original, form or FileFormat())
+        table = table_as_read(original, form or FileFormat(), encoder)
         if unknown == "missing":
             cells = unknown_in_table(network.domain, table)
             report.add(cells, range(1, table.num_rows + 1))

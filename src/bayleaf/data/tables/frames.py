@@ -64,6 +64,8 @@ def to_columns(table: Any) -> Matrix | list[Column]:
             "a data frame of Dask is read only where classifiers are fitted with "
             "target=; call .compute() on it, or hand the method to .map_partitions()"
         )
+    if isinstance(table, pa.RecordBatch):
+        table = pa.Table.from_batches([table])
     if hasattr(table, "iloc") or isinstance(table, pa.Table):
         # pandas and Arrow allow what narwhals refuses with an error of its own.
         _check_names(table)

@@ -11,6 +11,7 @@ from typing import Any
 
 import narwhals as nw
 import numpy as np
+import pyarrow as pa
 
 from bayleaf.data.tables.array_columns import array_column
 from bayleaf.data.tables.columns import (
@@ -48,7 +49,8 @@ def columns_as_named(
     parts = to_columns(table)
     given = tuple(iterate_names(parts))
     if given == names:
-        return parts, False
+        # The names of a batch of Arrow are not known to scikit-learn.
+        return parts, isinstance(table, pa.RecordBatch)
     if column_names(table) in (None, tuple(range(len(names)))):
         counted = tuple(names_as_in(given, names))
         if counted != names and len(given) == len(names):

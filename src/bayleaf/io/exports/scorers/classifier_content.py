@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.data.date_texts import MONTHS, TIME, date_pattern
-from bayleaf.data.text_forms import NUMBER_PARTS, TextForm
+from bayleaf.data.text_forms import MISSING_MARKERS, NUMBER_PARTS, TextForm
 from bayleaf.inference.factorisation import Factorisation
 from bayleaf.inference.family_decomposition import Form
 from bayleaf.inference.junction_tree import JunctionTree
@@ -73,6 +73,9 @@ def scorer_content(
     plan = predictor.encoder.rules.plan
     if plan is not None and plan.missing is not None:
         content["empty"] = ["", *plan.missing]
+    has_markers = any(own.reading.form in ("numbers", "truths") for own in cells)
+    if has_markers and predictor.encoder.rules.unknown != "error":
+        content["markers"] = sorted(MISSING_MARKERS)
     if is_script:
         _check_texts_differ(content)
     program, kinds = program_content(program_of(model), is_script=is_script)

@@ -33,10 +33,10 @@ NUMBER = re.compile(
 class Cell:
     """How a column of the row becomes the code of a variable."""
 
-    def __init__(self, shipped: Any, readers: Any, empty: Any) -> None:
+    def __init__(self, shipped: Any, readers: Any, empty: Any, markers: Any) -> None:
         self.column: Any = shipped["column"]
         self.readers = readers
-        self.empty = empty
+        self.empty, self.markers = empty, markers
         self.text: Any = shipped.get("text", {})
         self.form: str = shipped["form"]
         self.part: Any = shipped.get("part")
@@ -54,6 +54,9 @@ class Cell:
             return self._allowed(self.missing, "is missing, which the model refuses")
         if self.form in ("date", "duration"):
             found = self.readers["times"].value(value, self)
+            is_unread = isinstance(found, str) and isinstance(value, str)
+            if is_unread and self.unknown is not None:
+                return self._allowed(self.missing, "holds a text that is none of those")
             if isinstance(found, str):
                 raise self._differs(found, f"{self.form}s")
             value = found
@@ -85,7 +88,9 @@ class Cell:
 
     def _is_empty(self, text: str) -> bool:
         """Whether a text stands for an empty cell."""
-        return text in self.empty or text.strip() in self.text.get("missing", ())
+        word = text.strip()
+        is_marker = self.form in ("numbers", "truths") and word in self.markers
+        return is_marker or text in self.empty or word in self.text.get("missing", ())
 
     def _plain(self, value: Any) -> Any:
         """A value as text, a number or a boolean, whichever training saw."""
@@ -145,7 +150,8 @@ class Scorer:
         self.classes: list[Any] = model["classes"]
         by_name = {kind.__name__.lower(): kind(model["patterns"]) for kind in readers}
         self.empty: Any = model.get("empty", ())
-        self.cells = [Cell(own, by_name, self.empty) for own in model["cells"]]
+        empty = self.empty, model.get("markers", ())
+        self.cells = [Cell(own, by_name, *empty) for own in model["cells"]]
         self.names: list[Any] = [own["feature"] for own in model["cells"]]
         self.labels = [own["states"] for own in model["variables"][:-1]]
         self.texts: list[Any] = model["texts"]

@@ -8,10 +8,9 @@ function inQuotes(value) {
 
 /** How a column of the row becomes the code of a variable. */
 class Cell {
-  constructor(shipped, readers, empty) {
+  constructor(shipped, readers, empty, markers) {
     Object.assign(this, { text: {} }, shipped);
-    this.readers = readers;
-    this.empty = empty;
+    Object.assign(this, { readers, empty, markers });
     if (this.values) {
       this.codeOf = new Map(this.values.map((value, place) =>
         [typeof value === "boolean" ? Number(value) : value, this.codes[place]]));
@@ -29,6 +28,10 @@ class Cell {
     }
     const isTime = this.form === "date" || this.form === "duration";
     const known = isTime ? this.readers.Times.value(value, this) : this.#plain(value);
+    if (isTime && typeof known === "string" && typeof value === "string"
+      && this.unknown !== null) {
+      return this.#allowed(this.missing, "holds a text that is none of those");
+    }
     if (isTime && typeof known === "string") throw this.#differs(known, `${this.form}s`);
     if (this.cuts) return countBelow(this.cuts, known);
     const code = this.codeOf.get(known) ?? this.unknown;
@@ -37,8 +40,11 @@ class Cell {
 
   /** Whether a text stands for an empty cell. */
   #isEmpty(value) {
-    return typeof value === "string"
-      && (this.empty.includes(value) || (this.text.missing ?? []).includes(trimmed(value)));
+    if (typeof value !== "string") return false;
+    const word = trimmed(value);
+    const markers = this.form === "numbers" || this.form === "truths" ? this.markers : [];
+    return [markers, this.text.missing ?? []].some((texts) => texts.includes(word))
+      || this.empty.includes(value);
   }
 
   #allowed(code, what) {

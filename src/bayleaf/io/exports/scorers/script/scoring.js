@@ -9,7 +9,8 @@ class Scorer {
     this.classes = model.classes;
     const byName = Object.fromEntries(Object.entries(readers).map(
       ([name, Reader]) => [name, new Reader(model.patterns)]));
-    this.cells = model.cells.map((own) => new Cell(own, byName, model.empty ?? []));
+    this.cells = model.cells.map((own) => new Cell(
+      own, byName, model.empty ?? [], model.markers ?? []));
     this.states = model.variables.slice(0, this.cells.length).map(({ states }) => states);
     this.texts = model.texts;
     this.parents = model.parents;
