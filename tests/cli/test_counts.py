@@ -12,6 +12,7 @@ import pyarrow.csv as pa_csv
 import pytest
 
 from bayleaf.datasets import load_heart
+from bayleaf.io.native.count_store import CountFile
 from offenders import check_each
 
 Run = Callable[..., Any]
@@ -84,3 +85,36 @@ def test_counts_take_no_words_on_tables(run: Run, days: Path) -> None:
         assert (done.code, "counts know their target" in done.err) == (2, True)
     done = run("fit", days / "a.counts", "-o", days / "x.json")
     assert (done.code, "needs rows" in done.err) == (2, True)
+
+
+def test_a_bad_cell_of_a_later_batch_has_its_line(
+    tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = [f"{i},5;{'pq'[i % 2]}" for i in range(40)]
+    (tmp_path / "t.csv").write_text("\n".join(["x;y", *rows]))
+    model = tmp_path / "m.json"
+    words = ("--target", "y", "--model", "nb", "-o", model)
+    assert run("fit", tmp_path / "t.csv", *words).code == 0
+    rows[30] = "many;p"
+    (tmp_path / "t.csv").write_text("\n".join(["x;y", *rows]))
+    monkeypatch.setattr("bayleaf.streams.batch_sources.BATCH_ROWS", 8)
+    found = run(
+        "counts", tmp_path / "t.csv", "--like", model, "-o", tmp_path / "t.counts"
+    )
+    assert found.code == 2
+    assert "'many' where a number belongs (line 31 below the header)" in found.err
+
+
+def test_counts_and_drift_keep_what_training_kept(tmp_path: Path, run: Run) -> None:
+    rows = [f"{['NA', 'EU'][i % 2]},{'pq'[i % 3 > 0]}" for i in range(40)]
+    (tmp_path / "t.csv").write_text("\n".join(["x,y", *rows]))
+    model, out = tmp_path / "m.json", tmp_path / "t.counts"
+    words = ("--keep-na", "--target", "y", "--model", "nb", "-o", model)
+    assert run("fit", tmp_path / "t.csv", *words).code == 0
+    assert run("counts", tmp_path / "t.csv", "--like", model, "-o", out).code == 0
+    (variable,) = CountFile.open(out).reading.encoder.domain
+    assert variable.states == ("EU", "NA")
+    assert CountFile.open(out).tables.pairs[:, 2, 2].sum() == 0
+    drift = run("drift", model, tmp_path / "t.csv")
+    assert drift.code == 0
+    assert "not seen in training" not in drift.err

@@ -17,6 +17,7 @@ from bayleaf.counts.count_tables import MergeableCounts
 from bayleaf.counts.source import CountSource, Family
 from bayleaf.counts.table_counts import RowCounts
 from bayleaf.data.class_labels import encode_labels, sorted_positions
+from bayleaf.data.column_reading import CellError
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.data.random_state import random_generator
 from bayleaf.data.tables.frames import value_column
@@ -161,7 +162,11 @@ def count_batches(
         raise ValueError(f"the table has no column {quoted(absent[0])}")
     names = [present[name] for name in readings if name in present]
     for table, label, weights, lines in _pieces(source, names, target, weight):
-        part, unknown = _counted(table, label, weights, reading, families)
+        try:
+            part, unknown = _counted(table, label, weights, reading, families)
+        except CellError as error:
+            row = int(lines[error.row]) - 1
+            raise CellError(error.name, error.text, row, error.kind) from error
         if report is not None:
             report(unknown, lines.tolist())
         total = part if total is None else total + part

@@ -62,19 +62,23 @@ def counts(
         if like is None:
             raise ValueError(f"--like must name a model by which {name} is counted")
         from bayleaf.classifiers.shared import from_counts
-        from bayleaf.cli.table_reading import UnknownReport, batches_of
+        from bayleaf.cli.table_reading import UnknownReport, batches_of, with_line
+        from bayleaf.data.column_reading import CellError
         from bayleaf.loading import load_estimator
 
         classifier: Any = load_estimator(like, "classifier")
         reading = from_counts.reading_of(classifier)
-        report = UnknownReport(name)
-        counted = from_counts.count_batches(
-            batches_of(name, form, as_texts=True),
-            reading,
-            from_counts.families_of(classifier.model_),
-            weight,
-            report.add,
-        )
+        report, plan = UnknownReport(name), reading.encoder.rules.plan
+        try:
+            counted = from_counts.count_batches(
+                batches_of(name, form, as_texts=True, plan=plan),
+                reading,
+                from_counts.families_of(classifier.model_),
+                weight,
+                report.add,
+            )
+        except CellError as error:
+            raise with_line(error, error.row + 1) from error
         report.show()
         return counted
 

@@ -62,7 +62,7 @@ def drift(
         work.say(f"counting {data}")
         found = compared(
             fitted,
-            batches_of(data, form, as_texts=True),
+            batches_of(data, form, as_texts=True, plan=fitted.encoder_.rules.plan),
             sample_weight=weight,
             random_state=seed,
             encode=encode,
