@@ -263,6 +263,6 @@ class Case:
         )
         counts = CountFile.open(str(path))
         states = [v.states for v in counts.reading.domain]
-        own = counts.tables
-        numbers = [own.by_class, own.pairs, *own.families.values()]
+        tables = counts.tables
+        numbers = [tables.by_class, tables.pairs, *tables.families.values()]
         return (repr(states), *(repr(item.tolist()) for item in numbers))

@@ -179,7 +179,7 @@ class TableEncoder:
         if isinstance(parts, Matrix) and plain:
             return parts, {}
         columns = parts.columns() if isinstance(parts, Matrix) else parts
-        columns = [without_texts(own, self.rules.missing_texts) for own in columns]
+        columns = [without_texts(c, self.rules.missing_texts) for c in columns]
         found: list[PlainColumn] = []
         failed: dict[Name, UnknownCells] = {}
         for reading, column in zip(self.readings, columns, strict=True):

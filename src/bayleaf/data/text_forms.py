@@ -767,9 +767,9 @@ def _read_numbers(
     # Floats would round integers from 2**53 on.
     kind = np.result_type(*[numbers for _, numbers in read if len(numbers)], np.int64)
     values = np.zeros(len(texts), kind)
-    for places, numbers in read:
-        values[places] = numbers
-        is_valid[places] = True
+    for positions, numbers in read:
+        values[positions] = numbers
+        is_valid[positions] = True
     return values, is_valid
 
 
