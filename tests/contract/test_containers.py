@@ -86,18 +86,22 @@ def test_a_large_array_of_integers_is_read_as_a_frame(kind: Any, n_rows: int) ->
     [8500, pytest.param(26_000, marks=[pytest.mark.slow, pytest.mark.long])],
 )
 @each_kind(costly=(*COSTLY, "latent_class"))
-def test_unknown_integers_of_a_large_array_are_missing(kind: Any, n_rows: int) -> None:
+def test_unknown_integers_of_a_large_array_are_the_nearest(
+    kind: Any, n_rows: int
+) -> None:
     rng = np.random.default_rng(1)
     X = rng.integers(4, size=(n_rows, 8))
     y = (X[:, 0] + rng.integers(2, size=n_rows)) % 2
     model = kind(random_state=0).fit(X, y)
     strange = X.copy()
     strange[:, 3] = np.where(np.arange(n_rows) % 2, 7, -500_000)
-    floats = X.astype(float)
-    floats[:, 3] = np.nan
+    nearest = X[:50].copy()
+    nearest[:, 3] = np.where(np.arange(50) % 2, 3, 0)
     np.testing.assert_array_equal(
-        model.predict_proba(strange)[:50], model.predict_proba(floats[:50])
+        model.predict_proba(strange)[:50], model.predict_proba(nearest)
     )
+    assert model.predict_proba(strange[:1]).shape == (1, 2)
+    assert model.unknown_["x3"].outcome == "taken as the nearest value seen"
 
 
 @each_kind()

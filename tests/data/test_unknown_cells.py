@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from bayleaf import NaiveBayesClassifier
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.data.table_encoder import TableEncoder
 from bayleaf.data.tables.frames import to_columns
@@ -44,3 +45,25 @@ def test_an_array_and_a_frame_have_the_same_unknown_cells() -> None:
     of_frame = ENCODER.transform(to_columns(frame))
     assert of_frame.unknown_cells == expected
     assert of_frame.unknown == {"x0": 2, "x1": 1}
+
+
+def test_numbers_beyond_few_integers_are_the_nearest_that_were_seen() -> None:
+    frame = pd.DataFrame({"rooms": [1, 2, 4, 8] * 10, "size": [*range(40)]})
+    labels = ["a", "b", "b", "a"] * 10
+    later = pd.DataFrame({"rooms": [9, 3, -5, 6.5, None, 2], "size": [1] * 6})
+    nearest = later.assign(rooms=[8, 2, 1, 8, None, 2])
+    model = NaiveBayesClassifier().fit(frame, labels)
+    expected = model.predict_proba(nearest)
+    for table in (later, later.astype({"rooms": str}).replace("nan", None)):
+        np.testing.assert_array_equal(model.predict_proba(table), expected)
+        cells = model.unknown_["rooms"]
+        assert (cells.number, cells.value, cells.row) == (4, 9, 0)
+        assert "taken as the nearest value seen" in str(cells)
+
+
+def test_declared_categories_have_no_nearest() -> None:
+    frame, labels = [[101], [102], [103], [101]], ["a", "b", "b", "a"]
+    model = NaiveBayesClassifier(categorical_features=[0]).fit(frame, labels)
+    missing = model.predict_proba([[float("nan")]])
+    np.testing.assert_array_equal(model.predict_proba([[104]]), missing)
+    assert "taken as missing" in str(model.unknown_["x0"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -135,6 +136,8 @@ class TableEncoder:
                     else read[j]
                 )
                 cells = unknown_cells(variable, codes, column)
+                if cells is not None and self._take_nearest(variable, codes, column):
+                    cells = replace(cells, outcome="taken as the nearest value seen")
                 unknown |= {} if cells is None else {variable.name: cells}
         stacked = [codes for codes, _ in own]
         stacked_codes = Codes.from_columns(stacked, self.domain.cards, room=room)
@@ -166,6 +169,41 @@ class TableEncoder:
                 note = "missing" if cell is None or is_marker else "unknown"
                 notes[row].append({"column": reading.name, "cell": cell, "note": note})
         return notes
+
+    def nearest_cuts(self, variable: Variable) -> tuple[float, ...] | None:
+        """Cut points halfway between the few integers that training took as nominal.
+
+        Other numbers are taken as the nearest of these, the lower of two. None for
+        other variables, such as those that were declared nominal.
+        """
+        rules, states = self.rules, variable.known_states
+        forms = {one.name: one.form for one in self.readings}
+        if (
+            rules.unknown == "error"
+            or rules.categorical_features is not None
+            or forms.get(variable.name) != "numbers"
+            or variable.kind != "nominal"
+            or variable.other_state is not None
+        ):
+            return None
+        whole = [state for state in states if isinstance(state, int)]
+        if not whole or len(whole) < len(states):
+            return None
+        return tuple((low + high) / 2 for low, high in pairwise(whole))
+
+    def _take_nearest(
+        self, variable: Variable, codes: ColumnCodes, column: PlainColumn
+    ) -> bool:
+        """Replace the codes of unknown numbers by those of the nearest, if possible."""
+        cuts = self.nearest_cuts(variable)
+        if cuts is None or not isinstance(column, NumberColumn):
+            return False
+        is_unknown = codes == variable.n_known_states
+        if column.missing is not None:
+            is_unknown &= ~column.missing
+        numbers = column.values[is_unknown].astype(np.float64)
+        codes[is_unknown] = np.searchsorted(cuts, numbers)
+        return True
 
     def _read(
         self, parts: Matrix | list[Column]

@@ -169,3 +169,16 @@ def test_the_plan_decides_which_texts_are_missing(tmp_path: Path) -> None:
     lines = list(csv.reader(io.StringIO(done.stdout)))[1:]
     found = np.array([line[3:] for line in lines], dtype=float)
     np.testing.assert_allclose(found, expected, rtol=0, atol=CLOSE)
+
+
+def test_numbers_beyond_few_integers_are_the_nearest(tmp_path: Path) -> None:
+    rng = np.random.default_rng(2)
+    y = rng.integers(0, 2, N)
+    X = pa.table({"rooms": 2 * rng.integers(1, 5, N) + y, "x": rng.normal(size=N)})
+    model = NaiveBayesClassifier().fit(X, y)
+    rows = [{"rooms": n, "x": 0.5} for n in (40, -3, 2, "12", 5.5, None)]
+    columns = {"rooms": [40.0, -3.0, 2.0, 12.0, 5.5, None], "x": [0.5] * 6}
+    expected = model.predict_proba(pa.table(columns))
+    for answers in (python_answers(model, rows), node_answers(model, rows, tmp_path)):
+        found = [list(answer["proba"].values()) for answer in answers]
+        np.testing.assert_allclose(found, expected, rtol=0, atol=CLOSE)

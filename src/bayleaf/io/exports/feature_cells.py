@@ -79,6 +79,10 @@ def _cells(
     if variable.other_state is not None:
         unknown = variable.state_index[variable.other_state]
     is_cut = variable.kind == "numeric" and variable.categories is None
+    cut_points = variable.cut_points if is_cut else ()
+    nearest = None if part is not None else encoder.nearest_cuts(variable)
+    if nearest is not None:
+        is_cut, cut_points = True, nearest
     return FeatureCells(
         reading.name,
         variable,
@@ -86,7 +90,7 @@ def _cells(
         part,
         "intervals" if is_cut else "values",
         {} if is_cut else _codes(variable, part),
-        variable.cut_points if is_cut else (),
+        cut_points,
         None if rules.missing == "error" else missing,
         None if rules.unknown == "error" else unknown,
     )
