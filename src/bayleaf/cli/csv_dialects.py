@@ -248,8 +248,8 @@ def _are_units(rows: Sequence[Row], width: int) -> bool:
     below = {cell.strip() for row in rows[1:] for cell in row}
     if all(_BRACKETED.fullmatch(word) for _, word in words):
         return not any(map(_BRACKETED.fullmatch, below))
-    for place, word in words:
-        cells = [c for row in rows[1:] for c in row[place : place + 1] if c.strip()]
+    for index, word in words:
+        cells = [c for row in rows[1:] for c in row[index : index + 1] if c.strip()]
         if _LIKE_NUMBER.fullmatch(word) or word in MISSING_MARKERS:
             return False
         if not cells or not all(map(_LIKE_NUMBER.fullmatch, cells)):
@@ -259,7 +259,7 @@ def _are_units(rows: Sequence[Row], width: int) -> bool:
 
 def _empty_columns(header: Row, rows: Sequence[Row]) -> tuple[int, ...]:
     """The columns without a name and text, where several columns have no name."""
-    unnamed = [place for place, name in enumerate(header) if not name.strip()]
+    unnamed = [index for index, name in enumerate(header) if not name.strip()]
     if len(unnamed) < 2:
         return ()
     return tuple(p for p in unnamed if not any("".join(r[p : p + 1]) for r in rows))
