@@ -402,22 +402,27 @@ def file_identity(path: str, *, is_whole: bool = False) -> list[Any]:
     A file that replaces another may be as old or as long as that one; where also its
     ends may be the same, `is_whole` asks for the checksum of all bytes.
     """
-    digest = hashlib.sha256()
     try:
         state = os.stat(path)
         # What is read from a pipe is gone.
-        if stat.S_ISREG(state.st_mode):
-            with open(path, "rb") as file:
-                if is_whole:
-                    digest = hashlib.file_digest(file, "sha256")
-                else:
-                    digest.update(file.read(_END_BYTES))
-                    file.seek(max(0, state.st_size - _END_BYTES))
-                    digest.update(file.read(_END_BYTES))
+        n_read = state.st_size if is_whole else _END_BYTES
+        ends = (
+            _ends_of(path, state.st_size, n_read) if stat.S_ISREG(state.st_mode) else ""
+        )
     except OSError as error:
         raise type(error)(f"cannot read {path}: {error.strerror}") from error
-    times = state.st_size, state.st_mtime_ns
-    return [os.path.abspath(path), *times, digest.hexdigest()[:16]]
+    return [os.path.abspath(path), state.st_size, state.st_mtime_ns, ends]
+
+
+def _ends_of(path: str, size: int, n_bytes: int) -> str:
+    """A checksum of the first and last bytes of a file, or of all if it is shorter."""
+    with open(path, "rb") as file:
+        if n_bytes >= size:
+            return hashlib.file_digest(file, "sha256").hexdigest()[:16]
+        digest = hashlib.sha256(file.read(n_bytes))
+        file.seek(max(0, size - n_bytes))
+        digest.update(file.read(n_bytes))
+    return digest.hexdigest()[:16]
 
 
 def _dataset(dataset: Any, identity: list[Any] | None = None) -> ArrowSource:
