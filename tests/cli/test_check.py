@@ -43,6 +43,45 @@ def test_the_same_as_json(run: Callable[..., Any], heart: Path) -> None:
     assert by_name["sex"]["states"] == ["female", "male"]
 
 
+@pytest.mark.parametrize(
+    ("cells", "lines"),
+    [
+        (
+            ["ja", "nein", ""],
+            ["class              2       20  ja (20), nein (20)", "text"],
+        ),
+        (
+            ["TRUE", "FALSE", "FALSE"],
+            ["class              2        0  False (40), True (20)", "true"],
+        ),
+        (
+            ["1", "2", "NA"],
+            ["class              2       20  1 (20), 2 (20)", "numbers"],
+        ),
+        (
+            ["1,5", "2,25", ""],
+            ["target             2       20  numbers from 1.5 to 2.25"],
+        ),
+    ],
+)
+def test_the_target_is_shown_with_its_classes(
+    run: Callable[..., Any], tmp_path: Path, cells: list[str], lines: list[str]
+) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text(
+        "x;y\n" + "".join(f"{i % 7};{c}\n" for i in range(20) for c in cells)
+    )
+    done = run("check", path, "--target", "y")
+    assert done.code == 0
+    *_, own, below = done.out.splitlines()
+    assert own == f"{'y':<24} {lines[0]}"
+    assert below.startswith(
+        f"    labels read as {lines[-1]}" if lines[1:] else "    fract"
+    )
+    found = json.loads(run("check", path, "--target", "y", "--json").out)["target"]
+    assert (found["name"], found["n_distinct"]) == ("y", 2)
+
+
 def test_without_a_target_every_column_is_taken(
     run: Callable[..., Any], heart: Path
 ) -> None:
@@ -78,7 +117,9 @@ def test_fit_shows_the_same_table_first(
     shown = run("check", heart, "--target", "disease").out.splitlines()[1:]
     options = ["--target", "disease", "--model", "tan", "-o", tmp_path / "m.json"]
     fitted = run("fit", heart, *options).out.splitlines()
-    assert fitted[: len(shown)] == shown
+    # `check` has the target below, which the model's text tells of here.
+    columns = shown[: next(i for i, s in enumerate(shown) if s.startswith("disease "))]
+    assert fitted[: len(columns)] == columns
 
 
 @pytest.mark.parametrize(

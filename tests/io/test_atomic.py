@@ -90,6 +90,21 @@ def test_a_missing_folder_is_named(tmp_path: Path) -> None:
         check_writable(tmp_path / "gone" / "file")
 
 
+def test_a_file_among_the_folders_is_named(tmp_path: Path) -> None:
+    (tmp_path / "f").touch()
+    with pytest.raises(OSError, match=r"cannot write .*o\.txt: .*f is no folder"):
+        check_writable(tmp_path / "f" / "inner" / "o.txt")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_a_full_disk_is_said_with_the_file(tmp_path: Path) -> None:
+    os.symlink("/dev/full", tmp_path / "o.txt")
+    with pytest.raises(
+        OSError, match=r"^cannot write .*o\.txt: the disk has no room; "
+    ):
+        write_text(tmp_path / "o.txt", "text")
+
+
 @pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="needs file modes")
 def test_a_folder_that_may_not_be_written_is_named(tmp_path: Path) -> None:
     tmp_path.chmod(0o500)

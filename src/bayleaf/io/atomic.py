@@ -20,6 +20,7 @@ from bayleaf.wording import size_text
 
 # The name of the temporary file, too, may have no more than 255 bytes.
 _MAX_OF_NAME = 40
+_FULL = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
 # Names of temporary files.
 _PARTIAL = re.compile(rf"\..{{1,{_MAX_OF_NAME}}}\.[0-9a-f]{{8}}\.part", re.DOTALL)
 # What the files that are written are added to, if anything.
@@ -37,18 +38,42 @@ def written_files(files: list[Path]) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def replacing(path: str | Path) -> Iterator[Path]:
+def replacing(
+    path: str | Path, *, remedy: str = "make room and run it again"
+) -> Iterator[Path]:
     """Give a temporary path that takes the place of `path` when the block succeeds.
 
     If the block raises or the program is interrupted, an older file stays as it was.
-    OSError if the folder does not exist or cannot be written.
+    OSError if the folder does not exist or cannot be written, or, with a `remedy`, if
+    the disk is full.
     """
     check_writable(path)
     target = Path(path)
-    if target.exists() and not target.is_file():
-        # A device or pipe, such as /dev/null, has no older content to keep.
-        yield target
-        return
+    with _naming(target, remedy):
+        if target.exists() and not target.is_file():
+            # A device or pipe, such as /dev/null, has no older content to keep.
+            yield target
+            return
+        with _temporary(target) as temporary:
+            yield temporary
+
+
+@contextlib.contextmanager
+def _naming(target: Path, remedy: str) -> Iterator[None]:
+    """Name the file, once, in the error of a disk that is full."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in _FULL:
+            raise
+        raise OSError(
+            f"cannot write {target}: the disk has no room; {remedy}"
+        ) from error
+
+
+@contextlib.contextmanager
+def _temporary(target: Path) -> Iterator[Path]:
+    """A file that takes the place of another; see `replacing`."""
     # A link stays a link: what it points to is replaced.
     target = target.resolve()
     check_writable(target)
@@ -61,6 +86,8 @@ def replacing(path: str | Path) -> Iterator[Path]:
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
         os.close(os.open(temporary, flags, 0o666 if mode is None else 0o600))
     except OSError as error:
+        if error.errno in _FULL:
+            raise
         raise OSError(f"cannot write {target}: {error.strerror}") from error
     try:
         yield temporary
@@ -128,6 +155,9 @@ def check_writable(path: str | Path) -> None:
     if target.is_dir():
         raise IsADirectoryError(f"cannot write {target}: it is a folder")
     if not target.parent.is_dir():
+        file = next((folder for folder in target.parents if folder.is_file()), None)
+        if file is not None:
+            raise NotADirectoryError(f"cannot write {target}: {file} is no folder")
         raise FileNotFoundError(
             f"cannot write {target}: the folder {target.parent} does not exist"
         )

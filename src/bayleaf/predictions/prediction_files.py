@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import errno
 import itertools
 import json
 import os
@@ -31,7 +30,6 @@ _NOTE = "_bayleaf.json"
 _BATCH_ROWS = 1 << 16
 # In the metadata of predictions: the identity of the file that they are of.
 _SOURCE = b"bayleaf:source"
-_FULL = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
 
 Batches = Iterator[pa.RecordBatch]
 # Gives a batch with its predictions, by the name of its file and its first row.
@@ -261,7 +259,8 @@ def _write(target: Path, batches: Batches) -> int:
     import pyarrow.parquet as pa_parquet
 
     n_rows = 0
-    with replacing(target) as path, _room_for(target), open(path, "wb") as file:
+    remedy = "make room and run it again, and it goes on where it was"
+    with replacing(target, remedy=remedy) as path, open(path, "wb") as file:
         first = next(batches)
         writer = pa_parquet.ParquetWriter(file, first.schema)
         try:
@@ -276,21 +275,6 @@ def _write(target: Path, batches: Batches) -> int:
             writer.is_open = False
             raise
     return n_rows
-
-
-@contextlib.contextmanager
-def _room_for(target: Path) -> Iterator[None]:
-    """Say in a sentence that a disk is full."""
-    try:
-        yield
-    except OSError as error:
-        if error.errno not in _FULL:
-            raise
-        raise OSError(
-            error.errno,
-            f"cannot write {target}: the disk has no room; make room and run it again, "
-            "and it goes on where it was",
-        ) from error
 
 
 def _common_folder(paths: Sequence[str]) -> str | None:
@@ -320,9 +304,10 @@ def _prepare(folder: Path, how: Mapping[str, Any]) -> None:
 
     Files that a killed program left half written are removed.
     """
-    if folder.exists() and not folder.is_dir():
+    nearest = next(f for f in (folder, *folder.parents) if f.exists())
+    if not nearest.is_dir():
         raise ValueError(
-            f"{shown_name(str(folder))} is a file; several files are predicted into "
+            f"{shown_name(str(nearest))} is a file; several files are predicted into "
             "a folder, so name a folder"
         )
     note = folder / _NOTE

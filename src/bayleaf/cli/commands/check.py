@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
 
 from bayleaf.cli.display import print_file, print_json, recommend_regressor
 from bayleaf.cli.model_options import REGRESSOR, ModelOptions
 from bayleaf.cli.options import Drop, FileFormat, Flag, Json, Table, Weight
+
+if TYPE_CHECKING:
+    from bayleaf.cli.table_reading import EmptyTargets
+    from bayleaf.data.column_table import ColumnFacts
 
 
 def check(
@@ -74,12 +79,16 @@ def check(
     rules = encoder_rules(estimator)
     encoder, _ = learn_encoder(rows.parts, known, rows.weights, discretizer, rules)
     columns = ColumnTable(encoder)
+    classes = None if known is None else (rows.classes, rows.class_codes)
+    own = None if target is None else _target_facts(labels, classes, empty)
     described, note = file_format(table.schema)
     if plan:
         print_file(encoder.plan.to_text())
     elif json:
         facts = {"n_rows": table.num_rows, "format": described, "note": note}
         values = {**facts, **empty.to_dict()}
+        if own is not None:
+            values["target"] = asdict(own)
         print_json({**values, "columns": columns.to_dict()})
     else:
         read_with = f", read with {described}" if described else ""
@@ -87,4 +96,35 @@ def check(
         if note:
             print(note)
         print(columns)
+        if own is not None:
+            print("\n".join(own.lines()))
     return 0
+
+
+def _target_facts(
+    labels: Any, classes: tuple[Any, Any] | None, empty: EmptyTargets
+) -> ColumnFacts:
+    """How the target was read: its classes with their rows, or the range of numbers."""
+    import numpy as np
+
+    from bayleaf.data.column_table import ColumnFacts
+    from bayleaf.wording import format_number
+
+    n_distinct = labels.n_unique()
+    if classes is None:
+        low, high = (format_number(bound) for bound in (labels.min(), labels.max()))
+        read_as, states = "target", [f"numbers from {low} to {high}"]
+        changes = ("fractional numbers, for the regressor",)
+    else:
+        n_rows = np.bincount(classes[1], minlength=len(classes[0]))
+        texts = (
+            f"{label} ({n:,})" for label, n in zip(classes[0], n_rows, strict=True)
+        )
+        read_as, states = "class", [*texts]
+        kinds = {type(label) for label in classes[0].tolist()}
+        told = {str: "text", bool: "true or false"}
+        named = dict.fromkeys(told.get(kind, "numbers") for kind in kinds)
+        changes = (f"labels read as {' and '.join(named)}",)
+    return ColumnFacts(
+        labels.name, read_as, n_distinct, empty.n_empty, tuple(states), changes
+    )
