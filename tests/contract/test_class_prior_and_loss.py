@@ -167,6 +167,7 @@ def test_labels_that_are_numbers_may_be_named(kind: Any, tmp_path: Path) -> None
         ({"class_prior": {}}, "class_prior lacks the classes"),
         ({"loss": {"no class": {}}}, "loss names 'no class'"),
         ({"loss": {mixed_frame()[1][0]: {}}}, "loss lacks the classes"),
+        ({"loss": {label: {} for label in mixed_frame()[1]}}, "has no cost of predict"),
     ]
 )
 def test_names_that_are_no_classes_are_refused(

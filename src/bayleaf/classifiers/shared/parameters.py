@@ -270,6 +270,12 @@ def checked_loss(loss: Any, classes: NDArray[Any]) -> NDArray[np.float64] | None
                     "loss must hold, by predicted class, a mapping from true class to "
                     f"cost, got {quoted(row)}"
                 )
+            if not row and len(rows) > 1:
+                label = classes.tolist()[rows.index(row)]
+                raise ValueError(
+                    f"loss has no cost of predicting {quoted(label)}; give what it "
+                    "costs for each other class"
+                )
         loss = [_by_class("loss", row, classes, absent=0.0) for row in rows]
     matrix = numbers_of("loss", loss)
     n_classes = len(classes)
