@@ -35,7 +35,7 @@ NOTES = [
     [],
     [
         {"column": "city", "cell": "Rome", "note": "unknown"},
-        {"column": "rooms", "cell": 9, "note": "unknown"},
+        {"column": "rooms", "cell": 9, "note": "nearest 4"},
         {"column": "price", "cell": "-", "note": "missing"},
     ],
     [

@@ -148,7 +148,8 @@ class TableEncoder:
     ) -> list[list[dict[str, Any]]]:
         """Notes on the cells of each row that were not read: column, cell and note.
 
-        The note is "missing" or, of a value that training did not contain, "unknown".
+        The note is "missing" or, of a value that training did not contain, "unknown"
+        or such as "nearest 8".
         """
         columns = parts.columns() if isinstance(parts, Matrix) else parts
         notes: list[list[dict[str, Any]]] = [[] for _ in range(codes.n_rows)]
@@ -161,6 +162,10 @@ class TableEncoder:
             is_lost = np.zeros(codes.n_rows, dtype=bool)
             for part in range(j, j + n_parts):
                 is_lost |= codes.column(part) == self.domain[part].n_known_states
+            for row, state in self._nearest(j, reading, column, codes):
+                cell = cell_of(column, row)
+                note = f"nearest {state}"
+                notes[row].append({"column": reading.name, "cell": cell, "note": note})
             j += n_parts
             markers = {*everywhere, *(reading.text.missing if reading.text else ())}
             for row in np.flatnonzero(is_lost).tolist():
@@ -169,6 +174,21 @@ class TableEncoder:
                 note = "missing" if cell is None or is_marker else "unknown"
                 notes[row].append({"column": reading.name, "cell": cell, "note": note})
         return notes
+
+    def _nearest(
+        self, j: int, reading: ColumnReading, column: Column, codes: Codes
+    ) -> list[tuple[int, Hashable]]:
+        """The rows of a variable whose number was taken as another, and as which."""
+        variable = self.domain[j]
+        if self.nearest_cuts(variable) is None:
+            return []
+        (numbers,), _ = reading.read(column)
+        if not isinstance(numbers, NumberColumn):
+            return []
+        states, taken = variable.known_states, codes.column(j)
+        is_known = taken < variable.n_known_states
+        rows = np.flatnonzero(is_known & ~np.isin(numbers.values, states))
+        return [(row, states[taken[row]]) for row in rows.tolist()]
 
     def nearest_cuts(self, variable: Variable) -> tuple[float, ...] | None:
         """Cut points halfway between the few integers that training took as nominal.
