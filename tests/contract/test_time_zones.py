@@ -84,12 +84,12 @@ def test_times_without_a_zone_are_not_compared_with_instants() -> None:
     with pytest.raises(ValueError, match=r"'when' held .* of the time zone Europe/B"):
         model.predict(_frame(naive))
     model.predict(_texts(naive))
-    assert model.unknown_["when"].n_cells == len(naive)
+    assert model.unknown_["when"].number == len(naive)
     other = _fitted(_frame(naive))
     with pytest.raises(ValueError, match="without a time zone in training but has the"):
         other.predict(_frame(BERLIN))
     other.predict(_texts(UTC))
-    assert other.unknown_["when"].n_cells == len(UTC)
+    assert other.unknown_["when"].number == len(UTC)
 
 
 def test_a_cell_without_a_zone_is_missing_and_reported() -> None:

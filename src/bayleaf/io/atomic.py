@@ -56,6 +56,9 @@ def replacing(
             return
         with _temporary(target) as temporary:
             yield temporary
+    files = _written.get()
+    if files is not None:
+        files.append(target)
 
 
 @contextlib.contextmanager
@@ -94,9 +97,6 @@ def _temporary(target: Path) -> Iterator[Path]:
         if mode is not None:
             temporary.chmod(mode)
         replace_file(temporary, target)
-        files = _written.get()
-        if files is not None:
-            files.append(Path(path))
     finally:
         # A file that is still open after an error cannot be removed on Windows.
         with contextlib.suppress(OSError):
