@@ -93,9 +93,13 @@ TRAPS = {
     "text of signs and exponents": Trap(
         [f"{'-+'[i % 2]}{i}e1" for i in range(N)], NUMERIC, note=SPELLED
     ),
-    "leading zeros": Trap(cycle("01", "1", "001"), states=("001", "01", "1")),
+    "leading zeros": Trap(
+        cycle("01", "1", "001"), states=("001", "01", "1"), note="leading zeros"
+    ),
     "leading zeros, many": Trap(
-        [f"{i % 30:03}" for i in range(N)], states=tuple(f"{i:03}" for i in range(30))
+        [f"{i % 30:03}" for i in range(N)],
+        states=tuple(f"{i:03}" for i in range(30)),
+        note="leading zeros",
     ),
     "zero and fractions below one": Trap(cycle("0", "0.5", "-0.5"), NUMERIC, note=""),
     "numbers and a word": Trap(cycle("1", "2", "many"), states=("1", "2", "many")),
