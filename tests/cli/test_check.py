@@ -73,8 +73,8 @@ def test_the_target_is_shown_with_its_classes(
     )
     done = run("check", path, "--target", "y")
     assert done.code == 0
-    *_, own, below = done.out.splitlines()
-    assert own == f"{'y':<24} {lines[0]}"
+    *_, shown, below = done.out.splitlines()
+    assert shown == f"{'y':<24} {lines[0]}"
     assert below.startswith(
         f"    labels read as {lines[-1]}" if lines[1:] else "    fract"
     )

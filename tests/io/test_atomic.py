@@ -92,7 +92,7 @@ def test_a_missing_folder_is_named(tmp_path: Path) -> None:
 
 def test_a_file_among_the_folders_is_named(tmp_path: Path) -> None:
     (tmp_path / "f").touch()
-    with pytest.raises(OSError, match=r"cannot write .*o\.txt: .*f is no folder"):
+    with pytest.raises(OSError, match=r"cannot write .*o\.txt: .*f is not a folder"):
         check_writable(tmp_path / "f" / "inner" / "o.txt")
 
 

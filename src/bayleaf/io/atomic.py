@@ -157,7 +157,7 @@ def check_writable(path: str | Path) -> None:
     if not target.parent.is_dir():
         file = next((folder for folder in target.parents if folder.is_file()), None)
         if file is not None:
-            raise NotADirectoryError(f"cannot write {target}: {file} is no folder")
+            raise NotADirectoryError(f"cannot write {target}: {file} is not a folder")
         raise FileNotFoundError(
             f"cannot write {target}: the folder {target.parent} does not exist"
         )

@@ -400,7 +400,7 @@ def file_identity(path: str, *, is_whole: bool = False) -> list[Any]:
     """A file's name, size, time of change and a checksum of its first and last bytes.
 
     A file that replaces another may be as old or as long as that one; where also its
-    ends may be the same, `is_whole` asks for the checksum of all bytes.
+    ends may be the same, `is_whole` takes the checksum of all bytes.
     """
     try:
         state = os.stat(path)

@@ -80,15 +80,15 @@ def check(
     encoder, _ = learn_encoder(rows.parts, known, rows.weights, discretizer, rules)
     columns = ColumnTable(encoder)
     classes = None if known is None else (rows.classes, rows.class_codes)
-    own = None if target is None else _target_facts(labels, classes, empty)
+    facts_of_target = None if target is None else _target_facts(labels, classes, empty)
     described, note = file_format(table.schema)
     if plan:
         print_file(encoder.plan.to_text())
     elif json:
         facts = {"n_rows": table.num_rows, "format": described, "note": note}
         values = {**facts, **empty.to_dict()}
-        if own is not None:
-            values["target"] = asdict(own)
+        if facts_of_target is not None:
+            values["target"] = asdict(facts_of_target)
         print_json({**values, "columns": columns.to_dict()})
     else:
         read_with = f", read with {described}" if described else ""
@@ -96,8 +96,8 @@ def check(
         if note:
             print(note)
         print(columns)
-        if own is not None:
-            print("\n".join(own.lines()))
+        if facts_of_target is not None:
+            print("\n".join(facts_of_target.lines()))
     return 0
 
 
@@ -122,8 +122,8 @@ def _target_facts(
         )
         read_as, states = "class", [*texts]
         kinds = {type(label) for label in classes[0].tolist()}
-        told = {str: "text", bool: "true or false"}
-        named = dict.fromkeys(told.get(kind, "numbers") for kind in kinds)
+        words = {str: "text", bool: "true or false"}
+        named = dict.fromkeys(words.get(kind, "numbers") for kind in kinds)
         changes = (f"labels read as {' and '.join(named)}",)
     return ColumnFacts(
         labels.name, read_as, n_distinct, empty.n_empty, tuple(states), changes

@@ -28,7 +28,7 @@ from bayleaf.io.native.tables import TableReading, wider_label_type
 from bayleaf.wording import brief, counted, quoted
 
 FORMAT = "bayleaf-counts"
-_LABEL_KINDS = {str: "text", bool: "truth values"}
+_LABEL_KINDS = {str: "text", bool: "booleans"}
 
 
 @dataclass(frozen=True, eq=False)
