@@ -196,7 +196,7 @@ private:
     // Sums of weights by state and class; the keys and classes of those above zero.
     std::vector<double> sums_;
     std::vector<int64_t> keys_, met_;
-    // Where the counts of a class stand among those of a state.
+    // Position of the counts of a class among those of a state.
     std::vector<int64_t> places_;
     std::vector<Range> ranges_;
     std::size_t n_inner_ = 0;

@@ -153,8 +153,8 @@ def _check_content(value: Any) -> None:
 class Decoder:
     """Makes values of given types from plain values.
 
-    `domain` is used wherever a dataclass has a domain; equal networks in `held` stand
-    for those that are read.
+    `domain` is used wherever a dataclass has a domain; equal networks in `held` replace
+    those that are read.
     """
 
     arrays: ArrayReader
