@@ -544,8 +544,8 @@ def encode_batch(
     assert isinstance(parsed, list)
     if not is_parquet(source):
         # Those of the plan are missing in any table.
-        own = form_of(source, (form or FileFormat()).of_plan(encoder.rules.plan))
-        missing = {*own.missing_texts} - {*encoder.rules.missing_texts}
+        file_form = form_of(source, (form or FileFormat()).of_plan(encoder.rules.plan))
+        missing = {*file_form.missing_texts} - {*encoder.rules.missing_texts}
         parsed = [without_texts(column, missing) for column in parsed]
     # The names may be integers.
     columns: dict[Name, Column] = {

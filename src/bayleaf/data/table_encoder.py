@@ -187,7 +187,7 @@ class TableEncoder:
             return []
         states, taken = variable.known_states, codes.column(j)
         is_known = taken < variable.n_known_states
-        rows = np.flatnonzero(is_known & ~np.isin(numbers.values, states))
+        rows = np.flatnonzero(is_known & ~np.isin(numbers.values, np.array([*states])))
         return [(row, states[taken[row]]) for row in rows.tolist()]
 
     def nearest_cuts(self, variable: Variable) -> tuple[float, ...] | None:
@@ -197,7 +197,7 @@ class TableEncoder:
         other variables, such as those that were declared nominal.
         """
         rules, states = self.rules, variable.known_states
-        forms = {one.name: one.form for one in self.readings}
+        forms = {reading.name: reading.form for reading in self.readings}
         if (
             rules.unknown == "error"
             or rules.categorical_features is not None

@@ -110,11 +110,11 @@ def fresh_importance(
     parts = []
     try:
         for train, test in deal_folds(truth, _IMPORTANCE_FOLDS, 1, random_state):
-            own, others = [
+            fold_weights, others = [
                 None if weights is None else weights[r] for r in (train, test)
             ]
             rows = take_rows(X, train)
-            learned = clone(model).fit(rows, labels[train], own, plan=plan)
+            learned = clone(model).fit(rows, labels[train], fold_weights, plan=plan)
             rows = take_rows(X, test)
             found = importance(learned, rows, labels[test], sample_weight=others)
             parts.append(found)

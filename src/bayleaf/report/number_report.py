@@ -155,9 +155,9 @@ def _held_out(
     with Work(n_folds) as work:
         for learned, others in folds.split(np.empty((len(truth), 1))):
             work.step("cross-validating")
-            own = None if weights is None else weights[learned]
+            fold_weights = None if weights is None else weights[learned]
             rows = take_rows(X, learned)
-            fitted = clone(model).fit(rows, truth[learned], own, plan=plan)
+            fitted = clone(model).fit(rows, truth[learned], fold_weights, plan=plan)
             parts.append(_of_rows(fitted, take_rows(X, others), truth[others]))
             order.append(others)
     place = np.argsort(np.concatenate(order))

@@ -148,8 +148,8 @@ def _weighted(frame: Any, name: str) -> tuple[Any, NDArray[np.float64]]:
         hint = near_names(name, frame.columns)
         raise ValueError(f"the table has no weight column {quoted(name)}; {hint}")
     weights = row_weights(frame.get_column(name).to_numpy(), len(frame))
-    kept = weights > 0
-    return frame.drop(name).filter(kept.tolist()), weights[kept]
+    is_weighted = weights > 0
+    return frame.drop(name).filter(is_weighted.tolist()), weights[is_weighted]
 
 
 def _settings(model: Any, privacy: Privacy) -> list[Values] | None:

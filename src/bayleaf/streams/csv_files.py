@@ -51,7 +51,8 @@ class CsvFiles:
     def missing(self) -> tuple[str, ...]:
         """The texts of cells that are missing, whatever the column."""
         missing = None if self.plan is None else self.plan.missing
-        return ("", *MISSING_TEXTS) if missing is None else missing
+        usual = ("", *MISSING_TEXTS) if self.read_texts is None else ()
+        return usual if missing is None else missing
 
     @cached_property
     def decisions(self) -> dict[Name, TextDecision]:

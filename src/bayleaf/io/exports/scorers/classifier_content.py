@@ -73,7 +73,7 @@ def scorer_content(
     plan = predictor.encoder.rules.plan
     if plan is not None and plan.missing is not None:
         content["empty"] = ["", *plan.missing]
-    has_markers = any(own.reading.form in ("numbers", "truths") for own in cells)
+    has_markers = any(cell.reading.form in ("numbers", "truths") for cell in cells)
     if has_markers and predictor.encoder.rules.unknown != "error":
         content["markers"] = sorted(MISSING_MARKERS)
     if is_script:
