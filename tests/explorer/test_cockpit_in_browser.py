@@ -454,3 +454,63 @@ def test_effects_are_shown_in_the_chosen_unit(open_cockpit: Any) -> None:
     page.select_option("#unit", "nats")
     page.locator("#tab-cockpit").click()
     assert "+" in page.inner_text(".fall .total >> xpath=preceding-sibling::tr[1]")
+
+
+def test_rows_on_request_are_counted_and_opened(open_cockpit: Any) -> None:
+    X, y = load_heart(return_X_y=True)
+    X = X.select(COLUMNS)
+    model = heart("averaged KDB")
+    rows = X.append_column("class", [y])
+    page = open_cockpit(explorer_html(model, words=WORDS, rows=rows))
+    feature(page, "Chest pain").get_by_text("asymptomatic").click()
+    alike = np.array(X["chest_pain"].to_pylist()) == "asymptomatic"
+    ill = int(np.sum(np.asarray(y)[alike] == "present"))
+    assert page.inner_text(".match") == (
+        f"{alike.sum()} of the 270 patients on this page match this finding; "
+        f"{ill} of these have heart disease."
+    )
+    answers = model.predict(X)
+    for row in (0, int(np.flatnonzero(answers != np.asarray(y))[0])):
+        page.get_by_role("spinbutton", name="Row").fill(str(row + 1))
+        page.keyboard.press("Enter")
+        note = page.inner_text(".recorded")
+        assert note.startswith(f"Recorded outcome: {y[row]}. The model was ")
+        assert note.endswith("right here.") == (answers[row] == y[row]) or "und" in note
+    feature(page, "Chest pain").get_by_text("not known").click()
+    assert page.inner_text(".recorded") == ""
+    assert "match" not in open_cockpit(explorer_html(model)).inner_text("#now")
+
+
+def test_a_page_of_rounded_counts_says_that_it_differs(open_cockpit: Any) -> None:
+    page = open_cockpit(explorer_html(heart("averaged KDB"), min_count=5))
+    assert "This page differs from the model" in page.inner_text("#right")
+
+
+def test_features_are_ordered_by_what_each_reveals_of_the_class(
+    open_cockpit: Any,
+) -> None:
+    for name in ("averaged KDB", "TAN"):
+        page = open_cockpit(explorer_html(heart(name)))
+        order = page.locator(".feature-name").all_inner_texts()
+        assert set(order[:2]) == {"thallium scan", "chest pain"}
+        assert page.locator(".slide rect").count() > 2
+
+
+def test_moving_a_slider_draws_thirty_frames_a_second(open_cockpit: Any) -> None:
+    page = open_cockpit(explorer_html(heart("averaged KDB")))
+    for name, state in (("sex", "male"), ("chest pain", "asymptomatic")):
+        feature(page, name).get_by_text(state, exact=True).click()
+    times = page.evaluate(
+        """() => {
+          const slider = document.querySelectorAll(".slide input")[0];
+          const times = [];
+          for (let k = 0; k < 30; k += 1) {
+            slider.value = Number(slider.min) + (k / 30) * (slider.max - slider.min);
+            const start = performance.now();
+            slider.dispatchEvent(new Event("input"));
+            times.push(performance.now() - start);
+          }
+          return times;
+        }"""
+    )
+    assert np.median(times) < 33

@@ -70,6 +70,7 @@ SCRIPTS = (
     "cockpit/questions.js",
     "cockpit/proposals.js",
     "cockpit/letter.js",
+    "cockpit/rows.js",
     "cockpit/cockpit.js",
     "views/tabs.js",
     "views/page.js",
@@ -244,7 +245,8 @@ def words_template(model: Shown) -> dict[str, Any]:
         What `explorer_html` takes as ``words``: ``cases`` (what rows are called),
         ``outcome`` (the class whose chance is shown), ``phrases`` (what follows "of 100
         cases like this" for each class) and ``features``, with ``label``, ``question``,
-        ``help``, ``unit``, ``group``, ``cost`` and, for named ones, ``states`` each.
+        ``help``, ``unit``, ``group``, ``cost``, ``tolerance`` (numbers within it are
+        alike) and, for named ones, ``states`` each.
         All may be left out.
 
     Raises

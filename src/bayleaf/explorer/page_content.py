@@ -550,6 +550,7 @@ def published_content(predictor: Predictor, min_count: int) -> Content:
     for v, variable in enumerate(domain):
         shown = content["variables"][v if v + 1 < len(domain) else content["class"]]
         shown |= _entered(variable, unnamed[v], rows[v], min_count)
+    content["is_rounded"] = True
     content["remarks"] = [
         "This page differs from the model: its probabilities come from counts of "
         f"training rows rounded to multiples of {base}, and are less exact where there "

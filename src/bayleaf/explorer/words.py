@@ -17,7 +17,8 @@ from bayleaf.wording import near_names, quoted
 Content = dict[str, Any]
 
 _TEXTS = ("label", "short", "question", "help", "unit", "group")
-_OF_FEATURE = (*_TEXTS, "cost", "states")
+_NUMBERS = ("cost", "tolerance")
+_OF_FEATURE = (*_TEXTS, *_NUMBERS, "states")
 _OF_PAGE = ("cases", "outcome", "phrases", "features")
 # States of a feature that the template lists.
 _STATES_LISTED = 20
@@ -129,13 +130,14 @@ def _feature_words(about: Any, variable: Variable) -> Content:
     for key in _TEXTS:
         if text := about.get(key):
             feature[key] = _text(text, f"{key!r} of {name}")
-    if (cost := about.get("cost")) is not None:
-        is_number = isinstance(cost, int | float) and not isinstance(cost, bool)
-        if not is_number or not (cost > 0 and math.isfinite(cost)):
-            raise ValueError(
-                f"'cost' of {name} must be a number above 0, got {quoted(cost)}"
-            )
-        feature["cost"] = cost
+    for key in _NUMBERS:
+        if (number := about.get(key)) is not None:
+            is_number = isinstance(number, int | float) and not isinstance(number, bool)
+            if not is_number or not (number > 0 and math.isfinite(number)):
+                raise ValueError(
+                    f"{key!r} of {name} must be a number above 0, got {quoted(number)}"
+                )
+            feature[key] = number
     if states := about.get("states"):
         feature["states"] = _by_state(states, variable, f"'states' of {name}")
     return feature

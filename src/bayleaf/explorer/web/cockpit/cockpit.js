@@ -22,6 +22,8 @@ class Cockpit {
     this.questionnaire = new Questionnaire(this);
     this.proposals = new Proposals(this);
     this.letter = new Letter(this);
+    this.rows = session.model.rows ? new RowPanel(this) : null;
+    this.#about();
     byId("reasons").append(this.next.node);
     byId("reasons").before(this.proposals.node);
     byId("act-line").hidden = !this.outcome.isBinary;
@@ -134,6 +136,7 @@ class Cockpit {
     if (this.mode !== "ask") this.findings.show(this.terms);
     this.headline.show(answer, reasons);
     keepFocus(byId("reasons-body"), () => this.waterfall.show(answer, reasons));
+    this.rows?.show(answer, reasons);
     this.showPicture();
     this.next.show(this.mode === "ask" ? null : answer);
     if (this.mode === "ask") this.questionnaire.show();
@@ -145,6 +148,18 @@ class Cockpit {
   showPicture() {
     this.#place();
     this.picture.show(this.answer);
+  }
+
+  /** What there is to know of the model; open where the page differs from it. */
+  #about() {
+    const { remarks, is_rounded: isRounded } = this.session.model;
+    if (!remarks.length) return;
+    const details = element("details", { className: "panel" }, [
+      element("summary", {}, [element("h2", { text: "About this model" })]),
+      element("ul", {}, remarks.map((text) => element("li", { text, dir: "auto" }))),
+    ]);
+    details.open = Boolean(isRounded);
+    byId("right").append(details);
   }
 
   #readOut(answer) {
@@ -166,9 +181,9 @@ class Cockpit {
   /** On a telephone the picture is below its feature. */
   #place() {
     const row = this.narrow.matches && this.mode !== "ask" && this.touched !== null && this.findings.rows.get(this.touched)?.node;
-    const place = row && row.isConnected ? row : byId("right");
     const { section } = this.picture;
-    if (section.parentNode !== place) place.append(section);
+    if (row && row.isConnected) row.append(section);
+    else if (section.parentNode !== byId("right")) byId("right").prepend(section);
   }
 }
 

@@ -239,6 +239,11 @@ class Findings {
     write(this.count, `${n} of ${this.features.length} known`);
   }
 
+  /** The number that is known of a feature. */
+  valueOf(variable, mask) {
+    return this.row(variable).number.valueOf(mask);
+  }
+
   focus(variable) {
     if (!this.visible.includes(variable)) {
       this.text = "";

@@ -11,24 +11,24 @@ const MOST_BINS = 32;
 function binsOf(intervals, axis) {
   const least = (axis.high - axis.low) / MOST_BINS;
   const bins = [];
-  for (const { low, high, rows } of intervals) {
-    if (rows === null || low >= axis.high || high <= axis.low) continue;
+  for (const { low, high, weight } of intervals) {
+    if (low >= axis.high || high <= axis.low) continue;
     const last = bins.at(-1);
     const end = Math.min(high, axis.high);
     if (last && (last.high - last.low < least || end - last.low < least)) {
       last.high = end;
-      last.rows += rows;
-    } else bins.push({ low: Math.max(low, axis.low), high: end, rows });
+      last.weight += weight;
+    } else bins.push({ low: Math.max(low, axis.low), high: end, weight });
   }
   return bins;
 }
 
 /** Rows per unit of bins as rectangles; `x` maps a number to the drawing. */
 function densityBars(bins, x, base, height) {
-  const density = ({ low, high, rows }) => rows / (high - low);
+  const density = ({ low, high, weight }) => weight / (high - low);
   const most = Math.max(...bins.map(density)) || 1;
   return bins.map((bin) => {
-    const tall = bin.rows && Math.max(1.5, (height * density(bin)) / most);
+    const tall = bin.weight && Math.max(1.5, (height * density(bin)) / most);
     return drawn("rect", {
       x: x(bin.low), y: base - tall, height: tall, class: "bin",
       width: Math.max(0.6, x(bin.high) - x(bin.low) - 0.4),
@@ -44,10 +44,10 @@ function markBar(bars, bins, value) {
 
 /** A slider and a box for a variable of numbers. */
 class NumberField {
-  constructor({ session, words }, variable, change) {
+  constructor({ session, words, outcome }, variable, change) {
     Object.assign(this, { session, variable, change });
     const about = session.model.variables[variable];
-    this.intervals = intervalsOf(about);
+    this.intervals = outcome.intervals(variable);
     this.axis = axisOf(this.intervals);
     this.step = stepOf(about, this.axis);
     const name = words.label(variable) + (words.unitOf(variable) ? `, ${words.unitOf(variable)}` : "");

@@ -68,7 +68,7 @@ class Picture {
   #curve(variable, mask, values, alone) {
     const { session, words } = this.cockpit;
     const about = session.model.variables[variable];
-    const intervals = intervalsOf(about);
+    const intervals = this.cockpit.outcome.intervals(variable);
     const axis = axisOf(intervals);
     const width = Math.max(260, this.body.clientWidth);
     const bottom = CURVE_TOP + CURVE_HEIGHT;
@@ -84,10 +84,10 @@ class Picture {
       made.textContent = content;
       return made;
     };
-    const value = mask && new NumberField(this.cockpit, variable, () => {}).valueOf(mask);
+    const value = mask && this.cockpit.findings.valueOf(variable, mask);
     const at = value === undefined || value === null ? null : intervalAt(intervals, value);
-    const hasRows = intervals.some(({ rows }) => rows);
-    const bins = hasRows ? binsOf(intervals, axis) : [];
+    const hasRows = intervals[0].rows !== null;
+    const bins = binsOf(intervals, axis);
     const bars = densityBars(bins, x, base, ROWS_HEIGHT - 4);
     markBar(bars, bins, value);
     const parts = [
@@ -110,7 +110,7 @@ class Picture {
     const name = words.label(variable);
     const drawing = drawn("svg", {
       viewBox: `0 0 ${width} ${base + 22}`, height: base + 22, class: "shape", role: "img",
-      "aria-label": `Curve of ${name}: the odds by value${hasRows ? ", and training rows per unit" : ""}. The table below has the same numbers.`,
+      "aria-label": `Curve of ${name}: the odds by value, and ${hasRows ? "training rows" : "shares"} per unit. The table below has the same numbers.`,
     }, [...parts, probe]);
     const line = element("p", { className: "read" });
     const point = (number, own, label, isMine) => {
@@ -128,7 +128,7 @@ class Picture {
       if (at) point(value, at, mask.entered ?? about.states[at.state], true);
       else {
         probe.replaceChildren();
-        line.textContent = `${hasRows ? "Bars: training rows per unit. " : ""}Point at the curve to read it; enter a value to mark it.`;
+        line.textContent = `Bars: ${hasRows ? "training rows" : "share"} per unit. Point at the curve to read it; enter a value to mark it.`;
       }
     };
     rest();
@@ -204,7 +204,7 @@ class Picture {
       const head = ["interval", "effect", "training rows"].map((text, i) => element("th", { scope: "col", text, className: i ? "number" : "" }));
       details.append(element("table", {}, [
         element("thead", {}, [element("tr", {}, head)]),
-        element("tbody", {}, intervalsOf(session.model.variables[variable]).map(({ state, rows }) =>
+        element("tbody", {}, this.cockpit.outcome.intervals(variable).map(({ state, rows }) =>
           row([states[state], words.factor(values[state]), rows === null ? "" : brief(rows)]))),
       ]));
     });

@@ -3,6 +3,9 @@
 // How far beyond the line a change must carry the chance.
 const CLEARLY = 0.05;
 const PROPOSALS_SHOWN = 3;
+// Values are not proposed that fewer cases have, and numbers beyond these quantiles.
+const RARE = 0.01;
+const TAILS = 0.1;
 // States of a feature that take part in pairs of changes.
 const PAIRED_STATES = 3;
 
@@ -30,8 +33,19 @@ class Proposals {
       decide: (logs) => cockpit.decision(logs), mostPaired: PAIRED_STATES,
     });
     this.stop = runInSlices(changes, (found, isDone) => this.#draw(
-      sortCounterfactuals(found.filter(({ logs }) => this.#isClear(logs, answer))), isDone,
+      sortCounterfactuals(found.filter(({ logs, changes }) => this.#isClear(logs, answer)
+        && changes.every(({ variable, to }) => this.#isUsual(variable, to)))), isDone,
     ));
+  }
+
+  /** Whether many cases have a value: names that are not rare, numbers of the middle. */
+  #isUsual(variable, state) {
+    const { outcome, session } = this.cockpit;
+    const weights = outcome.weights(variable);
+    const total = sumOf(weights);
+    if (!session.model.variables[variable].cuts) return weights[state] >= RARE * total;
+    const below = sumOf(weights.slice(0, state)) / total;
+    return below < 1 - TAILS && below + weights[state] / total > TAILS;
   }
 
   /** Whether the answer would lie clearly beyond the line. */

@@ -70,36 +70,50 @@ class Outcome {
     yield values;
   }
 
-  /**
-   * How much a feature reduces the uncertainty of the class where nothing else is known,
-   * nats; 0 where the page does not hold its rows by state.
-   */
-  importance(variable) {
+  /** Weights of the states of a feature, training rows where the page has them. */
+  weights(variable) {
     const { shape } = this.session.model.variables[variable];
-    const rows = shape && unpacked(shape.rows);
-    if (!rows?.length) return 0;
+    const rows = shape ? unpacked(shape.rows) : [];
+    if (rows.length) return rows;
+    this.shares ??= this.session.posteriors(this.nothing) ?? [];
+    return this.shares[variable] ?? [];
+  }
+
+  /** How much a feature by itself reduces the uncertainty of the class, nats. */
+  importance(variable) {
+    const weights = this.weights(variable);
     const { logs } = this.session.answer(this.nothing);
-    const nats = unpacked(shape.nats);
-    const n = logs.length;
-    const total = sumOf(rows) || 1;
-    return rows.reduce((gain, count, state) => {
-      const posterior = logNormalized(logs.map((log, label) => log + nats[state * n + label]));
-      return gain + (count / total) * (entropyOf(logs) - entropyOf(posterior));
-    }, 0);
+    const { shape } = this.session.model.variables[variable];
+    const nats = shape && unpacked(shape.nats);
+    const posterior = (state) => (nats
+      ? logNormalized(logs.map((log, label) => log + nats[state * logs.length + label]))
+      : this.session.answer(this.nothing.with(variable, hardMask(weights.length, state))).logs);
+    const total = sumOf(weights) || 1;
+    return weights.reduce((gain, weight, state) =>
+      (weight ? gain + (weight / total) * (entropyOf(logs) - entropyOf(posterior(state))) : gain), 0);
+  }
+
+  /** The intervals of a variable of numbers: ends, state, weight, and rows if known. */
+  intervals(variable) {
+    const about = this.session.model.variables[variable];
+    const { cuts, spans, shape } = about;
+    const weights = this.weights(variable);
+    const hasRows = Boolean(shape) && unpacked(shape.rows).length > 0;
+    const ends = endsOf(about);
+    return ends.slice(1).map((high, i) => {
+      const [first, state, last] = spans?.[i] ?? [i, i, i];
+      const weight = sumOf(weights.slice(first, last + 1));
+      return { low: ends[i], high, state, weight, rows: hasRows && cuts ? weight : null };
+    });
   }
 }
 
-/** The intervals of a variable of numbers: ends, state, and training rows if known. */
-function intervalsOf({ cuts, range, spans, shape }) {
-  const inner = cuts.length > 1 ? (cuts.at(-1) - cuts[0]) / (cuts.length - 1) : Math.abs(cuts[0] ?? 0) / 2 || 1;
-  const first = Math.min(range?.[0] ?? Infinity, (cuts[0] ?? 0) - inner / 10);
-  const low = range ? first : (cuts[0] ?? 0) - inner;
-  const high = range ? Math.max(range[1], (cuts.at(-1) ?? 0) + inner / 10) : (cuts.at(-1) ?? 0) + inner;
-  const ends = [low, ...cuts, high];
-  const rows = shape && !spans ? unpacked(shape.rows) : [];
-  return ends.slice(1).map((end, i) => ({
-    low: ends[i], high: end, state: spans ? spans[i][1] : i, rows: rows[i] ?? null,
-  }));
+/** The ends of all intervals, those of the outer ones as far as training rows reach. */
+function endsOf({ cuts, range }) {
+  const [first, last] = [cuts[0] ?? 0, cuts.at(-1) ?? 0];
+  const inner = cuts.length > 1 ? (last - first) / (cuts.length - 1) : Math.abs(first) / 2 || 1;
+  const [low, high] = range ?? [first - inner, last + inner];
+  return [Math.min(low, first - inner / 10), ...cuts, Math.max(high, last + inner / 10)];
 }
 
 // Share of the rows beyond an end of an axis that may be cut off, and the least gain.
@@ -110,12 +124,12 @@ const TAIL_WIDTH = 0.3;
 function axisOf(intervals) {
   let low = intervals[0].low;
   let high = intervals.at(-1).high;
-  const total = sumOf(intervals.map(({ rows }) => rows ?? 0));
+  const total = sumOf(intervals.map(({ weight }) => weight));
   if (!total) return { low, high };
   let below = 0;
-  const bounds = intervals.map((own) => ({ ...own, below: (below += own.rows) / total }));
+  const bounds = intervals.map((own) => ({ ...own, below: (below += own.weight) / total }));
   const last = bounds.find((own) => own.below >= 1 - TAIL).high;
-  const first = bounds.findLast((own) => own.below - own.rows / total <= TAIL).low;
+  const first = bounds.findLast((own) => own.below - own.weight / total <= TAIL).low;
   if (high - last > TAIL_WIDTH * (high - low)) high = last;
   if (first - low > TAIL_WIDTH * (high - low)) low = first;
   return { low, high };
