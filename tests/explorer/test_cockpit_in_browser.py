@@ -14,6 +14,8 @@ import pytest
 import bayleaf
 from bayleaf.data.codes import Codes
 from bayleaf.datasets import load_heart
+from bayleaf.explain import credible_intervals
+from bayleaf.explain.subject import rows_of
 from bayleaf.explorer import explorer_html
 from bayleaf.models.explanation import Explanation
 from explorer.cases import classifier_case, table, table_of_numbers
@@ -514,3 +516,35 @@ def test_moving_a_slider_draws_thirty_frames_a_second(open_cockpit: Any) -> None
         }"""
     )
     assert np.median(times) < 33
+
+
+def test_intervals_are_credible_intervals_of_the_model(open_cockpit: Any) -> None:
+    model = heart("averaged KDB")
+    page = open_cockpit(explorer_html(model))
+    computed = """states => {
+      const { session, page } = window.bayleaf;
+      const { outcome } = page.cockpit;
+      const evidence = session.evidence.map((_, v) => ((states[v] ?? -1) < 0 ? null
+        : Uint8Array.from({ length: session.card(v) }, (_, s) => +(s === states[v]))));
+      const answer = outcome.answer(evidence);
+      return [Array.from(session.engine.variance(evidence)),
+        outcome.interval(evidence, answer)];
+    }"""
+    X, _ = load_heart(return_X_y=True)
+    X = X.select(COLUMNS).slice(0, 6).to_pydict()
+    for row, n_known in enumerate((0, 1, 2, 3, 4, 5)):
+        for column in COLUMNS[n_known:]:
+            X[column][row] = None
+    rows = pa.table({name: pa.array(own) for name, own in X.items()})
+    codes = rows_of(model, rows)
+    variances = model.model_._levels(codes).variance()
+    intervals = credible_intervals(model, rows, n_draws=20_000, random_state=0)
+    for row, interval in enumerate(intervals):
+        states = [int(codes.column(v)[row]) for v in range(len(COLUMNS))]
+        known = [s if X[c][row] is not None else -1 for c, s in zip(COLUMNS, states)]
+        variance, found = page.evaluate(computed, known)
+        np.testing.assert_allclose(variance, variances[row], atol=1e-9)
+        ends = [interval.classes[1].low, interval.classes[1].high]
+        np.testing.assert_allclose([found["low"], found["high"]], ends, atol=0.01)
+    assert "95 % interval" in page.inner_text(".facts")
+    assert "95 %" not in open_cockpit(explorer_html(heart("TAN"))).inner_text("#now")

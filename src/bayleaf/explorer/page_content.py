@@ -164,6 +164,7 @@ def predictor_content(predictor: Predictor) -> Content:
     model = predictor.model
     content = _model_content(model, predictor.support)
     content |= calibration_content(predictor)
+    content["has_intervals"] = model.has_normal_scores and predictor.support is not None
     if predictor.temperature != 1.0:
         others = "; those of other variables are the network's"
         content["remarks"].append(

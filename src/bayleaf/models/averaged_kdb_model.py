@@ -108,6 +108,7 @@ class AveragedKDBModel(ClassModel):
     min_rows: int | None = None
     partial: PartialCases | None = None
 
+    has_normal_scores = True
     _TABLES_ARE = (
         "has a table in each of several networks, none of its own; look at the shape "
         "of what it adds instead"

@@ -64,6 +64,8 @@ class ClassModel(ABC):
 
     # Where the tables are of a kind whose variables have none of their own.
     _TABLES_ARE: ClassVar[str] = "has no table of its own"
+    # Whether draws of log scores are normal, with a variance that its counts give.
+    has_normal_scores: ClassVar[bool] = False
     # Why there is no network, for a kind that does not average networks.
     why_no_network: ClassVar[str | None] = None
 

@@ -131,6 +131,7 @@ class Cockpit {
     const answer = this.outcome.answer(evidence);
     const reasons = answer && this.outcome.reasons(evidence, answer);
     Object.assign(this, { answer, reasons });
+    this.interval = answer && this.outcome.interval(evidence, answer);
     this.terms = new Map(reasons?.items.map(({ variable, value }) => [variable, value]));
     this.touched ??= reasons?.items[0]?.variable ?? this.findings.byStrength[0] ?? null;
     if (this.mode !== "ask") this.findings.show(this.terms);

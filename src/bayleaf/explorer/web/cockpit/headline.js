@@ -19,10 +19,18 @@ class Icons {
     }, this.people);
   }
 
-  show(count, text) {
+  /** Fill a count; those that the interval leaves uncertain are paler. */
+  show(count, text, range) {
     this.node.setAttribute("aria-label", text);
-    this.people.forEach((person, i) => person.setAttribute("class", i < count ? "person on" : "person"));
+    const [low, high] = range ? [peopleOf(range.low), peopleOf(range.high)] : [count, count];
+    const kind = (i) => (i < count ? (i < low ? "on" : "on likely") : i < high ? "on unlikely" : "");
+    this.people.forEach((person, i) => person.setAttribute("class", `person ${kind(i)}`));
   }
+}
+
+/** The interval of a chance, in words. */
+function intervalText({ low, high }) {
+  return `95 % interval ${of100(low)} to ${of100(high)}`;
 }
 
 /** The number of people of a hundred that is drawn, which is never none or all. */
@@ -64,11 +72,14 @@ class Headline {
     this.#facts(answer, reasons);
     const count = peopleOf(chance);
     const label = words.state(outcome.question, target);
-    this.icons.show(count, `Of 100 ${words.cases}, ${count} filled in: ${label}.`);
+    const range = cockpit.interval;
+    const within = range ? `; between ${of100(range.low)} and ${of100(range.high)} within the 95 % interval` : "";
+    this.icons.show(count, `Of 100 ${words.cases}, ${count} filled in: ${label}${within}.`, range);
     const rest = outcome.isBinary ? words.state(outcome.question, answer.against) : "other";
     this.caption.replaceChildren(
       element("i", { className: "person-key on" }), `${label}: ${of100(chance)}`,
       element("i", { className: "person-key" }), `${rest}: ${of100(1 - chance)}`,
+      ...(range ? [element("i", { className: "person-key likely" }), `uncertain: ${of100(range.low)} to ${of100(range.high)}`] : []),
     );
     this.#classes(answer);
   }
@@ -86,13 +97,15 @@ class Headline {
     const { words, outcome, session } = cockpit;
     const parts = [];
     const evidence = cockpit.evidence();
+    const interval = cockpit.interval ? [element("b", { text: intervalText(cockpit.interval) })] : [];
     if (!reasons) {
       parts.push(answer.against < 0 ? "There is only one class."
         : "You entered the outcome itself. Remove it to see reasons.");
     } else if (!reasons.items.length) {
-      parts.push("Nothing entered yet: choose a finding.");
+      parts.push(...interval, `${interval.length ? ". " : ""}Nothing entered yet: choose a finding.`);
     } else {
-      parts.push(`${cap(near(outcome.start(answer).chance))} in 100 before anything was known.`);
+      const start = `${near(outcome.start(answer).chance)} in 100 before anything was known.`;
+      parts.push(...interval, interval.length ? `; ${start}` : cap(start));
       const strongest = reasons.items.filter(({ value }) => side(value)).slice(0, FACTORS_SHOWN);
       strongest.forEach(({ variable, value }, i) => {
         const text = words.finding(variable, evidence[variable]);
@@ -141,6 +154,7 @@ class Headline {
     const why = strongest.map(({ variable, value }) => `${words.finding(variable, evidence[variable])} ${words.factor(value)}`);
     return [
       `${about(answer.chance)} in 100 ${this.predicate(answer.target)}`,
+      this.cockpit.interval ? `${intervalText(this.cockpit.interval)}.` : "",
       `${cap(near(outcome.start(answer).chance))} in 100 before anything was known.`,
       why.length ? `${why.join(", ")}.` : "",
     ].filter(Boolean).join(" ");

@@ -42,7 +42,7 @@ class Letter {
     const date = new Date().toLocaleDateString("en-GB", { day: "numeric", month: "long", year: "numeric" });
     const open = tableVariables(session).filter((v) => !evidence[v]).map((v) => words.label(v));
     const icons = new Icons();
-    if (answer) icons.show(peopleOf(answer.chance), `${peopleOf(answer.chance)} of 100`);
+    if (answer) icons.show(peopleOf(answer.chance), `${peopleOf(answer.chance)} of 100`, cockpit.interval);
     const next = questions.slice(0, NEXT_SHOWN).map((own) =>
       `${words.label(own.variable)} (could move it to ${rangeOf100(rangeOfAnswers(own, answer.target))})`);
     const line = ({ variable, value }) => element("tr", {}, [
@@ -60,7 +60,7 @@ class Letter {
       element("p", { className: "who" }, ["Name", "Date of birth", "Prepared by"].map((text) => element("span", { text }))),
       ...(answer ? [
         element("p", { className: "headline" }, [element("b", { text: `${about(answer.chance)} in 100` }), ` ${headline.predicate(answer.target)}`]),
-        element("p", { text: `${cap(near(outcome.start(answer).chance))} in 100 before anything was known.` }),
+        element("p", { text: `${cockpit.interval ? `${intervalText(cockpit.interval)}. ` : ""}${cap(near(outcome.start(answer).chance))} in 100 before anything was known.` }),
         icons.node,
       ] : []),
       element("div", { className: "two" }, [

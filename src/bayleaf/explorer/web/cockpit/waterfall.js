@@ -47,7 +47,8 @@ class Waterfall {
     const { cockpit } = this;
     const evidence = cockpit.evidence();
     const line = logit(cockpit.threshold / 100);
-    const ends = [start, logOdds, line, ...steps.map(({ to }) => to)].filter(Number.isFinite);
+    const range = cockpit.outcome.isBinary && cockpit.interval ? [cockpit.interval.low, cockpit.interval.high].map(logit) : [];
+    const ends = [start, logOdds, line, ...range, ...steps.map(({ to }) => to)].filter(Number.isFinite);
     const low = Math.max(-12, Math.min(-1.6, ...ends)) - 0.25;
     const high = Math.min(12, Math.max(1.6, ...ends)) + 0.25;
     const x = (value) => (100 * (Math.min(high, Math.max(low, value)) - low)) / (high - low);
@@ -86,7 +87,7 @@ class Waterfall {
     return element("table", { className: "fall", "aria-labelledby": "reasons-heading" }, [head, element("tbody", {}, [
       row("Starting point", [at("dot hollow", start), at("thread", start)], "", [`${of100(logistic(start))} in 100`]),
       ...steps.map(step),
-      row("Answer", [at("dot", logOdds)], "", [`${of100(logistic(logOdds))} in 100`], "total"),
+      row("Answer", [...(range.length ? [at("range", ...range)] : []), at("dot", logOdds)], range.length ? intervalText(cockpit.interval) : "", [`${of100(logistic(logOdds))} in 100`], "total"),
     ])]);
   }
 }

@@ -20,6 +20,7 @@ class ProgramEngine {
     this.stateLogs = model.states?.map(unpacked);
     this.shares = this.stateLogs?.map((own) => normalized(own.map(Math.exp)));
     this.calibration = new Calibration(model);
+    this.hasIntervals = Boolean(model.has_intervals);
   }
 
   /** The state of each feature, its number of states if that is unknown. */
@@ -116,6 +117,18 @@ class ProgramEngine {
     if (!program.sharing) return null;
     const byState = program.sharing.stateLogs(program, variable, this.states(evidence));
     return byState.map((own) => own.reduce((sum, log, label) => sum + Math.exp(logs[label] + log), 0));
+  }
+
+  /** Variance of the score of each class, nats squared, from counts; null if unknown. */
+  variance(evidence) {
+    if (!this.hasIntervals || this.nCombinations(evidence) > 1) return null;
+    const codes = this.states(evidence);
+    const given = this.program.given(codes);
+    const deviations = this.cards.map(() => new Float64Array(this.nClasses));
+    for (const term of this.program.additive) {
+      if (term.deviation) added(deviations[term.owner], term.deviation(codes, given));
+    }
+    return deviations.reduce((sum, own) => added(sum, own.map((one) => one ** 2)), new Float64Array(this.nClasses));
   }
 
   /** Weights of the states of a feature where a class and other features are known. */

@@ -90,6 +90,11 @@ function randomNumbers(seed) {
   };
 }
 
+/** Numbers of a standard normal distribution (Box and Muller 1958). */
+function normalNumbers(random) {
+  return () => Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
+}
+
 /** A position drawn by weights. */
 function drawnPosition(weights, random) {
   let rest = random() * sumOf(weights);

@@ -1,5 +1,9 @@
 // What the cockpit is about: the chance of one class, and what moves it.
 
+// The standard normal distribution's quantile of 97.5 %, and draws where it is not enough.
+const NORMAL_95 = 1.959963984540054;
+const DRAWS = 1000;
+
 /** The class whose chance is shown, the class it is compared with, and effects on both. */
 class Outcome {
   constructor(session) {
@@ -21,6 +25,29 @@ class Outcome {
     const against = argMax(logs, target);
     const logOdds = against < 0 ? Infinity : logs[target] - logs[against];
     return { logs, target, against, logOdds, chance: Math.exp(logs[target]) };
+  }
+
+  /**
+   * Ends of the 95 % credible interval of the chance: scores are taken as normal, with
+   * the variance that the counts behind them give; null where the page has none.
+   */
+  interval(evidence, { logs, target }) {
+    const variance = evidence[this.question] ? null : this.session.engine.variance?.(evidence);
+    if (!variance || logs.length < 2) return null;
+    const temperature = this.session.temperature(evidence);
+    const deviations = variance.map((own) => Math.sqrt(own) / temperature);
+    if (this.isBinary) {
+      const spread = NORMAL_95 * Math.hypot(...deviations);
+      const odds = logs[target] - logs[1 - target];
+      const [low, high] = [odds - spread, odds + spread].map((own) => 1 / (1 + Math.exp(-own)));
+      return { low, high };
+    }
+    const normal = normalNumbers(randomNumbers(11));
+    const drawn = Float64Array.from({ length: DRAWS }, () =>
+      Math.exp(logNormalized(logs.map((log, label) => log + deviations[label] * normal()))[target]));
+    drawn.sort();
+    const at = (share) => drawn[Math.round(share * (DRAWS - 1))];
+    return { low: at(0.025), high: at(0.975) };
   }
 
   /** The answer before anything is known. */

@@ -223,6 +223,11 @@ class Session {
     };
   }
 
+  /** What scores of the class are divided by. */
+  temperature(evidence) {
+    return this.calibration.of(this.#known(evidence)).temperature;
+  }
+
   /** The prior and the terms, calibrated, of the log-odds of two states of the question. */
   terms(evidence, target, against) {
     const { engine } = this;

@@ -81,10 +81,16 @@ class Counts {
 
   /** The logs of the state's share at each depth at which a cell has the parents' states. */
   #logs(states) {
-    const logs = [];
+    return this.#levels(states).map(({ cells, parents }) =>
+      cells.map((cell, label) => Math.log(cell / parents[label])));
+  }
+
+  /** Smoothed weights of the state and of all states with the parents' states, by depth. */
+  #levels(states) {
+    const levels = [];
     // The last state is that of missing cells, which add nothing.
     const pseudo = this.pseudo[states[0]];
-    if (!(pseudo > 0)) return logs;
+    if (!(pseudo > 0)) return levels;
     let parents = 0;
     for (let depth = 0; depth < states.length; depth += 1) {
       if (depth) parents = parents * this.radices[depth] + states[depth];
@@ -93,9 +99,30 @@ class Counts {
       const { counts, totals } = this.#counts(depth, parents);
       if (!totals.some((total) => total > 0)) break;
       const own = counts.get(states[0]);
-      logs.push(totals.map((total, label) =>
-        Math.log(((own?.[label] ?? 0) + pseudo) / (total + this.strength))));
+      levels.push({
+        cells: totals.map((_, label) => (own?.[label] ?? 0) + pseudo),
+        parents: totals.map((total) => total + this.strength),
+      });
     }
-    return logs;
+    return levels;
+  }
+
+  /**
+   * Standard deviation by class of what the term adds, nats, as a Dirichlet's logarithms
+   * have it to first order; all networks count the same rows, so it adds up over them.
+   */
+  deviation(codes, given) {
+    const total = new Float64Array(this.nClasses);
+    if (given ? !given.known[this.owner] : !this.weights[0]) return total;
+    const weights = given ? given.depths[this.owner] : this.weights;
+    const levels = this.#levels(this.features.map((feature, k) => this.maps[k][codes[feature]]));
+    levels.forEach(({ cells, parents }, depth) => {
+      const weight = weights[depth] - (depth + 1 < levels.length ? weights[depth + 1] : 0);
+      cells.forEach((cell, label) => {
+        const sum = Math.max(parents[label], cell);
+        total[label] += weight * Math.sqrt((sum - cell) / (cell * (sum + 1)));
+      });
+    });
+    return total;
   }
 }
