@@ -548,3 +548,40 @@ def test_intervals_are_credible_intervals_of_the_model(open_cockpit: Any) -> Non
         np.testing.assert_allclose([found["low"], found["high"]], ends, atol=0.01)
     assert "95 % interval" in page.inner_text(".facts")
     assert "95 %" not in open_cockpit(explorer_html(heart("TAN"))).inner_text("#now")
+
+
+def test_a_case_is_pasted_and_taken_back_with_the_keyboard(open_cockpit: Any) -> None:
+    page = open_cockpit(explorer_html(heart("averaged KDB")))
+    page.get_by_text("Paste a case").click()
+    page.locator("#right textarea").fill("age,sex\n62,male")
+    page.get_by_role("button", name="Enter this case").click()
+    assert page.inner_text("#message") == "The case was set."
+    assert page.get_by_role("textbox", name="age", exact=True).input_value() == "62"
+    assert "sex: male" in page.inner_text("#reasons-body")
+    page.get_by_role("button", name="What if").click()
+    feature(page, "thallium scan").get_by_text("normal").click()
+    page.get_by_role("radio", name="normal").focus()
+    page.keyboard.press("Control+z")
+    assert headline(page) == "About 44 in 100 cases have class = present."
+    pressed = page.get_by_role("button", name="Findings", exact=True)
+    assert pressed.get_attribute("aria-pressed") == "true"
+
+
+def test_every_control_is_reached_by_tab(open_cockpit: Any) -> None:
+    page = open_cockpit(explorer_html(heart("averaged KDB"), words=WORDS))
+    reached = set()
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        reached.add(
+            page.evaluate(
+                """() => {
+                  const e = document.activeElement;
+                  return e.getAttribute("aria-label") ?? e.labels?.[0]?.textContent
+                    ?? e.textContent;
+                }"""
+            )
+        )
+    names = {"Skip to the answer", "Cockpit", "Letter", "Ask me", "What if"}
+    names |= {"Age", "Age, years", "Age, years, slider", "Age not known"}
+    names |= {"Thallium scan", "not known", "Order "}
+    assert names - {name.split("most")[0] for name in reached} == set()

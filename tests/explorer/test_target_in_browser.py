@@ -106,6 +106,7 @@ def test_distributions_and_terms_are_those_of_python(
 def test_the_page_says_where_the_number_lies_and_what_moves_it(open_page: Any) -> None:
     page = open_page(explorer_html(fitted()))
     assert "price is expected to be" in page.inner_text("#verdict")
+    before = page.inner_html("#answer-bars svg")
     assert page.inner_text("#why-line").endswith("before anything is set.")
     assert not page.is_visible("#what-if")
     assert page.locator('#jumps [data-to="what-if"]').get_attribute("hidden") == ""
@@ -117,6 +118,11 @@ def test_the_page_says_where_the_number_lies_and_what_moves_it(open_page: Any) -
     page.click(".state:has-text('shore')")
     assert page.locator("#why-table tbody tr").count() == 2
     assert "adds" in page.inner_text("#why-table")
+    assert page.inner_html("#answer-bars svg") != before
+    assert page.locator("#answer-bars .inside").count() > 2
+    total = "window.bayleaf.session.engine.density(window.bayleaf.session.evidence)"
+    shares = [cell["weight"] for cell in page.evaluate(total)]
+    assert sum(shares) == pytest.approx(1.0)
     assert page.locator(".card.target .state:enabled").count() == 0
     page.click("#variable summary >> nth=0")
     assert "predicts the target from" in page.inner_text(".card.target .note")

@@ -54,6 +54,7 @@ SCRIPTS = (
     "views/map_pointers.js",
     "views/map.js",
     "views/find.js",
+    "views/density.js",
     "views/answer.js",
     "views/why.js",
     "views/what_if.js",

@@ -23,6 +23,7 @@ class Cockpit {
     this.proposals = new Proposals(this);
     this.letter = new Letter(this);
     this.rows = session.model.rows ? new RowPanel(this) : null;
+    this.#paste();
     this.#about();
     byId("reasons").append(this.next.node);
     byId("reasons").before(this.proposals.node);
@@ -62,7 +63,8 @@ class Cockpit {
   /** Enter findings, be asked for them, or try others. */
   setMode(mode) {
     this.mode = mode;
-    this.trial = mode === "what-if" ? this.session.evidence.slice() : null;
+    this.tried = this.session.evidence;
+    this.trial = mode === "what-if" ? this.tried.slice() : null;
     this.questionnaire.reset();
     this.#showMode();
     this.update();
@@ -127,6 +129,12 @@ class Cockpit {
   }
 
   update() {
+    // What is tried is of one case.
+    if (this.trial && this.session.evidence !== this.tried) {
+      this.trial = null;
+      this.mode = "form";
+      this.#showMode();
+    }
     const evidence = this.evidence();
     const answer = this.outcome.answer(evidence);
     const reasons = answer && this.outcome.reasons(evidence, answer);
@@ -149,6 +157,16 @@ class Cockpit {
   showPicture() {
     this.#place();
     this.picture.show(this.answer);
+  }
+
+  /** A field for a line of a table. */
+  #paste() {
+    const text = element("textarea", { rows: 3, spellcheck: "false", "aria-label": "A line of a table, with or without names above it" });
+    byId("right").append(element("details", { className: "panel" }, [
+      element("summary", {}, [element("h2", { text: "Paste a case" })]),
+      element("p", { className: "note", text: "A line of a table, with or without names above it." }),
+      text, pressing("Enter this case", () => this.say(takeCase(this.session, text.value))),
+    ]));
   }
 
   /** What there is to know of the model; open where the page differs from it. */

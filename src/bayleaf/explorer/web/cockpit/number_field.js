@@ -25,7 +25,7 @@ function binsOf(intervals, axis) {
 
 /** Rows per unit of bins as rectangles; `x` maps a number to the drawing. */
 function densityBars(bins, x, base, height) {
-  const density = ({ low, high, weight }) => weight / (high - low);
+  const density = ({ low, high, weight }) => weight / Math.max(high - low, 1e-300);
   const most = Math.max(...bins.map(density)) || 1;
   return bins.map((bin) => {
     const tall = bin.weight && Math.max(1.5, (height * density(bin)) / most);

@@ -101,6 +101,7 @@ class Questionnaire {
     this.shown = null;
     if (!this.node.childElementCount) this.node.append(element("p", { className: "note", text: "Looking for the best question …" }));
     if (this.asked !== null && session.evidence[this.asked]) this.asked = null;
+    this.trail = this.trail.filter(({ variable, isSkipped }) => isSkipped || session.evidence[variable]);
     this.node.setAttribute("aria-busy", "true");
     // A second press must not answer the question again.
     for (const button of this.node.querySelectorAll("button")) button.disabled = true;

@@ -121,6 +121,12 @@ class TargetEngine extends ProgramEngine {
     return found.map(Math.log);
   }
 
+  /** The cells of the target's range with their probabilities, in numeric order. */
+  density(evidence) {
+    return Array.from(this.#shares(evidence), (share, cell) =>
+      ({ low: this.lower[cell], high: this.upper[cell], weight: share }));
+  }
+
   /** Mean of the distribution, and its quantiles at some levels. */
   distribution(evidence, levels) {
     const shares = this.#shares(evidence);

@@ -116,6 +116,16 @@ function readCase(session, text) {
   return { evidence, problems };
 }
 
+/** Set what a pasted line says. Returns a sentence for the reader. */
+function takeCase(session, text) {
+  const { evidence, problems } = readCase(session, text);
+  const refused = evidence ? session.refusal(evidence) : "";
+  if (evidence && !refused) session.replace(evidence);
+  const told = [refused, ...problems].filter(Boolean);
+  const more = told.length > 4 ? [`${told.length - 4} more values were not read.`] : [];
+  return told.length ? [...told.slice(0, 4), ...more].join(" ") : "The case was set.";
+}
+
 /** The evidence of a row that came with the page, and the state of the class in it. */
 function shippedCase(session, row) {
   const { variables, codes } = session.model.rows;

@@ -15,6 +15,7 @@ class AnswerPanel {
     this.bars = byId("answer-bars");
     this.known = byId("known");
     this.conflict = byId("conflict");
+    this.density = session.engine.density ? new DensityPicture(session) : null;
   }
 
   show(logs, before) {
@@ -38,6 +39,11 @@ class AnswerPanel {
     this.verdict.textContent = engine.distribution ? this.#range(name)
       : `${stated(short(name), said(best))}`
         + `${ranked.length > 1 ? `, then ${said(ranked[1])}` : ""}.${cheapest}`;
+    if (this.density) {
+      const [low, median, high] = this.quantiles;
+      this.bars.append(this.density.draw(this.session.evidence, { low, median, high }));
+      return;
+    }
     const pinned = this.session.pinned?.posteriors?.[engine.question];
     for (const state of ranked.slice(0, ANSWERS_SHOWN)) {
       this.bars.append(this.#bar(states[state], p[state], before?.[state], pinned?.[state]));
@@ -66,6 +72,7 @@ class AnswerPanel {
   #range(name) {
     const { mean, quantiles } = this.session.engine
       .distribution(this.session.evidence, [0.05, 0.5, 0.95]);
+    this.quantiles = quantiles;
     const [low, median, high] = quantiles.map(brief);
     return `${short(name)} is expected to be ${brief(mean)}; median ${median}, `
       + `with 90\u00a0% between ${low} and ${high}.`;

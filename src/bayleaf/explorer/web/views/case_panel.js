@@ -7,7 +7,7 @@ class CasePanel {
     this.text = byId("case-text");
     this.compared = byId("compared");
     this.pinButton = byId("pin");
-    byId("case-take").addEventListener("click", () => this.#take());
+    byId("case-take").addEventListener("click", () => say(takeCase(session, this.text.value)));
     this.pinButton.addEventListener("click", () =>
       session.pin(session.pinned ? null : session.evidence));
     byId("swap").addEventListener("click", () => {
@@ -16,16 +16,6 @@ class CasePanel {
       session.replace(evidence);
     });
     this.#rows();
-  }
-
-  /** Set what the pasted line says. */
-  #take() {
-    const { evidence, problems } = readCase(this.session, this.text.value);
-    const refused = evidence ? this.session.refusal(evidence) : "";
-    if (evidence && !refused) this.session.replace(evidence);
-    const told = [refused, ...problems].filter(Boolean);
-    const more = told.length > 4 ? [`${told.length - 4} more values were not read.`] : [];
-    this.say(told.length ? [...told.slice(0, 4), ...more].join(" ") : "The case was set.");
   }
 
   /** A choice among the rows that came with the page. */

@@ -165,7 +165,7 @@ class Page {
     document.addEventListener("keydown", (event) => {
       const isUndo = event.key.toLowerCase() === "z" && (event.ctrlKey || event.metaKey);
       // In a text field the browser has an undo of its own.
-      if (!isUndo || event.target.matches("input, select, textarea")) return;
+      if (!isUndo || event.target.matches("input:not([type=radio], [type=range], [type=checkbox]), select, textarea")) return;
       event.preventDefault();
       if (event.shiftKey) this.session.redo();
       else this.session.undo();
