@@ -585,3 +585,43 @@ def test_every_control_is_reached_by_tab(open_cockpit: Any) -> None:
     names |= {"Age", "Age, years", "Age, years, slider", "Age not known"}
     names |= {"Thallium scan", "not known", "Order "}
     assert names - {name.split("most")[0] for name in reached} == set()
+
+
+def test_on_a_telephone_the_answer_stays_in_view(open_cockpit: Any) -> None:
+    size = {"width": 400, "height": 800}
+    page = open_cockpit(explorer_html(heart("averaged KDB")), viewport=size)
+    assert not page.is_visible(".strip")
+    feature(page, "age").get_by_role("textbox").fill("62")
+    wait(page, "#reasons").scroll_into_view_if_needed()
+    page.locator(".strip").wait_for()
+    line = page.inner_text(".strip")
+    assert headline(page).startswith(line.split(",")[0])
+    # The picture of a finding is below it.
+    assert page.locator(".entry.touched #picture").count() == 1
+    page.locator(".strip").click()
+    page.locator(".strip").wait_for(state="hidden")
+
+
+def test_intervals_of_many_classes_are_drawn(open_cockpit: Any) -> None:
+    case = classifier_case("averaged KDB")
+    page = open_cockpit(explorer_html(case.model))
+    X, _ = table()
+    rows = X.slice(0, 3)
+    intervals = credible_intervals(case.model, rows, n_draws=20_000, random_state=0)
+    codes = rows_of(case.model, rows)
+    for row, interval in enumerate(intervals):
+        states = [int(codes.column(v)[row]) for v in range(6)]
+        found = page.evaluate(
+            """states => {
+              const { session, page } = window.bayleaf;
+              states.forEach((s, v) => session.put(v, Uint8Array.from(
+                { length: session.card(v) }, (_, k) => +(k === s))));
+              return [page.cockpit.answer.target, page.cockpit.interval];
+            }""",
+            states,
+        )
+        target, ends = found
+        own = interval.classes[target]
+        np.testing.assert_allclose(
+            [ends["low"], ends["high"]], [own.low, own.high], atol=0.06
+        )

@@ -8,6 +8,7 @@ const MODES = ["form", "ask", "what-if"];
 class Cockpit {
   constructor(session, say) {
     Object.assign(this, { session, say });
+    this.narrow = window.matchMedia("(max-width: 760px)");
     this.words = new Words(session.model);
     this.outcome = new Outcome(session);
     this.threshold = 50;
@@ -24,6 +25,7 @@ class Cockpit {
     this.letter = new Letter(this);
     this.rows = session.model.rows ? new RowPanel(this) : null;
     this.#paste();
+    this.#strip();
     this.#about();
     byId("reasons").append(this.next.node);
     byId("reasons").before(this.proposals.node);
@@ -34,7 +36,6 @@ class Cockpit {
       this.update();
     });
     for (const mode of MODES) byId(`mode-${mode}`).addEventListener("click", () => this.setMode(mode));
-    this.narrow = window.matchMedia("(max-width: 760px)");
     this.narrow.addEventListener("change", () => this.#arrange());
     this.mode = "form";
     this.findings.build();
@@ -145,6 +146,8 @@ class Cockpit {
     if (this.mode !== "ask") this.findings.show(this.terms);
     this.headline.show(answer, reasons);
     keepFocus(byId("reasons-body"), () => this.waterfall.show(answer, reasons));
+    const range = this.interval ? `, ${intervalText(this.interval)}` : "";
+    write(this.strip, answer ? `${about(answer.chance)} in 100${range}` : "");
     this.rows?.show(answer, reasons);
     this.showPicture();
     this.next.show(this.mode === "ask" ? null : answer);
@@ -157,6 +160,20 @@ class Cockpit {
   showPicture() {
     this.#place();
     this.picture.show(this.answer);
+  }
+
+  /** On a telephone a line at the bottom keeps the answer in view. */
+  #strip() {
+    const now = byId("now");
+    this.strip = pressing("", () => {
+      now.scrollIntoView();
+      now.focus({ preventScroll: true });
+    }, { className: "strip", "aria-describedby": "now-heading" });
+    this.strip.hidden = true;
+    byId("view-cockpit").append(this.strip);
+    new IntersectionObserver(([{ isIntersecting }]) => {
+      this.strip.hidden = isIntersecting || !this.narrow.matches;
+    }).observe(now);
   }
 
   /** A field for a line of a table. */

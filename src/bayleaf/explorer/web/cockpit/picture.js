@@ -163,9 +163,8 @@ class Picture {
 
   /** A bar for each state. */
   #bars(variable, mask, values) {
-    const { session, words } = this.cockpit;
-    const { shape } = session.model.variables[variable];
-    const rows = shape ? unpacked(shape.rows) : [];
+    const { outcome, words } = this.cockpit;
+    const rows = outcome.rows(variable);
     const on = onlyState(mask);
     const x = (nats) => 50 + (Math.min(SPAN, Math.max(-SPAN, nats)) / SPAN) * 50;
     const axis = element("div", { className: "bar-axis", "aria-hidden": "true" }, FACTORS.map((factor) => {

@@ -2,7 +2,7 @@
 
 // The standard normal distribution's quantile of 97.5 %, and draws where it is not enough.
 const NORMAL_95 = 1.959963984540054;
-const DRAWS = 1000;
+const DRAWS = 4000;
 
 /** The class whose chance is shown, the class it is compared with, and effects on both. */
 class Outcome {
@@ -15,6 +15,7 @@ class Outcome {
     this.chosen = session.model.words?.outcome ?? (this.isBinary ? 1 : null);
     this.nothing = session.evidence.map(() => null);
     this.curves = new Map();
+    this.weightsOf = new Map();
   }
 
   /** Chance and log-odds of the class in question under evidence; null if impossible. */
@@ -99,11 +100,18 @@ class Outcome {
 
   /** Weights of the states of a feature, training rows where the page has them. */
   weights(variable) {
+    if (!this.weightsOf.has(variable)) {
+      const rows = this.rows(variable);
+      if (!rows.length) this.shares ??= this.session.posteriors(this.nothing) ?? [];
+      this.weightsOf.set(variable, rows.length ? rows : this.shares[variable] ?? []);
+    }
+    return this.weightsOf.get(variable);
+  }
+
+  /** Training rows with each state of a feature; none where the page has no numbers. */
+  rows(variable) {
     const { shape } = this.session.model.variables[variable];
-    const rows = shape ? unpacked(shape.rows) : [];
-    if (rows.length) return rows;
-    this.shares ??= this.session.posteriors(this.nothing) ?? [];
-    return this.shares[variable] ?? [];
+    return shape ? unpacked(shape.rows) : [];
   }
 
   /** How much a feature by itself reduces the uncertainty of the class, nats. */
@@ -123,14 +131,14 @@ class Outcome {
   /** The intervals of a variable of numbers: ends, state, weight, and rows if known. */
   intervals(variable) {
     const about = this.session.model.variables[variable];
-    const { cuts, spans, shape } = about;
+    const { spans } = about;
     const weights = this.weights(variable);
-    const hasRows = Boolean(shape) && unpacked(shape.rows).length > 0;
+    const hasRows = this.rows(variable).length > 0;
     const ends = endsOf(about);
     return ends.slice(1).map((high, i) => {
       const [first, state, last] = spans?.[i] ?? [i, i, i];
       const weight = sumOf(weights.slice(first, last + 1));
-      return { low: ends[i], high, state, weight, rows: hasRows && cuts ? weight : null };
+      return { low: ends[i], high, state, weight, rows: hasRows ? weight : null };
     });
   }
 }
