@@ -6,11 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy.special import log_softmax, softmax
-from scipy.stats import entropy
+from scipy.special import log_softmax
 
+from bayleaf.explain import value_of_information
 from bayleaf.explorer import explorer_html
-from bayleaf.scoring.partial_cases import known_cells, mean_factors
 from explorer.cases import Case, classifier_case
 
 pytestmark = pytest.mark.slow
@@ -42,32 +41,6 @@ def put(page: Any, case: Case, states: dict[int, int]) -> None:
     )
 
 
-def state_probabilities(case: Case, feature: int, states: dict[int, int]) -> Any:
-    """P(state | class) of a feature, (n_states, n_classes), where others are known."""
-    model: Any = case.predictor.model  # type: ignore[union-attr]
-    card, n_depths = case.cards[feature], model.weights.shape[1]
-    codes = [case.codes({**states, feature: state}) for state in range(card)]
-    logs = np.stack([model.log_probabilities(row)[0, :, feature] for row in codes])
-    changes = np.diff(logs, axis=2, prepend=0.0)
-    known = known_cells(codes[0], case.n_features)
-    shares = 1.0 - np.arange(n_depths) / n_depths
-    # What adds nothing in whole rows is not stored.
-    shares *= (np.cumsum(model.weights[feature, ::-1])[::-1] > 0) | (shares == 1.0)
-    told = mean_factors(model.sharing.parents, known)[0, feature]
-    return softmax(changes @ (shares * told), axis=0)
-
-
-def reduction(case: Case, feature: int, states: dict[int, int]) -> float:
-    """How far the entropy of the class is expected to fall, nats."""
-    now = case.class_proba(states)
-    weights = state_probabilities(case, feature, states) @ now
-    after = [
-        entropy(case.class_proba({**states, feature: state}))
-        for state in range(len(weights))
-    ]
-    return float(entropy(now) - weights @ after)
-
-
 def test_questions_are_ranked_by_states_that_the_findings_make_probable(
     case: Case, open_page: Any
 ) -> None:
@@ -76,8 +49,10 @@ def test_questions_are_ranked_by_states_that_the_findings_make_probable(
         put(page, case, states)
         found = page.evaluate("window.bayleaf.ask('information')")
         assert {one["variable"] for one in found} == set(range(6)) - set(states)
+        gains = value_of_information(case.model, case.codes(states))
+        domain = case.predictor.model.domain  # type: ignore[union-attr]
         for one in found:
-            expected = reduction(case, one["variable"], states)
+            expected = gains[domain[one["variable"]].name]
             assert one["nats"] == pytest.approx(expected, abs=1e-9)
 
 

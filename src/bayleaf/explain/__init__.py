@@ -23,6 +23,7 @@ from bayleaf.explain.deviation import Deviation
 from bayleaf.explain.drift import Drift, FamilyDrift, VariableDrift, drift
 from bayleaf.explain.evidence_conflict import RowConflict, conflicts
 from bayleaf.explain.importance import FeatureImportance, Importance, importance
+from bayleaf.explain.questions import value_of_information
 
 __all__ = [
     "CellSupport",
@@ -48,4 +49,5 @@ __all__ = [
     "importance",
     "robustness",
     "robustness_of_rows",
+    "value_of_information",
 ]

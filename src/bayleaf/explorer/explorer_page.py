@@ -26,7 +26,7 @@ _OF_COCKPIT = "words and features to change are for the cockpit, which classifie
 _REFUSAL = "the explorer shows fitted models and networks, but was given"
 # Larger pages take a browser too long to open.
 MOST_CHARACTERS = 30_000_000
-# In the order in which they build on one another.
+# In the order in which they build on one another; the cockpit is that of classifiers.
 SCRIPTS = (
     "engines/most_probable.js",
     "engines/network_engine.js",
@@ -54,6 +54,7 @@ SCRIPTS = (
     "views/map_pointers.js",
     "views/map.js",
     "views/find.js",
+    "views/histogram.js",
     "views/density.js",
     "views/answer.js",
     "views/why.js",
@@ -75,6 +76,12 @@ SCRIPTS = (
     "cockpit/cockpit.js",
     "views/tabs.js",
     "views/page.js",
+)
+
+_OF_EDITING = (
+    "questions/editing.js",
+    "questions/latent_editing.js",
+    "views/edit_panel.js",
 )
 
 
@@ -154,7 +161,8 @@ def explorer_html(
             )
         rule = rule_of(model, saved.parameters.get("smoothing"))
         content["editing"] = editing_content(saved, edit, rule)
-    if explored.task == CLASSIFIER:
+    is_classifier = explored.task == CLASSIFIER
+    if is_classifier:
         add_changes(content, immutable, actionable)
         if words is not None:
             add_words(content, words, explored.model.domain)
@@ -171,10 +179,16 @@ def explorer_html(
             f"{MOST_CHARACTERS}; train on fewer rows, or with fewer networks, parents "
             "or states"
         )
+    names = [
+        name
+        for name in SCRIPTS
+        if (is_classifier or not name.startswith("cockpit/"))
+        and (edit is not None or name not in _OF_EDITING)
+    ]
     script = (
         '"use strict";\n(() => {\n'
         + _without_comments(
-            "\n".join([*runtime_scripts(), *(_resource(f"web/{n}") for n in SCRIPTS)])
+            "\n".join([*runtime_scripts(), *(_resource(f"web/{n}") for n in names)])
         )
         + "})();"
     )
@@ -257,8 +271,10 @@ def words_template(model: Shown) -> dict[str, Any]:
 
     Examples
     --------
+    >>> import pandas as pd
     >>> from bayleaf import NaiveBayesClassifier
-    >>> model = NaiveBayesClassifier().fit({"size_in_cm": [1, 2]}, ["small", "large"])
+    >>> X = pd.DataFrame({"size_in_cm": [1, 2]})
+    >>> model = NaiveBayesClassifier().fit(X, ["small", "large"])
     >>> words_template(model)["features"]["size_in_cm"]["label"]
     'size in cm'
     """

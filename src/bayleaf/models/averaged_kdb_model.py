@@ -23,7 +23,7 @@ from bayleaf.cpds.random_network import (
 from bayleaf.cpds.smoothing import Smoothing
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
-from bayleaf.models.class_model import ClassModel, LogScores
+from bayleaf.models.class_model import ClassModel, LogScores, log_normalize
 from bayleaf.models.support.class_trees import ClassTrees
 from bayleaf.models.support.number_terms import (
     Curves,
@@ -40,6 +40,7 @@ from bayleaf.scoring.partial_cases import (
     Sharing,
     distinct_sets,
     known_cells,
+    mean_factors,
     parents_of,
 )
 from bayleaf.scoring.terms import Counts, Look, Term
@@ -375,6 +376,21 @@ class AveragedKDBModel(ClassModel):
             range(feature, feature + 1), codes, logs, 0, 1
         )
         return logs[:, :, 0]
+
+    def state_proba(self, rows: Codes, feature: int, log_proba: Floats) -> Floats:
+        """P(state | what else is known), by the classes that are still probable."""
+        n_features, n_depths = self.weights.shape
+        logs = np.empty((rows.n_rows, self.n_classes, n_depths))
+        features = range(feature, feature + 1)
+        self._bank.write_log_probabilities(features, rows, logs, 0, n_depths)
+        known = known_cells(rows, n_features)[:1]
+        factors = mean_factors(self.sharing.parents, known)[0, feature]
+        # Deeper changes count less; without weight in whole rows they are not stored.
+        shares = 1.0 - np.arange(n_depths) / n_depths
+        shares *= (np.cumsum(self.weights[feature, ::-1])[::-1] > 0) | (shares == 1.0)
+        changes = np.diff(logs, axis=2, prepend=0.0)
+        by_class = np.exp(log_normalize((changes @ (shares * factors)).T))
+        return np.asarray(np.exp(log_proba) @ by_class)
 
     def _every_state(self, feature: int) -> Codes:
         """A row for each state of a feature, the other features anything."""

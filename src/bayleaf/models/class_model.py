@@ -133,6 +133,16 @@ class ClassModel(ABC):
         """
         return None
 
+    def state_proba(self, rows: Codes, feature: int, log_proba: Floats) -> Floats:
+        """P(state | what else is known) of a feature, (n_states,).
+
+        `rows` have one of its states each; `log_proba` (n_classes,) are log posteriors
+        without it, which a joint distribution does not need.
+        """
+        scores = self.class_log_scores(rows)
+        joint = np.exp(log_normalize(scores.reshape(1, -1)))
+        return np.asarray(joint.reshape(scores.shape).sum(axis=1))
+
     @property
     def latent_reports(self) -> Sequence[LatentReport] | None:
         """What latent variables mean; None for a kind without latent variables."""

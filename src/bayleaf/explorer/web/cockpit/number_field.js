@@ -4,44 +4,6 @@ const [FIELD_WIDTH, FIELD_HEIGHT] = [200, 36];
 // How long a number that lies outside the data may be half typed (milliseconds).
 const TYPING = 700;
 
-// Bars of a histogram.
-const MOST_BINS = 32;
-
-/** Intervals on an axis, of which narrow neighbours are one bin. */
-function binsOf(intervals, axis) {
-  const least = (axis.high - axis.low) / MOST_BINS;
-  const bins = [];
-  for (const { low, high, weight } of intervals) {
-    if (low >= axis.high || high <= axis.low) continue;
-    const last = bins.at(-1);
-    const end = Math.min(high, axis.high);
-    if (last && (last.high - last.low < least || end - last.low < least)) {
-      last.high = end;
-      last.weight += weight;
-    } else bins.push({ low: Math.max(low, axis.low), high: end, weight });
-  }
-  return bins;
-}
-
-/** Rows per unit of bins as rectangles; `x` maps a number to the drawing. */
-function densityBars(bins, x, base, height) {
-  const density = ({ low, high, weight }) => weight / Math.max(high - low, 1e-300);
-  const most = Math.max(...bins.map(density)) || 1;
-  return bins.map((bin) => {
-    const tall = bin.weight && Math.max(1.5, (height * density(bin)) / most);
-    return drawn("rect", {
-      x: x(bin.low), y: base - tall, height: tall, class: "bin",
-      width: Math.max(0.6, x(bin.high) - x(bin.low) - 0.4),
-    });
-  });
-}
-
-/** Mark the bar in which a number lies. */
-function markBar(bars, bins, value) {
-  const on = value === undefined || value === null ? -1 : bins.findIndex(({ high }) => value <= high);
-  bars.forEach((bar, i) => bar.setAttribute("class", i === on ? "bin on" : "bin"));
-}
-
 /** A slider and a box for a variable of numbers. */
 class NumberField {
   constructor({ session, words, outcome }, variable, change) {

@@ -5,16 +5,6 @@ const [CURVE_TOP, CURVE_HEIGHT, ROWS_HEIGHT, CURVE_LEFT, CURVE_RIGHT] = [20, 170
 const SPAN = Math.log(11);
 const FACTORS = [10, 5, 2, 1, 1 / 2, 1 / 5, 1 / 10];
 
-/** Round numbers on an axis. */
-function ticksOf({ low, high }, most) {
-  const raw = (high - low) / most;
-  const power = 10 ** Math.floor(Math.log10(raw));
-  const step = [1, 2, 2.5, 5, 10].map((own) => own * power).find((own) => own >= raw);
-  const first = Math.ceil(low / step);
-  const count = Math.floor(high / step) - first + 1;
-  return Array.from({ length: Math.max(0, count) }, (_, i) => Number(((first + i) * step).toPrecision(10)));
-}
-
 class Picture {
   constructor(cockpit) {
     this.cockpit = cockpit;

@@ -151,25 +151,6 @@ function endsOf({ cuts, range }) {
   return [Math.min(low, first - inner / 10), ...cuts, Math.max(high, last + inner / 10)];
 }
 
-// Share of the rows beyond an end of an axis that may be cut off, and the least gain.
-const TAIL = 0.015;
-const TAIL_WIDTH = 0.3;
-
-/** Ends of the axis of a variable of numbers: a long tail of few rows is cut off. */
-function axisOf(intervals) {
-  let low = intervals[0].low;
-  let high = intervals.at(-1).high;
-  const total = sumOf(intervals.map(({ weight }) => weight));
-  if (!total) return { low, high };
-  let below = 0;
-  const bounds = intervals.map((own) => ({ ...own, below: (below += own.weight) / total }));
-  const last = bounds.find((own) => own.below >= 1 - TAIL).high;
-  const first = bounds.findLast((own) => own.below - own.weight / total <= TAIL).low;
-  if (high - last > TAIL_WIDTH * (high - low)) high = last;
-  if (first - low > TAIL_WIDTH * (high - low)) low = first;
-  return { low, high };
-}
-
 /** A step of a slider that a person would choose: integers stay integers. */
 function stepOf({ cuts, range }, { low, high }) {
   const isInteger = [...cuts.map((cut) => 2 * cut), ...(range ?? [])].every(Number.isInteger);

@@ -25,7 +25,7 @@ class Page {
     });
     this.find = new Find(this.session, this.map, { say, choose });
     this.cases = new CasePanel(this.session, say);
-    this.edit = new EditPanel(this.session, choose);
+    this.edit = model.editing ? new EditPanel(this.session, choose) : null;
     this.why = new WhyPanel(this.session);
     this.panels = [
       ["why", this.why],
@@ -53,7 +53,7 @@ class Page {
     this.session.history.length = 0;
     this.#steps();
     this.chosen.set(this.session.engine.question);
-    this.edit.set(this.session.engine.question);
+    this.edit?.set(this.session.engine.question);
   }
 
   /** The views that the model has; each is brought up to date when it is shown. */
@@ -72,7 +72,7 @@ class Page {
   choose(variable) {
     byId("variable").open = true;
     this.chosen.set(variable);
-    this.edit.set(variable);
+    this.edit?.set(variable);
   }
 
   /** Compute and show everything; the time it took is kept for who measures it. */
@@ -299,8 +299,7 @@ readDocument(byId("model").textContent).then((model) => {
   window.bayleaf = {
     page,
     session: page.session,
-    Editing,
-    LatentEditing,
+    ...(model.editing ? { Editing, LatentEditing } : {}),
     turnedDecisions,
     allCounterfactuals: () => allCounterfactuals(page.session),
     ask: (name) => ({

@@ -1,0 +1,75 @@
+"""Which feature to ask for next: how much its value is expected to reveal."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import entr
+
+from bayleaf.data.codes import Codes
+from bayleaf.explain.subject import predictor_of, row_of
+
+Floats = NDArray[np.float64]
+
+
+def value_of_information(model: Any, row: Any) -> dict[str | int, float]:
+    """Rank the features of a row that are missing by what they reveal of the class.
+
+    Parameters
+    ----------
+    model : classifier
+        A fitted model, or one read from its file.
+    row : mapping, series, list or table of one row
+        What is known; a mapping may leave features out.
+
+    Returns
+    -------
+    dict from name to float
+        Expected reduction of the entropy of the class in nats once the feature is
+        known, the largest first.
+
+    Raises
+    ------
+    ValueError
+        If there are several rows, or a feature or state is unknown.
+
+    Notes
+    -----
+    The states of a feature are as probable as the model finds them where the row is
+    known. An average of conditional models is not one joint distribution, so that the
+    reduction of averaged KDB may be slightly negative.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from bayleaf import NaiveBayesClassifier
+    >>> X = pd.DataFrame({"cough": [*"nnyy"], "shoes": [*"abab"]})
+    >>> model = NaiveBayesClassifier().fit(X, ["well", "well", "ill", "ill"])
+    >>> list(value_of_information(model, {}))
+    ['cough', 'shoes']
+    """
+    predictor, codes = predictor_of(model), row_of(model, row)
+    *features, _ = predictor.model.domain.variables
+    log_proba = predictor.log_proba(codes)[0]
+    now = float(entr(np.exp(log_proba)).sum())
+    gains = {}
+    for index, feature in enumerate(features):
+        if codes.column(index)[0] < feature.n_states:
+            continue
+        rows = _with_each_state(codes, index, feature.n_states)
+        weights = predictor.model.state_proba(rows, index, log_proba)
+        possible = np.flatnonzero(weights)
+        after = entr(predictor.proba(rows.rows(possible))).sum(axis=1)
+        gains[feature.name] = now - float(weights[possible] @ after)
+    return dict(sorted(gains.items(), key=lambda pair: -pair[1]))
+
+
+def _with_each_state(codes: Codes, feature: int, n_states: int) -> Codes:
+    """The row once with each state of a feature."""
+    columns: list[NDArray[np.integer[Any]]] = [
+        np.full(n_states, codes.column(index)[0]) for index in range(codes.n_variables)
+    ]
+    columns[feature] = np.arange(n_states)
+    return Codes.from_columns(columns, codes.cards)

@@ -1,0 +1,68 @@
+// Histograms of numbers: their axis, bins, bars and ticks.
+
+// Share of the rows beyond an end of an axis that may be cut off, and the least gain.
+const TAIL = 0.015;
+const TAIL_WIDTH = 0.3;
+
+/** Ends of the axis of a variable of numbers: a long tail of few rows is cut off. */
+function axisOf(intervals) {
+  let low = intervals[0].low;
+  let high = intervals.at(-1).high;
+  const total = sumOf(intervals.map(({ weight }) => weight));
+  if (!total) return { low, high };
+  let below = 0;
+  const bounds = intervals.map((own) => ({ ...own, below: (below += own.weight) / total }));
+  const last = bounds.find((own) => own.below >= 1 - TAIL).high;
+  const first = bounds.findLast((own) => own.below - own.weight / total <= TAIL).low;
+  if (high - last > TAIL_WIDTH * (high - low)) high = last;
+  if (first - low > TAIL_WIDTH * (high - low)) low = first;
+  return { low, high };
+}
+
+// Bars of a histogram.
+const MOST_BINS = 32;
+
+/** Intervals on an axis, of which narrow neighbours are one bin. */
+function binsOf(intervals, axis) {
+  const least = (axis.high - axis.low) / MOST_BINS;
+  const bins = [];
+  for (const { low, high, weight } of intervals) {
+    if (low >= axis.high || high <= axis.low) continue;
+    const last = bins.at(-1);
+    const end = Math.min(high, axis.high);
+    if (last && (last.high - last.low < least || end - last.low < least)) {
+      last.high = end;
+      last.weight += weight;
+    } else bins.push({ low: Math.max(low, axis.low), high: end, weight });
+  }
+  return bins;
+}
+
+/** Rows per unit of bins as rectangles; `x` maps a number to the drawing. */
+function densityBars(bins, x, base, height) {
+  const density = ({ low, high, weight }) => weight / Math.max(high - low, 1e-300);
+  const most = Math.max(...bins.map(density)) || 1;
+  return bins.map((bin) => {
+    const tall = bin.weight && Math.max(1.5, (height * density(bin)) / most);
+    return drawn("rect", {
+      x: x(bin.low), y: base - tall, height: tall, class: "bin",
+      width: Math.max(0.6, x(bin.high) - x(bin.low) - 0.4),
+    });
+  });
+}
+
+/** Mark the bar in which a number lies. */
+function markBar(bars, bins, value) {
+  const on = value === undefined || value === null ? -1 : bins.findIndex(({ high }) => value <= high);
+  bars.forEach((bar, i) => bar.setAttribute("class", i === on ? "bin on" : "bin"));
+}
+
+/** Round numbers on an axis. */
+function ticksOf({ low, high }, most) {
+  const raw = (high - low) / most;
+  const power = 10 ** Math.floor(Math.log10(raw));
+  const step = [1, 2, 2.5, 5, 10].map((own) => own * power).find((own) => own >= raw);
+  const first = Math.ceil(low / step);
+  const count = Math.floor(high / step) - first + 1;
+  return Array.from({ length: Math.max(0, count) }, (_, i) => Number(((first + i) * step).toPrecision(10)));
+}

@@ -1,0 +1,53 @@
+"""Features ranked by what they are expected to reveal of the class."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import entropy
+
+from bayleaf import AODEClassifier, AveragedKDBClassifier
+from bayleaf.explain import value_of_information
+from oracles.small_tables import classifier, small_table
+
+
+@pytest.mark.parametrize("name", ["nb", "tan"])
+def test_a_network_reveals_what_its_queries_find(name: str) -> None:
+    X, y = small_table(0, n_rows=60)
+    model = classifier(name).fit(X, y)
+    network = model.network_
+    known = {"wet": "yes"}
+    found = value_of_information(model, known)
+    expected = network.value_of_information(network.domain.names[-1], known)
+    assert list(found) == list(expected)
+    assert found == pytest.approx(expected, abs=1e-12)
+
+
+def test_what_is_known_has_nothing_to_reveal() -> None:
+    X, y = small_table(0, n_rows=60)
+    model = AODEClassifier().fit(X, y)
+    row = X.iloc[[0]]
+    assert value_of_information(model, row) == {}
+    assert set(value_of_information(model, {})) == set(X.columns)
+
+
+def test_a_single_feature_of_an_average_reveals_its_share_of_the_entropy() -> None:
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 400)
+    values = np.where(rng.random(400) < 0.8, y, 1 - y).astype(str)
+    X = pd.DataFrame({"x": values})
+    model = AveragedKDBClassifier(n_networks=2, random_state=0).fit(X, y)
+    (gain,) = value_of_information(model, {}).values()
+    now = entropy(model.predict_proba(X.head(1).assign(x=None))[0])
+    after = [entropy(p) for p in model.predict_proba(pd.DataFrame({"x": ["0", "1"]}))]
+    share = np.mean(values == "0")
+    assert gain == pytest.approx(
+        now - share * after[0] - (1 - share) * after[1], abs=0.01
+    )
+
+
+def test_several_rows_are_refused() -> None:
+    X, y = small_table(0, n_rows=60)
+    with pytest.raises(ValueError, match="row"):
+        value_of_information(classifier("nb").fit(X, y), X)
