@@ -66,4 +66,23 @@ def setup(app: Any) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     X, y = load_heart(return_X_y=True)
     model = TANClassifier(calibration="leave_one_out").fit(X, y)
-    write_explorer(model, folder / "heart.html", "Heart disease", rows=X)
+    words = {
+        "cases": "patients",
+        "outcome": "present",
+        "phrases": {
+            "present": "have heart disease",
+            "absent": "do not have heart disease",
+        },
+        "features": {
+            "age": {"unit": "years"},
+            "resting_blood_pressure": {"unit": "mmHg"},
+            "serum_cholesterol": {"unit": "mg/dl"},
+            "maximum_heart_rate": {"unit": "per min"},
+            "st_depression": {"label": "ST depression", "unit": "mm"},
+            "st_slope": {"label": "ST slope"},
+            "resting_ecg": {"label": "ECG at rest"},
+        },
+    }
+    rows = X.append_column("class", [y])
+    path = folder / "heart.html"
+    write_explorer(model, path, "Heart disease", rows=rows, words=words)

@@ -472,6 +472,8 @@ def test_rows_on_request_are_counted_and_opened(open_cockpit: Any) -> None:
         f"{ill} of these have heart disease."
     )
     answers = model.predict(X)
+    right = int(np.sum(answers == np.asarray(y)))
+    page.get_by_text(f"The model is right for {right} of 270.").wait_for()
     for row in (0, int(np.flatnonzero(answers != np.asarray(y))[0])):
         page.get_by_role("spinbutton", name="Row").fill(str(row + 1))
         page.keyboard.press("Enter")

@@ -83,10 +83,30 @@ class RowPanel {
     this.field = element("input", { type: "number", min: 1, max: n, step: 1, "aria-label": "Row" });
     this.field.addEventListener("change", () => this.open(Number(this.field.value)));
     const step = (text, label, change) => pressing(text, () => this.open(Number(this.field.value || 0) + change), { "aria-label": label });
+    this.quality = element("p", { className: "note" });
     byId("right").append(element("section", { "aria-labelledby": "rows-heading" }, [
       element("h2", { id: "rows-heading", text: `Open one of ${n} ${cockpit.words.cases}` }),
       element("p", { className: "buttons" }, [step("‹", "Row before", -1), this.field, step("›", "Next row", 1)]),
+      this.quality,
     ]));
+    runInSlices(this.#decisions(), (found, isDone) => { if (isDone) this.#tellQuality(found); });
+  }
+
+  /** For each row with a recorded class, whether the model decides for it. */
+  * #decisions() {
+    const { cockpit } = this;
+    const { session } = cockpit;
+    for (let row = 0; row < session.model.rows.n; row += 1) {
+      const { evidence, label } = shippedCase(session, row);
+      const { logs } = label < 0 ? {} : session.answer(evidence);
+      yield logs ? { isRight: cockpit.decision(logs) === label } : null;
+    }
+  }
+
+  #tellQuality(found) {
+    if (!found.length) return;
+    const right = found.filter(({ isRight }) => isRight).length;
+    write(this.quality, `The model is right for ${right} of ${found.length}. Where it learned from these ${this.cockpit.words.cases}, it errs more often for others.`);
   }
 
   open(line) {
