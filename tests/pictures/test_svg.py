@@ -61,7 +61,19 @@ def test_too_many_nodes_are_not_drawn() -> None:
     )
 
 
-def test_names_are_escaped_and_cut_on_the_node_but_whole_in_its_title() -> None:
+def test_long_names_are_whole_on_higher_nodes_and_beside_intervals() -> None:
+    found = structure("ff", [(0, 1, None)])
+    name = "share_of_days_in_hospital_within_the_last_twelve_months"
+    found["nodes"][0]["name"] = name
+    svg, _ = network_svg(found)
+    heights = [float(h) for h in re.findall(r'height="([\d.]+)" rx', svg)]
+    assert heights[0] > heights[1] == 38
+    for picture in (svg, intervals_svg("t", [name.replace("_", " "), "b"], SERIES)):
+        texts = re.findall(r"<text[^>]*>([^<]*)</text>", picture)
+        assert name.replace("_", " ") in " ".join(texts)
+
+
+def test_names_are_escaped_on_the_node_and_in_its_title() -> None:
     found = structure("f", [])
     found["nodes"][0]["name"] = "<b>a very long name of a column</b> & more"
     svg, _ = network_svg(found)

@@ -127,7 +127,7 @@ def test_the_page_shows_names_as_text(summary: dict[str, Any]) -> None:
     assert "<b>place</b>" not in page
     assert "&lt;b&gt;place&lt;/b&gt;" in page
     assert page.count("<svg") == 3
-    assert "What came true against what was expected" in page
+    assert "Actual against expected values" in page
     assert "KDBClassifier" not in page
 
 

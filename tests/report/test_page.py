@@ -160,6 +160,25 @@ def test_a_page_of_a_density_model_is_well_formed(
     assert "Contexts and groups of values" in page.text
 
 
+def test_four_rows_are_explained_and_others_folded(summary: dict[str, Any]) -> None:
+    html = report_html(summary)
+    rows = html[html.index('<section id="rows">') :]
+    before, _, folded = rows.partition("<details>")
+    assert before.count("<article>") == 4
+    assert folded.partition("</details>")[0].count("<article>") == 6
+    assert "6 further rows" in folded
+
+
+def test_names_are_never_cut_on_the_page() -> None:
+    name = "share of days in hospital within the last twelve months " * 3
+    table = pd.DataFrame(
+        {name: [*"pq"] * 40, "y": [f"{name}{i % 2}" for i in range(80)]}
+    )
+    model = NaiveBayesClassifier().fit(table[[name]], table["y"])
+    page = Page(report_html(summarize(model, table, n_folds=2)))
+    assert "\N{HORIZONTAL ELLIPSIS}" not in page.text
+
+
 def test_no_value_of_a_row_is_shown_without_rows() -> None:
     rng = np.random.default_rng(3)
     table = pd.DataFrame({"weight": rng.normal(70, 9, 90), "y": [*"ab"] * 45})

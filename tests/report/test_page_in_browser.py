@@ -117,4 +117,9 @@ def test_a_report_prints_on_few_pages(opened: Opener, tmp_path: Path) -> None:
     page = opened(report_html(summarize(model, heart.frame, heart.target, n_folds=5)))
     page.pdf(path=tmp_path / "report.pdf", format="A4")
     written = (tmp_path / "report.pdf").read_bytes()
-    assert 1 < len(re.findall(rb"/Type\s*/Page\b", written)) <= 8
+    assert 1 < len(re.findall(rb"/Type\s*/Page\b", written)) <= 12
+    page.emulate_media(media="print")
+    hidden = """[...document.querySelectorAll('details:not([open]) > :not(summary)')]
+        .filter((part) => !part.getBoundingClientRect().height).length"""
+    assert page.locator("details:not([open])").count() > 1
+    assert page.evaluate(hidden) == 0

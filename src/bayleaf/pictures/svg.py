@@ -18,6 +18,8 @@ Place = tuple[float, float]
 _HALF_WIDTH, _HALF_HEIGHT = 56.0, 19.0
 _GAP, _EDGE = (14.0, 36.0), 4.0
 _LETTERS, _LETTER_WIDTH = 16, 6.4
+# Height of a line of a name, and letters of it that are drawn at all.
+_TEXT, _MAX_NAME = 13.0, 200
 _NARROW, _WIDE = frozenset(" fijlrt.,:;'|!()[]-"), frozenset("mwMW@%")
 # A picture of more nodes has no room for names, one of more arcs shows nothing.
 _MOST_NODES, _MOST_ARCS = 150, 220
@@ -28,7 +30,7 @@ _MOST_CLASS_ARCS, _FEW_CLASS_ARCS = 16, 6
 # Width of the names and of the scale, and height of a line, in pixels.
 _NAMES, _SCALE, _LINE = 190.0, 380.0, 14.0
 _COLOURS = ("#0072b2", "#e69f00", "#009e73", "#c2540a")
-_LONGEST = 28
+_NAME_LETTERS = 28
 
 
 def image(
@@ -90,7 +92,8 @@ def network_svg(structure: Values) -> tuple[str, str]:
         if node["kind"] == "class" and place not in children
     ]
     pairs = [(arc["parent"], arc["child"]) for arc in kept]
-    sizes = [(2 * _HALF_WIDTH, 2 * _HALF_HEIGHT)] * len(nodes)
+    lines = [_lines(node["name"]) for node in nodes]
+    sizes = [(2 * _HALF_WIDTH, _height(own)) for own in lines]
     drawing = with_tops(sizes, pairs, tops if len(nodes) > 1 else [], gap=_GAP)
     places = [(x + _EDGE, y + _EDGE) for x, y in drawing.centres.tolist()]
     width, height = drawing.width + 2 * _EDGE, drawing.height + 2 * _EDGE
@@ -100,7 +103,7 @@ def network_svg(structure: Values) -> tuple[str, str]:
         _arc(curve + _EDGE, arc, arc["parent"] in above, heaviest)
         for arc, curve in zip(kept, drawing.curves, strict=True)
     ]
-    body += [_node(node, place) for node, place in zip(nodes, places, strict=True)]
+    body += map(_node, nodes, places, lines)
     head = (
         '<defs><marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" '
         'markerHeight="7" markerUnits="userSpaceOnUse" orient="auto">'
@@ -150,30 +153,32 @@ def _arc(curve: NDArray[np.float64], arc: Values, light: bool, heaviest: float) 
     )
 
 
-def _node(node: Values, place: Place) -> str:
-    """A box with a name on one or two lines; the whole name as its title."""
+def _node(node: Values, place: Place, lines: Sequence[str]) -> str:
+    """A box with a name on its lines; the whole name as its title."""
     x, y = place
-    lines = _lines(node["name"])
-    first = y + 4 - 6.5 * (len(lines) - 1)
+    height = _height(lines)
+    first = y + 4 - _TEXT / 2 * (len(lines) - 1)
     texts = "".join(
-        f'<text x="{x:.1f}" y="{first + 13 * i:.1f}"{_squeezed(line)}>'
+        f'<text x="{x:.1f}" y="{first + _TEXT * i:.1f}"{_squeezed(line)}>'
         f"{escape(line)}</text>"
         for i, line in enumerate(lines)
     )
     return (
         f'<g class="node {node["kind"]}"><title>{escape(plain(node["name"]))}</title>'
-        f'<rect x="{x - _HALF_WIDTH:.1f}" y="{y - _HALF_HEIGHT:.1f}" '
-        f'width="{2 * _HALF_WIDTH}" height="{2 * _HALF_HEIGHT}" rx="4"/>{texts}</g>'
+        f'<rect x="{x - _HALF_WIDTH:.1f}" y="{y - height / 2:.1f}" '
+        f'width="{2 * _HALF_WIDTH}" height="{height}" rx="4"/>{texts}</g>'
     )
 
 
+def _height(lines: Sequence[str]) -> float:
+    """The height of a box: that of two lines, or of more."""
+    return 2 * _HALF_HEIGHT + _TEXT * max(0, len(lines) - 2)
+
+
 def _lines(name: Any) -> list[str]:
-    """A name broken into at most two short lines."""
-    text = plain(name, 200).replace("_", " ")
-    lines = textwrap.wrap(text, _LETTERS) or [text]
-    if len(lines) > 2:
-        lines = [lines[0], f"{lines[1][: _LETTERS - 1]}…"]
-    return lines
+    """A name broken into short lines."""
+    text = plain(name, _MAX_NAME).replace("_", " ")
+    return textwrap.wrap(text, _LETTERS) or [text]
 
 
 def _squeezed(line: str) -> str:
@@ -207,17 +212,20 @@ def intervals_svg(
     `title` describes the picture to those who do not see it; each of the `series` is a
     name and one interval per group of `names`.
     """
-    block = _LINE * len(series) + 8
+    lines = [textwrap.wrap(plain(name), _NAME_LETTERS) or [""] for name in names]
+    block = max(_LINE * len(series), _TEXT * max(map(len, lines), default=1)) + 8
     height = block * len(names) + 20
     parts = [_scale(block * len(names))]
-    for place, name in enumerate(names):
+    for place, name in enumerate(lines):
         top = place * block
-        parts.append(
-            f'<text x="{_NAMES - 8}" y="{top + block / 2 + 2:.1f}" '
-            f'text-anchor="end">{escape(plain(name, _LONGEST))}</text>'
-        )
+        first = top + block / 2 + 2 - _TEXT / 2 * (len(name) - 1)
+        parts += [
+            f'<text x="{_NAMES - 8}" y="{first + _TEXT * i:.1f}" '
+            f'text-anchor="end">{escape(line)}</text>'
+            for i, line in enumerate(name)
+        ]
         for number, (_, found) in enumerate(series):
-            middle = top + 4 + _LINE * (number + 0.5)
+            middle = top + block / 2 + _LINE * (number + 0.5 - len(series) / 2)
             parts.append(_mark(found[place], middle, number))
     keys = " ".join(
         f'<span style="color:{_colour(number)}">&#9679;</span> {escape(label)}'

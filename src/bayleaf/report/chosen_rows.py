@@ -1,4 +1,4 @@
-"""Ten rows that teach: sure and right, sure and wrong, on the fence; each explained."""
+"""Ten example cases: confident and correct, confident and wrong, undecided."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
 Values = dict[str, Any]
 
-RIGHT, WRONG, FENCE = "sure and right", "sure and wrong", "on the fence"
+RIGHT, WRONG, UNDECIDED = "confident, correct", "confident, wrong", "undecided"
 N_ROWS = 10
 _TERMS = 8
 _COUNTERFACTUALS = 3
@@ -32,7 +32,8 @@ def choose_rows(found: Predictions, codes: Codes) -> list[tuple[int, str]]:
 
     Four rows with the most probable right predictions, class by class in turn; three
     with the most probable wrong ones; three whose two likeliest classes are closest.
-    Where there are too few of a kind, others take their place.
+    Where there are too few of a kind, others take their place. The first four are two
+    right ones, a wrong one and an undecided one, as far as there are such.
     """
     rows = np.arange(len(found.truth))
     certainty = found.proba[rows, found.chosen]
@@ -43,12 +44,12 @@ def choose_rows(found: Predictions, codes: Codes) -> list[tuple[int, str]]:
     orders = {
         RIGHT: _in_turn(np.flatnonzero(right), certainty, found.truth),
         WRONG: [row for row in wrong.tolist() if not right[row]],
-        FENCE: np.argsort(margin, kind="stable").tolist(),
+        UNDECIDED: np.argsort(margin, kind="stable").tolist(),
     }
     seen: set[bytes] = set()
     chosen: list[tuple[int, str]] = []
     table = np.stack([codes.column(i) for i in range(codes.n_variables)], axis=1)
-    for kind, most in ((WRONG, 3), (FENCE, 6), (RIGHT, N_ROWS)):
+    for kind, most in ((WRONG, 3), (UNDECIDED, 6), (RIGHT, N_ROWS)):
         for row in orders[kind]:
             key = table[row].tobytes()
             if len(chosen) == most:
@@ -56,8 +57,10 @@ def choose_rows(found: Predictions, codes: Codes) -> list[tuple[int, str]]:
             if key not in seen:
                 seen.add(key)
                 chosen.append((int(row), kind))
-    order = (RIGHT, WRONG, FENCE)
-    return sorted(chosen, key=lambda item: order.index(item[1]))
+    order = (RIGHT, WRONG, UNDECIDED)
+    by_kind = [[item for item in chosen if item[1] == kind] for kind in order]
+    first = [*by_kind[0][:2], *by_kind[1][:1], *by_kind[2][:1]]
+    return first + [item for own in by_kind for item in own if item not in first]
 
 
 def _in_turn(rows: Indices, certainty: Floats, truth: Indices) -> list[int]:

@@ -174,7 +174,6 @@ def _environment() -> Any:
         "number": number,
         "count": count,
         "probability": probability,
-        "cut": plain,
         # Only for what `pictures` and `results` drew and for the style sheet.
         "drawn": Markup,
     }
@@ -190,8 +189,8 @@ def calibration_svg(calibration: Values) -> str:
         x, y = _point(one["mean_probability"], one["share"])
         radius = 2.5 + 7 * math.sqrt(one["n"] / most)
         told = (
-            f"{one['n']} rows: predicted {one['mean_probability']:.2f}, "
-            f"occurred {one['share']:.2f}"
+            f"{one['n']} rows: predicted {percent(one['mean_probability'])}, "
+            f"occurred {percent(one['share'])}"
         )
         dots.append(
             f'<circle class="dot" cx="{x:.1f}" cy="{y:.1f}" r="{radius:.1f}">'
@@ -218,20 +217,20 @@ def roc_svg(curves: Sequence[Values]) -> str:
 
 
 def observed_svg(pairs: Sequence[Sequence[float]]) -> str:
-    """What came true against what was expected, a dot a row, both in one unit."""
+    """Actual against expected values, a dot a row, both in one unit."""
     low, high = min(map(min, pairs)), max(map(max, pairs))
     span = high - low or 1.0
     dots = []
     for expected, observed in pairs:
         x, y = _point((expected - low) / span, (observed - low) / span)
-        told = f"expected {expected:.5g}, came true {observed:.5g}"
+        told = f"expected {expected:.5g}, actual {observed:.5g}"
         dots.append(
             f'<circle class="dot row" cx="{x:.1f}" cy="{y:.1f}" r="2.2">'
             f"<title>{told}</title></circle>"
         )
     marks = [f"{low + span * share:.3g}" for share in _MARKS]
-    axes = _axes("expected", "came true", marks)
-    return _chart("What came true against what was expected", [*axes, *dots])
+    axes = _axes("expected", "actual", marks)
+    return _chart("Actual against expected values", [*axes, *dots])
 
 
 def _point(x: float, y: float) -> Place:
@@ -246,7 +245,7 @@ def _axes(below: str, beside: str, marks: Sequence[str] = ()) -> list[str]:
         f'<rect class="frame" x="{x0}" y="{y1}" width="{_SIDE}" height="{_SIDE}"/>',
         f'<path class="diagonal" d="M{x0} {y0} {x1} {y1}"/>',
     ]
-    told = marks or [f"{share:g}" for share in _MARKS]
+    told = marks or [percent(share, 0) for share in _MARKS]
     for share, mark in zip(_MARKS, told, strict=True):
         x, y = _point(share, share)
         parts.append(f'<text class="end" x="{x0 - 5}" y="{y + 4}">{mark}</text>')

@@ -46,10 +46,10 @@ def count(value: float | None) -> str:
 
 
 def probability(value: float) -> str:
-    """A probability, never rounded to a certainty that it is not."""
+    """A probability in per cent, never rounded to a certainty that it is not."""
     if 0.9995 <= value < 1:
-        return "> 0.999"
-    return "< 0.001" if 0 < value < 0.0005 else f"{value:.3f}"
+        return "> 99.9 %"
+    return "< 0.1 %" if 0 < value < 0.0005 else percent(value)
 
 
 def check_schema(summary: Any) -> None:

@@ -61,7 +61,7 @@ _PAGE_STYLE = (
     "font-size:.9em;vertical-align:bottom}"
 )
 # Longer tables with bars are cut at their end, longer names in their middle.
-_MAX_BARS, _MAX_LABEL, _MAX_CELL = 30, 60, 200
+_MAX_BARS, _MAX_CELL = 30, 200
 # Characters of a paragraph.
 MAX_WORDS = 4000
 
@@ -181,7 +181,7 @@ def _table(table: Table) -> str:
     bars = _bars(table) if has_bars else [""] * len(shown)
     body = []
     for (first, *others), bar in zip(shown, bars, strict=True):
-        name = _inline(first, _MAX_LABEL if has_bars else _MAX_CELL)
+        name = _inline(first, _MAX_CELL)
         cells = "".join(
             f"<td{kind}>{_inline(cell, _MAX_CELL)}</td>"
             for kind, cell in zip(kinds[1:], others, strict=True)
