@@ -21,6 +21,7 @@ IMPLEMENTATIONS = {
     "to_pgmpy": (f"{_CONVERTERS}.pgmpy_model", "to_pgmpy"),
     "to_pyagrum": (f"{_CONVERTERS}.pyagrum_model", "to_pyagrum"),
     "fit": ("bayleaf.modelling.fitting", "fit_network"),
+    "_repr_html_": ("bayleaf.explorer.notebook", "model_html"),
 }
 # The same of structures that have no tables yet.
 STRUCTURE_IMPLEMENTATIONS = {

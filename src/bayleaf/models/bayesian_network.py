@@ -40,7 +40,7 @@ from bayleaf.models.network_structure import (
     variable_of,
 )
 from bayleaf.models.page_model import DENSITY, PageModel
-from bayleaf.models.texts.html_summary import arc_text, facts_html, picture_of
+from bayleaf.models.texts.html_summary import arc_text, facts_document, picture_of
 from bayleaf.models.texts.network_text import distribution_text, network_text
 from bayleaf.models.texts.picture import FEATURE, PicturedGraph
 from bayleaf.wording import brief, brief_names, counted, name_list, plain, quoted
@@ -605,6 +605,7 @@ class BayesianNetwork(Factorisation, Inference):
         return kept | ({"_notes": self.notes} if self.notes else {})
 
     def _repr_html_(self) -> str:
+        """The page of the network in a frame, for notebooks."""
         facts = [
             ("variables", len(self.domain)),
             ("arcs", len(self.edges)),
@@ -617,7 +618,8 @@ class BayesianNetwork(Factorisation, Inference):
         arcs = [arc_text(*arc) for arc in self.edges]
         notes = list(self.notes)
         lists = [("variables", states), ("arcs", arcs), ("notes", notes)]
-        return facts_html("Bayesian network", facts, lists, picture_of(self))
+        summary = facts_document("Bayesian network", facts, lists)
+        return str(dispatch("_repr_html_", self, picture_of(self), summary))
 
     def __repr__(self) -> str:
         names = brief_names(self.domain.names)

@@ -93,7 +93,7 @@ def network_svg(structure: Values) -> tuple[str, str]:
     ]
     pairs = [(arc["parent"], arc["child"]) for arc in kept]
     lines = [_lines(node["name"]) for node in nodes]
-    sizes = [(2 * _HALF_WIDTH, _height(own)) for own in lines]
+    sizes = [(2 * _HALF_WIDTH, _height(name)) for name in lines]
     drawing = with_tops(sizes, pairs, tops if len(nodes) > 1 else [], gap=_GAP)
     places = [(x + _EDGE, y + _EDGE) for x, y in drawing.centres.tolist()]
     width, height = drawing.width + 2 * _EDGE, drawing.height + 2 * _EDGE

@@ -60,7 +60,7 @@ def choose_rows(found: Predictions, codes: Codes) -> list[tuple[int, str]]:
     order = (RIGHT, WRONG, UNDECIDED)
     by_kind = [[item for item in chosen if item[1] == kind] for kind in order]
     first = [*by_kind[0][:2], *by_kind[1][:1], *by_kind[2][:1]]
-    return first + [item for own in by_kind for item in own if item not in first]
+    return first + [item for rows in by_kind for item in rows if item not in first]
 
 
 def _in_turn(rows: Indices, certainty: Floats, truth: Indices) -> list[int]:

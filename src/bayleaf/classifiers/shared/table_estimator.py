@@ -41,11 +41,13 @@ from bayleaf.data.table_encoder import EncodedTable, TableEncoder
 from bayleaf.data.tables.columns import Column, Matrix, Name
 from bayleaf.data.tables.frames import column_names, to_columns, whole_table
 from bayleaf.data.unknown_cells import UnknownCells
+from bayleaf.dispatch import dispatch
 from bayleaf.io.native.model_file import SavedModel, write_model
 from bayleaf.models.fit_stamp import FitStamp
 from bayleaf.models.page_model import PageModel
 from bayleaf.models.texts.html_summary import picture_of
 from bayleaf.progress import Work, displayed
+from bayleaf.results.document import Document, Figure
 
 _LOGGER = logging.getLogger("bayleaf")
 
@@ -69,6 +71,9 @@ class TableEstimator(
     lacks: ClassVar[Mapping[str, str]] = {}
     # What may become of missing cells.
     missing_rules: ClassVar[tuple[str, ...]] = MISSING_RULES
+    # Where scikit-learn's picture of the parameters leads to.
+    _doc_link_module = "bayleaf"
+    _doc_link_template = "https://github.com/bayleaf-dev/bayleaf/tree/main/docs/methods"
     # Unknown cells by column of the table read last: never changed, only replaced as a
     # whole, so that threads may predict side by side.
     _last_unknown: Mapping[Name, UnknownCells] = MappingProxyType({})
@@ -189,13 +194,16 @@ class TableEstimator(
             self.feature_names_in_ = np.array(names, dtype=object)
 
     def _html_repr(self) -> str:
-        """What a notebook shows: the summary of a fitted estimator."""
+        """What a notebook shows: the live page of a fitted estimator."""
         # Until then it is scikit-learn's own picture of the parameters.
+        parameters = str(super()._html_repr())
         if not hasattr(self, "encoder_"):
-            return str(super()._html_repr())
+            return parameters
         fitted: Any = self
-        drawn = picture_of(self._page_model().model)
-        return str(fitted.summary()._repr_html_()) + drawn
+        drawing = picture_of(self._page_model().model)
+        below = Document("Parameters and documentation", [Figure(parameters)])
+        summary = fitted.summary().document()
+        return str(dispatch("_repr_html_", self, drawing, summary, below))
 
     def _page_model(self) -> PageModel:
         """What reports and explorers show of the fitted estimator."""

@@ -21,16 +21,26 @@ def facts_html(
     lists: Iterable[tuple[str, Sequence[Any]]] = (),
     drawing: str = "",
 ) -> str:
-    """Write facts as a table, and lists, if not empty, that open below it.
+    """Facts, and lists, if not empty, that open below them, as HTML.
 
-    The HTML has no scripts, page styles or references; `drawing` is HTML in between.
+    It has no scripts, page styles or references; `drawing` is HTML in between.
     """
+    return html_of(facts_document(title, facts, lists, drawing))
+
+
+def facts_document(
+    title: str,
+    facts: Iterable[tuple[str, Any]],
+    lists: Iterable[tuple[str, Sequence[Any]]] = (),
+    drawing: str = "",
+) -> Document:
+    """Facts, a drawing and lists."""
     parts: list[Part] = [
         Facts([(name, plain(value)) for name, value in facts]),
         Figure(drawing),
         *(Items([*map(str, items)], heading, ITEMS) for heading, items in lists),
     ]
-    return html_of(Document(title, parts))
+    return Document(title, parts)
 
 
 def picture_of(model: Any) -> str:
