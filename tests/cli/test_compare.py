@@ -52,7 +52,7 @@ def test_the_table_fits_80_columns_and_explains_its_marks(
     compare: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "80")
-    done = compare("--models", "nb,tan,kdb,hnb")
+    done = compare("--model", "nb,tan,kdb,hnb")
     assert done.code == 0, done.err
     out = done.out
     assert max(len(line.rstrip()) for line in out.splitlines()) <= 80
@@ -64,31 +64,46 @@ def test_the_table_fits_80_columns_and_explains_its_marks(
 
 
 def test_json_holds_every_fold_and_the_seed(compare: Run) -> None:
-    words = ("--models", "nb, tan", "--repeats", 2, "--seed", 7, "--json")
+    words = ("--model", "nb, tan", "--repeats", 2, "--seed", 7, "--json")
     found = json.loads(compare(*words).out)
     assert (found["seed"], found["n_repeats"], found["target"]) == (7, 2, "disease")
     assert [len(model["folds"]) for model in found["models"]] == [6, 6]
+
+
+def test_evaluate_and_compare_take_the_same_names_of_models(
+    compare: Run, run: Run, heart: Path
+) -> None:
+    evaluate = ("evaluate", heart, "--target", "disease", "--folds", 3)
+    for words in (
+        ("--model", "nb,tan"),
+        ("--model", "nb", "--model", "tan"),
+        ("--models", "nb, tan"),
+    ):
+        compared = json.loads(compare(*words, "--json").out)["models"]
+        evaluated = json.loads(run(*evaluate, *words, "--json").out)
+        for found in (compared, evaluated):
+            assert [one["model"] for one in found] == ["nb", "tan"]
 
 
 def test_csv_goes_to_a_file_beside_the_table_or_to_standard_output(
     compare: Run, tmp_path: Path
 ) -> None:
     path = tmp_path / "out.csv"
-    shown = compare("--models", "nb,tan", "--csv", path).out
+    shown = compare("--model", "nb,tan", "--csv", path).out
     assert "accuracy %" in shown
-    printed = compare("--models", "nb,tan", "--csv", "-").out
+    printed = compare("--model", "nb,tan", "--csv", "-").out
     for text in (path.read_text("utf-8"), printed):
         rows = list(csv.DictReader(io.StringIO(text)))
         assert [row["model"] for row in rows] == ["nb", "tan"]
 
 
 def test_markdown_is_printed_instead_of_the_table(compare: Run) -> None:
-    out = compare("--models", "nb,tan", "--markdown").out
+    out = compare("--model", "nb,tan", "--markdown").out
     assert "| model | accuracy % |" in out
 
 
 def test_a_loss_adds_cost_and_thresholds(compare: Run, loss: Path) -> None:
-    out = compare("--models", "nb,tan", "--loss", loss).out
+    out = compare("--model", "nb,tan", "--loss", loss).out
     assert "cost/row" in out
     assert "predict present where its probability is above 0.167" in out
     assert "0.167 <" in out
@@ -116,7 +131,7 @@ def test_a_loss_over_three_classes_gives_a_cost_and_no_thresholds(
     data.write_text("x,y\n" + "0,1\n1,2\n2,3\n" * 6, "utf-8")
     costs.write_text(",3,2,1\n1,9,1,0\n2,1,0,1\n3,0,1,9\n", "utf-8")
     words = (data, "--target", "y", "--folds", 3, "--loss", costs)
-    done = run("compare", *words, "--models", "nb")
+    done = run("compare", *words, "--model", "nb")
     assert "cost/row" in done.out
     assert "threshold" not in done.out
     done = run("evaluate", *words, "--model", "nb")
@@ -126,12 +141,13 @@ def test_a_loss_over_three_classes_gives_a_cost_and_no_thresholds(
 
 
 UNUSABLE = [
-    (("--models", "nb,svm"), ("--models must be among nb", "'svm'")),
-    (("--models", "nb,tna"), ("did you mean tan?",)),
-    (("--models", "nb,,tan"), ("joined by commas", "'nb,,tan'")),
-    (("--models", "nb,nb"), ("names 'nb' twice",)),
-    (("--models", "nb", "--baseline", "tan"), ("baseline must be",)),
-    (("--models", "nb", "--max-k", 2), ("--max-k is no setting of the nb model",)),
+    (("--model", "nb,svm"), ("--model must be one of nb", "'svm'")),
+    (("--model", "nb,tna"), ("did you mean tan?",)),
+    (("--model", "nb,,tan"), ("joined by commas", "'nb,,tan'")),
+    (("--model", "nb,nb"), ("names 'nb' twice",)),
+    (("--model", "nb,regressor"), ("bayleaf evaluate --model regressor",)),
+    (("--model", "nb", "--baseline", "tan"), ("baseline must be",)),
+    (("--model", "nb", "--max-k", 2), ("--max-k is no setting of the nb model",)),
     (("--json", "--markdown"), ("only one of --markdown, --json",)),
     (("--loss", "nowhere.csv"), ("cannot use nowhere.csv",)),
     (("--repeats", 0), ("repeats at least 1",)),
@@ -160,13 +176,13 @@ def test_a_malformed_loss_ends_in_one_sentence(
     compare: Run, loss: Path, text: str, part: str
 ) -> None:
     loss.write_text(text, "utf-8")
-    check_refused(compare("--models", "nb", "--loss", loss), part)
+    check_refused(compare("--model", "nb", "--loss", loss), part)
 
 
 def test_a_csv_file_that_cannot_be_written_ends_in_one_sentence(
     compare: Run, tmp_path: Path
 ) -> None:
-    done = compare("--models", "nb", "--csv", tmp_path / "no" / "out.csv")
+    done = compare("--model", "nb", "--csv", tmp_path / "no" / "out.csv")
     check_refused(done, "cannot write")
 
 
@@ -174,13 +190,13 @@ def test_input_that_does_not_fit_is_refused_before_models_learn(
     compare: Run, run: Run, heart: Path, tmp_path: Path
 ) -> None:
     nowhere = tmp_path / "nowhere" / "out.csv"
-    check_refused(compare("--models", "nb", "--csv", nowhere), "does not exist")
+    check_refused(compare("--model", "nb", "--csv", nowhere), "does not exist")
     check_refused(
-        compare("--models", "nb,tan", "--sigma", 2),
+        compare("--model", "nb,tan", "--sigma", 2),
         "--sigma is no setting of nb, tan; it belongs to mixture",
     )
     check_refused(
-        compare("--models", "nb", "--drop", "disease"),
+        compare("--model", "nb", "--drop", "disease"),
         "--drop leaves out the target column 'disease'",
     )
     evaluate = ("evaluate", heart, "--target", "disease", "--model", "nb")
@@ -206,10 +222,10 @@ def test_folds_are_read_by_the_plan_in_a_file(
     plan = {"format": "bayleaf-plan", "columns": {"code": {"kind": "text"}}}
     (tmp_path / "p.json").write_text(json.dumps(plan), "utf-8")
     given = [command, tmp_path / "t.csv", "--target", "y", "--json", "--folds", "3"]
-    models = ["--model", "nb"] if command == "evaluate" else ["--models", "nb"]
+    given += ["--model", "nb"]
     sizes = []
     for words in ([], ["--plan", tmp_path / "p.json"]):
-        done = run(*given, *models, *words)
+        done = run(*given, *words)
         assert done.code == 0, done.err
         content = json.loads(done.out)
         (found,) = content if command == "evaluate" else content["models"]
@@ -217,5 +233,5 @@ def test_folds_are_read_by_the_plan_in_a_file(
     assert sizes[0] < sizes[1] == 1 + 2 * 11
     form["coed"] = form.pop("y")
     (tmp_path / "p.json").write_text(json.dumps(plan | {"columns": form}), "utf-8")
-    done = run(*given, *models, "--plan", tmp_path / "p.json")
+    done = run(*given, "--plan", tmp_path / "p.json")
     check_refused(done, "the plan names the column 'coed'; did you mean code")

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Group, Parameter
 
+from bayleaf.cli.options import split_names
 from bayleaf.wording import near_names, quoted
 
 _LISTED = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
@@ -28,6 +29,10 @@ MODELS: tuple[str, ...] = tuple(_LISTED["classifiers"])
 EVALUATED = tuple(model for model in MODELS if model != "a2de")
 # The model of a numeric target, and the one without a target.
 REGRESSOR, DENSITY = "regressor", "--density"
+# Models of a command that takes several.
+Models = Annotated[
+    tuple[str, ...], Parameter(name=["--model", "--models"], negative="")
+]
 _TYPES = {
     "int": int,
     "float": float,
@@ -50,8 +55,28 @@ def put_first(words: Sequence[str]) -> None:
     for place, word in enumerate(words):
         option, joined, value = word.partition("=")
         if option in ("--model", "--models"):
-            models += [value] if joined else words[place + 1 : place + 2]
+            named = [value] if joined else words[place + 1 : place + 2]
+            models += split_names(named, ())
     _asked_for.set(tuple(models))
+
+
+def model_names(texts: Sequence[str]) -> list[str]:
+    """Names of models, in texts where commas may join several.
+
+    ValueError if one is empty or comes twice.
+    """
+    names = split_names(texts, ())
+    for name in names:
+        if not name:
+            raise ValueError(
+                "--model must be names joined by commas, such as nb,tan, got "
+                f"{quoted(','.join(texts))}"
+            )
+        if names.count(name) > 1:
+            raise ValueError(
+                f"--model names {quoted(name)} twice; name each model once"
+            )
+    return names
 
 
 def _place(panel: Group) -> tuple[int, str]:

@@ -15,9 +15,9 @@ from bayleaf.cli.display import (
     progress,
     recommend_regressor,
 )
-from bayleaf.cli.model_options import ModelOptions
+from bayleaf.cli.model_options import REGRESSOR, ModelOptions, Models, model_names
 from bayleaf.cli.options import Drop, FileFormat, Flag, Loss, PlanFile, Table
-from bayleaf.wording import name_list, near_names, quoted, visible
+from bayleaf.wording import name_list, quoted, visible
 
 if TYPE_CHECKING:
     from bayleaf.cli.table_reading import EmptyTargets
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from bayleaf.evaluation.cross_validation import CrossValidation
     from bayleaf.evaluation.operating_points import OperatingPoint
 
-_DEFAULT = "nb,tan,kdb,hnb,auto"
+_DEFAULT = ("nb", "tan", "kdb", "hnb", "auto")
 
 
 @Parameter(name="*")
@@ -62,7 +62,7 @@ def compare(
     data: Table,
     *,
     target: str,
-    models: str = _DEFAULT,
+    model: Models = _DEFAULT,
     baseline: str = "best",
     loss: Loss = None,
     split: FoldOptions | None = None,
@@ -74,15 +74,15 @@ def compare(
 ) -> int:
     """Compare models on the same folds and mark differences that may be chance.
 
-    Example: `bayleaf compare heart.csv --target disease --models nb,tan,kdb,hnb`
+    Example: `bayleaf compare heart.csv --target disease --model nb,tan,kdb,hnb`
 
     Parameters
     ----------
     target
         Column to predict.
-    models
-        Names joined by commas: nb, tan, kdb, hnb, aode, a2de, auto, mixture,
-        latent_class, network.
+    model
+        nb, tan, kdb, hnb, aode, a2de, auto, mixture, latent_class or network; may be
+        repeated, or several with commas between them.
     baseline
         Model that the others are tested against; best: the best of each score.
     csv
@@ -99,8 +99,14 @@ def compare(
     if csv not in (None, "-"):
         check_writable(csv)
     options, split = options or ModelOptions(), split or FoldOptions()
+    names = model_names(model)
+    if REGRESSOR in names:
+        raise ValueError(
+            "compare takes classifiers; score the regressor with bayleaf evaluate "
+            "--model regressor"
+        )
     found, empty = compare_models(
-        _estimators(models, options),
+        options.build_all(names),
         data,
         target,
         split,
@@ -250,26 +256,3 @@ def print_points(found: Comparison, result: CrossValidation, positive: int = 1) 
     console = ShownConsole()
     console.print()
     console.print(points_table(points, title, implied))
-
-
-def _estimators(models: str, options: ModelOptions) -> dict[str, Any]:
-    """Estimators of model names that commas join, each name once."""
-    from bayleaf.classifiers import CLASSIFIERS
-
-    names = [name.strip() for name in models.split(",")]
-    if not all(names):
-        raise ValueError(
-            f"--models must be names joined by commas, such as nb,tan, got "
-            f"{quoted(models)}"
-        )
-    for name in names:
-        if name not in CLASSIFIERS:
-            raise ValueError(
-                f"--models must be among {', '.join(CLASSIFIERS)}, got {quoted(name)}; "
-                f"{near_names(name, CLASSIFIERS)}"
-            )
-        if names.count(name) > 1:
-            raise ValueError(
-                f"--models names {quoted(name)} twice; name each model once"
-            )
-    return options.build_all(names)

@@ -13,22 +13,26 @@ from bayleaf.cli.commands.compare import (
     print_points,
 )
 from bayleaf.cli.display import print_json, progress
-from bayleaf.cli.model_options import EVALUATED, REGRESSOR, ModelOptions
+from bayleaf.cli.model_options import (
+    EVALUATED,
+    REGRESSOR,
+    ModelOptions,
+    Models,
+    model_names,
+)
 from bayleaf.cli.options import (
     FileFormat,
     Flag,
-    Strings,
     Table,
     refuse_options,
 )
-from bayleaf.wording import quoted
 
 
 def evaluate(
     data: Table,
     *,
     target: str,
-    model: Strings = EVALUATED,
+    model: Models = EVALUATED,
     loss: str | None = None,
     positive: str | None = None,
     split: FoldOptions | None = None,
@@ -46,8 +50,9 @@ def evaluate(
         Column to predict.
     model
         nb, tan, kdb, hnb, aode, a2de, auto, mixture, latent_class or network; may
-        be repeated. All but a2de by default. regressor, alone, for a numeric target:
-        RMSE, CRPS, pinball loss and coverage, folds not stratified.
+        be repeated, or several with commas between them. All but a2de by default.
+        regressor, alone, for a numeric target: RMSE, CRPS, pinball loss and coverage,
+        folds not stratified.
     loss
         CSV file of costs, class names as header row and first column; rows are
         predicted, columns true classes. Adds the expected cost a row and, for two
@@ -59,25 +64,21 @@ def evaluate(
         Print the figures as JSON.
     """
     options, split = options or ModelOptions(), split or FoldOptions()
-    for name in model:
-        if model.count(name) > 1:
-            raise ValueError(
-                f"--model names {quoted(name)} twice; name each model once"
-            )
-    if REGRESSOR in model:
-        if len(model) > 1:
+    names = model_names(model)
+    if REGRESSOR in names:
+        if len(names) > 1:
             raise ValueError(
                 "--model regressor predicts numbers, which classifiers do not; "
                 "evaluate it alone"
             )
         refuse_options({"--loss": loss, "--positive": positive, "--time": split.time})
-        estimators, seed = options.build_all(model), options.seed
+        estimators, seed = options.build_all(names), options.seed
         _evaluate_regressors(
             estimators, data, target, split, seed=seed, form=form, as_json=json
         )
         return 0
     found, empty = compare_models(
-        options.build_all(model),
+        options.build_all(names),
         data,
         target,
         split,
