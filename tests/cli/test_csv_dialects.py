@@ -227,8 +227,8 @@ def test_a_header_that_looks_like_values_is_noted(run: Run, tmp_path: Path) -> N
     assert done.out.splitlines()[:2] == ["39 rows", note]
     assert json.loads(run("check", source, "--json").out)["note"] == note
     fit = ["fit", source, "--target", "p", "--model", "nb", "-o", model]
-    assert run(*fit).out.startswith(note)
-    assert run(*fit, "--memory", "500MB").out.startswith(note)
+    assert note in run(*fit).out.splitlines()
+    assert note in run(*fit, "--memory", "500MB").out.splitlines()
     source.write_text(text())
     assert "--no-header" not in run("check", source).out
     source.write_text("1,1,p\n" + "1,2,p\n2,1,q\n" * 9)
@@ -242,7 +242,7 @@ def test_a_model_of_a_file_without_a_header(run: Run, tmp_path: Path) -> None:
     fit = ["fit", source, "--target", "y", "-o", model, "--model", "nb"]
     named = ["--no-header", "--names", "colour,score,age,y"]
     done = run(*fit, *named)
-    assert done.out.startswith("read with no header\n")
+    assert "read with no header" in done.out.splitlines()
     predicted = run("predict", model, source, *named).out.splitlines()
     assert len(predicted) == 41
     assert predicted[0].startswith("colour,score,age,y,prediction,")
@@ -257,7 +257,7 @@ def test_fit_names_the_format_of_a_file(run: Run, tmp_path: Path) -> None:
     fit = ["fit", source, "--target", "y", "-o", model, "--model", "nb"]
     described = "semicolons between cells, 1 line above the header skipped"
     for more in ([], ["--memory", "500MB"]):
-        assert run(*fit, *more).out.startswith(f"read with {described}\n")
+        assert f"read with {described}" in run(*fit, *more).out.splitlines()
     assert run("check", source).out.startswith(f"40 rows, read with {described}\n")
 
 

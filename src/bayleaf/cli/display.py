@@ -10,6 +10,7 @@ import json
 import numbers
 import os
 import re
+import shutil
 import sys
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 # the reason, and Ctrl-C; 0 is success and 1 a failure of the program itself.
 BAD_INPUT, INTERRUPTED = 2, 130
 # Integers of so many values are quantities rather than classes.
-MANY_CLASSES = 100
+MANY_CLASSES = 20
 # Standard input, output and error are files 0, 1 and 2.
 _LAST_STANDARD_FILE = 2
 _NOT_ASCII = re.compile(r"[^\x00-\x7f]")
@@ -48,7 +49,24 @@ def show(result: Any, *, as_json: bool) -> None:
     if as_json:
         print_json(result.to_dict())
     else:
-        print(result)
+        print(result.to_text(text_width()))
+
+
+def text_width() -> int:
+    """Characters per line: those of the terminal, or 80 where there is none."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else 80
+
+
+def print_verdict(text: str) -> None:
+    """Print the sentence that a result comes to, in bold where a terminal shows it."""
+    import textwrap
+
+    from bayleaf.cli.console import ShownConsole
+
+    lines = textwrap.wrap(visible(text), text_width(), break_on_hyphens=False)
+    ShownConsole().print(
+        "\n".join(lines), style="bold", highlight=False, soft_wrap=True
+    )
 
 
 def print_json(value: Any) -> None:
@@ -78,7 +96,7 @@ def report_written(path: Path, note: str = "") -> None:
 
 
 def recommend_regressor(classes: Any, target: str | None) -> None:
-    """Name the regressor, on standard error, for a target of very many integers."""
+    """Name the regressor, on standard error, for a target of many integers."""
     are_integers = all(isinstance(label, numbers.Integral) for label in classes)
     if are_integers and len(classes) >= MANY_CLASSES:
         print(

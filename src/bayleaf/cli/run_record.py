@@ -199,6 +199,11 @@ def _verbose(options: RunOptions) -> Iterator[None]:
         _LOGGER.setLevel(former)
 
 
+def is_verbose() -> bool:
+    """Whether the command that runs was called with --verbose."""
+    return _LOGGER.isEnabledFor(logging.INFO)
+
+
 def _inputs(words: Sequence[str]) -> dict[str, dict[str, Any]]:
     """Files and folders that a command line names, with their sizes, by path."""
     result: dict[str, dict[str, Any]] = {}

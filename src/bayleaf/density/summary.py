@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from bayleaf.data.column_table import ColumnTable
@@ -70,14 +71,15 @@ class DensitySummary(FittedSummary):
 
     def facts(self) -> list[tuple[str, str]]:
         """Setting, sizes and scores."""
-        unit = "bits" if self.local_score == "mdl" else "nats"
+        bits = self.log_likelihood / math.log(2.0)
+        score = self.score / (1.0 if self.local_score == "mdl" else math.log(2.0))
         facts = [
             ("setting", self.setting),
             ("variables", str(self.n_variables)),
             ("edges", str(self.n_edges)),
             ("parameters", f"{self.n_parameters} ({self.n_free_parameters} free)"),
-            (f"{self.local_score} score", f"{self.score:.8g} {unit}"),
-            ("log-likelihood", f"{self.log_likelihood:.8g} nats (training rows)"),
+            (f"{self.local_score} score", f"{score:.8g} bits"),
+            ("log-likelihood", f"{bits:.8g} bits (training rows)"),
         ]
         if self.sample:
             facts.append(("rows", self.sample))
@@ -97,5 +99,5 @@ class DensitySummary(FittedSummary):
             f"{self.model}, setting {self.setting}",
             counted(self.n_variables, "variable"),
             f"{counted(self.n_edges, 'arc')} ({arcs})",
-            f"log-likelihood {self.log_likelihood:.8g} nats",
+            f"log-likelihood {self.log_likelihood / math.log(2.0):.8g} bits",
         )

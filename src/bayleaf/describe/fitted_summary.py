@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -56,9 +57,9 @@ class FittedSummary(Result):
         ]
         return Document(self.model, parts)
 
-    def model_text(self) -> str:
+    def model_text(self, width: int = 80) -> str:
         """The facts without those on columns, as text."""
-        return super().to_text()
+        return super().to_text(width)
 
     def to_text(self, width: int = 80) -> str:
         """Write the facts, and how columns were taken, for a terminal.
@@ -153,13 +154,13 @@ class Summary(FittedSummary):
             for label, prior in self.classes
         )
         target = cut(shown_name(self.target), _MAX_NAME)
-        likelihood = f"{self.log_likelihood:.6g} nats ({self.log_likelihood_scope})"
+        bits = f"{self.log_likelihood / math.log(2.0):.6g} bits"
         facts = [
             ("class", f"{target}: {priors}"),
             ("features", str(self.n_features)),
             ("dependence arcs", f"{self.n_arcs} among features"),
             ("free parameters", str(self.n_parameters)),
-            ("log-likelihood", likelihood),
+            ("log-likelihood", f"{bits} ({self.log_likelihood_scope})"),
         ]
         if self.temperature != 1.0:
             facts.append(("temperature", f"{self.temperature:.4g}"))

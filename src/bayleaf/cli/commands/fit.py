@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
+from operator import itemgetter
 from pathlib import Path
+from typing import Any
 
 from bayleaf.cli.display import (
     print_json,
+    print_verdict,
     progress,
     recommend_regressor,
     report_written,
+    text_width,
 )
 from bayleaf.cli.model_options import ModelOptions
 from bayleaf.cli.options import (
@@ -20,7 +26,8 @@ from bayleaf.cli.options import (
     Source,
     Weight,
 )
-from bayleaf.wording import size_text
+from bayleaf.cli.run_record import is_verbose
+from bayleaf.wording import counted, plain, shown_name, size_text
 
 
 def fit(
@@ -37,9 +44,13 @@ def fit(
     form: FileFormat | None = None,
     plan: PlanFile = None,
     options: ModelOptions | None = None,
+    arcs: Flag = False,
     json: Flag = False,
 ) -> int:
     """Learn a classifier, a regressor or a density model and write it to a file.
+
+    The first sentence is how well left-out rows are predicted, where the model gives
+    that in one pass over its tables.
 
     Example: `bayleaf fit heart.csv --target disease --model tan -o heart.json`
 
@@ -65,6 +76,8 @@ def fit(
     store
         Read the table in batches, and keep its codes in this file for other fits; an
         interrupted fit goes on.
+    arcs
+        List the arcs, as --verbose does.
     json
         Print the summary as JSON.
     """
@@ -146,10 +159,69 @@ def fit(
     if json:
         print_json(summary.to_dict() | empty.to_dict())
     else:
+        print_verdict(_verdict(estimator, summary, is_in_memory=not in_batches))
         for line in (described and f"read with {described}", note):
             if line:
                 print(line)
-        print(estimator.columns_)
-        print(summary.model_text())
+        print()
+        names = ("arcs", "edges") if not (arcs or is_verbose()) else ()
+        hidden = {name: () for name in names if hasattr(summary, name)}
+        width = text_width()
+        print(replace(summary, **hidden).model_text(width))
+        print()
+        print("\n".join(estimator.columns_.lines(width=width)))
         report_written(output, f" ({size_text(output.stat().st_size)})")
     return 0
+
+
+def _verdict(estimator: Any, summary: Any, *, is_in_memory: bool) -> str:
+    """How well left-out rows are predicted, or which command measures that."""
+    if not hasattr(summary, "target"):
+        return (
+            f"{counted(summary.n_variables, 'variable')} and "
+            f"{counted(summary.n_edges, 'arc')}. bayleaf report scores such a model on "
+            "held-out folds."
+        )
+    target = shown_name(summary.target)
+    if not hasattr(summary, "classes"):
+        return (
+            f"{target}: the 90 % interval contains the value in "
+            f"{_of_100(summary.left_out_coverage)} of 100 left-out rows, and "
+            f"predictions are off by {summary.left_out_crps:.4g} (mean CRPS)."
+        )
+    score = _left_out_score(estimator, is_in_memory=is_in_memory)
+    if score is None:
+        return (
+            f"{target}: bayleaf evaluate measures on held-out folds how well "
+            f"{summary.model} predicts it."
+        )
+    usual, share = max(summary.classes, key=itemgetter(1))
+    right = (
+        f"{_of_100(1.0 - score.error)} of 100 rows are predicted right when left out"
+    )
+    loss = f"log-loss {score.log_loss / math.log(2.0):.3f} bits per row"
+    if estimator.class_prior is None and estimator.fit_prior:
+        open_bits = -sum(p * math.log2(p) for _, p in summary.classes if p > 0)
+        right += f", {_of_100(share)} by always predicting {plain(usual)}"
+        loss += f", {open_bits:.3f} without features"
+    return (
+        f"{target}: {right}; {loss}. bayleaf evaluate also leaves rows out of cut "
+        "points and structure."
+    )
+
+
+def _left_out_score(estimator: Any, *, is_in_memory: bool) -> Any:
+    """Leave-one-out scores, if they are known or take one pass over rows in memory."""
+    is_cheap = is_in_memory and hasattr(estimator, "network_")
+    if getattr(estimator, "_loo_score", None) is None and not is_cheap:
+        return None
+    try:
+        return estimator.loo_score_
+    except (AttributeError, TypeError):
+        return None
+
+
+def _of_100(share: float) -> str:
+    """A share as a number of 100 rows, not rounded to none or all of them."""
+    is_near_whole = 0.0 < min(share, 1.0 - share) < 0.005
+    return f"{100 * share:.{2 if is_near_whole else 0}f}"

@@ -1,0 +1,64 @@
+"""What commands report first is the sentence that a person would say."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bayleaf import TANClassifier
+from bayleaf.datasets import load_heart
+
+Run = Callable[..., Any]
+
+
+@pytest.fixture
+def fit(run: Run, heart: Path, tmp_path: Path) -> Run:
+    """Fit a model of the heart table."""
+
+    def call(*words: object) -> Any:
+        done = run("fit", heart, "-o", tmp_path / "m.json", *words)
+        assert done.code == 0, done.err
+        return done
+
+    return call
+
+
+def test_fit_begins_with_the_leave_one_out_score(fit: Run) -> None:
+    first, *lines = fit("--target", "disease", "--model", "tan").out.splitlines()
+    heart = load_heart()
+    model = TANClassifier().fit(heart.X, heart.y)
+    score = model.loo_score_
+    right = f"{100 * (1 - score.error):.0f}"
+    verdict = " ".join([first, *lines[:4]])
+    assert verdict.startswith(
+        f"disease: {right} of 100 rows are predicted right when left out, 56 by always "
+        f"predicting absent; log-loss {score.log_loss / math.log(2):.3f} bits per row, "
+        "0.991 without features."
+    )
+
+
+def test_fit_lists_arcs_on_request_alone(fit: Run) -> None:
+    words = ("--target", "disease", "--model", "tan")
+    for more in ((), ("--arcs",), ("--verbose",)):
+        assert (" -> " in fit(*words, *more).out) == bool(more)
+    assert " -> " not in fit("--density").out
+    assert " -> " in fit("--density", "--arcs").out
+    assert json.loads(fit(*words, "--json").out)["arcs"]
+
+
+def test_fit_names_the_command_that_scores_what_has_no_leave_one_out(fit: Run) -> None:
+    first, *_ = fit("--target", "disease", "--model", "latent_class").out.splitlines()
+    assert first.startswith("disease: bayleaf evaluate measures")
+    assert "bayleaf report" in fit("--density").out.splitlines()[0]
+    first, *_ = fit("--target", "age", "--model", "regressor").out.splitlines()
+    assert first.startswith("age: the 90 % interval")
+
+
+def test_fit_measures_log_likelihoods_in_bits(fit: Run) -> None:
+    for words in (("--target", "disease", "--model", "tan"), ("--density",)):
+        assert "nats" not in fit(*words).out
