@@ -62,3 +62,33 @@ def test_fit_names_the_command_that_scores_what_has_no_leave_one_out(fit: Run) -
 def test_fit_measures_log_likelihoods_in_bits(fit: Run) -> None:
     for words in (("--target", "disease", "--model", "tan"), ("--density",)):
         assert "nats" not in fit(*words).out
+
+
+def test_audit_begins_with_the_largest_difference_between_groups(
+    run: Run, model: Path, heart: Path
+) -> None:
+    words = ("audit", model, heart, "--by", "sex", "--folds", 3)
+    out = run(*words).out
+    rates = {
+        group["group"][0]: group["classes"][0]["selection_rate"]["value"]
+        for group in json.loads(run(*words, "--json").out)["groupings"][0]["groups"]
+    }
+    assert " ".join(out.split()).startswith(
+        "2 of 3 differences between groups are unlikely to be chance; the largest: of "
+        f"all rows, present is predicted for {100 * rates['female']:.0f} of 100 "
+        f"(female) and {100 * rates['male']:.0f} of 100 (male)."
+    )
+
+
+def test_drift_begins_with_what_has_changed(run: Run, model: Path, heart: Path) -> None:
+    assert run("drift", model, heart).out.startswith(
+        "270 rows against the model: nothing differs by more than chance explains."
+    )
+    rows = heart.read_text().replace("asymptomatic", "typical angina")
+    heart.write_text(rows)
+    out = " ".join(run("drift", model, heart).out.split())
+    assert out.startswith("270 rows against the model: 1 of 14 variables and ")
+    assert "changed, most of all chest_pain (" in out.partition(".")[0]
+    heart.write_text(rows.replace("typical angina", "elsewhere"))
+    out = " ".join(run("drift", model, heart).out.split())
+    assert "cells with values not seen in training." in out

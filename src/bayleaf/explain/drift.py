@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 Name = str | int
 
+# Probability of calling rows changed that follow the model.
+_LEVEL = 0.05
 _HEADS = ("p", "G2", "df", "bits/row")
 
 
@@ -133,6 +135,46 @@ class Drift(Result):
             "families": plain_values(self.ranked_families()),
         }
 
+    @property
+    def verdict(self) -> str:
+        """What has changed by more than chance explains, in a sentence.
+
+        The p-values of all variables and families are compared with .05 by Holm's
+        procedure, which bounds the probability of any false alarm.
+        """
+        changed = self._changed()
+        variables = [c for c in changed if isinstance(c, VariableDrift)]
+        counts = [
+            f"{n} of {counted(len(all_of_kind), kind)}"
+            for n, all_of_kind, kind in (
+                (len(variables), self.variables, "variable"),
+                (len(changed) - len(variables), self.families, "dependence"),
+            )
+            if n
+        ]
+        text = "nothing differs by more than chance explains"
+        if changed:
+            most = max(variables or changed, key=lambda change: change.deviation.bits)
+            bits = f"{most.deviation.bits:.2g} bits per row"
+            if math.isinf(most.deviation.bits):
+                bits = "in a state that the model rules out"
+            text = (
+                f"{' and '.join(counts)} changed, most of all {_named(most)} ({bits})"
+            )
+        unknown = sum(variable.unknown for variable in self.variables)
+        if unknown:
+            text += f"; {counted(unknown, 'cell')} with values not seen in training"
+        return f"{self.rows:g} rows against the model: {text}."
+
+    def _changed(self) -> list[VariableDrift | FamilyDrift]:
+        """What differs by Holm's procedure at the level .05."""
+        changes: list[VariableDrift | FamilyDrift] = [*self.variables, *self.families]
+        ranked = sorted(changes, key=lambda change: change.deviation.p_value)
+        for number, change in enumerate(ranked):
+            if change.deviation.p_value * (len(ranked) - number) > _LEVEL:
+                return ranked[:number]
+        return ranked
+
     def document(self) -> Document:
         """Variables and families as tables."""
         variables, families = self.ranked_variables(), self.ranked_families()
@@ -152,7 +194,7 @@ class Drift(Result):
             parts.append(Table(("family", *_HEADS), rows, bars=bars))
         if self.remark:
             parts.append(self.remark)
-        return Document(f"{self.rows:g} rows against the model", parts)
+        return Document(self.verdict, parts)
 
     def __repr__(self) -> str:
         first = self.ranked_variables()[:1]
@@ -300,6 +342,14 @@ def _figures(deviation: Deviation) -> tuple[str, ...]:
 def _bar(deviation: Deviation) -> tuple[float, float]:
     """The bar of a deviation; one of a state that is ruled out is infinite."""
     return 0.0, min(deviation.bits, 1e3)
+
+
+def _named(change: VariableDrift | FamilyDrift) -> str:
+    """A variable, or a family by its child and parents."""
+    if isinstance(change, VariableDrift):
+        return shown_name(change.name)
+    parents = name_list([shown_name(parent) for parent in change.parents])
+    return f"{shown_name(change.child)} given {parents}"
 
 
 def _family(found: FamilyDrift) -> str:

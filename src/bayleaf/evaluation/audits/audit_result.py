@@ -30,6 +30,12 @@ _DRAWN = {
     "found": "true_positive_rate",
     "false alarms": "false_positive_rate",
 }
+# Rates whose differences the verdict counts, by the rows that they are shares of.
+_COMPARED = {
+    "selection_rate": "all rows",
+    "true_positive_rate": "rows whose class is {}",
+    "false_positive_rate": "rows whose class is not {}",
+}
 # Classes that a table of the model's own probabilities has columns for.
 _MOST_CLASSES = 6
 MEANINGS = {
@@ -128,6 +134,11 @@ class Audit(Result, computed=("notes",)):
         """Sentences that follow from the figures."""
         return audit_notes(self.groupings, self.positive, self.min_count)
 
+    @property
+    def verdict(self) -> str:
+        """How many rates differ between groups, and the largest such difference."""
+        return audit_verdict(self.groupings, self.positive)
+
     def document(self) -> Document:
         """Drawings, tables, routes and sentences."""
         rows = counted(self.overall.n_rows, "row")
@@ -135,10 +146,11 @@ class Audit(Result, computed=("notes",)):
         tables = audit_tables(self.groupings, self.overall, self.parity, self.positive)
         meanings = [f"{name}: {meaning}" for name, meaning in MEANINGS.items()]
         interval = f"in parentheses: {100 * self.level:g} per cent credible intervals"
+        classes = f"{name_list(self.positive)} against the rest"
         return Document(
-            f"Audit of {self.model}, {self.target}",
+            self.verdict,
             [
-                f"{name_list(self.positive)} against the rest, {about}{rows}",
+                f"Audit of {self.model}, {self.target}: {classes}, {about}{rows}",
                 self.basis_told,
                 *self._drawings(),
                 *tables,
@@ -359,6 +371,39 @@ def _written(value: float, digits: int) -> str:
 def _joined(columns: Sequence[str]) -> str:
     """The columns that make groups."""
     return ", ".join(shown_name(column) for column in columns)
+
+
+def audit_verdict(groupings: Sequence[GroupedFigures], positive: Sequence[str]) -> str:
+    """How many rates differ by more than chance, and the two that differ most."""
+    compared = [
+        (contrast, group, grouping)
+        for grouping in groupings
+        for group in grouping.groups
+        for contrast in group.contrasts
+        if contrast.figure in _COMPARED and contrast.difference.value is not None
+    ]
+    clear = [entry for entry in compared if entry[0].is_clear]
+    if not compared:
+        return "No rates of groups can be compared: too few groups or rows."
+    differences = counted(len(compared), "difference")
+    if not clear:
+        return f"None of {differences} between groups is more than chance explains."
+    contrast, group, grouping = max(
+        clear, key=lambda entry: abs(entry[0].difference.value or 0.0)
+    )
+    index = positive.index(str(contrast.label))
+    reference = next(g for g in grouping.groups if g.label == grouping.reference)
+    rates = [
+        f"{100 * (_rate(g, index, contrast.figure) or 0.0):.0f} of 100 "
+        f"({plain(g.name)})"
+        for g in (group, reference)
+    ]
+    rows = _COMPARED[contrast.figure].format(plain(contrast.label))
+    return (
+        f"{len(clear)} of {differences} between groups "
+        f"{'is' if len(clear) == 1 else 'are'} unlikely to be chance; the largest: of "
+        f"{rows}, {plain(contrast.label)} is predicted for {' and '.join(rates)}."
+    )
 
 
 def audit_notes(
