@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+import scipy.stats
 
 import bayleaf
 from bayleaf.classifiers import CLASSIFIERS
@@ -518,10 +519,27 @@ def test_ask_next_ranks_by_what_a_cost_is_worth(open_page: Any, tmp_path: Path) 
     page.locator("#ask-next summary").click()
     page.wait_for_selector("#ask-next-table tbody tr")
     order = page.locator("#ask-next-table tbody th").all_inner_texts()
-    assert order == list(network.value_of_information("e"))
+    gains = network.value_of_information("e")
+    uncertainty = scipy.stats.entropy(network.query({}, ["e"])["e"].probabilities)
+    assert order == [n for n, gain in gains.items() if gain >= 0.01 * uncertainty]
+    wide = page.locator("#ask-next-table .bar").first.evaluate("bar => bar.style.width")
+    share = gains[order[0]] / uncertainty
+    assert float(wide.rstrip("%")) == pytest.approx(100 * share, abs=0.1)
     page.locator("#ask-next-table .cost").first.fill("1000")
     page.locator("#ask-next-table .cost").first.press("Tab")
     assert page.locator("#ask-next-table tbody th").all_inner_texts()[-1] == order[0]
+
+
+def test_a_question_without_a_telling_answer_is_not_listed(open_page: Any) -> None:
+    states = {"coin": ["head", "tail"], "rain": ["no", "yes"]}
+    fair = {"coin": np.full(2, 0.5), "rain": np.array([0.8, 0.2])}
+    page = open_page(explorer_html(BayesianNetwork.from_tables(states, fair, {})))
+    page.locator("#ask-next summary").click()
+    page.wait_for_function(
+        "() => document.getElementById('ask-next-line').textContent"
+        " === 'No further question is likely to change this.'"
+    )
+    assert page.locator("#ask-next-table tr").count() == 0
 
 
 def test_panels_that_a_model_cannot_fill_are_not_there(
@@ -573,7 +591,11 @@ def test_rows_of_the_page_are_cases_to_pick(kind: str, open_page: Any) -> None:
         value = rows[name][1].as_py()
         assert (f"{name} = {value} ×" in chips) == (value is not None)
     if kind == "classifier":
-        assert rows["class"][1].as_py() in page.inner_text("#message")
+        label = rows["class"][1].as_py()
+        (predicted,) = model.predict(rows.drop_columns(["class"]).slice(1, 1))
+        verdict = "right" if predicted == label else "wrong"
+        told = page.inner_text("#message")
+        assert told == f"Recorded outcome: {label}. The model was {verdict} here."
     page.fill("#case-row", "100000")
     page.press("#case-row", "Enter")
     assert page.input_value("#case-row") == str(len(rows))

@@ -31,12 +31,21 @@ class CasePanel {
       field.value = String(row);
       const { evidence, label } = shippedCase(this.session, row - 1);
       this.session.replace(evidence);
-      const about = this.session.model.variables[this.session.model.class];
-      this.say(label < 0 ? "" : `In this row, ${stated(short(about.name, 40), short(about.states[label], 40))}.`);
+      this.say(label < 0 ? "" : this.#recorded(label));
     };
     field.addEventListener("change", () => go(Number(field.value)));
     byId("case-before").addEventListener("click", () => go(Number(field.value || 2) - 1));
     byId("case-next").addEventListener("click", () => go(Number(field.value || 0) + 1));
+  }
+
+  /** What the row has, beside what the model predicts of it. */
+  #recorded(label) {
+    const { session } = this;
+    const { states } = session.model.variables[session.model.class];
+    const outcome = `Recorded outcome: ${short(states[label], 40)}.`;
+    const { logs } = session.answer();
+    if (!logs || session.engine.distribution) return outcome;
+    return `${outcome} The model was ${session.decision(logs) === label ? "right" : "wrong"} here.`;
   }
 
   /** The answer of this case beside that of the pinned one, and what differs. */

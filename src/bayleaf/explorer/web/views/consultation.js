@@ -4,7 +4,7 @@
 const QUESTIONS_SHOWN = 12;
 const ENTRIES_SHOWN = 10;
 
-/** Questions by how much less uncertain the answer is expected to be, and their costs. */
+/** Questions by the share of the uncertainty that they are expected to take away. */
 class AskNextPanel {
   constructor(session, choose) {
     this.session = session;
@@ -24,14 +24,15 @@ class AskNextPanel {
       this.place.replaceChildren();
       return;
     }
-    this.line.textContent = `${(entropyOf(logs) / LN2).toFixed(3)} bits are open. By how many `
-      + "bits is that expected to fall, once the answer to a question is known? Computing …";
+    this.uncertainty = entropyOf(logs);
+    const line = "How much would knowing this sharpen the answer? Bars are shares of what is "
+      + `uncertain now (${(this.uncertainty / LN2).toFixed(3)} bits).`;
+    this.line.textContent = `${line} Computing …`;
     this.stop = runInSlices(expectedReductions(this.session), (found, isDone) => {
       this.found = found;
-      if (isDone) {
-        this.line.textContent = this.line.textContent.replace(" Computing …", "");
-        this.#list();
-      }
+      if (!isDone) return;
+      this.line.textContent = line;
+      this.#list();
     });
   }
 
@@ -40,26 +41,29 @@ class AskNextPanel {
   }
 
   #list() {
-    const worth = ({ variable, nats }) => nats / this.#cost(variable);
-    const ranked = this.found.slice().sort((a, b) => worth(b) - worth(a) || a.variable - b.variable);
-    const shown = ranked.slice(0, QUESTIONS_SHOWN);
-    const largest = Math.max(...shown.map(worth), 1e-12);
-    const rows = shown.map((one) => this.#row(one, worth(one) / largest));
-    this.place.replaceChildren(element("table", { "aria-labelledby": "ask-next-heading" }, [
+    const shown = worthAsking(this.found, this.uncertainty, (variable) => this.#cost(variable))
+      .slice(0, QUESTIONS_SHOWN);
+    this.place.replaceChildren();
+    if (!shown.length) {
+      this.line.textContent = "No further question is likely to change this.";
+      return;
+    }
+    this.place.append(element("table", { "aria-labelledby": "ask-next-heading" }, [
       element("thead", {}, [element("tr", {}, [
-        ...["Question", "", "bits", "cost"].map((text, i) => (text
+        ...["Question", "", "share", "bits", "cost"].map((text, i) => (text
           ? element("th", { scope: "col", text, className: i > 1 ? "number" : "" })
           : element("td", { "aria-hidden": "true" }))),
       ])]),
-      element("tbody", {}, rows),
+      element("tbody", {}, shown.map((one) => this.#row(one))),
     ]));
   }
 
-  #row({ variable, nats }, share) {
+  #row({ variable, nats }) {
+    const part = nats / this.uncertainty;
     const { name } = this.session.model.variables[variable];
     const bar = element("span", { className: "bar for" });
     bar.style.left = "0";
-    bar.style.width = `${Math.max(0, 100 * share)}%`;
+    bar.style.width = share(part);
     const question = pressing("", () => this.choose(variable), { className: "link", dir: "auto" });
     question.append(...breakable(short(name, 40)));
     const cost = element("input", {
@@ -74,6 +78,7 @@ class AskNextPanel {
     return element("tr", {}, [
       element("th", { scope: "row" }, [question]),
       element("td", { className: "gain", "aria-hidden": "true" }, [bar]),
+      element("td", { className: "number", text: percent(part) }),
       element("td", { className: "number", text: (nats / LN2).toFixed(3) }),
       element("td", { className: "number" }, [cost]),
     ]);
