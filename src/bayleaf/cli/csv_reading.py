@@ -43,8 +43,11 @@ _SAMPLE_BYTES = 1 << 16
 # A header of more lines than this has surely lost a closing quote.
 _MAX_HEADER_LINES = 100
 # A cell that may be a number with a leading zero, or a hexadecimal one, which Arrow
-# takes for a number too, whatever separates cells.
-_PADDED = re.compile(rb"(?:^|[^\w.+-])[+-]?0[\dxX]")
+# takes for a number too, whatever separates cells. The zero comes first, and what is
+# before it is looked at last, since all other bytes are passed over quickly then.
+_PADDED = re.compile(
+    rb"0[\dxX](?:(?<=[^\w.+-]0.)|(?<=[^\w.+-][+-]0.))", flags=re.DOTALL
+)
 _COMMA, _QUOTED_COMMA = re.compile(rb"\d,\d"), re.compile(rb'"[^"\r\n]*\d,\d')
 _BYTE_ORDER_MARKS = {
     codecs.BOM_UTF8: "utf-8-sig",
