@@ -94,6 +94,7 @@ class Page {
     this.posteriors = posteriors;
     this.map.show(posteriors, before, pinned);
     this.answer.show(logs, before?.[session.engine.question]);
+    byId("expert-answer").textContent = byId("verdict").textContent;
     this.chosen.show(posteriors, before, pinned);
     this.cases.show(posteriors);
     clearTimeout(this.later);
