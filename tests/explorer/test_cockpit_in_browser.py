@@ -40,7 +40,7 @@ COMPUTED = """([states, feature]) => {
   const reasons = outcome.reasons(evidence, answer);
   const effects = [...outcome.effects(feature, evidence, answer)].at(-1);
   return { chance: answer.chance, start: outcome.start(answer).chance, reasons,
-    effects: Array.from(effects), importance: outcome.importance(feature) };
+    effects: Array.from(effects.values), importance: outcome.importance(feature) };
 }"""
 
 
@@ -529,8 +529,9 @@ def test_intervals_are_credible_intervals_of_the_model(open_cockpit: Any) -> Non
       const evidence = session.evidence.map((_, v) => ((states[v] ?? -1) < 0 ? null
         : Uint8Array.from({ length: session.card(v) }, (_, s) => +(s === states[v]))));
       const answer = outcome.answer(evidence);
+      const [{ widths }] = [...outcome.effects(0, evidence, answer)].slice(-1);
       return [Array.from(session.engine.variance(evidence)),
-        outcome.interval(evidence, answer)];
+        outcome.interval(evidence, answer), Array.from(widths)];
     }"""
     X, _ = load_heart(return_X_y=True)
     X = X.select(COLUMNS).slice(0, 6).to_pydict()
@@ -544,10 +545,14 @@ def test_intervals_are_credible_intervals_of_the_model(open_cockpit: Any) -> Non
     for row, interval in enumerate(intervals):
         states = [int(codes.column(v)[row]) for v in range(len(COLUMNS))]
         known = [s if X[c][row] is not None else -1 for c, s in zip(COLUMNS, states)]
-        variance, found = page.evaluate(computed, known)
+        variance, found, widths = page.evaluate(computed, known)
         np.testing.assert_allclose(variance, variances[row], atol=1e-9)
         ends = [interval.classes[1].low, interval.classes[1].high]
         np.testing.assert_allclose([found["low"], found["high"]], ends, atol=0.01)
+        if row == 1:
+            # One thing is known: its term varies as the answer does.
+            width = 1.959963984540054 * np.sqrt(variances[row].sum())
+            assert widths[known[0]] == pytest.approx(width, abs=1e-9)
     assert "95 % interval" in page.inner_text(".facts")
     assert "95 %" not in open_cockpit(explorer_html(heart("TAN"))).inner_text("#now")
 

@@ -33,29 +33,29 @@ class Picture {
     const others = evidence.with(variable, null);
     const isGiven = others.some((mask) => mask);
     const nothing = outcome.nothing;
-    const draw = (values, alone) => {
+    const draw = ({ values, widths }, alone) => {
       const { cuts } = session.model.variables[variable];
-      const lead = element("p", { className: "note", text: `Effect on the odds, ${isGiven ? "given what else is known" : "on its own"}${isGiven && cuts ? "; dotted: on its own" : ""}.` });
+      const lead = element("p", { className: "note", text: `Effect on the odds, ${isGiven ? "given what else is known" : "on its own"}${widths.some((width) => width > 0) ? `; ${cuts ? "band" : "line"}: 95 % interval` : ""}${isGiven && cuts ? "; dotted: on its own" : ""}.` });
       const mask = evidence[variable];
-      this.body.replaceChildren(lead, cuts ? this.#curve(variable, mask, values, alone) : this.#bars(variable, mask, values), this.#table(variable, values));
+      this.body.replaceChildren(lead, cuts ? this.#curve(variable, mask, { values, widths }, alone?.values) : this.#bars(variable, mask, { values, widths }), this.#table(variable, values));
     };
     function* work() {
-      let values;
+      let effects;
       let alone;
       for (const own of outcome.effects(variable, others, answer)) {
-        values = own;
+        effects = own;
         yield null;
       }
       for (const own of isGiven ? outcome.effects(variable, nothing, answer) : []) {
         alone = own;
         yield null;
       }
-      yield { values, alone };
+      yield { effects, alone };
     }
-    this.stop = runAtOnce(work(), ([{ values, alone }]) => draw(values, alone));
+    this.stop = runAtOnce(work(), ([{ effects, alone }]) => draw(effects, alone));
   }
 
-  #curve(variable, mask, values, alone) {
+  #curve(variable, mask, { values, widths }, alone) {
     const { session, words } = this.cockpit;
     const about = session.model.variables[variable];
     const intervals = this.cockpit.outcome.intervals(variable);
@@ -69,6 +69,9 @@ class Picture {
     const shown = intervals.filter(({ low, high }) => low < axis.high && high > axis.low);
     const path = (numbers) => shown.map(({ low, high, state }, i) =>
       `${i ? "L" : "M"}${x(low).toFixed(1)} ${y(numbers[state]).toFixed(1)}H${x(high).toFixed(1)}`).join("");
+    const band = (numbers) => [...shown].reverse().map(({ low, high, state }) =>
+      `L${x(high).toFixed(1)} ${y(numbers[state]).toFixed(1)}H${x(low).toFixed(1)}`).join("");
+    const hasBand = widths.some((width) => width > 0);
     const text = (content, attributes) => {
       const made = drawn("text", attributes);
       made.textContent = content;
@@ -87,6 +90,7 @@ class Picture {
       ]),
       text("▲ raises the odds", { x: CURVE_LEFT, y: 12 }),
       text("▼ lowers", { x: CURVE_LEFT + 4, y: bottom - 4 }),
+      ...(hasBand ? [drawn("path", { class: "band", d: `${path(values.map((own, i) => own + widths[i]))}${band(values.map((own, i) => own - widths[i]))}Z` })] : []),
       ...(alone ? [drawn("path", { d: path(alone), class: "alone" })] : []),
       drawn("path", { d: path(values), class: "effects" }),
       ...bars,
@@ -152,7 +156,7 @@ class Picture {
   }
 
   /** A bar for each state. */
-  #bars(variable, mask, values) {
+  #bars(variable, mask, { values, widths }) {
     const { outcome, words } = this.cockpit;
     const rows = outcome.rows(variable);
     const on = onlyState(mask);
@@ -166,6 +170,10 @@ class Picture {
       const bar = element("span", { className: `bar ${nats < 0 ? "against" : "for"}` });
       bar.style.left = `${Math.min(x(nats), 50)}%`;
       bar.style.width = `${Math.abs(x(nats) - 50)}%`;
+      const whisker = element("span", { className: "whisker" });
+      whisker.hidden = !(widths[state] > 0);
+      whisker.style.left = `${x(nats - widths[state])}%`;
+      whisker.style.width = `${x(nats + widths[state]) - x(nats - widths[state])}%`;
       return element("li", { className: state === on ? "value-row on" : "value-row" }, [
         element("span", { dir: "auto" }, [
           ...(state === on ? [element("span", { className: "here", "aria-hidden": "true", text: "◆ " })] : []),
@@ -173,7 +181,7 @@ class Picture {
           ...(state === on ? [element("span", { className: "note", text: " – you are here" })] : []),
         ]),
         this.#effect(nats),
-        element("span", { className: "bar-lane", "aria-hidden": "true" }, [bar]),
+        element("span", { className: "bar-lane", "aria-hidden": "true" }, [bar, whisker]),
         ...(rows.length ? [element("span", { className: "note", text: `${brief(rows[state])} training rows` })] : []),
       ]);
     });

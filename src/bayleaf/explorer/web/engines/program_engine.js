@@ -119,8 +119,11 @@ class ProgramEngine {
     return byState.map((own) => own.reduce((sum, log, label) => sum + Math.exp(logs[label] + log), 0));
   }
 
-  /** Variance of the score of each class, nats squared, from counts; null if unknown. */
-  variance(evidence) {
+  /**
+   * Standard deviation of what each feature adds to the score of each class, nats, by the
+   * counts behind it; null if the page has none, or several states are left.
+   */
+  deviations(evidence) {
     if (!this.hasIntervals || this.nCombinations(evidence) > 1) return null;
     const codes = this.states(evidence);
     const given = this.program.given(codes);
@@ -128,7 +131,13 @@ class ProgramEngine {
     for (const term of this.program.additive) {
       if (term.deviation) added(deviations[term.owner], term.deviation(codes, given));
     }
-    return deviations.reduce((sum, own) => added(sum, own.map((one) => one ** 2)), new Float64Array(this.nClasses));
+    return deviations;
+  }
+
+  /** Variance of the score of each class, nats squared; features vary independently. */
+  variance(evidence) {
+    return this.deviations(evidence)?.reduce((sum, own) =>
+      added(sum, own.map((one) => one ** 2)), new Float64Array(this.nClasses)) ?? null;
   }
 
   /** Weights of the states of a feature where a class and other features are known. */

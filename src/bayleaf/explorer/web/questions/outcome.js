@@ -78,7 +78,19 @@ class Outcome {
     return this.session.terms(changed, target, against).terms[variable];
   }
 
-  /** Effects of all states of a variable, one a step; what was computed is kept. */
+  /** Half the width of its 95 % interval; NaN where the page has none. */
+  #halfWidth(variable, state, evidence, { target, against }) {
+    const changed = evidence.with(variable, hardMask(this.session.card(variable), state));
+    const deviations = this.session.engine.deviations?.(changed)?.[variable];
+    if (!deviations) return NaN;
+    const spread = Math.hypot(deviations[target], deviations[against]);
+    return (NORMAL_95 * spread) / this.session.temperature(changed);
+  }
+
+  /**
+   * Effects of all states of a variable and half the widths of their intervals, one a
+   * step; what was computed is kept.
+   */
   * effects(variable, evidence, answer) {
     const { target, against } = answer;
     const others = evidence.with(variable, null);
@@ -86,16 +98,18 @@ class Outcome {
     const key = `${variable} ${isKnown} ${target} ${against}`;
     const curve = this.curves.get(key);
     if (curve?.others.every((mask, v) => mask === others[v])) {
-      yield curve.values;
+      yield curve;
       return;
     }
-    const values = new Float64Array(this.session.card(variable));
-    for (let state = 0; state < values.length; state += 1) {
-      values[state] = this.effect(variable, state, others, answer);
-      if (state + 1 < values.length) yield null;
+    const card = this.session.card(variable);
+    const found = { others, values: new Float64Array(card), widths: new Float64Array(card) };
+    for (let state = 0; state < card; state += 1) {
+      found.values[state] = this.effect(variable, state, others, answer);
+      found.widths[state] = this.#halfWidth(variable, state, others, answer);
+      if (state + 1 < card) yield null;
     }
-    this.curves.set(key, { others, values });
-    yield values;
+    this.curves.set(key, found);
+    yield found;
   }
 
   /** Weights of the states of a feature, training rows where the page has them. */
