@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from itertools import product
 from typing import Any
@@ -229,6 +230,12 @@ def test_hostile_names_are_text_in_the_cockpit(open_cockpit: Any) -> None:
     page = open_cockpit(explorer_html(bayleaf.NaiveBayesClassifier().fit(X, y)))
     page.locator(".pick:not(.unknown)").first.click()
     assert "in 100" in headline(page)
+    page.get_by_role("button", name="What if").click()
+    attempt = wait(page, ".proposals li button")
+    attempt.focus()
+    attempt.press("Enter")
+    page.get_by_role("button", name="Ask me").click()
+    wait(page, "#question-heading")
     assert page.locator("script").count() == 2
 
 
@@ -419,6 +426,7 @@ def test_what_if_changes_what_is_not_fixed_and_leaves_the_case(
     proposals.first.wait_for()
     assert "Sex" not in page.inner_text(".proposals")
     assert "What a person can change" in page.inner_text(".proposals")
+    assert re.search(r"\d in 100 \([<>\d]", proposals.first.inner_text())
     proposals.first.get_by_role("button").click()
     assert "instead of" in headline(page)
     assert "Was: " in page.inner_text("#findings")

@@ -227,5 +227,5 @@ class Cockpit {
 function keepFocus(part, draw) {
   const { key } = part.contains(document.activeElement) ? document.activeElement.dataset : {};
   draw();
-  if (key) part.querySelector(`[data-key="${key}"]`)?.focus({ preventScroll: true });
+  if (key) part.querySelector(`[data-key="${CSS.escape(key)}"]`)?.focus({ preventScroll: true });
 }

@@ -95,16 +95,22 @@ class Proposals {
   #item({ changes, logs }) {
     const { cockpit } = this;
     const { words, session, outcome } = cockpit;
-    const { target } = outcome.answer(session.evidence);
     const text = changes.map(({ variable, to }) =>
       `${words.label(variable)}: ${words.value(variable, session.evidence[variable])} → ${words.state(variable, to)}`).join("; ");
-    const chance = outcome.isBinary ? Math.exp(logs[target]) : Math.exp(logs[cockpit.decision(logs)]);
-    const read = outcome.isBinary ? `${of100(chance)} in 100` : `${words.state(outcome.question, cockpit.decision(logs))}, ${of100(chance)} in 100`;
+    const trial = session.evidence.slice();
+    for (const { variable, to } of changes) trial[variable] = hardMask(session.card(variable), to);
+    const target = outcome.isBinary ? outcome.chosen : cockpit.decision(logs);
+    const range = outcome.interval(trial, { logs, target });
+    const read = [
+      outcome.isBinary ? "" : `${words.state(outcome.question, target)}, `,
+      `${of100(Math.exp(logs[target]))} in 100`,
+    ].join("");
     const attempt = pressing("Try", () => {
-      const trial = session.evidence.slice();
-      for (const { variable, to } of changes) trial[variable] = hardMask(session.card(variable), to);
       cockpit.attempt(trial, changes[0].variable);
     }, { "aria-label": `Try ${text}`, "data-key": `try-${text}` });
-    return element("li", {}, [element("span", { dir: "auto", text }), element("b", { text: read }), attempt]);
+    return element("li", {}, [element("span", { dir: "auto", text }), element("span", {}, [
+      element("b", { text: read }),
+      ...(range ? [element("span", { className: "note", text: ` (${rangeOf100(range)})` })] : []),
+    ]), attempt]);
   }
 }
