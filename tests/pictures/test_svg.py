@@ -6,7 +6,13 @@ import re
 from typing import Any
 from xml.etree import ElementTree
 
-from bayleaf.pictures.svg import Interval, intervals_svg, network_svg
+from bayleaf.pictures.svg import (
+    Interval,
+    density_bins,
+    intervals_svg,
+    network_svg,
+    steps_svg,
+)
 
 
 def structure(
@@ -109,3 +115,13 @@ def test_names_are_text() -> None:
     texts = [t.text for t in drawn(["<script>", "b"]).iter("text")]
     assert "<script>" in texts
     assert "<script>" not in intervals_svg("<script>", ["<script>", "b"], SERIES)
+
+
+def test_rows_of_unequal_intervals_are_drawn_per_unit() -> None:
+    bins = density_bins([0.0, 1.0, 5.0, 5.01, 10.0], [4.0, 8.0, 1.0, 19.0])
+    assert bins == [(0.0, 1.0, 4.0), (1.0, 5.0, 2.0), (5.0, 10.0, 4.0)]
+    svg = steps_svg("age", [0.5, -0.5, 0.1], [4.0, 8.0], [0.0, 1.0, 5.0])
+    heights = re.findall(r'class="rows".*?height="([\d.]+)"', svg)
+    assert [float(height) for height in heights] == [34.0, 17.0]
+    assert "missing: +0.10" in svg
+    assert svg.count("H420.0") == 2

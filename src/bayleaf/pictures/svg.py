@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import textwrap
 from collections.abc import Sequence
 from html import escape
@@ -31,6 +32,9 @@ _MOST_CLASS_ARCS, _FEW_CLASS_ARCS = 16, 6
 _NAMES, _SCALE, _LINE = 190.0, 380.0, 14.0
 _COLOURS = ("#0072b2", "#e69f00", "#009e73", "#c2540a")
 _NAME_LETTERS = 28
+# Width of a drawing of steps, height of its curve and of the rows below it.
+_STEPS = (420.0, 110.0, 34.0)
+_MAX_BINS = 40
 
 
 def image(
@@ -194,6 +198,75 @@ def _width(letter: str) -> float:
     if letter in _NARROW:
         return 0.6 * _LETTER_WIDTH
     return 1.5 * _LETTER_WIDTH if letter in _WIDE or letter.isupper() else _LETTER_WIDTH
+
+
+def steps_svg(
+    label: str,
+    values: Sequence[float],
+    rows: Sequence[float],
+    edges: Sequence[float] = (),
+) -> str:
+    """Draw a step curve over states, and below it their rows as a histogram.
+
+    States are as wide as each other, or as the intervals between their `edges`
+    (n_intervals + 1); then areas are rows. Values beyond the intervals, such as that
+    of missing cells, are written.
+    """
+    width, height, below = _STEPS
+    ends = edges or [float(i) for i in range(len(values) + 1)]
+    others, values = values[len(ends) - 1 :], values[: len(ends) - 1]
+    low, high = min(0.0, *values), max(0.0, *values)
+
+    def across(number: float) -> float:
+        return width * (number - ends[0]) / (ends[-1] - ends[0])
+
+    def up(value: float) -> float:
+        return 4 + (height - 8) * (high - value) / ((high - low) or 1.0)
+
+    curve = "".join(
+        f"{'L' if i else 'M'}{across(start):.1f} {up(values[i]):.1f}H{across(end):.1f}"
+        for i, (start, end) in enumerate(itertools.pairwise(ends))
+    )
+    bins = density_bins(ends, rows)
+    tallest = max((share for *_, share in bins), default=0.0) or 1.0
+    boxes = [
+        f'<rect class="rows" x="{across(start):.1f}" '
+        f'y="{height + below * (1 - share / tallest):.1f}" '
+        f'width="{across(end) - across(start):.1f}" '
+        f'height="{below * share / tallest:.1f}"/>'
+        for start, end, share in bins
+    ]
+    base = height + below + _TEXT
+    marks = [
+        f'<text x="{across(number):.1f}" y="{base}" style="text-anchor:{anchor}">'
+        f"{number:.4g}</text>"
+        for number, anchor in ((ends[0], "start"), (ends[-1], "end"))
+        if edges
+    ]
+    if others:
+        known = ", ".join(f"{value:+.2f}" for value in others)
+        marks.append(
+            f'<text x="{width / 2}" y="{base}" style="text-anchor:middle">missing: '
+            f"{known}</text>"
+        )
+    zero = f'<path class="axis" d="M0 {up(0.0):.1f}H{width}"/>'
+    line = f'<path class="steps" d="{curve}"/>'
+    return image("curve", width, base + 4, label, [zero, line, *boxes, *marks])
+
+
+def density_bins(
+    edges: Sequence[float], rows: Sequence[float]
+) -> list[tuple[float, float, float]]:
+    """Start, end and rows per unit of intervals; narrow ones are joined."""
+    narrow = (edges[-1] - edges[0]) / _MAX_BINS
+    bins: list[list[float]] = []
+    for (start, end), n_rows in zip(itertools.pairwise(edges), rows, strict=False):
+        if bins and min(bins[-1][1] - bins[-1][0], end - bins[-1][0]) < narrow:
+            bins[-1][1] = end
+            bins[-1][2] += n_rows
+        else:
+            bins.append([start, end, n_rows])
+    return [(start, end, n_rows / (end - start)) for start, end, n_rows in bins]
 
 
 class Interval(NamedTuple):

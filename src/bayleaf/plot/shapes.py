@@ -11,6 +11,7 @@ from bayleaf.data.domain import Variable
 from bayleaf.models.latent_rules import LatentReport
 from bayleaf.models.texts.expectation import ExpectationShape
 from bayleaf.models.texts.feature_shape import FeatureShape
+from bayleaf.pictures.svg import density_bins
 from bayleaf.plot import style
 from bayleaf.wording import counted, name_list, near_names, quoted
 
@@ -54,7 +55,7 @@ def shape(found: Any, *, target: Any = None, ax: Axes | None = None) -> Axes:
     Returns
     -------
     Axes
-        Steps over the intervals of a number, the training rows in grey below them; for
+        Steps over the intervals of a number, training rows per unit in grey below; for
         values a bar each, with its rows. A class is spoken for above 0.
 
     Raises
@@ -105,26 +106,24 @@ def _steps(
     """A step curve a class over the intervals of a number."""
     n_intervals = len(found.edges) - 1
     ax = style.axes_for(ax, 5.4, 3.2)
-    inner = found.edges[1:-1]
-    # The outer intervals have no end: they are drawn as wide as a tenth of the rest.
-    first, last = (float(inner[0]), float(inner[-1])) if len(inner) else (0.0, 0.0)
-    span = last - first or max(abs(last), 1.0)
-    edges = np.array([first - 0.1 * span, *inner, last + 0.1 * span])
+    # A number without cut points is one interval.
+    edges = found.drawn_edges if len(found.drawn_edges) else np.array([-1.0, 1.0])
     rows = np.asarray(found.row_counts, dtype=np.float64)[:n_intervals]
     if not rows.size:
         rows = np.zeros(n_intervals)
+    starts, ends, density = np.array(density_bins(edges.tolist(), rows.tolist())).T
     below = ax.twinx()
     below.bar(
-        edges[:-1],
-        rows,
-        np.diff(edges),
+        starts,
+        density,
+        ends - starts,
         align="edge",
         color=style.FAINT,
         alpha=0.35,
         linewidth=0,
     )
-    below.set_ylim(0.0, 4.5 * max(float(rows.max(initial=0.0)), 1.0))
-    style.label_axes(below, y="training rows (grey)")
+    below.set_ylim(0.0, 4.5 * (float(density.max(initial=0.0)) or 1.0))
+    style.label_axes(below, y="training rows per unit (grey)")
     ax.set_zorder(below.get_zorder() + 1)
     ax.patch.set_visible(False)
     for number, values in enumerate(lines.values()):

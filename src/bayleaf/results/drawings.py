@@ -8,44 +8,26 @@ from collections.abc import Sequence
 from html import escape
 from typing import Protocol
 
-from bayleaf.pictures.svg import graph_values, image, network_svg
+from bayleaf.pictures.svg import graph_values, network_svg, steps_svg
 from bayleaf.results.document import Figure, Table
 from bayleaf.wording import plain, shown_name, stated
 
 # Terms with a line of their own, and states with a bar of their own.
 _TERMS, _STATES = 20, 24
-# Width of a drawing of steps, height of its curve and of the rows below it.
-_STEPS = (420.0, 110.0, 34.0)
 
 
-def steps_html(title: object, values: Sequence[float], rows: Sequence[float]) -> str:
-    """A step curve over many states side by side, and how many rows each has."""
-    width, height, below = _STEPS
-    low, high = min(0.0, *values), max(0.0, *values)
-    span, step = (high - low) or 1.0, width / len(values)
-    most = max(rows, default=0.0) or 1.0
+def steps_html(
+    title: object,
+    values: Sequence[float],
+    rows: Sequence[float],
+    edges: Sequence[float] = (),
+) -> str:
+    """A step curve over states side by side, and how many rows each has.
 
-    def place(value: float) -> float:
-        return 4 + (height - 8) * (high - value) / span
-
-    way = "".join(
-        f"{'L' if i else 'M'}{i * step:.1f} {place(value):.1f}H{(i + 1) * step:.1f}"
-        for i, value in enumerate(values)
-    )
-    boxes = "".join(
-        f'<rect class="rows" x="{i * step:.1f}" width="{step:.1f}" '
-        f'y="{height + below * (1 - n / most):.1f}" height="{below * n / most:.1f}"/>'
-        for i, n in enumerate(rows)
-    )
-    zero = f'<path class="axis" d="M0 {place(0.0):.1f}H{width}"/>'
+    Between `edges`, the ends of intervals of a number, rows are drawn per unit.
+    """
     label = f"{plain(title)}: from {min(values):.4g} to {max(values):.4g}"
-    drawn = image(
-        "curve",
-        width,
-        height + below,
-        label,
-        [zero, f'<path class="steps" d="{way}"/>', boxes],
-    )
+    drawn = steps_svg(label, values, rows, edges)
     return f"<p><strong>{escape(label)}</strong></p>{drawn}"
 
 
@@ -92,11 +74,18 @@ def terms_table(
 
 
 def states_part(
-    title: str, states: Sequence[str], values: Sequence[float], rows: Sequence[float]
+    title: str,
+    states: Sequence[str],
+    values: Sequence[float],
+    rows: Sequence[float],
+    edges: Sequence[float] = (),
 ) -> Table | Figure:
-    """The value of each state and its training rows: bars, or steps for many states."""
-    if len(states) > _STATES:
-        return Figure(steps_html(title, values, rows))
+    """The value of each state and its training rows: bars, or steps for many states.
+
+    Steps also where `edges` are those of intervals.
+    """
+    if edges or len(states) > _STATES:
+        return Figure(steps_html(title, values, rows, edges))
     known = [f" ({n:g} rows)" for n in rows] or [""] * len(states)
     cells = [
         (state, f"{value:+.3f}{count}")

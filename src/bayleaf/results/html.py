@@ -50,6 +50,7 @@ _STYLE = (
     ".bayleaf-picture #tip path{fill:currentColor}"
     ".bayleaf-picture .steps{fill:none;stroke:#0072b2;stroke-width:2}"
     ".bayleaf-picture .rows{fill:currentColor;opacity:.25}"
+    ".bayleaf-picture .curve text{fill:currentColor;font-size:12px}"
     ".bayleaf-picture .axis{stroke:currentColor;opacity:.5}"
     "</style>"
 )

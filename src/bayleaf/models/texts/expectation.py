@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.data.domain import Variable
-from bayleaf.models.texts.feature_shape import interval_edges, states_text
+from bayleaf.models.texts.feature_shape import finite_edges, interval_edges, states_text
 from bayleaf.results.document import Document
 from bayleaf.results.drawings import states_part, terms_table
 from bayleaf.results.result import Result, plain_values
@@ -111,6 +111,7 @@ class ExpectationShape(Result, keys={"expectations": None, "row_counts": None}):
     baseline: float  # mean expectation of the rows as they are
     expectations: Floats  # (n_states,)
     row_counts: Floats  # (n_states,), training weights
+    drawn_edges: Floats  # (n_intervals + 1,), all finite
 
     __repr__ = brief_fields
 
@@ -134,6 +135,7 @@ class ExpectationShape(Result, keys={"expectations": None, "row_counts": None}):
             baseline,
             expectations,
             row_counts,
+            finite_edges(variable),
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -152,8 +154,8 @@ class ExpectationShape(Result, keys={"expectations": None, "row_counts": None}):
             f"{self.feature}: what its states add to {self.target}, "
             f"{self.baseline:.5g} as rows are"
         )
-        rows = self.row_counts.tolist()
-        return Document("", [states_part(title, self.states, moved, rows)])
+        rows, edges = self.row_counts.tolist(), self.drawn_edges.tolist()
+        return Document("", [states_part(title, self.states, moved, rows, edges)])
 
     def to_text(self, width: int = 80) -> str:
         """The expectation at each state, line by line."""

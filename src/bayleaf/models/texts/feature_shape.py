@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -45,6 +46,8 @@ class FeatureShape(Result, keys={"contributions": None, "row_counts": None}):
         positive speaks for a class.
     row_counts : ndarray of shape (n_states,)
         Weight of the training rows in each state; empty where it is not known.
+    drawn_edges : ndarray of shape (n_intervals + 1,)
+        The same ends as pictures draw them, all finite; see `finite_edges`.
     """
 
     feature: str | int
@@ -54,6 +57,7 @@ class FeatureShape(Result, keys={"contributions": None, "row_counts": None}):
     classes: tuple[Any, ...]
     contributions: Floats
     row_counts: Floats
+    drawn_edges: Floats = field(default_factory=lambda: np.array([]))
 
     __repr__ = brief_fields
 
@@ -83,6 +87,7 @@ class FeatureShape(Result, keys={"contributions": None, "row_counts": None}):
                 self.states,
                 self.contributions[:, label].tolist(),
                 self.row_counts.tolist(),
+                self.drawn_edges.tolist(),
             )
             for label in shown
         ]
@@ -129,6 +134,25 @@ def interval_edges(variable: Variable) -> Floats:
     return np.array([-np.inf, *variable.cut_points, np.inf])
 
 
+def finite_edges(variable: Variable) -> Floats:
+    """Ends of the intervals of a number on the axis of a picture; else none.
+
+    The outer ones are at the least and greatest number of training, or, where these
+    are not known, as far out as the other intervals are wide on average.
+    """
+    cuts = variable.cut_points
+    if not len(interval_edges(variable)) or not cuts:
+        return np.array([])
+    mean = (cuts[-1] - cuts[0]) / (len(cuts) - 1) if len(cuts) > 1 else 0.0
+    width = mean or abs(cuts[0]) / 2 or 1.0
+    low, high = cuts[0] - width, cuts[-1] + width
+    known = [] if variable.numbers is None else [*chain(*variable.numbers.quantiles)]
+    if known:
+        low = min(*known, cuts[0] - width / 10)
+        high = max(*known, cuts[-1] + width / 10)
+    return np.array([low, *cuts, high])
+
+
 def states_alone(
     scores: Callable[[Codes], Floats], domain: Domain, feature: int
 ) -> Floats:
@@ -168,4 +192,5 @@ def feature_shape(
         classes=classes,
         contributions=np.asarray(alone - others),
         row_counts=row_counts,
+        drawn_edges=finite_edges(variable),
     )
