@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import math
+import os
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,6 +14,7 @@ import pytest
 
 from bayleaf import TANClassifier
 from bayleaf.datasets import load_heart
+from cli.test_terminal import forked_on_terminal
 
 Run = Callable[..., Any]
 
@@ -92,3 +95,20 @@ def test_drift_begins_with_what_has_changed(run: Run, model: Path, heart: Path) 
     heart.write_text(rows.replace("typical angina", "elsewhere"))
     out = " ".join(run("drift", model, heart).out.split())
     assert "cells with values not seen in training." in out
+
+
+@pytest.mark.skipif(not hasattr(os, "openpty"), reason="needs terminals as Unix has")
+def test_colours_and_full_width_are_for_terminals_alone(
+    run: Run, model: Path, heart: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    heart.write_text(heart.read_text().replace("asymptomatic", "typical angina"))
+    words = ["drift", str(model), str(heart)]
+    plain = run(*words).out
+    assert "\x1b" not in plain
+    assert max(map(len, plain.splitlines())) <= 80
+    shown = forked_on_terminal(words, heart.parent)
+    first = next(line for line in shown.splitlines() if "against the model" in line)
+    assert "\x1b[1;34m270 rows against the model" in first
+    assert len(first) > 100
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert not re.search(r"\x1b\[[0-9;]*3\d", forked_on_terminal(words, heart.parent))

@@ -45,9 +45,16 @@ def progress(what: str = "") -> Iterator[Work]:
 
 
 def show(result: Any, *, as_json: bool) -> None:
-    """Print the dict of a result as JSON, or its text."""
+    """Print the dict of a result as JSON, or its text, styled on a terminal."""
+    from bayleaf.results.result import Result
+
     if as_json:
         print_json(result.to_dict())
+    elif sys.stdout.isatty() and type(result).to_text is Result.to_text:
+        from bayleaf.cli.console import ShownConsole
+        from bayleaf.results.text import print_document
+
+        print_document(result.document(), ShownConsole())
     else:
         print(result.to_text(text_width()))
 
@@ -58,15 +65,12 @@ def text_width() -> int:
 
 
 def print_verdict(text: str) -> None:
-    """Print the sentence that a result comes to, in bold where a terminal shows it."""
-    import textwrap
-
+    """Print the sentence that a result comes to, as a terminal shows titles."""
     from bayleaf.cli.console import ShownConsole
+    from bayleaf.results.document import Document
+    from bayleaf.results.text import print_document
 
-    lines = textwrap.wrap(visible(text), text_width(), break_on_hyphens=False)
-    ShownConsole().print(
-        "\n".join(lines), style="bold", highlight=False, soft_wrap=True
-    )
+    print_document(Document(text), ShownConsole())
 
 
 def print_json(value: Any) -> None:

@@ -26,6 +26,7 @@ from bayleaf.results.document import (
 from bayleaf.wording import cut, visible
 
 WIDTH = 80
+_TITLE = "bold blue"
 # Characters of a cell, and of the narrowest column of names, which folds.
 _MAX_CELL, _MIN_NAME = 40, 12
 # Box-drawing characters would make a program's print fail where the encoding lacks
@@ -42,7 +43,7 @@ def text_of(document: Document, width: int = WIDTH) -> str:
 
 
 def print_document(document: Document, console: Console) -> None:
-    """Print the document part by part, tables in the colours of the console."""
+    """Print the document part by part; titles and tables in the console's colours."""
     is_first, is_gap = True, False
     for block in _blocks(document, console.width):
         if block == "":
@@ -97,10 +98,11 @@ def _rich_table(table: Table, cells: list[list[str]], columns: list[int]) -> Ric
     return rich_table
 
 
-def _blocks(document: Document, width: int) -> Iterator[str | RichTable]:
+def _blocks(document: Document, width: int) -> Iterator[str | RichText | RichTable]:
     """Lines and tables, with empty lines where there is to be a gap."""
     if document.title:
-        yield from _wrapped(_string(document.title), width)
+        for line in _wrapped(_string(document.title), width):
+            yield RichText(line, style=_TITLE)
     for part in document.parts:
         match part:
             case Facts():
@@ -111,7 +113,8 @@ def _blocks(document: Document, width: int) -> Iterator[str | RichTable]:
             case Table():
                 yield ""
                 if part.title:
-                    yield from _wrapped(_string(part.title), width)
+                    for line in _wrapped(_string(part.title), width):
+                        yield RichText(line, style="bold")
                 for rich_table in rich_tables(replace(part, title=""), width):
                     yield rich_table
                     yield ""
