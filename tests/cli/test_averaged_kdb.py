@@ -43,7 +43,7 @@ def test_predictions_are_those_of_the_estimator(
 
 def test_inspect_shows_the_shape_of_a_feature(run: Run, averaged: Path) -> None:
     shown = run("inspect", averaged, "--shape", "age").out
-    assert shown.startswith("age: nats in favour of each class")
+    assert shown.startswith("age: bits in favour of each class")
     values = json.loads(run("inspect", averaged, "--shape", "age", "--json").out)
     assert values["kind"] == "numeric"
     assert sum(state["rows"] for state in values["states"]) == 270
@@ -56,7 +56,7 @@ def test_inspect_shows_the_shape_of_a_feature(run: Run, averaged: Path) -> None:
 def test_a_shape_is_asked_of_any_model(run: Run, model: Path) -> None:
     done = run("inspect", model, "--shape", "age")
     assert done.code == 0
-    assert "nats in favour of each class" in done.out
+    assert "bits in favour of each class" in done.out
 
 
 def test_a_table_of_one_network_is_asked_of_one_network_alone(

@@ -100,9 +100,10 @@ def test_the_dictionary_is_ready_for_json() -> None:
 def test_the_text_sums_up_the_small_terms() -> None:
     text = _explanation(12).to_text(limit=10).splitlines()
     assert text[0] == "row 3: 1 with probability 0.750, against 0 with 0.250"
-    assert text[2] == "      nats     bits"
-    assert text[4] == "   -11.000  -15.870  f11 = x"
-    assert text[-1] == "    -1.000   -1.443  2 other features together"
+    assert text[1] == "odds 2.72 to 1, log-odds +1.443 bits, the product and the sum of"
+    assert text[2] == "    factor     bits"
+    assert text[4] == "     x1e-5  -15.870  f11 = x"
+    assert text[-1] == "    x0.368   -1.443  2 other features together"
     assert len(_explanation(10).to_text(limit=10).splitlines()) == 4 + 10
 
 

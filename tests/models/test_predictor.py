@@ -94,7 +94,7 @@ def test_the_summary_counts_arcs_among_features() -> None:
     assert summary.arcs == (("v0", "v1"),)
     assert summary.n_parameters == MODEL.n_parameters
     assert [label for label, _ in summary.classes] == ["in", "out", "roof"]
-    assert "log-likelihood   -12.5 nats" in str(summary)
+    assert "log-likelihood   -18.0337 bits" in str(summary)
     assert summary.to_dict()["classes"][0]["label"] == "in"
 
 

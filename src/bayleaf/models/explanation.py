@@ -243,10 +243,10 @@ class Explanation(Result):
             "",
         )
         lines.append(
-            f"log-odds {self.log_odds:+.3f} nats = {self.log_odds_bits:+.3f} bits, "
-            "the sum of"
+            f"odds {_ratio(self.log_odds)} to 1, log-odds {self.log_odds_bits:+.3f} bits, "
+            "the product and the sum of"
         )
-        lines.append("      nats     bits")
+        lines.append("    factor     bits")
         lines += _weighed(self.prior, self.prior_name)
         ranked = self.ranked()
         for term in ranked[:limit]:
@@ -293,10 +293,21 @@ def wrapped(text: str, prefix: str, further: str | None = None) -> list[str]:
 
 
 def _weighed(nats: float, text: str) -> list[str]:
-    """What a contribution amounts to, and where it comes from."""
-    # A rounded zero has no sign that would tell anything.
-    amounts = [round(nats, 3) + 0.0, round(nats / math.log(2), 3) + 0.0]
-    return wrapped(text, f"  {amounts[0]:+8.3f} {amounts[1]:+8.3f}  ")
+    """What a contribution multiplies odds by, its bits, and where it comes from."""
+    return wrapped(text, f"  {'x' + _ratio(nats):>8} {_in_bits(nats):+8.3f}  ")
+
+
+def _ratio(nats: float) -> str:
+    """A ratio of odds from its logarithm; powers of ten beyond what is legible."""
+    decimals = nats / math.log(10)
+    if abs(decimals) < 4:
+        return f"{math.exp(nats):.3g}"
+    return "inf" if math.isinf(nats) and nats > 0 else f"1e{decimals:+.0f}"
+
+
+def _in_bits(nats: float) -> float:
+    """Bits to three digits; a rounded zero has no sign that would tell anything."""
+    return round(nats / math.log(2), 3) + 0.0
 
 
 def _condition(term: Term) -> str:
@@ -307,7 +318,10 @@ def _condition(term: Term) -> str:
     more = ", ..." if len(term.given) > 3 else ""
     if term.increments and term.given:
         others = term.contribution - term.alone
-        return f"  ({term.alone:+.3f} alone, {others:+.3f} with {names}{more})"
+        return (
+            f"  ({_in_bits(term.alone):+.3f} alone, {_in_bits(others):+.3f} with "
+            f"{names}{more})"
+        )
     given = ", ".join(stated(name, state) for name, state in term.given[:3])
     return f"  given {given}{more}" if given else ""
 

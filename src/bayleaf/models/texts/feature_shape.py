@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
@@ -97,11 +98,11 @@ class FeatureShape(Result, keys={"contributions": None, "row_counts": None}):
         return Document("", parts)
 
     def to_text(self, width: int = 80) -> str:
-        """The nats of each state for each class, line by line."""
+        """The bits of each state for each class, line by line."""
         del width
-        title = f"{shown_name(self.feature)}: nats in favour of each class"
+        title = f"{shown_name(self.feature)}: bits in favour of each class"
         heads = [f"{visible(str(label)):>9}" for label in self.classes]
-        values = self.contributions
+        values = self.contributions / math.log(2.0)
         return states_text(title, self.states, self._rows, heads, values, "{:+9.3f}")
 
 
