@@ -21,6 +21,11 @@ WHOLE = "all => all.map((one) => one.outerHTML)"
 IDS = "all => all.map((one) => one.id)"
 TITLES = "all => all.map((one) => one.title)"
 FOCUSED = "document.activeElement.closest('.card').querySelector('h3').title"
+CARD = """() =>
+  document.activeElement.closest("#monitors .card")?.querySelector("h3").title"""
+ZOOM = """to => {
+  const { map } = window.bayleaf.page;
+  map.zoom(to / map.at.scale); }"""
 EXERCISE = "exercise_induced_angina"
 
 
@@ -182,7 +187,6 @@ def test_two_fingers_zoom(tan: Case, open_page: Any) -> None:
         page.evaluate(fire, list(event))
     assert page.evaluate(AT)["scale"] == pytest.approx(2 * before)
     page.locator("#fit").tap()
-    page.locator("#names").tap()
     page.locator("#variable-2 .name").tap()
     page.locator("#chosen-name + .states .state").first.tap()
     assert page.locator(".chip").count() == 1
@@ -258,17 +262,106 @@ def test_find_marks_what_it_finds_and_enter_goes_there(
     assert page.locator(".card.found").count() == 0
 
 
+LETTERS = """() => {
+  const { scale } = window.bayleaf.page.map.at;
+  return [...document.querySelectorAll("#monitors *")].filter((one) =>
+    one.offsetParent && [...one.childNodes].some((part) => part.nodeType === 3))
+    .map((one) => scale * parseFloat(getComputedStyle(one).fontSize)); }"""
+
+
+@pytest.mark.parametrize("size", [(1280, 800), (1600, 1000), (400, 800)])
+def test_letters_of_the_map_have_eleven_pixels_and_states_are_seen(
+    size: tuple[int, int], open_page: Any
+) -> None:
+    network = chain_network(37)
+    viewport = {"width": size[0], "height": size[1]}
+    page = open_page(explorer_html(network), viewport=viewport)
+    if size[0] < 600:
+        page.locator("#list").click()
+    else:
+        page.locator("#fit").click()
+        assert page.locator("#monitors .fill").first.is_visible()
+    for factor in (1, 1.5, 1.5, 0.3):
+        page.evaluate(f"window.bayleaf.page.map.zoom({factor})")
+        letters = page.evaluate(LETTERS)
+        assert letters
+        assert min(letters) >= 11 - 1e-2
+
+
+def test_a_map_shows_names_then_bars_then_labels(large: str, open_page: Any) -> None:
+    page = open_page(large)
+    found = []
+    for scale in (0.2, 0.4, 0.8):
+        page.evaluate(
+            ZOOM,
+            scale,
+        )
+        found.append(
+            [
+                page.locator(f"#monitors {part} >> nth=0").is_visible()
+                for part in (".name", ".fill", ".label")
+            ]
+        )
+    assert found == [[True, False, False], [True, True, False], [True, True, True]]
+
+
+@pytest.mark.parametrize("scale", [0.2, 0.4, 0.8, None])
+def test_every_box_opens_its_states_and_is_reached_by_tab(
+    scale: float | None, tan: Case, open_page: Any
+) -> None:
+    page = open_page(explorer_html(tan.model))
+    if scale is None:
+        page.locator("#list").click()
+    else:
+        page.evaluate(ZOOM, scale)
+        place = box(page, 2)
+        page.mouse.click(place["x"] + place["width"] - 3, place["y"] + 3)
+        assert page.inner_text("#chosen-heading") == "x2"
+        assert page.locator("#chosen .state").first.is_visible()
+    page.locator("#drawing" if scale else "#list").focus()
+    reached = set()
+    for _ in range(20):
+        page.keyboard.press("Tab")
+        reached.add(page.evaluate(CARD))
+    assert reached >= {"class", *(f"x{i}" for i in range(6))}
+    page.locator("#monitors .card:has(#variable-3) .name").focus()
+    page.keyboard.press("Enter")
+    assert page.inner_text("#chosen-heading") == "x3"
+    assert page.evaluate("() => Boolean(document.activeElement.closest('#chosen'))")
+
+
+def test_a_question_without_relatives_opens_on_the_largest_part(open_page: Any) -> None:
+    network = chain_network(80)
+    states = {v.name: list(v.states) for v in network.domain} | {"z": ["no", "yes"]}
+    names = network.domain.names
+    parents = {
+        names[child]: [names[p] for p in above]
+        for child, above in enumerate(network.dag.parents)
+        if above
+    }
+    tables = {n: network.cpds[i].probabilities for i, n in enumerate(names)}
+    tables["z"] = np.array([0.5, 0.5])
+    page = open_page(
+        explorer_html(BayesianNetwork.from_tables(states, tables, parents))
+    )
+    assert page.locator("#monitors .card").count() > 10
+    assert int(page.locator("#distance").get_attribute("max") or 0) > 2
+
+
 def test_a_large_network_opens_near_its_question(large: str, open_page: Any) -> None:
     page = open_page(large)
     near = page.locator("#monitors .card").count()
-    assert 1 < near < 150
+    assert 1 < near < 60
     assert f"{near} of them shown" in page.inner_text("#drawing-note")
     slider = page.locator("#distance")
     slider.focus()
     page.keyboard.press("End")
     assert page.locator("#monitors .card").count() == 200
     assert page.inner_text("#distance-said") == "all variables"
+    page.locator("#zoom-in").click()
     assert page.locator("#minimap").is_visible()
+    page.locator("#fit").click()
+    assert not page.locator("#minimap").is_visible()
     # Far from what is shown, what was found is brought into view.
     slider.focus()
     page.keyboard.press("Home")

@@ -113,9 +113,8 @@ def test_the_page_says_where_the_number_lies_and_what_moves_it(open_page: Any) -
     page.fill("#find", "age=40")
     page.press("#find", "Enter")
     assert "age 40 ((" in page.inner_text("#known")
-    if page.get_attribute("#names", "aria-pressed") == "true":
-        page.click("#names")
-    page.click(".state:has-text('shore')")
+    page.click(".card:has(.state:has-text('shore')) .name")
+    page.click("#chosen .state:has-text('shore')")
     assert page.locator("#why-table tbody tr").count() == 2
     assert "adds" in page.inner_text("#why-table")
     assert page.inner_html("#answer-bars svg") != before
@@ -124,7 +123,7 @@ def test_the_page_says_where_the_number_lies_and_what_moves_it(open_page: Any) -
     shares = [cell["weight"] for cell in page.evaluate(total)]
     assert sum(shares) == pytest.approx(1.0)
     assert page.locator(".card.target .state:enabled").count() == 0
-    page.click("#variable summary >> nth=0")
+    page.click(".card.target .name")
     assert "predicts the target from" in page.inner_text(".card.target .note")
 
 

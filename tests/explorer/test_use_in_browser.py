@@ -24,16 +24,9 @@ WIDTHS = {"narrow": 400, "wide": 1280}
 
 
 def state(page: Any, variable: int, code: int) -> Any:
-    """The button of one state, on the map or, beyond its first six, beside it."""
-    where = page.evaluate(
-        """() => {
-          const { isList, form } = window.bayleaf.page.map;
-          return [isList, form];
-        }"""
-    )
-    if where == [False, "names"]:
-        page.locator("#names").click()
-    if not where[0] and code > 5:
+    """The button of one state, on the map or, where it has no label, beside it."""
+    level = page.evaluate("window.bayleaf.page.map.level")
+    if level in ("names", "bars") or (level == "labels" and code > 5):
         page.locator(f"#variable-{variable} .name").click()
         return page.locator("#chosen-name + .states .state").nth(code)
     return page.locator(f"#variable-{variable} + .states .state").nth(code)

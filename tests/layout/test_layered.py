@@ -49,15 +49,16 @@ def test_boxes_stand_apart_and_arcs_pass_them_by(
     graph: tuple[list[tuple[float, float]], list[Arc]],
 ) -> None:
     sizes, arcs = graph
-    drawing = layered_drawing(sizes, arcs)
-    assert overlaps(drawing) == []
-    lines = [polyline(curve) for curve in drawing.curves]
-    assert n_behind(lines, arcs, drawing.centres, drawing.sizes) == 0
-    corners = drawing.centres - drawing.sizes / 2
-    assert corners.min() >= -1e-6
-    for line in lines:
-        assert line.min() >= -1e-6
-        assert (line <= [drawing.width + 1e-6, drawing.height + 1e-6]).all()
+    for shape in (None, 0.5):
+        drawing = layered_drawing(sizes, arcs, shape=shape)
+        assert overlaps(drawing) == []
+        lines = [polyline(curve) for curve in drawing.curves]
+        assert n_behind(lines, arcs, drawing.centres, drawing.sizes) == 0
+        corners = drawing.centres - drawing.sizes / 2
+        assert corners.min() >= -1e-6
+        for line in lines:
+            assert line.min() >= -1e-6
+            assert (line <= [drawing.width + 1e-6, drawing.height + 1e-6]).all()
 
 
 @settings(deadline=None, max_examples=12)
@@ -127,6 +128,18 @@ def test_parts_without_arcs_between_them_stand_side_by_side() -> None:
     drawing = layered_drawing([SIZE] * 60, [])
     assert overlaps(drawing) == []
     assert 0.5 < drawing.width / drawing.height < 5
+
+
+@pytest.mark.parametrize("shape", [0.7, 1.35, 3.0])
+def test_layers_are_folded_to_the_shape_of_a_window(shape: float) -> None:
+    """A parent of forty, whose children would be one row."""
+    arcs = [(0, child) for child in range(1, 41)]
+    drawing = layered_drawing([SIZE] * 41, arcs, shape=shape)
+    assert 0.6 * shape < drawing.width / drawing.height < 1.7 * shape
+    assert overlaps(drawing) == []
+    assert (drawing.centres[0, 1] < drawing.centres[1:, 1]).all()
+    lines = [polyline(curve) for curve in drawing.curves]
+    assert n_behind(lines, arcs, drawing.centres, drawing.sizes) == 0
 
 
 def test_an_empty_graph_is_an_empty_drawing() -> None:

@@ -71,9 +71,11 @@ STATES_SHOWN = 6
 _ARCS_A_VARIABLE = 1.5
 # Width of a box, and heights (CSS pixels) of its edges, a line of its name and a state.
 _WIDTH, _EDGES, _LINE, _STATE = 176, 14, 19, 21
-# A box that holds a name and a state; letters of a name in a line.
-_NAME_WIDTH, _NAME_EDGES, _LETTERS = 148, 31, {"bars": 17, "names": 14}
-_GAP = (26.0, 44.0)
+# Letters of a name in a line of its box.
+_LETTERS = 15
+_GAP = (20.0, 30.0)
+# Widths of drawings in their heights: for windows of a desk and of a hand.
+_SHAPES = {"wide": 1.35, "tall": 0.7}
 # A class with more arcs than this is a mark on its children, not a bundle of arcs.
 _MOST_CLASS_ARCS = 3
 # Graphs above this have one drawing, without the arcs of the class.
@@ -393,8 +395,8 @@ def map_content(
     `variables` have name, states and role; arcs pass through "cells". `arcs` are
     (parent, child, weight or None), from 0 to 1 in the result. ``marked`` are children
     of the class whose arcs from it are marks, ``left_out`` is the number of light arcs;
-    ``drawings`` are of "bars" and "names", and of "bars+class" and "names+class" where
-    the arcs of the class can be drawn as well.
+    ``drawings`` are for "wide" and "tall" windows, and "wide+class" and "tall+class"
+    where the arcs of the class can be drawn as well.
     """
     drawn = _without_cells(variables, arcs)
     shown, left_out = _heaviest(drawn, len(variables), top)
@@ -404,12 +406,12 @@ def map_content(
     plain = others if has_marks else shown
     everything = [*plain, *of_class] if has_marks else plain
     nodes = [v for v, own in enumerate(variables) if own["role"] != "cells"]
+    sizes = [_box(variables[node]) for node in nodes]
     drawings = {}
-    for form in ("bars", "names"):
-        sizes = [_box(variables[node], form) for node in nodes]
-        drawings[form] = _drawing(nodes, sizes, plain, top)
+    for form, shape in _SHAPES.items():
+        drawings[form] = _drawing(nodes, sizes, plain, top, shape)
         if has_marks and len(nodes) <= _MOST_FOR_CLASS_ARCS:
-            drawings[f"{form}+class"] = _drawing(nodes, sizes, everything, top)
+            drawings[f"{form}+class"] = _drawing(nodes, sizes, everything, top, shape)
     return {
         "nodes": nodes,
         "arcs": _shares(plain) + (_shares(of_class) if has_marks else []),
@@ -464,11 +466,9 @@ def _shares(arcs: Sequence[WeightedArc]) -> list[list[int | float | None]]:
     ]
 
 
-def _box(variable: Content, form: str) -> tuple[int, int]:
+def _box(variable: Content) -> tuple[int, int]:
     """Width and height of a variable's box."""
-    lines = 1 if len(variable["name"]) <= _LETTERS[form] else 2
-    if form == "names":
-        return _NAME_WIDTH, _NAME_EDGES + lines * _LINE
+    lines = 1 if len(variable["name"]) <= _LETTERS else 2
     n_states = len(variable["states"])
     rows = min(n_states, STATES_SHOWN) + (n_states > STATES_SHOWN)
     return _WIDTH, _EDGES + lines * _LINE + rows * _STATE
@@ -479,12 +479,13 @@ def _drawing(
     sizes: Sequence[tuple[int, int]],
     arcs: Sequence[WeightedArc],
     top: int | None,
+    shape: float,
 ) -> Content:
     """One layered drawing in whole pixels."""
     place = {node: i for i, node in enumerate(nodes)}
     pairs = [(place[parent], place[child]) for parent, child, _ in arcs]
     tops = [] if top is None else [place[top]]
-    drawing: Drawing = with_tops(sizes, pairs, tops, gap=_GAP)
+    drawing: Drawing = with_tops(sizes, pairs, tops, gap=_GAP, shape=shape)
     boxes = np.column_stack([drawing.centres - drawing.sizes / 2, drawing.sizes])
     return {
         "boxes": np.rint(boxes).astype(int).tolist(),

@@ -24,6 +24,10 @@ _STRENGTHS = (1.0, 2.0, 8.0)
 _BEND = 0.4
 # Width of the whole in its height, if the parts allow it.
 _ASPECT = 1.6
+# A bend's room where layers are folded and many arcs pass one: the gap narrows.
+_FOLDED_BEND = -0.5
+# Widths of rows that are tried to fold layers, from the widest layer down.
+_WIDTHS_TRIED = 24
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,14 +47,19 @@ class Drawing:
 
 
 def layered_drawing(
-    sizes: ArrayLike, arcs: Sequence[Arc], *, gap: tuple[float, float] = (18.0, 36.0)
+    sizes: ArrayLike,
+    arcs: Sequence[Arc],
+    *,
+    gap: tuple[float, float] = (18.0, 36.0),
+    shape: float | None = None,
 ) -> Drawing:
     """Draw a directed graph in layers, boxes of given widths and heights (n_nodes, 2).
 
     No arc passes behind a box that is not its end: between layers arcs are curves that
     begin and end upright, and through a layer they have a lane of their own. Arcs come
     most important first; one that closes a cycle with those before it is drawn upwards.
-    `gap` is the least distance of neighbours, and of layers.
+    `gap` is the least distance of neighbours, and of layers. Layers too wide for a
+    `shape`, the width of the whole in its height, are folded into several rows.
 
     Sugiyama, Tagawa and Toda (1981), Methods for visual understanding of hierarchical
     system structures, IEEE Transactions on Systems, Man, and Cybernetics 11, 109-125.
@@ -65,16 +74,22 @@ def layered_drawing(
     for arc, (parent, _) in enumerate(arcs):
         members[of_part[parent]].append(arc)
     drawn = [
-        _part(boxes[part], [(place[arcs[a][0]], place[arcs[a][1]]) for a in own], gap)
+        _part(
+            boxes[part],
+            [(place[arcs[a][0]], place[arcs[a][1]]) for a in own],
+            gap,
+            shape,
+        )
         for part, own in zip(parts, members, strict=True)
     ]
-    starts = side_by_side([(one.width, one.height) for one in drawn], gap[0] * 2)
+    extents_of_parts = [(one.width, one.height) for one in drawn]
+    starts = side_by_side(extents_of_parts, gap[0] * 2, shape or _ASPECT)
     centres = np.empty_like(boxes)
     curves: dict[int, Floats] = {}
     for part, own, one, start in zip(parts, members, drawn, starts, strict=True):
         centres[part] = one.centres + start
         curves |= {arc: way + start for arc, way in zip(own, one.curves, strict=True)}
-    extents = np.array([(one.width, one.height) for one in drawn]).reshape(-1, 2)
+    extents = np.array(extents_of_parts).reshape(-1, 2)
     width, height = (starts + extents).max(axis=0, initial=0.0).tolist()
     ways = tuple(curves[arc] for arc in range(len(arcs)))
     return Drawing(centres, boxes, ways, width, height)
@@ -86,6 +101,7 @@ def with_tops(
     tops: Sequence[int],
     *,
     gap: tuple[float, float] = (18.0, 36.0),
+    shape: float | None = None,
 ) -> Drawing:
     """A layered drawing with boxes of `tops` above all others unless they have arcs."""
     boxes = np.asarray(sizes, dtype=np.float64).reshape(-1, 2)
@@ -93,10 +109,10 @@ def with_tops(
     above = [node for node in tops if node not in bound]
     others = [node for node in range(len(boxes)) if node not in above]
     if not above or not others:
-        return layered_drawing(boxes, arcs, gap=gap)
+        return layered_drawing(boxes, arcs, gap=gap, shape=shape)
     place = {node: i for i, node in enumerate(others)}
     below = layered_drawing(
-        boxes[others], [(place[p], place[c]) for p, c in arcs], gap=gap
+        boxes[others], [(place[p], place[c]) for p, c in arcs], gap=gap, shape=shape
     )
     row = float(boxes[above, 0].sum() + gap[0] * (len(above) - 1))
     width, shift = max(row, below.width), float(boxes[above, 1].max() + gap[1])
@@ -110,39 +126,44 @@ def with_tops(
     return Drawing(centres, boxes, curves, width, below.height + shift)
 
 
-def _part(boxes: Floats, arcs: Sequence[Arc], gap: tuple[float, float]) -> Drawing:
+def _part(
+    boxes: Floats,
+    arcs: Sequence[Arc],
+    gap: tuple[float, float],
+    shape: float | None,
+) -> Drawing:
     """Draw a connected graph."""
     n_nodes = len(boxes)
     downwards = set(acyclic(n_nodes, arcs))
     ways = [(p, c) if (p, c) in downwards else (c, p) for p, c in arcs]
     layer_of = layers_of(n_nodes, ways)
-    chains, n_all = _chains(ways, layer_of)
+    chains, ordered = _ordered(ways, layer_of)
+    bend = _BEND * gap[0]
+    if shape is not None:
+        folded = _folded(ordered, ways, boxes, gap, shape)
+        if folded.max(initial=0) > layer_of.max(initial=0):
+            layer_of, bend = folded, _FOLDED_BEND * gap[0]
+            chains, ordered = _ordered(ways, layer_of, is_shared=True)
     links = sorted({pair for chain in chains for pair in itertools.pairwise(chain)})
-    above: list[list[int]] = [[] for _ in range(n_all)]
-    below: list[list[int]] = [[] for _ in range(n_all)]
-    for upper, lower in links:
-        below[upper].append(lower)
-        above[lower].append(upper)
-    levels: list[list[int]] = [[] for _ in range(int(layer_of.max(initial=0)) + 1)]
-    for node, level in enumerate(layer_of.tolist()):
-        levels[level].append(node)
-    for (upper, _), chain in zip(ways, chains, strict=True):
-        for step, bend in enumerate(chain[1:-1], start=1):
-            levels[layer_of[upper] + step].append(bend)
-    ordered = ordered_layers(levels, above, below)
-    widths = np.full(n_all, _BEND * gap[0])
+    n_all = sum(map(len, ordered))
+    widths = np.full(n_all, bend)
     widths[:n_nodes] = boxes[:, 0]
     strengths = np.array(
         [_STRENGTHS[int(u >= n_nodes) + int(v >= n_nodes)] for u, v in links]
     )
-    x = columns_of(ordered, widths, links, strengths, gap[0])
     heights = np.array(
         [
             boxes[[n for n in level if n < n_nodes], 1].max(initial=0.0)
-            for level in levels
+            for level in ordered
         ]
     )
     tops = np.concatenate([[0.0], np.cumsum(heights + gap[1])[:-1]])
+    width = np.inf
+    if shape is not None:
+        rows = [float((widths[level] + gap[0]).sum()) - gap[0] for level in ordered]
+        # A bend at an end needs its own place, however narrow the gap beside it.
+        width = max(*rows, shape * float(tops[-1] + heights[-1])) + gap[0]
+    x = columns_of(ordered, widths, links, strengths, gap[0], width)
     centres = np.column_stack([x[:n_nodes], (tops + heights / 2)[layer_of]])
     curves = []
     for (parent, _), (upper, lower), chain in zip(arcs, ways, chains, strict=True):
@@ -155,20 +176,85 @@ def _part(boxes: Floats, arcs: Sequence[Arc], gap: tuple[float, float]) -> Drawi
         after = _upright(way[-1, 0], way[-1, 1], enters)
         way = np.array([*before, *way.tolist(), *after])
         curves.append(way if parent == upper else way[::-1])
-    right = float((x + widths / 2).max(initial=0.0))
+    right = float((x + np.maximum(widths, 0.0) / 2).max(initial=0.0))
     return Drawing(centres, boxes, tuple(curves), right, float(tops[-1] + heights[-1]))
 
 
+def _ordered(
+    ways: Sequence[Arc], layer_of: NDArray[np.int64], is_shared: bool = False
+) -> tuple[list[list[int]], list[list[int]]]:
+    """Chains of arcs, and the nodes and bends of each layer from left to right."""
+    chains, level_of = _chains(ways, layer_of, is_shared)
+    above: list[list[int]] = [[] for _ in level_of]
+    below: list[list[int]] = [[] for _ in level_of]
+    for upper, lower in sorted(
+        {p for chain in chains for p in itertools.pairwise(chain)}
+    ):
+        below[upper].append(lower)
+        above[lower].append(upper)
+    levels: list[list[int]] = [[] for _ in range(max(level_of, default=0) + 1)]
+    for node, level in enumerate(level_of):
+        levels[level].append(node)
+    return chains, ordered_layers(levels, above, below)
+
+
 def _chains(
-    ways: Sequence[Arc], layer_of: NDArray[np.int64]
-) -> tuple[list[list[int]], int]:
-    """For each arc its ends, with a bend in each layer between; how many of both."""
-    chains, n_all = [], len(layer_of)
+    ways: Sequence[Arc], layer_of: NDArray[np.int64], is_shared: bool
+) -> tuple[list[list[int]], list[int]]:
+    """For each arc its ends, with a bend in each layer between; layers of all these.
+
+    Arcs from one node may share their bends.
+    """
+    chains: list[list[int]] = []
+    level_of: list[int] = layer_of.tolist()
+    shared: dict[Arc, int] = {}
     for upper, lower in ways:
-        n_bends = int(layer_of[lower] - layer_of[upper]) - 1
-        chains.append([upper, *range(n_all, n_all + n_bends), lower])
-        n_all += n_bends
-    return chains, n_all
+        chain = [upper]
+        for level in range(level_of[upper] + 1, level_of[lower]):
+            bend = shared.get((upper, level)) if is_shared else None
+            if bend is None:
+                bend = shared[upper, level] = len(level_of)
+                level_of.append(level)
+            chain.append(bend)
+        chains.append([*chain, lower])
+    return chains, level_of
+
+
+def _folded(
+    ordered: Sequence[Sequence[int]],
+    ways: Sequence[Arc],
+    boxes: Floats,
+    gap: tuple[float, float],
+    shape: float,
+) -> NDArray[np.int64]:
+    """The row of each node: wide layers, in their order, become several rows.
+
+    Of several widths of rows the one whose drawing would be largest in a window of the
+    `shape` is taken; heights and widths are estimated without solving for columns.
+    """
+    layers = [[node for node in layer if node < len(boxes)] for layer in ordered]
+    room = boxes[:, 0] + gap[0]
+    widest = max(float(room[layer].sum()) for layer in layers)
+    best, found = np.inf, np.empty(0, dtype=np.int64)
+    for width in np.geomspace(widest, float(room.max()), _WIDTHS_TRIED):
+        rows = np.zeros(len(boxes), dtype=np.int64)
+        n_rows = 0
+        for layer in layers:
+            ends = np.cumsum(room[layer])
+            n_parts = max(1, int(np.ceil(ends[-1] / width - 1e-9)))
+            part = np.ceil(ends / ends[-1] * n_parts - 1e-9).astype(np.int64)
+            rows[layer] = n_rows + np.unique(part, return_inverse=True)[1]
+            n_rows = int(rows[layer].max()) + 1
+        passing = {(u, r) for u, v in ways for r in range(rows[u] + 1, rows[v])}
+        lanes = np.bincount([row for _, row in passing], minlength=n_rows)
+        across = np.bincount(rows, weights=room)
+        across = across + lanes * (1 + _FOLDED_BEND) * gap[0]
+        heights = np.zeros(n_rows)
+        np.maximum.at(heights, rows, boxes[:, 1] + gap[1])
+        size = max(float(across.max()) / shape, float(heights.sum()))
+        if size < best - 1e-9:
+            best, found = size, rows
+    return found
 
 
 def _curve(
@@ -216,11 +302,13 @@ def connected_parts(n_nodes: int, arcs: Sequence[Arc]) -> list[list[int]]:
     return parts
 
 
-def side_by_side(extents: Sequence[tuple[float, float]], gap: float) -> Floats:
+def side_by_side(
+    extents: Sequence[tuple[float, float]], gap: float, shape: float = _ASPECT
+) -> Floats:
     """Left and upper ends (n_parts, 2) of parts of given sizes, large ones first."""
     area = sum((width + gap) * (height + gap) for width, height in extents)
     widest = max((width for width, _ in extents), default=0.0)
-    row_width = max(widest, float(np.sqrt(area * _ASPECT)))
+    row_width = max(widest, float(np.sqrt(area * shape)))
     found = np.zeros((len(extents), 2))
     x = y = tallest = 0.0
     by_height = sorted(range(len(extents)), key=lambda part: -extents[part][1])
@@ -291,15 +379,17 @@ def columns_of(
     links: Sequence[Arc],
     strengths: Floats,
     gap: float,
+    width: float = np.inf,
 ) -> Floats:
     """The horizontal centre of each node, the leftmost edge at 0.
 
     `links` join neighbouring layers; `strengths` (n_links,) is each link's cost per
-    unit of horizontal distance, `gap` the least distance of neighbours' edges. The sum
-    of all distances times strengths is least, a linear programme (Gansner, Koutsofios,
-    North and Vo 1993, section 4.2).
+    unit of horizontal distance, `gap` the least distance of neighbours' edges, `width`
+    the largest of the whole. The sum of all distances times strengths is least, a
+    linear programme (Gansner, Koutsofios, North and Vo 1993, section 4.2).
     """
     n_nodes, n_links = len(widths), len(links)
+    edges = np.maximum(widths, 0.0) / 2
     rows: list[int] = []
     places: list[int] = []
     values: list[float] = []
@@ -321,14 +411,20 @@ def columns_of(
         demand([(lower, 1.0), (upper, -1.0), (n_nodes + link, -1.0)], 0.0)
     if not bounds:
         return widths / 2
+    ends: Any = np.column_stack(
+        [
+            np.concatenate([edges, np.zeros(n_links)]),
+            np.concatenate([width - edges, np.full(n_links, np.inf)]),
+        ]
+    )
     shape = (len(bounds), n_nodes + n_links)
     table: Any = coo_array((values, (rows, places)), shape=shape).tocsr()
     found: Any = linprog(
         np.concatenate([np.zeros(n_nodes), strengths]),
         A_ub=table,
         b_ub=np.array(bounds),
-        bounds=(0, None),
+        bounds=ends,
         method="highs",
     )
     centres = found.x[:n_nodes]
-    return np.asarray(centres - (centres - widths / 2).min())
+    return np.asarray(centres - (centres - edges).min())

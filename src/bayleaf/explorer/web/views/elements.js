@@ -33,7 +33,7 @@ function write(place, text) {
   if (place.textContent !== text) place.textContent = text;
 }
 
-/** A text whose names may be broken after the signs that join words, and no numbers. */
+/** A text whose names may be broken between the words they are joined of, and no numbers. */
 function breakable(text) {
-  return text.split(/(?<=[_/]|\p{L}[.-])/u).flatMap((part, i) => (i ? [document.createElement("wbr"), part] : [part]));
+  return text.split(/(?<=[_/]|\p{L}[.-])|(?<=\p{Ll})(?=\p{Lu})/u).flatMap((part, i) => (i ? [document.createElement("wbr"), part] : [part]));
 }

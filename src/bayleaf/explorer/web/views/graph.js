@@ -21,6 +21,20 @@ class Graph {
     return { parents, children, others: [...new Set(others)] };
   }
 
+  /** A node to begin with: the best connected of the largest part where it has no arc. */
+  centreFor(node) {
+    if (!this.nodes.length || this.distances(node).size > 1) return node;
+    const nArcs = (other) => this.parents.get(other).length + this.children.get(other).length;
+    const left = new Set(this.nodes);
+    let largest = new Map();
+    for (const other of left) {
+      const part = this.distances(other);
+      for (const member of part.keys()) left.delete(member);
+      if (part.size > largest.size) largest = part;
+    }
+    return [...largest.keys()].reduce((best, other) => (nArcs(other) > nArcs(best) ? other : best));
+  }
+
   /** Distance of every node from one along arcs in either direction. */
   distances(from) {
     const found = new Map([[from, 0]]);
@@ -35,6 +49,25 @@ class Graph {
     }
     return found;
   }
+}
+
+// The most that a drawing is stretched one way to fill a window.
+const MOST_STRETCHED = 1.5;
+
+/** A drawing whose boxes and ways are wider or taller, as a window of the shape allows. */
+function stretched(drawing, shape) {
+  const within = (factor) => Math.min(MOST_STRETCHED, Math.max(1, factor));
+  const own = drawing.width / drawing.height;
+  const [across, down] = [within(shape / own), within(own / shape)];
+  return {
+    boxes: new Map([...drawing.boxes].map(([node, [x, y, width, height]]) =>
+      [node, [x * across, y * down, width * across, height * down]])),
+    ways: drawing.ways.map((one) => ({
+      ...one, way: one.way.map((place, k) => place * (k % 2 ? down : across)),
+    })),
+    width: drawing.width * across,
+    height: drawing.height * down,
+  };
 }
 
 /** A map that narrows the gaps between spans to a width, and leaves the spans as they are. */

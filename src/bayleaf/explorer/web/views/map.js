@@ -1,13 +1,17 @@
 // The map: boxes with bars and arcs between them, to be moved about; or a plain list.
 
 // Above this the map opens on what is near the question, with a slider for distance.
-const MOST_AT_ONCE = 150;
+const MOST_AT_ONCE = 60;
 // Boxes on the map when it opens so, about.
 const FIRST_BOXES = 40;
-// Scales below which bars cannot be read and a map opens in part, and their bounds.
-const LEAST_READABLE = 0.55;
-const LEAST_OPENED = 0.5;
+// What boxes show, and the scale from which on there is room for it: names, bars of the
+// states, or bars with labels. A map opens with bars at least.
+const LEVELS = [["names", 0], ["bars", 0.3], ["labels", 0.6]];
+const LEAST_OPENED = LEVELS[1][1];
+// Bounds of scales.
 const SCALES = [0.03, 2.5];
+// Pixels of the frame that stay free beside what is fitted in.
+const MARGIN = 24;
 // Width and height of the map on paper, in pixels of its pages.
 const PAPER = [690, 480];
 
@@ -27,34 +31,32 @@ class NetworkMap {
     this.arcs = new Arcs(byId("graph"), model.map.arcs.map(([, , weight]) => weight));
     this.minimap = new Minimap(byId("minimap"), (x, y) => this.#centreOn(x, y));
     this.withClass = false;
-    this.centre = session.engine.question;
+    this.centre = this.graph.centreFor(session.engine.question);
     this.distance = this.#firstDistance();
     this.moved = new Map();
     this.at = { x: 0, y: 0, scale: 1 };
     const isWide = window.matchMedia("(min-width: 600px)").matches;
     this.isList = !isWide || !this.graph.nodes.length;
-    this.form = "bars";
-    this.hasForm = false;
     this.#place();
-    this.#findForm();
     new MapPointers(this);
     this.#open();
-    new ResizeObserver(() => (this.isFitted ? this.fit() : this.#transform())).observe(this.frame);
+    new ResizeObserver(() => this.#resized()).observe(this.frame);
   }
 
   // ---- what is on the map
 
-  /** Names alone where bars would be too small, as the map is seen for the first time. */
-  #findForm() {
-    if (this.isList || this.hasForm) return;
-    this.hasForm = true;
-    if (this.#fitting() >= LEAST_READABLE) return;
-    this.form = "names";
-    this.#place();
+  /** In a window of another shape boxes that nobody moved are laid out again. */
+  #resized() {
+    if (this.isFitted && !this.moved.size) {
+      this.#place();
+      this.fit();
+    } else {
+      this.#transform();
+    }
   }
 
   get isLarge() {
-    return this.graph.nodes.length > MOST_AT_ONCE;
+    return this.graph.nodes.length > MOST_AT_ONCE && this.farthest > 0;
   }
 
   #firstDistance() {
@@ -77,21 +79,32 @@ class NetworkMap {
     return new Set(this.graph.nodes.filter((node) => distances.get(node) <= this.distance));
   }
 
+  /** Of the drawings for windows of several shapes that which can be shown largest. */
+  #drawn() {
+    const { drawings } = this.about;
+    const chosen = this.#chosen();
+    const { clientWidth, clientHeight } = this.frame;
+    const shape = Math.max(1, clientWidth - MARGIN) / Math.max(1, clientHeight - MARGIN);
+    const own = Object.keys(drawings).filter((form) => form.endsWith("+class") === this.withClass);
+    const all = own.map((form) => drawingOf(drawings[form], this.about, chosen));
+    const scales = all.map((drawing) => this.#fitting(drawing));
+    const best = all[argMax(scales)];
+    return Math.max(...scales) < 1 ? stretched(best, shape) : best;
+  }
+
   /** Put boxes and arcs to their places, for what is chosen of the map. */
   #place() {
-    const { drawings } = this.about;
-    const drawing = drawings[this.form + (this.withClass ? "+class" : "")] ?? drawings[this.form];
-    this.drawing = drawingOf(drawing, this.about, this.#chosen());
+    this.drawing = this.#drawn();
     for (const [node, [x, y]] of this.moved) {
       const box = this.drawing.boxes.get(node);
       if (box) this.drawing.boxes.set(node, [x, y, box[2], box[3]]);
     }
     const section = byId("network");
     section.classList.toggle("list", this.isList);
-    section.classList.toggle("names", !this.isList && this.form === "names");
     this.shown = this.isList ? this.#listed() : this.#inVisualOrder();
     this.place.replaceChildren(...this.shown.map((node) => this.#card(node).card));
     for (const node of this.shown) this.#put(node);
+    this.level = null;
     const marked = new Set(this.withClass ? [] : this.about.marked);
     for (const [node, { card }] of this.cards) card.classList.toggle("marked", marked.has(node));
     if (!this.isList) {
@@ -214,17 +227,9 @@ class NetworkMap {
   /** Lay the map out again, and fill it. */
   #again() {
     this.#place();
-    this.#findForm();
     this.show(...this.posteriors);
     this.#open();
     this.handlers.changed();
-  }
-
-  setForm(form) {
-    this.form = form;
-    this.hasForm = true;
-    this.moved.clear();
-    this.#again();
   }
 
   setList(isList) {
@@ -273,10 +278,9 @@ class NetworkMap {
 
   // ---- where one looks
 
-  #fitting() {
+  #fitting({ width, height }) {
     const { clientWidth, clientHeight } = this.frame;
-    const { width, height } = this.drawing;
-    return Math.min((clientWidth - 24) / width, (clientHeight - 24) / height);
+    return Math.min((clientWidth - MARGIN) / width, (clientHeight - MARGIN) / height);
   }
 
   /** All of the map if it can be read so, else what is around the question. */
@@ -291,7 +295,7 @@ class NetworkMap {
 
   /** All of the map in its middle. */
   fit() {
-    const scale = Math.min(1, Math.max(SCALES[0], this.#fitting()));
+    const scale = Math.min(1, Math.max(SCALES[0], this.#fitting(this.drawing)));
     const { clientWidth, clientHeight } = this.frame;
     this.at = {
       scale,
@@ -302,8 +306,20 @@ class NetworkMap {
     this.isFitted = true;
   }
 
+  /** Boxes show what can be read at a scale, in letters of at least 11 pixels. */
+  #showLevel() {
+    const { scale } = this.at;
+    this.world.style.setProperty("--scale", scale.toFixed(4));
+    const level = this.isList ? "list" : LEVELS.findLast(([, least]) => scale >= least)[0];
+    if (level === this.level) return;
+    this.level = level;
+    byId("network").dataset.level = level;
+    for (const node of this.shown) this.cards.get(node).setReadable(!["names", "bars"].includes(level));
+  }
+
   #transform() {
     this.isFitted = false;
+    this.#showLevel();
     const { x, y, scale } = this.at;
     this.world.style.transform = this.isList ? "" : `translate(${x}px, ${y}px) scale(${scale})`;
     const { clientWidth, clientHeight } = this.frame;

@@ -1,7 +1,5 @@
 // The whole map in small, with the part that is seen.
 
-// Maps of more boxes than this have one.
-const LEAST_FOR_MINIMAP = 60;
 // Width and height that it may have.
 const MOST_PIXELS = [200, 130];
 
@@ -30,7 +28,6 @@ class Minimap {
   draw({ boxes, width, height }) {
     this.width = width;
     this.height = height;
-    this.svg.classList.toggle("unused", boxes.size <= LEAST_FOR_MINIMAP);
     this.svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
     const scale = Math.min(MOST_PIXELS[0] / width, MOST_PIXELS[1] / height);
     this.svg.style.width = `${width * scale}px`;
@@ -39,8 +36,10 @@ class Minimap {
       drawn("rect", { x, y, width: w, height: h })));
   }
 
-  /** The part of the map that is seen. */
+  /** The part of the map that is seen; where that is all of it, the minimap is hidden. */
   show(x, y, width, height) {
+    const isAll = x < 1 && y < 1 && x + width > this.width - 1 && y + height > this.height - 1;
+    this.svg.classList.toggle("unused", isAll);
     const place = { x, y, width, height };
     for (const [name, value] of Object.entries(place)) this.frame.setAttribute(name, value);
   }

@@ -73,6 +73,7 @@ class Page {
     byId("variable").open = true;
     this.chosen.set(variable);
     this.edit?.set(variable);
+    byId("variable").scrollIntoView({ block: "nearest" });
   }
 
   /** Compute and show everything; the time it took is kept for who measures it. */
@@ -184,8 +185,6 @@ class Page {
   #mapTools() {
     const { map } = this;
     byId("list").addEventListener("click", () => map.setList(!map.isList));
-    byId("names").addEventListener("click", () =>
-      map.setForm(map.form === "names" ? "bars" : "names"));
     byId("class-arcs").addEventListener("click", () => map.setClassArcs(!map.withClass));
     byId("zoom-in").addEventListener("click", () => map.zoom(1.25));
     byId("zoom-out").addEventListener("click", () => map.zoom(0.8));
@@ -203,12 +202,11 @@ class Page {
     const { map } = this;
     const press = (id, isOn) => byId(id).setAttribute("aria-pressed", String(isOn));
     press("list", map.isList);
-    press("names", map.form === "names");
     press("class-arcs", map.withClass);
     const isBare = map.isList;
-    for (const id of ["names", "zoom-in", "zoom-out", "fit", "tidy"]) byId(id).hidden = isBare;
+    for (const id of ["zoom-in", "zoom-out", "fit", "tidy"]) byId(id).hidden = isBare;
     byId("tidy").disabled = !map.moved.size;
-    byId("class-arcs").hidden = isBare || !map.about.drawings["bars+class"];
+    byId("class-arcs").hidden = isBare || !map.about.drawings["wide+class"];
     byId("distance-line").hidden = !map.isLarge;
     const slider = byId("distance");
     slider.max = String(map.farthest + 1);

@@ -4,8 +4,7 @@
 const STATES_SHOWN = 12;
 // States with bars in a box of the map; Python left room for as many.
 const STATES_IN_BOX = 6;
-// A state less probable than this is not named in a small box.
-const LEAST_TOLD = 0.2;
+const LETTERS_IN_LINE = 15;
 // A press as long as this (ms) rules a state out where there is no shift key.
 const LONG_PRESS = 500;
 
@@ -18,7 +17,6 @@ class VariableCard {
     this.name = element("button", {
       type: "button", className: "name", tabindex: "-1",
     }, breakable(visible(name)));
-    this.name.addEventListener("click", () => choose(variable));
     const heading = element("h3", { id, dir: "auto", title: name }, [this.name]);
     if (role === "class" || role === "target" || role === "latent") {
       heading.append(" ", element("span", { text: role, className: "tag", dir: "ltr" }));
@@ -28,10 +26,9 @@ class VariableCard {
     this.list = element("div", {
       className: "states", role: "group", "aria-labelledby": id,
     }, this.rows.map(({ button }) => button));
-    this.summary = element("p", { className: "summary" });
     this.card = element("article", {
       className: `card ${role}${isBox ? " node" : ""}`, "aria-labelledby": id,
-    }, [heading, this.list, this.summary]);
+    }, [heading, this.list]);
     if (isBox) this.#box(choose);
     else this.#whole();
     this.#moveByKeys();
@@ -39,7 +36,15 @@ class VariableCard {
 
   /** What is special to a box of the map. */
   #box(choose) {
-    const { states } = this.about;
+    const { states, name } = this.about;
+    // Python left room for as many lines.
+    this.card.style.setProperty("--lines", name.length > LETTERS_IN_LINE ? 2 : 1);
+    this.card.addEventListener("click", (event) => {
+      if (event.target.closest(".state, .more")) return;
+      choose(this.variable);
+      // Who came by the keyboard goes on among the states that are now open.
+      if (!event.detail) byId("chosen").querySelector(".state:not(:disabled)")?.focus();
+    });
     if (states.length <= STATES_IN_BOX) return;
     this.moreInBox = element("span", { className: "in-box" });
     const left = states.length - STATES_SHOWN;
@@ -48,6 +53,13 @@ class VariableCard {
     this.more = pressing("", () => choose(this.variable), { className: isLong ? "more long" : "more" });
     this.more.append(this.moreInBox, inList);
     this.card.append(this.more);
+  }
+
+  /** Let states be chosen in the box, or the box only lead to them. */
+  setReadable(isReadable) {
+    this.list.inert = !isReadable;
+    if (this.more) this.more.inert = !isReadable;
+    this.name.tabIndex = isReadable && !this.locked ? -1 : 0;
   }
 
   /** What only a whole card has: all states, groups of values, rules. */
@@ -205,7 +217,7 @@ class VariableCard {
         mark: isOut ? "ruled out" : seen,
       });
     });
-    this.#summarize(now, only);
+    this.#summarize(only);
     for (const [g, button] of (this.groupButtons ?? []).entries()) {
       const inside = new Set(this.about.groups[g].states);
       const isSet = Boolean(mask)
@@ -236,25 +248,18 @@ class VariableCard {
     if (at) place.style.left = at;
   }
 
-  /** What stands in a box of a name alone, and below the states that found no room. */
-  #summarize(now, only) {
+  /** What stands below the states that found no room. */
+  #summarize(only) {
+    if (!this.more) return;
     const { states } = this.about;
-    const best = now ? argMax(now) : -1;
-    // The likeliest of many intervals is not worth a word.
-    const likely = best < 0 || now[best] < LEAST_TOLD ? `${states.length} states`
-      : `${short(states[best], 18)} ${Math.round(100 * now[best])}\u00a0%`;
-    const set = only < 0 ? "" : stated("", short(states[only], 20)).trim();
-    write(this.summary, set || likely);
-    if (this.more) {
-      write(this.moreInBox, only >= STATES_IN_BOX ? set
-        : `${states.length - STATES_IN_BOX} more states`);
-    }
+    write(this.moreInBox, only >= STATES_IN_BOX ? stated("", short(states[only], 20)).trim()
+      : `${states.length - STATES_IN_BOX} more states`);
   }
 
   /** Where the keyboard goes in this card. */
   focus() {
     const buttons = this.rows.map(({ button }) => button).filter((button) => button.offsetParent);
-    const open = buttons.filter((button) => !button.disabled);
+    const open = this.list.inert ? [] : buttons.filter((button) => !button.disabled);
     (open.find((button) => button.tabIndex === 0) ?? open[0] ?? this.name).focus({ preventScroll: true });
   }
 }
