@@ -243,8 +243,8 @@ class Explanation(Result):
             "",
         )
         lines.append(
-            f"odds {_ratio(self.log_odds)} to 1, log-odds {self.log_odds_bits:+.3f} bits, "
-            "the product and the sum of"
+            f"odds {_ratio(self.log_odds)} to 1, log-odds {self.log_odds_bits:+.3f} "
+            "bits, the product and the sum of"
         )
         lines.append("    factor     bits")
         lines += _weighed(self.prior, self.prior_name)
