@@ -640,3 +640,27 @@ def test_intervals_of_many_classes_are_drawn(open_cockpit: Any) -> None:
         np.testing.assert_allclose(
             [ends["low"], ends["high"]], [own.low, own.high], atol=0.06
         )
+
+
+def test_suggested_cases_are_judged_by_models_that_had_not_seen_them(
+    open_cockpit: Any,
+) -> None:
+    X, y = load_heart(return_X_y=True)
+    X = X.select(["thallium_scan", "chest_pain", "sex"])
+    model = bayleaf.NaiveBayesClassifier().fit(X, y)
+    html = explorer_html(model, rows=X.append_column("class", [y]))
+    page = open_cockpit(html)
+    page.get_by_role("button", name="Open a case that misled the model").click()
+    row = int(page.get_by_role("spinbutton", name="Row").input_value()) - 1
+    others = np.arange(len(y)) != row
+    again = bayleaf.NaiveBayesClassifier().fit(X.filter(pa.array(others)), y[others])
+    posterior = again.predict_proba(X.slice(row, 1))[0, 1]
+    assert (posterior > 0.5) != (y[row] == "present")
+    assert page.inner_text(".recorded") == (
+        f"Recorded outcome: {y[row]}. A model that had not seen this case gave it "
+        f"{round(100 * posterior)} in 100: wrong."
+    )
+    page.locator("#reset").click()
+    assert page.get_by_role("button", name="Open a clear case").is_visible()
+    other = explorer_html(model, rows=X.append_column("class", [y[::-1]]))
+    assert open_cockpit(other).get_by_role("button", name="Open a clear").count() == 0

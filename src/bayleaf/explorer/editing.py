@@ -259,10 +259,39 @@ def rows_content(table: Any, explored: PageModel) -> dict[str, Any]:
         columns.append(_state_codes(frame, named, target))
         places.append(len(domain) - 1)
     cards = [domain[place].n_states for place in places]
-    return _packed(
+    content = _packed(
         places,
         [np.where(own >= k, -1, own) for own, k in zip(columns, cards, strict=True)],
     )
+    return content | {"suggested": _suggested(columns, explored)}
+
+
+def _suggested(columns: Sequence[Any], explored: PageModel) -> list[dict[str, Any]]:
+    """A clear, an undecided and a wrong case, by posteriors learned without the row.
+
+    None where the rows are not those of training, in their order.
+    """
+    left_out = explored.left_out()
+    if left_out is None:
+        return []
+    codes, proba = left_out
+    n_rows = len(columns[0])
+    is_training = len(columns) == codes.n_variables and all(
+        np.array_equal(codes.column(index)[:n_rows], column)
+        for index, column in enumerate(columns)
+    )
+    if not is_training:
+        return []
+    highest, decided = proba[:n_rows].max(axis=1), proba[:n_rows].argmax(axis=1)
+    is_right = decided == columns[-1]
+    cases = [("clear", np.where(is_right, highest, -1.0)), ("undecided", -highest)]
+    if not is_right.all():
+        cases.append(("wrong", np.where(is_right, -1.0, highest)))
+    rows = [(kind, int(np.argmax(figures))) for kind, figures in cases]
+    return [
+        {"kind": kind, "row": row, "posterior": proba[row].tolist()}
+        for kind, row in rows
+    ]
 
 
 def _state_codes(frame: Any, named: dict[str, Any], variable: Variable) -> Any:

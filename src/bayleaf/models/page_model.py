@@ -32,6 +32,8 @@ class PageModel:
     read: Callable[[Any], EncodedTable] | None = None
     # Training rows behind a classifier's tables, None where they are not known.
     support: Callable[[], Any] = _nothing
+    # Codes of the training rows and posteriors without each, None where not known.
+    left_out: Callable[[], Any] = _nothing
     # A classifier as its file contains it, to be edited; None for other models.
     saved: Callable[[], Any] = _nothing
 

@@ -33,6 +33,7 @@ from bayleaf.classifiers.shared.leave_one_out import (
     choose_smoothing,
     fitted_temperature,
     leave_one_out,
+    left_out_proba,
     left_out_score,
     note_little_support,
     reprior_shift,
@@ -465,6 +466,7 @@ class BayesianClassifier(
             encoder=self.encoder_,
             read=self._encode,
             support=partial(kept_support, self),
+            left_out=partial(left_out_proba, self),
             saved=partial(saved_model, self),
         )
 

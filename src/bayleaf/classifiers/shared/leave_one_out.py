@@ -19,6 +19,7 @@ from bayleaf.data.domain import Domain
 from bayleaf.data.tables.frames import take_rows
 from bayleaf.data.unknown_cells import reported_elsewhere
 from bayleaf.inference.factors import Eliminator, Factor
+from bayleaf.models.class_model import log_normalize
 from bayleaf.models.predictor import Predictor
 from bayleaf.scoring.partial_cases import known_cells, known_shares
 from bayleaf.search.left_out.left_out_scores import (
@@ -181,6 +182,21 @@ def left_out_score(classifier: Any) -> LeaveOneOutScores:
     features = classifier._training_codes.without_last()
     temperatures, _ = classifier._predictor().calibration(features)
     return rows.scores(scores / temperatures.T)
+
+
+def left_out_proba(classifier: Any) -> tuple[Codes, NDArray[np.float64]] | None:
+    """The training rows and their posteriors (n_rows, n_classes) without each of them.
+
+    None if the rows are gone, or the model has no exact leave-one-out.
+    """
+    codes = classifier._training_codes
+    if codes is None or not isinstance(classifier.smoothing_, CellSmoothing):
+        return None
+    left_out = _left_out_rows(classifier)
+    if left_out is None:
+        return None
+    temperatures, _ = classifier._predictor().calibration(codes.without_last())
+    return codes, np.exp(log_normalize((left_out[1] / temperatures.T).T))
 
 
 def _left_out_rows(

@@ -7,6 +7,8 @@ const ALIKE = 0.1;
 // Chances of a class this near to a half leave it undecided.
 const UNDECIDED = 0.12;
 
+const STARTS = { clear: "a clear case", undecided: "an undecided case", wrong: "a case that misled the model" };
+
 /** Which rows have values like those that are known, and what was recorded in them. */
 class MatchingRows {
   constructor(cockpit) {
@@ -109,6 +111,14 @@ class RowPanel {
     write(this.quality, `The model is right for ${right} of ${found.length}. Where it learned from these ${this.cockpit.words.cases}, it errs more often for others.`);
   }
 
+  /** Cases to begin with, chosen by answers of models that had not seen them. */
+  starts() {
+    const suggested = this.cockpit.session.model.rows.suggested ?? [];
+    if (!suggested.length) return [];
+    return [element("div", { className: "starts" }, suggested.map(({ kind, row }) =>
+      pressing(`Open ${STARTS[kind]}`, () => this.open(row + 1))))];
+  }
+
   open(line) {
     const { session } = this.cockpit;
     const row = Math.min(session.model.rows.n, Math.max(1, Math.round(line) || 1)) - 1;
@@ -126,6 +136,12 @@ class RowPanel {
     const isOpen = this.recorded?.evidence === evidence;
     write(this.text, answer && reasons ? this.matching.sentence(evidence, reasons, answer.target, isOpen ? this.recorded.row : -1) : "");
     const label = isOpen && answer ? this.recorded.label : -1;
+    const without_ = isOpen && this.cockpit.session.model.rows.suggested?.find(({ row }) => row === this.recorded.row);
+    if (without_ && label >= 0) {
+      const { posterior, kind } = without_;
+      write(this.note, `Recorded outcome: ${words.state(outcome.question, label)}. A model that had not seen this case gave it ${of100(posterior[answer.target])} in 100: ${kind === "clear" ? "right" : kind}.`);
+      return;
+    }
     const isUndecided = answer && Math.max(...answer.logs.map(Math.exp)) < 0.5 + (outcome.isBinary ? UNDECIDED : 0);
     const verdict = isUndecided ? "undecided" : answer && cockpit.decision(answer.logs) === label ? "right here" : "wrong here";
     write(this.note, label < 0 ? "" : `Recorded outcome: ${words.state(outcome.question, label)}. The model was ${verdict}.`);

@@ -17,7 +17,7 @@ class Waterfall {
     if (!reasons) return;
     this.answer = answer;
     if (reasons.items.length) this.body.replaceChildren(...this.#lead(answer), this.#table(this.#steps(reasons), reasons));
-    else this.body.replaceChildren(element("p", { className: "note", text: "Enter findings on the left, or let the page ask you. Each one then shows here by how much it moves the answer." }), legend());
+    else this.body.replaceChildren(element("p", { className: "note", text: "Enter findings on the left, or let the page ask you. Each one then shows here by how much it moves the answer." }), ...(this.cockpit.rows?.starts() ?? []), legend());
   }
 
   /** Of more than two classes, which two the odds are of. */

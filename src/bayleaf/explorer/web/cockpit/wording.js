@@ -52,9 +52,8 @@ function spoken(nats) {
 class Words {
   constructor(model) {
     this.variables = model.variables;
-    const { cases, case: single } = model.words ?? {};
+    const { cases } = model.words ?? {};
     this.cases = cases ?? "cases";
-    this.single = single ?? "case";
     this.phrases = model.words?.phrases ?? {};
     this.unit = "odds";
     this.hasCosts = model.variables.some(({ words }) => words?.cost !== undefined);
