@@ -96,7 +96,8 @@ def page(summary: dict[str, Any]) -> Page:
 
 def test_every_section_is_there(page: Page) -> None:
     named = {attributes.get("id") for tag, attributes in page.tags if tag == "section"}
-    assert named == {"learned", "good", "matters", "rows", "points", "table"}
+    rows = {"rows", "points", "table"}
+    assert named == {"overview", "learned", "good", "matters", *rows}
     targets = {a["href"] for tag, a in page.tags if tag == "a"}
     assert targets == {f"#{name}" for name in named}
 
@@ -116,8 +117,28 @@ def test_tables_have_captions_and_their_headers_scopes(page: Page) -> None:
 
 def test_pictures_have_names(page: Page) -> None:
     pictures = [a for tag, a in page.tags if tag == "svg"]
-    assert len(pictures) == 3
+    # Four operating points, six shapes, network, calibration and ROC.
+    assert len(pictures) == 4 + 6 + 3
     assert all(a["role"] == "img" and a["aria-label"] for a in pictures)
+
+
+def test_the_first_page_is_for_a_board(
+    summary: dict[str, Any], fitted: Callable[[str], Any], heart: pa.Table
+) -> None:
+    found = summarize(
+        fitted("nb"), heart, n_folds=2, by="sex", source="/data/secret/heart.csv"
+    )
+    page = assert_harmless(report_html(found))
+    assert (
+        f"heart.csv: 270 rows, 13 columns read. Written on {found['date']}" in page.text
+    )
+    assert "secret" not in page.text
+    assert found["overview"]["sentences"][0] in page.text
+    assert "Rates by sex" in page.text
+    icons = [
+        a["class"] for _, a in page.tags if "icon" in (a.get("class") or "").split()
+    ]
+    assert len(icons) == 4 * 100 + 4
 
 
 def test_the_basis_of_figures_is_told(page: Page) -> None:
@@ -156,7 +177,8 @@ def test_a_page_of_a_density_model_is_well_formed(
     density: Any, heart: pa.Table
 ) -> None:
     page = assert_harmless(report_html(summarize(density, heart, n_folds=2)))
-    assert "the most any model could reach" in page.text
+    assert "gained over independent columns" in page.text
+    assert "bits per row over independent columns" in page.text
     assert "Contexts and groups of values" in page.text
 
 

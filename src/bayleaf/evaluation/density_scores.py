@@ -24,12 +24,16 @@ from bayleaf.evaluation.folds import (
     validate_each,
 )
 from bayleaf.evaluation.statistics import Floats
+from bayleaf.inference.junction_tree import TooWideError
+from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.results.result import Record, plain_values
 from bayleaf.wording import brief, counted
 
 
 @dataclass(frozen=True)
-class DensityScores(Record, keys={"log_probabilities": None}):
+class DensityScores(
+    Record, keys={"log_probabilities": None, "independent_log_probabilities": None}
+):
     """What a density model makes of one set of held-out rows.
 
     Parameters
@@ -45,6 +49,8 @@ class DensityScores(Record, keys={"log_probabilities": None}):
         Rows of probability zero.
     log_probabilities : ndarray of shape (n_rows,), dtype float64
         Of the rows, in nats.
+    independent_log_probabilities : ndarray of shape (n_rows,), dtype float64
+        The same if columns were independent, each as the model expects it.
     """
 
     n_rows: int
@@ -52,6 +58,7 @@ class DensityScores(Record, keys={"log_probabilities": None}):
     bound: float
     n_impossible: int
     log_probabilities: Floats = field(repr=False, compare=False)
+    independent_log_probabilities: Floats = field(repr=False, compare=False)
 
     @property
     def nats_per_row(self) -> float:
@@ -213,6 +220,24 @@ def entropy_bound(codes: Codes) -> float:
     return float(np.sum(counts * np.log(counts / totals[pattern])))
 
 
+def independent_logs(network: BayesianNetwork, codes: Codes) -> Floats:
+    """Log-probability (nats) of rows (n_rows,) by the network's marginals alone.
+
+    NaN where posteriors of all variables would need too large a table.
+    """
+    try:
+        marginals = network.query()
+    except TooWideError:
+        return np.full(codes.n_rows, np.nan)
+    total = np.zeros(codes.n_rows)
+    for index, name in enumerate(network.domain.names[: codes.n_variables]):
+        with np.errstate(divide="ignore"):
+            # Missing cells have no part in it.
+            logs = np.log(np.append(marginals[name].probabilities, 1.0))
+        total += logs[codes.column(index)]
+    return total
+
+
 def _run_fold(
     X: Any,
     plans: Mapping[str, Any],
@@ -237,5 +262,6 @@ def _run_fold(
         bound=entropy_bound(encoded.codes),
         n_impossible=int(np.isneginf(logs).sum()),
         log_probabilities=logs,
+        independent_log_probabilities=independent_logs(model.network_, encoded.codes),
     )
     return scores, seconds, model.n_free_parameters_, len(model.edges_)

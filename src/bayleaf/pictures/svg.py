@@ -35,6 +35,8 @@ _NAME_LETTERS = 28
 # Width of a drawing of steps, height of its curve and of the rows below it.
 _STEPS = (420.0, 110.0, 34.0)
 _MAX_BINS = 40
+# Side of an icon; widths of names, bars and values, and letters in a line of a name.
+_ICON, _BARS, _BAR_LETTERS = 10, (150.0, 200.0, 56.0), 24
 
 
 def image(
@@ -254,6 +256,48 @@ def steps_svg(
     return image("curve", width, base + 4, label, [zero, line, *boxes, *marks])
 
 
+def icons_svg(label: str, kinds: Sequence[tuple[str, int]]) -> str:
+    """Draw icons in rows of ten, so many of each kind, which is their class."""
+    icons = [kind for kind, count in kinds for _ in range(count)]
+    step = _ICON + 4
+    parts = [
+        f'<rect class="icon {kind}" x="{2 + step * (i % 10)}" '
+        f'y="{2 + step * (i // 10)}" width="{_ICON}" height="{_ICON}" rx="{radius}"/>'
+        for i, kind in enumerate(icons)
+        for radius in (1 if kind == "false_alarm" else _ICON / 2,)
+    ]
+    return image("icons", 10 * step, -(-len(icons) // 10) * step, label, parts)
+
+
+def bars_svg(label: str, bars: Sequence[tuple[str, float, str]]) -> str:
+    """Draw bars from a common zero, each with its name and its value as text."""
+    low, high = min(0.0, *(v for _, v, _ in bars)), max(0.0, *(v for _, v, _ in bars))
+    left, width, end = _BARS
+
+    def across(value: float) -> float:
+        return left + width * (value - low) / ((high - low) or 1.0)
+
+    parts, top = [], 0.0
+    for name, value, text in bars:
+        lines = textwrap.wrap(plain(name), _BAR_LETTERS) or [""]
+        height = _TEXT * len(lines) + 5
+        start, length = across(min(value, 0.0)), abs(across(value) - across(0.0))
+        parts += [
+            f'<text x="{left - 6}" y="{top + _TEXT * (i + 1):.1f}" '
+            f'style="text-anchor:end">{escape(line)}</text>'
+            for i, line in enumerate(lines)
+        ]
+        parts.append(
+            f'<rect class="{"for" if value >= 0 else "against"}" x="{start:.1f}" '
+            f'y="{top + 3:.1f}" width="{length:.1f}" height="{height - 5:.1f}"/>'
+            f'<text x="{left + width + 6}" y="{top + height / 2 + 5:.1f}" '
+            f'style="text-anchor:start">{escape(text)}</text>'
+        )
+        top += height
+    parts.append(f'<path class="axis" d="M{across(0.0):.1f} 0V{top:.1f}"/>')
+    return image("effects", left + width + end, top + 4, label, parts)
+
+
 def density_bins(
     edges: Sequence[float], rows: Sequence[float]
 ) -> list[tuple[float, float, float]]:
@@ -294,7 +338,7 @@ def intervals_svg(
         first = top + block / 2 + 2 - _TEXT / 2 * (len(name) - 1)
         parts += [
             f'<text x="{_NAMES - 8}" y="{first + _TEXT * i:.1f}" '
-            f'text-anchor="end">{escape(line)}</text>'
+            f'style="text-anchor:end">{escape(line)}</text>'
             for i, line in enumerate(name)
         ]
         for number, (_, found) in enumerate(series):
@@ -319,7 +363,7 @@ def _scale(height: float) -> str:
         x = _NAMES + _SCALE * fifth / 5
         parts.append(
             f'<path class="grid" d="M{x:.1f} 0V{height:.1f}"/>'
-            f'<text x="{x:.1f}" y="{height + 14:.1f}" text-anchor="middle">'
+            f'<text x="{x:.1f}" y="{height + 14:.1f}" style="text-anchor:middle">'
             f"{20 * fifth}%</text>"
         )
     return "".join(parts)

@@ -34,6 +34,12 @@ from bayleaf.report.feature_importance import (
     importance_values,
     published_information,
 )
+from bayleaf.report.overview import (
+    MAX_SHAPES,
+    class_sentences,
+    outcomes,
+    shape_values,
+)
 from bayleaf.report.quality import Predictions, quality_values
 from bayleaf.wording import name_list
 
@@ -125,6 +131,7 @@ class ClassReport(Case):
             "operating_points": None,
         }
         groups: list[Values] = []
+        points: list[Values] = []
         if found is not None:
             # Of two classes rates are those of the positive one.
             places = (positive,) if len(names) == 2 else tuple(range(len(names)))
@@ -132,16 +139,23 @@ class ClassReport(Case):
             # Rounded once: figures of the page and of all groups are of the same rows.
             shown, cells, task = self._published(found, together, task)
             quality = quality_values(shown, names, positive, costs, self.privacy)
+            points = outcomes(shown, positive, quality)
             groups = [
                 self._group_values(own, shown, together, cells, task) for own in columns
             ]
+        importance = self._importance()
         return {
+            "overview": {
+                "sentences": class_sentences(quality, str(self.target)),
+                "points": points,
+                "shapes": self._shapes(importance, positive),
+            },
             "quality": quality,
             "groups": groups,
             "loss": None
             if costs is None
             else {"classes": names, "costs": costs.tolist()},
-            "importance": self._importance(),
+            "importance": importance,
             "rows": None
             if found is None or not self.privacy.shows_rows
             else row_values(self.model, self.scorer, self.codes, found, names),
@@ -260,6 +274,19 @@ class ClassReport(Case):
         return figures_of_kept(
             rows, column.groups, task, self.privacy, cells=cells
         ).to_dict()
+
+    def _shapes(self, importance: Values | None, positive: int) -> list[Values]:
+        """The most informative features by themselves; none where counts are rounded.
+
+        Of two classes they are of the positive one, otherwise of the commonest.
+        """
+        if self.privacy.withholds or importance is None:
+            return []
+        label = positive if len(self.names) == 2 else int(self.class_counts.argmax())
+        ranked = sorted(importance["features"], key=lambda f: -f["information_bits"])
+        names = {str(name): name for name in self.source.domain.names}
+        chosen = [names[feature["feature"]] for feature in ranked[:MAX_SHAPES]]
+        return shape_values(self.model, chosen, label)
 
     def _importance(self) -> Values | None:
         """What each feature is worth on held-out rows."""

@@ -10,13 +10,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.data.codes import Codes
-from bayleaf.evaluation.density_scores import cross_validate_density, entropy_bound
+from bayleaf.evaluation.density_scores import (
+    cross_validate_density,
+    entropy_bound,
+    independent_logs,
+)
 from bayleaf.evaluation.privacy import Privacy
 from bayleaf.inference.network_trees import NetworkTrees
 from bayleaf.inference.row_propagation import log_densities
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.report.case import HELD_OUT_BASIS, Case
 from bayleaf.report.intervals import mean_interval
+from bayleaf.report.overview import density_sentences
 
 Values = dict[str, Any]
 Unknown = Mapping[str | int, int]
@@ -66,7 +71,10 @@ class DensityReport(Case):
                 "was learned, so it cannot be cross-validated. Provide a table without "
                 "training rows, and declare it as held out.",
             }
-        return {"quality": quality}
+        return {
+            "quality": quality,
+            "overview": {"sentences": density_sentences(quality)},
+        }
 
 
 def _scored(network: BayesianNetwork, codes: Codes, privacy: Privacy) -> Values:
@@ -78,7 +86,7 @@ def _scored(network: BayesianNetwork, codes: Codes, privacy: Privacy) -> Values:
         "nats_per_row": _finite(float(logs.sum()) / n_rows),
         "bound_per_row": entropy_bound(codes) / n_rows,
         "n_impossible": int(np.isneginf(logs).sum()),
-        "intervals": {"nats_per_row": mean_interval(logs)},
+        **_gain(logs, independent_logs(network, codes)),
     }
     if privacy.withholds:
         figures = _published_figures(logs, privacy)
@@ -87,6 +95,22 @@ def _scored(network: BayesianNetwork, codes: Codes, privacy: Privacy) -> Values:
         "basis_told": HELD_OUT_BASIS,
         "sd": None,
         **figures,
+    }
+
+
+def _gain(logs: NDArray[np.float64], independent: NDArray[np.float64]) -> Values:
+    """Bits that a row gains over independent columns, and intervals; None if infinite.
+
+    Both are log probabilities of rows in nats.
+    """
+    with np.errstate(invalid="ignore"):
+        bits = (logs - independent) / math.log(2)
+    return {
+        "bits_gained": _finite(float(bits.mean())),
+        "intervals": {
+            "nats_per_row": mean_interval(logs),
+            "bits_gained": mean_interval(bits),
+        },
     }
 
 
@@ -103,6 +127,7 @@ def _published_figures(logs: NDArray[np.float64], privacy: Privacy) -> Values:
         "nats_per_row": middle if not cells[0] else None,
         "bound_per_row": None,
         "n_impossible": int(cells[0]),
+        "bits_gained": None,
         "intervals": {"nats_per_row": None if cells[0] else mean_interval(rows)},
     }
 
@@ -134,7 +159,10 @@ def _cross_validated(
         "sd": _finite(found.sd_per_row),
         "bound_per_row": found.bound / n_rows,
         "n_impossible": found.n_impossible,
-        "intervals": {"nats_per_row": mean_interval(logs)},
+        **_gain(
+            logs,
+            np.concatenate([f.independent_log_probabilities for f in found.folds]),
+        ),
     }
     if privacy.withholds:
         figures = {"sd": None, **_published_figures(logs, privacy)}

@@ -22,6 +22,7 @@ from bayleaf.progress import Work
 from bayleaf.regression.learning import checked_target
 from bayleaf.report.case import Case
 from bayleaf.report.intervals import number_intervals
+from bayleaf.report.overview import number_sentences
 
 Floats = NDArray[np.float64]
 Values = dict[str, Any]
@@ -114,17 +115,19 @@ class NumberReport(Case):
         )
         unweighted = "baselines, calibration, intervals and importance"
         basis = "held_out" if options.held_out else "cross_validation"
+        quality = {
+            **_quality(
+                found,
+                self.truth,
+                options.described(told, unweighted),
+                shows_rows=shows_rows,
+                weights=options.weights,
+            ),
+            "basis": "none" if found is None else basis,
+        }
         return {
-            "quality": {
-                **_quality(
-                    found,
-                    self.truth,
-                    options.described(told, unweighted),
-                    shows_rows=shows_rows,
-                    weights=options.weights,
-                ),
-                "basis": "none" if found is None else basis,
-            },
+            "quality": quality,
+            "overview": {"sentences": number_sentences(quality, str(self.target))},
             "importance": None if found is None else _importance(found, self.columns),
             "rows": _rows(self.scorer, self.codes, found) if shows_rows else None,
         }

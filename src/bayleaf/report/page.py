@@ -10,14 +10,24 @@ from pathlib import Path
 from typing import Any
 
 from bayleaf.io.atomic import text_file
-from bayleaf.pictures.svg import image, network_svg
+from bayleaf.pictures.svg import (
+    Interval,
+    bars_svg,
+    icons_svg,
+    image,
+    intervals_svg,
+    network_svg,
+    steps_svg,
+)
 from bayleaf.report.model_card import About, card_parts, model_card
+from bayleaf.report.overview import OUTCOMES, in_100
 from bayleaf.report.summarize import summarize
 from bayleaf.report.summary_form import (
     NUMBER_TITLES,
     SCORE_TITLES,
     check_schema,
     count,
+    factor,
     number,
     percent,
     probability,
@@ -31,6 +41,15 @@ Place = tuple[float, float]
 # Frame of the charts: its left, top, and the length of both sides.
 _LEFT, _TOP, _SIDE = 46.0, 12.0, 240.0
 _MARKS = (0.0, 0.25, 0.5, 0.75, 1.0)
+_OUTCOME_WORDS = ("found", "missed", "false alarms", "rightly left alone")
+_GROUP_RATES = {
+    "true_positive_rate": "found",
+    "positive_predictive_value": "right when predicted",
+}
+# Characters of a sentence with names in it.
+_MAX_SENTENCE = 1000
+# States of a feature that are drawn.
+_MAX_STATES = 8
 
 
 def report_html(
@@ -72,6 +91,7 @@ def report_html(
     model = summary["model"]
     if quality.get("observed"):
         pictures["observed"] = observed_svg(quality["observed"])
+    pictures |= _overview_pictures(summary)
     heading = title or (
         f"{model['name']} over {model['n_variables']} variables"
         if summary["kind"] == "density"
@@ -174,10 +194,73 @@ def _environment() -> Any:
         "number": number,
         "count": count,
         "probability": probability,
+        "sentence": lambda text: Markup(escape(plain(text, _MAX_SENTENCE))),
         # Only for what `pictures` and `results` drew and for the style sheet.
         "drawn": Markup,
     }
     return environment
+
+
+def _overview_pictures(summary: Values) -> Values:
+    """Icon arrays, shapes and rates by group of the first page."""
+    overview = summary["overview"]
+    icons = []
+    for point in overview.get("points", ()):
+        counts = in_100([point[kind] for kind in OUTCOMES])
+        written = ", ".join(map("{} {}".format, counts, _OUTCOME_WORDS))
+        label = f"Of 100 rows at {percent(point['threshold'], 0)}: {written}"
+        drawing = icons_svg(label, [*zip(OUTCOMES, counts, strict=True)])
+        icons.append({"drawing": drawing, "counts": counts, **point})
+    shapes = []
+    for shape in overview.get("shapes", ()):
+        values, name = shape["log_odds"], plain(shape["feature"])
+        label = f"Odds of {plain(shape['class'])} by {name}"
+        factors = [factor(value) for value in values]
+        if shape["edges"]:
+            drawing = steps_svg(label, values, shape["rows"], shape["edges"])
+        else:
+            ranked = sorted(zip(values, shape["states"], factors, strict=True))[::-1]
+            shown = ranked[: _MAX_STATES // 2] + ranked[_MAX_STATES // 2 :][-4:]
+            drawing = bars_svg(label, [(state, v, text) for v, state, text in shown])
+        shapes.append(
+            {
+                "name": name,
+                "drawing": drawing,
+                "low": factor(min(values)),
+                "high": factor(max(values)),
+                "n_left_out": 0 if shape["edges"] else len(values) - len(shown),
+            }
+        )
+    return {"icons": icons, "shapes": shapes, "groups": _group_pictures(summary)}
+
+
+def _group_pictures(summary: Values) -> list[str]:
+    """Rates by group as dots with their intervals, a picture per column."""
+    drawn = []
+    for column in summary.get("groups") or ():
+        groups = column["groups"]
+        if not groups:
+            continue
+        names = [f"{', '.join(one['group'])} ({one['n_rows']})" for one in groups]
+        rates = [("right", [one["accuracy"] for one in groups])]
+        if len(groups[0]["classes"]) == 1:
+            rates += [
+                (word, [one["classes"][0][key] for one in groups])
+                for key, word in _GROUP_RATES.items()
+            ]
+        series = [(word, [*map(_interval, found)]) for word, found in rates]
+        title = f"Rates by {', '.join(column['columns'])}"
+        drawn.append(
+            f"<h3>{escape(plain(title))}</h3>" + intervals_svg(title, names, series)
+        )
+    return drawn
+
+
+def _interval(found: Values | None) -> Interval:
+    """A rate of a group as it is drawn."""
+    return Interval(
+        *(found[key] if found else None for key in ("value", "low", "high"))
+    )
 
 
 def calibration_svg(calibration: Values) -> str:

@@ -11,11 +11,13 @@ from numpy.typing import NDArray
 
 from bayleaf.classifiers.shared.training import row_weights
 from bayleaf.evaluation.privacy import Privacy
+from bayleaf.models.fit_stamp import current_time
 from bayleaf.models.page_model import CLASSIFIER, DENSITY, REGRESSOR, page_model
 from bayleaf.progress import displayed
 from bayleaf.report.case import Case, Options
 from bayleaf.report.class_report import ClassReport
 from bayleaf.report.density_report import DensityReport
+from bayleaf.report.model_card import About
 from bayleaf.report.number_report import NumberReport
 from bayleaf.report.summary_form import SCHEMA
 from bayleaf.version import __version__
@@ -52,6 +54,7 @@ def summarize(
     random_state: int = 0,
     verbose: int = 0,
     weight: str | None = None,
+    source: str | None = None,
 ) -> Values:
     """Gather what a report shows of a model and a table.
 
@@ -88,6 +91,8 @@ def summarize(
         Above zero, standard error shows the fold, the share done and the time left.
     weight : str, optional
         Column of row weights, not for density models; rows of weight zero are left out.
+    source : str, optional
+        The file of the rows, whose name the page shows; folders are left out.
 
     Returns
     -------
@@ -99,8 +104,8 @@ def summarize(
     TypeError
         If the model is of another kind.
     ValueError
-        If it is not fitted, or the table lacks a column, has fewer rows than
-        `min_count`, or does not suit the model.
+        If it is not fitted, the table lacks a column, has fewer rows than `min_count`,
+        or does not suit the model, or `SOURCE_DATE_EPOCH` is not a number.
     """
     privacy = Privacy(rows, min_count)
     by = [by] if isinstance(by, str) else list(by)
@@ -131,6 +136,8 @@ def summarize(
     return {
         "schema": SCHEMA,
         **values,
+        "source": About(source=source).source_name,
+        "date": current_time().date().isoformat(),
         "version": __version__,
         "settings": _settings(model, privacy),
         "rules": encoder

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 # Changes whenever a key changes its name or meaning.
-SCHEMA = "bayleaf-report/2"
+SCHEMA = "bayleaf-report/3"
 # Of a classifier.
 SCORE_TITLES = {
     "accuracy": "accuracy",
@@ -50,6 +51,13 @@ def probability(value: float) -> str:
     if 0.9995 <= value < 1:
         return "> 99.9 %"
     return "< 0.1 %" if 0 < value < 0.0005 else percent(value)
+
+
+def factor(nats: float) -> str:
+    """What log-odds do to odds, as a factor or divisor."""
+    size = math.exp(min(abs(nats), 20.0))
+    text = f"{size:.1f}" if size < 9.95 else f"{size:.0f}"
+    return "×1" if text == "1.0" else f"{'×' if nats > 0 else '÷'}{text}"
 
 
 def check_schema(summary: Any) -> None:

@@ -170,6 +170,7 @@ def report(
             n_folds=folds,
             random_state=seed,
             weight=weight,
+            source=None if str(data) == "-" else str(data),
         )
     # Both are laid out before either is written.
     texts = {} if output is None else {output: report_html(summary, title, about)}

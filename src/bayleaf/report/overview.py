@@ -1,0 +1,141 @@
+"""The first page of a report: the result as sentences, and counts of a hundred rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from bayleaf.report.intervals import share_interval
+from bayleaf.report.quality import Predictions
+
+Values = dict[str, Any]
+
+# Thresholds whose outcomes are drawn; the nearest one gives way to the one in use.
+_THRESHOLDS = (0.1, 0.3, 0.5, 0.8)
+# Outcomes of a row, by whether the positive class is predicted and whether it is true.
+OUTCOMES = ("found", "missed", "false_alarm", "left_alone")
+# Features with a picture.
+MAX_SHAPES = 6
+
+
+def of_100(share: float) -> str:
+    """A share as a count of a hundred, never rounded to none or all."""
+    if 0 < share < 0.005:
+        return "fewer than 1 of 100"
+    return "more than 99 of 100" if 0.995 < share < 1 else f"{100 * share:.0f} of 100"
+
+
+def class_sentences(quality: Values, target: str) -> list[str]:
+    """What a classifier reaches on held-out rows, to be read aloud; empty without."""
+    if quality["basis"] == "none":
+        return []
+    confusion, scores = quality["confusion"], quality["scores"]
+    names, counts = confusion["classes"], np.array(confusion["counts"])
+    usual = (
+        f"Right in {of_100(scores['accuracy'])} rows; always predicting the commonest "
+        f"class would be right in {of_100(quality['baseline']['accuracy'])}."
+    )
+    if quality["positive"] is None:
+        return [usual]
+    label = names.index(quality["positive"])
+    hits, n_true = int(counts[label, label]), int(counts[label].sum())
+    n_flagged = int(counts[:, label].sum())
+    event = f"{target} = {quality['positive']}"
+    if not n_true or not n_flagged:
+        return [f"Never predicts {event}." if n_true else f"No row has {event}.", usual]
+    first = (
+        f"Finds {of_100(hits / n_true)} rows with {event}{_interval(hits, n_true)}; "
+        f"when it predicts this, it is right in {of_100(hits / n_flagged)}"
+        f"{_interval(hits, n_flagged)}."
+    )
+    return [first, usual]
+
+
+def number_sentences(quality: Values, target: str) -> list[str]:
+    """What a regressor reaches on held-out rows; empty without."""
+    if quality["basis"] == "none":
+        return []
+    scores, baseline = quality["scores"], quality["baseline"]
+    without = (
+        f", {baseline['mae']:.3g} without any feature" if "mae" in baseline else ""
+    )
+    return [
+        f"Off by {scores['mae']:.3g} on average for {target}{without}.",
+        f"The 90 % intervals contain {of_100(scores['coverage'])} actual values.",
+    ]
+
+
+def density_sentences(quality: Values) -> list[str]:
+    """What a density model reaches on held-out rows; empty without."""
+    bits = quality.get("bits_gained")
+    if bits is None:
+        return []
+    more = "Gains" if bits >= 0 else "Loses"
+    return [f"{more} {abs(bits):.2f} bits per row over independent columns."]
+
+
+def outcomes(found: Predictions, positive: int, quality: Values) -> list[Values]:
+    """Outcomes of held-out rows at four thresholds, as shares of all rows.
+
+    Empty without two classes that have operating points.
+    """
+    known = quality["operating_points"]
+    if known is None:
+        return []
+    thresholds = [point["threshold"] for point in known["points"]]
+    used = known["implied_threshold"] or 0.5
+    wanted = sorted({min(thresholds, key=lambda t: abs(t - w)) for w in _THRESHOLDS})
+    nearest = min(wanted, key=lambda t: abs(t - used))
+    chosen = sorted({*wanted} - {nearest} | {used})
+    is_true = found.truth == positive
+    weights = np.ones(len(is_true)) if found.weights is None else found.weights
+    values = []
+    for threshold in chosen:
+        is_flagged = found.proba[:, positive] > threshold
+        cells = np.where(is_flagged, 2 * ~is_true, 1 + 2 * ~is_true)
+        shares = np.bincount(cells, weights, len(OUTCOMES)) / weights.sum()
+        values.append(
+            {
+                "threshold": threshold,
+                "is_used": threshold == used,
+                **dict(zip(OUTCOMES, shares.tolist(), strict=True)),
+            }
+        )
+    return values
+
+
+def in_100(shares: Sequence[float]) -> list[int]:
+    """Integers that add up to a hundred, as near to the shares as can be."""
+    exact = 100 * np.asarray(shares) / sum(shares)
+    counts = np.floor(exact).astype(int)
+    largest = np.argsort(counts - exact, kind="stable")
+    counts[largest[: 100 - counts.sum()]] += 1
+    return [int(count) for count in counts]
+
+
+def shape_values(model: Any, features: Sequence[str], label: int) -> list[Values]:
+    """Log-odds (nats) of a class by the states of some features, with their rows."""
+    values = []
+    for name in features[:MAX_SHAPES]:
+        found = model.shape(name)
+        values.append(
+            {
+                "feature": str(found.feature),
+                "class": str(found.classes[label]),
+                "edges": found.drawn_edges.tolist(),
+                "states": list(found.states),
+                "log_odds": found.contributions[:, label].tolist(),
+                "rows": found.row_counts.tolist(),
+            }
+        )
+    return values
+
+
+def _interval(n_hits: int, n_rows: int) -> str:
+    """The interval of a share, in brackets."""
+    ends = share_interval(n_hits, n_rows)
+    if ends is None:
+        return ""
+    return f" (95 % interval {100 * ends[0]:.0f} to {100 * ends[1]:.0f})"

@@ -1,0 +1,56 @@
+"""The first page of reports: sentences, and counts of a hundred rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from bayleaf.report.overview import OUTCOMES, class_sentences, in_100, of_100
+from bayleaf.report.summary_form import factor
+
+
+def test_sentences_are_those_of_the_confusion(summary: dict[str, Any]) -> None:
+    quality = summary["quality"]
+    first, second = class_sentences(quality, "disease")
+    (_, false), (missed, found) = quality["confusion"]["counts"]
+    assert f"Finds {100 * found / (found + missed):.0f} of 100 rows with" in first
+    assert f"right in {100 * found / (found + false):.0f} of 100 (95 %" in first
+    assert f"Right in {100 * quality['scores']['accuracy']:.0f} of 100" in second
+
+
+def test_operating_points_are_shares_of_all_rows(summary: dict[str, Any]) -> None:
+    points = summary["overview"]["points"]
+    known = {
+        p["threshold"]: p for p in summary["quality"]["operating_points"]["points"]
+    }
+    assert len(points) == 4
+    assert [point["is_used"] for point in points].count(True) == 1
+    for point in points:
+        assert sum(point[kind] for kind in OUTCOMES) == pytest.approx(1)
+        found, missed, false_alarm, _ = (point[kind] for kind in OUTCOMES)
+        same = known[point["threshold"]]
+        assert found / (found + missed) == pytest.approx(same["sensitivity"])
+        assert found / (found + false_alarm) == pytest.approx(same["precision"])
+
+
+def test_shapes_are_those_of_the_model(summary: dict[str, Any], fitted: Any) -> None:
+    for values in summary["overview"]["shapes"]:
+        shape = fitted("nb").shape(values["feature"])
+        np.testing.assert_array_equal(values["log_odds"], shape.contributions[:, 1])
+        np.testing.assert_array_equal(values["edges"], shape.drawn_edges)
+
+
+def test_counts_of_a_hundred_add_up_and_hide_no_rare_outcome() -> None:
+    assert in_100([1 / 3, 1 / 3, 1 / 3]) == [34, 33, 33]
+    assert in_100([0.0, 1.0]) == [0, 100]
+    assert of_100(0.004) == "fewer than 1 of 100"
+    assert of_100(0.999) == "more than 99 of 100"
+    assert of_100(1.0) == "100 of 100"
+
+
+def test_factors_of_odds() -> None:
+    assert factor(np.log(3.8)) == "\N{MULTIPLICATION SIGN}3.8"
+    assert factor(-np.log(2)) == "\N{DIVISION SIGN}2.0"
+    assert factor(0.001) == "\N{MULTIPLICATION SIGN}1"
