@@ -21,7 +21,7 @@ WITH_TOOLS := tools/with_build_tools.sh $(BIN)
 # keeps that of the modules that are imported.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test slow long lint docs man levels cross platforms floors pandas2 bench accuracy accuracy-peers papers wheel sanitize clean ready lines options requirements
+.PHONY: demo test slow long lint docs man levels cross platforms floors pandas2 bench accuracy accuracy-peers papers wheel sanitize clean ready lines options outputs requirements
 
 demo: ready
 	@$(STEP) "Fit, compare and explain classifiers" "5 s" $(BIN)/bayleaf demo
@@ -134,6 +134,10 @@ lines:
 # Options of the command line, from the signatures and docstrings of the estimators.
 options: ready
 	$(BIN)/python tools/write_model_options.py src/bayleaf/cli/model_options.json
+
+# make outputs PAGES="README.md docs/start.md"
+outputs: ready
+	PYTHONPATH=tests $(BIN)/python -m readme.write_outputs $(PAGES)
 
 bench: $(VENV)/group-test $(VENV)/group-browser
 	$(BIN)/python benchmarks/speed/counting.py

@@ -58,7 +58,12 @@ def test_pages_that_are_run_elsewhere_have_their_test() -> None:
 def test_every_block_has_a_language_that_is_run() -> None:
     def check(path: Path) -> None:
         blocks = code_blocks_of(path.read_text("utf-8"))
-        assert {language for language, _ in blocks} <= {"python", "console", "json"}
+        assert {language for language, _ in blocks} <= {
+            "python",
+            "console",
+            "json",
+            "text",
+        }
 
     check_each(MARKDOWN, check, named)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import doctest
 import io
 import json
 import re
@@ -11,6 +12,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 from bayleaf.cli import main
 
@@ -38,6 +40,18 @@ def commands(block: str) -> Iterator[list[str]]:
             yield shlex.split(line[2:])
 
 
+def shown_outputs(block: str) -> list[str]:
+    """What a console block shows below each of its command lines."""
+    parts = re.split(r"^\$ .*\n?", block, flags=re.MULTILINE)
+    return [part.strip("\n") for part in parts[1:]]
+
+
+def is_output(found: str, shown: str) -> bool:
+    """Whether a page shows an output; ``...`` stands for what differs or is long."""
+    flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+    return doctest.OutputChecker().check_output(shown + "\n", found + "\n", flags)
+
+
 def hidden_code(text: str) -> list[str]:
     """Lines in other fences or indents, where no test would find them."""
     outside = BLOCK.sub("", text)
@@ -49,35 +63,75 @@ def run_blocks(
     name: str,
     folder: Path,
     run: Callable[[list[str], Path], Outcome] | None = None,
+    *,
+    is_complete: bool = False,
 ) -> int:
     """Run a page's blocks in order, in the current folder; count the commands run.
 
     Python shares one namespace. Of console blocks the command line is run, and JSON is
     only read; installing and making need a checkout or a network. Commands run in this
-    process, or as ``run`` does it.
+    process, or as ``run`` does it. A text block below Python code, and lines below a
+    command line, must be what is printed; with `is_complete` none is left out.
+    """
+    n_commands = 0
+    for printed, shown in outputs_of(text, name, folder, run):
+        if printed is not None:
+            n_commands += printed.is_command
+            if shown:
+                assert is_output(printed.text, shown), (
+                    f"{name} shows\n{shown}\nnot\n{printed.text}"
+                )
+    return n_commands
+
+
+class Printed(NamedTuple):
+    """What Python code or a command line printed."""
+
+    text: str
+    is_command: bool
+
+
+def outputs_of(
+    text: str,
+    name: str,
+    folder: Path,
+    run: Callable[[list[str], Path], Outcome] | None = None,
+) -> Iterator[tuple[Printed | None, str]]:
+    """Run a page's blocks; give what each, or each command, printed and what it shows.
+
+    What is not run has printed None.
     """
     namespace: dict[str, object] = {"__name__": "__main__"}
-    n_commands = 0
-    for language, block in code_blocks_of(text):
+    blocks = code_blocks_of(text)
+    for (language, block), (below, shown) in zip(
+        blocks, [*blocks[1:], ("", "")], strict=True
+    ):
         if language == "python":
-            exec(compile(block, name, "exec"), namespace)
+            with contextlib.redirect_stdout(io.StringIO()) as output:
+                exec(compile(block, name, "exec"), namespace)
+            yield (
+                Printed(output.getvalue().rstrip(), is_command=False),
+                shown.rstrip() if below == "text" else "",
+            )
         elif language == "json":
             json.loads(block)
-        else:
-            for words in commands(block):
+        elif language == "console":
+            for words, own in zip(commands(block), shown_outputs(block), strict=True):
                 if words[0] == "bayleaf":
-                    check_command(words[1:], folder, run or run_in_process)
-                    n_commands += 1
-    return n_commands
+                    found = check_command(words[1:], folder, run or run_in_process)
+                    yield Printed(found.rstrip(), is_command=True), own
+                else:
+                    yield None, own
 
 
 def check_command(
     arguments: list[str], folder: Path, run: Callable[[list[str], Path], Outcome]
-) -> None:
-    """Check that a command line succeeds and prints or writes something."""
+) -> str:
+    """Check that a command line succeeds and prints or writes something; its output."""
     code, output, messages = run(arguments, folder)
     assert code == 0, messages
     assert output or Path(folder, arguments[-1]).exists()
+    return output.decode(errors="replace")
 
 
 def run_in_process(arguments: list[str], folder: Path) -> Outcome:

@@ -37,7 +37,14 @@ def test_first_code_block_starts_before_line_20() -> None:
 
 def test_every_block_has_a_language_that_is_run() -> None:
     assert blocks()
-    assert {language for language, _ in blocks()} <= {"python", "console"}
+    assert {language for language, _ in blocks()} <= {"python", "console", "text"}
+
+
+def test_a_stranger_reads_450_words_and_one_picture() -> None:
+    text = README.read_text(encoding="utf-8")
+    prose = re.sub(r"```.*?```|\]\([^)]*\)", "", text, flags=re.DOTALL)
+    assert 300 < len(re.findall(r"\w+", prose)) < 500
+    assert text.count("![") == 1
 
 
 def test_blocks_without_a_plain_language_are_seen() -> None:
@@ -71,7 +78,7 @@ def test_every_block_runs(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     text = README.read_text(encoding="utf-8")
-    assert run_blocks(text, "README.md", tmp_path, run) > 0
+    assert run_blocks(text, "README.md", tmp_path, run, is_complete=True) > 0
 
 
 def test_make_commands_name_targets_of_the_makefile() -> None:
@@ -83,7 +90,7 @@ def test_make_commands_name_targets_of_the_makefile() -> None:
         for words in commands(block)
         if words[0] == "make"
     ]
+    targets += re.findall(r"`make (\w+)`", README.read_text(encoding="utf-8"))
     assert "demo" in targets
-    assert "test" in targets
     for target in targets:
         assert re.search(rf"^{target}:", makefile, re.MULTILINE)
