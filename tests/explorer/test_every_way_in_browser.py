@@ -97,9 +97,11 @@ def test_a_case_is_set_weighed_undone_and_compared(
     assert chips(page) == []
     press("#redo")
     assert chips(page) == ["chest_pain = asymptomatic"]
+    press("#menu-name")
     press("#rule-out")
     press("#chosen .state >> nth=1")
     assert chips(page) == ["chest_pain ≠ atypical angina"]
+    press("#menu-name")
     press("#rule-out")
     press("#reset")
     assert chips(page) == []
@@ -192,6 +194,7 @@ def test_the_map_is_drawn_in_other_ways(page: Any, press: Press) -> None:
     if now()[0]:
         press("#list")
     assert now()[0] is False
+    press("#menu-name")
     press("#class-arcs")
     assert now()[2] is True
     scale = now()[3]
@@ -203,6 +206,7 @@ def test_the_map_is_drawn_in_other_ways(page: Any, press: Press) -> None:
     press("#monitors .card:has(#variable-1) .state")
     assert chips(page) == ["sex = female"]
     theme = page.evaluate("document.documentElement.dataset.theme")
+    press("#menu-name")
     press("#theme")
     assert page.evaluate("document.documentElement.dataset.theme") != theme
     assert (

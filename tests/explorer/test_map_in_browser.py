@@ -162,6 +162,7 @@ def test_the_map_and_its_boxes_are_dragged(tan: Case, open_page: Any) -> None:
         "all => all.map((a) => a.outerHTML)"
     )
     assert again != ways
+    page.locator("#menu-name").click()
     page.locator("#tidy").click()
     assert box(page, 1)["x"] == pytest.approx(place["x"], abs=1)
     assert page.locator("#graph .arc").first.get_attribute("d") == way
@@ -222,6 +223,7 @@ def test_arcs_of_the_class_are_marks_or_drawn(tan: Case, open_page: Any) -> None
     assert page.locator(".card.marked").count() == 6
     assert page.locator("#graph .arc").count() == 5
     assert "children of class" in page.inner_text("#drawing-note")
+    page.locator("#menu-name").click()
     page.locator("#class-arcs").click()
     assert page.locator(".card.marked").count() == 0
     assert page.locator("#graph .arc").count() == 11

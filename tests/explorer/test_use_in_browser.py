@@ -114,7 +114,9 @@ def test_a_state_is_ruled_out_in_every_way(way: str, tan: Case, open_page: Any) 
     if way == "shift":
         button.click(modifiers=["Shift"])
     elif way == "button":
+        page.locator("#menu-name").click()
         page.locator("#rule-out").click()
+        assert page.inner_text("#menu-name") == "Menu: ruling out"
         button.click()
     elif way == "delete":
         button.focus()

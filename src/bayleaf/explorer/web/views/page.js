@@ -148,7 +148,11 @@ class Page {
     byId("redo").addEventListener("click", () => this.session.redo());
     byId("reset").addEventListener("click", () => this.session.reset());
     byId("print").addEventListener("click", () => window.print());
-    this.ruleOutButton.addEventListener("click", () => toggled(this.ruleOutButton));
+    this.ruleOutButton.addEventListener("click", () => {
+      const isOn = toggled(this.ruleOutButton);
+      byId("menu-name").textContent = isOn ? "Menu: ruling out" : "Menu";
+    });
+    this.#menu(byId("menu"));
     byId("copy-link").addEventListener("click", () => this.#copyLink());
     for (const [id, panel] of this.panels) {
       byId(id).addEventListener("toggle", () => {
@@ -179,6 +183,18 @@ class Page {
       const height = `${answer.offsetHeight}px`;
       document.documentElement.style.setProperty("--answer", height);
     }).observe(answer);
+  }
+
+  /** Actions that are rarely used; a choice, Escape or a click elsewhere closes them. */
+  #menu(menu) {
+    document.addEventListener("click", ({ target }) => {
+      if (!target.closest("#menu-name")) menu.open = false;
+    });
+    menu.addEventListener("keydown", (event) => {
+      if (event.key !== "Escape") return;
+      menu.open = false;
+      byId("menu-name").focus();
+    });
   }
 
   /** Buttons that change how the map is drawn. */
@@ -286,10 +302,11 @@ class Page {
   }
 }
 
-/** Press a button that stays pressed, or release it. */
+/** Press a button that stays pressed, or release it; whether it is pressed now. */
 function toggled(button) {
   const isOn = button.getAttribute("aria-pressed") === "true";
   button.setAttribute("aria-pressed", String(!isOn));
+  return !isOn;
 }
 
 readDocument(byId("model").textContent).then((model) => {
