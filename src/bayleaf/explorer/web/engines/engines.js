@@ -3,7 +3,9 @@
 /** The engine of a model. */
 function engineOf(model) {
   const kinds = {
-    network: () => new NetworkEngine(model.network, model),
+    // Tables of a model that is edited in the page are not packed.
+    network: () => new NetworkEngine(model.network, model, (table) =>
+      (ArrayBuffer.isView(table) ? table : unpacked(table))),
     networks: () => new NetworksEngine(model),
     program: () => new ProgramEngine(model),
     target: () => new TargetEngine(model),

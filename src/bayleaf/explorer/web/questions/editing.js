@@ -16,15 +16,18 @@ class Editing {
     this.weights = unpacked(weights);
     this.temperature = document.temperature;
     this.order = Array.from({ length: this.nFeatures }, (_, v) => v);
+    const { model: { network: { dag } } } = this.document;
+    this.learned = this.order.map((v) => dag.parents[v].filter((p) => p < this.nFeatures));
     this.reset();
-    this.before = this.score();
+    this.lossesBefore = this.losses();
+    this.before = weightedMean(this.lossesBefore, this.weights);
   }
 
   /** The model as it was learned. */
   reset() {
-    const { domain, model: { network: { dag } } } = this.document;
+    const { domain } = this.document;
     this.cuts = this.order.map((v) => (this.possible[v].length ? domain[v].cut_points.slice() : null));
-    this.parents = this.order.map((v) => dag.parents[v].filter((p) => p < this.nFeatures));
+    this.parents = this.learned.map((own) => own.slice());
     this.history = [];
   }
 
@@ -164,26 +167,25 @@ class Editing {
 
   // ---- scores
 
-  /**
-   * Log-loss of the training rows, nats a row, each left out of all counts; missing
-   * features are summed out as the model does.
-   */
+  /** Mean log-loss of the training rows, nats, each left out of all counts. */
   score() {
+    return weightedMean(this.losses(), this.weights);
+  }
+
+  /** Log-losses of the distinct rows; missing features are summed out as the model does. */
+  losses() {
     const columns = this.order.map((v) => this.#column(v));
     const families = this.#families(columns);
     const hasChildren = this.order.map((v) => this.parents.some((own) => own.includes(v)));
     const counts = this.#classCounts();
     const total = counts.reduce((sum, count) => sum + count, 0);
     const label = this.codes[this.nFeatures];
-    let loss = 0;
-    for (let row = 0; row < label.length; row += 1) {
+    return Float64Array.from(label, (own, row) => {
       const scores = Array.from({ length: this.nClasses }, (_, c) =>
-        this.#logPrior(counts, c, c === label[row] ? 1 : 0, total)
+        this.#logPrior(counts, c, c === own ? 1 : 0, total)
         + this.#rowScore(families, columns, hasChildren, row, c));
-      const logs = logNormalized(scores.map((score) => score / this.temperature));
-      loss -= this.weights[row] * logs[label[row]];
-    }
-    return loss / total;
+      return -logNormalized(scores.map((score) => score / this.temperature))[own];
+    });
   }
 
   #rowScore(families, columns, hasChildren, row, c) {
@@ -227,6 +229,42 @@ class Editing {
     return logSumExp(logs);
   }
 
+  // ---- the model
+
+  /** P(state | class, parents' states) of a family, the child's states last. */
+  #probabilities({ joint, above, card }) {
+    const share = this.each + this.together / card;
+    const strength = this.each * card + this.together;
+    return Float64Array.from(joint, (count, cell) =>
+      (count + share) / (above[Math.floor(cell / card)] + strength));
+  }
+
+  /** The edited network as an engine takes it, its order, and its variables. */
+  network() {
+    const label = this.nFeatures;
+    const families = this.#families(this.order.map((v) => this.#column(v)));
+    const prior = numbersOf(this.document.model.network.cpds[label].probabilities);
+    const terms = families.map((family) => ({
+      family: [label, ...family.members], child: family.v, table: this.#probabilities(family),
+    }));
+    terms.push({ family: [label], child: label, table: Float64Array.from(prior) });
+    const cards = [...this.order.map((v) => this.card(v)), this.nClasses];
+    return {
+      network: { cards, terms, ...cliquesOf(cards.length, terms.map(({ family }) => family)) },
+      order: topologicalOrder(this.parents),
+      variables: this.variables.map((about, v) => (v < label ? this.#edited(about, v) : about)),
+    };
+  }
+
+  /** A variable with its own states; what was said of others is left out. */
+  #edited(about, v) {
+    const hasCuts = this.cuts[v] && String(this.cuts[v]) !== String(about.cuts);
+    if (!hasCuts && String(this.parents[v]) === String(this.learned[v])) return about;
+    const { rows, shape, ...kept } = about;
+    if (!hasCuts) return { ...kept, ...(shape ? { shape } : {}), isEdited: true };
+    return { ...kept, states: intervalLabels(this.cuts[v]), cuts: this.cuts[v], isEdited: true };
+  }
+
   // ---- the file
 
   /** The edited model as the text of a model file. */
@@ -250,12 +288,9 @@ class Editing {
     const { network } = edited.model;
     const rows = [];
     families.forEach((family) => {
-      const { v, joint, above, card, cards } = family;
+      const { v, above, cards } = family;
       network.dag.parents[v] = [this.nFeatures, ...this.parents[v]];
-      const share = this.each + this.together / card;
-      const strength = this.each * card + this.together;
-      const numbers = Array.from(joint, (count, cell) =>
-        (count + share) / (above[Math.floor(cell / card)] + strength));
+      const numbers = Array.from(this.#probabilities(family));
       network.cpds[v] = {
         type: "table",
         family: [this.nFeatures, ...family.members],
@@ -290,6 +325,71 @@ class Editing {
     }
     return sum;
   }
+}
+
+/** The mean of values with weights. */
+function weightedMean(values, weights) {
+  return sumOf(values.map((value, i) => value * weights[i])) / sumOf(weights);
+}
+
+/** The standard error of the mean of values, of which each stands for `weights` rows. */
+function standardError(values, weights) {
+  const mean = weightedMean(values, weights);
+  const n = sumOf(weights);
+  const squares = sumOf(values.map((value, i) => weights[i] * (value - mean) ** 2));
+  return n > 1 ? Math.sqrt(squares / (n - 1) / n) : Infinity;
+}
+
+/** Nodes after their parents, the lowest that is possible first, as Python orders them. */
+function topologicalOrder(parents) {
+  const left = new Set(parents.keys());
+  const found = [];
+  while (left.size) {
+    const next = [...left].find((node) => !parents[node].some((parent) => left.has(parent)));
+    found.push(next);
+    left.delete(next);
+  }
+  return found;
+}
+
+/** Cliques that hold all families, and the links of a junction forest between them. */
+function cliquesOf(n, families) {
+  const near = Array.from({ length: n }, () => new Set());
+  const join = (members) => members.forEach((one) => members.forEach((other) => {
+    if (one !== other) near[one].add(other);
+  }));
+  families.forEach(join);
+  const nMissing = (node) => {
+    const own = [...near[node]];
+    return sumOf(own.map((one) => own.filter((other) => other > one && !near[one].has(other)).length));
+  };
+  const left = new Set(near.keys());
+  const cliques = [];
+  // The node whose elimination adds the fewest arcs goes first.
+  while (left.size) {
+    const next = [...left].reduce((best, node) => (nMissing(node) < nMissing(best) ? node : best));
+    const clique = [next, ...near[next]].sort((a, b) => a - b);
+    join(clique);
+    for (const other of near[next]) near[other].delete(next);
+    left.delete(next);
+    if (!cliques.some((other) => clique.every((v) => other.includes(v)))) cliques.push(clique);
+  }
+  return { cliques, links: spanningLinks(cliques) };
+}
+
+/** Links between cliques that share most: a forest of greatest weight. */
+function spanningLinks(cliques) {
+  const pairs = cliques.flatMap((one, i) => cliques.slice(i + 1).map((other, k) =>
+    [i, i + 1 + k, one.filter((v) => other.includes(v)).length]));
+  const root = [...cliques.keys()];
+  const links = [];
+  for (const [i, j, weight] of pairs.sort((a, b) => b[2] - a[2])) {
+    if (!weight || root[i] === root[j]) continue;
+    const [to, from] = [root[i], root[j]];
+    root.forEach((own, k) => { if (own === from) root[k] = to; });
+    links.push([i, j]);
+  }
+  return links;
 }
 
 /** The cell of a family that a row falls into; -1 if something is missing. */

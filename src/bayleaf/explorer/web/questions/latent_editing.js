@@ -14,7 +14,8 @@ class LatentEditing {
     this.latentOf = new Map(model.variables.map((_, v) => v)
       .filter((v) => model.variables[v].role === "latent").map((v, latent) => [v, latent]));
     this.reset();
-    this.before = this.score();
+    this.lossesBefore = this.losses();
+    this.before = weightedMean(this.lossesBefore, this.weights);
   }
 
   /** The partitions as they were learned. */
@@ -149,16 +150,20 @@ class LatentEditing {
     return this.each + this.together / card;
   }
 
-  /** Log-loss of the training rows, nats a row, each left out of all counts. */
+  /** Mean log-loss of the training rows, nats, each left out of all counts. */
   score() {
+    return weightedMean(this.losses(), this.weights);
+  }
+
+  /** Log-losses of the distinct rows, nats. */
+  losses() {
     const columns = this.#columns();
     const { classes, tables } = this.#counts(columns);
     const used = this.document.model.used;
     const told = tables.filter(({ node }) => !used || used.includes(node));
     const label = this.codes[this.nFeatures];
     const total = classes.reduce((sum, count) => sum + count, 0);
-    let loss = 0;
-    label.forEach((own, row) => {
+    return Float64Array.from(label, (own, row) => {
       const scores = Array.from(classes, (count, c) => {
         const out = c === own ? 1 : 0;
         let score = Math.log((count - out + this.#share(this.nClasses))
@@ -169,9 +174,8 @@ class LatentEditing {
         }
         return score / this.temperature;
       });
-      loss -= this.weights[row] * logNormalized(scores)[own];
+      return -logNormalized(scores)[own];
     });
-    return loss / total;
   }
 
   /** The edited model as the text of a model file. */

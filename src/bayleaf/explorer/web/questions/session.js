@@ -151,6 +151,27 @@ class Session {
     this.tell();
   }
 
+  /**
+   * Go on with other variables and distributions. What is set on a variable of other
+   * states is read again if it was entered as a number, and else taken back. What shows
+   * the model is called before what shows its answers.
+   */
+  adopt(changes, redraw) {
+    const { variables } = this.model;
+    Object.assign(this.model, changes);
+    this.engine = engineOf(this.model);
+    this.evidence = this.evidence.map((mask, v) => {
+      const now = this.model.variables[v];
+      if (!mask || now === variables[v] || String(now.states) === String(variables[v].states)) return mask;
+      return mask.entered === undefined ? null : readEntered(this, v, mask.entered);
+    });
+    this.history = [];
+    this.future = [];
+    this.pinned = null;
+    redraw();
+    this.tell();
+  }
+
   card(variable) {
     return this.model.variables[variable].states.length;
   }

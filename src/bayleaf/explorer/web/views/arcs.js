@@ -10,6 +10,15 @@ function pathOf(way) {
   return pieces.join("");
 }
 
+/** A single curve from one box to another. */
+function bow([x1, y1, w1, h1], [x2, y2, w2, h2]) {
+  const isDown = y1 + h1 <= y2;
+  const start = [x1 + w1 / 2, isDown ? y1 + h1 : y1];
+  const end = [x2 + w2 / 2, isDown ? y2 : y2 + h2];
+  const bend = (end[1] - start[1]) / 2;
+  return [...start, start[0], start[1] + bend, end[0], end[1] - bend, ...end];
+}
+
 /** The layer of arcs below the boxes. */
 class Arcs {
   constructor(svg, weights) {
@@ -46,15 +55,7 @@ class Arcs {
   follow(node, boxes) {
     for (const { path, parent, child } of this.paths.values()) {
       if (parent !== node && child !== node) continue;
-      const [x1, y1, w1, h1] = boxes.get(parent);
-      const [x2, y2, w2, h2] = boxes.get(child);
-      const isDown = y1 + h1 <= y2;
-      const start = [x1 + w1 / 2, isDown ? y1 + h1 : y1];
-      const end = [x2 + w2 / 2, isDown ? y2 : y2 + h2];
-      const bend = (end[1] - start[1]) / 2;
-      path.setAttribute("d", pathOf([
-        ...start, start[0], start[1] + bend, end[0], end[1] - bend, ...end,
-      ]));
+      path.setAttribute("d", pathOf(bow(boxes.get(parent), boxes.get(child))));
     }
   }
 

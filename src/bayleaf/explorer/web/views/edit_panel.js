@@ -1,9 +1,12 @@
 // Editing the chosen variable, with the left-out log-loss before and after.
 
+// Standard errors within which a gain may be chance.
+const ERRORS_OF_CHANCE = 2;
+
 class EditPanel {
-  constructor(session, choose) {
+  constructor(session, adopt) {
     this.session = session;
-    this.choose = choose;
+    this.adopt = adopt;
     this.details = byId("edit");
     this.details.hidden = !session.model.editing;
     this.line = byId("edit-line");
@@ -24,11 +27,7 @@ class EditPanel {
   show() {
     this.editing ??= editingOf(this.session.model);
     const { editing, variable } = this;
-    const after = editing.score();
-    const change = after - editing.before;
-    this.line.textContent = `Log-loss of left-out training rows: ${editing.before.toFixed(4)} `
-      + `nats as learned, ${after.toFixed(4)} as edited (${signed(change)}, `
-      + `${change < 0 ? "better" : change > 0 ? "worse" : "the same"}).`;
+    this.line.textContent = this.#gain();
     byId("edit-undo").disabled = !editing.isEdited;
     byId("edit-reset").disabled = !editing.isEdited;
     const about = this.session.model.variables[variable];
@@ -50,10 +49,39 @@ class EditPanel {
     );
   }
 
+  /** What the edits gain on left-out rows, and whether that is more than chance. */
+  #gain() {
+    const { editing } = this;
+    const losses = editing.losses();
+    const gains = losses.map((loss, i) => editing.lossesBefore[i] - loss);
+    const [gain, error] = [weightedMean(gains, editing.weights), standardError(gains, editing.weights)];
+    const learned = `Log-loss of left-out training rows: ${editing.before.toFixed(4)} nats as learned`;
+    if (!editing.isEdited) return `${learned}.`;
+    const edited = `${weightedMean(losses, editing.weights).toFixed(4)} as edited`;
+    const verdict = Math.abs(gain) < ERRORS_OF_CHANCE * error ? "no difference beyond chance"
+      : gain > 0 ? "the edited model is better" : "the edited model is worse";
+    return `${learned}, ${edited}: a gain of ${signed(gain)}, standard error ${error.toFixed(3)}; ${verdict}.`;
+  }
+
+  /** Let the page go on with the edited model; latent variables stay as learned. */
+  #follow() {
+    const { editing } = this;
+    if (editing.latentOf) return;
+    const { model } = this.session;
+    this.learned ??= {
+      network: model.network, order: model.order, variables: model.variables,
+      map: model.map, fingerprint: model.fingerprint,
+    };
+    this.adopt(editing.isEdited ? {
+      ...editing.network(), map: editedMap(this.learned.map, editing), fingerprint: "edited",
+    } : this.learned);
+  }
+
   /** Do an edit and show what it leads to; what was pressed keeps the focus. */
   #after(edit) {
     const label = document.activeElement?.getAttribute("aria-label");
     edit();
+    this.#follow();
     this.show();
     const again = [...this.place.querySelectorAll("button")]
       .find((button) => button.getAttribute("aria-label") === label);

@@ -51,6 +51,27 @@ class Graph {
   }
 }
 
+/** A map without the arcs that an edit has removed, and with bows for those it has added. */
+function editedMap(map, { learned, parents }) {
+  const isRemoved = ([parent, child]) =>
+    learned[child]?.includes(parent) && !parents[child].includes(parent);
+  const kept = [...map.arcs.keys()].filter((arc) => !isRemoved(map.arcs[arc]));
+  const added = parents.flatMap((own, child) =>
+    own.filter((parent) => !learned[child].includes(parent)).map((parent) => [parent, child, null]));
+  const place = new Map(map.nodes.map((node, i) => [node, i]));
+  const redrawn = (drawing) => {
+    const boxOf = (node) => drawing.boxes[place.get(node)];
+    return { ...drawing, ways: [
+      ...kept.map((arc) => drawing.ways[arc]),
+      ...added.map(([parent, child]) => bow(boxOf(parent), boxOf(child))),
+    ] };
+  };
+  const drawings = Object.entries(map.drawings).map(([form, drawing]) => [form, redrawn(drawing)]);
+  return {
+    ...map, arcs: [...kept.map((arc) => map.arcs[arc]), ...added], drawings: Object.fromEntries(drawings),
+  };
+}
+
 // The most that a drawing is stretched one way to fill a window.
 const MOST_STRETCHED = 1.5;
 

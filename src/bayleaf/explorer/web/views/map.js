@@ -92,6 +92,19 @@ class NetworkMap {
     return Math.max(...scales) < 1 ? stretched(best, shape) : best;
   }
 
+  /** Show another model in the same places: its arcs, and boxes of states that changed. */
+  adopt() {
+    const { model } = this.session;
+    this.about = model.map;
+    this.graph = new Graph(model.map);
+    this.arcs.weights = model.map.arcs.map(([, , weight]) => weight);
+    for (const [node, card] of this.cards) {
+      if (card.about !== model.variables[node]) this.cards.delete(node);
+    }
+    this.#place();
+    this.#transform();
+  }
+
   /** Put boxes and arcs to their places, for what is chosen of the map. */
   #place() {
     this.drawing = this.#drawn();
@@ -161,6 +174,7 @@ class NetworkMap {
       const { isRulingOut, say, choose } = this.handlers;
       const id = `variable-${node}`;
       card = new VariableCard(this.session, node, { id, isBox: true, isRulingOut, say, choose });
+      card.card.classList.toggle("edited", Boolean(this.session.model.variables[node].isEdited));
       card.card.addEventListener("mouseenter", () => this.#relate(node));
       card.card.addEventListener("mouseleave", () => this.#relate(null));
       card.card.addEventListener("focusin", () => {

@@ -25,7 +25,8 @@ class Page {
     });
     this.find = new Find(this.session, this.map, { say, choose });
     this.cases = new CasePanel(this.session, say);
-    this.edit = model.editing ? new EditPanel(this.session, choose) : null;
+    this.edit = model.editing
+      ? new EditPanel(this.session, (changes) => this.#adopt(changes)) : null;
     this.why = new WhyPanel(this.session);
     this.panels = [
       ["why", this.why],
@@ -66,6 +67,21 @@ class Page {
     byId("skip").addEventListener("click", () => {
       byId(this.tabs.current === "cockpit" ? "now" : "answer").focus();
     });
+  }
+
+  /** Go on with an edited model, or with the one that was learned. */
+  #adopt(changes) {
+    const isEdited = changes.fingerprint === "edited";
+    const { map, session } = this;
+    session.adopt(changes, () => {
+      map.adopt();
+      this.chosen.graph = map.graph;
+      this.chosen.set(this.edit.variable);
+    });
+    byId("answer-heading").textContent = isEdited ? "Prediction of the edited model" : "Prediction";
+    // The form of findings and the rows of the page have the states of the learned model.
+    byId("tab-cockpit").disabled = isEdited;
+    byId("case-rows").hidden = isEdited || !session.model.rows;
   }
 
   /** Look at a variable. */
