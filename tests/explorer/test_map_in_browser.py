@@ -436,7 +436,7 @@ def test_map_and_answer_are_printed_on_one_sheet_with_their_bars(
     context.close()
     document = pdfium.PdfDocument(tmp_path / "page.pdf")
     text = document[0].get_textpage().get_text_range()
-    for name in ("Prediction", "x5", "What is set", "x0 = s0"):
+    for name in ("Prediction", "x5", "Known so far", "x0 = s0"):
         assert name in text
     image = document[0].render(scale=2, rev_byteorder=True).to_numpy()
     assert pixels_like(image, (0xBC, 0xD9, 0xF2)) > 2_000

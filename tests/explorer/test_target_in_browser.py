@@ -107,7 +107,7 @@ def test_the_page_says_where_the_number_lies_and_what_moves_it(open_page: Any) -
     page = open_page(explorer_html(fitted()))
     assert "price is expected to be" in page.inner_text("#verdict")
     before = page.inner_html("#answer-bars svg")
-    assert page.inner_text("#why-line").endswith("before anything is set.")
+    assert page.inner_text("#why-line").endswith("before anything is known.")
     assert not page.is_visible("#what-if")
     assert page.locator('#jumps [data-to="what-if"]').get_attribute("hidden") == ""
     page.fill("#find", "age=40")

@@ -68,7 +68,7 @@ def test_three_clicks_give_a_class_and_undo_takes_the_last_back(
     want = expected_percent(tan, row)
     assert shown(page, 6) == pytest.approx(want, abs=0.051)
     verdict = verdict_of(page)
-    assert f"class = class {int(np.argmax(want))} with {max(want):.1f} %" in verdict
+    assert f"class: class {int(np.argmax(want))} {max(want):.1f} %" in verdict
     assert page.locator(".chip").all_inner_texts() == [
         "x0 = s1 ×",
         "x1 = s2 ×",
@@ -214,7 +214,7 @@ def test_what_if_flips_the_answer(tan: Case, open_page: Any) -> None:
     page = open_page(explorer_html(tan.model))
     for variable in (0, 1, 3):
         state(page, variable, 0).click()
-    before = verdict_of(page).split(" with ")[0]
+    before = verdict_of(page).split(",")[0].rsplit(" ", 2)[0]
     first = page.locator("#what-if-list li").first
     first.wait_for()
     promised = re.search(r": (class \d) with ([\d.]+)\s%", first.inner_text())
@@ -222,7 +222,7 @@ def test_what_if_flips_the_answer(tan: Case, open_page: Any) -> None:
     first.get_by_role("button").click()
     after = verdict_of(page)
     assert not after.startswith(before)
-    assert after.startswith(f"class = {promised[1]} with {promised[2]} %")
+    assert after.startswith(f"class: {promised[1]} {promised[2]} %")
 
 
 def test_several_states_are_left_in_an_average(open_page: Any) -> None:
@@ -256,7 +256,7 @@ def test_a_network_without_a_class_is_asked_for_any_variable(
     assert want is not None
     best = int(np.argmax(want[3]))
     verdict = verdict_of(page)
-    assert verdict.startswith(f"node3 = a{best} with {100 * want[3][best]:.1f} %")
+    assert verdict.startswith(f"node3: a{best} {100 * want[3][best]:.1f} %")
     again = open_page(html, "#" + page.url.split("#")[1])
     assert verdict_of(again) == verdict
     # State a0 of this variable has probability zero under all parents.
@@ -300,7 +300,7 @@ def test_hostile_names_are_text(open_page: Any) -> None:
     assert page.locator("#title").inner_text() == HOSTILE[0]
     # A name that turns the direction of text leaves the sentence around it alone.
     state(page, 9, 5).click()
-    assert f"= \u2068{HOSTILE[5]}\u2069 with" in verdict_of(page)
+    assert f": \u2068{HOSTILE[5]}\u2069 " in verdict_of(page)
     state(page, 7, 7).click()
     state(page, 1, 1).click()
     assert page.locator("script").count() == 2

@@ -32,12 +32,12 @@ class AnswerPanel {
     const p = logs.map(Math.exp);
     const ranked = p.map((_, state) => state).sort((a, b) => p[b] - p[a] || a - b);
     const [best] = ranked;
-    const said = (state) => `${short(states[state])} with ${percent(p[state])}`;
+    const said = (state) => `${short(states[state])} ${percent(p[state])}`;
     const decision = this.session.decision(logs);
     const cheapest = decision === best ? ""
       : ` The cheapest decision under the loss matrix is ${short(states[decision])}.`;
     this.verdict.textContent = engine.distribution ? this.#range(name)
-      : `${stated(short(name), said(best))}`
+      : `${short(name)}: ${said(best)}`
         + `${ranked.length > 1 ? `, then ${said(ranked[1])}` : ""}.${cheapest}`;
     if (this.density) {
       const [low, median, high] = this.quantiles;
@@ -78,7 +78,7 @@ class AnswerPanel {
       + `with 90\u00a0% between ${low} and ${high}.`;
   }
 
-  /** What is set, each with a button that takes it back and one that keeps it. */
+  /** What is set, each with a button that takes it back. */
   #showKnown() {
     const { session } = this;
     const chips = knownVariables(session.evidence).map((variable) => {
@@ -88,25 +88,11 @@ class AnswerPanel {
         byId("undo").focus();
       }, { className: "chip", "aria-label": `Take back ${text}` });
       back.append(element("bdi", { text }), " ×");
-      return element("li", {}, [back, this.#keeper(variable, text)]);
+      return element("li", {}, [back]);
     });
     this.known.replaceChildren(chips.length
-      ? element("ul", { className: "chips", "aria-label": "What is set" }, chips)
-      : element("p", { className: "note", text: "Nothing is set yet." }));
-  }
-
-  /** A button that locks a variable: What if leaves it as it is. */
-  #keeper(variable, text) {
-    const { kept } = this.session;
-    const isKept = kept.has(variable);
-    return pressing(isKept ? "locked" : "lock", () => {
-      if (isKept) kept.delete(variable);
-      else kept.add(variable);
-      this.session.tell();
-    }, {
-      className: "keep", "aria-pressed": String(isKept),
-      "aria-label": `${isKept ? "locked" : "lock"}: What if leaves ${text} as it is`, title: "What if leaves it as it is",
-    });
+      ? element("ul", { className: "chips", "aria-label": "Known so far" }, chips)
+      : element("p", { className: "note", text: "Nothing entered yet: choose a finding." }));
   }
 
   /** What of the evidence is in conflict, or what would make it possible. */
@@ -121,7 +107,7 @@ class AnswerPanel {
     const { variables } = this.session.model;
     const items = found.items.filter(({ nats }) => nats > 0).slice(0, 3).map(({ variable, nats }) =>
       `${knownText(variables[variable], this.session.evidence[variable], 40)} (${(nats / LN2).toFixed(1)} bits)`);
-    this.conflict.append(element("p", { className: "warning", text: "What is set is in conflict: "
+    this.conflict.append(element("p", { className: "warning", text: "What is known is in conflict: "
       + `${(found.total / LN2).toFixed(1)} bits less probable together than alone; most at odds `
       + `with the rest: ${items.join(", ")}.` }));
   }

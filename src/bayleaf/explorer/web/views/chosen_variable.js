@@ -107,7 +107,7 @@ class ChosenVariable {
     });
     return [element("details", {}, [
       element("summary", { text: "Uncertain evidence" }),
-      element("p", { className: "note", text: "How likely is what was seen in each state? A state at 0 is ruled out." }),
+      element("p", { className: "note", text: "How strongly does what you saw point to each value? A value at 0 is ruled out." }),
       ...rows,
     ])];
   }
@@ -156,7 +156,7 @@ class ChosenVariable {
     choice.addEventListener("change", () => draw(Number(choice.value)));
     draw(label);
     return [element("details", {}, [
-      element("summary", { text: "What its states say alone" }),
+      element("summary", { text: "Effect of each value on its own" }),
       element("p", { className: "note" }, ["Nats for ", choice, " against the mean of the classes, and training rows."]),
       place,
     ])];

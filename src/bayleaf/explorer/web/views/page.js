@@ -81,6 +81,7 @@ class Page {
     byId("answer-heading").textContent = isEdited ? "Prediction of the edited model" : "Prediction";
     // The form of findings and the rows of the page have the states of the learned model.
     byId("tab-cockpit").disabled = isEdited;
+    byId("tab-cockpit").title = isEdited ? "The cockpit shows the model as learned: take the edits back first" : "";
     byId("case-rows").hidden = isEdited || !session.model.rows;
   }
 

@@ -30,7 +30,7 @@ class Tabs {
   }
 
   show(name) {
-    if (name === this.current) return;
+    if (name === this.current || byId(`tab-${name}`).disabled) return;
     this.current = name;
     this.#draw();
     this.changed(name);

@@ -19,14 +19,27 @@ class WhatIfPanel {
     this.list.replaceChildren();
     const { session } = this;
     if (session.engine.distribution) return;
+    keepFocus(byId("what-if-kept"), () => this.#showKept());
     const { question } = session.engine;
     if (session.evidence[question] || !session.evidence.some((m) => onlyState(m) >= 0)) {
-      this.line.textContent = "Set states of some variables: here stand the smallest "
-        + "changes that would give another answer.";
+      this.line.textContent = "Enter some findings to see what would change the answer.";
       return;
     }
     this.line.textContent = "Searching …";
     this.stop = searchCounterfactuals(session, (...told) => this.#tell(...told));
+  }
+
+  /** Buttons of what is set, which a press keeps as it is. */
+  #showKept() {
+    const { evidence, kept, model } = this.session;
+    const buttons = knownVariables(evidence).map((variable) => {
+      const text = knownText(model.variables[variable], evidence[variable], 30);
+      return pressing(text, () => {
+        if (!kept.delete(variable)) kept.add(variable);
+        this.session.tell();
+      }, { className: "keep", dir: "auto", "data-key": variable, "aria-pressed": String(kept.has(variable)), "aria-label": `Leave ${text} as it is` });
+    });
+    byId("what-if-kept").replaceChildren(...(buttons.length ? ["Leave as it is: ", ...buttons] : []));
   }
 
   /** What a change would flip. */

@@ -24,8 +24,7 @@ class WhyPanel {
     const byItself = found && session.alone(found);
     if (!found) {
       this.line.textContent = session.evidence[engine.question]
-        ? `${short(question.name)} itself is set; take that back to see what speaks `
-          + "for its states."
+        ? "You entered the outcome itself. Remove it to see reasons."
         : "There are no two states to compare.";
       return;
     }
@@ -48,7 +47,7 @@ class WhyPanel {
 
   /** What the term is of that no finding has. */
   #prior(isOpen) {
-    if (!this.session.engine.isShared) return "before anything is set";
+    if (!this.session.engine.isShared) return "starting point";
     return isOpen ? "share of the training rows (ln P)" : "prior";
   }
 
@@ -60,7 +59,7 @@ class WhyPanel {
     const items = this.#items(terms);
     const plus = (value) => `${value < 0 ? "" : "+"}${brief(value)}`;
     if (items.length) this.place.append(this.#table(items, ["less", "more"], [["adds", plus]]));
-    else this.line.textContent = `${name} is expected to be ${brief(mean)} before anything is set.`;
+    else this.line.textContent = `${name} is expected to be ${brief(mean)} before anything is known.`;
   }
 
   /** Terms of what is set, the strongest first. */

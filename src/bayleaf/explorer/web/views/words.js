@@ -21,7 +21,8 @@ function short(text, longest = 60) {
 function percent(p) {
   // The spaces do not break, so that no line begins with the sign.
   if (p > 0 && p < 0.0005) return "<\u00a00.1\u00a0%";
-  if (p < 1 && p > 0.9995) return ">\u00a099.9\u00a0%";
+  // Sums of what is certain may lack the last digits of one.
+  if (p < 1 - 1e-12 && p > 0.9995) return ">\u00a099.9\u00a0%";
   return `${(100 * p).toFixed(1)}\u00a0%`;
 }
 
@@ -56,9 +57,13 @@ function knownText(variable, mask, longest = 60) {
   const labels = (states) => states.map((state) => short(variable.states[state], longest));
   if (isSoft(mask)) {
     const most = statesLeft(mask).sort((a, b) => mask[b] - mask[a]).slice(0, 3);
+    if (most.length === 2 && mask[most[1]] < mask[most[0]]) {
+      const odds = Number((mask[most[0]] / mask[most[1]]).toPrecision(2));
+      return `${name} uncertain: ${short(variable.states[most[0]], longest)} favoured ${odds} : 1`;
+    }
     const weights = most.map((state) =>
       `${short(variable.states[state], longest)} ${Number(mask[state].toPrecision(2))}`);
-    return `${name} likely ${weights.join(", ")}`;
+    return `${name} uncertain: ${weights.join(", ")}`;
   }
   const inside = labels(statesLeft(mask));
   const outside = labels([...mask.keys()].filter((state) => !mask[state]));
