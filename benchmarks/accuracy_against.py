@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from bayleaf.evaluation import friedman_test
+from bayleaf.evaluation import RankTest, friedman_test
 
 sys.path.insert(0, str(Path(__file__).parent / "speed"))
 from machine import markdown_table
@@ -56,9 +56,9 @@ def against_peers(means: pd.DataFrame) -> str:
 def _ranks(means: pd.DataFrame) -> tuple[dict[str, str], str]:
     """By how much each peer is worse in mean rank, and what that is held against."""
     losses, shuffles = _shared(means)
-    if losses.shape[1] < 3:
+    test = peer_ranks(means)
+    if test is None:
         return {}, "Too few models were run on all tables to rank them."
-    test = friedman_test(losses.to_dict("list"), larger_is_better=False)
     critical, own = test.critical_difference(), test.mean_ranks[OURS]
     shown = {}
     for peer, rank in test.mean_ranks.items():
@@ -70,6 +70,14 @@ def _ranks(means: pd.DataFrame) -> tuple[dict[str, str], str]:
         f"{critical:.2f} is significant (Nemenyi's test at .05 over {losses.shape[1]} "
         f"models; Friedman's p = {test.p_value:.1g})."
     )
+
+
+def peer_ranks(means: pd.DataFrame) -> RankTest | None:
+    """Mean ranks by log-loss of averaged KDB and peers; None if there are too few."""
+    losses, _ = _shared(means)
+    if losses.shape[1] < 3:
+        return None
+    return friedman_test(losses.to_dict("list"), larger_is_better=False)
 
 
 def _peers(means: pd.DataFrame) -> list[str]:

@@ -7,15 +7,17 @@ from collections.abc import Callable
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+import matplotlib as mpl
 import pandas as pd
 
 from bayleaf.evaluation import friedman_test
+from bayleaf.plot import critical_difference
 
 sys.path.insert(0, str(Path(__file__).parent))
 sys.path.insert(0, str(Path(__file__).parent / "speed"))
 from machine import describe_processor, markdown_table
 
-from accuracy_against import MUCH, OURS, against_peers
+from accuracy_against import MUCH, OURS, against_peers, peer_ranks
 
 # Log-losses closer than this are a tie.
 TIE = 0.0005
@@ -24,7 +26,13 @@ PACKAGES = (
     *("lightgbm", "xgboost", "catboost", "interpret-core"),
 )
 
+PICTURE = Path(__file__).parents[1] / "docs" / "pictures" / "accuracy.svg"
 HEADER = """# Accuracy
+
+![Mean ranks of averaged KDB and peers by held-out log-loss](../pictures/accuracy.svg)
+
+Mean ranks by log-loss over {n_tables} tables, the best at the left; a bar joins models that
+do not differ significantly (Nemenyi's test at .05).
 
 Held-out log-loss (nats, probabilities clipped at 1e-15) and accuracy on {n_tables}
 published tables: {n_folds} stratified folds, shuffles with the seeds {seeds}.
@@ -83,6 +91,19 @@ def write_page(results: Path, page: Path) -> None:
         ]
     )
     page.write_text(text, encoding="utf-8")
+    draw_ranks(means, PICTURE)
+
+
+def draw_ranks(means: pd.DataFrame, picture: Path) -> None:
+    """Draw averaged KDB among the peers that were run on all tables."""
+    ranks = peer_ranks(means)
+    if ranks is None:
+        return
+    with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": "bayleaf"}):
+        figure = critical_difference(ranks).figure
+        figure.savefig(picture, metadata={"Date": None})
+    lines = picture.read_text("utf-8").splitlines()
+    picture.write_text("\n".join(map(str.rstrip, lines)) + "\n", "utf-8", newline="\n")
 
 
 def versions() -> list[str]:

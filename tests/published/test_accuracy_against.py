@@ -9,6 +9,7 @@ import pandas as pd
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 from accuracy_against import against_peers
+from accuracy_page import draw_ranks
 
 TABLES = [f"t{place}" for place in range(8)]
 
@@ -65,3 +66,16 @@ def test_a_peer_run_on_some_tables_is_compared_there_and_not_ranked() -> None:
     frame = frame[(frame["model"] != "EBM") | (frame["table"] == "t1")]
     line = line_of(against_peers(frame), "EBM")
     assert line == ["EBM", "1", "-", "-0.100", "-", "t1 0.100"]
+
+
+def test_the_picture_shows_the_ranks_of_the_peers(tmp_path: Path) -> None:
+    draw_ranks(means(LOSSES, {}), tmp_path / "ranks.svg")
+    shown = (tmp_path / "ranks.svg").read_text("utf-8")
+    assert "critical difference 1.17" in shown
+    assert all(name in shown for name in ("averaged KDB", "forest", "boosting"))
+    assert "naive Bayes" not in shown
+
+
+def test_the_page_opens_with_the_picture() -> None:
+    text = (Path(__file__).parents[2] / "docs/results/accuracy.md").read_text("utf-8")
+    assert text.splitlines()[2].endswith("(../pictures/accuracy.svg)")

@@ -37,7 +37,7 @@ BLANK = "to be filled in"
 _CLASSES = 12
 _COLUMNS = 60
 MISSING_TOLD = {
-    "marginalize": "Missing cells are not counted, and are summed out of predictions.",
+    "marginalize": "Missing cells are not counted, and predictions impute nothing.",
     "em": "Missing cells count by expectation, and are summed out of answers.",
     "state": "Missing cells count as a value of their own.",
     "error": "Rows with missing cells are refused.",
