@@ -235,7 +235,7 @@ def _folded(
     layers = [[node for node in layer if node < len(boxes)] for layer in ordered]
     room = boxes[:, 0] + gap[0]
     widest = max(float(room[layer].sum()) for layer in layers)
-    best, found = np.inf, np.empty(0, dtype=np.int64)
+    best, folded = np.inf, np.empty(0, dtype=np.int64)
     for width in np.geomspace(widest, float(room.max()), _WIDTHS_TRIED):
         rows = np.zeros(len(boxes), dtype=np.int64)
         n_rows = 0
@@ -253,8 +253,8 @@ def _folded(
         np.maximum.at(heights, rows, boxes[:, 1] + gap[1])
         size = max(float(across.max()) / shape, float(heights.sum()))
         if size < best - 1e-9:
-            best, found = size, rows
-    return found
+            best, folded = size, rows
+    return folded
 
 
 def _curve(

@@ -208,20 +208,22 @@ class NetworkMap {
     const { arcs, left_out: leftOut, marked } = this.about;
     const { model } = this.session;
     const nNodes = this.graph.nodes.length;
-    const told = [this.isList ? `${nNodes} variables` : `${nNodes} variables, ${arcs.length} arcs`];
+    const parts = [this.isList ? `${nNodes} variables` : `${nNodes} variables, ${arcs.length} arcs`];
     const nShown = this.drawing.boxes.size;
-    if (nShown < this.graph.nodes.length) told.push(`${nShown} of them shown`);
-    if (this.isList) {
-      byId("drawing-note").textContent = told.join("; ");
-      return;
+    if (nShown < this.graph.nodes.length) parts.push(`${nShown} of them shown`);
+    // A legend begins with a picture of what it explains.
+    const legend = (kind, text) => element("span", { className: `legend ${kind}`, text });
+    if (!this.isList) {
+      if (marked.length && !this.withClass) {
+        parts.push(legend("edge", `children of ${short(model.variables[model.class].name, 30)}, without its arcs`));
+      }
+      if (leftOut) parts.push(`${leftOut} light arcs left out`);
+      if (model.weights && arcs.some(([, , weight]) => weight !== null)) {
+        parts.push(legend("wide", `wider: more ${model.weights}`));
+      }
+      if (model.drawing_note) parts.push(model.drawing_note);
     }
-    if (marked.length && !this.withClass) {
-      told.push(`thick edges mark the children of ${short(model.variables[model.class].name, 30)}, whose arcs are left out`);
-    }
-    if (leftOut) told.push(`${leftOut} light arcs left out`);
-    if (model.weights && arcs.some(([, , weight]) => weight !== null)) told.push(`wider arcs: more ${model.weights}`);
-    if (model.drawing_note) told.push(model.drawing_note);
-    byId("drawing-note").textContent = told.join("; ");
+    byId("drawing-note").replaceChildren(...parts.flatMap((part, i) => (i ? ["; ", part] : [part])));
   }
 
   /** Bars of all that is shown. */
@@ -323,7 +325,8 @@ class NetworkMap {
   /** Boxes show what can be read at a scale, in letters of at least 11 pixels. */
   #showLevel() {
     const { scale } = this.at;
-    this.world.style.setProperty("--scale", scale.toFixed(4));
+    if (scale !== this.drawnScale) this.world.style.setProperty("--scale", scale.toFixed(4));
+    this.drawnScale = scale;
     const level = this.isList ? "list" : LEVELS.findLast(([, least]) => scale >= least)[0];
     if (level === this.level) return;
     this.level = level;
