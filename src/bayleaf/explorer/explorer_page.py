@@ -42,6 +42,7 @@ SCRIPTS = (
     "questions/information.js",
     "questions/conflicts.js",
     "questions/sensitivity.js",
+    "questions/cliques.js",
     "questions/editing.js",
     "questions/latent_editing.js",
     "questions/outcome.js",
