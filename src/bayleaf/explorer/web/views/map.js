@@ -305,8 +305,14 @@ class NetworkMap {
     if (this.isList || this.at.scale >= LEAST_OPENED) return;
     this.zoom(LEAST_OPENED / this.at.scale);
     const [x, y, width, height] = this.drawing.boxes.get(this.centre);
-    const isLow = this.drawing.height * this.at.scale < this.frame.clientHeight;
-    this.#centreOn(x + width / 2, isLow ? this.drawing.height / 2 : y + height / 2);
+    this.#centreOn(x + width / 2, y + height / 2);
+    // No part of the frame stays empty that the map could fill.
+    const { scale } = this.at;
+    const inside = (start, room, size) => (size <= room ? (room - size) / 2
+      : Math.min(MARGIN / 2, Math.max(room - size - MARGIN / 2, start)));
+    this.at.x = inside(this.at.x, this.frame.clientWidth, this.drawing.width * scale);
+    this.at.y = inside(this.at.y, this.frame.clientHeight, this.drawing.height * scale);
+    this.#transform();
   }
 
   /** All of the map in its middle. */
