@@ -125,3 +125,15 @@ def test_rows_of_unequal_intervals_are_drawn_per_unit() -> None:
     assert [float(height) for height in heights] == [34.0, 17.0]
     assert "missing: +0.10" in svg
     assert svg.count("H420.0") == 2
+
+
+def test_nodes_have_a_bar_for_each_state_and_count_those_left_out() -> None:
+    found = structure("ff", [(0, 1, None)])
+    found["nodes"][0]["bars"] = [("no", 0.25), ("yes", 0.75)]
+    found["nodes"][1]["bars"] = [(f"s{i}", 0.1) for i in range(10)]
+    svg, _ = network_svg(found)
+    widths = [float(w) for w in re.findall(r'class="state".*?width="([\d.]+)"', svg)]
+    assert widths[:2] == [38.0, 114.0]
+    assert len(widths) == 2 + 6
+    assert "75.0 %" in svg
+    assert "and 4 other states" in svg

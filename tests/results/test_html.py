@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html.parser
+import pickle
 import re
 from typing import Any
 
@@ -13,6 +14,7 @@ import bayleaf
 from bayleaf.datasets import load_heart
 from bayleaf.evaluation import compare
 from bayleaf.explain import counterfactuals, importance, robustness, robustness_of_rows
+from bayleaf.inference.posteriors import Posteriors
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.regression import learned_trees
 from bayleaf.results.document import Document
@@ -185,3 +187,17 @@ def test_posteriors_are_bars_of_their_probabilities(shown: dict[str, Any]) -> No
     posterior = shown["posterior"]
     widths = [width for _, _, width in bars_of(html_of(posterior))]
     np.testing.assert_allclose(widths, 100 * posterior.probabilities, atol=0.006)
+
+
+def test_posteriors_of_a_network_are_drawn_on_its_graph(shown: dict[str, Any]) -> None:
+    answers = shown["posteriors"]
+    again = pickle.loads(pickle.dumps(answers))
+    for found in (answers, again):
+        page = html_of(found)
+        widths = re.findall(r'class="state".*?width="([\d.]+)"', page)
+        longest = max(max(posterior.probabilities) for posterior in found.values())
+        assert max(map(float, widths)) == pytest.approx(152 * longest, abs=0.06)
+        assert 'class="node known"' in page
+        assert "thick frames: what is given" in page.replace("Thick", "thick")
+    alone = Posteriors(dict(answers), answers.log_evidence)
+    assert "<svg" not in html_of(alone)

@@ -13,7 +13,9 @@ from numpy.typing import NDArray
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.data.state_numbers import mean_number, number_quantiles
 from bayleaf.inference.states import distinct_labels, known_states
-from bayleaf.results.html import Bar, bars_html, picture_html
+from bayleaf.results.document import Document, Figure
+from bayleaf.results.drawings import network_html
+from bayleaf.results.html import Bar, bars_html, html_of, picture_html
 from bayleaf.wording import (
     brief,
     counted,
@@ -33,6 +35,8 @@ _BAR = 30
 _SHOWN = 3
 # Variables whose tables a notebook shows.
 _TABLES = 20
+# Variables that a graph with bars has room for.
+_DRAWN = 100
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,6 +165,15 @@ class Answers(Mapping[str | int, Posterior]):
         return len(self.wanted)
 
 
+@dataclass(frozen=True)
+class QueriedGraph:
+    """The graph on which posteriors are drawn: all variables, arcs, what is known."""
+
+    names: tuple[str | int, ...]
+    arcs: tuple[tuple[int, int], ...]
+    known: frozenset[int]  # variables whose state is given
+
+
 class Posteriors(Mapping[str | int, Posterior]):
     """Posterior distributions by the names of their variables.
 
@@ -181,6 +194,8 @@ class Posteriors(Mapping[str | int, Posterior]):
 
     is_exact = True
     log_evidence_error = 0.0
+    # Set by what answers the query.
+    graph: QueriedGraph | None = None
 
     def __init__(
         self, posteriors: Mapping[str | int, Posterior], log_evidence: float
@@ -190,7 +205,8 @@ class Posteriors(Mapping[str | int, Posterior]):
 
     def __reduce__(self) -> tuple[Any, ...]:
         # The numbers alone, not the network that they come from.
-        return Posteriors, (dict(self._posteriors), self.log_evidence)
+        arguments = dict(self._posteriors), self.log_evidence
+        return Posteriors, arguments, {"graph": self.graph}
 
     def __getitem__(self, name: str | int) -> Posterior:
         try:
@@ -232,7 +248,30 @@ class Posteriors(Mapping[str | int, Posterior]):
             posterior._table_html() for posterior in islice(self.values(), _TABLES)
         ]
         more = len(self) - len(shown)
-        return picture_html(*shown, f"<p>and {more} more variables</p>" * (more > 0))
+        tables = [*shown, f"<p>and {more} more variables</p>" * (more > 0)]
+        drawing = self._drawing()
+        if not drawing:
+            return picture_html(*tables)
+        folded = Document("Probabilities", [Figure("".join(tables))])
+        return html_of(Document("", [Figure(drawing), folded]))
+
+    def _drawing(self) -> str:
+        """The graph with a bar for each state; empty where it is not known or large."""
+        graph = self.graph
+        if graph is None or len(graph.names) > _DRAWN:
+            return ""
+        bars = {
+            index: [*zip(p.to_dict(), p.probabilities.tolist(), strict=True)]
+            for index, name in enumerate(graph.names)
+            if name in self._posteriors
+            for p in [self[name]]
+        }
+        kinds = [
+            "known" if i in graph.known else "feature" for i in range(len(graph.names))
+        ]
+        arcs = [(parent, child, None) for parent, child in graph.arcs]
+        note = "thick frames: what is given" if graph.known else ""
+        return network_html(graph.names, kinds, arcs, note, bars)
 
     def __str__(self) -> str:
         parts = [str(posterior) for posterior in self.values()]
@@ -327,13 +366,17 @@ class EstimatedPosteriors(Posteriors):
         self.pareto_k = pareto_k
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return EstimatedPosteriors, (
-            dict(self._estimated),
-            self.log_evidence,
-            self.log_evidence_error,
-            self.n_samples,
-            self.n_effective,
-            self.pareto_k,
+        return (
+            EstimatedPosteriors,
+            (
+                dict(self._estimated),
+                self.log_evidence,
+                self.log_evidence_error,
+                self.n_samples,
+                self.n_effective,
+                self.pareto_k,
+            ),
+            {"graph": self.graph},
         )
 
     @property

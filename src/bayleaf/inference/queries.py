@@ -48,7 +48,7 @@ from bayleaf.inference.imputation import (
 )
 from bayleaf.inference.junction_tree import TooWideError
 from bayleaf.inference.network_trees import NetworkTrees
-from bayleaf.inference.posteriors import Posterior, Posteriors
+from bayleaf.inference.posteriors import Posterior, Posteriors, QueriedGraph
 from bayleaf.inference.row_propagation import log_likelihood_rows, posterior_table
 from bayleaf.inference.sampling import decode, sample
 from bayleaf.inference.sensitivity import (
@@ -151,11 +151,19 @@ class Inference:
         wanted = everything if targets is None else find_variables(domain, targets)
         query = Query(self._trees, known, wanted)
         sampling = Sampling(method, tolerance, max_samples, random_state)
-        if method != "approximate":
+        answers = self._answers(query, sampling)
+        arcs = tuple(self._trees.network.dag.arcs)
+        given = frozenset(query.evidence.findings)
+        answers.graph = QueriedGraph(domain.names, arcs, given)
+        return answers
+
+    def _answers(self, query: Query, sampling: Sampling) -> Posteriors:
+        """Exact posteriors, or, where these are refused or not asked for, estimates."""
+        if sampling.method != "approximate":
             try:
                 return query.posteriors()
             except TooWideError as error:
-                if method == "exact":
+                if sampling.method == "exact":
                     raise TooWideError(f"{error}; {OFFER}") from None
         return estimated(self._trees, query.evidence, query.targets, sampling)
 

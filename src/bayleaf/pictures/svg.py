@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import itertools
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.wording import plain
+from bayleaf.wording import cut, plain
 
 Values = dict[str, Any]
 Place = tuple[float, float]
@@ -19,6 +20,8 @@ Place = tuple[float, float]
 _HALF_WIDTH, _HALF_HEIGHT = 56.0, 19.0
 _GAP, _EDGE = (14.0, 36.0), 4.0
 _LETTERS, _LETTER_WIDTH = 16, 6.4
+# The same of boxes with bars; states with a bar, and letters of their names.
+_HALF_WIDE, _MAX_STATES, _BAR_NAME = 80.0, 7, 16
 # Height of a line of a name, and letters of it that are drawn at all.
 _TEXT, _MAX_NAME = 13.0, 200
 _NARROW, _WIDE = frozenset(" fijlrt.,:;'|!()[]-"), frozenset("mwMW@%")
@@ -58,17 +61,20 @@ def graph_values(
     kinds: Sequence[str],
     arcs: Sequence[tuple[int, int, float | None]],
     max_arcs: int | None = None,
+    bars: Mapping[int, Sequence[tuple[str, float]]] = MappingProxyType({}),
 ) -> Values:
     """Nodes by kind and arcs, the heaviest `max_arcs` of them, as plain values.
 
-    `kinds` are "feature", "latent" or "class", `arcs` (parent, child, weight).
+    `kinds` are "feature", "latent", "class" or "known", `arcs` (parent, child, weight),
+    `bars` by node its states with their probabilities.
     """
     ordered = sorted(arcs, key=lambda arc: -(arc[2] or 0.0))
     shown = ordered[:max_arcs]
     return {
         "nodes": [
             {"name": str(name), "kind": kind}
-            for name, kind in zip(names, kinds, strict=True)
+            | ({"bars": list(bars[index])} if index in bars else {})
+            for index, (name, kind) in enumerate(zip(names, kinds, strict=True))
         ],
         "arcs": [
             {"parent": parent, "child": child, "weight": weight}
@@ -98,8 +104,8 @@ def network_svg(structure: Values) -> tuple[str, str]:
         if node["kind"] == "class" and place not in children
     ]
     pairs = [(arc["parent"], arc["child"]) for arc in kept]
-    lines = [_lines(node["name"]) for node in nodes]
-    sizes = [(2 * _HALF_WIDTH, _height(name)) for name in lines]
+    half = _HALF_WIDE if any(node.get("bars") for node in nodes) else _HALF_WIDTH
+    sizes = [(2 * half, _height(node)) for node in nodes]
     drawing = with_tops(sizes, pairs, tops if len(nodes) > 1 else [], gap=_GAP)
     places = [(x + _EDGE, y + _EDGE) for x, y in drawing.centres.tolist()]
     width, height = drawing.width + 2 * _EDGE, drawing.height + 2 * _EDGE
@@ -109,7 +115,7 @@ def network_svg(structure: Values) -> tuple[str, str]:
         _arc(curve + _EDGE, arc, arc["parent"] in above, heaviest)
         for arc, curve in zip(kept, drawing.curves, strict=True)
     ]
-    body += map(_node, nodes, places, lines)
+    body += [_node(node, *xy, half) for node, xy in zip(nodes, places, strict=True)]
     head = (
         '<defs><marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" '
         'markerHeight="7" markerUnits="userSpaceOnUse" orient="auto">'
@@ -159,26 +165,63 @@ def _arc(curve: NDArray[np.float64], arc: Values, light: bool, heaviest: float) 
     )
 
 
-def _node(node: Values, place: Place, lines: Sequence[str]) -> str:
-    """A box with a name on its lines; the whole name as its title."""
-    x, y = place
-    height = _height(lines)
-    first = y + 4 - _TEXT / 2 * (len(lines) - 1)
+def _node(node: Values, x: float, y: float, half: float) -> str:
+    """A box with a name on its lines, the whole name as its title, and its bars."""
+    lines, bars, height = _lines(node["name"]), _bars_of(node), _height(node)
+    first = y + 4 - _TEXT / 2 * (len(lines) - 1) - _TEXT * len(bars) / 2
     texts = "".join(
         f'<text x="{x:.1f}" y="{first + _TEXT * i:.1f}"{_squeezed(line)}>'
         f"{escape(line)}</text>"
         for i, line in enumerate(lines)
     )
+    top = y + height / 2 - 4 - _TEXT * len(bars)
     return (
         f'<g class="node {node["kind"]}"><title>{escape(plain(node["name"]))}</title>'
-        f'<rect x="{x - _HALF_WIDTH:.1f}" y="{y - height / 2:.1f}" '
-        f'width="{2 * _HALF_WIDTH}" height="{height}" rx="4"/>{texts}</g>'
+        f'<rect x="{x - half:.1f}" y="{y - height / 2:.1f}" '
+        f'width="{2 * half}" height="{height}" rx="4"/>{texts}'
+        + "".join(
+            _bar(label, share, x, top + _TEXT * i, half)
+            for i, (label, share) in enumerate(bars)
+        )
+        + "</g>"
     )
 
 
-def _height(lines: Sequence[str]) -> float:
-    """The height of a box: that of two lines, or of more."""
-    return 2 * _HALF_HEIGHT + _TEXT * max(0, len(lines) - 2)
+def _bar(label: str, share: float | None, x: float, y: float, half: float) -> str:
+    """A state on a bar as long as its probability; None for states left out."""
+    left, width = x - half + 4, 2 * half - 8
+    style = 'style="text-anchor:{}"'
+    name = label if share is None else cut(plain(label), _BAR_NAME)
+    text = (
+        f'<text x="{left + 2:.1f}" y="{y + 10:.1f}" {style.format("start")}>'
+        f"{escape(name)}</text>"
+    )
+    if share is None:
+        return text
+    return (
+        f'<rect class="state" x="{left:.1f}" y="{y + 1:.1f}" '
+        f'width="{width * share:.1f}" height="{_TEXT - 2:.1f}"/>{text}'
+        f'<text x="{left + width - 2:.1f}" y="{y + 10:.1f}" {style.format("end")}>'
+        f"{100 * share:.1f} %</text>"
+    )
+
+
+def _bars_of(node: Values) -> list[tuple[str, float | None]]:
+    """The states with a bar, and how many others there are."""
+    bars = list(node.get("bars", ()))
+    if len(bars) <= _MAX_STATES:
+        return bars
+    likely = sorted(bars, key=lambda bar: -bar[1])[: _MAX_STATES - 1]
+    shown = [bar for bar in bars if bar in likely][: _MAX_STATES - 1]
+    return [*shown, (f"and {len(bars) - len(shown)} other states", None)]
+
+
+def _height(node: Values) -> float:
+    """The height of a box: that of two lines, or of more, and its bars."""
+    n_lines, n_bars = len(_lines(node["name"])), len(_bars_of(node))
+    if n_bars:
+        return _TEXT * (n_lines + n_bars) + 14
+    return 2 * _HALF_HEIGHT + _TEXT * max(0, n_lines - 2)
 
 
 def _lines(name: Any) -> list[str]:

@@ -72,11 +72,11 @@ def density_sentences(quality: Values) -> list[str]:
     bits = quality.get("bits_gained")
     if bits is None:
         return []
-    more = "Gains" if bits >= 0 else "Loses"
-    return [f"{more} {abs(bits):.2f} bits per row over independent columns."]
+    verb = "Gains" if bits >= 0 else "Loses"
+    return [f"{verb} {abs(bits):.2f} bits per row over independent columns."]
 
 
-def outcomes(found: Predictions, positive: int, quality: Values) -> list[Values]:
+def outcomes(predictions: Predictions, positive: int, quality: Values) -> list[Values]:
     """Outcomes of held-out rows at four thresholds, as shares of all rows.
 
     Empty without two classes that have operating points.
@@ -86,14 +86,16 @@ def outcomes(found: Predictions, positive: int, quality: Values) -> list[Values]
         return []
     thresholds = [point["threshold"] for point in known["points"]]
     used = known["implied_threshold"] or 0.5
-    wanted = sorted({min(thresholds, key=lambda t: abs(t - w)) for w in _THRESHOLDS})
-    nearest = min(wanted, key=lambda t: abs(t - used))
-    chosen = sorted({*wanted} - {nearest} | {used})
-    is_true = found.truth == positive
-    weights = np.ones(len(is_true)) if found.weights is None else found.weights
+    nearby = sorted({min(thresholds, key=lambda t: abs(t - w)) for w in _THRESHOLDS})
+    nearest = min(nearby, key=lambda t: abs(t - used))
+    chosen = sorted({*nearby} - {nearest} | {used})
+    is_true = predictions.truth == positive
+    weights = (
+        np.ones(len(is_true)) if predictions.weights is None else predictions.weights
+    )
     values = []
     for threshold in chosen:
-        is_flagged = found.proba[:, positive] > threshold
+        is_flagged = predictions.proba[:, positive] > threshold
         cells = np.where(is_flagged, 2 * ~is_true, 1 + 2 * ~is_true)
         shares = np.bincount(cells, weights, len(OUTCOMES)) / weights.sum()
         values.append(
@@ -119,15 +121,15 @@ def shape_values(model: Any, features: Sequence[str], label: int) -> list[Values
     """Log-odds (nats) of a class by the states of some features, with their rows."""
     values = []
     for name in features[:MAX_SHAPES]:
-        found = model.shape(name)
+        shape = model.shape(name)
         values.append(
             {
-                "feature": str(found.feature),
-                "class": str(found.classes[label]),
-                "edges": found.drawn_edges.tolist(),
-                "states": list(found.states),
-                "log_odds": found.contributions[:, label].tolist(),
-                "rows": found.row_counts.tolist(),
+                "feature": str(shape.feature),
+                "class": str(shape.classes[label]),
+                "edges": shape.drawn_edges.tolist(),
+                "states": list(shape.states),
+                "log_odds": shape.contributions[:, label].tolist(),
+                "rows": shape.row_counts.tolist(),
             }
         )
     return values

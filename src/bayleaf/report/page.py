@@ -241,14 +241,14 @@ def _group_pictures(summary: Values) -> list[str]:
         groups = column["groups"]
         if not groups:
             continue
-        names = [f"{', '.join(one['group'])} ({one['n_rows']})" for one in groups]
-        rates = [("right", [one["accuracy"] for one in groups])]
+        names = [f"{', '.join(group['group'])} ({group['n_rows']})" for group in groups]
+        rates = [("right", [group["accuracy"] for group in groups])]
         if len(groups[0]["classes"]) == 1:
             rates += [
-                (word, [one["classes"][0][key] for one in groups])
+                (word, [group["classes"][0][key] for group in groups])
                 for key, word in _GROUP_RATES.items()
             ]
-        series = [(word, [*map(_interval, found)]) for word, found in rates]
+        series = [(word, [*map(_interval, estimates)]) for word, estimates in rates]
         title = f"Rates by {', '.join(column['columns'])}"
         drawn.append(
             f"<h3>{escape(plain(title))}</h3>" + intervals_svg(title, names, series)
@@ -256,11 +256,9 @@ def _group_pictures(summary: Values) -> list[str]:
     return drawn
 
 
-def _interval(found: Values | None) -> Interval:
+def _interval(rate: Values | None) -> Interval:
     """A rate of a group as it is drawn."""
-    return Interval(
-        *(found[key] if found else None for key in ("value", "low", "high"))
-    )
+    return Interval(*(rate[key] if rate else None for key in ("value", "low", "high")))
 
 
 def calibration_svg(calibration: Values) -> str:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
+from types import MappingProxyType
 from typing import Protocol
 
 from bayleaf.pictures.svg import graph_values, network_svg, steps_svg
@@ -99,13 +100,14 @@ def network_html(
     kinds: Sequence[str],
     arcs: Sequence[tuple[int, int, float | None]],
     note: str = "",
+    bars: Mapping[int, Sequence[tuple[str, float]]] = MappingProxyType({}),
 ) -> str:
     """The drawing of a network with what it does not show; empty if it is too large.
 
-    `names`, `kinds` and `arcs` are those of `graph_values`; `note` adds what cannot be
-    drawn.
+    `names`, `kinds`, `arcs` and `bars` are those of `graph_values`; `note` adds what
+    cannot be drawn.
     """
-    drawing, left_out = network_svg(graph_values(names, kinds, arcs))
+    drawing, left_out = network_svg(graph_values(names, kinds, arcs, bars=bars))
     if not drawing:
         return ""
     ended = f"{note[:1].upper()}{note[1:].rstrip('.')}." if note else ""

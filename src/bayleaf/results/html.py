@@ -44,6 +44,8 @@ _STYLE = (
     ".bayleaf-picture .node text{fill:currentColor;text-anchor:middle;font-size:12px}"
     ".bayleaf-picture .node.class rect{fill:#0a5fb4;stroke:#0a5fb4}"
     ".bayleaf-picture .node.class text{fill:#fff}"
+    ".bayleaf-picture .node.known rect{stroke-width:2.5}"
+    ".bayleaf-picture .node rect.state{fill:#0072b2;opacity:.3;stroke:none}"
     ".bayleaf-picture .node.latent rect{stroke-dasharray:4 2}"
     ".bayleaf-picture .arc{fill:none;stroke:currentColor;opacity:.6}"
     ".bayleaf-picture .arc.light{opacity:.3}"
