@@ -138,6 +138,18 @@ def shown() -> dict[str, Any]:
         "posterior": network.query()["sex"],
         "explanation": average.explain(row)[0],
         "expectation": regressor.explain(row.drop_columns(["age"]))[0],
+        "explanations": average.explain(X.slice(0, 12)),
+        "value of information": network.value_of_information("sex"),
+        "most probable states": network.most_probable_explanation({"sex": "male"}),
+        "sensitivity": network.sensitivity(
+            {network.domain.names[-1]: y[0]}, network.domain.names[-1], y[0]
+        ),
+        "expected number": bayes.network_.expected("major_vessels_coloured"),
+        "expected loss": network.expected_loss(
+            "sex", {"treat": {"male": 0, "female": 2}, "wait": {"male": 1, "female": 0}}
+        ),
+        "latent reports": hierarchy.latents_,
+        "distributions": regressor.predict_distribution(numbers[0]),
         "shape": average.shape("chest_pain"),
         "shape of a number": average.shape("age"),
         "shape of an expectation": regressor.shape("sex", numbers[0]),

@@ -39,6 +39,7 @@ from bayleaf.latent.hierarchical_parameters import (
 from bayleaf.models.hierarchical_naive_bayes import HierarchicalNaiveBayesModel
 from bayleaf.models.latent_rules import LatentReport, rules_text
 from bayleaf.models.networks.network_model import NetworkModel
+from bayleaf.results.result_lists import ResultList
 from bayleaf.search.latents.latent_search import (
     LatentSearchOptions,
     search_latents,
@@ -228,7 +229,7 @@ class HNBClassifier(SingleNetworkClassifier):
     @property
     def latents_(self) -> list[LatentReport]:
         """Each latent variable: its states as rules, with P(class) and lift."""
-        return list(self._hierarchical_model.latent_reports)
+        return ResultList(self._hierarchical_model.latent_reports)
 
     def rules(self) -> str:
         """The latent variables' states as rules over features, for a reader."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -58,7 +58,10 @@ from bayleaf.inference.sensitivity import (
     sensitivity,
 )
 from bayleaf.inference.states import find_variable, find_variables
-from bayleaf.wording import brief
+from bayleaf.results.document import Document, Table
+from bayleaf.results.html import html_of
+from bayleaf.results.result_lists import RankedNumbers
+from bayleaf.wording import brief, format_number, plain, shown_name, visible
 
 Floats = NDArray[np.float64]
 
@@ -66,6 +69,18 @@ Floats = NDArray[np.float64]
 KnownOf = Mapping[Any, Any] | str | Sequence[Any] | None
 EventOf = str | Mapping[Any, Any]
 Given = EventOf | Sequence[EventOf] | None
+
+
+class MostProbableStates(NamedTuple):
+    """A joint state of all variables, and ln P of it and the evidence, in nats."""
+
+    states: dict[Name, Hashable]
+    log_probability: float
+
+    def _repr_html_(self) -> str:
+        rows = [(shown_name(k), visible(str(v))) for k, v in self.states.items()]
+        title = f"ln P = {format_number(self.log_probability)}"
+        return html_of(Document("", [Table(("", ""), rows, title, n_words=2)]))
 
 
 class Inference:
@@ -402,9 +417,7 @@ class Inference:
             joints[domain[other].name] = joint
         return expected_loss(domain[position], table, posterior, joints)
 
-    def most_probable_explanation(
-        self, evidence: KnownOf = None
-    ) -> tuple[dict[Name, Hashable], float]:
+    def most_probable_explanation(self, evidence: KnownOf = None) -> MostProbableStates:
         """Find the most probable joint state, ties going to the lowest states.
 
         Returns
@@ -429,7 +442,7 @@ class Inference:
             variable.name: variable.states[int(code)]
             for variable, code in zip(domain, codes, strict=True)
         }
-        return states, float(log_probability) + known.log_scale
+        return MostProbableStates(states, float(log_probability) + known.log_scale)
 
     def conflict(self, evidence: KnownOf) -> float:
         """Measure conflict in evidence, in nats: ln of the product of P(e_i) over P(e).
@@ -505,7 +518,8 @@ class Inference:
         values = Query(self._trees, Known(known), chosen).information_on(position)
         names = self._trees.domain.names
         ranked = sorted(chosen, key=lambda v: -values[v])
-        return {names[v]: float(values[v]) for v in ranked}
+        title = f"nats that observing it is expected to give on {plain(target)}"
+        return RankedNumbers({names[v]: float(values[v]) for v in ranked}, title)
 
     def sensitivity(
         self,

@@ -19,6 +19,8 @@ from bayleaf.inference.factorisation import Factorisation
 from bayleaf.inference.junction_tree import Propagation
 from bayleaf.inference.network_trees import NetworkTrees, Part
 from bayleaf.inference.states import find_variable, indicator, known_state
+from bayleaf.results.document import Document, Table
+from bayleaf.results.result import Result
 from bayleaf.wording import brief, format_number, name_list, quoted
 
 Floats = NDArray[np.float64]
@@ -35,7 +37,7 @@ class Entry:
 
 
 @dataclass(frozen=True)
-class Sensitivity:
+class Sensitivity(Result):
     """P(target | evidence) as a function of one table entry x.
 
     The posterior is ``(alpha * x + beta) / (gamma * x + delta)`` where the other
@@ -89,6 +91,16 @@ class Sensitivity:
                 f"the evidence has probability 0 if the entry is {format_number(x)}"
             )
         return (self.alpha * x + self.beta) / below
+
+    def document(self) -> Document:
+        """The function, its value and its slope."""
+        numbers = {
+            "entry x": self.entry,
+            "posterior": self.value,
+            "slope": self.derivative,
+        }
+        rows = [(name, format_number(number)) for name, number in numbers.items()]
+        return Document("", [Table(("", ""), rows, str(self).splitlines()[0])])
 
     def __repr__(self) -> str:
         return brief(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -18,7 +18,9 @@ from bayleaf.models.texts.expectation import (
     ExpectationShape,
     ExpectationTerm,
 )
-from bayleaf.wording import brief, brief_fields, counted, quoted
+from bayleaf.results.document import Document, Part, Table
+from bayleaf.results.result import Result
+from bayleaf.wording import brief, brief_fields, counted, format_number, quoted
 
 Floats = NDArray[np.float64]
 Whole = NDArray[np.int64]
@@ -32,9 +34,12 @@ INTEGRATION = (_POINTS + 1) / 2, _POINT_WEIGHTS / 2
 # Numbers held at a time while rows are explained.
 _BLOCK_VALUES = 1 << 22
 
+# Rows of predicted distributions that notebooks show.
+_SHOWN = 10
+
 
 @dataclass(frozen=True, eq=False)
-class TargetDistributions:
+class TargetDistributions(Result):
     """The predictive distribution of each row.
 
     Probability is spread evenly inside a cell; a cell whose ends are equal is a value
@@ -51,6 +56,17 @@ class TargetDistributions:
     def __repr__(self) -> str:
         n_rows, n_cells = self.probabilities.shape
         return brief(self, counted(n_rows, "row"), counted(n_cells, "cell"))
+
+    def document(self) -> Document:
+        """Expectation, median and 90 % interval of the first rows."""
+        shown = replace(self, probabilities=self.probabilities[:_SHOWN])
+        numbers = zip(shown.mean, *shown.quantiles((0.05, 0.5, 0.95)).T, strict=True)
+        rows = [(str(row), *map(format_number, own)) for row, own in enumerate(numbers)]
+        heads = ("row", "expected", "5 %", "median", "95 %")
+        parts: list[Part] = [Table(heads, rows, "predicted distributions")]
+        if len(self) > len(rows):
+            parts.append(f"and {len(self) - len(rows)} more rows")
+        return Document("", parts)
 
     @cached_property
     def mean(self) -> Floats:

@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 
 from bayleaf.cpds.latent_tree import LatentTree, LatentVariable
 from bayleaf.data.domain import Domain, Variable
+from bayleaf.results.document import Document, Table
+from bayleaf.results.result import Result
 from bayleaf.wording import brief, counted, format_number, shown_name, stated
 
 States = frozenset[int]
@@ -336,7 +338,7 @@ class LatentState:
 
 
 @dataclass(frozen=True, eq=False)
-class LatentReport:
+class LatentReport(Result):
     """One latent variable in words.
 
     Parameters
@@ -368,6 +370,16 @@ class LatentReport:
     def is_irrelevant(self) -> bool:
         """Whether one state is left: the features tell nothing given the class."""
         return len(self.states) == 1
+
+    def document(self) -> Document:
+        """The rules of each state."""
+        names = " and ".join(map(shown_name, self.children))
+        rows = [
+            (str(number), " or ".join(map(str, state.rules)))
+            for number, state in enumerate(self.states, start=1)
+        ]
+        title = f"{shown_name(self.name)} joins {names}"
+        return Document("", [Table(("state", "rule"), rows, title, n_words=2)])
 
     def to_dict(self) -> dict[str, Any]:
         """The report as plain values, ready for JSON."""

@@ -86,6 +86,7 @@ from bayleaf.models.fit_stamp import FitStamp
 from bayleaf.models.page_model import CLASSIFIER, PageModel
 from bayleaf.models.predictor import Predictor
 from bayleaf.models.texts.feature_shape import FeatureShape
+from bayleaf.results.result_lists import ResultList
 from bayleaf.search.left_out.left_out_scores import LeaveOneOut, LeaveOneOutScores
 from bayleaf.search.left_out.selection import Selection, rules_without_zeros
 from bayleaf.streams.streamed import is_streamed
@@ -585,7 +586,7 @@ class BayesianClassifier(
         predictor, encoded = self._predictor(), self._encode(X, return_notes=True)
         warn_of(encoded.unknown_cells.values(), stacklevel=2)
         rows = predictor.explain(encoded.codes, against, of=of)
-        return noted(labelled(rows, row_labels(X)), encoded.notes)
+        return ResultList(noted(labelled(rows, row_labels(X)), encoded.notes))
 
     def with_class_prior(self, class_prior: Any) -> Self:
         """Return this classifier under another class prior, as met in deployment.

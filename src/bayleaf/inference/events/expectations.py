@@ -13,13 +13,15 @@ from bayleaf.data.domain import Variable
 from bayleaf.data.state_numbers import number_deviation
 from bayleaf.inference.posteriors import Posterior
 from bayleaf.inference.states import known_state
+from bayleaf.results.document import Document, Table
+from bayleaf.results.result import Result
 from bayleaf.wording import brief, format_number, plain, quoted, shown_name, visible
 
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class ExpectedNumber:
+class ExpectedNumber(Result):
     """What number to expect of a variable; ``float`` gives the mean.
 
     Parameters
@@ -52,6 +54,15 @@ class ExpectedNumber:
     def quantiles(self, shares: Any = (0.05, 0.5, 0.95)) -> Floats:
         """Numbers below which some shares of the distribution lie."""
         return self.posterior.quantiles(shares)
+
+    def document(self) -> Document:
+        """The mean, the spread, and the distribution as bars."""
+        bars = [(0.0, p) for p in self.posterior.probabilities.tolist()]
+        rows = [(k, f"{v:.4f}") for k, v in self.posterior.to_dict().items()]
+        table = Table(
+            ("", ""), rows, shown_name(self.posterior.variable.name), bars=bars
+        )
+        return Document("", [str(self), table])
 
     def __float__(self) -> float:
         return self.mean
@@ -111,7 +122,7 @@ class LossTable:
 
 
 @dataclass(frozen=True, eq=False)
-class ExpectedLoss:
+class ExpectedLoss(Result):
     """Expected loss of each decision, and which is best.
 
     Parameters
@@ -146,7 +157,24 @@ class ExpectedLoss:
         """The expected loss of the best decision."""
         return float(self.losses.min())
 
-    def to_dict(self) -> dict[Hashable, float]:
+    def document(self) -> Document:
+        """Losses of decisions as bars, and what observing saves."""
+        saved = {self.target: self.perfect_information, **self.observing}
+        parts = [
+            Table(
+                ("", ""),
+                [(shown_name(key), format_number(v)) for key, v in values.items()],
+                title,
+                bars=[(0.0, v) for v in values.values()],
+            )
+            for title, values in (
+                ("expected loss of each decision", self.to_dict()),
+                ("saved by knowing it before", saved),
+            )
+        ]
+        return Document(f"best: {visible(str(self.best))}", parts)
+
+    def to_dict(self) -> dict[Any, float]:
         """Expected loss by decision."""
         return dict(zip(self.decisions, self.losses.tolist(), strict=True))
 

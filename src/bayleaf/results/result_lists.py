@@ -1,0 +1,41 @@
+"""Lists and mappings of results that notebooks show as pictures."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+from bayleaf.results.document import Document, Part, Table
+from bayleaf.results.html import html_of
+from bayleaf.wording import counted, format_number, shown_name
+
+R = TypeVar("R")
+# Results of a list that are shown.
+_SHOWN = 10
+
+
+class ResultList(list[R]):
+    """A list of results; notebooks show the first ten below one another."""
+
+    def _repr_html_(self) -> str:
+        shown: Any = self[:_SHOWN]
+        parts: list[Part] = [result.document() for result in shown]
+        if len(self) > len(parts):
+            parts.append(f"and {len(self) - len(parts)} more")
+        return html_of(Document(counted(len(self), "result"), parts))
+
+
+class RankedNumbers(dict[Any, float]):
+    """Numbers by name, the largest first; notebooks show them as bars."""
+
+    def __init__(self, values: Mapping[Any, float], title: str) -> None:
+        super().__init__(values)
+        self.title = title
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return RankedNumbers, (dict(self), self.title)
+
+    def _repr_html_(self) -> str:
+        rows = [(shown_name(key), format_number(v)) for key, v in self.items()]
+        bars = [(0.0, value) for value in self.values()]
+        return html_of(Document("", [Table(("", ""), rows, self.title, bars=bars)]))
