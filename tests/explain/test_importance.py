@@ -81,6 +81,8 @@ def test_noise_tells_nothing_whatever_its_number_of_states(n_states: int) -> Non
     noise, signal = importance(NaiveBayesClassifier().fit(X, y)).features
     assert noise.information <= 2 * noise.information_error
     assert signal.information > 10 * signal.information_error
+    assert abs(noise.loss_increase) <= 3 * noise.loss_error
+    assert signal.loss_increase > 10 * signal.loss_error > 0
     table = pd.crosstab(X["noise"], y).to_numpy()
     nats, error = left_out_information(table.astype(float))
     assert nats <= 2 * error

@@ -59,6 +59,11 @@ def test_importances_are_bars_the_largest_on_top(
     np.testing.assert_allclose(
         widths, [one.loss_increase for one in found.ranked()[:5]]
     )
+    assert ax.figure.axes == [ax]
+    (lines,) = ax.collections
+    ends = [segment[:, 0] for segment in lines.get_segments()]
+    for feature, (low, high) in zip(found.ranked(), ends, strict=False):
+        assert high - low == pytest.approx(4 * feature.loss_error)
     assert ax.get_title() == "the first 5 of 13 features"
     assert all(
         bar.get_hatch() for bar in importance(found).patches if bar.get_width() < 0

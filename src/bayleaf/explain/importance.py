@@ -56,6 +56,8 @@ class FeatureImportance(
         does better without.
     missing : float
         Weight of the rows in which it is missing.
+    loss_error : float, default=0.0
+        Standard error of `loss_increase` over the rows.
     """
 
     feature: str | int
@@ -63,6 +65,7 @@ class FeatureImportance(
     information_error: float
     loss_increase: float
     missing: float
+    loss_error: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -97,7 +100,7 @@ class Importance(Result):
         rows = [
             (
                 shown_name(one.feature),
-                f"{one.loss_increase:+.4f}",
+                f"{one.loss_increase:+.4f} ±{one.loss_error:.4f}",
                 f"{one.information:.4f} ±{one.information_error:.4f}",
                 f"{one.missing:g}",
             )
@@ -160,8 +163,7 @@ def importance(
                 "sample_weight must hold one number of at least 0 a row, not all 0"
             )
     codes = features.with_column(own, len(predictor.classes), weights)
-    losses, gains = _held_out_losses(predictor, codes)
-    return _importance(predictor, codes, losses, gains, HELD_OUT)
+    return _importance(predictor, codes, *_held_out_losses(predictor, codes), HELD_OUT)
 
 
 def _class_codes(predictor: Predictor, y: Any, n_rows: int) -> NDArray[np.intp]:
@@ -179,7 +181,7 @@ def _class_codes(predictor: Predictor, y: Any, n_rows: int) -> NDArray[np.intp]:
     return np.array([place[label] for label in labels], dtype=np.intp)
 
 
-def _left_out_losses(model: Any) -> tuple[Codes, Floats, Floats]:
+def _left_out_losses(model: Any) -> tuple[Codes, Floats, Floats, Floats]:
     """Log-loss of left-out training rows with all features, then without each.
 
     A feature is left out of the structure: its own table goes, and its children's
@@ -188,8 +190,8 @@ def _left_out_losses(model: Any) -> tuple[Codes, Floats, Floats]:
     rows.
 
     Returns the training codes, the class last; losses (1 + n_features,), nats per row;
-    and gains (n_features, n_rows) of each feature alone in the log-probability of the
-    row's class, nats.
+    gains (n_features, n_rows) of each feature alone in the log-probability of the row's
+    class, nats; and rises (n_features, n_rows) of the loss without each.
     """
     kind = type(model).__name__
     codes = getattr(model, "_training_codes", None)
@@ -205,11 +207,14 @@ def _left_out_losses(model: Any) -> tuple[Codes, Floats, Floats]:
             f"{kind} has no exact leave-one-out without a single feature; {_INSTEAD}"
         )
     left_out = model._leave_one_out(codes, model.model_.domain, [model.smoothing_])
-    losses = [
-        left_out.scores(scores / model.temperature_).log_loss
-        for scores in _left_out_scores(left_out, families)
-    ]
-    return codes, np.array(losses), _left_out_gains(left_out, len(families))
+    losses, logs = [], []
+    rows = left_out.rows.own, np.arange(codes.n_rows)
+    for log_scores in _left_out_scores(left_out, families):
+        calibrated = log_scores / model.temperature_
+        losses.append(left_out.scores(calibrated).log_loss)
+        logs.append((calibrated - np.logaddexp.reduce(calibrated, axis=0))[rows])
+    gains = _left_out_gains(left_out, len(families))
+    return codes, np.array(losses), gains, logs[0] - np.array(logs[1:])
 
 
 def _left_out_gains(left_out: LeaveOneOut, n_features: int) -> Floats:
@@ -258,11 +263,14 @@ def _without(families: tuple[Family, ...], feature: int) -> list[Family]:
     ]
 
 
-def _held_out_losses(predictor: Predictor, codes: Codes) -> tuple[Floats, Floats]:
-    """Losses (1 + n_features,) with all features, then without each, and gains.
+def _held_out_losses(
+    predictor: Predictor, codes: Codes
+) -> tuple[Floats, Floats, Floats]:
+    """Losses (1 + n_features,) with all features, then without each; gains and rises.
 
     Gains (n_features, n_rows) are those of the log-probability of the class once a
-    feature is known and no other.
+    feature is known and no other; rises (n_features, n_rows) those of the loss once it
+    is unknown.
     """
     features = codes.without_last()
     class_codes = codes.column(codes.n_variables - 1)
@@ -271,17 +279,20 @@ def _held_out_losses(predictor: Predictor, codes: Codes) -> tuple[Floats, Floats
         total = loss_sums(log_scores.T, class_codes, codes.weights)[0]
         return float(total / codes.weights.sum())
 
-    losses = [loss(predictor.log_proba(features))]
+    log_proba = predictor.log_proba(features)
+    losses, rises = [loss(log_proba)], []
     columns = [np.full(codes.n_rows, card) for card in features.cards]
     nothing = Codes.from_columns(columns, features.cards)
     rows, gains = np.arange(codes.n_rows), []
     prior = predictor.log_proba(nothing)[rows, class_codes]
     for feature, card in enumerate(features.cards):
         hidden = with_column(features, feature, np.full(codes.n_rows, card))
-        losses.append(loss(predictor.log_proba(hidden)))
+        without = predictor.log_proba(hidden)
+        losses.append(loss(without))
+        rises.append((log_proba - without)[rows, class_codes])
         alone = with_column(nothing, feature, features.column(feature))
         gains.append(predictor.log_proba(alone)[rows, class_codes] - prior)
-    return np.array(losses), np.array(gains)
+    return np.array(losses), np.array(gains), np.array(rises)
 
 
 def _importance(
@@ -289,6 +300,7 @@ def _importance(
     codes: Codes,
     losses: Sequence[float] | Floats,
     gains: Floats,
+    rises: Floats,
     method: str,
 ) -> Importance:
     """Put the measures of all features together."""
@@ -302,6 +314,7 @@ def _importance(
         bits = nats / math.log(2), error / math.log(2)
         absent = float(codes.weights[is_absent(codes, domain, feature)].sum())
         rise = float(losses[feature + 1] - losses[0])
-        found.append(FeatureImportance(variable.name, *bits, rise, absent))
+        _, spread = mean_gain(rises[feature], codes.weights)
+        found.append(FeatureImportance(variable.name, *bits, rise, absent, spread))
     total = float(codes.weights.sum())
     return Importance(tuple(found), float(losses[0]), method, total)

@@ -138,7 +138,7 @@ def importance(found: Importance, *, limit: int = 20, ax: Axes | None = None) ->
     -------
     Axes
         A bar a feature, as long as the log-loss rises without it, light and hatched
-        where it falls; a dot for I(feature; class) on the upper axis.
+        where it falls; lines are two standard errors to either side.
 
     Raises
     ------
@@ -154,16 +154,13 @@ def importance(found: Importance, *, limit: int = 20, ax: Axes | None = None) ->
     ax.axvline(0, color=style.INK, linewidth=0.7)
     style.list_names(ax, [style.in_lines(f.feature, _NAME, _LINES) for f in shown])
     style.label_axes(ax, x="rise of the log-loss without the feature (nats a row)")
-    upper = ax.twiny()
-    bits = [one.information for one in shown]
-    upper.plot(bits, range(len(bits)), "D", markersize=4, color=style.INK)
-    upper.set_xlim(0.0, 1.05 * max([*bits, 1e-9]))
-    style.label_axes(upper, x="I(feature; class) (bits, diamonds)")
+    rises = [feature.loss_increase for feature in shown]
+    reach = [2 * feature.loss_error for feature in shown]
+    ax.errorbar(rises, range(len(shown)), xerr=reach, fmt="none", ecolor=style.INK)
     more = len(found.features) - len(shown)
     if more:
         style.title(ax, f"the first {len(shown)} of {len(found.features)} features")
-    for axes in (ax, upper):
-        axes.spines["right"].set_visible(False)
+    style.plain_frame(ax)
     return ax
 
 

@@ -41,6 +41,7 @@ def importance_values(
                 "information_bits": round(one.information, _DIGITS),
                 "information_error_bits": round(one.information_error, _DIGITS),
                 "loss_increase": round(one.loss_increase, _DIGITS),
+                "loss_error": round(one.loss_error, _DIGITS),
                 "missing": missing[str(one.feature)],
             }
             for one in found.ranked()
@@ -73,6 +74,7 @@ def published_information(
                 "information_bits": round(bits, _DIGITS),
                 "information_error_bits": round(error, _DIGITS),
                 "loss_increase": None,
+                "loss_error": None,
                 "missing": column["missing"],
             }
         )
@@ -131,6 +133,7 @@ def _pooled(parts: Sequence[Importance]) -> Importance:
     for same in zip(*(part.features for part in parts), strict=True):
         information = np.average([one.information for one in same], weights=weights)
         errors = weights * [part.information_error for part in same]
+        spreads = weights * [part.loss_error for part in same]
         rise = np.average([one.loss_increase for one in same], weights=weights)
         features.append(
             replace(
@@ -138,6 +141,7 @@ def _pooled(parts: Sequence[Importance]) -> Importance:
                 information=float(information),
                 information_error=float(np.hypot.reduce(errors) / weights.sum()),
                 loss_increase=float(rise),
+                loss_error=float(np.hypot.reduce(spreads) / weights.sum()),
                 missing=math.fsum(one.missing for one in same),
             )
         )

@@ -341,4 +341,4 @@ def _axes(below: str, beside: str, marks: Sequence[str] = ()) -> list[str]:
 
 def _chart(label: str, parts: Sequence[str]) -> str:
     """A chart of two shares as an image."""
-    return image("chart", _LEFT + _SIDE + 14, _TOP + _SIDE + 40, label, parts)
+    return image("chart", _LEFT + _SIDE + 22, _TOP + _SIDE + 40, label, parts)
