@@ -96,20 +96,21 @@ class Importance(Result):
 
     def document(self) -> Document:
         """The features as a table, most important first."""
-        ranked = self.ranked()
+        ranked, bit = self.ranked(), math.log(2.0)
         rows = [
             (
                 shown_name(one.feature),
-                f"{one.loss_increase:+.4f} ±{one.loss_error:.4f}",
+                f"{one.loss_increase / bit:+.4f} ±{one.loss_error / bit:.4f}",
                 f"{one.information:.4f} ±{one.information_error:.4f}",
                 f"{one.missing:g}",
             )
             for one in ranked
         ]
-        heads = ("feature", "loss", "I(X;C) bits", "missing")
+        heads = ("feature", "loss bits", "I(X;C) bits", "missing")
         bars = [(0.0, one.loss_increase) for one in ranked]
+        bits = self.log_loss / bit
         return Document(
-            f"log-loss {self.log_loss:.4f} nats a row over {self.n_rows:g} rows",
+            f"log-loss {bits:.4f} bits per row over {self.n_rows:g} rows",
             [f"loss: {_METHODS[self.method]}", Table(heads, rows, bars=bars)],
         )
 

@@ -101,8 +101,7 @@ def _rich_table(table: Table, cells: list[list[str]], columns: list[int]) -> Ric
 def _blocks(document: Document, width: int) -> Iterator[str | RichText | RichTable]:
     """Lines and tables, with empty lines where there is to be a gap."""
     if document.title:
-        for line in _wrapped(_string(document.title), width):
-            yield RichText(line, style=_TITLE)
+        yield from _titled(document.title, width, _TITLE)
     for part in document.parts:
         match part:
             case Facts():
@@ -113,8 +112,7 @@ def _blocks(document: Document, width: int) -> Iterator[str | RichText | RichTab
             case Table():
                 yield ""
                 if part.title:
-                    for line in _wrapped(_string(part.title), width):
-                        yield RichText(line, style="bold")
+                    yield from _titled(part.title, width, "bold")
                 for rich_table in rich_tables(replace(part, title=""), width):
                     yield rich_table
                     yield ""
@@ -129,6 +127,11 @@ def _blocks(document: Document, width: int) -> Iterator[str | RichText | RichTab
                 pass
             case _:
                 yield from _wrapped(_string(part), width)
+
+
+def _titled(title: Text, width: int, style: str) -> Iterator[RichText]:
+    """The lines of a title, in a style where the console has any."""
+    return (RichText(line, style=style) for line in _wrapped(_string(title), width))
 
 
 def _item_lines(part: Items, width: int) -> Iterator[str]:
