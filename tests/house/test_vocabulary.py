@@ -95,9 +95,19 @@ def texts() -> Iterator[Path]:
 
 @cache
 def lower_texts() -> list[tuple[Path, str]]:
-    """All texts in lower case, each with its path below the root."""
+    """All texts in lower case, each with its path below the root.
+
+    Outputs that pages show repeat words of the package, and are left empty.
+    """
+    output = re.compile(r"(?<=^```text\n).*?(?=^```$)", re.MULTILINE | re.DOTALL)
     return [
-        (path.relative_to(ROOT), path.read_text("utf-8").lower()) for path in texts()
+        (
+            path.relative_to(ROOT),
+            output.sub(
+                lambda m: "\n" * m[0].count("\n"), path.read_text("utf-8")
+            ).lower(),
+        )
+        for path in texts()
     ]
 
 

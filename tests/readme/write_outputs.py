@@ -19,6 +19,7 @@ from readme.fenced_blocks import BLOCK, DIRECTIVE, is_output, outputs_of
 
 _MAX_LINES = 16
 _DATE = re.compile(r"\d{4}-\d\d-\d\dT[\d:.]+Z by bayleaf \S+")
+_SECONDS = re.compile(r"(?<=\d) +\d+\.\d{3} +\d+\.\d{3}$", re.MULTILINE)
 _COMMAND = re.compile(r"^(\$ .*)\n((?:(?!\$ ).*\n)*)", re.MULTILINE)
 
 
@@ -30,7 +31,10 @@ def page_with_outputs(text: str, name: str, folder: Path) -> str:
         printed, _ = next(outputs)
         if printed is None or is_output(printed.text, shown):
             return shown
-        lines = _DATE.sub("...", printed.text).splitlines()
+        text = _DATE.sub("...", printed.text)
+        if "fit s  pred. s" in text:
+            text = _SECONDS.sub("  ...", text)
+        lines = text.splitlines()
         cut = ["..."] if len(lines) > _MAX_LINES else []
         return "\n".join(line.rstrip() for line in [*lines[:_MAX_LINES], *cut])
 

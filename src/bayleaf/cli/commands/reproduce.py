@@ -21,7 +21,7 @@ def reproduce(
     jobs: int = 1,
     output: str = "results",
 ) -> int:
-    """Run the tables of a paper again and set our figures beside the printed ones.
+    """Run the tables of a paper again and set our figures next to the printed ones.
 
     Writes PAPER.csv, with the figures of every cell, and PAPER.md, a page with a
     verdict on every printed figure. What was interrupted goes on where it stopped;

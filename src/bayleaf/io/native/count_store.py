@@ -259,7 +259,7 @@ class CountFile:
             self,
             f"weight {self.weight:.6g}",
             counted(len(self.tables.cards) - 1, "feature"),
-            f"{counted(len(self.tables.families), 'table')} beside the pairs",
+            f"{counted(len(self.tables.families), 'table')} in addition to pairs",
         )
 
 
