@@ -121,12 +121,7 @@ def test_every_block_runs(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     pyarrow.csv.write_csv(load_heart().frame, "heart.csv")
-    run_blocks(
-        path.read_text("utf-8"),
-        named(path),
-        tmp_path,
-        is_complete=path.name not in MANY_MODELS,
-    )
+    run_blocks(path.read_text("utf-8"), named(path), tmp_path, is_complete=True)
 
 
 def test_code_that_fails_or_hides_is_noticed(tmp_path: Path) -> None:
@@ -136,7 +131,10 @@ def test_code_that_fails_or_hides_is_noticed(tmp_path: Path) -> None:
         text = f"```python\nprint(1)\n```\n{shown}"
         with pytest.raises(AssertionError, match="in place of"):
             run_blocks(text, "page", tmp_path, is_complete=True)
-    right = "```python\nprint(1, 1 / 3)\nprint(2)\n```\n\n```text\n1 0.333333333333\n...\n```\n"
+    right = (
+        "```python\nprint(1, 1 / 3)\nprint(2)\n```\n\n"
+        "```text\n1 0.333333333333\n...\n```\n"
+    )
     assert run_blocks(right, "page", tmp_path, is_complete=True) == 0
     with pytest.raises(AssertionError):
         run_blocks("```console\n$ bayleaf fit absent.csv\n```\n", "page", tmp_path)

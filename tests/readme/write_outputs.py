@@ -19,7 +19,7 @@ from readme.fenced_blocks import BLOCK, DIRECTIVE, is_output, outputs_of
 
 _MAX_LINES = 16
 _DATE = re.compile(r"\d{4}-\d\d-\d\dT[\d:.]+Z by bayleaf \S+")
-_SECONDS = re.compile(r"(?<=\d) +\d+\.\d{3} +\d+\.\d{3}$", re.MULTILINE)
+_SECONDS = re.compile(r"(?<=[\w-]) +\d+\.\d{3} +\d+\.\d{3}$", re.MULTILINE)
 _COMMAND = re.compile(r"^(\$ .*)\n((?:(?!\$ ).*\n)*)", re.MULTILINE)
 
 
