@@ -42,12 +42,15 @@ def run(*words: object) -> str:
 
 def probabilities_in(path: Path) -> Floats:
     """Those that a file of predictions contains."""
+    names = ["probability_no", "probability_yes"]
     if path.suffix == ".parquet":
-        table = pa_parquet.read_table(path)
+        cells = pa_parquet.read_table(path).select(names).to_pydict()
     else:
+        # Numbers have the decimal sign of the file.
         table = pa.Table.from_batches(list(read_batches(str(path))))
-    names = ("probability_no", "probability_yes")
-    return np.array([table.column(name).to_pylist() for name in names], float).T
+        texts = table.select(names).to_pydict()
+        cells = {n: [text.replace(",", ".") for text in texts[n]] for n in names}
+    return np.array([cells[name] for name in names], float).T
 
 
 def probabilities_below(folder: Path) -> Floats:
@@ -242,7 +245,7 @@ class Case:
         for name in self.files:
             path = self.folder / name
             text = run(*[path if word is ... else word for word in words])
-            found[name] = text.replace(str(path), "FILE")
+            found[name] = text.replace(str(path), "FILE").replace(name, "FILE")
         return found
 
     def pages(self) -> dict[str, str]:

@@ -79,8 +79,10 @@ def test_one_warning_names_columns_and_counts(model: Any) -> None:
         (only,) = caught
         assert only.filename == __file__
         assert "3 cells hold values not seen in training" in str(only.message)
-        assert "city (1, such as 'Rome'), rooms (1, such as 9)" in str(only.message)
-        assert "when (1, such as 'soon')" in str(only.message)
+        assert "city (1, such as 'Rome', taken as missing)" in str(only.message)
+        nearest = "rooms (1, such as 9, taken as the nearest value seen)"
+        assert nearest in str(only.message)
+        assert "when (1, such as 'soon', taken as missing)" in str(only.message)
 
 
 def test_explanations_have_notes(model: Any) -> None:

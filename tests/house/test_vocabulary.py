@@ -35,7 +35,7 @@ EXPRESSIONS = [
     Expression(r"\btold\b", "reported, passed, message", 273),
     Expression(r"\b(tell|tells|telling)\b", "report, show, distinguish", 167),
     Expression(r"\b(say|says|said|saying)\b", "contain, report, specify", 381),
-    Expression(r"\b(stand|stands|stood)\b(?! for)", "be, be stored, be listed", 216),
+    Expression(r"\b(stand|stands|stood)\b(?! for)", "be, be stored, be listed", 215),
     Expression(r"\b(hears|wish|wishes|wished)\b", "receives, request", 0),
     Expression(r"\b(knows|asks)\b", "has, contains, queries, requests", 70),
     Expression(
@@ -46,7 +46,7 @@ EXPRESSIONS = [
     ),
     Expression(r"\bwhole numbers?\b", "integer", 7),
     Expression(r"\btruth values?\b", "boolean", 0),
-    Expression(r"\bbeside\b", "and, next to, in addition to", 126),
+    Expression(r"\bbeside\b", "and, next to, in addition to", 124),
     Expression(r"\banew\b", "again, re-", 2),
     Expression(r"\b(nobody|somebody)\b", "name who: users, callers", 15),
     Expression(r"\bis another\b", "differs, is distinct", 11),
@@ -57,7 +57,7 @@ EXPRESSIONS = [
         r"|one|number) a (row|feature|line|column|state|class|file|second|table|network"
         r"|group|node|cell)\b",
         "per row, per feature",
-        46,
+        44,
     ),
 ]
 # Names of variables, parameters, functions and classes in the package.
@@ -72,13 +72,13 @@ NAMES = {
     "asked": ("requested, request", 25),
     "gone": ("eliminated, removed", 4),
     "torn": ("parent_missing", 1),
-    "one": ("the noun of what it is", 128),
+    "one": ("the noun of what it is", 126),
     "every": ("all_rows, all_features", 15),
-    "more": ("extra_terms, further_columns", 38),
+    "more": ("extra_terms, further_columns", 39),
     "still": ("fixed", 0),
     "here": ("state, position", 12),
     "beside": ("extra_terms", 5),
-    "place": ("index, position or offset", 286),
+    "place": ("index, position or offset", 283),
     "places": ("indices, positions or offsets", 133),
 }
 

@@ -38,7 +38,8 @@ def warn_of(unknown: Collection[UnknownCells], stacklevel: int) -> None:
     if not unknown or _are_reported.get():
         return
     columns = [
-        f"{shown_name(cells.name)} ({cells.number:,}, such as {quoted(cells.value)})"
+        f"{shown_name(cells.name)} ({cells.number:,}, such as {quoted(cells.value)}, "
+        f"{cells.outcome})"
         for cells in unknown
     ]
     if len(columns) > _MAX_NAMED:
@@ -47,8 +48,7 @@ def warn_of(unknown: Collection[UnknownCells], stacklevel: int) -> None:
     number = sum(cells.number for cells in unknown)
     hold = "holds a value" if number == 1 else "hold values"
     warnings.warn(
-        f"{counted(number, 'cell')} {hold} not seen in training, taken as missing: "
-        f"{', '.join(columns)}; return_notes=True returns them by row",
+        f"{counted(number, 'cell')} {hold} not seen in training: {', '.join(columns)}",
         UnknownValuesWarning,
         stacklevel=stacklevel + 1,
     )

@@ -173,6 +173,10 @@ class QueriedGraph:
     arcs: tuple[tuple[int, int], ...]
     known: frozenset[int]  # variables whose state is given
 
+    def __repr__(self) -> str:
+        n_variables = counted(len(self.names), "variable")
+        return brief(self, n_variables, counted(len(self.arcs), "arc"))
+
 
 class Posteriors(Mapping[str | int, Posterior]):
     """Posterior distributions by the names of their variables.

@@ -61,7 +61,10 @@ class TargetDistributions(Result):
         """Expectation, median and 90 % interval of the first rows."""
         shown = replace(self, probabilities=self.probabilities[:_SHOWN])
         numbers = zip(shown.mean, *shown.quantiles((0.05, 0.5, 0.95)).T, strict=True)
-        rows = [(str(row), *map(format_number, own)) for row, own in enumerate(numbers)]
+        rows = [
+            (str(row), *map(format_number, figures))
+            for row, figures in enumerate(numbers)
+        ]
         heads = ("row", "expected", "5 %", "median", "95 %")
         parts: list[Part] = [Table(heads, rows, "predicted distributions")]
         if len(self) > len(rows):

@@ -17,6 +17,10 @@ _SHOWN = 10
 class ResultList(list[R]):
     """A list of results; notebooks show the first ten below one another."""
 
+    def __repr__(self) -> str:
+        more = [f"... {len(self) - 1} more"] if len(self) > 1 else []
+        return f"[{', '.join([*map(repr, self[:1]), *more])}]"
+
     def _repr_html_(self) -> str:
         shown: Any = self[:_SHOWN]
         parts: list[Part] = [result.document() for result in shown]
