@@ -18,8 +18,8 @@ class ResultList(list[R]):
     """A list of results; notebooks show the first ten below one another."""
 
     def __repr__(self) -> str:
-        more = [f"... {len(self) - 1} more"] if len(self) > 1 else []
-        return f"[{', '.join([*map(repr, self[:1]), *more])}]"
+        rest = [f"... {len(self) - 1} more"] if len(self) > 1 else []
+        return f"[{', '.join([*map(repr, self[:1]), *rest])}]"
 
     def _repr_html_(self) -> str:
         shown: Any = self[:_SHOWN]
