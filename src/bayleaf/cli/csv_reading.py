@@ -147,7 +147,8 @@ def _text_batches(
         read = pa_csv.ReadOptions(block_size=content.size, use_threads=False)
         table = pa_csv.read_csv(pa.BufferReader(content), read, parse, convert)
         # Files without rows have columns all the same.
-        empty = pa.RecordBatch.from_pylist([], schema=table.schema)
+        nothing = [pa.nulls(0, field.type) for field in table.schema]
+        empty = pa.RecordBatch.from_arrays(nothing, schema=table.schema)
         for batch in table.to_batches() or [empty]:
             yield start.named_columns(batch, source)
         n_lines += rows.count(b"\n")

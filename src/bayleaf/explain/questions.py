@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import entr
 
 from bayleaf.data.codes import Codes
 from bayleaf.explain.subject import predictor_of, row_of
@@ -50,6 +49,8 @@ def value_of_information(model: Any, row: Any) -> dict[str | int, float]:
     >>> list(value_of_information(model, {}))
     ['cough', 'shoes']
     """
+    from scipy.special import entr
+
     predictor, codes = predictor_of(model), row_of(model, row)
     *features, _ = predictor.model.domain.variables
     log_proba = predictor.log_proba(codes)[0]
