@@ -31,8 +31,8 @@ HEADER = """# Accuracy
 
 ![Mean ranks of averaged KDB and peers by held-out log-loss](../pictures/accuracy.svg)
 
-Mean ranks by log-loss over {n_tables} tables, the best at the left; a bar joins models that
-do not differ significantly (Nemenyi's test at .05).
+Mean ranks by log-loss over {n_tables} tables, the best at the left; a bar joins models
+that do not differ significantly (Nemenyi's test at .05).
 
 Held-out log-loss (nats, probabilities clipped at 1e-15) and accuracy on {n_tables}
 published tables: {n_folds} stratified folds, shuffles with the seeds {seeds}.
