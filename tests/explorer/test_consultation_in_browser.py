@@ -553,7 +553,7 @@ def test_panels_that_a_model_cannot_fill_are_not_there(
     model = Case("n", networks(tmp_path)[0], None).model
     again = open_page(explorer_html(model), view="expert")
     assert not again.is_visible("#tab-cockpit")
-    assert " with " in again.inner_text("#expert-answer")
+    assert ", then " in again.inner_text("#expert-answer")
     assert again.is_visible("#most-probable")
     again.locator("#most-probable summary").click()
     states, _ = networks(tmp_path)[0].most_probable_explanation()

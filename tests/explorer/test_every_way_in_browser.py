@@ -204,6 +204,7 @@ def test_the_map_is_drawn_in_other_ways(page: Any, press: Press) -> None:
     press("#list")
     assert now()[0] is True
     press("#monitors .card:has(#variable-1) .state")
+    page.wait_for_selector("#known .chip")
     assert chips(page) == ["sex = female"]
     theme = page.evaluate("document.documentElement.dataset.theme")
     press("#menu-name")

@@ -222,10 +222,3 @@ class Cockpit {
     else if (section.parentNode !== byId("right")) byId("right").prepend(section);
   }
 }
-
-/** Draw a part of the page again; what had the focus gets it back. */
-function keepFocus(part, draw) {
-  const { key } = part.contains(document.activeElement) ? document.activeElement.dataset : {};
-  draw();
-  if (key) part.querySelector(`[data-key="${CSS.escape(key)}"]`)?.focus({ preventScroll: true });
-}

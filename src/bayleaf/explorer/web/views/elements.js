@@ -37,3 +37,10 @@ function write(place, text) {
 function breakable(text) {
   return text.split(/(?<=[_/]|\p{L}[.-])|(?<=\p{Ll})(?=\p{Lu})/u).flatMap((part, i) => (i ? [document.createElement("wbr"), part] : [part]));
 }
+
+/** Draw a part of the page again; what had the focus gets it back. */
+function keepFocus(part, draw) {
+  const { key } = part.contains(document.activeElement) ? document.activeElement.dataset : {};
+  draw();
+  if (key) part.querySelector(`[data-key="${CSS.escape(key)}"]`)?.focus({ preventScroll: true });
+}
