@@ -19,19 +19,33 @@ if __name__ in {"__main__", "__mp_main__"}:
     install()
 
 
+def run_as_utf8(words: list[str], folder: Path) -> tuple[int, bytes, str]:
+    """Run a command line; its exit code, output in UTF-8, and messages."""
+    from cli.windows_program import run_in_pipes
+    from oracles.simulated_windows import ENCODING
+
+    code, output, messages = run_in_pipes(words, folder)
+    try:
+        output.decode()
+    except UnicodeDecodeError:
+        # Text for people has the encoding of the pipe; tables and JSON have their own.
+        output = output.decode(ENCODING).encode()
+    return code, output, messages
+
+
 def run_page(page: Path, folder: Path) -> None:
     """Run a page's blocks in a folder of its own, with the streams of a pipe."""
     import pyarrow.csv
 
     from bayleaf.datasets import load_heart
-    from cli.windows_program import run_in_pipes, streams
+    from cli.windows_program import streams
     from oracles.simulated_windows import check_names
     from readme.fenced_blocks import run_blocks
 
     folder.mkdir()
     with contextlib.chdir(folder), streams():
         pyarrow.csv.write_csv(load_heart().frame, "heart.csv")
-        run_blocks(page.read_text("utf-8"), page.name, folder, run_in_pipes)
+        run_blocks(page.read_text("utf-8"), page.name, folder, run_as_utf8)
     check_names(folder)
 
 
