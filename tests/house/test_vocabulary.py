@@ -34,7 +34,7 @@ class Expression(NamedTuple):
 EXPRESSIONS = [
     Expression(r"\btold\b", "reported, passed, message", 273),
     Expression(r"\b(tell|tells|telling)\b", "report, show, distinguish", 167),
-    Expression(r"\b(say|says|said|saying)\b", "contain, report, specify", 381),
+    Expression(r"\b(say|says|said|saying)\b", "contain, report, specify", 380),
     Expression(r"\b(stand|stands|stood)\b(?! for)", "be, be stored, be listed", 215),
     Expression(r"\b(hears|wish|wishes|wished)\b", "receives, request", 0),
     Expression(r"\b(knows|asks)\b", "has, contains, queries, requests", 70),

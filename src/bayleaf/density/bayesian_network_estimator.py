@@ -431,10 +431,10 @@ class BayesianNetworkEstimator(
             model=self.network_,
             scorer=self.network_,
             encoder=self.encoder_,
-            read=self._encode,
+            read=self._encode_without_groups,
         )
 
-    def _encode(self, X: Any) -> EncodedTable:
+    def _encode_without_groups(self, X: Any) -> EncodedTable:
         """Encode a table; cells that name a node of a hierarchy are missing."""
         parts, _ = self.encoder_.split(X)
         return read_table(parts, self.encoder_, self.hierarchies_)[0]

@@ -19,12 +19,11 @@ from bayleaf.classifiers.shared.table_estimator import TableEstimator
 from bayleaf.classifiers.shared.training import WeightedRows, n_rows
 from bayleaf.counts.threads import thread_count
 from bayleaf.cpds.smoothing import Smoothing
-from bayleaf.data.codes import Codes
 from bayleaf.data.column_table import ColumnTable
 from bayleaf.data.encoder_learning import Discretizer
 from bayleaf.data.random_state import random_generator
 from bayleaf.data.reading_plan import resolve_plan
-from bayleaf.data.table_encoder import EncodedTable, TableEncoder
+from bayleaf.data.table_encoder import TableEncoder
 from bayleaf.data.tables.frames import row_labels, to_columns, whole_table
 from bayleaf.data.unknown_cells import warn_of
 from bayleaf.describe.fitted_summary import MAX_ITEMS, FittedSummary, Name
@@ -325,17 +324,6 @@ class AveragedKDBRegressor(
         self.left_out_crps_ = saved.left_out_crps
         self.left_out_coverage_ = saved.left_out_coverage
 
-    def _encode(self, X: Any, *, return_notes: bool = False) -> EncodedTable:
-        """Encode a table, once it has the columns of training."""
-        check_is_fitted(self, "model_")
-        return self._encoded_as_fitted(X, return_notes=return_notes)
-
-    def _codes(self, X: Any, stacklevel: int = 2) -> Codes:
-        """Codes of a table, with a warning of values not seen in training."""
-        encoded = self._encode(X)
-        warn_of(encoded.unknown_cells.values(), stacklevel + 1)
-        return encoded.codes
-
     def predict(self, X: Any, *, return_notes: bool = False) -> Any:
         """Mean of each row's distribution or, with ``loss="absolute"``, its median.
 
@@ -345,9 +333,9 @@ class AveragedKDBRegressor(
             The rows.
         return_notes : bool, default=False
             Whether to return also, for each row, a list with a dict for each cell that
-            was not read: its "column", the "cell", and as "note" whether
-            it is "missing" or "unknown", a value that training did not contain. Without
-            notes a warning reports unknown values.
+            was not read as it is: its "column", the "cell", and as "note" whether it is
+            "missing", "unknown", a value that training did not contain, or taken as
+            another, as "nearest 8". Without notes a warning reports unknown values.
 
         Returns
         -------
@@ -369,7 +357,7 @@ class AveragedKDBRegressor(
         TargetDistributions
             Its `mean`, `variance`, `quantiles`, `interval`, `cdf` and `crps`.
         """
-        codes = self._codes(X)
+        codes = self._codes_as_fitted(X)
         return self.model_.distributions(codes)
 
     def predict_quantiles(self, X: Any, levels: Any = (0.05, 0.5, 0.95)) -> Floats:
@@ -388,7 +376,7 @@ class AveragedKDBRegressor(
             In the target's unit.
         """
         wanted = checked_levels(levels)
-        return self.model_.distributions(self._codes(X)).quantiles(wanted)
+        return self.model_.distributions(self._codes_as_fitted(X)).quantiles(wanted)
 
     def predict_interval(self, X: Any, coverage: float = 0.9) -> Floats:
         """The interval that holds the number with some probability.
@@ -406,7 +394,7 @@ class AveragedKDBRegressor(
             In the target's unit.
         """
         share = checked_coverage(coverage)
-        return self.model_.distributions(self._codes(X)).interval(share)
+        return self.model_.distributions(self._codes_as_fitted(X)).interval(share)
 
     def explain(self, X: Any) -> list[ExpectationExplanation]:
         """Split each row's expectation into what its features add.
@@ -457,7 +445,7 @@ class AveragedKDBRegressor(
         ValueError
             If there is no such feature.
         """
-        codes = self._codes(X)
+        codes = self._codes_as_fitted(X)
         names = self.model_.intervals.domain.names[:-1]
         if feature not in names:
             raise ValueError(

@@ -354,7 +354,7 @@ def _listed(table: Sequence[Any]) -> list[str]:
 
 
 def file_kind(path: str) -> str:
-    """What a file's name says that it is: "parquet", "csv" or "other".
+    """The kind of a file by its name: "parquet", "csv" or "other".
 
     Workbooks and ARFF are read as CSV where something reads their texts.
     """

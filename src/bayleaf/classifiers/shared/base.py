@@ -74,7 +74,6 @@ from bayleaf.data.encoder_learning import Discretizer, Target, learn_encoder
 from bayleaf.data.memory import size_in_bytes
 from bayleaf.data.random_state import random_generator
 from bayleaf.data.reading_plan import resolve_plan
-from bayleaf.data.table_encoder import EncodedTable
 from bayleaf.data.tables.frames import row_labels, to_columns, whole_table
 from bayleaf.data.unknown_cells import warn_of
 from bayleaf.describe.fitted_summary import Summary, summarize
@@ -492,13 +491,7 @@ class BayesianClassifier(
 
         Warns of values not seen in training.
         """
-        predictor, encoded = self._predictor(), self._encode(X)
-        warn_of(encoded.unknown_cells.values(), stacklevel + 1)
-        return predictor, encoded.codes
-
-    def _encode(self, X: Any, *, return_notes: bool = False) -> EncodedTable:
-        """Encode a table, once it has the columns of training."""
-        return self._encoded_as_fitted(X, return_notes=return_notes)
+        return self._predictor(), self._codes_as_fitted(X, stacklevel + 1)
 
     def predict(self, X: Any, *, return_notes: bool = False) -> Any:
         """Predict the class of each row, shape (n_rows,).
@@ -512,9 +505,9 @@ class BayesianClassifier(
             The rows.
         return_notes : bool, default=False
             Whether to return also, for each row, a list with a dict for each cell that
-            was not read: its "column", the "cell", and as "note" whether
-            it is "missing" or "unknown", a value that training did not contain. Without
-            notes a warning reports unknown values.
+            was not read as it is: its "column", the "cell", and as "note" whether it is
+            "missing", "unknown", a value that training did not contain, or taken as
+            another, as "nearest 8". Without notes a warning reports unknown values.
 
         Returns
         -------
@@ -522,7 +515,10 @@ class BayesianClassifier(
             Labels.
         """
         if return_notes:
-            predictor, encoded = self._predictor(), self._encode(X, return_notes=True)
+            predictor, encoded = (
+                self._predictor(),
+                self._encode(X, return_notes=True),
+            )
             return predictor.predict(encoded.codes), encoded.notes
         predictor, codes = self._prepare(X)
         return predictor.predict(codes)
@@ -545,7 +541,10 @@ class BayesianClassifier(
         With `return_notes`, notes on the cells of each row too, see `predict`.
         """
         if return_notes:
-            predictor, encoded = self._predictor(), self._encode(X, return_notes=True)
+            predictor, encoded = (
+                self._predictor(),
+                self._encode(X, return_notes=True),
+            )
             return predictor.proba(encoded.codes), encoded.notes
         predictor, codes = self._prepare(X)
         return predictor.proba(codes)
@@ -583,7 +582,10 @@ class BayesianClassifier(
         list of Explanation
             Prior and terms of each add up to its log-odds; mixtures tell more.
         """
-        predictor, encoded = self._predictor(), self._encode(X, return_notes=True)
+        predictor, encoded = (
+            self._predictor(),
+            self._encode(X, return_notes=True),
+        )
         warn_of(encoded.unknown_cells.values(), stacklevel=2)
         rows = predictor.explain(encoded.codes, against, of=of)
         return ResultList(noted(labelled(rows, row_labels(X)), encoded.notes))

@@ -27,6 +27,7 @@ from bayleaf.classifiers.shared.parameters import (
 from bayleaf.classifiers.shared.saving import saved_model
 from bayleaf.classifiers.shared.training import COUNTS, WEIGHT_SCALES, WeightedRows
 from bayleaf.cpds.smoothing import Smoothing
+from bayleaf.data.codes import Codes
 from bayleaf.data.column_reading import (
     DATE_RULES,
     IDENTIFIER_RULES,
@@ -40,7 +41,7 @@ from bayleaf.data.reading_plan import ReadingPlan, resolve_plan
 from bayleaf.data.table_encoder import EncodedTable, TableEncoder
 from bayleaf.data.tables.columns import Column, Matrix, Name
 from bayleaf.data.tables.frames import column_names, to_columns, whole_table
-from bayleaf.data.unknown_cells import UnknownCells
+from bayleaf.data.unknown_cells import UnknownCells, warn_of
 from bayleaf.dispatch import dispatch
 from bayleaf.io.native.model_file import SavedModel, write_model
 from bayleaf.models.fit_stamp import FitStamp
@@ -264,11 +265,12 @@ class TableEstimator(
         if self.verbose:
             print(f"{told} took {seconds:.3f} s", file=sys.stderr)
 
-    def _encoded_as_fitted(self, X: Any, *, return_notes: bool = False) -> EncodedTable:
+    def _encode(self, X: Any, *, return_notes: bool = False) -> EncodedTable:
         """Encode a table that has the columns of training, and note what was unknown.
 
         With notes by row where they are asked for.
         """
+        check_is_fitted(self, "encoder_")
         fitted: Any = self
         parts = self._parts_as_fitted(X)
         encoded: EncodedTable = fitted.encoder_.transform(parts)
@@ -276,6 +278,12 @@ class TableEstimator(
         if not return_notes:
             return encoded
         return replace(encoded, notes=fitted.encoder_.row_notes(parts, encoded.codes))
+
+    def _codes_as_fitted(self, X: Any, stacklevel: int = 2) -> Codes:
+        """Codes of a table, with a warning of values not seen in training."""
+        encoded = self._encode(X)
+        warn_of(encoded.unknown_cells.values(), stacklevel + 1)
+        return encoded.codes
 
     def _parts_as_fitted(self, X: Any) -> Matrix | list[Column]:
         """A table taken apart, once it has the columns of training."""

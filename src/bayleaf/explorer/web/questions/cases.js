@@ -116,7 +116,7 @@ function readCase(session, text) {
   return { evidence, problems };
 }
 
-/** Set what a pasted line says. Returns a sentence for the reader. */
+/** Set the values of a pasted line. Returns a sentence for the reader. */
 function takeCase(session, text) {
   const { evidence, problems } = readCase(session, text);
   const refused = evidence ? session.refusal(evidence) : "";

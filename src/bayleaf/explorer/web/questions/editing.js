@@ -256,7 +256,7 @@ class Editing {
     };
   }
 
-  /** A variable with its own states; what was said of others is left out. */
+  /** A variable with its own states; others are left out. */
   #edited(about, v) {
     const hasCuts = this.cuts[v] && String(this.cuts[v]) !== String(about.cuts);
     if (!hasCuts && String(this.parents[v]) === String(this.learned[v])) return about;

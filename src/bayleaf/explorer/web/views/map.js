@@ -45,7 +45,7 @@ class NetworkMap {
 
   // ---- what is on the map
 
-  /** In a window of another shape boxes that nobody moved are laid out again. */
+  /** In a window of another shape boxes that were not moved are laid out again. */
   #resized() {
     if (this.isFitted && !this.moved.size) {
       this.#place();

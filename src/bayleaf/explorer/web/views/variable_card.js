@@ -248,7 +248,7 @@ class VariableCard {
     if (at) place.style.left = at;
   }
 
-  /** What stands below the states that found no room. */
+  /** The states without room, below the others. */
   #summarize(only) {
     if (!this.more) return;
     const { states } = this.about;
