@@ -214,3 +214,14 @@ def test_the_map_is_drawn_in_other_ways(page: Any, press: Press) -> None:
         page.evaluate("document.documentElement.scrollWidth")
         <= page.viewport_size["width"]
     )
+
+
+def test_a_state_keeps_the_focus_when_the_window_changes(page: Any) -> None:
+    if not page.evaluate("window.bayleaf.page.map.isList"):
+        page.locator("#list").click()
+    page.locator("#monitors .card:has(#variable-1) .state").first.focus()
+    page.evaluate("document.activeElement.id = 'with-focus'")
+    size = page.viewport_size
+    page.set_viewport_size({"width": size["width"] + 40, "height": size["height"]})
+    page.evaluate("new Promise((done) => { setTimeout(done, 50); })")
+    assert page.evaluate("document.activeElement.id") == "with-focus"

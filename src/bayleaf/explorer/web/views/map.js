@@ -115,7 +115,10 @@ class NetworkMap {
     const section = byId("network");
     section.classList.toggle("list", this.isList);
     this.shown = this.isList ? this.#listed() : this.#inVisualOrder();
+    // A box that is put in again, as after a change of size, would lose the focus.
+    const { activeElement } = document;
     this.place.replaceChildren(...this.shown.map((node) => this.#card(node).card));
+    if (this.place.contains(activeElement)) activeElement.focus({ preventScroll: true });
     for (const node of this.shown) this.#put(node);
     this.level = null;
     const marked = new Set(this.withClass ? [] : this.about.marked);
