@@ -95,4 +95,4 @@ def test_packed_rows_find_their_addresses_anew_when_unpickled() -> None:
 def test_cells_of_context_variables_must_be_all_cells(starts: list[int]) -> None:
     parents = np.empty(3, dtype=np.int64)
     with pytest.raises(ValueError, match="must grow from 0 to the number of cells"):
-        join_values(np.ones((2, 3)) / 6, np.array(starts), False, -1.0, parents)
+        join_values(np.ones((2, 3)) / 6, np.array(starts), False, 0.0, -1.0, parents)

@@ -144,6 +144,28 @@ def test_equal_modes_are_joined_in_the_order_of_the_list() -> None:
     }
 
 
+@pytest.mark.parametrize(
+    "seeds", [range(150), pytest.param(range(150, 10_000), marks=pytest.mark.long)]
+)
+def test_ties_of_modes_are_those_of_whole_numbers(seeds: range) -> None:
+    """Sums of tenths are no multiples of a tenth, but rounding decides no tie."""
+
+    def check(seed: int) -> None:
+        rng = np.random.default_rng(seed)
+        n_states = int(rng.integers(3, 7))
+        variable = variable_of(n_states)
+        tables = [
+            rng.integers(0, 12, (n_states, rng.integers(2, 4))).astype(float)
+            for _ in range(3)
+        ]
+        expected = joined_groups(n_states, tables, "hamming", -1.0)
+        for unit in (1.0, 0.1, 1e-3 / 3):
+            tree = build_hierarchy(variable, [t * unit for t in tables], "hamming")
+            assert groups_of(tree, variable) == expected
+
+    check_each(seeds, check)
+
+
 def test_of_equally_frequent_states_the_smallest_code_is_the_mode() -> None:
     table = np.array([[3.0, 3.0, 0.0], [0.0, 1.0, 0.0], [5.0, 0.0, 5.0]])
     tree = build_hierarchy(variable_of(3), [table], "hamming")

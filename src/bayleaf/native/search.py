@@ -20,13 +20,15 @@ _LANES = 8
 
 # Joins values until one cluster is left. `shares` are those of the rows with each value
 # in each state of the context variables, one after another from `starts` on;
-# overwritten. Clusters differ `by_modes`, or by information. A loss may exceed the
-# least one by `margin`, a share of it, to be joined in the same step; only pairs are if
-# it is negative. `parents` takes the cluster that each value and cluster went into, -1
-# for the last one and what is beyond.
+# overwritten. Clusters differ `by_modes`, or by information; a share is as large as the
+# largest that exceeds it by no more than `rounding`, a share of it. A loss may exceed
+# the least one by `margin`, a share of it, to be joined in the same step; only pairs
+# are if it is negative. `parents` takes the cluster that each value and cluster went
+# into, -1 for the last one and what is beyond.
 join_values = native(
     """bl_join_values(out shares f8[n_values, n_cells], n_values, n_cells,
-    in starts i8[n_contexts + 1], n_contexts, flag by_modes, real margin,
+    in starts i8[n_contexts + 1], n_contexts, flag by_modes, real rounding,
+    real margin,
     out parents i8[max(2 * n_values - 1, 0)])"""
 )
 # Adds the weight of each state of every variable with each state of the child, of some

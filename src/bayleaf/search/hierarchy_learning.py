@@ -22,6 +22,8 @@ HierarchySource = Callable[[int, int, tuple[int, ...]], ValueHierarchy]
 
 # Share of the least loss within which "multiway" joins clusters in the same step.
 _MULTIWAY_MARGIN = 0.1
+# Relative difference of two sums of fractional weights that may be rounding.
+_MODE_ROUNDING = 1e-9
 # States that the name of a group lists.
 _LISTED_STATES = 3
 # Trees kept at most; each has at most twice as many nodes as its variable states.
@@ -59,7 +61,8 @@ def build_hierarchy(
 
     BuildAVH of desJardins, Rathod and Getoor (2008), figure 6. A joined cluster goes to
     the end of the list of clusters; the first of pairs with equal losses is joined;
-    among equally frequent states the smallest code counts. Without context variables
+    among equally frequent states (of fractional weights: within a billionth) the
+    smallest code counts. Without context variables
     the hierarchy is trivial; levels deeper than a hierarchy may have are left out.
     ValueError if a setting is unknown or a table has another number of rows.
     """
@@ -78,13 +81,19 @@ def build_hierarchy(
     np.concatenate(cells, axis=1, out=shares)
     # Losses grow in proportion to weights, so that their order stays the same.
     largest = shares.max()
-    total = max((table / (largest or 1.0)).sum() for table in cells)
-    shares /= largest or 1.0
-    shares /= total or 1.0
     by_modes = linkage == "hamming"
+    rounding = 0.0
+    if by_modes:
+        rounding = 0.0 if (shares == np.floor(shares)).all() else _MODE_ROUNDING
+        # A power of two leaves equal sums of counts equal.
+        np.ldexp(shares, -int(np.frexp(largest)[1]), out=shares)
+    else:
+        total = max((table / (largest or 1.0)).sum() for table in cells)
+        shares /= largest or 1.0
+        shares /= total or 1.0
     margin = _MULTIWAY_MARGIN if linkage_arity == "multiway" else -1.0
     parents = np.empty(2 * n_values - 1, dtype=np.int64)
-    join_values(shares, starts.astype(np.int64), by_modes, margin, parents)
+    join_values(shares, starts.astype(np.int64), by_modes, rounding, margin, parents)
     return _tree(variable, parents)
 
 

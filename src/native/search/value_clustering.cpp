@@ -37,10 +37,12 @@ struct Pair {
 class Joining {
 public:
     // Shares (n_values, n_cells) are overwritten: a new cluster takes a member's slot.
-    Joining(const Matrix<double>& shares, std::span<const int64_t> starts, bool by_modes)
+    Joining(const Matrix<double>& shares, std::span<const int64_t> starts, bool by_modes,
+            double mode_rounding)
         : shares_(shares),
           starts_(starts),
           by_modes_(by_modes),
+          mode_rounding_(mode_rounding),
           rounding_(kRounding * static_cast<double>(starts.size())),
           own_(shares.rows),
           modes_(shares.rows * n_contexts()),
@@ -114,10 +116,12 @@ private:
     void find_modes(int64_t slot) {
         const auto own = shares_[slot];
         for (int64_t context = 0; context < n_contexts(); ++context) {
-            int64_t best = starts_[context];
-            for (int64_t cell = best; cell < starts_[context + 1]; ++cell)
-                if (own[cell] > own[best]) best = cell;
-            modes_[slot * n_contexts() + context] = best;
+            const auto cells = own.subspan(
+                starts_[context], starts_[context + 1] - starts_[context]);
+            const double least = std::ranges::max(cells) * (1.0 - mode_rounding_);
+            const auto first =
+                std::ranges::find_if(cells, [&](double share) { return share >= least; });
+            modes_[slot * n_contexts() + context] = first - cells.begin();
         }
     }
 
@@ -175,6 +179,7 @@ private:
     const Matrix<double> shares_;
     const std::span<const int64_t> starts_;
     const bool by_modes_;
+    const double mode_rounding_;
     const double rounding_;
     std::vector<double> own_;
     std::vector<int64_t> modes_;
@@ -192,7 +197,7 @@ using namespace bayleaf;
 // went into to `parents` (2 * n_values - 1,), -1 for the last and what is beyond.
 BAYLEAF_API int32_t bl_join_values(double* shares, int64_t n_values, int64_t n_cells,
                                    const int64_t* starts, int64_t n_contexts, bool by_modes,
-                                   double margin, int64_t* parents) {
+                                   double mode_rounding, double margin, int64_t* parents) {
     return guarded([&] {
         const auto first_cells = view(starts, n_contexts + 1);
         if (n_values < 1) throw std::invalid_argument("there are no values to join");
@@ -203,6 +208,7 @@ BAYLEAF_API int32_t bl_join_values(double* shares, int64_t n_values, int64_t n_c
                 "starts of context variables must grow from 0 to the number of cells");
         const auto found = view(parents, 2 * n_values - 1);
         std::fill(found.begin(), found.end(), -1);
-        Joining({shares, n_values, n_cells}, first_cells, by_modes).run(margin, found);
+        Joining({shares, n_values, n_cells}, first_cells, by_modes, mode_rounding)
+            .run(margin, found);
     });
 }

@@ -46,7 +46,8 @@ def _join_values(rng: np.random.Generator) -> Arguments:
     starts = np.concatenate([[0], np.cumsum(widths)])
     margin = float(rng.choice([-1.0, 0.1]))
     parents = np.empty(2 * n_values - 1, dtype=np.int64)
-    return shares, starts, bool(rng.random() < 0.5), margin, parents
+    by_modes = bool(rng.random() < 0.5)
+    return shares, starts, by_modes, float(rng.choice([0.0, 1e-9])), margin, parents
 
 
 def _rows(rng: np.random.Generator) -> tuple[Arguments, int]:
