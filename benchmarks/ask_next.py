@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import log_softmax, softmax
+from scipy.special import entr, log_softmax, softmax
 
 from accuracy import load_table
 from bayleaf import AveragedKDBClassifier
@@ -74,7 +74,6 @@ class Consultation:
         n_rows, n_features = known.shape
         now = self.logs(self.cells, known)
         found = np.full((n_rows, n_features), -np.inf)
-        entropy = -(np.exp(now) * now).sum(axis=1)
         for feature in range(n_features):
             rows = np.flatnonzero(~known[:, feature])
             states = self.groups[feature]
@@ -85,9 +84,10 @@ class Consultation:
             more = np.repeat(known[rows], len(states), axis=0)
             more[:, feature] = True
             shares = shares_of(feature, cells, more, now[rows])
-            after = self.logs(cells, more)
-            entropies = -(np.exp(after) * after).sum(axis=1).reshape(len(rows), -1)
-            found[rows, feature] = entropy[rows] - (shares * entropies).sum(axis=1)
+            after = np.exp(self.logs(cells, more)).reshape(*shares.shape, -1)
+            mean = np.einsum("ns,nsc->nc", shares, after)
+            entropies = entr(after).sum(axis=2)
+            found[rows, feature] = entr(mean).sum(axis=1) - (shares * entropies).sum(1)
         return found
 
     def marginal_shares(self, feature: int, cells: Any, *_: Any) -> Floats:

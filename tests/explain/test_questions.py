@@ -47,6 +47,15 @@ def test_a_single_feature_of_an_average_reveals_its_share_of_the_entropy() -> No
     )
 
 
+def test_no_feature_of_an_average_reveals_less_than_nothing() -> None:
+    X, y = small_table(0, n_rows=60)
+    model = AveragedKDBClassifier(n_networks=2, random_state=0).fit(X, y)
+    names = list(X.columns)
+    for row in range(12):
+        known = X.iloc[row][names[: 1 + row % 3]].to_dict()
+        assert min(value_of_information(model, known).values()) > -1e-12
+
+
 def test_several_rows_are_refused() -> None:
     X, y = small_table(0, n_rows=60)
     with pytest.raises(ValueError, match="row"):

@@ -37,8 +37,9 @@ def value_of_information(model: Any, row: Any) -> dict[str | int, float]:
     Notes
     -----
     The states of a feature are as probable as the model finds them where the row is
-    known. An average of conditional models is not one joint distribution, so that the
-    reduction of averaged KDB may be slightly negative.
+    known. Of averaged KDB, which is not one joint distribution, answers do not average
+    to what was known before: theirs is the entropy that the state reduces, so that no
+    reduction is negative.
 
     Examples
     --------
@@ -54,7 +55,6 @@ def value_of_information(model: Any, row: Any) -> dict[str | int, float]:
     predictor, codes = predictor_of(model), row_of(model, row)
     *features, _ = predictor.model.domain.variables
     log_proba = predictor.log_proba(codes)[0]
-    now = float(entr(np.exp(log_proba)).sum())
     gains = {}
     for index, feature in enumerate(features):
         if codes.column(index)[0] < feature.n_states:
@@ -62,8 +62,10 @@ def value_of_information(model: Any, row: Any) -> dict[str | int, float]:
         rows = _with_each_state(codes, index, feature.n_states)
         weights = predictor.model.state_proba(rows, index, log_proba)
         possible = np.flatnonzero(weights)
-        after = entr(predictor.proba(rows.rows(possible))).sum(axis=1)
-        gains[feature.name] = now - float(weights[possible] @ after)
+        shares = weights[possible] / weights[possible].sum()
+        proba = predictor.proba(rows.rows(possible))
+        before, after = entr(shares @ proba).sum(), entr(proba).sum(axis=1)
+        gains[feature.name] = float(before - shares @ after)
     return dict(sorted(gains.items(), key=lambda pair: -pair[1]))
 
 

@@ -29,12 +29,12 @@ function openVariables(session) {
 
 /**
  * For each open variable the expected reduction of the question's entropy (nats) once
- * its state is known: the variable's states as probable as the model finds them now.
+ * its state is known: the variable's states as probable as the model finds them now. Of averages
+ * the entropy is that of the mean of the answers, so that no reduction is negative.
  */
 function* expectedReductions(session) {
   const { logs } = session.answer();
   if (!logs || session.evidence[session.engine.question]) return;
-  const now = entropyOf(logs);
   const joint = session.engine.jointScores?.(session.evidence);
   for (const variable of openVariables(session)) {
     const own = scoresByState(session, variable, joint, logs);
@@ -48,7 +48,9 @@ function* expectedReductions(session) {
       return { share, logs: share ? session.logPosterior(scores, known) : null };
     }).filter((answer) => answer.logs);
     const after = answers.reduce((sum, answer) => sum + answer.share * entropyOf(answer.logs), 0);
-    yield { variable, nats: now - after, answers };
+    const mean = logs.map((_, label) => Math.log(answers.reduce((sum, answer) =>
+      sum + answer.share * Math.exp(answer.logs[label]), 0)));
+    yield { variable, nats: entropyOf(mean) - after, answers };
   }
 }
 
