@@ -1,27 +1,39 @@
 """How long the explorer takes to load, and from a click to the painted page.
 
-Needs Playwright and the program chromium. Times are milliseconds in one browser: the
-load, the median click, the largest of 15 clicks (each the median of 3 runs, so that
-other programs count less), and inference, which is told apart.
+Needs Playwright and the program chromium. Times are milliseconds in one browser. Random
+polytrees and published networks: the load, and the median and largest of 15 clicks on a
+state (each the median of 3 runs, so that other programs count less), until the box is
+painted and until all bars are. The page of averaged KDB on adult: the load, its longest
+task of the main thread, the longest one of ten findings, and frames a second while a
+slider is dragged.
 
-    python benchmarks/speed/explorer.py
+    python benchmarks/speed/explorer.py [--networks andes pigs win95pts]
 """
 
 from __future__ import annotations
 
+import argparse
+import json
+import os
 import shutil
 import statistics
 import tempfile
 import time
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
+from bayleaf import AveragedKDBClassifier
 from bayleaf.explorer import write_explorer
+from bayleaf.io import read_network
 from bayleaf.models.bayesian_network import BayesianNetwork
 
-SIZES = (50, 200, 1000)
+SIZES = (200, 1000)
+MAX_PARENTS = 3
 RUNS = 3
 WIDTHS = (1280, 400)
 WAYS = {
@@ -32,52 +44,87 @@ WAYS = {
       window.bayleaf.page.map.setList(true);
     }""",
 }
+# A box that is in view is clicked; painted is what the frame after the click shows.
 CLICK = """async (i) => {
-  const { session, page } = window.bayleaf;
-  const start = performance.now();
-  session.choose(3 * i, i % 3);
-  await new Promise((done) => requestAnimationFrame(() => {
+  const { page } = window.bayleaf;
+  const frame = document.getElementById("drawing").getBoundingClientRect();
+  const inView = page.map.shown.filter((node) => {
+    const { top, left } = page.map.cards.get(node).card.getBoundingClientRect();
+    return top >= 0 && top < innerHeight && left >= frame.left && left < frame.right;
+  });
+  const { rows } = page.map.cards.get(inView[(7 * i) % inView.length]);
+  const painted = () => new Promise((done) => requestAnimationFrame(() => {
     const { port1, port2 } = new MessageChannel();
     port1.onmessage = done;
     port2.postMessage(0);
   }));
-  const taken = performance.now() - start;
+  const start = performance.now();
+  rows[i % rows.length].button.click();
+  await painted();
+  const first = performance.now() - start;
+  while (page.isPending) await painted();
+  const all = performance.now() - start;
   await new Promise((done) => setTimeout(done, 300));
-  return [taken, page.inferenceMilliseconds];
+  return [first, all];
+}"""
+FINDINGS = """async () => {
+  const { session } = window.bayleaf;
+  for (let i = 0; i < 10; i += 1) {
+    session.choose(i, 0);
+    await new Promise((done) => setTimeout(done, 400));
+  }
+}"""
+DRAG = """async () => {
+  const slider = document.querySelector(".slide input");
+  const frames = [];
+  for (let k = 0; k <= 90; k += 1) {
+    slider.value = Number(slider.min) + (k / 90) * (slider.max - slider.min);
+    slider.dispatchEvent(new Event("input"));
+    frames.push(await new Promise(requestAnimationFrame));
+  }
+  return 90_000 / (frames.at(-1) - frames[0]);
 }"""
 
 
-def network(n: int) -> BayesianNetwork:
-    """Variables of three states with one or two parents among the dozen before them."""
+def polytree(n: int) -> BayesianNetwork:
+    """Variables of two to four states, each tied to one of the dozen before it."""
     rng = np.random.default_rng(0)
     names = [f"variable_{i}" for i in range(n)]
-    parents = {}
+    parents: dict[str, list[str]] = {name: [] for name in names}
     for i in range(1, n):
-        near = rng.integers(max(0, i - 12), i, size=1 + int(rng.random() < 0.2))
-        parents[names[i]] = [names[j] for j in sorted(set(near.tolist()))]
+        near = names[rng.integers(max(0, i - 12), i)]
+        is_parent = rng.random() < 0.3 and len(parents[near]) < MAX_PARENTS
+        child, parent = (near, names[i]) if is_parent else (names[i], near)
+        parents[child].append(parent)
+    states = {name: [*"abcd"][: rng.integers(2, 5)] for name in names}
     tables = {
-        name: rng.dirichlet(np.ones(3), size=[3] * len(parents.get(name, [])))
+        name: rng.dirichlet(
+            np.ones(len(states[name])), size=[len(states[p]) for p in parents[name]]
+        )
         for name in names
     }
-    states = {name: ["low", "middle", "high"] for name in names}
     return BayesianNetwork.from_tables(states, tables, parents)
 
 
-def run(browser: Any, path: Path, width: int, script: str) -> list[float]:
-    """Load, median click, largest click and median inference of one page."""
+def opened(browser: Any, path: Path, width: int) -> tuple[Any, float]:
+    """A page, and the milliseconds until it was ready."""
     page = browser.new_page(viewport={"width": width, "height": 800})
     start = time.perf_counter()
     page.goto(path.as_uri())
     page.wait_for_selector("html[data-ready]")
-    load = 1000 * (time.perf_counter() - start)
+    return page, 1000 * (time.perf_counter() - start)
+
+
+def run(browser: Any, path: Path, width: int, script: str) -> list[float]:
+    """Load, and the median and the largest time of clicks, to the box and to all."""
+    page, load = opened(browser, path, width)
     # Narrow windows begin with the list.
     page.evaluate("() => window.bayleaf.page.map.setList(false)")
     page.evaluate(script)
-    clicks = [page.evaluate(CLICK, i) for i in range(15)]
+    first, whole = zip(*(page.evaluate(CLICK, i) for i in range(15)), strict=True)
     page.close()
-    taken = [whole - inference for whole, inference in clicks]
-    inference = statistics.median(own for _, own in clicks)
-    return [load, statistics.median(taken), max(taken), inference]
+    ends = (statistics.median(first), max(first), statistics.median(whole), max(whole))
+    return [load, *ends]
 
 
 def measure(browser: Any, path: Path) -> list[str]:
@@ -87,30 +134,95 @@ def measure(browser: Any, path: Path) -> list[str]:
         for way, script in WAYS.items():
             runs = [run(browser, path, width, script) for _ in range(RUNS)]
             figures = [statistics.median(own) for own in zip(*runs, strict=True)]
-            cells = " ".join(f"{own:9.0f}" for own in figures)
-            lines.append(f"{width:5} px, {way:18} {cells}")
+            cells = " | ".join(f"{own:.0f}" for own in figures)
+            lines.append(f"| {width} px, {way} | {cells} |")
     return lines
 
 
+def show(browser: Any, folder: str, name: str, network: BayesianNetwork) -> None:
+    """Print the table of a network."""
+    path = Path(folder) / f"{name}.html"
+    start = time.perf_counter()
+    write_explorer(network, path)
+    taken = time.perf_counter() - start
+    print(
+        f"\n{name}, {len(network.domain)} variables: "
+        f"{path.stat().st_size / 1000:.0f} kB, written in {taken:.1f} s\n"
+    )
+    print("| | load | box, median | box, most | all bars, median | all bars, most |")
+    print("|---|--:|--:|--:|--:|--:|")
+    print("\n".join(measure(browser, path)), flush=True)
+
+
+def longest_task(browser: Any, page: Any, work: Callable[[], object]) -> float:
+    """Milliseconds of the longest task of a page's thread during some work."""
+    browser.start_tracing(page=page, categories=["toplevel"])
+    work()
+    events = json.loads(browser.stop_tracing())["traceEvents"]
+    of_pages = {
+        (event["pid"], event["tid"])
+        for event in events
+        if event["name"] == "thread_name" and event["args"]["name"] == "CrRendererMain"
+    }
+    return max(
+        event["dur"] / 1000
+        for event in events
+        if event["name"].endswith("RunTask")
+        and "dur" in event
+        and (event["pid"], event["tid"]) in of_pages
+    )
+
+
+def show_classifier(browser: Any, folder: str, table: Path) -> None:
+    """Print the figures of the cockpit of averaged KDB on adult."""
+    X = pd.read_csv(table, na_values="?")
+    y = X.pop(X.columns[-1])
+    path = Path(folder) / "adult.html"
+    write_explorer(AveragedKDBClassifier().fit(X, y), path)
+    loads, tasks, findings, rates = [], [], [], []
+    for _ in range(RUNS):
+        page = browser.new_page(viewport={"width": 1280, "height": 800})
+
+        def load(page: Any = page) -> None:
+            start = time.perf_counter()
+            page.goto(path.as_uri())
+            page.wait_for_selector("html[data-ready]")
+            loads.append(1000 * (time.perf_counter() - start))
+            page.wait_for_timeout(1500)
+
+        tasks.append(longest_task(browser, page, load))
+        findings.append(longest_task(browser, page, partial(page.evaluate, FINDINGS)))
+        rates.append(page.evaluate(DRAG))
+        page.close()
+    print(f"\nadult, averaged KDB: {path.stat().st_size / 1000:.0f} kB\n")
+    print("| load | longest task of it | longest of findings | frames a second |")
+    print("|--:|--:|--:|--:|")
+    cells = [statistics.median(own) for own in (loads, tasks, findings, rates)]
+    print("| " + " | ".join(f"{own:.0f}" for own in cells) + " |", flush=True)
+
+
 def main() -> None:
-    """Measure all sizes."""
+    """Measure all pages."""
     from playwright.sync_api import sync_playwright
 
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--networks", nargs="*", default=["andes", "pigs", "win95pts"])
+    wanted = parser.parse_args().networks
+    data = Path(os.environ.get("BAYLEAF_DATA", ""))
     chromium = shutil.which("chromium")
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         browser = playwright.chromium.launch(
             executable_path=chromium, args=["--no-sandbox"]
         )
+        adult = data / "small" / "adult.csv"
+        if adult.is_file():
+            show_classifier(browser, folder, adult)
         for size in SIZES:
-            path = Path(folder) / f"{size}.html"
-            start = time.perf_counter()
-            write_explorer(network(size), path)
-            taken = time.perf_counter() - start
-            kilobytes = path.stat().st_size / 1000
-            print(f"{size} variables: {kilobytes:.0f} kB, written in {taken:.1f} s")
-            heads = ("load", "median", "most", "inference")
-            print(f"{'':28} {' '.join(f'{head:>9}' for head in heads)}")
-            print("\n".join(measure(browser, path)), flush=True)
+            show(browser, folder, f"polytree of {size}", polytree(size))
+        for name in wanted:
+            path = data / "networks" / f"{name}.bif"
+            if path.is_file():
+                show(browser, folder, name, read_network(path))
         browser.close()
 
 

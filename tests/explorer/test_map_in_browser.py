@@ -454,3 +454,39 @@ def test_forced_colours_show_bars_and_what_is_chosen(tan: Case, open_page: Any) 
     assert fill not in (canvas, "rgba(0, 0, 0, 0)")
     chosen = "#variable-0 + .states .state[aria-pressed=true]"
     assert page.evaluate(style, [chosen, "outlineStyle"]) == "solid"
+
+
+def test_where_inference_is_slow_the_chosen_box_is_painted_first(
+    tan: Case, open_page: Any
+) -> None:
+    page = open_page(explorer_html(tan.model))
+    before = page.inner_text("#verdict")
+    first = page.evaluate(
+        """() => {
+          const { page, session } = window.bayleaf;
+          page.fastest = 1000;
+          session.choose(0, 1);
+          const [, state] = document.querySelectorAll("#variable-0 ~ .states .state");
+          return [
+            state.getAttribute("aria-pressed"), page.isPending,
+            state.querySelector(".value").textContent,
+            document.querySelector("#verdict").textContent,
+          ];
+        }"""
+    )
+    assert first == ["true", True, "100.0\xa0%", before]
+    page.wait_for_function("() => !window.bayleaf.page.isPending")
+    assert page.inner_text("#verdict") != before
+
+
+def test_of_many_boxes_those_in_view_are_drawn_first(
+    large: str, open_page: Any
+) -> None:
+    page = open_page(large)
+    drawn = """() => [...window.bayleaf.page.map.cards.values()]
+      .map((card) => card.mask !== undefined)"""
+    whole = "window.bayleaf.page.map.setDistance(Infinity)"
+    at_once = page.evaluate(f"() => {{ {whole}; return ({drawn})(); }}")
+    assert 0 < sum(at_once) < 200
+    page.wait_for_function("() => !window.bayleaf.page.isPending")
+    assert sum(page.evaluate(drawn)) == 200

@@ -15,10 +15,12 @@ class AnswerPanel {
     this.bars = byId("answer-bars");
     this.known = byId("known");
     this.conflict = byId("conflict");
+    this.stop = () => {};
     this.density = session.engine.density ? new DensityPicture(session) : null;
   }
 
   show(logs, before) {
+    this.stop();
     this.#showKnown();
     this.conflict.replaceChildren();
     const { model, engine } = this.session;
@@ -97,12 +99,12 @@ class AnswerPanel {
 
   /** What of the evidence is in conflict, or what would make it possible. */
   explain(logs) {
-    this.conflict.replaceChildren();
-    if (!logs) {
-      this.#offer();
-      return;
-    }
-    const found = conflictOf(this.session);
+    this.stop();
+    this.stop = logs ? runAtOnce(conflictOf(this.session), ([found]) => this.#tellConflict(found))
+      : runAtOnce(leastToTakeBack(this.session), (sets) => this.#offer(sets));
+  }
+
+  #tellConflict(found) {
     if (!found || found.total < TELLING_CONFLICT) return;
     const { variables } = this.session.model;
     const items = found.items.filter(({ nats }) => nats > 0).slice(0, 3).map(({ variable, nats }) =>
@@ -112,9 +114,8 @@ class AnswerPanel {
       + `with the rest: ${items.join(", ")}.` }));
   }
 
-  #offer() {
+  #offer(sets) {
     const { session } = this;
-    const sets = leastToTakeBack(session);
     if (!sets.length) return;
     const { variables } = session.model;
     const buttons = sets.slice(0, WAYS_SHOWN).map((taken) => pressing(

@@ -50,6 +50,10 @@ class ChosenVariable {
     this.#showTable();
   }
 
+  showKnown() {
+    this.card?.showKnown();
+  }
+
   /** A number or bounds, typed. */
   #numbers(about) {
     if ((!about.cuts && !about.numbers) || this.session.locked(this.variable)) return [];

@@ -34,6 +34,8 @@ class NetworkMap {
     this.centre = this.graph.centreFor(session.engine.question);
     this.distance = this.#firstDistance();
     this.moved = new Map();
+    this.stop = () => {};
+    this.isPending = false;
     this.at = { x: 0, y: 0, scale: 1 };
     const isWide = window.matchMedia("(min-width: 600px)").matches;
     this.isList = !isWide || !this.graph.nodes.length;
@@ -128,6 +130,7 @@ class NetworkMap {
       this.minimap.draw(this.drawing);
       for (const node of this.moved.keys()) this.arcs.follow(node, this.drawing.boxes);
     }
+    this.#fitPaper();
     this.#note();
   }
 
@@ -229,18 +232,47 @@ class NetworkMap {
     byId("drawing-note").replaceChildren(...parts.flatMap((part, i) => (i ? ["; ", part] : [part])));
   }
 
-  /** Bars of all that is shown. */
+  /** Bars of all that is shown; of many boxes those first that are in view. */
   show(posteriors, before, pinned) {
+    this.stop();
     this.posteriors = [posteriors, before, pinned];
-    const isShare = !this.session.engine.isJoint;
-    for (const node of this.shown) {
-      this.cards.get(node).show({
-        now: posteriors?.[node] ?? null,
-        before: before?.[node] ?? null,
-        pinned: pinned?.[node] ?? null,
-        isShare: isShare && node !== this.session.engine.question,
-      });
+    const first = this.shown.length > MOST_AT_ONCE ? this.#inView() : new Set(this.shown);
+    first.forEach((node) => this.#showBars(node));
+    this.isPending = first.size < this.shown.length;
+    if (!this.isPending) return;
+    this.stop = runInSlices(this.#drawing(this.shown.filter((node) => !first.has(node))), (_, isDone) => {
+      this.isPending = !isDone;
+    });
+  }
+
+  /** Draw the bars of boxes, one a step. */
+  * #drawing(nodes) {
+    for (const node of nodes) {
+      this.#showBars(node);
+      yield null;
     }
+  }
+
+  #showBars(node) {
+    const { engine } = this.session;
+    const [now, before, pinned] = this.posteriors.map((found) => found?.[node] ?? null);
+    const isShare = !engine.isJoint && node !== engine.question;
+    this.cards.get(node).show({ now, before, pinned, isShare });
+  }
+
+  /** Variables whose boxes, or cards of the list, are in view. */
+  #inView() {
+    const { left, top, right, bottom } = this.frame.getBoundingClientRect();
+    const [across, down] = [Math.min(right, window.innerWidth), Math.min(bottom, window.innerHeight)];
+    return new Set(this.shown.filter((node) => {
+      const box = this.cards.get(node).card.getBoundingClientRect();
+      return box.right > left && box.left < across && box.bottom > Math.max(0, top) && box.top < down;
+    }));
+  }
+
+  /** Mark what was set or taken back, before it is known what follows. */
+  showKnown() {
+    for (const node of this.shown) this.cards.get(node).showKnown();
   }
 
   /** Lay the map out again, and fill it. */
@@ -349,13 +381,17 @@ class NetworkMap {
     const { x, y, scale } = this.at;
     this.world.style.transform = this.isList ? "" : `translate(${x}px, ${y}px) scale(${scale})`;
     const { clientWidth, clientHeight } = this.frame;
-    // A sheet of paper shows all of it.
-    const paper = Math.min(1, PAPER[0] / this.drawing.width, PAPER[1] / this.drawing.height);
-    this.frame.style.setProperty("--print-scale", paper.toFixed(4));
-    const left = Math.max(0, (PAPER[0] - this.drawing.width * paper) / 2);
-    this.frame.style.setProperty("--print-left", `${Math.floor(left)}px`);
-    this.frame.style.setProperty("--print-height", `${Math.ceil(this.drawing.height * paper)}px`);
     this.minimap.show(-x / scale, -y / scale, clientWidth / scale, clientHeight / scale);
+  }
+
+  /** A sheet of paper shows all of the drawing. */
+  #fitPaper() {
+    const { width, height } = this.drawing;
+    const { style } = this.frame;
+    const paper = Math.min(1, PAPER[0] / width, PAPER[1] / height);
+    style.setProperty("--print-scale", paper.toFixed(4));
+    style.setProperty("--print-left", `${Math.floor(Math.max(0, (PAPER[0] - width * paper) / 2))}px`);
+    style.setProperty("--print-height", `${Math.ceil(height * paper)}px`);
   }
 
   #centreOn(x, y) {
@@ -389,9 +425,10 @@ class NetworkMap {
       if (start < 8) return 8 - start;
       return start + size > room - 8 ? Math.max(8 - start, room - 8 - start - size) : 0;
     };
-    this.pan(
+    const [dx, dy] = [
       needed(this.at.x + box[0] * scale, box[2] * scale, clientWidth),
       needed(this.at.y + box[1] * scale, box[3] * scale, clientHeight),
-    );
+    ];
+    if (dx || dy) this.pan(dx, dy);
   }
 }

@@ -10,6 +10,9 @@ class Page {
   constructor(model) {
     this.model = model;
     this.session = new Session(model);
+    this.stop = () => {};
+    // The shortest inference so far (milliseconds): others waited for other programs.
+    this.fastest = 0;
     this.message = byId("message");
     byId("title").textContent = short(model.title, 200);
     const say = (text) => { this.message.textContent = text; };
@@ -97,6 +100,8 @@ class Page {
   update() {
     const start = performance.now();
     const { session } = this;
+    this.stop();
+    this.isWorking = false;
     this.#steps();
     this.#writeFragment();
     if (this.tabs.current === "cockpit") {
@@ -104,9 +109,33 @@ class Page {
       this.updateMilliseconds = performance.now() - start;
       return;
     }
+    const work = this.#work();
+    let isDone = false;
+    if (this.fastest > SLICE) {
+      // What was chosen is painted before anything is computed.
+      this.map.showKnown();
+      this.chosen.showKnown();
+    } else {
+      do isDone = work.next().done; while (!isDone && this.inferenceMilliseconds < SLOW);
+    }
+    this.updateMilliseconds = performance.now() - start;
+    this.isWorking = !isDone;
+    if (!isDone) this.stop = runInSlices(work, (_, isOver) => { this.isWorking = !isOver; });
+  }
+
+  /** Whether something is still to be shown. */
+  get isPending() {
+    return this.isWorking || this.map.isPending;
+  }
+
+  /** Compute and show, the answer and the bars in the first step; then explain it. */
+  * #work() {
+    const { session } = this;
+    const start = performance.now();
     const { logs } = session.answer();
     const posteriors = session.posteriors();
     this.inferenceMilliseconds = performance.now() - start;
+    this.fastest = Math.min(this.fastest || Infinity, this.inferenceMilliseconds);
     const before = this.posteriors;
     const pinned = session.pinned?.posteriors;
     this.posteriors = posteriors;
@@ -115,20 +144,11 @@ class Page {
     byId("expert-answer").textContent = byId("verdict").textContent;
     this.chosen.show(posteriors, before, pinned);
     this.cases.show(posteriors);
-    clearTimeout(this.later);
-    const explain = () => {
-      this.answer.explain(logs);
-      this.#explain();
-    };
-    // Where inference takes long, the bars are painted before anything is explained.
-    if (this.inferenceMilliseconds < SLOW) explain();
-    else this.later = setTimeout(explain, 0);
-    this.updateMilliseconds = performance.now() - start;
-  }
-
-  /** Panels that are open; the others wait until they are. */
-  #explain() {
+    yield null;
+    this.answer.explain(logs);
+    // Panels that are open; the others wait until they are.
     for (const [id, panel] of this.panels) {
+      yield null;
       const details = byId(id);
       if (!details.hidden && details.open) panel.show();
     }
@@ -337,8 +357,8 @@ readDocument(byId("model").textContent).then((model) => {
     allCounterfactuals: () => allCounterfactuals(page.session),
     ask: (name) => ({
       information: () => [...expectedReductions(page.session)],
-      conflict: () => conflictOf(page.session),
-      leastToTakeBack: () => leastToTakeBack(page.session),
+      conflict: () => [...conflictOf(page.session)].at(-1) ?? null,
+      leastToTakeBack: () => [...leastToTakeBack(page.session)].filter(Boolean),
       mostProbable: () => page.session.engine.mostProbable(page.session.evidence),
       tornado: () => tornado(page.session, argMax(page.session.answer().logs)),
     })[name](),

@@ -196,8 +196,10 @@ class VariableCard {
    * Bars and marks: posteriors now, before the last change, and in the case that is
    * pinned; each an array by state or null.
    */
-  show({ now, before, pinned, isShare }) {
+  show(latest) {
+    const { now, before, pinned, isShare } = latest;
     const mask = this.session.evidence[this.variable];
+    Object.assign(this, { latest, mask });
     const only = onlyState(mask);
     const isWeighed = isSoft(mask);
     this.card.classList.toggle("known", Boolean(mask));
@@ -224,6 +226,14 @@ class VariableCard {
         && mask.every((allowed, state) => Boolean(allowed) === inside.has(state));
       button.setAttribute("aria-pressed", String(isSet));
     }
+  }
+
+  /** Mark what was set or taken back, before it is known what follows. */
+  showKnown() {
+    const mask = this.session.evidence[this.variable];
+    if (!this.latest || mask === this.mask) return;
+    const now = onlyState(mask) < 0 ? this.latest.now : mask;
+    this.show({ ...this.latest, now });
   }
 
   /** Show a state; what stays the same is not touched, so that it is not laid out again. */
