@@ -221,40 +221,55 @@ def expected_counts(
     """
     # Before anything is counted, as it tells where a family's table is too wide.
     holders = tree.with_families()
-    log_evidence = log_evidence_rows(tree, codes, n_jobs)
     incomplete = np.zeros(codes.n_rows, dtype=bool)
     for variable in range(codes.n_variables):
         incomplete |= codes.missing(variable)
-    possible = log_evidence > -np.inf
     families = [cpd.family for cpd in tree.network.cpds]
-    complete = codes.rows(possible & ~incomplete)
+    log_evidence = np.empty(codes.n_rows)
+    complete = codes.rows(~incomplete)
+    log_evidence[~incomplete] = log_evidence_rows(tree, complete, n_jobs)
+    complete = complete.rows(log_evidence[~incomplete] > -np.inf)
     counts = RowCounts(complete, n_jobs=n_jobs).family_counts(families)
-    with_missing = codes.rows(possible & incomplete)
-    for whole, nodes in holders:
-        for node, more in _family_sums(whole, nodes, with_missing, n_jobs):
-            counts[node] = counts[node] + more
+    with_missing = codes.rows(incomplete)
+    for place, (whole, nodes) in enumerate(holders):
+        logs = _add_families(whole, nodes, with_missing, counts, n_jobs)
+        if not place:
+            log_evidence[incomplete] = logs
     return counts, log_evidence
 
 
-def _family_sums(
-    tree: JunctionTree, nodes: Sequence[int], rows: Codes, n_jobs: int
-) -> Iterator[tuple[int, Floats]]:
-    """Sums over blocks of rows of some nodes' family posteriors, block by block."""
+def _add_families(
+    tree: JunctionTree,
+    nodes: Sequence[int],
+    rows: Codes,
+    counts: list[Floats],
+    n_jobs: int,
+) -> Floats:
+    """Add family posteriors of some nodes to their counts, block by block.
+
+    Returns the log evidence (n_rows,) of the rows, in nats.
+    """
     compiled = tree.compiled()
     shapes = [tree.network.cpds[node].cards for node in nodes]
     edges = np.cumsum([0, *map(prod, shapes)])
     wanted = np.array(nodes, dtype=np.int64)
+    log_evidence = np.empty(rows.n_rows)
 
     def answer(codes: Rows, first: int, end: int) -> Floats:
         totals = np.zeros(edges[-1])
         weights = np.ascontiguousarray(rows.weights[first:end])
-        compiled.add_families_of_rows(*codes, weights, wanted, totals)
+        compiled.add_families_of_rows(
+            *codes, weights, wanted, totals, log_evidence[first:end]
+        )
         return totals
 
+    flat = np.concatenate([np.zeros(0), *(counts[node].ravel() for node in nodes)])
     for totals in _over_blocks(tree, rows, n_jobs, answer):
-        tables = np.split(totals, edges[1:-1])
-        for node, shape, table in zip(nodes, shapes, tables, strict=True):
-            yield node, table.reshape(shape)
+        flat += totals
+    tables = np.split(flat, edges[1:-1])
+    for node, shape, table in zip(nodes, shapes, tables):
+        counts[node] = table.reshape(shape)
+    return log_evidence
 
 
 def _over_blocks(

@@ -74,7 +74,8 @@ _row_posteriors = native(
 )
 _row_families = native(
     f"""bl_junction_row_families({_ROWS}, n_asked, in weights f8[n_asked],
-    in nodes i8[n_nodes], n_nodes, out totals f8[n_cells], n_cells)"""
+    in nodes i8[n_nodes], n_nodes, out totals f8[n_cells], n_cells,
+    out log_evidence f8[n_asked])"""
 )
 
 
@@ -208,8 +209,8 @@ class CompiledTree(Handle):
     def add_families_of_rows(self, *arguments: Any) -> None:
         """Add posteriors of families, times rows' weights, to tables of distributions.
 
-        Takes rows, their `weights`, the `nodes` of families, and `totals`, one table
-        after another. Impossible rows add nothing.
+        Takes rows, their `weights`, the `nodes` of families, `totals`, one table after
+        another, and `log_evidence` (nats). Impossible rows add nothing.
         """
         self._ask(_row_families, *arguments)
 

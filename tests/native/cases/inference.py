@@ -104,7 +104,8 @@ def _row_families(rng: np.random.Generator) -> Arguments:
     rows, n_asked = _rows(rng)
     weights, nodes = rng.random(n_asked), np.array([2, 1])
     cards = rows[0].cards
-    return *rows, weights, nodes, np.zeros(cards[1] * (cards[2] + cards[0]))
+    totals = np.zeros(cards[1] * (cards[2] + cards[0]))
+    return *rows, weights, nodes, totals, np.zeros(n_asked)
 
 
 CASES: dict[str, Callable[[np.random.Generator], Arguments]] = {

@@ -93,12 +93,13 @@ BAYLEAF_API int32_t bl_junction_row_posteriors(void* memory, const uint8_t* narr
 }
 
 // Adds some nodes' family posteriors of all possible rows, each times its weight, to their
-// tables, one after another, each in the order in which its distribution was given.
+// tables, one after another, each in the order in which its distribution was given; writes
+// the log probability of each row's observed cells.
 BAYLEAF_API int32_t bl_junction_row_families(
     void* memory, const uint8_t* narrow, int64_t n_narrow, const uint16_t* wide,
     int64_t n_wide, const int64_t* slots, int64_t n_slots, int64_t n_table_rows,
     int64_t first, int64_t n_rows, const double* weights, const int64_t* nodes,
-    int64_t n_nodes, double* totals, int64_t n_totals) {
+    int64_t n_nodes, double* totals, int64_t n_totals, double* log_evidence) {
     return guarded([&] {
         const CodeTable codes(narrow, n_narrow, wide, n_wide, slots, n_slots, n_table_rows);
         Rows rows(memory, codes, first, n_rows);
@@ -110,7 +111,8 @@ BAYLEAF_API int32_t bl_junction_row_families(
             throw std::invalid_argument("the tables of the nodes have other sizes");
         rows.propagation.want(view(nodes, n_nodes));
         for (int64_t i = 0; i < n_rows; ++i) {
-            if (rows.ask(i, kNone, Reads::kFamilies) == kImpossible) continue;
+            log_evidence[i] = rows.ask(i, kNone, Reads::kFamilies);
+            if (log_evidence[i] == kImpossible) continue;
             double* next = totals;
             for (const int64_t node : view(nodes, n_nodes)) {
                 rows.propagation.add_family(static_cast<int32_t>(node), weights[i], next);
