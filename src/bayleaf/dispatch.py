@@ -21,11 +21,13 @@ IMPLEMENTATIONS = {
     "to_pgmpy": (f"{_CONVERTERS}.pgmpy_model", "to_pgmpy"),
     "to_pyagrum": (f"{_CONVERTERS}.pyagrum_model", "to_pyagrum"),
     "fit": ("bayleaf.modelling.fitting", "fit_network"),
+    "plot": ("bayleaf.plot.network_graphs", "network"),
     "_repr_html_": ("bayleaf.explorer.notebook", "model_html"),
 }
 # The same of structures that have no tables yet.
 STRUCTURE_IMPLEMENTATIONS = {
     "fit": ("bayleaf.modelling.fitting", "fit_structure"),
+    "plot": ("bayleaf.plot.network_graphs", "network"),
     "to_networkx": (f"{_CONVERTERS}.networkx_graph", "structure_to_networkx"),
 }
 

@@ -101,7 +101,7 @@ INSIDE: dict[str, list[tuple[str, ...]]] = {
     ],
     "models": [
         ("texts",),
-        ("network_structure",),
+        ("network_structure", "conditional_table"),
         ("page_model",),
         ("bayesian_network",),
         ("latent_rules",),

@@ -105,10 +105,11 @@ def check_most_probable(case: Any) -> None:
     """Compare the most probable states of some variables with those of the joint."""
     network, rng, known, joint = case
     wanted = some(rng, network)
-    states, probability = network.most_probable(names(network, wanted), known)
-    ordered = sorted(wanted)
+    found = network.most_probable(names(network, wanted), known)
+    states, ordered = found.states, sorted(wanted)
     summed = marginal(joint, *ordered) / joint.sum()
-    assert probability == pytest.approx(summed.max(), abs=1e-12)
+    assert found.log_evidence == pytest.approx(np.log(joint.sum()), abs=1e-11)
+    assert found.probability == pytest.approx(summed.max(), abs=1e-12)
     best = np.flatnonzero(summed >= summed.max() * (1 - 1e-10))
     codes = tuple(
         network.domain[v].state_index[states[network.domain[v].name]] for v in ordered
@@ -143,8 +144,8 @@ def test_trees_and_grouped_tables_taken_apart_equal_enumeration(
         expected = marginal(joint, *wanted) / joint.sum()
         found = network.joint(names(network, wanted), evidence)
         np.testing.assert_allclose(found.probabilities, expected, rtol=0, atol=1e-12)
-        _, probability = network.most_probable(names(network, wanted), evidence)
-        assert probability == pytest.approx(expected.max(), abs=1e-12)
+        best = network.most_probable(names(network, wanted), evidence)
+        assert best.probability == pytest.approx(expected.max(), abs=1e-12)
         text, says = random_event(rng, network.domain)
         happening = joint[happens(says, network.domain.cards)].sum() / joint.sum()
         assert network.probability(text, evidence) == pytest.approx(
@@ -218,10 +219,10 @@ def test_tiny_probabilities_are_told_by_their_logarithm() -> None:
 def test_the_best_states_of_many_variables_need_no_table_over_all_of_them() -> None:
     network = chain(60, 3).compile(max_table_cells=1000)
     wanted = [f"x{i}" for i in range(0, 60, 2)]
-    states, probability = network.most_probable(wanted, {"x0": "s1"})
-    assert states == dict.fromkeys(wanted, "s1")
+    best = network.most_probable(wanted, {"x0": "s1"})
+    assert best.states == dict.fromkeys(wanted, "s1")
     stays = 0.9**2 + 2 * 0.05**2
-    assert probability == pytest.approx(stays**29, rel=1e-12)
+    assert best.probability == pytest.approx(stays**29, rel=1e-12)
 
 
 def test_a_joint_that_is_too_large_is_refused_with_its_size() -> None:

@@ -52,8 +52,11 @@ def test_posteriors_equal_enumeration(case: Any, limit: int) -> None:
 def test_the_most_probable_explanation_equals_enumeration(case: Any) -> None:
     network, evidence, likelihoods = case
     joint = joint_table(network, likelihoods)
-    states, log_probability = Inference(network).most_probable_explanation(evidence)
-    assert log_probability == pytest.approx(np.log(joint.max()), abs=1e-11)
+    best = Inference(network).most_probable_explanation(evidence)
+    states, log_probability, log_evidence = best
+    assert log_evidence == pytest.approx(np.log(joint.sum()), abs=1e-11)
+    assert best.probability == pytest.approx(joint.max() / joint.sum(), rel=1e-9)
+    assert best.probability == pytest.approx(np.exp(log_probability))
     codes = tuple(v.state_index[states[v.name]] for v in network.domain)
     assert joint[codes] == pytest.approx(joint.max(), rel=1e-12)
 
@@ -139,10 +142,11 @@ def test_the_scale_of_likelihoods_changes_nothing_but_the_evidence(
     shift = 3 * np.log(scale)
     assert found.log_evidence == pytest.approx(expected.log_evidence + shift)
     assert network.log_probability_of_evidence(scaled) == found.log_evidence
-    states, log_probability = network.most_probable_explanation(scaled)
-    best, log_best = network.most_probable_explanation(likelihoods)
-    assert states == best
-    assert log_probability == pytest.approx(log_best + shift)
+    best = network.most_probable_explanation(scaled)
+    other = network.most_probable_explanation(likelihoods)
+    assert best.states == other.states
+    assert best.log_probability == pytest.approx(other.log_probability)
+    assert best.log_evidence == pytest.approx(other.log_evidence + shift)
     assert network.conflict(scaled) == pytest.approx(network.conflict(likelihoods))
     drawn = [network.sample(50, e, random_state=0) for e in (scaled, likelihoods)]
     assert drawn[0].equals(drawn[1])
@@ -348,3 +352,44 @@ def test_equal_evidence_in_other_words_gives_the_same_bits() -> None:
     for other in found[1:]:
         assert other.to_dict() == found[0].to_dict()
         assert other.log_evidence == found[0].log_evidence
+
+
+def test_a_row_of_a_frame_is_evidence_as_a_mapping_is() -> None:
+    pandas = pytest.importorskip("pandas")
+    network = smoking()
+    row = {network.names[0]: network.states(network.names[0])[1]}
+    series = pandas.Series(row | {network.names[1]: None})
+    assert network.query(series).to_dict() == network.query(row).to_dict()
+    event = {network.names[2]: network.states(network.names[2])[0]}
+    wanted = network.probability(event, row)
+    assert network.probability(pandas.Series(event), series) == wanted
+    assert network.most_probable([network.names[2]], series).log_evidence < 0
+
+
+def test_names_alone_as_evidence_are_taken_for_targets() -> None:
+    network = smoking()
+    first, second, _ = network.names
+    state = network.states(first)[0]
+    for given in (first, [first, second]):
+        sentence = (
+            f"evidence needs =, such as .*{first} = {state}.*did you mean targets"
+        )
+        with pytest.raises(ValueError, match=sentence):
+            network.query(given)
+
+
+def test_expressions_stand_for_states_by_name() -> None:
+    network = smoking()
+    names = network.names
+    states = {name: network.states(name)[-1] for name in names[:2]}
+    text = " and ".join(f"{name} = {state}" for name, state in states.items())
+    assert network.do(text).query().to_dict() == network.do(states).query().to_dict()
+    parents = network.parents(names[-1])
+    given = {name: network.states(name)[0] for name in parents}
+    written = " and ".join(f"{name} = {state}" for name, state in given.items())
+    target = names[0], network.states(names[0])[0]
+    entry = names[-1], network.states(names[-1])[0]
+    by_text = network.sensitivity("{} = {}".format(*target), *entry, written)
+    assert by_text == network.sensitivity(dict([target]), *entry, given)
+    with pytest.raises(ValueError, match="must give one state to each variable"):
+        network.do(f"{names[0]} = {target[1]} or {names[1]} = yes")

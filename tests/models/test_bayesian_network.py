@@ -308,3 +308,20 @@ def test_long_tables_and_networks_are_cut_and_say_so() -> None:
         tables={f"x{i}": [0.5, 0.5] for i in range(70)},
     )
     assert str(many).splitlines()[-1] == "  and 10 variables more"
+
+
+def test_variables_and_states_are_found_by_name() -> None:
+    network = BayesianNetwork(DOMAIN, CHAIN, (ROOT, CHILD))
+    assert network.names == ("v0", "v1")
+    assert network.variables == DOMAIN.variables
+    assert network.states("v1") == DOMAIN[1].states
+    assert (network.parents("v1"), network.children("v1")) == (("v0",), ())
+    assert network.cpt("v1").to_arrow().num_rows == 2
+    with pytest.raises(ValueError, match="the network is asked for 'v7'"):
+        network.cpt("v7")
+
+
+def test_a_network_is_plotted() -> None:
+    pytest.importorskip("matplotlib")
+    axes = BayesianNetwork(DOMAIN, CHAIN, (ROOT, CHILD)).plot(variables=["v1"])
+    assert [text.get_text() for text in axes.texts] == ["v1"]

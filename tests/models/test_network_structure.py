@@ -74,11 +74,15 @@ def test_a_network_gives_its_graph_and_its_states() -> None:
 
 
 def test_parents_keep_the_order_of_the_arcs() -> None:
-    assert STRUCTURE.parents[1] == (0, 2)
+    assert STRUCTURE.dag.parents[1] == (0, 2)
     assert list(STRUCTURE.arcs) == [(0, 1), (2, 1), (1, 3)]
 
 
 def test_the_graph_answers_by_name() -> None:
+    assert STRUCTURE.parents("wet") == ("rain", "hose")
+    assert STRUCTURE.children("wet") == ("slips",)
+    with pytest.raises(ValueError, match="did you mean rain"):
+        STRUCTURE.parents("rian")
     assert STRUCTURE.markov_blanket("rain") == ("wet", "hose")
     assert STRUCTURE.d_separated("rain", "hose")
     assert not STRUCTURE.d_separated("rain", "hose", given="slips")
@@ -160,6 +164,11 @@ def test_texts_show_every_variable_with_its_parents() -> None:
     ]
     assert "3 arcs (rain -> wet" in repr(STRUCTURE)
     assert "<svg" in STRUCTURE._repr_html_()
+
+
+def test_a_structure_is_plotted() -> None:
+    pytest.importorskip("matplotlib")
+    assert {text.get_text() for text in STRUCTURE.plot().texts} == set(STRUCTURE.names)
 
 
 def test_structures_are_equal_by_content_and_survive_pickling() -> None:

@@ -14,6 +14,7 @@ from bayleaf.data.table_encoder import TableEncoder
 from bayleaf.data.tables.array_columns import is_missing_cell
 from bayleaf.data.tables.columns import PlainColumn
 from bayleaf.data.tables.frames import to_columns
+from bayleaf.inference.evidence import as_mapping
 from bayleaf.inference.states import StateReader
 from bayleaf.models.predictor import Predictor
 from bayleaf.wording import near_names, quoted
@@ -56,8 +57,7 @@ def row_of(model: Any, row: Any) -> Codes:
     """
     if isinstance(row, Codes):
         return _checked_single(row)
-    if getattr(row, "ndim", 2) == 1 and hasattr(row, "to_dict"):
-        row = row.to_dict()
+    row = as_mapping(row)
     if isinstance(row, Mapping):
         return _row_by_name(predictor_of(model).encoder, row)
     is_flat = isinstance(row, list | tuple) and not (

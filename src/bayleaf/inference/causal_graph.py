@@ -62,7 +62,7 @@ class CausalQuestions:
         Raises
         ------
         ValueError
-            If there is no such variable, naming near ones.
+            If the variable does not exist, naming near ones.
         """
         names = self._node_names
         # A variable may be called by a number, which then is no index.
@@ -71,14 +71,37 @@ class CausalQuestions:
             return int(name)
         return position_of(names, name, "the network is asked for")
 
+    def parents(self, name: Name) -> tuple[Name, ...]:
+        """Parents of a variable, in the order of its table's axes.
+
+        Raises
+        ------
+        ValueError
+            If the variable does not exist, naming near ones.
+        """
+        return self._names_of(self.dag.parents[self.position(name)])
+
+    def children(self, name: Name) -> tuple[Name, ...]:
+        """Children of a variable, in the variables' order.
+
+        Raises
+        ------
+        ValueError
+            If the variable does not exist, naming near ones.
+        """
+        return self._names_of(self.dag.children()[self.position(name)])
+
     def markov_blanket(self, name: Name) -> tuple[Name, ...]:
         """Parents, children and children's other parents, in the variables' order.
 
         Given them, the variable is independent of all others.
         """
-        blanket = markov_blanket(self.dag, self.position(name))
+        return self._names_of(sorted(markov_blanket(self.dag, self.position(name))))
+
+    def _names_of(self, nodes: Iterable[int]) -> tuple[Name, ...]:
+        """Names of some nodes."""
         names = self._node_names
-        return tuple(names[node] for node in sorted(blanket))
+        return tuple(names[node] for node in nodes)
 
     def d_separated(
         self,

@@ -257,6 +257,12 @@ class Evidence:
         return ImpossibleEvidenceError(sentence, names)
 
 
+def as_mapping(given: Any) -> Any:
+    """A row of a frame of pandas, by its columns, as a mapping; all else as it is."""
+    is_row = getattr(given, "ndim", None) == 1 and hasattr(given, "to_dict")
+    return given.to_dict() if is_row else given
+
+
 def read_evidence(domain: Domain, evidence: Mapping[Any, Any] | None) -> Evidence:
     """Read what is known by name; None and NaN are nothing unless missing is a state.
 
@@ -268,6 +274,7 @@ def read_evidence(domain: Domain, evidence: Mapping[Any, Any] | None) -> Evidenc
     """
     if evidence is None:
         return Evidence(domain, ())
+    evidence = as_mapping(evidence)
     if not isinstance(evidence, Mapping):
         raise TypeError(
             "evidence must be a mapping from names of variables to what is known of "

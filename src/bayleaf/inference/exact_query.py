@@ -95,8 +95,11 @@ class Query:
         log_known = log_scale + self.evidence.log_scale + math.log(total)
         return (table / total).transpose(order), log_known
 
-    def most_probable(self) -> tuple[dict[str | int, Hashable], float]:
-        """Most probable joint state of the targets and its posterior probability."""
+    def most_probable(self) -> tuple[dict[str | int, Hashable], float, float]:
+        """Most probable joint state of the targets, ln P of it, and of what is known.
+
+        The first given what is known.
+        """
         part = RelevantPart.of(self)
         open_places = part.open(self.targets)
         kept = tuple(open_places.values())
@@ -110,7 +113,7 @@ class Query:
             states[variable.name] = variable.states[code]
         log_most += self.evidence.log_scale
         log_known = self.log_known(by_elimination=True)
-        return states, min(1.0, math.exp(log_most - log_known))
+        return states, min(0.0, log_most - log_known), log_known
 
     def log_probability(self, event: Event, text: str) -> float:
         """Logarithm of P(event | known); `text` is the event as the user wrote it."""

@@ -12,6 +12,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from bayleaf.data.codes import Codes
+from bayleaf.data.domain import Domain
 from bayleaf.data.random_state import random_generator
 from bayleaf.inference.approximate.importance_sampling import (
     OFFER,
@@ -61,7 +62,15 @@ from bayleaf.inference.states import find_variable, find_variables
 from bayleaf.results.document import Document, Table
 from bayleaf.results.html import html_of
 from bayleaf.results.result_lists import RankedNumbers
-from bayleaf.wording import brief, format_number, plain, shown_name, visible
+from bayleaf.wording import (
+    brief,
+    format_number,
+    plain,
+    quoted,
+    shown_name,
+    stated,
+    visible,
+)
 
 Floats = NDArray[np.float64]
 
@@ -72,15 +81,45 @@ Given = EventOf | Sequence[EventOf] | None
 
 
 class MostProbableStates(NamedTuple):
-    """A joint state of all variables, and ln P of it and the evidence, in nats."""
+    """The most probable joint state of some or all variables.
+
+    Parameters
+    ----------
+    states : dict from name to state
+        The state of each variable.
+    log_probability : float
+        ln P(states | what is known), in nats.
+    log_evidence : float, default=0.0
+        ln P(what is known), in nats.
+    """
 
     states: dict[Name, Hashable]
     log_probability: float
+    log_evidence: float = 0.0
+
+    @property
+    def probability(self) -> float:
+        """P(states | what is known)."""
+        return math.exp(self.log_probability)
 
     def _repr_html_(self) -> str:
         rows = [(shown_name(k), visible(str(v))) for k, v in self.states.items()]
         title = f"ln P = {format_number(self.log_probability)}"
         return html_of(Document("", [Table(("", ""), rows, title, n_words=2)]))
+
+
+def _check_no_targets(domain: Domain, evidence: Any) -> None:
+    """Raise ValueError if names of variables alone are given as evidence."""
+    listed = [evidence] if isinstance(evidence, str) else evidence
+    if not isinstance(listed, list | tuple | set) or not listed:
+        return
+    if all(isinstance(name, str | int) and name in domain.names for name in listed):
+        name = next(iter(listed))
+        state = domain[domain.index(name)].label(0)
+        raise ValueError(
+            f"evidence needs =, such as {quoted(stated(shown_name(name), state))}; did "
+            f"you mean targets={quoted(evidence)}?"
+        )
 
 
 class Inference:
@@ -161,6 +200,7 @@ class Inference:
             agrees with the evidence.
         """
         domain = self._trees.domain
+        _check_no_targets(domain, evidence)
         known = Known(self._read(evidence))
         everything = range(len(domain))
         wanted = everything if targets is None else find_variables(domain, targets)
@@ -304,7 +344,7 @@ class Inference:
 
     def most_probable(
         self, targets: Iterable[Name] | Name, given: Given = None
-    ) -> tuple[dict[Name, Hashable], float]:
+    ) -> MostProbableStates:
         """Find the most probable joint state of some variables, others summed out.
 
         This is a maximum a posteriori question: the states may differ from those of
@@ -319,12 +359,10 @@ class Inference:
 
         Returns
         -------
-        states : dict from name to state
-            Among equally probable ones, the network's first variables have their
-            lowest states; beyond 65 536 joint states ties are broken one variable
+        MostProbableStates
+            Among equally probable states, the network's first variables have their
+            lowest ones; beyond 65 536 joint states ties are broken one variable
             after another.
-        probability : float
-            P(states | given).
 
         Raises
         ------
@@ -339,7 +377,7 @@ class Inference:
         Park & Darwiche 2004, "Complexity results and approximation strategies for MAP
         explanations", section 2 (elimination with a constrained order).
         """
-        return self._about(targets, given).most_probable()
+        return MostProbableStates(*self._about(targets, given).most_probable())
 
     def expected(self, name: Name, given: Given = None) -> ExpectedNumber:
         """Find the expected number of a variable.
@@ -422,10 +460,8 @@ class Inference:
 
         Returns
         -------
-        states : dict from name to state
-            All variables.
-        log_probability : float
-            ln P(states, evidence) in nats.
+        MostProbableStates
+            Of all variables, as `most_probable` returns it.
 
         Raises
         ------
@@ -442,7 +478,9 @@ class Inference:
             variable.name: variable.states[int(code)]
             for variable, code in zip(domain, codes, strict=True)
         }
-        return MostProbableStates(states, float(log_probability) + known.log_scale)
+        log_known = Query(self._trees, Known(known)).log_known(by_elimination=False)
+        log_states = float(log_probability) + known.log_scale - log_known
+        return MostProbableStates(states, min(0.0, log_states), log_known)
 
     def conflict(self, evidence: KnownOf) -> float:
         """Measure conflict in evidence, in nats: ln of the product of P(e_i) over P(e).

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from bayleaf.cpds.distribution import TableCPD
 from bayleaf.cpds.local_structure import distribution_at
 from bayleaf.data.domain import Domain
+from bayleaf.inference.events.events import named_states
 from bayleaf.inference.evidence import Evidence, Likelihood
 from bayleaf.inference.factorisation import Factorisation
 from bayleaf.inference.junction_tree import Propagation
@@ -127,6 +128,7 @@ def read_target(domain: Domain, target: Mapping[Any, Any]) -> tuple[int, int]:
 
     ValueError if it is not one state of one variable, or does not exist.
     """
+    target = named_states(domain, target)
     if not isinstance(target, Mapping) or len(target) != 1:
         raise ValueError(
             "target must name one variable and one state of it, such as "
@@ -148,6 +150,7 @@ def read_entry(
     domain = network.domain
     child = find_variable(domain, node)
     parents = network.dag.parents[child]
+    given = named_states(domain, given)
     if not isinstance(given, Mapping):
         raise TypeError(
             "given must be a mapping from names of parents to their states, got "

@@ -33,6 +33,7 @@ from bayleaf.inference.interventions.effect_measurement import (
 from bayleaf.inference.network_trees import NetworkTrees
 from bayleaf.inference.queries import Inference, KnownOf
 from bayleaf.inference.states import position_of
+from bayleaf.models.conditional_table import ConditionalTable
 from bayleaf.models.network_structure import (
     Name,
     NetworkStructure,
@@ -42,7 +43,7 @@ from bayleaf.models.network_structure import (
 from bayleaf.models.page_model import DENSITY, PageModel
 from bayleaf.models.texts.html_summary import arc_text, facts_document, picture_of
 from bayleaf.models.texts.network_text import distribution_text, network_text
-from bayleaf.models.texts.picture import FEATURE, PicturedGraph
+from bayleaf.models.texts.picture import PicturedGraph, graph_picture
 from bayleaf.wording import brief, brief_names, counted, name_list, plain, quoted
 
 
@@ -190,6 +191,52 @@ class BayesianNetwork(Factorisation, Inference):
         network = replace(self)
         network.__dict__["_notes"] = tuple(notes)
         return network
+
+    @property
+    def names(self) -> tuple[Name, ...]:
+        """Names of all variables, in order."""
+        return self.domain.names
+
+    @property
+    def variables(self) -> tuple[Variable, ...]:
+        """All variables with their states, in order."""
+        return self.domain.variables
+
+    def states(self, name: Name) -> tuple[Hashable, ...]:
+        """States of a variable, in the order of its table.
+
+        Raises
+        ------
+        ValueError
+            If the variable does not exist, naming near ones.
+        """
+        return self.domain[self.position(name)].states
+
+    def cpt(self, name: Name) -> ConditionalTable:
+        """The probability table of a variable, labelled with names and states.
+
+        Parameters
+        ----------
+        name : str or int
+            The variable.
+
+        Returns
+        -------
+        ConditionalTable
+            Prints as text, displays as HTML, and becomes a data frame.
+
+        Raises
+        ------
+        ValueError
+            If the variable does not exist, naming near ones.
+
+        Examples
+        --------
+        >>> from bayleaf.datasets import load_network
+        >>> float(load_network("asia").cpt("tub").to_pandas().loc["no", "yes"])
+        0.01
+        """
+        return ConditionalTable(self.domain, self.cpd(name))
 
     def cpd(self, name: Name) -> CPD:
         """The distribution of one variable given its parents.
@@ -587,8 +634,21 @@ class BayesianNetwork(Factorisation, Inference):
     @property
     def picture(self) -> PicturedGraph:
         """Variables and arcs to draw."""
-        arcs = tuple((parent, child, None) for parent, child in self.dag.arcs)
-        return PicturedGraph(self.domain.names, (FEATURE,) * len(self.domain), arcs)
+        return graph_picture(self.domain.names, self.dag)
+
+    def plot(self, **options: Any) -> Any:
+        """Draw the graph with matplotlib; see `bayleaf.plot.network`.
+
+        Parameters
+        ----------
+        **options
+            Of `bayleaf.plot.network`, such as ``variables`` and ``ax``.
+
+        Returns
+        -------
+        Axes
+        """
+        return dispatch("plot", self, **options)
 
     def _page_model(self) -> PageModel:
         return PageModel(

@@ -13,9 +13,8 @@ from bayleaf.dispatch import dispatch_structure
 from bayleaf.graph.dag import DAG, CycleError
 from bayleaf.inference.causal_graph import CausalQuestions
 from bayleaf.inference.states import position_of
-from bayleaf.models.texts.html_summary import arc_text, facts_html
-from bayleaf.models.texts.picture import FEATURE
-from bayleaf.results.drawings import network_html
+from bayleaf.models.texts.html_summary import arc_text, facts_html, picture_of
+from bayleaf.models.texts.picture import PicturedGraph, graph_picture
 from bayleaf.wording import (
     brief,
     brief_names,
@@ -368,9 +367,23 @@ class NetworkStructure(CausalQuestions):
         return self.dag.arcs
 
     @property
-    def parents(self) -> tuple[tuple[int, ...], ...]:
-        """Indices of each variable's parents, as `DAG` has them."""
-        return self.dag.parents
+    def picture(self) -> PicturedGraph:
+        """Variables and arcs to draw."""
+        return graph_picture(self.names, self.dag)
+
+    def plot(self, **options: Any) -> Any:
+        """Draw the graph with matplotlib; see `bayleaf.plot.network`.
+
+        Parameters
+        ----------
+        **options
+            Of `bayleaf.plot.network`, such as ``ax``.
+
+        Returns
+        -------
+        Axes
+        """
+        return dispatch_structure("plot", self, **options)
 
     def __len__(self) -> int:
         return len(self.names)
@@ -395,16 +408,16 @@ class NetworkStructure(CausalQuestions):
         return "\n".join([head, *lines])
 
     def _repr_html_(self) -> str:
-        arcs = [(parent, child, None) for parent, child in self.dag.arcs]
-        facts = [("variables", len(self)), ("arcs", len(arcs)), ("tables", "none yet")]
+        facts: list[tuple[str, Any]] = [("variables", len(self))]
+        facts.append(("arcs", len(self.edges)))
+        facts.append(("tables", "none yet"))
         known = [
             f"{quoted(variable.name)}: {name_list(variable.states, limit=6)}"
             for variable in self.variables
             if variable is not None
         ]
         lists = [("given states", known), ("arcs", [arc_text(*e) for e in self.edges])]
-        drawing = network_html(self.names, [FEATURE] * len(self), arcs)
-        return facts_html("Network structure", facts, lists, drawing)
+        return facts_html("Network structure", facts, lists, picture_of(self))
 
 
 def variable_of(name: Any, states: Any) -> Variable:

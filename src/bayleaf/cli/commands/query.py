@@ -242,13 +242,15 @@ def _probable_states(
 ) -> Answer:
     """The most probable states of some variables together, or of all of them."""
     if names is None:
-        states, score = network.most_probable_explanation(known)
+        best = network.most_probable_explanation(known)
+        score = best.log_probability + best.log_evidence
         key, text = "log_joint_probability", "log probability of all this together"
     else:
-        states, score = network.most_probable(names, known)
+        best = network.most_probable(names, known)
+        score = best.probability
         key, text = "probability", "probability of these together"
-    lines = _lines({name: shown_name(state) for name, state in states.items()})
-    values = {key: score, "states": {str(name): s for name, s in states.items()}}
+    lines = _lines({name: shown_name(state) for name, state in best.states.items()})
+    values = {key: score, "states": {str(k): s for k, s in best.states.items()}}
     return values, "\n".join([*lines, f"{text}: {score:.6g}"])
 
 

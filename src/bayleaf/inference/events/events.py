@@ -30,6 +30,7 @@ from bayleaf.inference.evidence import (
     EvidenceItem,
     ImpossibleEvidenceError,
     Range,
+    as_mapping,
     cuts_an_interval,
     range_codes,
     range_text,
@@ -151,6 +152,7 @@ def read_event(domain: Domain, event: Any) -> Event:
     """
     if isinstance(event, str):
         return simplified(Binder(domain, event).event(parsed(event)), domain.cards)
+    event = as_mapping(event)
     if not isinstance(event, Mapping):
         raise TypeError(
             "an event must be a text such as 'disease = present and age > 50', or a "
@@ -167,6 +169,28 @@ def read_event(domain: Domain, event: Any) -> Event:
             )
         parts.append(OneOf(item.variable, frozenset(np.flatnonzero(weights).tolist())))
     return simplified(AllOf(tuple(parts)), domain.cards)
+
+
+def named_states(domain: Domain, given: Any) -> Any:
+    """States by name, from an expression or a row of a frame; all else as it is.
+
+    ValueError if an expression does not give one state to each of its variables.
+    """
+    if not isinstance(given, str) or given in domain.names:
+        return as_mapping(given)
+    event = read_event(domain, given)
+    parts = event.parts if isinstance(event, AllOf) else (event,)
+    states = {
+        domain[part.variable].name: domain[part.variable].states[min(part.codes)]
+        for part in parts
+        if isinstance(part, OneOf) and len(part.codes) == 1
+    }
+    if not states or len(states) < len(parts):
+        raise ValueError(
+            f"{quoted(given)} must give one state to each variable that it names, such "
+            "as 'sex = male and smoker = yes'"
+        )
+    return states
 
 
 class Binder:
@@ -412,6 +436,7 @@ def read_single(domain: Domain, given: Any) -> Evidence:
 
     Errors as `read_known`; ValueError if ``or`` joins parts about several variables.
     """
+    given = as_mapping(given)
     if given is None or isinstance(given, Mapping):
         return read_evidence(domain, given)
     if not isinstance(given, str | list | tuple):

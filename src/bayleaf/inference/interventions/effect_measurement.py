@@ -23,7 +23,7 @@ from bayleaf.graph.adjustment import Adjustment
 from bayleaf.graph.dag import DAG
 from bayleaf.graph.separation import ancestors
 from bayleaf.inference.causal_graph import Formula, given_formula, identified
-from bayleaf.inference.events.events import read_single
+from bayleaf.inference.events.events import named_states, read_single
 from bayleaf.inference.evidence import Evidence
 from bayleaf.inference.factorisation import Factorisation
 from bayleaf.inference.interventions.causal_effect import CausalEffect
@@ -58,6 +58,7 @@ def read_settings(domain: Domain, settings: Mapping[Any, Any]) -> dict[int, Floa
     or in the order of states. ValueError if a name does not exist or comes twice, or
     probabilities are invalid; TypeError if `settings` is not a mapping.
     """
+    settings = named_states(domain, settings)
     if not isinstance(settings, Mapping):
         raise TypeError(
             "interventions must be a mapping from names of variables to what they are "
@@ -354,7 +355,7 @@ class EffectQuestion:
         domain = self.network.domain
         treatment, outcome = domain[self.effect.treatment], self.effect.outcome
         listed: list[Any] = [] if self.given is None else [self.given]
-        if self.given is not None and not isinstance(self.given, str | Mapping):
+        if isinstance(self.given, list | tuple):
             listed = list(self.given)
         rows = []
         for code in self.effect.codes:

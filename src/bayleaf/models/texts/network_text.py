@@ -109,12 +109,12 @@ def _table_lines(domain: Domain, cpd: CPD) -> list[str]:
     for where in itertools.islice(configurations, MAX_ROWS):
         given = _given(domain, cpd, where)
         shown = table[where][: MAX_STATES - 1 if labels[-1:] == ["..."] else None]
-        numbers = [_probability(value) for value in shown]
+        numbers = [probability_text(value) for value in shown]
         rows.append([*given, *numbers, *[""] * (len(labels) - len(numbers))])
     return _grid(rows, len(names), table[..., 0].size if table.size else 0)
 
 
-def _probability(value: float) -> str:
+def probability_text(value: float) -> str:
     """A probability with two digits, or as many as tell it from zero and one."""
     for digits in (2, 4):
         text = f"{value:.{digits}f}"
@@ -134,7 +134,7 @@ def _tree_lines(domain: Domain, cpd: TreeCPD) -> list[str]:
             if len(states) < cards[parent]
         ]
         shown = leaf.probabilities[: len(rows[0]) - 1].tolist()
-        numbers = [_probability(value) for value in shown]
+        numbers = [probability_text(value) for value in shown]
         rows.append([" and ".join(conditions) or "always", *numbers])
     return _grid(rows, 1, cpd.n_leaves)
 

@@ -10,6 +10,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
+from bayleaf.graph.dag import DAG
 from bayleaf.wording import near_names, quoted
 
 Floats = NDArray[np.float64]
@@ -71,6 +72,12 @@ class PicturedGraph:
             self.note,
             self.weights,
         )
+
+
+def graph_picture(names: tuple[str | int, ...], dag: DAG) -> PicturedGraph:
+    """The variables and arcs of a graph."""
+    arcs = tuple((parent, child, None) for parent, child in dag.arcs)
+    return PicturedGraph(names, (FEATURE,) * len(names), arcs)
 
 
 def class_over_features(
