@@ -28,6 +28,8 @@ IMPLEMENTATIONS = {
 STRUCTURE_IMPLEMENTATIONS = {
     "fit": ("bayleaf.modelling.fitting", "fit_structure"),
     "plot": ("bayleaf.plot.network_graphs", "network"),
+    "read": ("bayleaf.io.formats.dagitty", "read_structure"),
+    "save": ("bayleaf.io.formats.dagitty", "write_structure"),
     "to_networkx": (f"{_CONVERTERS}.networkx_graph", "structure_to_networkx"),
 }
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import pickle
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -229,3 +231,26 @@ def test_credible_effects_of_fitted_networks_hold_as_often_as_they_say(
 def test_no_treatment_is_refused(sprinkler: BayesianNetwork) -> None:
     with pytest.raises(ValueError, match="treatment must name"):
         sprinkler.adjustment_sets([], "wet")
+
+
+def test_latent_variables_of_a_network_are_in_no_set_and_no_formula(
+    sprinkler: BayesianNetwork, tmp_path
+) -> None:
+    hidden = replace(sprinkler, latents=("season",))
+    assert list(hidden.adjustment_sets("sprinkler", "wet")) == [{"rain"}]
+    assert not hidden.is_adjustment_set("sprinkler", "wet", "season")
+    named = sprinkler.causal_effect("sprinkler", "wet", latent="season", credible=None)
+    found = hidden.causal_effect("sprinkler", "wet", credible=None)
+    assert found.to_dict() == named.to_dict()
+    hidden.save(tmp_path / "hidden.json")
+    for again in (
+        read_network(tmp_path / "hidden.json"),
+        pickle.loads(pickle.dumps(hidden)),
+        hidden.do({"rain": "yes"}),
+        hidden.fit(sprinkler.sample(50, random_state=0)),
+    ):
+        assert again.latents == ("season",)
+    with pytest.raises(ValueError, match="'season' is latent"):
+        hidden.fit(sprinkler.sample(50, random_state=0).drop(["season"]))
+    with pytest.raises(ValueError, match="latents names 'W'"):
+        replace(sprinkler, latents=("W",))

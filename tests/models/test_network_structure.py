@@ -8,7 +8,10 @@ import time
 from typing import Any
 
 import networkx
+import numpy as np
+import pyarrow
 import pytest
+from scipy import sparse
 
 from bayleaf import BayesianNetwork, NetworkStructure, Variable
 from bayleaf.graph.dag import DAG
@@ -42,6 +45,66 @@ def test_all_ways_to_write_arcs_draw_the_same_graph() -> None:
         ],
         check,
     )
+
+
+def test_arrays_and_frames_of_edges_draw_the_same_graph() -> None:
+    pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
+    names = ["rain", "wet", "hose", "slips"]
+    matrix = np.zeros((4, 4))
+    for parent, child in PAIRS:
+        matrix[names.index(parent), names.index(child)] = 0.5
+    rows = dict(zip(("source", "target"), zip(*PAIRS, strict=True), strict=True))
+    strengths = {"to": rows["target"], "strength": [1.0] * 3, "From": rows["source"]}
+
+    def check(edges: Any) -> None:
+        structure = BayesianNetwork.from_edges(edges, nodes=names)
+        assert sorted(structure.edges) == sorted(PAIRS)
+        assert structure.names == tuple(names)
+
+    check_each(
+        [
+            np.array(PAIRS),
+            np.array(PAIRS, dtype=object),
+            matrix,
+            matrix.astype(bool),
+            sparse.csr_array(matrix),
+            pandas.DataFrame(matrix, names, names).sample(frac=1, random_state=0),
+            polars.DataFrame(matrix, schema=names),
+            pandas.DataFrame(rows),
+            pandas.DataFrame(strengths),
+            polars.DataFrame(strengths),
+            pyarrow.table(strengths),
+            pandas.DataFrame(PAIRS, columns=["one", "other"]),
+        ],
+        check,
+        lambda edges: type(edges).__module__,
+    )
+
+
+def test_an_array_of_integers_draws_indices() -> None:
+    assert BayesianNetwork.from_edges(np.array([[3, 5]])).names == (3, 5)
+    square = BayesianNetwork.from_edges(np.array([[0, 1], [0, 0]]))
+    assert square.edges == [(0, 1)]
+
+
+def test_a_common_cause_is_a_latent_variable() -> None:
+    structure = BayesianNetwork.from_edges("X -> Y; X <-> Y")
+    assert structure.latents == ("U_X_Y",)
+    sets = structure.adjustment_sets("X", "Y")
+    assert list(sets) == []
+    assert str(sets.open_path) == "X <- U_X_Y -> Y"
+    assert not structure.is_adjustment_set("X", "Y", "U_X_Y")
+    assert not structure.d_separated("X", "Y")
+    assert "  U_X_Y (latent)" in str(structure).splitlines()
+    assert 'class="node latent"' in structure._repr_html_()
+    named = BayesianNetwork.from_edges("X -> Y <- Z -> X", latents="Z")
+    assert list(named.adjustment_sets("X", "Y")) == []
+    assert BayesianNetwork.from_edges(named).latents == ("Z",)
+    assert named.with_states({"X": ["n", "y"]}).latents == ("Z",)
+    with pytest.raises(ValueError, match="latents names 'W'"):
+        BayesianNetwork.from_edges("X -> Y", latents=["W"])
+    with pytest.raises(ValueError, match="'Z' cannot be both latent and required"):
+        named.adjustment_sets("X", "Y", required="Z")
 
 
 def test_parents_by_child_draw_the_same_graph() -> None:
@@ -110,6 +173,8 @@ def test_what_is_no_graph_is_refused_by_name() -> None:
             ("a -> -> b", "names no arc"),
             ("a", "names no arc"),
             ([], "at least one variable"),
+            ("a -- b", "neither -> nor <-"),
+            (np.array([[0, np.nan], [0, 0]]), "must have finite numbers"),
         ],
         check,
     )
@@ -127,6 +192,10 @@ def test_what_holds_no_arcs_is_refused() -> None:
             ([("a", 1.5)], "text or an integer"),
             (7, "must be"),
             (networkx.Graph(PAIRS), "no directions"),
+            (np.zeros((2, 3)), "must have two columns, the parent and the child"),
+            (np.array([["a", "b", "c"]]), "must have two columns"),
+            (pyarrow.table({"a": [1], "b": [2], "c": [3]}), "needs the columns 'from'"),
+            (pyarrow.table({"from": ["a"], "to": [None]}), "text or an integer"),
             ({"a": 1.5}, "parents of 'a' must be a list"),
         ],
         check,

@@ -160,3 +160,18 @@ def test_other_objects_are_refused(gum: Any, pgmpy: Any) -> None:
         BayesianNetwork.from_pyagrum("asia")
     with pytest.raises(TypeError, match="DiscreteBayesianNetwork, but a str was given"):
         BayesianNetwork.from_pgmpy("asia")
+
+
+def test_latent_variables_come_from_pgmpy_and_go_back(pgmpy: Any) -> None:
+    table = pgmpy["table"]
+    model = pgmpy["model"]([("X", "Y"), ("U", "X"), ("U", "Y")], latents={"U"})
+    rows = [[0.1, 0.3, 0.4, 0.8], [0.9, 0.7, 0.6, 0.2]]
+    model.add_cpds(
+        table("U", 2, [[0.3], [0.7]]),
+        table("X", 2, [[0.2, 0.6], [0.8, 0.4]], evidence=["U"], evidence_card=[2]),
+        table("Y", 2, rows, evidence=["X", "U"], evidence_card=[2, 2]),
+    )
+    network = BayesianNetwork.from_pgmpy(model)
+    assert network.latents == ("U",)
+    assert list(network.adjustment_sets("X", "Y")) == []
+    assert network.to_pgmpy().latents == {"U"}

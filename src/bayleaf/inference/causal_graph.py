@@ -40,10 +40,13 @@ _COMPARED = 50
 class CausalQuestions:
     """Questions to a graph whose nodes have names, its arrows taken for causes.
 
-    A class that builds on it has `dag`, and names its nodes by `_node_names`.
+    A class that builds on it has `dag`, and names its nodes by `_node_names`. What
+    `latents` names is in no set to adjust for, as if it were given as `latent`.
     """
 
     dag: DAG
+    # Names of variables that are not observed.
+    latents: tuple[Name, ...] | None = None
 
     @property
     def _node_names(self) -> tuple[Name, ...]:
@@ -172,7 +175,8 @@ class CausalQuestions:
         ValueError
             If a variable does not exist, or is asked for in two roles.
         """
-        task = self._adjustment(treatment, outcome, latent, required, forbidden)
+        hidden = self._hidden(latent)
+        task = self._adjustment(treatment, outcome, hidden, required, forbidden)
         names = self._node_names
         return find_adjustment_sets(names, task, kind, minimal=minimal, limit=limit)
 
@@ -186,7 +190,7 @@ class CausalQuestions:
         kind: Kind = "backdoor",
     ) -> bool:
         """Whether a set of variables meets a criterion; see `adjustment_sets`."""
-        task = self._adjustment(treatment, outcome, latent, (), ())
+        task = self._adjustment(treatment, outcome, self._hidden(latent), (), ())
         nodes = frozenset(self._positions(given))
         if read_kind(kind) == "frontdoor":
             return front_door_of(task).is_solved_by(nodes)
@@ -228,14 +232,24 @@ class CausalQuestions:
         found = sorted(islice(trails, limit), key=lambda trail: (len(trail), trail))
         return [named_path(self._node_names, self.dag, trail) for trail in found]
 
+    def _hidden(self, latent: Name | Iterable[Name]) -> list[int]:
+        """Indices of variables that are not observed."""
+        own = self._positions(self.latents or ())
+        return list(dict.fromkeys([*own, *self._positions(latent)]))
+
     def _adjustment(
-        self, treatment: Any, outcome: Any, latent: Any, required: Any, forbidden: Any
+        self,
+        treatment: Any,
+        outcome: Any,
+        latent: Iterable[int],
+        required: Any,
+        forbidden: Any,
     ) -> Adjustment:
         """The question by indices; ValueError if roles contradict each other."""
         roles = {
             "treatment": frozenset(self._positions(treatment)),
             "outcome": frozenset(self._positions(outcome)),
-            "latent": frozenset(self._positions(latent)),
+            "latent": frozenset(latent),
             "required": frozenset(self._positions(required)),
             "forbidden": frozenset(self._positions(forbidden)),
         }

@@ -16,7 +16,8 @@ def convert_file(
     """Convert a network file into the format that the other file's suffix names.
 
     The source is a file that `read_network` reads, or for PMML the model file of a
-    classifier; the target one that `write_network` writes, ``.dot`` or ``.pmml``.
+    classifier; the target one that `write_network` writes, ``.dagitty``, ``.dot``
+    or ``.pmml``.
     `normalize` divides counts and percent in the source by their sum. NetworkFileError
     or ModelFileError if the source cannot be used, ValueError for an unknown suffix or
     a network that the target's format cannot contain, OSError.
@@ -41,6 +42,13 @@ def _write_dot(source: str | Path, target: str | Path) -> None:
     write_text(target, to_dot(read_network(source)) + "\n")
 
 
+def _write_dagitty(source: str | Path, target: str | Path) -> None:
+    """Write a network's graph for DAGitty."""
+    from bayleaf.io.formats.dagitty import write_structure
+
+    write_structure(read_network(source), target)
+
+
 def _write_pmml(source: str | Path, target: str | Path) -> None:
     """Write a classifier for scoring engines."""
     from bayleaf.io.exports.scoring_sums import write_pmml
@@ -50,6 +58,7 @@ def _write_pmml(source: str | Path, target: str | Path) -> None:
 
 
 _WRITE_ONLY: dict[str, Callable[[str | Path, str | Path], None]] = {
+    ".dagitty": _write_dagitty,
     ".dot": _write_dot,
     ".pmml": _write_pmml,
 }

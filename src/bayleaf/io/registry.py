@@ -109,6 +109,11 @@ def write_network(
 def _module(path: str | Path) -> ModuleType:
     """The module of a file's format."""
     suffix = inner_name(path).suffix.lower()
+    if suffix == ".dagitty":
+        raise ValueError(
+            f"{Path(path).name} is a file of a graph without tables; use "
+            "NetworkStructure.read and .save, and .fit(table), which learns tables"
+        )
     if suffix not in FORMATS:
         raise ValueError(
             f"{Path(path).name} has no suffix of a network format; use one of "

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from bayleaf.cpds.distribution import DeterministicCPD
@@ -44,7 +45,8 @@ def fit_structure(
         structure = _with_states_of(structure, prior)
     if states is not None:
         structure = structure.with_states(states)
-    structure, hidden = _with_latent(structure, latent, missing)
+    unseen = [name for name in structure.latents if not _has_column(table, name)]
+    structure, hidden = _with_latent(structure, latent, missing, unseen)
     if categorical_features is not None:
         for name in categorical_features:
             position_of(structure.names, name, "categorical_features names")
@@ -59,9 +61,10 @@ def fit_structure(
         reading,
     )
     everything = range(len(structure))
-    return _fitted(
+    network = _fitted(
         None, columns, structure.dag, everything, hidden, missing, prior, options
     )
+    return _with_latents(network, structure.latents)
 
 
 def fit_network(
@@ -81,11 +84,13 @@ def fit_network(
     _check_choices(missing, unknown)
     learned = _learned(network, learn, keep)
     structure = NetworkStructure.from_edges(network)
-    structure, hidden = _with_latent(structure, latent, missing)
-    chosen: Any = unknown
-    reading = Reading(missing, chosen)
     needed = {n for node in learned for n in network.dag.families[node]}
     unused = [n for i, n in enumerate(network.domain.names) if i not in needed]
+    unseen = [n for n in structure.latents if not _has_column(table, n)]
+    unseen = [n for n in unseen if n not in unused]
+    structure, hidden = _with_latent(structure, latent, missing, unseen)
+    chosen: Any = unknown
+    reading = Reading(missing, chosen)
     columns = fit_columns(
         network.domain.names,
         network.domain.variables,
@@ -94,9 +99,17 @@ def fit_network(
         sample_weight,
         reading,
     )
-    return _fitted(
+    fitted = _fitted(
         network, columns, network.dag, learned, hidden, missing, prior, options
     )
+    return _with_latents(fitted, network.latents)
+
+
+def _with_latents(
+    network: BayesianNetwork, latents: tuple[Name, ...] | None
+) -> BayesianNetwork:
+    """A fitted network with the latent variables of its graph, and its notes."""
+    return replace(network, latents=latents or None).with_notes(network.notes)
 
 
 def _has_column(table: Any, name: Name) -> bool:
@@ -170,11 +183,15 @@ def _with_states_of(structure: NetworkStructure, prior: Any) -> NetworkStructure
 
 
 def _with_latent(
-    structure: NetworkStructure, latent: Any, missing: str
+    structure: NetworkStructure, latent: Any, missing: str, unseen: Iterable[Name]
 ) -> tuple[NetworkStructure, list[Name]]:
-    """A structure with the states of latent variables, and their names."""
+    """A structure with the states of latent variables, and their names.
+
+    `unseen` are those of its own latent variables that have no column.
+    """
     given = latent if isinstance(latent, Mapping) else {}
     names = [latent] if isinstance(latent, str | int) else list(latent)
+    names += [name for name in unseen if name not in names]
     if not names:
         return structure, []
     if missing != "em":

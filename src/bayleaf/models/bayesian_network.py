@@ -62,11 +62,15 @@ class BayesianNetwork(Factorisation, Inference):
         Parents of each variable.
     cpds : tuple of TableCPD, TreeCPD or DeterministicCPD
         One a variable, in the variables' order; the family of each is that of `dag`.
+    latents : tuple of str or int, optional
+        Variables that are not observed. Sets to adjust for and separators contain none,
+        and `causal_effect` is computed from the others.
 
     Raises
     ------
     ValueError
-        If tables, graph and domain do not fit each other, naming the variable.
+        If tables, graph and domain do not fit each other, naming the variable, or a
+        latent variable does not exist.
 
     Examples
     --------
@@ -81,6 +85,13 @@ class BayesianNetwork(Factorisation, Inference):
       no   | 0.90  0.10
       yes  | 0.05  0.95
     """
+
+    latents: tuple[Name, ...] | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name in self.latents or ():
+            position_of(self.domain.names, name, "latents names")
 
     @classmethod
     def from_tables(
@@ -142,35 +153,54 @@ class BayesianNetwork(Factorisation, Inference):
         edges: Any,
         nodes: Iterable[Name] | None = None,
         states: Mapping[Name, Any] | Domain | None = None,
+        latents: Name | Iterable[Name] = (),
     ) -> NetworkStructure:
         """Draw a graph by its arcs; its `fit` makes a network of it.
 
         Parameters
         ----------
-        edges : iterable of (parent, child), text, mapping, graph or network
+        edges : iterable of (parent, child), text, mapping, array, frame or graph
             Pairs of names; a text such as ``"a -> b <- c; c -> d"``; the parents of
-            each child by name; a directed graph of networkx; a `DAG`, whose nodes are
-            then named by `nodes`; or a network, whose states are kept.
+            each child by name; an array of two columns, or a data frame with the
+            columns from and to (or source and target, parent and child); an adjacency
+            matrix as an array, whose variables `nodes` names, or as a data frame, an
+            arc leading from the row's to the column's variable where a number is not 0;
+            a directed graph of networkx; a `DAG`, whose nodes are then named by
+            `nodes`; or a network, whose states are kept.
         nodes : iterable of names, optional
             Variables that come first, in this order, whether or not an arc touches
             them.
         states : mapping of name to states or Variable, or Domain, optional
             Given states and cut points; others are found out when it is fitted.
+        latents : name or iterable of names, optional
+            Variables that are not observed.
 
         Raises
         ------
         ValueError
-            If the arcs close a cycle, an arc stands there twice, or states are given
-            for a variable that does not exist.
+            If a text is not a graph, the arcs close a cycle, an arc is given twice, or
+            states are given for a variable that does not exist.
         TypeError
             If edges have another form, or a name is neither text nor an integer.
+
+        Notes
+        -----
+        Texts are chains with ``;`` or line ends between them, or the same inside
+        ``dag { }`` or ``digraph { }``: a subset of DOT and of DAGitty's language.
+        ``a -> {b c}`` has an arc to each of a group, names with blanks or signs are
+        in double quotes, comments and attributes are skipped. ``a <-> b`` is an
+        unobserved common cause, and becomes a latent variable ``U_a_b``;
+        ``u [latent]`` marks one that has a name.
 
         Examples
         --------
         >>> BayesianNetwork.from_edges([("rain", "wet"), ("hose", "wet")]).edges
         [('rain', 'wet'), ('hose', 'wet')]
+        >>> drawn = BayesianNetwork.from_edges("smoke -> lung; smoke <-> lung")
+        >>> print(drawn.adjustment_sets("smoke", "lung").open_path)
+        smoke <- U_smoke_lung -> lung
         """
-        return NetworkStructure.from_edges(edges, nodes, states)
+        return NetworkStructure.from_edges(edges, nodes, states, latents)
 
     def check_content(self) -> None:
         """Raise ValueError unless all tables hold distributions."""
@@ -454,7 +484,7 @@ class BayesianNetwork(Factorisation, Inference):
             self._trees,
             effect,
             given,
-            self._positions(latent),
+            self._hidden(latent),
             None if adjust_for is None else self._positions(adjust_for),
             uncertainty,
         )
@@ -634,7 +664,7 @@ class BayesianNetwork(Factorisation, Inference):
     @property
     def picture(self) -> PicturedGraph:
         """Variables and arcs to draw."""
-        return graph_picture(self.domain.names, self.dag)
+        return graph_picture(self.domain.names, self.dag, self.latents or ())
 
     def plot(self, **options: Any) -> Any:
         """Draw the graph with matplotlib; see `bayleaf.plot.network`.
@@ -662,6 +692,8 @@ class BayesianNetwork(Factorisation, Inference):
     def __getstate__(self) -> dict[str, Any]:
         # What was compiled is made again, so that a pickled network stays small.
         kept = {"domain": self.domain, "dag": self.dag, "cpds": self.cpds}
+        if self.latents:
+            kept["latents"] = self.latents
         return kept | ({"_notes": self.notes} if self.notes else {})
 
     def _repr_html_(self) -> str:

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from itertools import pairwise
-from typing import Any
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
 
 from bayleaf.data.domain import Domain, Variable
+from bayleaf.data.tables.frames import column_names, row_labels
 from bayleaf.dispatch import dispatch_structure
 from bayleaf.graph.dag import DAG, CycleError
 from bayleaf.inference.causal_graph import CausalQuestions
 from bayleaf.inference.states import position_of
+from bayleaf.models.texts.graph_text import DrawnGraph, read_graph_text
 from bayleaf.models.texts.html_summary import arc_text, facts_html, picture_of
 from bayleaf.models.texts.picture import PicturedGraph, graph_picture
 from bayleaf.wording import (
@@ -20,43 +25,64 @@ from bayleaf.wording import (
     brief_names,
     counted,
     name_list,
-    plain,
     quoted,
     shown_name,
 )
 
 Name = str | int
 
-_ARROW = re.compile(r"(->|<-|→|←)")
 _FORMS = (
     "(parent, child) pairs of names, a text such as 'a -> b; b -> c', a mapping from "
-    "children to their parents, or a directed graph"
+    "children to their parents, an array or data frame of edges, an adjacency matrix, "
+    "or a directed graph"
 )
+# Columns of edges in data frames, as networkx, bnlearn and others call them.
+_ENDS = (("from", "to"), ("source", "target"), ("parent", "child"))
+
+
+class DrawnEdges(NamedTuple):
+    """A graph taken apart: names, parents by child, and what is not observed."""
+
+    names: list[Name]
+    parents: dict[Name, list[Name]]
+    latents: list[Name]
 
 
 def read_edges(
-    edges: Any, nodes: Iterable[Name] | None = None
-) -> tuple[list[Name], dict[Name, list[Name]]]:
+    edges: Any, nodes: Iterable[Name] | None = None, latents: Name | Iterable[Name] = ()
+) -> DrawnEdges:
     """Take a graph apart into names, `nodes` first, and the parents of each.
 
-    Edges are pairs, text, a mapping, a graph of networkx, a DAG or a network; names and
-    parents come in their order. ValueError if a DAG has another number of nodes than
-    there are names; TypeError if the edges have none of these forms, or a name is
-    neither text nor an integer.
+    Edges are pairs, text, a mapping, an array, a data frame, a graph of networkx, a DAG
+    or a network; names and parents come in their order. ValueError if a DAG or matrix
+    has another number of nodes than there are names, or a text is not a graph;
+    TypeError if the edges have none of these forms, or a name is neither text nor an
+    integer.
     """
     if isinstance(nodes, str) or not isinstance(nodes, Iterable | None):
         raise TypeError(f"nodes must be a list of names, got {quoted(nodes)}")
     given = list(nodes or ())
+    hidden = [latents] if isinstance(latents, str | int) else list(latents)
+    hidden += getattr(edges, "latents", None) or ()
     if isinstance(edges, DAG):
-        return _of_dag(edges, given)
+        return DrawnEdges(*_of_dag(edges, given), hidden)
+    drawn: Any = edges
+    if isinstance(edges, str):
+        drawn = read_graph_text(edges)
+        hidden += drawn.latents
+    elif hasattr(edges, "toarray"):
+        drawn = edges.toarray()
     names: dict[Name, None] = dict.fromkeys(map(_checked, given))
-    names.update(dict.fromkeys(map(_checked, _own_nodes(edges))))
+    names.update(dict.fromkeys(map(_checked, _own_nodes(drawn))))
     parents: dict[Name, list[Name]] = {}
-    for parent, child in _pairs(edges):
-        names.setdefault(_checked(parent))
-        names.setdefault(_checked(child))
+    for pair in _pairs(drawn, given):
+        parent, child = map(_checked, pair)
+        names.setdefault(parent)
+        names.setdefault(child)
         parents.setdefault(child, []).append(parent)
-    return list(names), parents
+    for name in hidden:
+        position_of(list(names), name, "latents names")
+    return DrawnEdges(list(names), parents, list(dict.fromkeys(hidden)))
 
 
 def _of_dag(dag: DAG, names: list[Name]) -> tuple[list[Name], dict[Name, list[Name]]]:
@@ -77,7 +103,7 @@ def _own_nodes(edges: Any) -> Sequence[Name]:
     if _is_graph(edges):
         return list(edges.nodes)
     own = getattr(edges, "domain", edges)
-    return getattr(own, "names", ())
+    return list(getattr(own, "names", ()))
 
 
 def _is_graph(edges: Any) -> bool:
@@ -92,10 +118,10 @@ def _is_graph(edges: Any) -> bool:
     return True
 
 
-def _pairs(edges: Any) -> Iterator[tuple[Name, Name]]:
+def _pairs(edges: Any, nodes: Sequence[Name]) -> Iterator[tuple[Name, Name]]:
     """All arcs as pairs of parent and child."""
-    if isinstance(edges, str):
-        yield from _of_text(edges)
+    if isinstance(edges, DrawnGraph):
+        yield from edges.arcs
         return
     if isinstance(edges, Mapping):
         for child, parents in edges.items():
@@ -106,6 +132,12 @@ def _pairs(edges: Any) -> Iterator[tuple[Name, Name]]:
                     f"{quoted(listed)}"
                 )
             yield from ((parent, child) for parent in listed)
+        return
+    if isinstance(edges, np.ndarray):
+        yield from _of_array(edges, nodes)
+        return
+    if not hasattr(edges, "edges") and column_names(edges) is not None:
+        yield from _of_frame(edges)
         return
     listed = getattr(edges, "edges", edges)
     if callable(listed) and not isinstance(listed, Iterable):
@@ -118,23 +150,58 @@ def _pairs(edges: Any) -> Iterator[tuple[Name, Name]]:
         yield edge[0], edge[1]
 
 
-def _of_text(text: str) -> Iterator[tuple[str, str]]:
-    """The arcs of chains such as ``a -> b <- c; d -> b``."""
-    for chain in re.split(r"[;\n]", text):
-        if not chain.strip():
-            continue
-        names = [part.strip() for part in _ARROW.split(chain)]
-        if not all(names) or len(names) == 1:
+def _of_array(edges: NDArray[Any], nodes: Sequence[Name]) -> list[Any]:
+    """The arcs of an array of edges, or of an adjacency matrix over `nodes`."""
+    shape = edges.shape
+    if edges.ndim == 2 and shape[0] == shape[1] and edges.dtype.kind in "biuf":
+        names = list(nodes) or list(range(len(edges)))
+        if len(names) != len(edges):
             raise ValueError(
-                f"{quoted(plain(chain.strip(), 60))} names no arc; write arcs as "
-                "'a -> b' or 'a -> b <- c', with ; between chains"
+                f"an adjacency matrix of {counted(len(edges), 'row')} needs as many "
+                f"names, but nodes= has {len(names)}"
             )
-        for (first, second), arrow in zip(pairwise(names[::2]), names[1::2]):
-            yield (first, second) if arrow in ("->", "→") else (second, first)
+        if not np.isfinite(edges).all():
+            raise ValueError(
+                "an adjacency matrix must have finite numbers, 0 where no arc leads "
+                "from the row's to the column's variable"
+            )
+        # By child, then by parent, as structures list their arcs.
+        return [(names[i], names[j]) for j, i in np.argwhere(edges.T).tolist()]
+    if edges.ndim == 2 and shape[1] == 2:
+        return list(edges.tolist())
+    raise TypeError(
+        "an array of edges must have two columns, the parent and the child, or be a "
+        f"square adjacency matrix of numbers, got {edges.dtype} of shape {shape}"
+    )
+
+
+def _of_frame(edges: Any) -> list[Any]:
+    """The arcs of a data frame of edges, or of an adjacency matrix with names."""
+    frame = nw.from_native(edges, eager_only=True)
+    names, index = list(column_names(edges) or ()), row_labels(edges)
+    if index is not None and sorted(map(str, index)) == sorted(map(str, names)):
+        return _of_array(edges.loc[names].to_numpy(), names)
+    lower = [str(name).lower() for name in names]
+    for ends in _ENDS:
+        if set(ends) <= set(lower):
+            names = [names[lower.index(end)] for end in ends]
+    if len(names) == 2:
+        columns = [frame[name].to_list() for name in names]
+        return list(zip(*columns, strict=True))
+    if len(frame) == len(names):
+        return _of_array(frame.to_numpy(), names)
+    raise TypeError(
+        "a data frame of edges needs the columns 'from' and 'to' (or 'source' and "
+        "'target', 'parent' and 'child'), or is an adjacency matrix with a row and a "
+        f"column per variable; got {counted(len(frame), 'row')} of "
+        f"{name_list(names)}"
+    )
 
 
 def _checked(name: Any) -> Name:
     """A name, once it is text or an integer."""
+    if isinstance(name, np.generic):
+        name = name.item()
     if isinstance(name, bool) or not isinstance(name, str | int):
         raise TypeError(
             f"a variable's name must be text or an integer, got {quoted(name)}"
@@ -155,11 +222,14 @@ class NetworkStructure(CausalQuestions):
     variables : tuple of Variable or None, default=()
         The states of each variable where they are given; `fit` finds out the others.
         Empty if none are.
+    latents : tuple of str or int, default=()
+        Variables that are not observed. Sets to adjust for and separators contain none.
 
     Raises
     ------
     ValueError
-        If there are no variables, two share a name, or their numbers differ.
+        If there are no variables, two share a name, their numbers differ, or a latent
+        variable does not exist.
 
     Examples
     --------
@@ -173,8 +243,11 @@ class NetworkStructure(CausalQuestions):
     names: tuple[Name, ...]
     dag: DAG
     variables: tuple[Variable | None, ...] = field(default=())
+    latents: tuple[Name, ...] = ()
 
     def __post_init__(self) -> None:
+        for name in self.latents:
+            position_of(self.names, name, "latents names")
         if not self.names:
             raise ValueError(
                 "a structure needs at least one variable; give edges, or nodes="
@@ -196,10 +269,12 @@ class NetworkStructure(CausalQuestions):
         edges: Any,
         nodes: Iterable[Name] | None = None,
         states: Mapping[Name, Any] | Domain | None = None,
+        latents: Name | Iterable[Name] = (),
     ) -> NetworkStructure:
         """Draw a graph by its arcs; see `BayesianNetwork.from_edges`."""
-        names, parents = read_edges(edges, nodes)
-        structure = cls(tuple(names), dag_of(names, parents))
+        names, parents, hidden = read_edges(edges, nodes, latents)
+        dag = dag_of(names, parents)
+        structure = cls(tuple(names), dag, latents=tuple(hidden))
         own = getattr(edges, "domain", None)
         if own is not None:
             structure = structure.with_states(own)
@@ -237,7 +312,7 @@ class NetworkStructure(CausalQuestions):
             if position < 0:
                 position = position_of(self.names, name, "states are given for")
             variables[position] = variable_of(name, own)
-        return NetworkStructure(self.names, self.dag, tuple(variables))
+        return replace(self, variables=tuple(variables))
 
     def fit(
         self,
@@ -347,6 +422,43 @@ class NetworkStructure(CausalQuestions):
             n_jobs=n_jobs,
         )
 
+    @classmethod
+    def read(cls, path: str | Path) -> NetworkStructure:
+        """Read a graph from a file in DAGitty's language.
+
+        Parameters
+        ----------
+        path : path
+            A text such as ``dag { a -> b <- u; u [latent] }``; see
+            `BayesianNetwork.from_edges`.
+
+        Raises
+        ------
+        NetworkFileError
+            If the file is not a directed acyclic graph: one sentence with its line.
+        OSError
+            If the file cannot be opened.
+        """
+        structure: NetworkStructure = dispatch_structure("read", path)
+        return structure
+
+    def save(self, path: str | Path) -> None:
+        """Write the graph to a file in DAGitty's language, which leaves states out.
+
+        Parameters
+        ----------
+        path : path
+            Its suffix is ``.dagitty``.
+
+        Raises
+        ------
+        ValueError
+            If the suffix differs, or two names are the same text.
+        OSError
+            If the file cannot be written.
+        """
+        dispatch_structure("save", self, path)
+
     def to_networkx(self) -> Any:
         """Make a networkx.DiGraph of names and arcs.
 
@@ -369,7 +481,7 @@ class NetworkStructure(CausalQuestions):
     @property
     def picture(self) -> PicturedGraph:
         """Variables and arcs to draw."""
-        return graph_picture(self.names, self.dag)
+        return graph_picture(self.names, self.dag, self.latents)
 
     def plot(self, **options: Any) -> Any:
         """Draw the graph with matplotlib; see `bayleaf.plot.network`.
@@ -402,7 +514,9 @@ class NetworkStructure(CausalQuestions):
         lines = []
         for name, above in zip(self.names, self.dag.parents, strict=True):
             given = ", ".join(shown_name(self.names[parent]) for parent in above)
-            lines.append(f"  {shown_name(name)}" + (f" <- {given}" if given else ""))
+            hidden = " (latent)" * (name in self.latents)
+            arcs = f" <- {given}" if given else ""
+            lines.append(f"  {shown_name(name)}{arcs}{hidden}")
         n_arcs = counted(len(self.edges), "arc")
         head = f"Network structure of {counted(len(self), 'variable')} and {n_arcs}"
         return "\n".join([head, *lines])

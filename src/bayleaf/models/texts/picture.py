@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Self
 
@@ -74,10 +74,13 @@ class PicturedGraph:
         )
 
 
-def graph_picture(names: tuple[str | int, ...], dag: DAG) -> PicturedGraph:
+def graph_picture(
+    names: tuple[str | int, ...], dag: DAG, latents: Collection[str | int]
+) -> PicturedGraph:
     """The variables and arcs of a graph."""
     arcs = tuple((parent, child, None) for parent, child in dag.arcs)
-    return PicturedGraph(names, (FEATURE,) * len(names), arcs)
+    kinds = tuple(LATENT if name in latents else FEATURE for name in names)
+    return PicturedGraph(names, kinds, arcs)
 
 
 def class_over_features(

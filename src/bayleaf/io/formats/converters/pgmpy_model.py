@@ -5,6 +5,7 @@ pgmpy is no requirement of this package; it is imported when asked for.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -45,6 +46,7 @@ def to_pgmpy(
     domain = network.domain
     names, cards = domain.names, domain.cards
     model.add_nodes_from(names)
+    model.latents = set(network.latents or ())
     model.add_edges_from(network.edges)
     for table in full_tables(network, max_table_cells):
         family = (*table.parents, table.child)
@@ -68,7 +70,7 @@ def from_pgmpy(model: Any) -> BayesianNetwork:
     Parameters
     ----------
     model : pgmpy.models.DiscreteBayesianNetwork
-        With a table for every node.
+        With a table for every node; its latent variables are those of the network.
 
     Raises
     ------
@@ -104,7 +106,9 @@ def from_pgmpy(model: Any) -> BayesianNetwork:
                 cpd.state_names[parent]
             ):
                 tables[node] = _in_order(tables[node], cpd, known, parent)
-    return BayesianNetwork.from_tables(states=states, parents=parents, tables=tables)
+    network = BayesianNetwork.from_tables(states, tables, parents)
+    latents = tuple(node for node in model.nodes if node in model.latents)
+    return replace(network, latents=latents or None)
 
 
 def _in_order(table: Any, cpd: Any, known: Any, parent: Any) -> Any:
