@@ -84,7 +84,7 @@ INSIDE: dict[str, list[tuple[str, ...]]] = {
         (REST,),
     ],
     "inference": [
-        ("states", "log_sums", "table_algebra"),
+        ("states", "log_sums", "table_algebra", "graph_results"),
         ("causal_graph",),
         ("factorisation",),
         ("evidence", "posteriors", "family_decomposition", "factors"),

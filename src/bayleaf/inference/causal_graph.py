@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice, pairwise
+from itertools import combinations, islice, pairwise
 from math import prod
 from typing import Any, Literal
 
@@ -13,6 +13,7 @@ from bayleaf.graph.dag import DAG
 from bayleaf.graph.separation import (
     Nodes,
     OpenTrails,
+    Separation,
     Trail,
     ancestral_separator,
     d_separated,
@@ -21,6 +22,12 @@ from bayleaf.graph.separation import (
     minimal_separators,
     separators_by_size,
     smallest_separator,
+)
+from bayleaf.inference.graph_results import (
+    EssentialGraph,
+    Independence,
+    StructureDifference,
+    structure_difference,
 )
 from bayleaf.inference.states import check_integer, position_of
 from bayleaf.wording import brief, counted, name_list, quoted, shown_name
@@ -133,6 +140,157 @@ class CausalQuestions:
         if not isinstance(names, Iterable):
             raise TypeError(f"variables must be a name or several, got {quoted(names)}")
         return [self.position(name) for name in names]
+
+    def d_separators(
+        self,
+        first: Name | Iterable[Name],
+        second: Name | Iterable[Name],
+        *,
+        latent: Name | Iterable[Name] = (),
+        required: Name | Iterable[Name] = (),
+        forbidden: Name | Iterable[Name] = (),
+        minimal: bool = True,
+        limit: int = 100,
+    ) -> list[frozenset[Name]]:
+        """Find sets of observed variables that d-separate two others.
+
+        Parameters
+        ----------
+        first, second : name or iterable of names
+            What is to be separated.
+        latent : name or iterable of names
+            Variables that are not observed, and hence in no set.
+        required, forbidden : name or iterable of names
+            Variables that every set contains, and that none does.
+        minimal : bool, default=True
+            Whether sets of which a member can be left out are omitted.
+        limit : int, default=100
+            Maximal number of sets. One with the fewest members is among them.
+
+        Returns
+        -------
+        list of frozenset of str or int
+            The smallest first; empty if nothing separates them.
+
+        Raises
+        ------
+        ValueError
+            If a variable does not exist, or has two roles.
+
+        Notes
+        -----
+        Van der Zander, Liskiewicz and Textor (2019), "Separators and adjustment sets in
+        causal graphs"; minimal sets are listed with polynomial delay (Takata 2010).
+
+        Examples
+        --------
+        >>> from bayleaf import BayesianNetwork
+        >>> drawn = BayesianNetwork.from_edges("a -> b -> c; a -> d -> c")
+        >>> [sorted(one) for one in drawn.d_separators("a", "c")]
+        [['b', 'd']]
+        """
+        check_integer("limit", limit)
+        closed = frozenset([*self._hidden(latent), *self._positions(forbidden)])
+        roles = {
+            "first": frozenset(self._positions(first)),
+            "second": frozenset(self._positions(second)),
+            "required": frozenset(self._positions(required)),
+            "latent or forbidden": closed,
+        }
+        # Only the ends may be latent.
+        pairs = [*combinations(list(roles)[:3], 2), tuple(roles)[2:]]
+        for role, other in pairs:
+            if shared := roles[role] & roles[other]:
+                name = quoted(self._node_names[min(shared)])
+                raise ValueError(f"{name} cannot be both {role} and {other}")
+        allowed = frozenset(range(len(self.dag))) - closed
+        allowed -= roles["first"] | roles["second"]
+        task = Separation(
+            self.dag, roles["first"], roles["second"], allowed, roles["required"]
+        )
+        separators = islice(_separators(task, minimal=minimal), int(limit))
+        nodes = sorted(separators, key=lambda s: (len(s), sorted(s)))
+        return [frozenset(self._names_of(own)) for own in nodes]
+
+    def implied_independences(self) -> list[Independence]:
+        """List a conditional independence for every pair without an arc.
+
+        Returns
+        -------
+        list of Independence
+            In the order of the variables, each given a smallest set. Pairs that
+            observed variables cannot separate are left out, and latent variables too.
+            `NetworkStructure.test_independences` tests them against data.
+        """
+        hidden = set(self._hidden(()))
+        observed = frozenset(range(len(self.dag))) - hidden
+        linked = {frozenset(arc) for arc in self.dag.arcs}
+        names = self._node_names
+        claims = []
+        for pair in combinations(sorted(observed), 2):
+            if frozenset(pair) in linked:
+                continue
+            a, b = (frozenset({node}) for node in pair)
+            separator = smallest_separator(Separation(self.dag, a, b, observed - a - b))
+            if separator is not None:
+                given = self._names_of(sorted(separator))
+                claims.append(Independence(names[pair[0]], names[pair[1]], given))
+        return claims
+
+    def essential_graph(self) -> EssentialGraph:
+        """Find which arcs all graphs with the same independences share (the CPDAG).
+
+        Returns
+        -------
+        EssentialGraph
+            Directed arcs and links without a direction, with a drawing in notebooks.
+
+        Examples
+        --------
+        >>> from bayleaf import BayesianNetwork
+        >>> BayesianNetwork.from_edges("a -> b -> c").essential_graph().undirected
+        (('a', 'b'), ('b', 'c'))
+        """
+        return EssentialGraph.of_dag(self._node_names, self.dag)
+
+    def structure_difference(
+        self, other: CausalQuestions, *, essential: bool = True
+    ) -> StructureDifference:
+        """List the arcs that differ from those of another graph.
+
+        Parameters
+        ----------
+        other : BayesianNetwork or NetworkStructure
+            A graph over the same variables.
+        essential : bool, default=True
+            Whether directions that data cannot distinguish count as equal.
+
+        Returns
+        -------
+        StructureDifference
+            A sequence of `DifferingArc`; its `distance` is the structural Hamming
+            distance.
+
+        Raises
+        ------
+        ValueError
+            If the variables differ.
+
+        Examples
+        --------
+        >>> from bayleaf import BayesianNetwork
+        >>> drawn = BayesianNetwork.from_edges("a -> b -> c")
+        >>> other = BayesianNetwork.from_edges("a <- b <- c; c -> a")
+        >>> [str(arc) for arc in drawn.structure_difference(other)]
+        ['missing: no link here, a -- c there']
+        """
+        return structure_difference(
+            self._node_names,
+            self.dag,
+            other._node_names,
+            other.dag,
+            essential=essential,
+        )
 
     def adjustment_sets(
         self,
@@ -424,9 +582,12 @@ def front_door_of(task: Adjustment) -> FrontDoor:
 
 def _back_door_sets(task: Adjustment, *, minimal: bool) -> Iterator[Nodes]:
     """Sets to adjust for, a smallest one first."""
-    separation = task.separation
-    if separation is None:
-        return
+    if task.separation is not None:
+        yield from _separators(task.separation, minimal=minimal)
+
+
+def _separators(separation: Separation, *, minimal: bool) -> Iterator[Nodes]:
+    """Sets that separate, a smallest one first."""
     if not minimal:
         yield from separators_by_size(separation)
         return

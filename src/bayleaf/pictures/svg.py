@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from html import escape
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -62,12 +62,14 @@ def graph_values(
     arcs: Sequence[tuple[int, int, float | None]],
     max_arcs: int | None = None,
     bars: Mapping[int, Sequence[tuple[str, float]]] = MappingProxyType({}),
+    undirected: Collection[tuple[int, int]] = (),
 ) -> Values:
     """Nodes by kind and arcs, the heaviest `max_arcs` of them, as plain values.
 
     `kinds` are "feature", "latent", "class" or "known", `arcs` (parent, child, weight),
-    `bars` by node its states with their probabilities.
+    `bars` by node its states with their probabilities; `undirected` arcs have no tip.
     """
+    lines = set(undirected)
     ordered = sorted(arcs, key=lambda arc: -(arc[2] or 0.0))
     shown = ordered[:max_arcs]
     return {
@@ -78,6 +80,7 @@ def graph_values(
         ],
         "arcs": [
             {"parent": parent, "child": child, "weight": weight}
+            | ({"is_line": True} if (parent, child) in lines else {})
             for parent, child, weight in shown
         ],
         "n_arcs_left_out": len(ordered) - len(shown),
@@ -159,9 +162,10 @@ def _arc(curve: NDArray[np.float64], arc: Values, light: bool, heaviest: float) 
     weight = arc["weight"]
     width = None if weight is None else f"{0.5 + 3 * weight / heaviest:.2f}"
     look = "" if width is None else f' stroke-width="{width}"'
+    tip = "" if arc.get("is_line") else ' marker-end="url(#tip)"'
     return (
-        f'<path class="arc{" light" * light}" d="M{first}C{" ".join(others)}"{look} '
-        'marker-end="url(#tip)"/>'
+        f'<path class="arc{" light" * light}" d="M{first}C{" ".join(others)}"{look}'
+        f"{tip}/>"
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from html import escape
 from types import MappingProxyType
 from typing import Protocol
@@ -101,13 +101,15 @@ def network_html(
     arcs: Sequence[tuple[int, int, float | None]],
     note: str = "",
     bars: Mapping[int, Sequence[tuple[str, float]]] = MappingProxyType({}),
+    undirected: Collection[tuple[int, int]] = (),
 ) -> str:
     """The drawing of a network with what it does not show; empty if it is too large.
 
-    `names`, `kinds`, `arcs` and `bars` are those of `graph_values`; `note` adds what
-    cannot be drawn.
+    `names`, `kinds`, `arcs`, `bars` and `undirected` are those of `graph_values`;
+    `note` adds what cannot be drawn.
     """
-    drawing, left_out = network_svg(graph_values(names, kinds, arcs, bars=bars))
+    values = graph_values(names, kinds, arcs, bars=bars, undirected=undirected)
+    drawing, left_out = network_svg(values)
     if not drawing:
         return ""
     ended = f"{note[:1].upper()}{note[1:].rstrip('.')}." if note else ""
