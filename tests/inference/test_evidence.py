@@ -30,6 +30,7 @@ DOMAIN = Domain(
         Variable("flag", ("true", "false", None)),
         Variable("colour", ("red", "orange", "blue"), hierarchy=COLOURS),
         Variable(7, ("a", "b")),
+        Variable("padded", ("Sim     ", "Nao     ")),
     )
 )
 
@@ -71,6 +72,10 @@ def test_evidence_is_read() -> None:
         ("colour", Not("warm"), [0, 0, 1]),
         ("colour", ["cold", "red"], [1, 0, 1]),
         (7, "a", [1, 0]),
+        (7, " a", [1, 0]),
+        ("padded", "Sim", [1, 0]),
+        ("padded", "Sim     ", [1, 0]),
+        ("padded", "Nao ", [0, 1]),
         ("7", "a", [1, 0]),
     ]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -10,14 +11,16 @@ import pytest
 
 from bayleaf import AtLeast, AtMost, Between, KDBClassifier, TANClassifier
 from bayleaf.cli.network_options import evidence_from
-from bayleaf.data.domain import Variable, numeric_variable, ordered_variable
+from bayleaf.data.domain import Domain, Variable, numeric_variable, ordered_variable
 from bayleaf.data.interval_numbers import IntervalNumbers
+from bayleaf.inference.events.events import read_known
 from bayleaf.inference.evidence import (
     Range,
     cuts_an_interval,
     parsed_range,
     range_codes,
     range_text,
+    read_evidence,
 )
 from offenders import check_each
 
@@ -104,16 +107,48 @@ def test_posteriors_are_those_of_the_states() -> None:
     bounds = Between(variable.cut_points[0] + 1, variable.cut_points[-1] + 1)
     states = {variable.states[code] for code in range_codes(variable, bounds)}
     assert 0 < len(states) < variable.n_states
-    ranged = network.query({"age": bounds})["class"].probabilities
+    with pytest.warns(UserWarning, match="intervals count as a whole"):
+        ranged = network.query({"age": bounds})["class"].probabilities
     named = network.query({"age": states})["class"].probabilities
     np.testing.assert_array_equal(ranged, named)
 
 
 def test_a_pair_of_numbers_is_refused_with_what_to_say() -> None:
     network = KDBClassifier().fit(*frame()).network_
-    with pytest.raises(ValueError, match=r"give Between\(30, 50\), or a set of values"):
+    with pytest.raises(ValueError, match=r"give Between\(30, 50\), or a list of val"):
         network.query({"age": (30, 50)})
+    for evidence in ({"age": (30, 50, 60)}, {"age": (30,)}):
+        with pytest.raises(ValueError, match=r"give Between\(low, high\), or a list"):
+            network.query(evidence)
     assert network.query({"age": {30, 50}})
+
+
+def test_a_tuple_of_integers_is_refused_where_states_are_numbers_unless_one() -> None:
+    with pytest.raises(ValueError, match=r"give Between\(1, 3\), or a list"):
+        read_evidence(Domain((WHOLE,)), {"n": (1, 3)})
+    (item,) = read_evidence(Domain((WHOLE,)), {"n": [1, 3]}).items
+    assert item.likelihood.tolist() == [1, 0, 1, 0]
+    pairs = Domain((Variable("pair", ((1, 3), (2, 4))),))
+    assert read_evidence(pairs, {"pair": (1, 3)}).items[0].known == 0
+
+
+def test_bounds_inside_an_interval_warn_in_every_form() -> None:
+    domain = Domain((AGE, GRADE))
+    cases: list[tuple[Any, str]] = [
+        ({"age": Between(33, 45)}, r"33 <= age <= 45 \(taken as 30 < age <= 50\): int"),
+        ({"age": AtLeast(45)}, r"age >= 45 \(taken as age > 40\): intervals count as"),
+        ({"age": AtMost(33)}, "the cut points of variable 'age' are 30, 40, 50"),
+        ({"grade": AtLeast("best")}, r"grade >= best \(taken as "),
+        ("33 <= age <= 45", r"33 <= age <= 45 \(taken as 30 < age <= 50\)"),
+    ]
+
+    def check(case: tuple[Any, str]) -> None:
+        with pytest.warns(UserWarning, match=case[1]):
+            read_known(domain, case[0])
+
+    check_each(cases, check)
+    # Warnings are errors here.
+    assert read_known(domain, {"age": AtMost(40), "grade": AtMost("bad")})
 
 
 def test_answers_say_which_cut_points_stood_in() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import re
+import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -266,10 +267,12 @@ def as_mapping(given: Any) -> Any:
 def read_evidence(domain: Domain, evidence: Mapping[Any, Any] | None) -> Evidence:
     """Read what is known by name; None and NaN are nothing unless missing is a state.
 
-    A state; a list, tuple or set of states; `Not`; likelihoods on any scale by state or
-    in the order of states; a number for cut points; or a node of the value hierarchy.
-    ValueError if a name does not exist or comes twice, no state is left, or a
-    likelihood is negative, infinite or of the wrong length; TypeError without a
+    A state; a list, set or tuple of states of which one holds (numbers not as a tuple,
+    which could mean bounds); bounds, with a warning where they cut an interval; `Not`;
+    likelihoods on any scale by state or in the order of states; a number for cut
+    points; or a node of the value hierarchy. ValueError if a name does not exist or
+    comes twice, no state is left, or a likelihood is negative, infinite or of the wrong
+    length; TypeError without a
     mapping.
     """
     if evidence is None:
@@ -325,13 +328,15 @@ def _read_value(reader: StateReader, value: Any) -> tuple[Likelihood, str]:
         value = value.tolist()
     if isinstance(value, Range):
         within = range_codes(variable, value)
+        warn_of_cut_intervals(variable, value, within)
         likelihood = indicator(variable.n_states, list(within))
         return likelihood, range_text(variable, value, within)
-    if variable.kind == "numeric" and is_pair_of_numbers(value):
+    if is_tuple_of_numbers(value) and reader.codes(value) is None:
+        bounds = f"Between{value!r}" if len(value) == 2 else "Between(low, high)"
         raise ValueError(
             f"the evidence on variable {quoted(variable.name)} is {value!r}, which "
-            f"could mean a range or two values; give Between{value!r}, or a set of "
-            "values"
+            f"could mean a range or single values; give {bounds}, or a list of values "
+            "of which one holds"
         )
     is_collection = isinstance(value, Not | set | frozenset | list | tuple)
     nothing_known = not is_collection and is_missing_cell(value)
@@ -470,6 +475,23 @@ def range_text(variable: Variable, bounds: Range, codes: tuple[int, ...]) -> str
     )
 
 
+def warn_of_cut_intervals(
+    variable: Variable, bounds: Range, codes: tuple[int, ...]
+) -> None:
+    """Warn where a bound lies inside an interval, which counts as a whole."""
+    if not cuts_an_interval(variable, bounds):
+        return
+    taken = range_text(variable, bounds, codes)
+    if variable.categories is not None:
+        states = [variable.label(code) for code in codes]
+        taken = f"{taken} (taken as {' or '.join(states)})"
+    warnings.warn(
+        f"{taken}: intervals count as a whole; the cut points of variable "
+        f"{quoted(variable.name)} are {name_list(variable.bounds, limit=12)}",
+        stacklevel=2,
+    )
+
+
 def cuts_an_interval(variable: Variable, bounds: Range) -> bool:
     """Whether a state contains values within bounds and others that are not.
 
@@ -498,11 +520,11 @@ def parsed_range(text: str) -> Range | None:
     return None if found is None else Between(float(found[1]), float(found[2]))
 
 
-def is_pair_of_numbers(value: Any) -> bool:
-    """Whether a value is a tuple of two numbers, which could mean bounds."""
+def is_tuple_of_numbers(value: Any) -> bool:
+    """Whether a value is a tuple of numbers, which could mean bounds."""
     return (
         isinstance(value, tuple)
-        and len(value) == 2
+        and bool(value)
         and all(
             isinstance(part, int | float | np.number) and not isinstance(part, bool)
             for part in value

@@ -73,6 +73,11 @@ class StateReader:
             if isinstance(state, bool):
                 codes.setdefault(str(state).lower(), code)
                 codes.setdefault(str(state).upper(), code)
+        # Files of some tools pad states with blanks.
+        bare = [str(state).strip() for state in self.variable.states]
+        for code, text in enumerate(bare):
+            if bare.count(text) == 1:
+                codes.setdefault(text, code)
         return codes
 
     @cached_property
@@ -192,9 +197,9 @@ def _texts(value: Hashable) -> list[str]:
         return [text, text.lower(), text.upper()]
     if isinstance(value, float | np.floating):
         return [str(value), format_number(float(value))]
-    if isinstance(value, str | numbers.Number):
-        return [str(value)]
-    return []
+    if isinstance(value, str):
+        return [value, value.strip()]
+    return [str(value)] if isinstance(value, numbers.Number) else []
 
 
 def _as_number(value: Any) -> float | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
@@ -31,15 +30,14 @@ from bayleaf.inference.evidence import (
     ImpossibleEvidenceError,
     Range,
     as_mapping,
-    cuts_an_interval,
     range_codes,
-    range_text,
     read_evidence,
     state_or,
+    warn_of_cut_intervals,
 )
 from bayleaf.inference.network_trees import NetworkTrees
 from bayleaf.inference.states import StateReader, find_variable, indicator
-from bayleaf.wording import name_list, plain, quoted, stated
+from bayleaf.wording import plain, quoted, stated
 
 _TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
@@ -331,22 +329,8 @@ class Binder:
             codes = range_codes(variable, bounds)
         except ValueError as error:
             raise misread(self._text, word.place, str(error)) from None
-        if cuts_an_interval(variable, bounds):
-            warnings.warn(_taken_whole(variable, bounds, codes), stacklevel=2)
+        warn_of_cut_intervals(variable, bounds, codes)
         return frozenset(codes)
-
-
-def _taken_whole(variable: Variable, bounds: Range, codes: tuple[int, ...]) -> str:
-    """What is counted where a bound lies inside an interval."""
-    said = range_text(variable, bounds, codes)
-    if variable.categories is not None:
-        states = [variable.label(code) for code in codes]
-        said = f"{said} (taken as {' or '.join(states)})"
-    cuts = name_list(variable.bounds, limit=12)
-    return (
-        f"{said}: intervals count as a whole; the cut points of variable "
-        f"{quoted(variable.name)} are {cuts}"
-    )
 
 
 def _number(text: str) -> float | None:
