@@ -46,6 +46,7 @@ _PUBLIC = {
     "AtMost": "bayleaf.inference.evidence",
     "Between": "bayleaf.inference.evidence",
     "Not": "bayleaf.inference.evidence",
+    "Probabilities": "bayleaf.inference.evidence",
     "ValueHierarchy": "bayleaf.data.value_hierarchy",
     "Variable": "bayleaf.data.domain",
     "learn_parameters": "bayleaf.latent.network_parameters",

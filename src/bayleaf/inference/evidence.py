@@ -66,6 +66,30 @@ class Not:
         return f"Not({', '.join(repr(state) for state in self.states)})"
 
 
+class Probabilities:
+    """Probabilities of a variable's states, given all else that is known.
+
+    They hold afterwards (Jeffrey's rule), while likelihoods are weights that the
+    network's own probabilities are multiplied by.
+
+    Parameters
+    ----------
+    by_state : mapping of state to float, or sequence of float
+        One for every state, by name or in the order of states; their sum is 1.
+
+    Examples
+    --------
+    >>> Probabilities({"yes": 0.7, "no": 0.3})
+    Probabilities({'yes': 0.7, 'no': 0.3})
+    """
+
+    def __init__(self, by_state: Mapping[Any, float] | Sequence[float]) -> None:
+        self.by_state = by_state
+
+    def __repr__(self) -> str:
+        return f"Probabilities({self.by_state!r})"
+
+
 @dataclass(frozen=True)
 class Range:
     """Bounds of a number or of an ordered category; None where there is none.
@@ -154,13 +178,25 @@ class EvidenceItem(NamedTuple):
     about: Variable
     known: int | Likelihood
     words: str | None = None  # as a reader sees it; by default the state
+    # Whether the weights are probabilities, to become likelihoods under a network.
+    is_distribution: bool = False
 
     @property
-    def likelihood(self) -> Likelihood:
-        """Weight of each state, shape (card,)."""
+    def weights(self) -> Likelihood:
+        """Weight of each state, shape (card,); of `is_distribution`, probabilities."""
         if not isinstance(self.known, int):
             return self.known
         return indicator(self.about.n_states, self.known)
+
+    @property
+    def likelihood(self) -> Likelihood:
+        """Likelihood of each state, shape (card,); ValueError for probabilities."""
+        if self.is_distribution:
+            raise ValueError(
+                f"the probabilities of variable {quoted(self.about.name)} cannot be "
+                "used here; give likelihoods or a state, or ask the network with query"
+            )
+        return self.weights
 
     @property
     def text(self) -> str:
@@ -182,7 +218,7 @@ class EvidenceItem(NamedTuple):
         """Whether the item changes anything."""
         if isinstance(self.known, int):
             return self.about.n_states > 1
-        return not (self.known == 1.0).all()
+        return self.is_distribution or not (self.known == 1.0).all()
 
     @property
     def exponent(self) -> int:
@@ -198,7 +234,7 @@ class EvidenceItem(NamedTuple):
         # two change no digit.
         if isinstance(self.known, int):
             return self.known
-        return np.ldexp(self.known, -self.exponent)
+        return np.ldexp(self.likelihood, -self.exponent)
 
 
 @dataclass(frozen=True, eq=False)
@@ -270,9 +306,9 @@ def read_evidence(domain: Domain, evidence: Mapping[Any, Any] | None) -> Evidenc
     A state; a list, set or tuple of states of which one holds (numbers not as a tuple,
     which could mean bounds); bounds, with a warning where they cut an interval; `Not`;
     likelihoods on any scale by state or in the order of states; a number for cut
-    points; or a node of the value hierarchy. ValueError if a name does not exist or
-    comes twice, no state is left, or a likelihood is negative, infinite or of the wrong
-    length; TypeError without a
+    points; `Probabilities`; or a node of the value hierarchy. ValueError if a name does
+    not exist or comes twice, no state is left, or a likelihood is negative, infinite or
+    of the wrong length; TypeError without a
     mapping.
     """
     if evidence is None:
@@ -296,6 +332,9 @@ def read_evidence(domain: Domain, evidence: Mapping[Any, Any] | None) -> Evidenc
         state = variable.state_index.get(value) if is_plain else None
         if state is not None:
             items[position] = EvidenceItem(position, variable, state)
+            continue
+        if isinstance(value, Probabilities):
+            items[position] = _distribution(StateReader(variable), position, value)
             continue
         likelihood, text = _read_value(StateReader(variable), value)
         items[position] = EvidenceItem(position, variable, state_or(likelihood), text)
@@ -360,6 +399,33 @@ def _read_value(reader: StateReader, value: Any) -> tuple[Likelihood, str]:
             "leave at least one possible"
         )
     return likelihood, _text_of(reader, states, likelihood, negated)
+
+
+def _distribution(
+    reader: StateReader, position: int, value: Probabilities
+) -> EvidenceItem:
+    """The item of probabilities; ValueError unless every state has one, with sum 1."""
+    variable, given = reader.variable, value.by_state
+    if isinstance(given, Mapping):
+        given = _from_mapping(reader, given)
+    if len(given) != variable.n_states:
+        raise ValueError(
+            f"the probabilities of variable {quoted(variable.name)} must be "
+            f"{variable.n_states} numbers, one for each state, got {len(given)}"
+        )
+    weights, _ = _checked(variable, given)
+    if abs(float(weights.sum()) - 1.0) > 1e-6:
+        raise ValueError(
+            f"the probabilities of variable {quoted(variable.name)} must sum to 1, got "
+            f"{format_number(float(weights.sum()))}; weights of another sum are "
+            "likelihoods, given as a mapping or an array"
+        )
+    shown = [
+        f"P({variable.name} = {variable.label(code)}) = {format_number(float(weight))}"
+        for code, weight in enumerate(weights)
+    ]
+    weights = weights / weights.sum()
+    return EvidenceItem(position, variable, weights, name_list(shown), True)
 
 
 def _from_mapping(reader: StateReader, value: Mapping[Any, Any]) -> list[Any]:

@@ -50,6 +50,7 @@ from bayleaf.inference.imputation import (
 from bayleaf.inference.junction_tree import TooWideError
 from bayleaf.inference.network_trees import NetworkTrees
 from bayleaf.inference.posteriors import Posterior, Posteriors, QueriedGraph
+from bayleaf.inference.probability_evidence import with_likelihoods
 from bayleaf.inference.row_propagation import log_likelihood_rows, posterior_table
 from bayleaf.inference.sampling import decode, sample
 from bayleaf.inference.sensitivity import (
@@ -127,9 +128,9 @@ class Inference:
 
     Evidence is a mapping from names of variables to what is known of them: a state, a
     number for a variable with cut points, a list or set of states of which one holds,
-    ``Not(state)``, a node of the value hierarchy, or likelihoods (an array, or a
-    mapping from states to numbers); or a text such as ``"age > 50 and sex = male"``.
-    A `BayesianNetwork` answers the same questions itself; an inference of its own has
+    ``Not(state)``, a node of the value hierarchy, likelihoods (an array, or a
+    mapping from states to numbers), or `Probabilities`; or a text such as
+    ``"age > 50 and sex = male"``. A `BayesianNetwork` answers the same questions itself; an inference of its own has
     a limit of its own.
 
     What is ``given`` to questions about several variables together is a mapping, as
@@ -224,20 +225,24 @@ class Inference:
 
     def _read(self, evidence: KnownOf) -> Evidence:
         """What is known of each variable by itself."""
-        return read_single(self._trees.domain, evidence)
+        known = Known(read_single(self._trees.domain, evidence))
+        return with_likelihoods(self._trees, known).evidence
+
+    def _known(self, given: Given) -> Known:
+        """What is known of variables, by themselves or together."""
+        return with_likelihoods(self._trees, read_known(self._trees.domain, given))
 
     def _about(self, targets: Any, given: Given) -> Query:
         """A query about at least one variable under any condition."""
         wanted = find_variables(self._trees.domain, targets)
         if not wanted:
             raise ValueError("name at least one variable to ask about")
-        return Query(self._trees, read_known(self._trees.domain, given), wanted)
+        return Query(self._trees, self._known(given), wanted)
 
     def _about_event(self, event: EventOf, given: Given) -> tuple[Query, Event]:
         """A condition to ask about, and an event."""
-        domain = self._trees.domain
-        known = read_known(domain, given)
-        return Query(self._trees, known), read_event(domain, event)
+        known = self._known(given)
+        return Query(self._trees, known), read_event(self._trees.domain, event)
 
     def probability_of_evidence(self, evidence: KnownOf) -> float:
         """P(evidence); 0 if it is impossible."""
@@ -403,7 +408,7 @@ class Inference:
         """
         domain = self._trees.domain
         position = find_variable(domain, name)
-        query = Query(self._trees, read_known(domain, given), [position])
+        query = Query(self._trees, self._known(given), [position])
         return ExpectedNumber.of(Posterior(domain[position], query.posterior()))
 
     def expected_loss(
@@ -445,7 +450,7 @@ class Inference:
         domain = self._trees.domain
         position = find_variable(domain, target)
         table = LossTable.read(domain[position], loss)
-        query = Query(self._trees, read_known(domain, given), [position])
+        query = Query(self._trees, self._known(given), [position])
         posterior = query.posterior()
         joints = {}
         for other in find_variables(domain, observe):
