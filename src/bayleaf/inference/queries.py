@@ -130,8 +130,8 @@ class Inference:
     number for a variable with cut points, a list or set of states of which one holds,
     ``Not(state)``, a node of the value hierarchy, likelihoods (an array, or a
     mapping from states to numbers), or `Probabilities`; or a text such as
-    ``"age > 50 and sex = male"``. A `BayesianNetwork` answers the same questions itself; an inference of its own has
-    a limit of its own.
+    ``"age > 50 and sex = male"``. A `BayesianNetwork` answers the same questions
+    itself; an inference of its own has a limit of its own.
 
     What is ``given`` to questions about several variables together is a mapping, as
     everywhere, or an expression such as
