@@ -65,7 +65,8 @@ def setting(local_structure: str, abstraction: str | None, **more: Any) -> Any:
     return BayesianNetworkEstimator(
         local_structure=local_structure,
         abstraction=abstraction,
-        **{"hierarchies": given_ones, **more},
+        # Otherwise values not seen in training have a part of every sum.
+        **{"hierarchies": given_ones, "unknown": "missing", **more},
         random_state=0,
     )
 

@@ -495,7 +495,7 @@ def unknown_cells(
         isinstance(state, int) and not isinstance(state, bool)
         for state in (*variable.known_states, value)
     )
-    return UnknownCells(variable.name, len(rows), value, row, has_numbers)
+    return UnknownCells(variable.name, len(rows), value, row, has_numbers, rows=rows)
 
 
 def _code_type(variable: Variable) -> np.dtype[np.unsignedinteger[Any]]:

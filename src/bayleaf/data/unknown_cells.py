@@ -6,8 +6,11 @@ import contextlib
 import warnings
 from collections.abc import Collection, Hashable, Iterator
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
 
 from bayleaf.wording import counted, quoted, shown_name
 
@@ -73,6 +76,8 @@ class UnknownCells:
         as categories.
     outcome : str, default="taken as missing"
         How the cells were handled.
+    rows : ndarray of shape (number,)
+        Rows of all cells of a table in memory, increasing.
     """
 
     name: Name
@@ -81,6 +86,9 @@ class UnknownCells:
     row: int
     has_numbers: bool = False
     outcome: str = "taken as missing"
+    rows: NDArray[np.intp] = field(
+        default_factory=lambda: np.empty(0, dtype=np.intp), compare=False, repr=False
+    )
 
     def sentence(self, where: str, option: str = "--ordered") -> str:
         """What is unknown, with the position of the first cell."""

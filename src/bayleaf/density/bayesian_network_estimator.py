@@ -26,7 +26,7 @@ from bayleaf.counts.source import MOST_ROWS, CountSource
 from bayleaf.counts.table_counts import RowCounts, RowFacts
 from bayleaf.cpds.smoothing import resolve_smoothing
 from bayleaf.data.codes import Codes
-from bayleaf.data.column_reading import MISSING_RULES
+from bayleaf.data.column_reading import MISSING_RULES, UNKNOWN_RULES
 from bayleaf.data.discretizers import resolve_discretizer
 from bayleaf.data.fitted_hierarchies import resolve_hierarchies
 from bayleaf.data.memory import size_in_bytes
@@ -38,6 +38,7 @@ from bayleaf.data.tables.frames import to_columns, whole_table
 from bayleaf.data.unknown_cells import warn_of
 from bayleaf.density.arc_strength import ArcStrength, bootstrapped_arcs
 from bayleaf.density.encoding import learn_table, read_table
+from bayleaf.density.other_values import OUTCOMES, split_other_values
 from bayleaf.density.summary import DensitySummary
 from bayleaf.describe.local_structure_text import describe_distribution
 from bayleaf.inference.network_trees import NetworkTrees
@@ -129,8 +130,12 @@ class BayesianNetworkEstimator(
         With ``missing="em"``: whether arcs are searched for again with expected counts
         under the network, until its score on what the rows hold rises no more (Friedman
         1998), or once only, each family counted in the rows that hold all of it.
-    unknown : {"missing", "error"}, default="missing"
-        What becomes of values that training did not contain.
+    unknown : {"other", "impossible", "missing", "error"}, default="other"
+        How densities handle values not seen in training: in a nominal column of K
+        states such values have the probability 1 / (N + K + 1) together, N the weight
+        of the training rows, and the cells of all others are multiplied by the rest;
+        rows with them are impossible (minus infinity), or take them as missing, with a
+        warning each; or they are refused.
     max_states : int, default=1000
         Largest number of states of a nominal column.
     identifiers : {"drop", "keep", "error"}, default="drop"
@@ -210,12 +215,14 @@ class BayesianNetworkEstimator(
         ("store", "max_rows_in_memory", "client", "memory"), UNUSED
     )
     missing_rules = (*MISSING_RULES, "em")
+    unknown_rules = (*UNKNOWN_RULES, *OUTCOMES)
     # What was learned from a sample of the rows; empty where all were looked at.
     _sample_note: str = ""
 
     discretizer: Any = "equal_frequency"
     structural: Any = None
     random_state: Any = None
+    unknown: str = "other"
 
     @with_callbacks  # type: ignore[untyped-decorator]
     def fit(
@@ -353,6 +360,7 @@ class BayesianNetworkEstimator(
         if resolve_score(self.local_score).name == "mdl":
             self.mdl_ = -found.score
         self.log_likelihood_ = learned.log_likelihood
+        self._n_training_rows = RowFacts.of(counts).total_weight
         if RowFacts.of(counts).lacks_cells:
             # What the search went by may rest on completions that were drawn.
             trees = NetworkTrees(self.network_, max_table_cells=self.max_table_cells)
@@ -388,15 +396,26 @@ class BayesianNetworkEstimator(
         """Log probability (nats) of what each row holds, shape (n_rows,).
 
         Missing cells are summed out exactly. A cell that names a node of the column's
-        hierarchy stands for any of the states below it.
+        hierarchy stands for any of the states below it. Values not seen in training
+        are handled as `unknown` describes, with a warning.
         """
         check_is_fitted(self, "network_")
         parts = self._parts_as_fitted(X)
         encoded, partial = read_table(parts, self.encoder_, self.hierarchies_)
+        log_mass = np.zeros(encoded.codes.n_rows)
+        if self.unknown in OUTCOMES:
+            encoded, log_mass = split_other_values(
+                encoded,
+                partial,
+                self.encoder_,
+                self._n_training_rows,
+                impossible=self.unknown == "impossible",
+            )
         self._last_unknown = encoded.unknown_cells
         warn_of(encoded.unknown_cells.values(), stacklevel=2)
         trees = NetworkTrees(self.network_, max_table_cells=self.max_table_cells)
-        return log_densities(trees, encoded.codes, self.n_jobs, partial)
+        log_mass += log_densities(trees, encoded.codes, self.n_jobs, partial)
+        return log_mass
 
     def score(self, X: Any, y: Any = None) -> float:
         """Log-likelihood (nats) of a table: the sum of `score_samples`."""
@@ -498,6 +517,7 @@ class BayesianNetworkEstimator(
             score=self.score_,
             log_likelihood=self.log_likelihood_,
             sample=self._sample_note or None,
+            rows=self._n_training_rows,
             **others,
         )
 
@@ -509,6 +529,7 @@ class BayesianNetworkEstimator(
         if self.local_score == "mdl":
             self.mdl_ = -saved.score
         self.log_likelihood_ = saved.log_likelihood
+        self._n_training_rows = saved.rows or 0.0
         self.trace_ = ()
         self._sample_note = saved.sample or ""
         names = self.encoder_.domain.names

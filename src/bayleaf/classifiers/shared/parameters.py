@@ -152,7 +152,8 @@ def encoder_rules(estimator: Any) -> EncoderRules:
         categorical_features=declared,
         # Expectation maximisation leaves missing cells open, too.
         missing="marginalize" if estimator.missing == "em" else estimator.missing,
-        unknown=estimator.unknown,
+        # How a density takes them is its own matter.
+        unknown="error" if estimator.unknown == "error" else "missing",
         max_states=estimator.max_states,
         identifiers=estimator.identifiers,
         rare=estimator.rare,

@@ -61,9 +61,9 @@ class SavedModel(TableReading):
         Date and version of the library of the fit.
     log_likelihood : float, optional
         Of the training rows, in nats; not of a regressor.
-    score, sample : float, str, optional
-        Of a density model: what the search made large, and what was learned from a
-        sample of the rows.
+    score, sample, rows : float, str, float, optional
+        Of a density model: what the search made large, what was learned from a sample
+        of the rows, and the weight of all training rows.
     left_out_crps, left_out_coverage : float, optional
         Of a regressor: mean score of left-out training rows in the target's unit, and
         the share of them inside their 90 % interval.
@@ -81,6 +81,7 @@ class SavedModel(TableReading):
     log_likelihood: float | None = None
     score: float | None = None
     sample: str | None = None
+    rows: float | None = None
     left_out_crps: float | None = None
     left_out_coverage: float | None = None
     loss: NDArray[np.float64] | None = None
@@ -174,6 +175,8 @@ class SavedModel(TableReading):
         for name in _REQUIRED[self.kind]:
             if getattr(self, name) is None:
                 raise ModelFileError(f"the model file lacks the field {name!r}")
+        if self.rows is not None and not 0 <= self.rows < math.inf:
+            raise ValueError("rows should be a weight of rows")
         coverage = self.left_out_coverage
         if coverage is not None and not 0 <= coverage <= 1:
             raise ValueError("left_out_coverage should be a share of rows")
