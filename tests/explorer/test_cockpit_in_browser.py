@@ -111,6 +111,12 @@ def test_findings_are_chosen_typed_and_taken_back(open_cockpit: Any) -> None:
     model = heart("averaged KDB")
     page = open_cockpit(explorer_html(model, title="Heart"))
     assert headline(page) == "About 44 in 100 cases have class = present."
+    score = model.loo_score_
+    quality = page.inner_text("#quality")
+    assert f"Right for {100 * (1 - score.error):.0f} of 100 cases when each" in quality
+    assert "“absent” would be right for 56. Learned from 270 rows" in quality
+    bins = score.calibration
+    assert f"({bins.rows[1, 4]:.0f} rows, all findings known)" in quality
     feature(page, "thallium scan").get_by_text("reversible defect").click()
     share = expected(model, thallium_scan="reversible defect")
     assert (
@@ -454,6 +460,7 @@ def test_a_page_that_is_printed_is_the_letter(open_cockpit: Any, tmp_path: Any) 
     assert "patients like this have heart disease" in text
     assert "Chest pain asymptomatic" in text
     assert "Undo" not in text
+    assert "of 100 patients when each was left out of learning" in text
 
 
 def test_effects_are_shown_in_the_chosen_unit(open_cockpit: Any) -> None:
@@ -495,7 +502,7 @@ def test_rows_on_request_are_counted_and_opened(open_cockpit: Any) -> None:
 
 def test_a_page_of_rounded_counts_says_that_it_differs(open_cockpit: Any) -> None:
     page = open_cockpit(explorer_html(heart("averaged KDB"), min_count=5))
-    assert "This page differs from the model" in page.inner_text("#right")
+    assert "This page differs from the model" in page.inner_text("#quality")
 
 
 def test_features_are_ordered_by_what_each_reveals_of_the_class(

@@ -16,7 +16,9 @@ from bayleaf.classifiers import CLASSIFIERS
 from bayleaf.classifiers.shared.saving import kept_support
 from bayleaf.counts.rounding import SeenCounts
 from bayleaf.explorer import explorer_html
-from bayleaf.explorer.page_content import published_predictor
+from bayleaf.explorer.page_content import published_predictor, quality_content
+from bayleaf.models.page_model import page_model
+from explorer.test_page import unpacked
 from oracles.small_tables import classifier
 
 
@@ -52,6 +54,19 @@ def test_rare_values_have_no_names_in_the_page(name: str) -> None:
         assert secret not in page
     assert "rare value 1" in page
     assert page == explorer_html(model, min_count=5)
+
+
+def test_left_out_rows_are_rounded_and_few_are_hidden() -> None:
+    model, _, y = fitted("nb")
+    found = page_model(model, "")
+    exact, rounded = quality_content(found, 1), quality_content(found, 5)
+    assert exact["n"] == len(y)
+    assert exact["error"] == model.loo_score_.error
+    rows, observed = (unpacked(rounded[name]) for name in ("rows", "observed"))
+    for counts in (rows, observed, rows - observed):
+        assert not np.any((counts > 0) & (counts < 5))
+    assert not np.any(rows % 5)
+    assert rounded["error"] == round(exact["error"], 2)
 
 
 @pytest.mark.parametrize("name", CLASSIFIERS)

@@ -102,6 +102,7 @@ INSIDE: dict[str, list[tuple[str, ...]]] = {
     "models": [
         ("texts",),
         ("network_structure", "conditional_table"),
+        ("fit_stamp",),
         ("page_model",),
         ("bayesian_network",),
         ("latent_rules",),

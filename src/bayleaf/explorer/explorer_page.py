@@ -15,7 +15,7 @@ from typing import Any
 from bayleaf.data.domain import Domain
 from bayleaf.data.table_encoder import TableEncoder
 from bayleaf.explorer.editing import editing_content, rows_content, rule_of
-from bayleaf.explorer.page_content import add_texts, page_content
+from bayleaf.explorer.page_content import add_texts, page_content, quality_content
 from bayleaf.explorer.words import add_changes, add_words, template_of
 from bayleaf.io.atomic import write_export
 from bayleaf.io.exports.packing import script_json
@@ -72,6 +72,7 @@ SCRIPTS = (
     "cockpit/picture.js",
     "cockpit/questions.js",
     "cockpit/proposals.js",
+    "cockpit/quality.js",
     "cockpit/letter.js",
     "cockpit/rows.js",
     "cockpit/cockpit.js",
@@ -164,6 +165,7 @@ def explorer_html(
         content["editing"] = editing_content(saved, edit, rule)
     is_classifier = explored.task == CLASSIFIER
     if is_classifier:
+        content["quality"] = quality_content(explored, min_count)
         add_changes(content, immutable, actionable)
         if words is not None:
             add_words(content, words, explored.model.domain)

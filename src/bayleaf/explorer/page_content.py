@@ -124,6 +124,41 @@ def add_texts(content: Content, encoder: TableEncoder | None) -> None:
             variable["text"] = {**text, "missing": missing}
 
 
+def quality_content(explored: PageModel, min_count: int) -> Content:
+    """How often left-out training rows were predicted right, by class and probability.
+
+    Above a `min_count` of 1 shares are rounded, and bins left out that have fewer rows,
+    or fewer rows of the class or without it.
+    """
+    content: Content = {}
+    if explored.fitted is not None:
+        content["fitted"] = explored.fitted.date[:10]
+    scores = explored.quality()
+    if scores is None or scores.calibration is None:
+        return content
+    bins = scores.calibration
+    rows, expected, observed = bins.rows, bins.expected, bins.observed
+    n, error, shares = rows[0].sum(), scores.error, observed.sum(axis=1)
+    shares = shares / n
+    if min_count > 1:
+        is_shown = np.minimum(observed, rows - observed) >= min_count
+        hidden = np.zeros_like(rows)
+        means = np.divide(expected, rows, out=hidden.copy(), where=rows > 0)
+        rows, observed = (
+            np.where(is_shown, np.round(counts / min_count) * min_count, 0.0)
+            for counts in (rows, observed)
+        )
+        expected = np.round(means, 2) * rows
+        n, error, shares = n // min_count * min_count, round(error, 2), shares.round(2)
+    parts = {"rows": rows, "expected": expected, "observed": observed}
+    return content | {
+        "n": float(n),
+        "error": error,
+        "shares": shares.tolist(),
+        **{name: packed(part) for name, part in parts.items()},
+    }
+
+
 def network_content(network: BayesianNetwork) -> Content:
     """A network without a class: any variable can be the question.
 

@@ -184,8 +184,8 @@ class AveragedKDBModel(ClassModel):
         return (
             *lines,
             'one drawing instead: KDBClassifier(k="auto", smoothing="auto", '
-            'calibration="leave_one_out"),',
-            f"  at a mean log-loss of {MEASURED_LOG_LOSS['KDB auto, calibrated']} "
+            'calibration="leave_one_out"), '
+            f"at a mean log-loss of {MEASURED_LOG_LOSS['KDB auto, calibrated']} "
             f"against {MEASURED_LOG_LOSS['averaged KDB']} on 46 tables",
         )
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from bayleaf.data.table_encoder import EncodedTable, TableEncoder
+from bayleaf.models.fit_stamp import FitStamp
 
 # What a model predicts: classes, a number, or nothing in particular.
 CLASSIFIER, REGRESSOR, DENSITY = "classifier", "regressor", "density"
@@ -34,6 +35,9 @@ class PageModel:
     support: Callable[[], Any] = _nothing
     # Codes of the training rows and posteriors without each, None where not known.
     left_out: Callable[[], Any] = _nothing
+    # Scores of the training rows without each, None where not known.
+    quality: Callable[[], Any] = _nothing
+    fitted: FitStamp | None = None
     # A classifier as its file contains it, to be edited; None for other models.
     saved: Callable[[], Any] = _nothing
 

@@ -91,10 +91,16 @@ def test_a_model_under_another_prior_has_no_score(kind: Any) -> None:
     assert not hasattr(model, "loo_score_")
 
 
-def test_a_read_model_has_no_score(kind: Any, tmp_path: Path) -> None:
-    kind().fit(*mixed_frame()).save(tmp_path / "m.json")
+def test_a_read_model_has_the_score_that_was_known(kind: Any, tmp_path: Path) -> None:
+    model = kind().fit(*mixed_frame())
+    model.save(tmp_path / "m.json")
     with pytest.raises(AttributeError, match="needs the training rows"):
         _ = bayleaf.load(tmp_path / "m.json").loo_score_
+    known = model.loo_score_
+    model.save(tmp_path / "m.json")
+    again = bayleaf.load(tmp_path / "m.json").loo_score_
+    assert again == known
+    assert np.array_equal(again.calibration.rows, known.calibration.rows)
 
 
 def test_a_read_model_tells_the_rule_it_was_given(kind: Any, tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ from bayleaf.cpds import (
 )
 from bayleaf.data.codes import Codes
 from bayleaf.search.left_out.left_out_scores import (
+    LeaveOneOutScores,
     LeftOutRows,
     left_out_class_counts,
     less,
@@ -101,3 +102,19 @@ def test_a_heavy_row_gives_up_one_and_a_light_one_all() -> None:
     cells = left_out_class_counts(np.array([3.0, 0.25]), LeftOutRows(codes))
     assert cells.joint[0].tolist() == [[2.0, 2.5, 3.0], [0.25, 0.25, 0.0]]
     assert cells.total.tolist() == [2.25, 2.75, 3.0]
+
+
+def test_calibration_bins_compare_tenths_of_probability_with_classes() -> None:
+    proba = np.array([[0.95, 0.81, 0.25, 0.0], [0.05, 0.19, 0.75, 1.0]])
+    own, weights = np.array([0, 1, 1, 1]), np.array([1.0, 2.0, 1.0, 3.0])
+    with np.errstate(divide="ignore"):
+        scores = LeaveOneOutScores.of(np.log(proba) - 700.0, own, weights)
+    bins = scores.calibration
+    assert bins is not None
+    assert scores.error == pytest.approx(2 / 7)
+    for label in range(2):
+        assert bins.rows[label].sum() == pytest.approx(weights.sum())
+        assert bins.expected[label].sum() == pytest.approx(proba[label] @ weights)
+        assert bins.observed[label].sum() == weights[own == label].sum()
+    assert bins.rows[0].tolist() == [3, 0, 1, 0, 0, 0, 0, 0, 2, 1]
+    assert bins.observed[0].tolist() == [0, 0, 0, 0, 0, 0, 0, 0, 0, 1]

@@ -32,6 +32,7 @@ from bayleaf.classifiers.shared.leave_one_out import (
     LeftOutLogScores,
     choose_smoothing,
     fitted_temperature,
+    known_score,
     leave_one_out,
     left_out_proba,
     left_out_score,
@@ -454,7 +455,10 @@ class BayesianClassifier(
     def _record(self, **others: Any) -> SavedModel:
         predictor = replace(self._predictor(), support=kept_support(self))
         return SavedModel.of_predictor(
-            predictor, log_likelihood=self.log_likelihood_, **others
+            predictor,
+            log_likelihood=self.log_likelihood_,
+            left_out=self._loo_score,
+            **others,
         )
 
     def _page_model(self) -> PageModel:
@@ -467,6 +471,8 @@ class BayesianClassifier(
             read=self._encode,
             support=partial(kept_support, self),
             left_out=partial(left_out_proba, self),
+            quality=partial(known_score, self),
+            fitted=self._fit_stamp,
             saved=partial(saved_model, self),
         )
 
@@ -480,7 +486,7 @@ class BayesianClassifier(
         if self.smoothing != AUTO:
             self.smoothing_ = resolve_smoothing(self.smoothing)
         self.__dict__.update(dict.fromkeys(OF_LAST_FIT))
-        self._loo_score: LeaveOneOutScores | None = None
+        self._loo_score: LeaveOneOutScores | None = saved.left_out
         self._prior_shift: NDArray[np.float64] | None = predictor.prior_shift
         self._support = predictor.support
         # A loss must fit the classes.
@@ -780,7 +786,7 @@ class BayesianClassifier(
 
         Exact leave-one-out of the probabilities: structure, cut points and temperature
         stay those of all rows; the temperature counts in a row as far as its features
-        are known. Computed when first asked for.
+        are known. Computed when first asked for; files contain it once it is.
         """
         check_is_fitted(self, "model_")
         if self._loo_score is None:

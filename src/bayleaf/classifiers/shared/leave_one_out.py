@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -118,7 +119,9 @@ def fitted_temperature(classifier: Any, X: Any, y: Any, sample_weight: Any) -> f
         shares = known_shares(classifier._predictor().strengths, known)[1]
     temperature = best_temperature(scores.T, rows.rows.own, codes.weights, shares)
     if known.all():
-        classifier._loo_score = rows.scores(scores / temperature)
+        classifier._loo_score = LeaveOneOutScores.of(
+            scores / temperature, rows.rows.own, codes.weights
+        )
     return temperature
 
 
@@ -181,7 +184,17 @@ def left_out_score(classifier: Any) -> LeaveOneOutScores:
     rows, scores = left_out
     features = classifier._training_codes.without_last()
     temperatures, _ = classifier._predictor().calibration(features)
-    return rows.scores(scores / temperatures.T)
+    weights = classifier._training_codes.weights
+    return LeaveOneOutScores.of(scores / temperatures.T, rows.rows.own, weights)
+
+
+def known_score(classifier: Any) -> LeaveOneOutScores | None:
+    """Leave-one-out scores, if they are known or take one pass over rows in memory."""
+    known: LeaveOneOutScores | None = classifier._loo_score
+    if known is None and hasattr(classifier, "network_"):
+        with suppress(AttributeError, TypeError):
+            known = classifier.loo_score_
+    return known
 
 
 def left_out_proba(classifier: Any) -> tuple[Codes, NDArray[np.float64]] | None:

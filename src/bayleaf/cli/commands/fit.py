@@ -152,6 +152,7 @@ def fit(
             estimator.fit(
                 table.features, *labels, sample_weight=table.weights, plan=reading
             )
+        score = _left_out_score(estimator, is_in_memory=not in_batches)
         estimator.save(output)
     empty.report()
     recommend_regressor(getattr(estimator, "classes_", ()), target)
@@ -159,7 +160,7 @@ def fit(
     if json:
         print_json(summary.to_dict() | empty.to_dict())
     else:
-        print_verdict(_verdict(estimator, summary, is_in_memory=not in_batches))
+        print_verdict(_verdict(estimator, summary, score))
         for line in (described and f"read with {described}", note):
             if line:
                 print(line)
@@ -174,7 +175,7 @@ def fit(
     return 0
 
 
-def _verdict(estimator: Any, summary: Any, *, is_in_memory: bool) -> str:
+def _verdict(estimator: Any, summary: Any, score: Any) -> str:
     """How well left-out rows are predicted, or which command measures that."""
     if not hasattr(summary, "target"):
         return (
@@ -189,7 +190,6 @@ def _verdict(estimator: Any, summary: Any, *, is_in_memory: bool) -> str:
             f"{_of_100(summary.left_out_coverage)} of 100 left-out rows, and "
             f"predictions are off by {summary.left_out_crps:.4g} (mean CRPS)."
         )
-    score = _left_out_score(estimator, is_in_memory=is_in_memory)
     if score is None:
         return (
             f"{target}: bayleaf evaluate measures on held-out folds how well "
@@ -211,14 +211,12 @@ def _verdict(estimator: Any, summary: Any, *, is_in_memory: bool) -> str:
 
 
 def _left_out_score(estimator: Any, *, is_in_memory: bool) -> Any:
-    """Leave-one-out scores, if they are known or take one pass over rows in memory."""
-    is_cheap = is_in_memory and hasattr(estimator, "network_")
-    if getattr(estimator, "_loo_score", None) is None and not is_cheap:
+    """A classifier's leave-one-out scores, which its file then contains, if cheap."""
+    from bayleaf.classifiers.shared.leave_one_out import known_score
+
+    if not hasattr(estimator, "classes_"):
         return None
-    try:
-        return estimator.loo_score_
-    except (AttributeError, TypeError):
-        return None
+    return known_score(estimator) if is_in_memory else estimator._loo_score
 
 
 def _of_100(share: float) -> str:

@@ -25,6 +25,7 @@ from bayleaf.models.interval_target import IntervalTargetModel
 from bayleaf.models.page_model import CLASSIFIER, DENSITY, REGRESSOR, PageModel
 from bayleaf.models.predictor import Predictor
 from bayleaf.models.support.support_counts import SupportCounts
+from bayleaf.search.left_out.left_out_scores import LeaveOneOutScores
 from bayleaf.search.left_out.temperature import HIGHEST, LOWEST
 from bayleaf.wording import brief_fields
 
@@ -67,6 +68,8 @@ class SavedModel(TableReading):
     left_out_crps, left_out_coverage : float, optional
         Of a regressor: mean score of left-out training rows in the target's unit, and
         the share of them inside their 90 % interval.
+    left_out : LeaveOneOutScores, optional
+        Of a classifier: how well training rows are predicted without themselves.
     loss, temperature, prior_shift
         Of a classifier, as in `Predictor`.
     support : SupportCounts, optional
@@ -84,6 +87,7 @@ class SavedModel(TableReading):
     rows: float | None = None
     left_out_crps: float | None = None
     left_out_coverage: float | None = None
+    left_out: LeaveOneOutScores | None = None
     loss: NDArray[np.float64] | None = None
     temperature: float = 1.0
     prior_shift: NDArray[np.float64] | None = None
@@ -101,7 +105,7 @@ class SavedModel(TableReading):
             Encoder, model, class labels, loss, calibration and support.
         **others
             The fields that a predictor lacks: `estimator`, `parameters`,
-            `log_likelihood`, `named_features` and `fitted`.
+            `log_likelihood`, `left_out`, `named_features` and `fitted`.
         """
         support = predictor.support
         if support is not None:
@@ -168,7 +172,13 @@ class SavedModel(TableReading):
                 scorer=self.model,
                 encoder=self.encoder,
             )
-        return replace(shown, name=self.estimator, saved=lambda: self)
+        return replace(
+            shown,
+            name=self.estimator,
+            saved=lambda: self,
+            quality=lambda: self.left_out,
+            fitted=self.fitted,
+        )
 
     def check_content(self) -> None:
         """Raise ValueError unless the parts fit each other."""
@@ -180,6 +190,9 @@ class SavedModel(TableReading):
         coverage = self.left_out_coverage
         if coverage is not None and not 0 <= coverage <= 1:
             raise ValueError("left_out_coverage should be a share of rows")
+        bins = self.left_out and self.left_out.calibration
+        if bins and len(bins.rows) != self.domain[-1].n_states:
+            raise ValueError("left_out should have bins for every class")
         if self.kind == "classifier":
             self._check_classes()
             if self.support is not None:

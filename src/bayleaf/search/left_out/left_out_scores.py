@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any
 
@@ -39,8 +39,53 @@ Floats = NDArray[np.float64]
 # those tables whose children are among the given ones.
 AddMissing = Callable[[Codes, Floats, Collection[int]], None]
 
+# Probabilities of a class are compared with what came true by tenths.
+_N_BINS = 10
+
 # What fractional weights leave of an empty cell, as a share of what was taken out.
 _RESIDUE = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class CalibrationBins:
+    """How often each class came true, by tenths of the probability that it was given.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (n_classes, 10)
+        Weight of the rows whose probability of the class is in each tenth.
+    expected : ndarray of shape (n_classes, 10)
+        Sum of these probabilities: rows of the class that the model expects there.
+    observed : ndarray of shape (n_classes, 10)
+        Weight of the rows of the class among them.
+    """
+
+    rows: Floats
+    expected: Floats
+    observed: Floats
+
+    @classmethod
+    def of(
+        cls, log_scores: Floats, own: NDArray[np.integer], weights: Floats
+    ) -> CalibrationBins:
+        """Bins of log joints (n_classes, n_rows), classes and weights (n_rows,)."""
+        n_classes = len(log_scores)
+        bins: Floats = np.zeros((3, n_classes, _N_BINS))
+        proba = np.exp(log_scores - log_scores.max(axis=0))
+        proba /= proba.sum(axis=0)
+        for label, given in enumerate(proba):
+            tenths = np.minimum((given * _N_BINS).astype(np.intp), _N_BINS - 1)
+            each = (weights, weights * given, weights * (own == label))
+            for found, values in zip(bins, each, strict=True):
+                found[label] = np.bincount(tenths, values, _N_BINS)
+        return cls(*bins)
+
+    def check_content(self) -> None:
+        """Raise ValueError unless the bins may be those of one table."""
+        shape = (len(self.rows), _N_BINS)
+        for name, values in vars(self).items():
+            if values.shape != shape or not (values >= 0).all():
+                raise ValueError(f"{name} of calibration must be {shape} numbers >= 0")
 
 
 @dataclass(frozen=True)
@@ -57,11 +102,14 @@ class LeaveOneOutScores:
         Share of rows whose most probable class is not the true one.
     rmse : float
         Root of the mean of ``(1 - P(true class))²``.
+    calibration : CalibrationBins, optional
+        How often each class came true, by the probability that it was given.
     """
 
     log_loss: float
     error: float
     rmse: float
+    calibration: CalibrationBins | None = field(default=None, compare=False, repr=False)
 
     def __float__(self) -> float:
         return self.log_loss
@@ -71,6 +119,21 @@ class LeaveOneOutScores:
         """Scores from what `loss_sums` returns and the weight of all rows."""
         log_loss, error, squared = (sums / weight).tolist()
         return cls(log_loss, error, math.sqrt(squared))
+
+    @classmethod
+    def of(
+        cls, log_scores: Floats, own: NDArray[np.integer], weights: Floats
+    ) -> LeaveOneOutScores:
+        """Scores and calibration of log joints (n_classes, n_rows)."""
+        sums = loss_sums(log_scores, own, weights)
+        scores = cls.from_sums(sums, float(weights.sum()))
+        bins = CalibrationBins.of(log_scores, own, weights)
+        return replace(scores, calibration=bins)
+
+    def check_content(self) -> None:
+        """Raise ValueError unless the means may be those of rows."""
+        if not (self.log_loss >= 0 and 0 <= self.error <= 1 and 0 <= self.rmse <= 1):
+            raise ValueError("the scores of left-out rows are out of range")
 
 
 def loss_sums(log_scores: Floats, own: NDArray[np.integer], weights: Floats) -> Floats:

@@ -35,7 +35,6 @@ from bayleaf.search.left_out.left_out_scores import (
     LeftOutRows,
     cell_rule,
     left_out_class_counts,
-    loss_sums,
 )
 
 # What is left of a class when its only row is left out, under an m-estimate.
@@ -118,8 +117,7 @@ def scores_of(
     log_scores: NDArray[np.float64], logs: LogProbabilities
 ) -> LeaveOneOutScores:
     """Leave-one-out scores of log scores (n_rows, n_classes)."""
-    sums = loss_sums(log_scores.T, logs.own, logs.weights)
-    return LeaveOneOutScores.from_sums(sums, float(logs.weights.sum()))
+    return LeaveOneOutScores.of(log_scores.T, logs.own, logs.weights)
 
 
 def state_counts(counts: CountSource) -> tuple[NDArray[np.float64], ...]:

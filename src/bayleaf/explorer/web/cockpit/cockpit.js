@@ -24,9 +24,9 @@ class Cockpit {
     this.proposals = new Proposals(this);
     this.letter = new Letter(this);
     this.rows = session.model.rows ? new RowPanel(this) : null;
+    this.quality = new Quality(this);
     this.#paste();
     this.#strip();
-    this.#about();
     byId("reasons").append(this.next.node);
     byId("reasons").before(this.proposals.node);
     byId("act-line").hidden = !this.outcome.isBinary;
@@ -153,6 +153,7 @@ class Cockpit {
     this.next.show(this.mode === "ask" ? null : answer);
     if (this.mode === "ask") this.questionnaire.show();
     this.proposals.show();
+    this.quality.show(answer);
     this.#readOut(answer);
   }
 
@@ -184,18 +185,6 @@ class Cockpit {
       element("p", { className: "note", text: "A line of a table, with or without names above it." }),
       text, pressing("Enter this case", () => this.say(takeCase(this.session, text.value))),
     ]));
-  }
-
-  /** What there is to know of the model; open where the page differs from it. */
-  #about() {
-    const { remarks, is_rounded: isRounded } = this.session.model;
-    if (!remarks.length) return;
-    const details = element("details", { className: "panel" }, [
-      element("summary", {}, [element("h2", { text: "About this model" })]),
-      element("ul", {}, remarks.map((text) => element("li", { text, dir: "auto" }))),
-    ]);
-    details.open = Boolean(isRounded);
-    byId("right").append(details);
   }
 
   #readOut(answer) {

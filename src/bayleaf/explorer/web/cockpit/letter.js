@@ -67,6 +67,7 @@ class Letter {
         element("div", {}, [element("h3", { text: "Findings, most telling first" }), findings]),
         element("div", {}, [
           ...part("How to read this", "The estimate starts at the share before anything was known, and each finding moves it. ▲ ×2 doubles the odds, ▼ ÷2 halves them. Findings that say the same share their weight."),
+          ...part("How good the model is", [cockpit.quality.hits(), answer ? cockpit.quality.like(answer) : ""].join(" ")),
           ...part("Not known", open.length ? `${listed(open)}.` : "Nothing; all findings were entered."),
           ...part("What would sharpen this", next.length ? `${cap(listed(next))}.` : "No further question is likely to change this."),
         ]),

@@ -1,0 +1,89 @@
+// How good the model is: what it gave to training rows that were left out of learning.
+
+/** Shares of rows that came true, by what the model gave them without having seen them. */
+class Quality {
+  constructor(cockpit) {
+    this.cockpit = cockpit;
+    this.about = cockpit.session.model.quality ?? {};
+    this.isKnown = this.about.rows !== undefined;
+    if (this.isKnown) {
+      for (const name of ["rows", "expected", "observed"]) this[name] = unpacked(this.about[name]);
+      this.nBins = this.rows.length / cockpit.outcome.states.length;
+    }
+    this.lines = element("ul", {});
+    this.table = element("tbody", {});
+    byId("right").append(element("section", { id: "quality", "aria-labelledby": "quality-heading" }, [
+      element("h2", { id: "quality-heading", text: "How good is this model?" }), this.lines,
+      ...(this.isKnown ? [this.#bins()] : []),
+      ...this.#ofPython(),
+    ]));
+  }
+
+  #bins() {
+    const head = ["The model said", "It came true for", "rows"];
+    return element("details", {}, [
+      element("summary", { text: "How often each answer came true" }),
+      element("table", {}, [
+        element("thead", {}, [element("tr", {}, head.map((text, i) =>
+          element("th", { scope: "col", text, className: i ? "number" : "" })))]), this.table,
+      ]),
+    ]);
+  }
+
+  #ofPython() {
+    const { remarks, is_rounded: isRounded } = this.cockpit.session.model;
+    if (!remarks.length) return [];
+    const list = element("ul", {}, remarks.map((text) => element("li", { text, dir: "auto" })));
+    return isRounded ? [list] : [element("details", {}, [element("summary", { text: "For Python users" }), list])];
+  }
+
+  /** The part of the left-out rows that got a chance like this one; null without rows. */
+  #bin(target, bin) {
+    const at = target * this.nBins + bin;
+    const rows = this.rows[at];
+    return rows ? { rows, said: this.expected[at] / rows, came: this.observed[at] / rows } : null;
+  }
+
+  /** How often the model is right, in a sentence. */
+  hits() {
+    const { words, outcome, session } = this.cockpit;
+    if (!this.isKnown) {
+      const target = session.model.variables[outcome.question].name;
+      return `Not measured: bayleaf evaluate TABLE --target ${target} tests such a model on rows that it has not seen.`;
+    }
+    const { n, error, shares } = this.about;
+    const usual = shares.indexOf(Math.max(...shares));
+    return `Right for ${of100(1 - error)} of 100 ${words.cases} when each was left out of learning. Always answering “${words.state(outcome.question, usual)}” would be right for ${of100(shares[usual])}.${n ? ` Learned from ${brief(n)} rows${this.#date()}.` : ""}`;
+  }
+
+  #date() {
+    const { fitted } = this.about;
+    return fitted ? ` on ${new Date(fitted).toLocaleDateString("en-GB", { day: "numeric", month: "long", year: "numeric", timeZone: "UTC" })}` : "";
+  }
+
+  /** How often an answer like this one came true, in a sentence; "" if not known. */
+  like({ target, chance }) {
+    if (!this.isKnown) return "";
+    const bin = Math.min(this.nBins - 1, Math.floor(chance * this.nBins));
+    const found = this.#bin(target, bin);
+    if (!found) return "";
+    const { words, outcome } = this.cockpit;
+    return `Answers like this one: where it said about ${of100(found.said)} in 100 for “${words.state(outcome.question, target)}”, that came true for ${of100(found.came)} of 100 (${brief(found.rows)} rows, all findings known).`;
+  }
+
+  show(answer) {
+    const notes = this.isKnown ? [
+      "Each row was left out of the counts alone, so new cases are predicted a little worse, those of other places or times perhaps much worse.",
+      "The 95 % interval covers what the number of training rows leaves open, not errors of the data.",
+    ] : [];
+    this.lines.replaceChildren(...[this.hits(), answer ? this.like(answer) : "", ...notes]
+      .filter(Boolean).map((text, i) => element("li", { text, dir: "auto", className: i < 2 ? "" : "note" })));
+    if (!this.isKnown || !answer) return;
+    this.table.replaceChildren(...Array.from({ length: this.nBins }, (_, bin) => this.#bin(answer.target, bin))
+      .filter(Boolean).map(({ rows, said, came }) => element("tr", {}, [
+        element("th", { scope: "row", text: `${of100(said)} in 100` }),
+        element("td", { className: "number", text: `${of100(came)} of 100` }),
+        element("td", { className: "number", text: brief(rows) }),
+      ])));
+  }
+}
