@@ -9,7 +9,10 @@ import re
 import unicodedata
 from collections.abc import Iterable, Sequence, Sized
 from dataclasses import fields
-from typing import Any
+from typing import Any, TypeVar
+
+# A number or an array of numbers.
+N = TypeVar("N")
 
 # Longer texts are cut in the middle.
 MOST_CHARACTERS = 300
@@ -34,6 +37,11 @@ _MOST_COMPARED = 60
 def format_number(value: float) -> str:
     """Write a number with at most six significant digits and no trailing zeros."""
     return f"{value:.6g}"
+
+
+def in_bits(nats: N) -> N:
+    """A logarithm in the unit that people read; attributes and JSON are in nats."""
+    return nats / math.log(2)  # type: ignore[operator, return-value]
 
 
 def stated(name: object, label: str) -> str:

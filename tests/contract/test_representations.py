@@ -242,10 +242,34 @@ def test_an_explanation_tells_the_class_and_the_largest_terms() -> None:
     model = NaiveBayesClassifier().fit(X, list("yynn") * 5)
     explained = model.explain(X[:1])[0]
     assert repr(explained) == (
-        "<Explanation: row 0; y with probability 0.917; log-odds +2.398 nats; "
-        "2 terms (a = p +2.398, b = p +0.000)>"
+        "<Explanation: row 0; y with probability 0.917; log-odds +3.459 bits; "
+        "2 terms (a = p +3.459, b = p +0.000)>"
     )
-    assert repr(explained.terms[0]) == "<Term: +2.398 nats by a = p>"
+    assert repr(explained.terms[0]) == "<Term: +3.459 bits by a = p>"
+
+
+def test_people_read_bits_and_programs_nats() -> None:
+    X, y = load_heart(return_X_y=True)
+    model = TANClassifier(smoothing="auto", random_state=0).fit(X, y)
+    network = model.network_
+    compared = compare(X, y, ["nb"], n_folds=2)
+    for result in (
+        compared,
+        compared.results[0],
+        importance(model),
+        model.explain(X[:1])[0],
+        model.shape("age"),
+        network.value_of_information("sex"),
+        cross_validate_density({"nb": BayesianNetworkEstimator()}, X[:60], n_folds=2),
+        model.selection_,
+    ):
+        html = getattr(result, "_repr_html_", str)()
+        written = f"{result!r} {result} {html}"
+        assert "nats" not in written, result
+        assert "bits" in written, result
+    mean = compared.results[0].to_dict()["log_loss"]["mean"]
+    assert mean == compared["nb"].mean("log_loss")
+    assert f"{mean / np.log(2):.3f} ±" in compared.to_text()
 
 
 def test_a_model_tells_its_class_and_features() -> None:

@@ -13,6 +13,7 @@ from bayleaf.datasets import load_heart
 from bayleaf.explain import importance as measure
 from bayleaf.models.explanation import Explanation, Term
 from bayleaf.plot import contributions, importance, posterior_bars, shape
+from bayleaf.wording import in_bits
 
 X, Y = load_heart(return_X_y=True)
 
@@ -57,13 +58,13 @@ def test_importances_are_bars_the_largest_on_top(
     ax = importance(found, limit=5)
     widths = [bar.get_width() for bar in ax.patches]
     np.testing.assert_allclose(
-        widths, [one.loss_increase for one in found.ranked()[:5]]
+        widths, [in_bits(one.loss_increase) for one in found.ranked()[:5]]
     )
     assert ax.figure.axes == [ax]
     (lines,) = ax.collections
     ends = [segment[:, 0] for segment in lines.get_segments()]
     for feature, (low, high) in zip(found.ranked(), ends, strict=False):
-        assert high - low == pytest.approx(4 * feature.loss_error)
+        assert high - low == pytest.approx(4 * in_bits(feature.loss_error))
     assert ax.get_title() == "the first 5 of 13 features"
     assert all(
         bar.get_hatch() for bar in importance(found).patches if bar.get_width() < 0
@@ -81,12 +82,13 @@ def test_numbers_are_steps_over_their_rows(
     ax = shape(found)
     (steps,) = (p for p in ax.patches if hasattr(p, "get_data"))
     values, edges, _ = steps.get_data()
-    np.testing.assert_array_equal(values, found.contributions[: len(values), 1])
+    bits = in_bits(found.contributions)
+    np.testing.assert_array_equal(values, bits[: len(values), 1])
     np.testing.assert_array_equal(edges[1:-1], found.edges[1:-1])
     (below,) = (a for a in ax.figure.axes if a is not ax)
     areas = sum(bar.get_height() * bar.get_width() for bar in below.patches)
     assert areas == pytest.approx(found.row_counts[: len(values)].sum())
-    assert ax.get_ylabel() == "nats for present"
+    assert ax.get_ylabel() == "bits for present"
 
 
 def test_values_are_bars_with_their_rows(
@@ -95,7 +97,7 @@ def test_values_are_bars_with_their_rows(
     found = average.shape("chest_pain")
     ax = shape(found, target="absent")
     np.testing.assert_allclose(
-        [bar.get_width() for bar in ax.patches], found.contributions[:, 0]
+        [bar.get_width() for bar in ax.patches], in_bits(found.contributions[:, 0])
     )
     names = [label.get_text() for label in ax.get_yticklabels()]
     assert names[0] == f"{found.states[0]}\n{found.row_counts[0]:g} rows"
@@ -143,9 +145,13 @@ def test_axes_show_themselves_in_notebooks(bayes: bayleaf.NaiveBayesClassifier) 
 
 
 def explanation(sizes: tuple[float, ...] = (2.0, -1.0, 0.25)) -> Explanation:
-    terms = tuple(Term(f"x{i}", f"s_{i}$", (), size) for i, size in enumerate(sizes))
-    log_odds = 0.5 + sum(sizes)
-    return Explanation(3, "yes", "no", 0.8, 0.2, log_odds, 0.5, terms)
+    """An explanation whose terms are given in bits."""
+    bit = math.log(2)
+    terms = tuple(
+        Term(f"x{i}", f"s_{i}$", (), size * bit) for i, size in enumerate(sizes)
+    )
+    log_odds = (0.5 + sum(sizes)) * bit
+    return Explanation(3, "yes", "no", 0.8, 0.2, log_odds, 0.5 * bit, terms)
 
 
 def test_bars_begin_where_the_last_one_ended_and_end_at_the_log_odds() -> None:
@@ -165,7 +171,7 @@ def test_every_bar_has_its_name_and_number() -> None:
     texts = [text.get_text() for text in ax.texts]
     assert texts == ["+0.50", "+2.00", "-1.00", "+0.25", "+1.75"]
     assert ax.get_title() == "row 3: yes with probability 0.800"
-    assert ax.get_xlabel() == "for yes against no (nats)"
+    assert ax.get_xlabel() == "for yes against no (bits)"
 
 
 def test_bars_against_the_class_are_hatched_and_of_another_colour() -> None:
@@ -207,7 +213,7 @@ def test_a_row_of_heart_is_drawn_with_all_its_terms() -> None:
     ax = contributions(found, limit=13)
     widths = np.array([bar.get_width() for bar in ax.patches])
     assert len(widths) == 1 + 13 + 1
-    assert widths[:-1].sum() == pytest.approx(found.log_odds, abs=1e-10)
+    assert widths[:-1].sum() == pytest.approx(found.log_odds_bits, abs=1e-10)
 
 
 def test_a_row_of_zeros_is_drawn_without_a_warning() -> None:

@@ -16,6 +16,7 @@ from scipy.stats import beta, t
 
 from bayleaf import AveragedKDBRegressor, BayesianNetwork, NaiveBayesClassifier
 from bayleaf.report import About, model_card, report_html, summarize, write_report
+from bayleaf.wording import in_bits
 from report.hostile import NAMES, TARGET, VALUES, hostile_table
 
 Values = dict[str, Any]
@@ -173,7 +174,7 @@ def test_figures_of_groups_are_those_of_their_rows(
         assert found[0] == str(len(own))
         right = (own["truth"] == own["chosen"]).mean()
         assert found[1].startswith(f"{100 * right:.1f}\N{NO-BREAK SPACE}%")
-        assert found[2].startswith(f"{own['loss'].mean():.3f} (")
+        assert found[2].startswith(f"{in_bits(own['loss'].mean()):.3f} (")
         found_rate = own["chosen"][own["truth"]].mean()
         told = rates[f"`{name}`"][2]
         assert told.startswith(f"{100 * found_rate:.1f}\N{NO-BREAK SPACE}% (")
@@ -337,10 +338,10 @@ def test_density_models_have_cards(density: Any, heart: pa.Table) -> None:
     assert low < found["quality"]["nats_per_row"] < high
     card = model_card(found)
     (row,) = table_after(card, "held-out rows:")
-    assert row[2] == f"{low:.3f} to {high:.3f}"
+    assert row[2] == f"{in_bits(low):.3f} to {in_bits(high):.3f}"
     assert "Groups" not in titles(card)
     rounded = summarize(density, heart, n_folds=2, min_count=5)
-    assert "nats a row" in model_card(rounded)
+    assert "bits a row" in model_card(rounded)
 
 
 def test_regressors_have_cards() -> None:

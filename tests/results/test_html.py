@@ -188,7 +188,7 @@ def test_a_waterfall_ends_at_the_log_odds(shown: dict[str, Any]) -> None:
     found = html_of(explanation)
     *terms, last = bars_of(found)
     assert len(terms) == 1 + len(explanation.terms)
-    assert f"{explanation.log_odds:+.3f}" in found
+    assert f"{explanation.log_odds_bits:+.3f}" in found
     kind, left, width = terms[-1]
     end = left + width if kind == "for" else left
     total = last[1] + last[2] if last[0] == "for" else last[1]

@@ -19,7 +19,7 @@ from bayleaf.evaluation.cross_validation import (
     weighted_labels,
 )
 from bayleaf.evaluation.folds import deal_folds
-from bayleaf.evaluation.metrics import SCORES, ScoreColumn
+from bayleaf.evaluation.metrics import PERCENT, SCORES, ScoreColumn
 from bayleaf.evaluation.operating_points import (
     LossMatrix,
     OperatingPoint,
@@ -32,7 +32,7 @@ from bayleaf.results.document import Document, Table
 from bayleaf.results.markdown import markdown_of
 from bayleaf.results.result import Result
 from bayleaf.results.text import rich_tables
-from bayleaf.wording import brief, brief_names, counted, near_names, quoted
+from bayleaf.wording import brief, brief_names, counted, in_bits, near_names, quoted
 
 BEST = "best"
 # Differences with a smaller p-value count as significant.
@@ -282,7 +282,7 @@ class Comparison(
 
     def __repr__(self) -> str:
         best = self.best("log_loss")
-        loss = f"{self[best].mean('log_loss'):.4f}"
+        loss = f"{in_bits(self[best].mean('log_loss')):.4f} bits"
         return brief(
             self,
             counted(len(self.names), "model") + f" ({brief_names(self.names)})",
@@ -331,7 +331,8 @@ def _number(value: float, column: ScoreColumn) -> str:
     """A score in the unit of its column; large ones with fewer digits, as wide."""
     shown = column.factor * value
     wider = sum(abs(shown) >= limit for limit in (10, 100, 1000))
-    digits = column.digits if column.factor != 1 else max(0, column.digits - wider)
+    is_share = column.factor == PERCENT
+    digits = column.digits if is_share else max(0, column.digits - wider)
     return f"{shown:.{digits}f}"
 
 

@@ -36,7 +36,7 @@ from bayleaf.evaluation.metrics import (
 )
 from bayleaf.evaluation.statistics import Floats
 from bayleaf.results.result import Record
-from bayleaf.wording import brief, brief_fields, counted, near_names, quoted
+from bayleaf.wording import brief, brief_fields, counted, in_bits, near_names, quoted
 
 # What NumPy's older generator, which deals the folds, takes.
 _LARGEST_SEED = 2**32
@@ -485,5 +485,7 @@ class CrossValidation(
         return super().to_dict() | means
 
     def __repr__(self) -> str:
-        scores = [f"{name} {self.mean(name):.4f}" for name in ("accuracy", "log_loss")]
-        return brief(self, self.name, counted(len(self.folds), "fold"), *scores)
+        n_folds = counted(len(self.folds), "fold")
+        accuracy = f"accuracy {100 * self.mean('accuracy'):.1f} %"
+        loss = f"log-loss {in_bits(self.mean('log_loss')):.4f} bits"
+        return brief(self, self.name, n_folds, accuracy, loss)

@@ -27,7 +27,7 @@ from bayleaf.evaluation.statistics import Floats
 from bayleaf.inference.junction_tree import TooWideError
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.results.result import Record, plain_values
-from bayleaf.wording import brief, counted
+from bayleaf.wording import brief, counted, in_bits
 
 
 @dataclass(frozen=True)
@@ -129,7 +129,7 @@ class DensityValidation(
         return super().to_dict() | {"nats_per_row": plain_values(nats)}
 
     def __repr__(self) -> str:
-        total = f"held-out log-likelihood {self.log_likelihood:.8g} nats"
+        total = f"held-out log-likelihood {in_bits(self.log_likelihood):.8g} bits"
         return brief(self, self.name, counted(len(self.folds), "fold"), total)
 
 

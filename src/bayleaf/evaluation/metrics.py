@@ -9,9 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import recall_score
 
+from bayleaf.wording import in_bits
+
 # Probabilities below this count as this in the log-loss.
 SMALLEST = 1e-15
 CALIBRATION_BINS = 15
+PERCENT = 100.0
 
 
 @dataclass(frozen=True)
@@ -45,9 +48,9 @@ class ScoreColumn(NamedTuple):
 # Scores that are shares of, or means over, the rows of a fold: fields of `Scores`, in
 # the order of results as plain values.
 SCORES = {
-    "accuracy": ScoreColumn("accuracy %", 1, True, 100.0, 1),
-    "balanced_accuracy": ScoreColumn("balanced", 6, True, 100.0, 1),
-    "log_loss": ScoreColumn("log-loss", 2),
+    "accuracy": ScoreColumn("accuracy %", 1, True, PERCENT, 1),
+    "balanced_accuracy": ScoreColumn("balanced", 6, True, PERCENT, 1),
+    "log_loss": ScoreColumn("log-loss bits", 2, factor=in_bits(1.0)),
     "brier": ScoreColumn("Brier", 3),
     "roc_auc": ScoreColumn("AUC", 5, True),
     # Tables show that of all held-out rows together.

@@ -18,7 +18,15 @@ from bayleaf.models.predictor import Predictor
 from bayleaf.results.document import Document, Table
 from bayleaf.results.result import Record, Result
 from bayleaf.search.left_out.left_out_scores import LeaveOneOut, loss_sums
-from bayleaf.wording import brief, brief_names, counted, name_list, quoted, shown_name
+from bayleaf.wording import (
+    brief,
+    brief_names,
+    counted,
+    in_bits,
+    name_list,
+    quoted,
+    shown_name,
+)
 
 Floats = NDArray[np.float64]
 
@@ -96,11 +104,11 @@ class Importance(Result):
 
     def document(self) -> Document:
         """The features as a table, most important first."""
-        ranked, bit = self.ranked(), math.log(2.0)
+        ranked = self.ranked()
         rows = [
             (
                 shown_name(one.feature),
-                f"{one.loss_increase / bit:+.4f} ±{one.loss_error / bit:.4f}",
+                f"{in_bits(one.loss_increase):+.4f} ±{in_bits(one.loss_error):.4f}",
                 f"{one.information:.4f} ±{one.information_error:.4f}",
                 f"{one.missing:g}",
             )
@@ -108,16 +116,18 @@ class Importance(Result):
         ]
         heads = ("feature", "loss bits", "I(X;C) bits", "missing")
         bars = [(0.0, one.loss_increase) for one in ranked]
-        bits = self.log_loss / bit
+        bits = in_bits(self.log_loss)
         return Document(
             f"log-loss {bits:.4f} bits per row over {self.n_rows:g} rows",
             [f"loss: {_METHODS[self.method]}", Table(heads, rows, bars=bars)],
         )
 
     def __repr__(self) -> str:
-        worth = [f"{one.feature} {one.loss_increase:+.4f}" for one in self.ranked()]
+        worth = [
+            f"{one.feature} {in_bits(one.loss_increase):+.4f}" for one in self.ranked()
+        ]
         features = f"{counted(len(worth), 'feature')} ({brief_names(worth)})"
-        return brief(self, f"log-loss {self.log_loss:.4f} nats", features)
+        return brief(self, f"log-loss {in_bits(self.log_loss):.4f} bits", features)
 
 
 def importance(

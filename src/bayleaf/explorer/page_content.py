@@ -186,7 +186,7 @@ def _network_part(
         "class": class_index,
         "question": len(network.domain) - 1,
         "map": map_content(variables, informed_arcs(tree, class_index), class_index),
-        "weights": "nats shared by their ends",
+        "weights": "information shared by their ends",
         "order": list(order),
         "remarks": [],
         "network": tree_content(tree),

@@ -26,6 +26,7 @@ from bayleaf.wording import (
     brief,
     brief_names,
     counted,
+    in_bits,
     plain,
     shown_name,
     stated,
@@ -95,13 +96,13 @@ class Term:
     @property
     def bits(self) -> float:
         """The contribution in bits, the weight of evidence."""
-        return self.contribution / math.log(2)
+        return in_bits(self.contribution)
 
     def __repr__(self) -> str:
         given = ", ".join(stated(name, state) for name, state in self.given)
         condition = self.rule or (f"given {given}" if given else "")
         fact = plain(f"{stated(self.feature, self.value)} {condition}".rstrip())
-        return brief(self, f"{self.contribution:+.3f} nats by {fact}")
+        return brief(self, f"{_in_bits(self.contribution):+.3f} bits by {fact}")
 
 
 @dataclass(frozen=True)
@@ -156,7 +157,7 @@ class Explanation(Result):
     @property
     def log_odds_bits(self) -> float:
         """The log-odds in bits."""
-        return self.log_odds / math.log(2)
+        return in_bits(self.log_odds)
 
     @property
     def weight_of_evidence(self) -> float:
@@ -166,7 +167,7 @@ class Explanation(Result):
         ----------
         Good, I. J. (1950). Probability and the weighing of evidence. Griffin, London.
         """
-        return math.fsum(term.contribution for term in self.terms) / math.log(2)
+        return in_bits(math.fsum(term.contribution for term in self.terms))
 
     def to_dict(self) -> dict[str, Any]:
         """The explanation as plain values, ready for JSON."""
@@ -198,14 +199,14 @@ class Explanation(Result):
 
     def __repr__(self) -> str:
         largest = [
-            f"{stated(term.feature, term.value)} {term.contribution:+.3f}"
+            f"{stated(term.feature, term.value)} {_in_bits(term.contribution):+.3f}"
             for term in self.ranked()
         ]
         return brief(
             self,
             self.row_name,
             f"{self.target} with probability {self.probability:.3f}",
-            f"log-odds {self.log_odds:+.3f} nats",
+            f"log-odds {self.log_odds_bits:+.3f} bits",
             f"{counted(len(largest), 'term')} ({brief_names(largest)})",
         )
 
@@ -213,10 +214,12 @@ class Explanation(Result):
         """The terms as bars, each from where the last one ended."""
         title = (
             f"{self.row_name}: {self.target} with probability {self.probability:.3f}; "
-            f"nats for it against {self.against}"
+            f"factors of its odds against {self.against}, and bits"
         )
         first = (self.prior_name, self.prior)
-        return Document("", [terms_table(title, first, self.ranked(), "{:+.3f}")])
+        heads = ("", "factor", "bits")
+        table = terms_table(title, first, self.ranked(), _written, heads)
+        return Document("", [table])
 
     @property
     def prior_name(self) -> str:
@@ -294,7 +297,13 @@ def wrapped(text: str, prefix: str, further: str | None = None) -> list[str]:
 
 def _weighed(nats: float, text: str) -> list[str]:
     """What a contribution multiplies odds by, its bits, and where it comes from."""
-    return wrapped(text, f"  {'x' + _ratio(nats):>8} {_in_bits(nats):+8.3f}  ")
+    ratio, bits = _written(nats)
+    return wrapped(text, f"  {ratio:>8} {bits:>8}  ")
+
+
+def _written(nats: float) -> tuple[str, str]:
+    """What a contribution multiplies odds by, and its bits."""
+    return f"x{_ratio(nats)}", f"{_in_bits(nats):+.3f}"
 
 
 def _ratio(nats: float) -> str:
@@ -307,7 +316,7 @@ def _ratio(nats: float) -> str:
 
 def _in_bits(nats: float) -> float:
     """Bits to three digits; a rounded zero has no sign that would tell anything."""
-    return round(nats / math.log(2), 3) + 0.0
+    return round(in_bits(nats), 3) + 0.0
 
 
 def _condition(term: Term) -> str:

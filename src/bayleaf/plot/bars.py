@@ -14,7 +14,7 @@ from bayleaf.explain.importance import Importance
 from bayleaf.inference.posteriors import Posterior
 from bayleaf.models.explanation import Explanation
 from bayleaf.plot import style
-from bayleaf.wording import quoted, stated
+from bayleaf.wording import in_bits, quoted, stated
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -150,12 +150,12 @@ def importance(found: Importance, *, limit: int = 20, ax: Axes | None = None) ->
     _check_arguments(found, Importance, limit)
     shown = found.ranked()[:limit]
     ax = style.axes_for(ax, 5.4, 1.2 + 0.27 * len(shown))
-    style.signed_bars(ax, [one.loss_increase for one in shown], 0.62)
+    rises = [in_bits(feature.loss_increase) for feature in shown]
+    style.signed_bars(ax, rises, 0.62)
     ax.axvline(0, color=style.INK, linewidth=0.7)
     style.list_names(ax, [style.in_lines(f.feature, _NAME, _LINES) for f in shown])
-    style.label_axes(ax, x="rise of the log-loss without the feature (nats a row)")
-    rises = [feature.loss_increase for feature in shown]
-    reach = [2 * feature.loss_error for feature in shown]
+    style.label_axes(ax, x="rise of the log-loss without the feature (bits a row)")
+    reach = [2 * in_bits(feature.loss_error) for feature in shown]
     ax.errorbar(rises, range(len(shown)), xerr=reach, fmt="none", ecolor=style.INK)
     more = len(found.features) - len(shown)
     if more:
@@ -214,7 +214,7 @@ def contributions(
     explanation: Explanation,
     *,
     limit: int = 10,
-    unit: str = "nats",
+    unit: str = "bits",
     ax: Axes | None = None,
 ) -> Axes:
     """Draw an explanation as a waterfall from the prior to the log-odds.
@@ -225,7 +225,7 @@ def contributions(
         One of those that a classifier's ``explain`` returns.
     limit : int, default=10
         Terms with a bar of their own, the largest ones; all others share one.
-    unit : {"nats", "bits"}, default="nats"
+    unit : {"bits", "nats"}, default="bits"
         Unit of the axis.
     ax : Axes, optional
         Where to draw; by default on a new figure that pyplot does not manage.

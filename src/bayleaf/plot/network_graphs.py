@@ -13,10 +13,12 @@ from bayleaf.models.texts.picture import (
     CLASS,
     FEATURE,
     LATENT,
+    SHARED,
     PicturedGraph,
     WeightedArc,
 )
 from bayleaf.plot import style
+from bayleaf.wording import in_bits
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -142,16 +144,20 @@ def _arcs_drawn(
         if below:
             name = style.shortened(graph.names[tops[0]])
             notes.insert(0, f"not drawn: {name} is a parent of {count} {what}")
+    # Information is drawn from nats, and told in bits.
+    is_shared = graph.weights == SHARED
+    unit = in_bits(1.0) if is_shared else 1.0
     light = set(_light_arcs(arcs, len(graph.names), least_weight))
     arcs = [arc for arc in arcs if arc not in light]
     weights = [weight for _, _, weight in arcs if weight is not None]
     if light:
         what = "1 arc" if len(light) == 1 else f"{len(light)} arcs"
-        least = max(arc[2] or 0.0 for arc in light)
+        least = unit * max(arc[2] or 0.0 for arc in light)
         notes.append(f"not drawn: {what} of weights up to {least:.2f}")
     if weights:
-        what = f" ({graph.weights})" if graph.weights else ""
-        notes.append(f"weights drawn: {min(weights):.2f} to {max(weights):.2f}{what}")
+        what = f" ({'bits of ' * is_shared}{graph.weights})" if graph.weights else ""
+        ends = f"{unit * min(weights):.2f} to {unit * max(weights):.2f}"
+        notes.append(f"weights drawn: {ends}{what}")
     return arcs, notes
 
 

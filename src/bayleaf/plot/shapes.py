@@ -13,7 +13,7 @@ from bayleaf.models.texts.expectation import ExpectationShape
 from bayleaf.models.texts.feature_shape import FeatureShape
 from bayleaf.pictures.svg import density_bins
 from bayleaf.plot import style
-from bayleaf.wording import counted, name_list, near_names, quoted
+from bayleaf.wording import counted, in_bits, name_list, near_names, quoted
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -71,7 +71,7 @@ def shape(found: Any, *, target: Any = None, ax: Axes | None = None) -> Axes:
         unit, base = f"expected {style.shortened(found.target)}", found.baseline
     elif isinstance(found, FeatureShape):
         lines = _classes(found, target)
-        unit, base = "nats for the class", 0.0
+        unit, base = "bits for the class", 0.0
     else:
         raise TypeError(
             f"shape must be what a model's shape returns, got {type(found).__name__}"
@@ -97,7 +97,7 @@ def _classes(found: FeatureShape, target: Any) -> dict[str, Floats]:
             f"a picture shows up to {MAX_CLASSES} classes, but there are "
             f"{len(labels)}; choose one as target"
         )
-    return {style.clean(labels[k]): found.contributions[:, k] for k in shown}
+    return {style.clean(labels[k]): in_bits(found.contributions[:, k]) for k in shown}
 
 
 def _steps(
@@ -184,9 +184,9 @@ def _bars(
 
 def _named(unit: str, lines: dict[str, Floats]) -> str:
     """The unit, with the class that it speaks for if there is one only."""
-    if len(lines) > 1 or not unit.startswith("nats"):
+    if len(lines) > 1 or not unit.startswith("bits"):
         return unit
-    return f"nats for {style.shortened(next(iter(lines)))}"
+    return f"bits for {style.shortened(next(iter(lines)))}"
 
 
 def _key(ax: Axes, lines: dict[str, Floats]) -> None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 from bayleaf.evaluation.groups.estimates import LEAST_ROUNDINGS
-from bayleaf.report.summary_form import number, percent
+from bayleaf.report.summary_form import figure, number, percent
 from bayleaf.results.document import Document, Name, Table, Text
+from bayleaf.wording import in_bits
 
 Values = dict[str, Any]
 Written = Callable[[float], str]
@@ -16,7 +18,7 @@ Written = Callable[[float], str]
 _PRINTED, _CLASSES = 8, 6
 _DIFFERENCES, _ROWS = 20, 40
 _NO_BREAK = "\N{NO-BREAK SPACE}"
-_SCORES = {"accuracy": percent, "log_loss": number, "brier": number}
+_SCORES = ("accuracy", "log_loss", "brier")
 _RATES = {
     "base_rate": "true class",
     "selection_rate": "predicted",
@@ -27,7 +29,7 @@ _RATES = {
 }
 _CONTRASTS = {
     "accuracy": "accuracy",
-    "log_loss": "log-loss",
+    "log_loss": "log-loss, bits",
     "selection_rate": "share predicted",
     "true_positive_rate": "share found",
     "false_positive_rate": "false alarms",
@@ -90,13 +92,13 @@ def _scores(found: Values) -> Table:
         (
             _label(group),
             str(group["n_rows"]),
-            *(_estimate(group[name], own) for name, own in _SCORES.items()),
+            *(_estimate(group[name], partial(figure, name=name)) for name in _SCORES),
             number(group["calibration_error"]),
             number(group["calibration_error_by_chance"]),
         )
         for group in found["groups"]
     ]
-    heads = ("group", "rows", "accuracy", "log-loss", "Brier score")
+    heads = ("group", "rows", "accuracy", "log-loss (bits)", "Brier score")
     calibration = ("calibration error", "the same by chance")
     caption = ("Held-out rows by ", _columns(found))
     return Table((*heads, *calibration), rows, caption, max_rows=_ROWS)
@@ -129,6 +131,11 @@ def signed(share: float) -> str:
     """A difference of shares in per cent, with its sign."""
     # Adding 0 turns -0.0 round.
     return f"{round(100 * share, 1) + 0.0:+.1f} %"
+
+
+def _signed_bits(nats: float) -> str:
+    """A difference of log-losses in bits, with its sign."""
+    return f"{in_bits(nats):+.3f}"
 
 
 def _estimate(found: Values, written: Written) -> str:
@@ -169,11 +176,11 @@ def _differences(found: Values, rounded: bool) -> Table | None:
 
 def _difference(group: Values, contrast: Values) -> tuple[Text, ...]:
     """One difference as a row of a table."""
-    figure, label = contrast["figure"], contrast["class"]
-    written: Written = "{:+.3f}".format if figure == "log_loss" else signed
+    name, label = contrast["figure"], contrast["class"]
+    written: Written = _signed_bits if name == "log_loss" else signed
     of_class = () if label is None else (" of ", Name(label))
     told = _estimate(contrast["difference"], written)
-    return _label(group), (_CONTRASTS[figure], *of_class), told
+    return _label(group), (_CONTRASTS[name], *of_class), told
 
 
 def _of_base_rates(found: Values) -> Iterator[Text]:

@@ -22,6 +22,7 @@ from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.report.case import HELD_OUT_BASIS, Case
 from bayleaf.report.intervals import mean_interval
 from bayleaf.report.overview import density_sentences
+from bayleaf.wording import in_bits
 
 Values = dict[str, Any]
 Unknown = Mapping[str | int, int]
@@ -104,7 +105,7 @@ def _gain(logs: NDArray[np.float64], independent: NDArray[np.float64]) -> Values
     Both are log probabilities of rows in nats.
     """
     with np.errstate(invalid="ignore"):
-        bits = (logs - independent) / math.log(2)
+        bits = in_bits(logs - independent)
     return {
         "bits_gained": _finite(float(bits.mean())),
         "intervals": {

@@ -12,9 +12,11 @@ from typing import Any
 from bayleaf.models.fit_stamp import current_time
 from bayleaf.report.card_groups import groups_part
 from bayleaf.report.summary_form import (
+    DENSITY_TITLES,
     NUMBER_TITLES,
     SCORE_TITLES,
     check_schema,
+    figure,
     number,
     percent,
 )
@@ -46,8 +48,6 @@ UNKNOWN_TOLD = {
     "missing": "Values that training did not contain count as missing.",
     "error": "Values that training did not contain are refused.",
 }
-_OF_DENSITIES = {"nats_per_row": "log-likelihood (nats a row)"}
-_SHARES = ("accuracy", "balanced_accuracy", "coverage", "r2")
 _RANGES = 12
 # Groups of fewer rows are named.
 _FEW = 30
@@ -333,8 +333,8 @@ def _figures_part(summary: Values) -> Document:
     for name, title in titles.items():
         if scores.get(name) is None:
             continue
-        cells = [_figure(name, scores[name]), _interval(name, intervals.get(name))]
-        cells.append(_figure(name, without[name]) if name in without else "")
+        cells = [figure(scores[name], name), _interval(name, intervals.get(name))]
+        cells.append(figure(without[name], name) if name in without else "")
         rows.append((title, *cells))
     heads = ("figure", "value", "95 % interval", "without any feature")
     about = "about " * (summary["privacy"]["min_count"] > 1)
@@ -347,7 +347,7 @@ def _scores(summary: Values) -> tuple[Values, dict[str, str]]:
     """Scores by name, and what they are called."""
     quality = summary["quality"]
     if summary["kind"] == "density":
-        return quality, _OF_DENSITIES
+        return quality, DENSITY_TITLES
     titles = SCORE_TITLES if summary["kind"] == "classifier" else NUMBER_TITLES
     return quality["scores"], titles
 
@@ -363,25 +363,19 @@ def _told(intervals: Values, folds: Values | None) -> list[Text]:
         )
     if folds:
         accuracy, loss = folds["accuracy"], folds["log_loss"]
+        spread = figure(loss["sd"], "log_loss")
         told.append(
             f"Over {folds['n_folds']} folds, the accuracy has a standard deviation "
-            f"of {percent(accuracy['sd'])}, the log-loss of {number(loss['sd'])}."
+            f"of {percent(accuracy['sd'])}, the log-loss of {spread} bits."
         )
     return told
-
-
-def _figure(name: str, value: float) -> str:
-    """A figure as it is written."""
-    if name in _SHARES:
-        return percent(value)
-    return f"{value:.5g}" if name in NUMBER_TITLES else number(value)
 
 
 def _interval(name: str, ends: list[float] | None) -> str:
     """An interval as it is written; nothing where there is none."""
     if ends is None:
         return ""
-    low, high = (_figure(name, end) for end in ends)
+    low, high = (figure(end, name) for end in ends)
     return f"{low} to {high}"
 
 

@@ -28,12 +28,13 @@ from bayleaf.report.summary_form import (
     check_schema,
     count,
     factor,
+    figure,
     number,
     percent,
     probability,
 )
 from bayleaf.results.html import sections_html
-from bayleaf.wording import plain
+from bayleaf.wording import in_bits, plain
 
 Values = dict[str, Any]
 Place = tuple[float, float]
@@ -190,6 +191,8 @@ def _environment() -> Any:
         undefined=jinja2.StrictUndefined,
     )
     environment.filters |= {
+        "figure": figure,
+        "bits": in_bits,
         "percent": percent,
         "number": number,
         "count": count,

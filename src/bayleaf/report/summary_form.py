@@ -5,13 +5,15 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from bayleaf.wording import in_bits
+
 # Changes whenever a key changes its name or meaning.
 SCHEMA = "bayleaf-report/3"
 # Of a classifier.
 SCORE_TITLES = {
     "accuracy": "accuracy",
     "balanced_accuracy": "balanced accuracy",
-    "log_loss": "log-loss (nats a row)",
+    "log_loss": "log-loss (bits a row)",
     "brier": "Brier score",
     "roc_auc": "area under the ROC curve",
     "calibration_error": "calibration error",
@@ -27,6 +29,22 @@ NUMBER_TITLES = {
     "coverage": "rows inside them",
     "r2": "variance explained",
 }
+
+
+# Of a density model.
+DENSITY_TITLES = {"nats_per_row": "log-likelihood (bits a row)"}
+_SHARES = ("accuracy", "balanced_accuracy", "coverage", "r2")
+# In nats here, and in bits where people read them.
+_NATS = ("log_loss", "nats_per_row", "loss_increase", "loss_error")
+
+
+def figure(value: float | None, name: str, digits: int = 3) -> str:
+    """A figure of that name in the unit of its title, or that it is withheld."""
+    if value is None or name in _SHARES:
+        return percent(value)
+    if name in NUMBER_TITLES:
+        return f"{value:.5g}"
+    return number(in_bits(value) if name in _NATS else value, digits)
 
 
 def percent(share: float | None, digits: int = 1) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from html import escape
 from types import MappingProxyType
 from typing import Protocol
@@ -52,12 +52,16 @@ class HasTerm(Protocol):
 
 
 def terms_table(
-    title: str, first: tuple[str, float], terms: Sequence[HasTerm], form: str
+    title: str,
+    first: tuple[str, float],
+    terms: Sequence[HasTerm],
+    written: Callable[[float], tuple[str, ...]],
+    heads: Sequence[str] = ("", ""),
 ) -> Table:
     """Terms that add up, each bar from where the last one ended, and their sum.
 
     The sum begins with `first`; `terms` have the strongest first, and those beyond 20
-    share a line. `form` formats a size.
+    share a line. `written` gives the cells of a size, below the heads but the first.
     """
     shown = [first]
     shown += [
@@ -70,8 +74,8 @@ def terms_table(
     ends = list(itertools.accumulate(value for _, value in shown))
     bars = [(end - value, end) for (_, value), end in zip(shown, ends, strict=True)]
     shown.append(("altogether", ends[-1]))
-    cells = [(label, form.format(value)) for label, value in shown]
-    return Table(("", ""), cells, title, bars=[*bars, (0.0, ends[-1])])
+    cells = [(label, *written(value)) for label, value in shown]
+    return Table(heads, cells, title, bars=[*bars, (0.0, ends[-1])])
 
 
 def states_part(

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from bayleaf.results.document import Document, Part, Table
 from bayleaf.results.html import html_of
-from bayleaf.wording import counted, format_number, shown_name
+from bayleaf.wording import counted, format_number, in_bits, shown_name
 
 R = TypeVar("R")
 # Results of a list that are shown.
@@ -30,7 +30,7 @@ class ResultList(list[R]):
 
 
 class RankedNumbers(dict[Any, float]):
-    """Numbers by name, the largest first; notebooks show them as bars."""
+    """Information (nats) by name, the largest first; notebooks show it in bits."""
 
     def __init__(self, values: Mapping[Any, float], title: str) -> None:
         super().__init__(values)
@@ -40,6 +40,6 @@ class RankedNumbers(dict[Any, float]):
         return RankedNumbers, (dict(self), self.title)
 
     def _repr_html_(self) -> str:
-        rows = [(shown_name(key), format_number(v)) for key, v in self.items()]
+        rows = [(shown_name(key), format_number(in_bits(v))) for key, v in self.items()]
         bars = [(0.0, value) for value in self.values()]
         return html_of(Document("", [Table(("", ""), rows, self.title, bars=bars)]))

@@ -128,4 +128,4 @@ def test_proxies_of_a_column_that_is_no_feature_are_counted_in_the_rows() -> Non
 
 def test_a_path_is_written_with_its_arrows_and_numbers() -> None:
     path = Path(("a", "b", "y"), (True, False), (0.25, None), ALONE)
-    assert path.to_text() == "a -[0.2500]-> b <- y"
+    assert path.to_text() == "a -[0.3607]-> b <- y"

@@ -95,9 +95,9 @@ def test_explanations_are_texts(heart: tuple[Path, Any, pa.Table]) -> None:
         f"row 0: {told.target} with probability {told.probability:.3f}, against "
         f"{told.against} with {told.against_probability:.3f}"
     )
-    assert lines[1] == f"log-odds {told.log_odds:+.3f} nats, the sum of"
+    assert lines[1] == f"log-odds {told.log_odds_bits:+.3f} bits, the sum of"
     largest = told.ranked()[0]
-    assert f"{largest.contribution:+.3f}" in lines[3]
+    assert f"{largest.bits:+.3f}" in lines[3]
     assert lines[3].split("  ")[-1].startswith(str(largest.feature))
 
 

@@ -27,7 +27,7 @@ from bayleaf.cli.options import (
     Weight,
 )
 from bayleaf.cli.run_record import is_verbose
-from bayleaf.wording import counted, plain, shown_name, size_text
+from bayleaf.wording import counted, in_bits, plain, shown_name, size_text
 
 
 def fit(
@@ -199,7 +199,7 @@ def _verdict(estimator: Any, summary: Any, score: Any) -> str:
     right = (
         f"{_of_100(1.0 - score.error)} of 100 rows are predicted right when left out"
     )
-    loss = f"log-loss {score.log_loss / math.log(2.0):.3f} bits per row"
+    loss = f"log-loss {in_bits(score.log_loss):.3f} bits per row"
     if estimator.class_prior is None and estimator.fit_prior:
         open_bits = -sum(p * math.log2(p) for _, p in summary.classes if p > 0)
         right += f", {_of_100(share)} by always predicting {plain(usual)}"

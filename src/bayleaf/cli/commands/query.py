@@ -14,7 +14,7 @@ from cyclopts import Parameter
 
 from bayleaf.cli.display import print_json
 from bayleaf.cli.options import Flag, Json, Strings, split_names
-from bayleaf.wording import format_number, shown_name, visible
+from bayleaf.wording import format_number, in_bits, shown_name, visible
 
 if TYPE_CHECKING:
     from bayleaf.models.bayesian_network import BayesianNetwork
@@ -124,7 +124,8 @@ def query(
             answer = _probable_states(network, None, known)
         elif information:
             nats = network.value_of_information(target[0], known)
-            lines = _lines({name: f"{value:.4f} nats" for name, value in nats.items()})
+            bits = {name: f"{in_bits(value):.4f} bits" for name, value in nats.items()}
+            lines = _lines(bits)
             answer = (
                 {str(name): value for name, value in nats.items()},
                 "\n".join(lines),

@@ -22,7 +22,7 @@ from bayleaf.pictures.svg import Interval, intervals_svg
 from bayleaf.results.document import Document, Figure, Items, Table
 from bayleaf.results.html import page_of
 from bayleaf.results.result import Record, Result
-from bayleaf.wording import brief, counted, name_list, plain, shown_name
+from bayleaf.wording import brief, counted, in_bits, name_list, plain, shown_name
 
 _DRAWN = {
     "base rate": "base_rate",
@@ -262,12 +262,12 @@ def audit_tables(
             )
         cost = () if overall.cost is None else ("cost/row",)
         yield Table(
-            ("group", "accuracy %", "log-loss", "calib. error", *cost),
+            ("group", "accuracy %", "log-loss bits", "calib. error", *cost),
             [
                 (
                     group.name,
                     percent(group.accuracy),
-                    number(group.log_loss, 3),
+                    number(group.log_loss, 3, in_bits(1.0)),
                     f"{group.calibration_error:.3f} "
                     f"({group.calibration_error_by_chance:.3f})",
                     *([] if group.cost is None else [number(group.cost, 3)]),
@@ -352,14 +352,15 @@ def percent(found: Estimate) -> str:
     return f"{value} ({low}, {high})"
 
 
-def number(found: Estimate, digits: int) -> str:
-    """A number with its interval."""
+def number(found: Estimate, digits: int, factor: float = 1.0) -> str:
+    """A number with its interval, both times a factor."""
     if found.value is None:
         return "-"
+    value = f"{factor * found.value:.{digits}f}"
     if found.low is None or found.high is None:
-        return f"{found.value:.{digits}f}"
-    ends = f"{found.low:.{digits}f}, {found.high:.{digits}f}"
-    return f"{found.value:.{digits}f} ({ends})"
+        return value
+    ends = ", ".join(f"{factor * end:.{digits}f}" for end in (found.low, found.high))
+    return f"{value} ({ends})"
 
 
 def _written(value: float, digits: int) -> str:

@@ -22,7 +22,7 @@ from bayleaf.models.class_model import ClassModel
 from bayleaf.models.texts.picture import SHARED
 from bayleaf.results.document import Document, Items, Part
 from bayleaf.results.result import Record, Result
-from bayleaf.wording import counted, plain
+from bayleaf.wording import counted, in_bits, plain
 
 Floats = NDArray[np.float64]
 
@@ -71,12 +71,12 @@ class Path(Record):
         return all(told is None or told > _NOTHING for told in self.information)
 
     def to_text(self) -> str:
-        """The path in one line, the information of each arc in its arrow."""
+        """The path in one line, the information of each arc in its arrow, in bits."""
         parts = [self.names[0]]
         for name, forward, told in zip(
             self.names[1:], self.forward, self.information, strict=True
         ):
-            line = "-" if told is None else f"-[{told:.4f}]-"
+            line = "-" if told is None else f"-[{in_bits(told):.4f}]-"
             parts.append(f"{line}> {name}" if forward else f"<{line} {name}")
         return " ".join(parts)
 
@@ -148,16 +148,18 @@ class Routes(Result):
             weaker = counted(self.n_paths_left_out, "weaker path")
             parts.append(f"and {least}{weaker}")
         basis = "under the model" if self.proxies_from == "model" else "in the rows"
-        shared = "nats shared with it, with the class"
+        shared = "bits shared with it, with the class"
         proxies = [
-            f"{proxy.feature} {proxy.with_group:.4f}, {proxy.with_class:.4f}"
+            f"{proxy.feature} {in_bits(proxy.with_group):.4f}, "
+            f"{in_bits(proxy.with_class):.4f}"
             for proxy in self.proxies
         ]
         title = f"what goes with it {basis} ({shared})"
         parts.append(Items(proxies, title, is_short=True))
-        nats = self.information
-        told = "" if nats is None else f"; shares {nats:.4f} nats with the class"
-        title = f"how {plain(self.column)} reaches predictions{told}"
+        known = ""
+        if self.information is not None:
+            known = f"; shares {in_bits(self.information):.4f} bits with the class"
+        title = f"how {plain(self.column)} reaches predictions{known}"
         return Document(title, parts, is_short=True)
 
 

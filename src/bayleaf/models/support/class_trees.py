@@ -16,7 +16,7 @@ from bayleaf.data.domain import Domain, Variable
 from bayleaf.models.latent_rules import Box, Rule
 from bayleaf.native.class_trees import Nodes, add_class_trees
 from bayleaf.scoring.terms import Tree
-from bayleaf.wording import brief_fields, format_number
+from bayleaf.wording import brief_fields, format_number, in_bits
 
 Floats = NDArray[np.float64]
 Whole = NDArray[np.int64]
@@ -150,7 +150,8 @@ class TreeRule:
 
     def __str__(self) -> str:
         rows = format_number(self.rows)
-        return f"{self.nats:+.3f} nats for {self.label} where {self.rule} ({rows} rows)"
+        bits = f"{in_bits(self.nats):+.3f} bits"
+        return f"{bits} for {self.label} where {self.rule} ({rows} rows)"
 
     def to_dict(self) -> dict[str, Any]:
         """The rule as plain values, ready for JSON."""

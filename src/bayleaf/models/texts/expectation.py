@@ -88,10 +88,15 @@ class ExpectationExplanation(Result):
             f"row {self.row}: {self.target} is expected to be {self.expectation:.5g}"
         )
         first = ("before any feature is seen", self.baseline)
-        return Document("", [terms_table(title, first, self.ranked, "{:+.5g}")])
+        return Document("", [terms_table(title, first, self.ranked, _written)])
 
     def __repr__(self) -> str:
         return brief(self, f"{self.baseline:.5g} and terms give {self.expectation:.5g}")
+
+
+def _written(moved: float) -> tuple[str]:
+    """A term in the target's unit."""
+    return (f"{moved:+.5g}",)
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
@@ -16,7 +15,7 @@ from bayleaf.data.domain import Domain, Variable
 from bayleaf.results.document import Document, Part
 from bayleaf.results.drawings import states_part
 from bayleaf.results.result import Result
-from bayleaf.wording import brief_fields, format_number, shown_name, visible
+from bayleaf.wording import brief_fields, format_number, in_bits, shown_name, visible
 
 Floats = NDArray[np.float64]
 
@@ -84,9 +83,9 @@ class FeatureShape(Result, keys={"contributions": None, "row_counts": None}):
         shown = [1] if n_classes == 2 else range(min(n_classes, _CLASSES))
         parts: list[Part] = [
             states_part(
-                f"{self.feature}: nats for {self.classes[label]}",
+                f"{self.feature}: bits for {self.classes[label]}",
                 self.states,
-                self.contributions[:, label].tolist(),
+                in_bits(self.contributions[:, label]).tolist(),
                 self.row_counts.tolist(),
                 self.drawn_edges.tolist(),
             )
@@ -102,7 +101,7 @@ class FeatureShape(Result, keys={"contributions": None, "row_counts": None}):
         del width
         title = f"{shown_name(self.feature)}: bits in favour of each class"
         heads = [f"{visible(str(label)):>9}" for label in self.classes]
-        values = self.contributions / math.log(2.0)
+        values = in_bits(self.contributions)
         return states_text(title, self.states, self._rows, heads, values, "{:+9.3f}")
 
 

@@ -17,7 +17,7 @@ Floats = NDArray[np.float64]
 # Parent, child, and weight where arcs have weights.
 WeightedArc = tuple[int, int, float | None]
 # What weights are: information that two features share, or the use of a parent.
-SHARED, USED = "nats shared within the classes", "use of the parent"
+SHARED, USED = "information shared within the classes", "use of the parent"
 FEATURE, CLASS, LATENT = "feature", "class", "latent"
 # Less information (nats) than this is rounding.
 _LEAST = 1e-12
@@ -38,7 +38,7 @@ class PicturedGraph:
     note : str, default=""
         What the picture cannot show.
     weights : str, default=""
-        What the weights of arcs are, such as "nats shared within the classes".
+        What the weights of arcs are; information is in nats.
     """
 
     names: tuple[str | int, ...]

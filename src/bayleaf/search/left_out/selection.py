@@ -24,7 +24,7 @@ from bayleaf.search.left_out.left_out_scores import (
     LeftOutRows,
     loss_sums,
 )
-from bayleaf.wording import brief
+from bayleaf.wording import brief, in_bits
 
 if TYPE_CHECKING:
     # It needs SciPy, which commands that only read a model do without.
@@ -106,7 +106,7 @@ class Candidate:
             if value is not None
         ]
         return (
-            f"log-loss {self.log_loss:.4f}  error {self.error:.4f}  "
+            f"log-loss {in_bits(self.log_loss):.4f}  error {self.error:.4f}  "
             f"rmse {self.rmse:.4f}  {', '.join([*places, str(self.smoothing)])}"
         )
 
@@ -144,7 +144,7 @@ class Selection:
         ranked = sorted(self.candidates, key=lambda c: round(c.log_loss, _TIE_DECIMALS))
         lines = [
             f"best {min(_SHOWN, len(ranked))} of {len(ranked)} candidates by "
-            "leave-one-out log-loss (nats)"
+            "leave-one-out log-loss (bits)"
         ]
         return "\n".join([*lines, *(f"  {candidate}" for candidate in ranked[:_SHOWN])])
 

@@ -390,7 +390,7 @@ def _explained(number: int, found: dict[str, Any]) -> str:
         f"row {number}: {_one_line(found['class'])} with probability "
         f"{found['probability']:.3f}, against {_one_line(found['against'])} with "
         f"{found['against_probability']:.3f}",
-        f"log-odds {found['log_odds']:+.3f} nats, the sum of",
+        f"log-odds {_bits(found['log_odds'])} bits, the sum of",
         _weighed(found["prior"], "prior"),
     ]
     ranked = sorted(found["terms"], key=lambda term: -abs(term["contribution"]))
@@ -407,7 +407,12 @@ def _explained(number: int, found: dict[str, Any]) -> str:
 
 def _weighed(nats: float, text: str) -> str:
     """What a contribution amounts to, and where it comes from."""
-    return f"  {round(nats, 3) + 0.0:+8.3f}  {text}"  # No zero is negative.
+    return f"  {_bits(nats):>8}  {text}"
+
+
+def _bits(nats: float) -> str:
+    """A contribution in bits; no zero is negative."""
+    return f"{round(nats / math.log(2.0), 3) + 0.0:+.3f}"
 
 
 def _one_line(value: Any) -> str:
