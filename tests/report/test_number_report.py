@@ -80,6 +80,18 @@ def test_rows_add_up_and_are_all_different(summary: dict[str, Any]) -> None:
         assert row["truth"] == priced()["price"][row["row"] - 1]
 
 
+def test_shapes_of_a_number_are_those_of_the_regressor(
+    model: AveragedKDBRegressor, summary: dict[str, Any]
+) -> None:
+    shapes = summary["overview"]["shapes"]
+    ranked = [one["feature"] for one in summary["importance"]["features"]]
+    assert [shape["feature"] for shape in shapes] == ranked[:6]
+    known = model.shape(shapes[0]["feature"], priced().drop(columns=["price", "id"]))
+    moved = known.expectations - known.baseline
+    np.testing.assert_allclose(shapes[0]["moved"], moved)
+    assert "What raises and lowers" in report_html(summary)
+
+
 def test_scores_are_those_of_cross_validation(
     model: AveragedKDBRegressor, summary: dict[str, Any]
 ) -> None:
@@ -126,7 +138,7 @@ def test_the_page_shows_names_as_text(summary: dict[str, Any]) -> None:
     page = report_html(json.loads(json.dumps(summary)))
     assert "<b>place</b>" not in page
     assert "&lt;b&gt;place&lt;/b&gt;" in page
-    assert page.count("<svg") == 3
+    assert page.count("<svg") == 6
     assert "Actual against expected values" in page
     assert "KDBClassifier" not in page
 

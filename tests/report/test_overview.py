@@ -7,7 +7,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bayleaf.report.overview import OUTCOMES, class_sentences, in_100, of_100
+from bayleaf import NaiveBayesClassifier
+from bayleaf.datasets import make_led7
+from bayleaf.report import report_html, summarize
+from bayleaf.report.overview import (
+    DECISIONS,
+    OUTCOMES,
+    class_sentences,
+    in_100,
+    of_100,
+)
 from bayleaf.report.summary_form import factor
 
 
@@ -33,6 +42,25 @@ def test_operating_points_are_shares_of_all_rows(summary: dict[str, Any]) -> Non
         same = known[point["threshold"]]
         assert found / (found + missed) == pytest.approx(same["sensitivity"])
         assert found / (found + false_alarm) == pytest.approx(same["precision"])
+
+
+def test_of_several_classes_the_likeliest_decides_where_it_is_sure() -> None:
+    table = make_led7(300, random_state=0)
+    X = table.X.to_pandas()
+    model = NaiveBayesClassifier().fit(X, table.y)
+    found = summarize(model, X.assign(digit=table.y), "digit", held_out=True)
+    points = found["overview"]["points"]
+    assert [point["threshold"] for point in points] == [0.0, 0.5, 0.8, 0.9]
+    proba = model.predict_proba(X)
+    is_right = model.predict(X) == np.asarray(table.y)
+    for point in points:
+        is_sure = proba.max(axis=1) > point["threshold"]
+        assert point["right"] == pytest.approx((is_sure & is_right).mean())
+        assert point["wrong"] == pytest.approx((is_sure & ~is_right).mean())
+        assert sum(point[kind] for kind in DECISIONS) == pytest.approx(1)
+    page = report_html(found)
+    assert page.count('<svg class="icons"') == 4
+    assert "left to a person. The likeliest class decides" in page
 
 
 def test_shapes_are_those_of_the_model(summary: dict[str, Any], fitted: Any) -> None:

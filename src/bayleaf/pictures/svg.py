@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import textwrap
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from html import escape
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -254,6 +254,7 @@ def steps_svg(
     values: Sequence[float],
     rows: Sequence[float],
     edges: Sequence[float] = (),
+    written: Callable[[float], str] = "{:+.2f}".format,
 ) -> str:
     """Draw a step curve over states, and below it their rows as a histogram.
 
@@ -293,7 +294,7 @@ def steps_svg(
         if edges
     ]
     if others:
-        known = ", ".join(f"{value:+.2f}" for value in others)
+        known = ", ".join(written(value) for value in others)
         marks.append(
             f'<text x="{width / 2}" y="{base}" style="text-anchor:middle">missing: '
             f"{known}</text>"
@@ -301,6 +302,10 @@ def steps_svg(
     zero = f'<path class="axis" d="M0 {up(0.0):.1f}H{width}"/>'
     line = f'<path class="steps" d="{curve}"/>'
     return image("curve", width, base + 4, label, [zero, line, *boxes, *marks])
+
+
+# Icons of predictions that are wrong.
+_SQUARES = ("false_alarm", "wrong")
 
 
 def icons_svg(label: str, kinds: Sequence[tuple[str, int]]) -> str:
@@ -311,7 +316,7 @@ def icons_svg(label: str, kinds: Sequence[tuple[str, int]]) -> str:
         f'<rect class="icon {kind}" x="{2 + step * (i % 10)}" '
         f'y="{2 + step * (i // 10)}" width="{_ICON}" height="{_ICON}" rx="{radius}"/>'
         for i, kind in enumerate(icons)
-        for radius in (1 if kind == "false_alarm" else _ICON / 2,)
+        for radius in (1 if kind in _SQUARES else _ICON / 2,)
     ]
     return image("icons", 10 * step, -(-len(icons) // 10) * step, label, parts)
 

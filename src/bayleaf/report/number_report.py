@@ -22,7 +22,7 @@ from bayleaf.progress import Work
 from bayleaf.regression.learning import checked_target
 from bayleaf.report.case import Case
 from bayleaf.report.intervals import number_intervals
-from bayleaf.report.overview import number_sentences
+from bayleaf.report.overview import expectation_shapes, number_sentences
 
 Floats = NDArray[np.float64]
 Values = dict[str, Any]
@@ -125,12 +125,24 @@ class NumberReport(Case):
             ),
             "basis": "none" if found is None else basis,
         }
+        importance = None if found is None else _importance(found, self.columns)
         return {
             "quality": quality,
-            "overview": {"sentences": number_sentences(quality, str(self.target))},
-            "importance": None if found is None else _importance(found, self.columns),
+            "overview": {
+                "sentences": number_sentences(quality, str(self.target)),
+                "shapes": self._shapes(importance),
+            },
+            "importance": importance,
             "rows": _rows(self.scorer, self.codes, found) if shows_rows else None,
         }
+
+    def _shapes(self, importance: Values | None) -> list[Values]:
+        """The most important features by themselves."""
+        if importance is None:
+            return []
+        names = {str(name): name for name in self.source.domain.names}
+        chosen = [names[feature["feature"]] for feature in importance["features"]]
+        return expectation_shapes(self.model, chosen, self.X)
 
 
 def _held_out(

@@ -14,8 +14,17 @@ Values = dict[str, Any]
 
 # Thresholds whose outcomes are drawn; the nearest one gives way to the one in use.
 _THRESHOLDS = (0.1, 0.3, 0.5, 0.8)
+# Probabilities of the likeliest class of several above which it decides.
+_CONFIDENCES = (0.0, 0.5, 0.8, 0.9)
 # Outcomes of a row, by whether the positive class is predicted and whether it is true.
-OUTCOMES = ("found", "missed", "false_alarm", "left_alone")
+OUTCOMES = {
+    "found": "found",
+    "missed": "missed",
+    "false_alarm": "false alarms",
+    "left_alone": "rightly left alone",
+}
+# Outcomes where there are more than two classes and the likeliest decides or none.
+DECISIONS = {"right": "right", "wrong": "wrong", "open": "left to a person"}
 # Features with a picture.
 MAX_SHAPES = 6
 
@@ -79,8 +88,22 @@ def density_sentences(quality: Values) -> list[str]:
 def outcomes(predictions: Predictions, positive: int, quality: Values) -> list[Values]:
     """Outcomes of held-out rows at four thresholds, as shares of all rows.
 
-    Empty without two classes that have operating points.
+    Of more than two classes, the likeliest decides above the threshold; of two they are
+    of the positive class, and empty without operating points.
     """
+    if predictions.proba.shape[1] > 2:
+        likeliest = predictions.proba.max(axis=1)
+        is_right = predictions.chosen == predictions.truth
+        return [
+            _shares(
+                np.where(likeliest > threshold, ~is_right, 2),
+                DECISIONS,
+                predictions,
+                threshold=threshold,
+                is_used=threshold == 0,
+            )
+            for threshold in _CONFIDENCES
+        ]
     known = quality["operating_points"]
     if known is None:
         return []
@@ -90,22 +113,23 @@ def outcomes(predictions: Predictions, positive: int, quality: Values) -> list[V
     nearest = min(nearby, key=lambda t: abs(t - used))
     chosen = sorted({*nearby} - {nearest} | {used})
     is_true = predictions.truth == positive
-    weights = (
-        np.ones(len(is_true)) if predictions.weights is None else predictions.weights
-    )
     values = []
     for threshold in chosen:
         is_flagged = predictions.proba[:, positive] > threshold
         cells = np.where(is_flagged, 2 * ~is_true, 1 + 2 * ~is_true)
-        shares = np.bincount(cells, weights, len(OUTCOMES)) / weights.sum()
-        values.append(
-            {
-                "threshold": threshold,
-                "is_used": threshold == used,
-                **dict(zip(OUTCOMES, shares.tolist(), strict=True)),
-            }
-        )
+        facts = {"threshold": threshold, "is_used": threshold == used}
+        values.append(_shares(cells, OUTCOMES, predictions, **facts))
     return values
+
+
+def _shares(
+    cells: Any, kinds: Sequence[str] | Values, predictions: Predictions, **facts: Any
+) -> Values:
+    """The share of rows (n_rows,) in each kind of outcome, by weight, after facts."""
+    shares = np.bincount(cells, predictions.weights, len(kinds)) / (
+        len(cells) if predictions.weights is None else predictions.weights.sum()
+    )
+    return facts | dict(zip(kinds, shares.tolist(), strict=True))
 
 
 def in_100(shares: Sequence[float]) -> list[int]:
@@ -129,6 +153,26 @@ def shape_values(model: Any, features: Sequence[str], label: int) -> list[Values
                 "edges": shape.drawn_edges.tolist(),
                 "states": list(shape.states),
                 "log_odds": shape.contributions[:, label].tolist(),
+                "rows": shape.row_counts.tolist(),
+            }
+        )
+    return values
+
+
+def expectation_shapes(
+    model: Any, features: Sequence[str | int], X: Any
+) -> list[Values]:
+    """Mean expectation of rows by the states of some features, with their rows."""
+    values = []
+    for name in features[:MAX_SHAPES]:
+        shape = model.shape(name, X)
+        values.append(
+            {
+                "feature": str(shape.feature),
+                "edges": shape.drawn_edges.tolist(),
+                "states": list(shape.states),
+                "moved": (shape.expectations - shape.baseline).tolist(),
+                "baseline": shape.baseline,
                 "rows": shape.row_counts.tolist(),
             }
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ from bayleaf.pictures.svg import (
     steps_svg,
 )
 from bayleaf.report.model_card import About, card_parts, model_card
-from bayleaf.report.overview import OUTCOMES, in_100
+from bayleaf.report.overview import DECISIONS, OUTCOMES, in_100
 from bayleaf.report.summarize import summarize
 from bayleaf.report.summary_form import (
     NUMBER_TITLES,
@@ -42,7 +42,6 @@ Place = tuple[float, float]
 # Frame of the charts: its left, top, and the length of both sides.
 _LEFT, _TOP, _SIDE = 46.0, 12.0, 240.0
 _MARKS = (0.0, 0.25, 0.5, 0.75, 1.0)
-_OUTCOME_WORDS = ("found", "missed", "false alarms", "rightly left alone")
 _GROUP_RATES = {
     "true_positive_rate": "found",
     "positive_predictive_value": "right when predicted",
@@ -209,28 +208,35 @@ def _overview_pictures(summary: Values) -> Values:
     overview = summary["overview"]
     icons = []
     for point in overview.get("points", ()):
-        counts = in_100([point[kind] for kind in OUTCOMES])
-        written = ", ".join(map("{} {}".format, counts, _OUTCOME_WORDS))
-        label = f"Of 100 rows at {percent(point['threshold'], 0)}: {written}"
-        drawing = icons_svg(label, [*zip(OUTCOMES, counts, strict=True)])
-        icons.append({"drawing": drawing, "counts": counts, **point})
+        kinds = OUTCOMES if "found" in point else DECISIONS
+        counts = in_100([point[kind] for kind in kinds])
+        listed = [f"{n} {kind}" for n, kind in zip(counts, kinds.values(), strict=True)]
+        label = f"Of 100 rows at {percent(point['threshold'], 0)}: {', '.join(listed)}"
+        drawing = icons_svg(label, [*zip(kinds, counts, strict=True)])
+        icons.append({"drawing": drawing, "counts": listed[:3], **point})
     shapes = []
     for shape in overview.get("shapes", ()):
-        values, name = shape["log_odds"], plain(shape["feature"])
-        label = f"Odds of {plain(shape['class'])} by {name}"
-        factors = [factor(value) for value in values]
-        if shape["edges"]:
-            drawing = steps_svg(label, values, shape["rows"], shape["edges"])
+        name = plain(shape["feature"])
+        written: Callable[[float], str] = factor
+        if "moved" in shape:
+            values, written = shape["moved"], "{:+.3g}".format
+            label = f"What {name} adds to {plain(summary['model']['target'])}"
         else:
-            ranked = sorted(zip(values, shape["states"], factors, strict=True))[::-1]
+            values = shape["log_odds"]
+            label = f"Odds of {plain(shape['class'])} by {name}"
+        if shape["edges"]:
+            drawing = steps_svg(label, values, shape["rows"], shape["edges"], written)
+        else:
+            texts = map(written, values)
+            ranked = sorted(zip(values, shape["states"], texts, strict=True))[::-1]
             shown = ranked[: _MAX_STATES // 2] + ranked[_MAX_STATES // 2 :][-4:]
             drawing = bars_svg(label, [(state, v, text) for v, state, text in shown])
         shapes.append(
             {
                 "name": name,
                 "drawing": drawing,
-                "low": factor(min(values)),
-                "high": factor(max(values)),
+                "low": written(min(values)),
+                "high": written(max(values)),
                 "n_left_out": 0 if shape["edges"] else len(values) - len(shown),
             }
         )
