@@ -99,7 +99,7 @@ def test_counts_and_percent_are_divided_on_demand(tmp_path: Path) -> None:
 
 
 ROWS_BEYOND_REPAIR: list[Any] = [
-    ("0", "0", "sum to 0, which none can be divided by"),
+    ("1e308", "1e308", "sum to inf, which none can be divided by"),
     ("-1", "2", "the negative probability -1"),
     ("1e999", "1", "not finite"),
 ]
@@ -112,6 +112,30 @@ def test_rows_that_no_division_mends_are_refused(tmp_path: Path) -> None:
             read_network(written(tmp_path, ".net", first, second), normalize=True)
 
     check_each(ROWS_BEYOND_REPAIR, check)
+
+
+def test_a_row_of_no_counts_is_uniform_on_demand(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = written(tmp_path, ".net", "0", "0")
+    with pytest.raises(NetworkFileError, match="sum to 0; they should sum to 1"):
+        read_network(path)
+    table = read_network(path, normalize=True).cpd("b").probabilities
+    np.testing.assert_array_equal(table, [[0.5, 0.5], [0.5, 0.5]])
+    assert "1 distribution of zeros alone were read" in caplog.text
+
+
+def test_what_rounding_leaves_below_zero_is_zero(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    def check(normalize: bool) -> None:
+        path = written(tmp_path, ".net", "1.0", "-1.19209e-07")
+        table = read_network(path, normalize=normalize).cpd("b").probabilities
+        np.testing.assert_array_equal(table[0], [1.0, 0.0])
+        assert "1 number of at most 1e-05 below 0" in caplog.text
+        caplog.clear()
+
+    check_each([False, True], check)
 
 
 def test_a_rounded_bif_table_with_the_child_fastest_is_taken_in_that_order(

@@ -146,6 +146,58 @@ def test_a_table_that_fits_both_orders_has_the_child_slowest() -> None:
     assert tables(text)[1] == [[0.9, 0.1], [0.4, 0.6]]
 
 
+# Both orders give distributions, but not the same ones.
+BOTH = "0.2, 0.3, 0.5, 0.3, 0.5, 0.2, 0.5, 0.2, 0.3"
+ROTATED = "0.2, 0.3, 0.5, 0.5, 0.2, 0.3, 0.3, 0.5, 0.2"
+ROTATIONS = [[0.2, 0.3, 0.5], [0.5, 0.2, 0.3], [0.3, 0.5, 0.2]]
+ONLY_FASTEST = "1, 0, 0, 1, 0, 0, 0.5, 0.25, 0.25"
+ONLY_SLOWEST = "1, 1, 0.5, 0, 0, 0.25, 0, 0, 0.25"
+
+
+def three_states(b: str, c: str, d: str) -> str:
+    """A file whose variables b, c and d have tables given a."""
+    of = "{ type discrete [3] { low, mid, high }; }"
+    text = "".join(f"variable {name} {of}\n" for name in "abcd")
+    text += "probability ( a ) { table 0.2, 0.3, 0.5; }\n"
+    blocks = zip("bcd", (b, c, d), strict=True)
+    return text + "".join(
+        f"probability ( {name} | a ) {{ table {values}; }}\n" for name, values in blocks
+    )
+
+
+def test_one_table_decides_the_order_of_all_tables_of_a_file() -> None:
+    transposed = np.transpose(ROTATIONS).tolist()
+    assert tables(three_states(ROTATED, BOTH, ROTATED))[1] == transposed
+    assert tables(three_states(ROTATED, BOTH, ONLY_SLOWEST))[1] == transposed
+    assert tables(three_states(ROTATED, BOTH, ONLY_FASTEST))[1] == ROTATIONS
+
+
+def test_tables_that_disagree_about_the_order_leave_others_unclear() -> None:
+    with pytest.raises(
+        NetworkFileError, match=r"x\.bif, line 6: the order .* is unclear"
+    ):
+        tables(three_states(ROTATED, ONLY_FASTEST, ONLY_SLOWEST))
+    found = tables(three_states(BOTH, ONLY_FASTEST, ONLY_SLOWEST))
+    assert found[2] == found[3] == [[1, 0, 0], [1, 0, 0], [0.5, 0.25, 0.25]]
+
+
+def test_states_may_have_brackets_and_names_may_be_addresses() -> None:
+    text = """variable <http://a.org/size> {
+      type discrete [ 3 ] { Small [<10mm], Medium [10-20mm], Large (>20 mm) };
+    } // a comment
+    variable f { type discrete [ 2 ] { (-Inf,0.5], (0.5,7) }; }
+    probability ( <http://a.org/size> ) { table 0.6, 0.3, 0.1; }
+    probability ( f | <http://a.org/size> ) {
+      (Small [<10mm]) 0.9, 0.1; (Large (>20 mm)) 0.2, 0.8; (Medium [10-20mm]) 0.6, 0.4;
+    }"""
+    network = bif.parsed(text, "x.bif")
+    assert network.domain[0].states == (
+        *("Small [<10mm]", "Medium [10-20mm]", "Large (>20 mm)"),
+    )
+    assert network.domain[1].states == ("(-Inf,0.5]", "(0.5,7)")
+    assert network.cpds[1].probabilities.tolist()[1:] == [[0.6, 0.4], [0.2, 0.8]]
+
+
 def test_charniaks_dogs_are_read_as_their_author_wrote_them() -> None:
     # Charniak (1991), "Bayesian networks without tears", figure 2, in the old style
     # of JavaBayes: no bar, no commas, quotes around names and properties.

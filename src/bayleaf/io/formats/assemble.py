@@ -269,7 +269,9 @@ class RowSums:
 
     Rows off by up to `SUM_TOLERANCE` stay as they are, to the bit; those off by up to
     `ROUNDING` are divided by their sum, which `tell` reports in one line. `normalize`
-    divides rows of any other positive sum, such as counts and percent, as well.
+    divides rows of any other positive sum, such as counts and percent, as well, and
+    makes rows of zeros uniform. Negative numbers of the size of `SUM_TOLERANCE`, as
+    1 - sum leaves them, are zeros.
     """
 
     file: str
@@ -277,6 +279,8 @@ class RowSums:
     _n_rows: int = 0
     _first: str = ""
     _tables: set[str] = field(default_factory=set)
+    _n_negative: int = 0
+    _n_empty: int = 0
 
     def distributions(
         self, rows: NDArray[np.float64], child: str, lines: Sequence[int | None]
@@ -288,6 +292,14 @@ class RowSums:
         """
         with np.errstate(over="ignore", invalid="ignore"):
             sums = rows.sum(axis=1)
+            tiny = (rows < 0) & (rows >= -SUM_TOLERANCE * np.abs(sums[:, None]))
+            if tiny.any():
+                rows = np.where(tiny, 0.0, rows)
+                sums = rows.sum(axis=1)
+            empty = ~rows.any(axis=1) & np.bool_(self.normalize)
+            if empty.any():
+                rows = np.where(empty[:, None], 1.0 / rows.shape[1], rows)
+                sums = rows.sum(axis=1)
             off = np.abs(sums - 1.0)
             taken = (
                 (sums > 0) & np.isfinite(sums) if self.normalize else off <= ROUNDING
@@ -297,6 +309,8 @@ class RowSums:
             first = int(wrong[0])
             line = lines[first if len(lines) > 1 else 0]
             raise self._refusal(rows[first], float(sums[first]), child, line)
+        self._n_negative += int(tiny.sum())
+        self._n_empty += int(empty.sum())
         rounded = np.flatnonzero(off > SUM_TOLERANCE)
         if not rounded.size:
             return rows
@@ -312,7 +326,20 @@ class RowSums:
         return scaled
 
     def tell(self) -> None:
-        """Log what was divided by its sum, if anything was."""
+        """Log what was divided by its sum or replaced, if anything was."""
+        if self._n_negative:
+            _LOGGER.warning(
+                "%s: %s of at most %g below 0, as rounding leaves them, were read as 0",
+                self.file,
+                f"{self._n_negative:,} number{'s' if self._n_negative > 1 else ''}",
+                SUM_TOLERANCE,
+            )
+        if self._n_empty:
+            _LOGGER.warning(
+                "%s: %s of zeros alone were read as uniform",
+                self.file,
+                f"{self._n_empty:,} distribution{'s' if self._n_empty > 1 else ''}",
+            )
         if self._n_rows:
             _LOGGER.warning(
                 "%s: %s of %s did not sum to 1; each was divided by its sum; the "
@@ -336,7 +363,7 @@ class RowSums:
         elif self.normalize:
             problem = (
                 f"numbers that sum to {total:.9g}, which none can be divided by; give "
-                "a row at least one positive number"
+                "smaller numbers"
             )
         else:
             problem = (

@@ -16,15 +16,12 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.cpds.given_tables import SUM_TOLERANCE
 from bayleaf.io.atomic import text_file
 from bayleaf.io.formats.assemble import (
-    ROUNDING,
     DeclaredTable,
     DeclaredVariable,
     Variables,
     assembled_network,
-    off_one,
 )
 from bayleaf.io.formats.full_tables import (
     MAX_TABLE_CELLS,
@@ -42,6 +39,7 @@ from bayleaf.io.formats.source_file import (
     quoted,
     read_content,
 )
+from bayleaf.io.formats.table_orders import in_one_order
 from bayleaf.models.bayesian_network import BayesianNetwork
 
 _TOKENS = token_patterns("(){}[]|;", ["//"])
@@ -60,8 +58,9 @@ def read(
     and line; files larger than `max_bytes` are refused.
 
     `table` entries of a variable with parents have the child slowest and the last
-    parent fastest, as JavaBayes wrote them and pyAgrum and pgmpy read them. Where only
-    the other order, child fastest, gives distributions, that one is taken.
+    parent fastest, as JavaBayes wrote them and pyAgrum and pgmpy read them. Where some
+    table of the file gives distributions only in the other order, child fastest, all
+    are read in that one.
     """
     file = Path(path).name
     text = decoded(read_content(path, max_bytes), file)
@@ -75,6 +74,7 @@ def parsed(text: str, file: str, *, normalize: bool = False) -> BayesianNetwork:
     variables = Variables(reader.variables, file)
     filler = TableFiller(variables)
     tables = [filler.declared_table(block) for block in reader.blocks]
+    tables = in_one_order(tables, filler.whole, variables)
     return assembled_network(variables, tables, normalize=normalize)
 
 
@@ -240,21 +240,37 @@ class _Reader:
         """Read names up to one of some signs, which is left.
 
         Commas separate names of several words, as other programs write them; without
-        commas each word is a name, or all are one if it must be a `single` one.
+        commas each word is a name, or all are one if it must be a `single` one. What
+        stands in brackets, as in ``Small [<10 mm]`` or ``(0,10]``, belongs to a name.
         """
         lexer = self.lexer
         groups: list[list[tuple[str, int, int]]] = [[]]
-        while not (lexer.ahead.kind == "sign" and lexer.ahead.text in closers):
+        n_open, joins = 0, False
+        while n_open or not (
+            lexer.ahead.kind == "sign" and lexer.ahead.text in closers
+        ):
             token = lexer.ahead
-            if token.kind == "end" or (token.kind == "sign" and token.text != ","):
+            sign = token.text if token.kind == "sign" else ""
+            # The braces of a variable come after brackets of its type.
+            opens = closers != "{" and sign in {"[", "("}
+            closes = n_open > 0 and sign in {"]", ")"}
+            if token.kind == "end" or (sign and sign != "," and not opens | closes):
                 wanted = " or ".join(f'"{closer}"' for closer in closers)
                 raise lexer.unexpected(token, wanted)
             lexer.check_n_states(max(len(groups), len(groups[-1])))
             for text, start, end in _pieces(lexer.take()):
-                if text == "," and token.kind != "string":
+                group = groups[-1]
+                # A bracket joins what it touches and all that it encloses.
+                touches = bool(group) and group[-1][2] == start and sign != ","
+                if n_open or (touches and (opens or joins)):
+                    first = group.pop()[1] if group else start
+                    group.append((lexer.text[first:end], first, end))
+                elif text == "," and token.kind != "string":
                     groups.append([])
                 else:
-                    groups[-1].append((text, start, end))
+                    group.append((text, start, end))
+            n_open += opens - closes
+            joins = closes
         if len(groups) == 1 and not single:
             return [text for text, _, _ in groups[0]]
         return [
@@ -327,6 +343,7 @@ class TableFiller:
         self.variables = variables
         self.known = {variable.name for variable in variables.declared}
         self.n_cells_from_defaults = 0
+        self.whole: set[int] = set()  # lines of blocks that are one `table` entry
 
     def declared_table(self, block: ProbabilityBlock) -> DeclaredTable:
         """The table of a block, the child fastest."""
@@ -338,8 +355,8 @@ class TableFiller:
             # Some files call a whole table the default.
             whole = np.array(block.default)
         if whole is not None:
-            values = _child_fastest(whole, cards)
-            return DeclaredTable(child, parents, values, block.line)
+            self.whole.add(block.line)
+            return DeclaredTable(child, parents, whole, block.line)
         values, lines = self._filled(block, family, cards)
         return DeclaredTable(child, parents, values, block.line, lines)
 
@@ -460,18 +477,3 @@ class TableFiller:
 def _listed(names: Iterable[str]) -> str:
     """Names from a file in an error."""
     return ", ".join(quoted(name) for name in names)
-
-
-def _child_fastest(
-    table: NDArray[np.float64], cards: tuple[int, ...]
-) -> NDArray[np.float64]:
-    """A `table` entry with the child's axis last; see `read` for the order in files."""
-    if len(cards) == 1 or table.size != prod(cards):
-        return table
-    slowest = table.reshape(cards[-1], -1).T
-    fastest = table.reshape(-1, cards[-1])
-    # Where rounding leaves both orders possible, the better one is meant.
-    wrong, other = off_one(slowest), off_one(fastest)
-    return (
-        fastest if wrong > SUM_TOLERANCE and other < min(wrong, ROUNDING) else slowest
-    )

@@ -44,7 +44,11 @@ def token_patterns(signs: str, line_comments: Sequence[str]) -> TokenPatterns:
     follow each other are one token, so that a table of any size is converted at once.
     """
     between = rf'\s,"{re.escape(signs)}'
-    line_comment = "|".join(map(re.escape, line_comments))
+    # The two strokes of an address, as in http://, open no comment.
+    line_comment = "|".join(
+        rf"(?<!:){re.escape(start)}" if start == "//" else re.escape(start)
+        for start in line_comments
+    )
     no_comment = rf"(?!/\*|{line_comment})"
     # A word is cut where one of these letters opens a comment.
     opening = re.escape("".join({"/", *(start[0] for start in line_comments)}))
