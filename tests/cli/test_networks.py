@@ -124,6 +124,46 @@ def test_the_most_probable_states_of_some_variables(run: Run, sprinkler: Path) -
     assert shown.startswith("rain  no\nprobability of these together: 0.54")
 
 
+SPELLINGS = [
+    ("--given", "rain=yes", ["rain = yes", " rain= 'yes' ", '"rain" = "yes"']),
+    ("--given", "dew = 1=2", ["`dew = 1` = 2", "dew = 1 = '2'"]),
+    ("--given", "rain=no|yes", ["rain = no | yes", "rain = 'no'|\"yes\""]),
+    ("--given", "rain=!no", ["rain = !no", "rain = ! 'no'"]),
+    ("--do", "rain=yes", ["rain = yes", "'rain' = \"yes\""]),
+    (
+        "--do",
+        "rain=no:0.3,yes:0.7",
+        ["rain = no:0.3, yes:0.7", "rain= 'no' : 0.3,yes:.7"],
+    ),
+    ("--likelihood", "rain=no:0.3,yes:1", ["rain = no:0.3, 'yes': 1"]),
+]
+
+
+def test_blanks_and_quotes_around_names_and_states_change_nothing(
+    run: Run, sprinkler: Path
+) -> None:
+    def check(case: tuple[str, str, list[str]]) -> None:
+        option, plain, others = case
+        wanted = _json(run, sprinkler, option, plain)
+        for text in others:
+            assert _json(run, sprinkler, option, text) == wanted
+
+    check_each(SPELLINGS, check)
+
+
+def test_states_padded_with_blanks_are_found_without_them(
+    run: Run, tmp_path: Path
+) -> None:
+    path = tmp_path / "padded.net"
+    path.write_text(
+        'net {} node a { states = ("Sim     " "Nao     "); }\n'
+        "potential (a) { data = (0.1 0.9); }\n"
+    )
+    for text in ("a=Sim", "a = Sim     ", 'a = "Sim     "'):
+        found = _json(run, path, "--given", text)
+        assert round(found["log_probability_of_evidence"], 4) == -2.3026
+
+
 def test_expressions_may_be_evidence_for_any_question(
     run: Run, sprinkler: Path
 ) -> None:
@@ -142,6 +182,7 @@ SENSELESS = [
     (["--given", "rain = yes and"], "expected the name of a variable, got the end"),
     (["--given", "rain"], "should have the form name=state"),
     (["--given", "rain=maybe"], "its states are no, yes"),
+    (["--given", "rain = maybe"], "variable 'rain' has no state 'maybe'"),
     (["--given", "rian=yes"], "did you mean rain"),
     (["--given", "rain=yes", "--given", "rain=no"], "rain is given twice"),
     (["--likelihood", "rain=yes"], "should have the form name=state:0.8"),

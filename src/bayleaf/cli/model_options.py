@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Group, Parameter
 
-from bayleaf.cli.options import split_names
+from bayleaf.cli.options import split_names, unquoted
 from bayleaf.wording import near_names, quoted
 
 _LISTED = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
@@ -233,7 +233,7 @@ def _orders(texts: Sequence[str]) -> dict[str, list[Any] | str]:
             )
         numbers = read_numbers(parts) if all(parts) else None
         levels = parts if is_quoted else order
-        orders[name.strip()] = (levels if numbers is None else list(numbers)) or []
+        orders[unquoted(name)] = (levels if numbers is None else list(numbers)) or []
     return orders
 
 
@@ -246,7 +246,7 @@ def _edges(option: str, texts: Sequence[str]) -> list[tuple[str, str]]:
             raise ValueError(
                 f"{option} should have the form parent->child, got {quoted(text)}"
             )
-        edges.append((parent.strip(), child.strip()))
+        edges.append((unquoted(parent), unquoted(child)))
     return edges
 
 
@@ -273,12 +273,12 @@ def _directions(text: str) -> dict[str, int]:
     directions: dict[str, int] = {}
     for part in text.split(","):
         name, _, direction = part.rpartition("=")
-        if not name.strip() or direction.strip() not in signs:
+        if not name.strip() or unquoted(direction) not in signs:
             raise ValueError(
                 "--monotone should have the form column=+ or column=-, several with "
                 f"commas between them, got {quoted(text)}"
             )
-        directions[name.strip()] = signs[direction.strip()]
+        directions[unquoted(name)] = signs[unquoted(direction)]
     return directions
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from bayleaf.cli.options import unquoted
 from bayleaf.inference.events.events import read_event
 from bayleaf.inference.events.expressions import has_keywords
 from bayleaf.inference.evidence import Not, Range, parsed_range
@@ -26,7 +27,7 @@ def evidence_from(
         _add(evidence, name, _one_or_several(network, name, value))
     for text in likelihood:
         name, value = _split(network, text, "--likelihood")
-        _add(evidence, name, _weights(text, value))
+        _add(evidence, name, _weights(_reader(network, name), text, value))
     return evidence
 
 
@@ -57,7 +58,8 @@ def _is_plain(network: BayesianNetwork, text: str) -> bool:
             evidence_from(network, [text])
             return True
         name, value = _split(network, text, "--given")
-        return _reader(network, name).codes(value) is not None
+        reader = _reader(network, name)
+        return reader.codes(_state(reader, value)) is not None
     except ValueError:
         if joins:
             return False
@@ -77,8 +79,9 @@ def interventions_from(
     for text in do:
         name, value = _split(network, text, "--do")
         reader = _reader(network, name)
-        is_state = reader.code(value) is not None or ":" not in value
-        setting = value if is_state else _weights(text, value, "--do")
+        state = _state(reader, value)
+        is_state = reader.code(state) is not None or ":" not in value
+        setting = state if is_state else _weights(reader, text, value, "--do")
         if name in settings:
             raise ValueError(f"--do sets {name} twice; set it once")
         settings[name] = setting
@@ -129,10 +132,24 @@ def _split(network: BayesianNetwork, text: str, option: str) -> tuple[str | int,
     if not places:
         raise ValueError(f"{option} {quoted(text)} should have the form name=state")
     for place in places:
-        if text[:place] in names:
-            return names[text[:place]], text[place + 1 :]
-    position = find_variable(network.domain, text[: places[0]])
+        for written in (text[:place], text[:place].strip(), unquoted(text[:place])):
+            if written in names:
+                return names[written], text[place + 1 :]
+    position = find_variable(network.domain, text[: places[0]].strip())
     return network.domain.names[position], text[places[0] + 1 :]
+
+
+def _state(reader: StateReader, text: str) -> str:
+    """The text of a state, or of a node of the hierarchy, that a written text means.
+
+    States with blanks at their ends are found without these as well; a text that means
+    no state comes back without blanks.
+    """
+    for written in (text, text.strip(), unquoted(text)):
+        if reader.codes(written) is not None:
+            return written
+    padded = [label for label in reader.labels() if label.strip() == text.strip()]
+    return padded[0] if len(padded) == 1 else text.strip()
 
 
 def _reader(network: BayesianNetwork, name: str | int) -> StateReader:
@@ -154,21 +171,26 @@ def _one_or_several(
     if isinstance(value, Range):
         return value
     reader = _reader(network, name)
-    if reader.codes(value) is not None:
-        return value
+    state = _state(reader, value)
+    if reader.codes(state) is not None:
+        return state
     bounds = parsed_range(value)
     if bounds is not None:
         return bounds
-    if value.startswith("!"):
-        return Not(*value[1:].split("|"))
-    return tuple(value.split("|")) if "|" in value else value
+    parts = [_state(reader, part) for part in state.removeprefix("!").split("|")]
+    if state.startswith("!"):
+        return Not(*parts)
+    return tuple(parts) if "|" in state else state
 
 
-def _weights(text: str, value: str, option: str = "--likelihood") -> dict[str, float]:
+def _weights(
+    reader: StateReader, text: str, value: str, option: str = "--likelihood"
+) -> dict[str, float]:
     """Likelihoods, or probabilities, by state."""
     weights: dict[str, float] = {}
     for part in value.split(","):
-        state, colon, number = part.rpartition(":")
+        written, colon, number = part.rpartition(":")
+        state = _state(reader, written)
         if state in weights:
             raise ValueError(f"{option} {quoted(text)} weighs state {state} twice")
         try:

@@ -217,3 +217,12 @@ def split_names(texts: Iterable[str], known: Collection[str]) -> list[str]:
         for text in texts
         for name in ([text] if text in known else text.split(","))
     ]
+
+
+def unquoted(text: str) -> str:
+    """A name or value without outer blanks, and without quotes around it."""
+    stripped = text.strip()
+    if len(stripped) > 1 and stripped[0] == stripped[-1] and stripped[0] in "\"'`":
+        mark = stripped[0]
+        return stripped[1:-1].replace(mark * 2, mark)
+    return stripped

@@ -17,6 +17,7 @@ from bayleaf.cli.options import (
     Strings,
     Table,
     refuse_options,
+    unquoted,
 )
 from bayleaf.wording import quoted
 
@@ -347,12 +348,12 @@ def _pairs(option: str, form: str, texts: Sequence[str]) -> dict[str, str]:
     pairs: dict[str, str] = {}
     for text in texts:
         name, sign, value = text.rpartition("=")
-        name = name.strip()
+        name = unquoted(name)
         if not (sign and name and value.strip()):
             raise ValueError(
                 f"{option} should have the form {form}, got {quoted(text)}"
             )
         if name in pairs:
             raise ValueError(f"{option} names {quoted(name)} twice; give one")
-        pairs[name] = value.strip()
+        pairs[name] = unquoted(value)
     return pairs

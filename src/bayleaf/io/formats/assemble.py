@@ -296,7 +296,7 @@ class RowSums:
             if tiny.any():
                 rows = np.where(tiny, 0.0, rows)
                 sums = rows.sum(axis=1)
-            empty = ~rows.any(axis=1) & np.bool_(self.normalize)
+            empty = (np.count_nonzero(rows, axis=1) == 0) & self.normalize
             if empty.any():
                 rows = np.where(empty[:, None], 1.0 / rows.shape[1], rows)
                 sums = rows.sum(axis=1)

@@ -240,8 +240,8 @@ class _Reader:
         """Read names up to one of some signs, which is left.
 
         Commas separate names of several words, as other programs write them; without
-        commas each word is a name, or all are one if it must be a `single` one. What
-        stands in brackets, as in ``Small [<10 mm]`` or ``(0,10]``, belongs to a name.
+        commas each word is a name, or all are one if it must be a `single` one. A name
+        includes brackets with all in them, as in ``Small [<10 mm]`` or ``(0,10]``.
         """
         lexer = self.lexer
         groups: list[list[tuple[str, int, int]]] = [[]]
