@@ -281,6 +281,22 @@ def test_a_network_goes_through_every_format_and_back(
     check_each(["bif", "net", "xdsl", "xml", "bifxml"], check)
 
 
+def test_inspect_shows_networks_of_any_format(
+    run: Run, sprinkler: Path, tmp_path: Path
+) -> None:
+    path = tmp_path / "a.bif"
+    assert run("convert", sprinkler, path).code == 0
+    for file in (sprinkler, path):
+        assert run("inspect", file).out.startswith("Bayesian network: 3 variables")
+        assert "P(grass | rain" in run("inspect", file, "--table", "grass").out
+        assert "digraph" in run("inspect", file, "--structure", "dot").out
+        found = json.loads(run("inspect", file, "--json").out)
+        assert found["variables"][2]["parents"] == ["rain", "dew = 1"]
+        refused = run("inspect", file, "--shape", "grass")
+        assert (refused.code, refused.err.count("\n")) == (2, 1)
+        assert "--shape belongs to classifiers, not networks" in refused.err
+
+
 def test_dot_and_pmml_are_written(
     run: Run, sprinkler: Path, heart_files: Callable[..., Path], tmp_path: Path
 ) -> None:

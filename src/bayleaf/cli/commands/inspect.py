@@ -56,13 +56,10 @@ def inspect(
     target
         Its column with the class; by default the one the model was learned with.
     """
-    from bayleaf.io import read_model
     from bayleaf.loading import load_estimator, read_model_or_network
 
     of_classifiers = {"--shape": shape, "--rules": rules, "--importance": importance}
-    # Hierarchies are shown of network files as well.
-    read = read_model if hierarchy is None else read_model_or_network
-    saved: Any = read(model)
+    saved: Any = read_model_or_network(model)
     kind = getattr(saved, "kind", "network")
     if kind == "regressor":
         regressor: Any = load_estimator(model)
@@ -73,11 +70,17 @@ def inspect(
         show(regressor.summary(), as_json=json)
     elif hierarchy is not None:
         _show_hierarchy(model, hierarchy, as_json=json)
-    elif kind == "density":
+    elif kind in {"density", "network"}:
         for name, value in of_classifiers.items():
             if value:
-                raise ValueError(f"{name} belongs to classifiers, not density models")
-        _show_density(load_estimator(model), table, structure, as_json=json)
+                what = "networks" if kind == "network" else "density models"
+                raise ValueError(f"{name} belongs to classifiers, not {what}")
+        _show_network(
+            saved if kind == "network" else load_estimator(model),
+            table,
+            structure,
+            as_json=json,
+        )
     else:
         if target is not None and importance is None:
             raise ValueError("--target belongs to --importance; give both")
@@ -88,16 +91,18 @@ def inspect(
     return 0
 
 
-def _show_density(
-    estimator: Any, table: str | None, structure: str | None, *, as_json: bool
+def _show_network(
+    model: Any, table: str | None, structure: str | None, *, as_json: bool
 ) -> None:
-    """Print a density model: its summary, one distribution, or its arcs."""
+    """Print a network or density model: its summary, one distribution, or its arcs."""
+    from bayleaf.describe.local_structure_text import describe_distribution
     from bayleaf.io.formats.dot import to_dot
 
-    network = estimator.network_
+    is_fitted = hasattr(model, "network_")
+    network = model.network_ if is_fitted else model
     if table is not None:
         names = {str(name): name for name in network.domain.names}
-        text = estimator.describe(_named("variable", table, names))
+        text = describe_distribution(network, _named("variable", table, names))
         if as_json:
             print_json({"text": text})
         else:
@@ -106,8 +111,20 @@ def _show_density(
         print_file(to_dot(network))
     elif structure is not None:
         print(network)
+    elif is_fitted:
+        show(model.summary(), as_json=as_json)
+    elif as_json:
+        variables = [
+            {
+                "name": variable.name,
+                "states": list(variable.states),
+                "parents": [network.domain.names[parent] for parent in cpd.parents],
+            }
+            for variable, cpd in zip(network.domain, network.cpds, strict=True)
+        ]
+        print_json({"variables": variables, "n_free_parameters": network.n_parameters})
     else:
-        show(estimator.summary(), as_json=as_json)
+        print(network)
 
 
 def _show_hierarchy(model: Path, name: str, *, as_json: bool) -> None:
