@@ -42,6 +42,7 @@ _PUBLIC = {
     "TooWideError": "bayleaf.inference.junction_tree",
     "ImpossibleEvidenceError": "bayleaf.inference.evidence",
     "Inference": "bayleaf.inference.queries",
+    "InfluenceDiagram": "bayleaf.decisions.influence_diagram",
     "AtLeast": "bayleaf.inference.evidence",
     "AtMost": "bayleaf.inference.evidence",
     "Between": "bayleaf.inference.evidence",
@@ -53,8 +54,10 @@ _PUBLIC = {
     "load": "bayleaf.loading",
     "to_onnx": "bayleaf.io.exports.onnx_classifier",
     "predict_to_folder": "bayleaf.predictions.folder",
+    "read_influence_diagram": "bayleaf.io.diagram_files",
     "read_network": "bayleaf.io.registry",
     "to_sql": "bayleaf.io.exports.sql.statement",
+    "write_influence_diagram": "bayleaf.io.diagram_files",
     "write_network": "bayleaf.io.registry",
     "write_scorer": "bayleaf.io.exports.scorers.scorer",
 }

@@ -32,6 +32,10 @@ STRUCTURE_IMPLEMENTATIONS = {
     "save": ("bayleaf.io.formats.dagitty", "write_structure"),
     "to_networkx": (f"{_CONVERTERS}.networkx_graph", "structure_to_networkx"),
 }
+# The same of influence diagrams.
+DIAGRAM_IMPLEMENTATIONS = {
+    "save": ("bayleaf.io.diagram_files", "write_influence_diagram"),
+}
 
 
 def dispatch(method: str, network: Any, *arguments: Any, **options: Any) -> Any:
@@ -54,6 +58,11 @@ def dispatch_structure(
 ) -> Any:
     """What the function in charge of a method of a structure returns."""
     return _done(STRUCTURE_IMPLEMENTATIONS[method], structure, *arguments, **options)
+
+
+def dispatch_diagram(method: str, diagram: Any, *arguments: Any) -> Any:
+    """What the function in charge of a method of an influence diagram returns."""
+    return _done(DIAGRAM_IMPLEMENTATIONS[method], diagram, *arguments)
 
 
 def _done(doer: tuple[str, str], *arguments: Any, **options: Any) -> Any:

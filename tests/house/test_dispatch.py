@@ -8,13 +8,19 @@ import re
 
 import pytest
 
-from bayleaf.dispatch import IMPLEMENTATIONS, STRUCTURE_IMPLEMENTATIONS
+from bayleaf.decisions import InfluenceDiagram
+from bayleaf.dispatch import (
+    DIAGRAM_IMPLEMENTATIONS,
+    IMPLEMENTATIONS,
+    STRUCTURE_IMPLEMENTATIONS,
+)
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.network_structure import NetworkStructure
 
 TABLES = [
     (BayesianNetwork, IMPLEMENTATIONS),
     (NetworkStructure, STRUCTURE_IMPLEMENTATIONS),
+    (InfluenceDiagram, DIAGRAM_IMPLEMENTATIONS),
 ]
 
 
@@ -35,5 +41,5 @@ def test_every_method_that_hands_over_is_in_the_table(
     kind: type, table: dict[str, tuple[str, str]]
 ) -> None:
     source = inspect.getsource(kind)
-    handed = re.findall(r"dispatch(?:_structure)?\(\s*\"(\w+)\"", source)
+    handed = re.findall(r"dispatch(?:_structure|_diagram)?\(\s*\"(\w+)\"", source)
     assert set(handed) == set(table)

@@ -26,6 +26,7 @@ ORDER = [
     ("inference",),
     ("scoring",),
     ("models",),
+    ("decisions",),
     ("describe",),
     ("latent",),
     ("io",),

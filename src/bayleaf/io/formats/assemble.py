@@ -173,8 +173,24 @@ def assembled_network(
     are not distributions; if a variable has no table or two; or if the arcs close a
     cycle.
     """
-    by_child: dict[int, tuple[DeclaredTable, TableCPD]] = {}
+    dag, by_node = assembled_tables(variables, tables, {}, normalize=normalize)
+    cpds = tuple(by_node[node] for node in range(len(variables.declared)))
+    return BayesianNetwork(variables.domain, dag, cpds)
+
+
+def assembled_tables(
+    variables: Variables,
+    tables: Sequence[DeclaredTable],
+    without: Mapping[int, tuple[tuple[int, ...], int | None]],
+    *,
+    normalize: bool = False,
+) -> tuple[DAG, dict[int, TableCPD]]:
+    """The graph and the checked tables; errors as of `assembled_network`.
+
+    Variables `without` a table have their parents, and the line that declares these.
+    """
     sums = RowSums(variables.file, normalize)
+    by_child: dict[int, tuple[DeclaredTable, TableCPD]] = {}
     for table in tables:
         family = variables.family(table.child, table.parents, table.line)
         if family[-1] in by_child:
@@ -184,24 +200,27 @@ def assembled_network(
             )
         by_child[family[-1]] = table, _checked_cpd(variables, table, family, sums)
     for node, variable in enumerate(variables.declared):
-        if node not in by_child:
+        if node not in by_child and node not in without:
             raise variables.error(
                 variable.line,
                 f"variable {quoted(variable.name)} has no table; add its probabilities",
             )
-    cpds = tuple(by_child[node][1] for node in range(len(variables.declared)))
-    parents = tuple(cpd.parents for cpd in cpds)
+    cpds = {node: cpd for node, (_, cpd) in by_child.items()}
+    graph = {node: (cpd.parents, by_child[node][0].line) for node, cpd in cpds.items()}
+    above = {**graph, **without}
+    declared = [above[node] for node in range(len(variables.declared))]
+    parents = tuple(nodes for nodes, _ in declared)
     try:
         dag = DAG(parents)
     except ValueError:
         cycle = _a_cycle(parents)
         names = " -> ".join(quoted(variables.declared[node].name) for node in cycle)
         raise variables.error(
-            by_child[cycle[-1]][0].line,
+            declared[cycle[-1]][1],
             f"the arcs {names} close a cycle; remove one of them",
         ) from None
     sums.tell()
-    return BayesianNetwork(variables.domain, dag, cpds)
+    return dag, cpds
 
 
 def _checked_cpd(

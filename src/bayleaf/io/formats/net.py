@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from bayleaf.decisions import InfluenceDiagram
 from bayleaf.io.atomic import text_file
 from bayleaf.io.formats.assemble import (
     MAX_AXES,
@@ -20,6 +21,14 @@ from bayleaf.io.formats.assemble import (
     DeclaredVariable,
     Variables,
     assembled_network,
+)
+from bayleaf.io.formats.assemble_diagram import (
+    INSTEAD,
+    DeclaredDecision,
+    DeclaredUtility,
+    assembled_diagram,
+    diagram_names,
+    listed_nodes,
 )
 from bayleaf.io.formats.full_tables import (
     MAX_TABLE_CELLS,
@@ -47,7 +56,8 @@ from bayleaf.models.bayesian_network import BayesianNetwork
 _TOKENS = token_patterns("(){};=|", ["%", "//"])
 _NOTE_NAMES = {f"{NOTE_PREFIX}{key}": key for key in NOTES}
 # What only influence diagrams, mixed and object-oriented networks hold.
-_REFUSED = {"decision", "utility", "function", "instance", "continuous"}
+_REFUSED = {"decision", "utility", "function", "instance", "continuous", "temporal"}
+_DIAGRAM = ("node", "decision", "utility")
 _MOST_LETTERS_OF_A_LABEL = 200
 
 
@@ -71,6 +81,72 @@ def parsed(text: str, file: str, *, normalize: bool = False) -> BayesianNetwork:
     reader.read_blocks()
     variables = Variables(reader.variables, file)
     return assembled_network(variables, reader.tables, normalize=normalize)
+
+
+def read_diagram(
+    path: str | Path, *, max_bytes: int = MAX_BYTES, normalize: bool = False
+) -> InfluenceDiagram:
+    """Read a file with decisions and utilities; otherwise as `read`.
+
+    A decision's potential lists what is observed before it; its numbers, which are a
+    policy, are left out.
+    """
+    file = Path(path).name
+    reader = _Reader(decoded(read_content(path, max_bytes), file), file, _DIAGRAM)
+    reader.read_blocks()
+    kinds = reader.kinds
+    inner = [each for each in reader.variables if kinds[each.name] != "utility"]
+    notes = {each.name: each.notes for each in reader.variables}
+    variables = Variables(inner, file)
+    decisions = {
+        each.name: DeclaredDecision(each.name, (), each.line)
+        for each in inner
+        if kinds[each.name] == "decision"
+    }
+    utilities: list[DeclaredUtility] = []
+    tables: list[DeclaredTable] = []
+    for table in reader.tables:
+        name = table.child
+        if name in decisions:
+            decisions[name] = DeclaredDecision(name, table.parents, table.line)
+        elif kinds.get(name) == "utility":
+            utilities.append(
+                DeclaredUtility(
+                    name, table.parents, table.values, table.line, notes[name]
+                )
+            )
+        else:
+            tables.append(table)
+    return assembled_diagram(
+        variables, tables, list(decisions.values()), utilities, normalize=normalize
+    )
+
+
+def write_diagram(
+    diagram: InfluenceDiagram,
+    path: str | Path,
+    *,
+    max_table_cells: int = MAX_TABLE_CELLS,
+) -> None:
+    """Write an influence diagram in HUGIN's net language; errors as of `write`."""
+    names = diagram_names(diagram)
+    words = {"chance": "node"}
+    nodes = list(listed_nodes(diagram, max_table_cells))
+    cards = [len(states) for states in names.states]
+    with text_file(path) as out:
+        out.write("net\n{\n}\n")
+        for node in nodes:
+            word = words.get(node.kind, node.kind)
+            out.writelines(_node_lines(names, node.index, word))
+        for node in nodes:
+            above = [cards[parent] for parent in node.parents]
+            own = [cards[node.index]] if node.kind == "chance" else []
+            out.write(f"{_potential_head(names, node.index, node.parents)}\n{{\n")
+            if node.values is not None:
+                numbers = iter(number_texts(node.values))
+                nested = _nested(numbers, [*above, *own] or [1], between=" ")
+                out.write(f"    data = {''.join(nested)};\n")
+            out.write("}\n")
 
 
 def write(
@@ -98,8 +174,10 @@ def write(
 class _Reader:
     """Takes a net file apart into its nodes and potentials."""
 
-    def __init__(self, text: str, file: str) -> None:
+    def __init__(self, text: str, file: str, words: Sequence[str] = ("node",)) -> None:
         self.lexer = Lexer(text, file, _TOKENS)
+        self.words = words
+        self.kinds: dict[str, str] = {}  # word by variable
         self.variables: list[DeclaredVariable] = []
         self.tables: list[DeclaredTable] = []
 
@@ -138,15 +216,19 @@ class _Reader:
         kind = start
         if start.text in {"discrete", "continuous"}:
             kind = lexer.name('"node"')
-        if start.text in _REFUSED or kind.text in _REFUSED:
-            refused = start if start.text in _REFUSED else kind
+        refused = [
+            t for t in (start, kind) if t.text in _REFUSED.difference(self.words)
+        ]
+        if refused:
+            remedy = "; unroll the network" if refused[0].text == "temporal" else ""
+            remedy = f"; {INSTEAD}" if refused[0].text in _DIAGRAM else remedy
             raise lexer.error(
                 start.start,
-                f"a block of kind {quoted(refused.text)} stands here, but only "
-                "networks of discrete nodes can be read",
+                f"a block of kind {quoted(refused[0].text)} stands here, but only "
+                f"networks of discrete nodes can be read{remedy}",
             )
-        if kind.text == "node":
-            self._node(start)
+        if kind.text in self.words:
+            self._node(start, kind.text)
         elif kind.text == "potential":
             self._potential(start)
         else:
@@ -164,10 +246,11 @@ class _Reader:
             readers[name.text]()
             lexer.expect(";", f"after the value of {quoted(name.text)}")
 
-    def _node(self, start: Token) -> None:
-        """Read a node."""
+    def _node(self, start: Token, word: str) -> None:
+        """Read a node, a decision or a utility."""
         lexer = self.lexer
         name = lexer.name("the name of a node").text
+        self.kinds[name] = word
         lexer.expect("{", f"after the name of node {quoted(name)}")
         lists: dict[str, list[str]] = {}
         texts: dict[str, str] = {}
@@ -236,6 +319,8 @@ class _Reader:
 
         self._attributes({key: reads_numbers(key) for key in ("data", "experience")})
         line = lexer.line(start.start)
+        if self.kinds.get(children[0]) == "decision":
+            numbers = {"data": np.empty(0)}
         if "data" not in numbers:
             raise NetworkFileError(
                 lexer.file,
@@ -284,15 +369,16 @@ def _value_names(subtype: str, values: Sequence[str]) -> list[str]:
     return list(values)
 
 
-def _node_lines(names: SafeNames, index: int) -> Iterator[str]:
-    """The block of a node."""
+def _node_lines(names: SafeNames, index: int, word: str = "node") -> Iterator[str]:
+    """The block of a node, a decision or a utility."""
     variable = names.domain[index]
     notes = names.notes(index)
-    yield f"node {names.variables[index]}\n{{\n"
+    yield f"{word} {names.variables[index]}\n{{\n"
     if "name" in notes:
         yield f'    label = "{_label(str(variable.name))}";\n'
-    states = " ".join(f'"{state}"' for state in names.states[index])
-    yield f"    states = ({states});\n"
+    if word != "utility":
+        states = " ".join(f'"{state}"' for state in names.states[index])
+        yield f"    states = ({states});\n"
     for key, note in notes.items():
         yield f'    {NOTE_PREFIX}{key} = "{note}";\n'
     yield "}\n"
@@ -308,17 +394,17 @@ def _label(name: str) -> str:
     return text.replace("node ", "node\N{NO-BREAK SPACE}")
 
 
+def _potential_head(names: SafeNames, child: int, parents: Sequence[int]) -> str:
+    """The nodes of a potential."""
+    above = " ".join(names.variables[parent] for parent in parents)
+    return f"potential ({names.variables[child]}{f' | {above}' if above else ''})"
+
+
 def _potential_lines(
     names: SafeNames, table: FullTable, cards: Sequence[int]
 ) -> Iterator[str]:
     """The block of a potential."""
-    child = names.variables[table.child]
-    parents = " ".join(names.variables[parent] for parent in table.parents)
-    yield (
-        f"potential ({child} | {parents})\n{{\n"
-        if parents
-        else (f"potential ({child})\n{{\n")
-    )
+    yield f"{_potential_head(names, table.child, table.parents)}\n{{\n"
     parent_cards = [cards[parent] for parent in table.parents]
     rows = (" ".join(number_texts(row)) for row in table.rows)
     yield "    data = "

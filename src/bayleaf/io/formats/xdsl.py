@@ -8,11 +8,12 @@ safe names; GeNIe shows the true ones, which properties keep for reading back.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 
+from bayleaf.decisions import InfluenceDiagram
 from bayleaf.graph.dag import DAG
 from bayleaf.io.atomic import text_file
 from bayleaf.io.formats.assemble import (
@@ -21,6 +22,14 @@ from bayleaf.io.formats.assemble import (
     Variables,
     assembled_network,
     one_hot_table,
+)
+from bayleaf.io.formats.assemble_diagram import (
+    INSTEAD,
+    DeclaredDecision,
+    DeclaredUtility,
+    assembled_diagram,
+    diagram_names,
+    listed_nodes,
 )
 from bayleaf.io.formats.full_tables import (
     MAX_TABLE_CELLS,
@@ -51,9 +60,9 @@ _OTHER_NODES = {
     "noisymax": ("a noisy-MAX", _TO_GENERAL),
     "noisyadder": ("a noisy adder", _TO_GENERAL),
     "demorgan": ("a De Morgan gate", _TO_GENERAL),
-    "decision": ("a decision", "remove it or make it a chance node"),
-    "utility": ("a utility", "remove it"),
-    "mau": ("a multi-attribute utility", "remove it"),
+    "decision": ("a decision", INSTEAD),
+    "utility": ("a utility", INSTEAD),
+    "mau": ("a multi-attribute utility", INSTEAD),
     "equation": ("an equation", "discretize it into a chance node"),
 }
 
@@ -71,12 +80,7 @@ def read(
     nodes. NetworkFileError names file and line where nodes other than chance nodes with
     tables occur or the file exceeds `max_bytes`.
     """
-    root = read_xml(path, "smile", "XDSL", max_bytes)
-    dynamic = root.optional("dynamic")
-    if dynamic is not None:
-        raise dynamic.error(
-            "the network is dynamic, which cannot be read; unroll it in GeNIe first"
-        )
+    root = _static(path, max_bytes)
     nodes = root.one("nodes").children
     declared = [_variable(node) for node in nodes]
     variables = Variables(declared, Path(path).name)
@@ -95,6 +99,113 @@ def read(
     return assembled_network(variables, tables, normalize=normalize)
 
 
+def read_diagram(
+    path: str | Path,
+    *,
+    max_bytes: int = MAX_BYTES,
+    normalize: bool = False,
+    max_table_cells: int = MAX_TABLE_CELLS,
+) -> InfluenceDiagram:
+    """Read an XDSL file with decisions and utilities; otherwise as `read`.
+
+    A utility that weighs others gives these its weights.
+    """
+    nodes = _static(path, max_bytes).one("nodes").children
+    inner = [node for node in nodes if node.tag not in ("utility", "mau")]
+    declared = [_variable(node, ("decision",)) for node in inner]
+    variables = Variables(declared, Path(path).name)
+    tables = [
+        _table(node, variables, index, max_table_cells)
+        for index, node in enumerate(inner)
+        if node.tag != "decision"
+    ]
+    decisions = [
+        DeclaredDecision(node.attribute("id"), _parents(node), node.line)
+        for node in inner
+        if node.tag == "decision"
+    ]
+    weights = _weights(nodes)
+    utilities = [
+        DeclaredUtility(
+            node.attribute("id"),
+            _parents(node),
+            node.one("utilities").numbers() * weights.get(node.attribute("id"), 1.0),
+            node.line,
+            {key: text for key, text in _notes(node).items() if key in NOTES},
+        )
+        for node in nodes
+        if node.tag == "utility"
+    ]
+    return assembled_diagram(
+        variables, tables, decisions, utilities, normalize=normalize
+    )
+
+
+def write_diagram(
+    diagram: InfluenceDiagram,
+    path: str | Path,
+    *,
+    max_table_cells: int = MAX_TABLE_CELLS,
+) -> None:
+    """Write an influence diagram as XDSL; errors as of `write`."""
+    safe = diagram_names(diagram)
+    tags = {"chance": "cpt", "decision": "decision", "utility": "utility"}
+    fields = {"chance": "probabilities", "utility": "utilities"}
+
+    def nodes() -> Iterator[str]:
+        for node in listed_nodes(diagram, max_table_cells):
+            states = () if node.kind == "utility" else safe.states[node.index]
+            numbers = (
+                []
+                if node.values is None
+                else [(fields[node.kind], " ".join(number_texts(node.values)))]
+            )
+            yield from _node_lines(
+                tags[node.kind], safe, node.index, states, node.parents, numbers, {}
+            )
+
+    with text_file(path) as file:
+        lines = _lines(safe, nodes(), diagram.dag)
+        file.writelines(f"{line}\n" for line in lines)
+
+
+def _static(path: str | Path, max_bytes: int) -> XmlElement:
+    """The root of a file that is not of a temporal network."""
+    root = read_xml(path, "smile", "XDSL", max_bytes)
+    dynamic = root.optional("dynamic")
+    if dynamic is not None:
+        raise dynamic.error(
+            "the network is dynamic, which cannot be read; unroll it in GeNIe first"
+        )
+    return root
+
+
+def _weights(nodes: Sequence[XmlElement]) -> dict[str, float]:
+    """What sums of utilities multiply each of these by."""
+    weights: dict[str, float] = {}
+    parents = {p for node in nodes if node.tag == "mau" for p in _parents(node)}
+    for node in nodes:
+        if node.tag != "mau":
+            continue
+        given = node.optional("weights")
+        names = _parents(node)
+        numbers = [] if given is None else given.numbers().tolist()
+        if node.attribute("id") in parents or len(numbers) != len(names):
+            raise node.error(
+                f"utility {quoted(node.attribute('id'))} combines others by more than "
+                "one weight each, which cannot be read; make it a weighted sum"
+            )
+        for name, number in zip(names, numbers, strict=True):
+            weights[name] = weights.get(name, 0.0) + number
+    return weights
+
+
+def _parents(node: XmlElement) -> list[str]:
+    """Identifiers of a node's parents."""
+    above = node.optional("parents")
+    return [] if above is None else above.text.split()
+
+
 def write(
     network: BayesianNetwork,
     path: str | Path,
@@ -109,12 +220,13 @@ def write(
     tables = full_tables(network, max_table_cells)
     safe = SafeNames.for_network(network.domain)
     with text_file(path) as file:
-        file.writelines(f"{line}\n" for line in _lines(safe, tables, network.dag))
+        lines = _lines(safe, _table_lines(safe, tables), network.dag)
+        file.writelines(f"{line}\n" for line in lines)
 
 
-def _variable(node: XmlElement) -> DeclaredVariable:
+def _variable(node: XmlElement, further: Sequence[str] = ()) -> DeclaredVariable:
     """A node's name and states as the file declares them."""
-    if node.tag not in ("cpt", "deterministic"):
+    if node.tag not in ("cpt", "deterministic", *further):
         kind, remedy = _OTHER_NODES.get(
             node.tag, (f"of the kind <{node.tag[:60]}>", "make it a chance node")
         )
@@ -138,8 +250,7 @@ def _table(
     node: XmlElement, variables: Variables, index: int, max_table_cells: int
 ) -> DeclaredTable:
     """A node's table as the file declares it."""
-    above = node.optional("parents")
-    parents = [] if above is None else above.text.split()
+    parents = _parents(node)
     name = variables.declared[index].name
     if node.tag == "deterministic":
         results = node.one("resultingstates")
@@ -152,27 +263,12 @@ def _table(
     return DeclaredTable(name, parents, table.numbers(), table.line, None, counts)
 
 
-def _lines(safe: SafeNames, tables: Iterator[FullTable], dag: DAG) -> Iterator[str]:
+def _lines(safe: SafeNames, nodes: Iterator[str], dag: DAG) -> Iterator[str]:
     """Lines of a file."""
     yield '<?xml version="1.0" encoding="UTF-8"?>'
     yield '<smile version="1.0" id="network" numsamples="1000" discsamples="10000">'
     yield "  <nodes>"
-    for table in tables:
-        yield f'    <cpt id="{safe.variables[table.child]}">'
-        for state in safe.states[table.child]:
-            yield f'      <state id="{state}" />'
-        if table.parents:
-            parents = " ".join(safe.variables[parent] for parent in table.parents)
-            yield f"      <parents>{parents}</parents>"
-        numbers = " ".join(number_texts(table.rows))
-        yield f"      <probabilities>{numbers}</probabilities>"
-        notes = safe.notes(table.child)
-        if table.experience is not None:
-            notes[_EXPERIENCE] = " ".join(number_texts(np.asarray(table.experience)))
-        for key, text in notes.items():
-            kept = xml_text(text)
-            yield f'      <property id="{NOTE_PREFIX}{key}">{kept}</property>'
-        yield "    </cpt>"
+    yield from nodes
     yield "  </nodes>"
     yield "  <extensions>"
     genie = {"version": "1.0", "app": "bayleaf", "name": "network"}
@@ -181,6 +277,43 @@ def _lines(safe: SafeNames, tables: Iterator[FullTable], dag: DAG) -> Iterator[s
     yield "    </genie>"
     yield "  </extensions>"
     yield "</smile>"
+
+
+def _table_lines(safe: SafeNames, tables: Iterator[FullTable]) -> Iterator[str]:
+    """The nodes of a network."""
+    for table in tables:
+        notes = {}
+        if table.experience is not None:
+            notes[_EXPERIENCE] = " ".join(number_texts(np.asarray(table.experience)))
+        numbers = [("probabilities", " ".join(number_texts(table.rows)))]
+        states = safe.states[table.child]
+        yield from _node_lines(
+            "cpt", safe, table.child, states, table.parents, numbers, notes
+        )
+
+
+def _node_lines(
+    tag: str,
+    safe: SafeNames,
+    index: int,
+    states: Sequence[str],
+    parents: Sequence[int],
+    numbers: Sequence[tuple[str, str]],
+    notes: Mapping[str, str],
+) -> Iterator[str]:
+    """A node: its states, parents, numbers by their tag, and notes."""
+    yield f'    <{tag} id="{safe.variables[index]}">'
+    for state in states:
+        yield f'      <state id="{state}" />'
+    if parents:
+        names = " ".join(safe.variables[parent] for parent in parents)
+        yield f"      <parents>{names}</parents>"
+    for field, text in numbers:
+        yield f"      <{field}>{text}</{field}>"
+    for key, text in {**safe.notes(index), **notes}.items():
+        kept = xml_text(text)
+        yield f'      <property id="{NOTE_PREFIX}{key}">{kept}</property>'
+    yield f"    </{tag}>"
 
 
 def _drawing(safe: SafeNames, dag: DAG) -> Iterator[str]:

@@ -6,18 +6,28 @@ the order of the <GIVEN> elements, the first slowest; the child's states are fas
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 
 import numpy as np
 
 from bayleaf.data.domain import Domain, Variable
+from bayleaf.decisions import InfluenceDiagram
 from bayleaf.io.atomic import text_file
 from bayleaf.io.formats.assemble import (
     DeclaredTable,
     DeclaredVariable,
     Variables,
     assembled_network,
+)
+from bayleaf.io.formats.assemble_diagram import (
+    INSTEAD,
+    DeclaredDecision,
+    DeclaredUtility,
+    assembled_diagram,
+    diagram_names,
+    listed_nodes,
 )
 from bayleaf.io.formats.full_tables import (
     MAX_TABLE_CELLS,
@@ -37,6 +47,8 @@ from bayleaf.io.formats.xml_elements import (
 from bayleaf.models.bayesian_network import BayesianNetwork
 
 _EXPERIENCE = "experience"
+# Types of variables in an influence diagram.
+_DIAGRAM = ("nature", "decision", "utility")
 
 
 def read(
@@ -55,6 +67,75 @@ def read(
     return assembled_network(variables, tables, normalize=normalize)
 
 
+def read_diagram(
+    path: str | Path, *, max_bytes: int = MAX_BYTES, normalize: bool = False
+) -> InfluenceDiagram:
+    """Read XMLBIF with decisions and utilities, pyAgrum's BIFXML; otherwise as `read`.
+
+    A decision's definition lists what is observed before it, and has no table.
+    """
+    network = read_xml(path, "BIF", "XMLBIF", max_bytes).one("NETWORK")
+    kinds = {
+        element.one("NAME").words(): element.attributes.get("TYPE", "nature").strip()
+        for element in network.all("VARIABLE")
+    }
+    declared = [_variable(e, _DIAGRAM) for e in network.all("VARIABLE")]
+    inner = [each for each in declared if kinds[each.name] != "utility"]
+    variables = Variables(inner, Path(path).name)
+    notes = {each.name: each.notes for each in declared}
+    tables: list[DeclaredTable] = []
+    decisions = {
+        each.name: DeclaredDecision(each.name, (), each.line)
+        for each in inner
+        if kinds[each.name] == "decision"
+    }
+    utilities: list[DeclaredUtility] = []
+    for element in network.all("DEFINITION"):
+        name = element.one("FOR").words()
+        parents = [given.words() for given in element.all("GIVEN")]
+        if name in decisions:
+            decisions[name] = DeclaredDecision(name, parents, element.line)
+        elif kinds.get(name) == "utility":
+            values = element.one("TABLE").numbers()
+            utilities.append(
+                DeclaredUtility(name, parents, values, element.line, notes[name])
+            )
+        else:
+            tables.append(_table(element, variables))
+    return assembled_diagram(
+        variables, tables, list(decisions.values()), utilities, normalize=normalize
+    )
+
+
+def write_diagram(
+    diagram: InfluenceDiagram,
+    path: str | Path,
+    *,
+    max_table_cells: int = MAX_TABLE_CELLS,
+) -> None:
+    """Write an influence diagram as XMLBIF, which pyAgrum reads; errors as of `write`.
+
+    Identifiers take the place of all names, which pyAgrum splits at some signs.
+    """
+    safe = diagram_names(diagram)
+
+    def lines() -> Iterator[str]:
+        types = {"chance": "nature"}
+        nodes = list(listed_nodes(diagram, max_table_cells))
+        for node in nodes:
+            kind = types.get(node.kind, node.kind)
+            states = ("0",) if node.kind == "utility" else safe.states[node.index]
+            name = safe.variables[node.index]
+            yield from _variable_lines(kind, name, states, safe.notes(node.index))
+        for node in nodes:
+            parents = [safe.variables[parent] for parent in node.parents]
+            rows = () if node.values is None else (number_texts(node.values),)
+            yield from _definition_lines(safe.variables[node.index], parents, rows)
+
+    with text_file(path) as file:
+        file.writelines(f"{line}\n" for line in _file_lines(lines()))
+
+
 def write(
     network: BayesianNetwork,
     path: str | Path,
@@ -70,17 +151,21 @@ def write(
     safe = SafeNames.for_network(network.domain)
     names = _names(network.domain, safe)
     with text_file(path) as file:
-        file.writelines(f"{line}\n" for line in _lines(safe, names, tables))
+        lines = _file_lines(_lines(safe, names, tables))
+        file.writelines(f"{line}\n" for line in lines)
 
 
-def _variable(element: XmlElement) -> DeclaredVariable:
+def _variable(
+    element: XmlElement, kinds: Sequence[str] = ("nature",)
+) -> DeclaredVariable:
     """A variable as the file declares it."""
     name = element.one("NAME").words()
     kind = element.attributes.get("TYPE", "nature").strip()
-    if kind != "nature":
+    if kind not in kinds:
+        remedy = INSTEAD if kind in _DIAGRAM else 'remove it or give it TYPE="nature"'
         raise element.error(
             f"variable {quoted(name)} is of the type {quoted(kind)}, but only chance "
-            'variables can be read; remove it or give it TYPE="nature"'
+            f"variables can be read; {remedy}"
         )
     states = [outcome.words() for outcome in element.all("OUTCOME")]
     notes = {key: text for key, text in _notes(element).items() if key in NOTES}
@@ -140,37 +225,65 @@ def _readable(text: str) -> bool:
 def _lines(
     safe: SafeNames, names: Sequence[str], tables: Iterator[FullTable]
 ) -> Iterator[str]:
-    """Lines of a file."""
-    yield '<?xml version="1.0" encoding="UTF-8"?>'
-    yield '<BIF VERSION="0.3">'
-    yield "<NETWORK>"
-    yield "<NAME>network</NAME>"
+    """Lines of variables and tables."""
     for index, variable in enumerate(safe.domain):
         states = _states(variable, index, safe)
-        yield '<VARIABLE TYPE="nature">'
-        yield f"  <NAME>{xml_text(names[index])}</NAME>"
-        yield from (f"  <OUTCOME>{xml_text(state)}</OUTCOME>" for state in states)
         notes = safe.notes(index)
         if variable.name == names[index]:
             notes.pop("name", None)
         if variable.states == tuple(states):
             notes.pop("states", None)
-        yield from (_property(key, text) for key, text in notes.items())
-        yield "</VARIABLE>"
+        yield from _variable_lines("nature", names[index], states, notes)
     for table in tables:
-        yield "<DEFINITION>"
-        yield f"  <FOR>{xml_text(names[table.child])}</FOR>"
-        for parent in table.parents:
-            yield f"  <GIVEN>{xml_text(names[parent])}</GIVEN>"
-        yield "  <TABLE>"
-        yield from (f"    {' '.join(number_texts(row))}" for row in table.rows)
-        yield "  </TABLE>"
+        counts = {}
         if table.experience is not None:
-            counts = " ".join(number_texts(np.asarray(table.experience)))
-            yield _property(_EXPERIENCE, counts)
-        yield "</DEFINITION>"
+            texts = number_texts(np.asarray(table.experience))
+            counts[_EXPERIENCE] = " ".join(texts)
+        parents = [names[parent] for parent in table.parents]
+        rows = (number_texts(row) for row in table.rows)
+        yield from _definition_lines(names[table.child], parents, rows, counts)
+
+
+def _file_lines(content: Iterator[str]) -> Iterator[str]:
+    """Lines of a file."""
+    yield '<?xml version="1.0" encoding="UTF-8"?>'
+    yield '<BIF VERSION="0.3">'
+    yield "<NETWORK>"
+    yield "<NAME>network</NAME>"
+    yield from content
     yield "</NETWORK>"
     yield "</BIF>"
+
+
+def _variable_lines(
+    kind: str, name: str, states: Sequence[str], notes: Mapping[str, str]
+) -> Iterator[str]:
+    """A variable of a type."""
+    yield f'<VARIABLE TYPE="{kind}">'
+    yield f"  <NAME>{xml_text(name)}</NAME>"
+    yield from (f"  <OUTCOME>{xml_text(state)}</OUTCOME>" for state in states)
+    yield from (_property(key, text) for key, text in notes.items())
+    yield "</VARIABLE>"
+
+
+def _definition_lines(
+    child: str,
+    parents: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    notes: Mapping[str, str] = MappingProxyType({}),
+) -> Iterator[str]:
+    """A table, without rows its parents alone."""
+    yield "<DEFINITION>"
+    yield f"  <FOR>{xml_text(child)}</FOR>"
+    for parent in parents:
+        yield f"  <GIVEN>{xml_text(parent)}</GIVEN>"
+    lines = [f"    {' '.join(row)}" for row in rows]
+    if lines:
+        yield "  <TABLE>"
+        yield from lines
+        yield "  </TABLE>"
+    yield from (_property(key, text) for key, text in notes.items())
+    yield "</DEFINITION>"
 
 
 def _property(key: str, text: str) -> str:

@@ -1,0 +1,154 @@
+"""Influence diagrams from what a file declares, and as what a file lists."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayleaf.cpds.given_tables import check_distributions
+from bayleaf.data.domain import Domain, Variable
+from bayleaf.decisions import InfluenceDiagram, Utility
+from bayleaf.graph.dag import DAG
+from bayleaf.io.formats.assemble import (
+    DeclaredTable,
+    Variables,
+    assembled_tables,
+)
+from bayleaf.io.formats.full_tables import MAX_TABLE_CELLS
+from bayleaf.io.formats.safe_names import SafeNames, restored_variable
+from bayleaf.io.formats.source_file import counted, quoted
+
+# What a file with a utility among its variables is read with.
+INSTEAD = "read influence diagrams with read_influence_diagram or bayleaf decide"
+
+
+@dataclass(frozen=True)
+class DeclaredUtility:
+    """A utility as a file declares it; `notes` as of `DeclaredVariable`."""
+
+    name: str
+    parents: Sequence[str]
+    values: NDArray[np.float64]  # first parent slowest
+    line: int | None
+    notes: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class DeclaredDecision:
+    """What is observed before a decision, as a file declares it."""
+
+    name: str
+    parents: Sequence[str]
+    line: int | None
+
+
+def assembled_diagram(
+    variables: Variables,
+    tables: Sequence[DeclaredTable],
+    decisions: Sequence[DeclaredDecision],
+    utilities: Sequence[DeclaredUtility],
+    *,
+    normalize: bool = False,
+) -> InfluenceDiagram:
+    """Build the diagram that a file declares; `normalize` as in `RowSums`.
+
+    NetworkFileError as of `assembled_network`, or if a utility's numbers do not fit or
+    there is none.
+    """
+    if not utilities:
+        raise variables.error(
+            None,
+            "the file has no utility, so that no decision is better than another; add "
+            "one, or read it with read_network",
+        )
+    observed = {}
+    for decision in decisions:
+        *above, node = variables.family(decision.name, decision.parents, decision.line)
+        observed[node] = tuple(above), decision.line
+    dag, cpds = assembled_tables(variables, tables, observed, normalize=normalize)
+    worth = [_worth(variables, utility) for utility in utilities]
+    whole = DAG((*dag.parents, *(above for above, _ in worth)))
+    try:
+        return InfluenceDiagram(
+            variables.domain,
+            whole,
+            tuple(cpds.get(node) for node in range(len(dag))),
+            tuple(utility for _, utility in worth),
+        )
+    except ValueError as error:
+        raise variables.error(None, str(error)) from error
+
+
+def _worth(
+    variables: Variables, declared: DeclaredUtility
+) -> tuple[tuple[int, ...], Utility]:
+    """Parents and values of a utility."""
+    role = f"a parent of {quoted(declared.name)}"
+    above = tuple(variables.index(p, declared.line, role) for p in declared.parents)
+    what = f"utility {quoted(declared.name)}"
+    if len(set(above)) < len(above):
+        raise variables.error(
+            declared.line, f"{what} names a parent twice; name each once"
+        )
+    cards = variables.cards(above)
+    if declared.values.size != prod(cards):
+        raise variables.error(
+            declared.line,
+            f"{what} has {counted(declared.values.size)} numbers, but the states of "
+            f"its parents ask for {counted(prod(cards))}",
+        )
+    kept = tuple(slice(variables.domain.cards[parent]) for parent in above)
+    try:
+        name = restored_variable(declared.name, ["utility"], declared.notes).name
+    except ValueError as error:
+        raise variables.error(declared.line, str(error)) from error
+    return above, Utility(name, declared.values.reshape(cards)[kept])
+
+
+@dataclass(frozen=True)
+class ListedNode:
+    """A node of a diagram as a file lists it."""
+
+    index: int
+    kind: str  # "chance", "decision" or "utility"
+    parents: tuple[int, ...]
+    values: NDArray[np.float64] | None  # first parent slowest; None for decisions
+
+
+def diagram_names(diagram: InfluenceDiagram) -> SafeNames:
+    """Identifiers for all nodes; a utility counts as a variable of one state."""
+    utilities = (Variable(u.name, ("utility",)) for u in diagram.utilities)
+    return SafeNames.for_network(Domain((*diagram.domain, *utilities)))
+
+
+def listed_nodes(
+    diagram: InfluenceDiagram, max_table_cells: int = MAX_TABLE_CELLS
+) -> Iterator[ListedNode]:
+    """All nodes, the variables in their order before the utilities.
+
+    ValueError names a node whose table exceeds `max_table_cells` or is not of
+    distributions.
+    """
+    cards = diagram.domain.cards
+    for node, parents in enumerate(diagram.dag.parents):
+        is_utility = node >= len(cards)
+        own = diagram.utilities[node - len(cards)] if is_utility else None
+        name = diagram.domain.names[node] if own is None else own.name
+        size = prod(cards[p] for p in parents) * (1 if is_utility else cards[node])
+        if size > max_table_cells:
+            raise ValueError(
+                f"the table of {quoted(name)} would have {size:,} cells; give it fewer "
+                f"parents, or raise max_table_cells, which is {max_table_cells:,}"
+            )
+        if own is not None:
+            yield ListedNode(node, "utility", parents, own.values)
+        elif (cpd := diagram.cpds[node]) is None:
+            yield ListedNode(node, "decision", parents, None)
+        else:
+            table = cpd.probabilities
+            check_distributions(table, f"the table of variable {quoted(name)}")
+            yield ListedNode(node, "chance", parents, table)
