@@ -10,7 +10,7 @@ import pytest
 from bayleaf import ImpossibleEvidenceError, InfluenceDiagram, TooWideError
 from offenders import check_each
 from oracles.decision_problems import oil_wildcatter, umbrella
-from oracles.random_diagrams import best_by_trying, random_diagram
+from oracles.random_diagrams import best_by_trying, joint_utility, random_diagram
 
 PARTS: dict[str, Any] = {
     "states": {"x": ["a", "b"], "d": ["go", "stay"]},
@@ -83,6 +83,8 @@ def test_evidence_and_fixed_decisions_change_what_is_best() -> None:
     opened = diagram.solve({"test": "yes", "structure": "open"})
     assert opened.expected_utility == pytest.approx(11.5 / 0.35 - 10)
     assert [policy.decision.name for policy in opened.policies] == ["drill"]
+    assert opened["drill"].observed == ()
+    assert opened["drill"].explain() == "yes: +32.8571"
     assert opened.given == "test = yes, structure = open"
     # As likely as dry and wet ground in the ratio 1 to 2.
     unsure = diagram.solve(
@@ -107,12 +109,18 @@ def _check_evidence(seed: int) -> None:
     (decision,) = diagram.decisions
     first = [v for v in range(diagram.domain.index(decision)) if diagram.cpds[v]]
     weights = {v: rng.uniform(0.1, 1, diagram.domain.cards[v]) for v in first[:2]}
+    if seed % 2:
+        weights = {v: np.eye(len(w))[w.argmax()] for v, w in weights.items()}
     given = {diagram.domain.names[v]: weight for v, weight in weights.items()}
+    if not joint_utility(diagram, weights)[0].any():
+        with pytest.raises(ImpossibleEvidenceError):
+            diagram.solve(given)
+        return
     best = best_by_trying(diagram, weights=weights)
     assert diagram.solve(given).expected_utility == pytest.approx(best, abs=1e-9)
 
 
-def test_likelihoods_equal_weights_of_the_joint() -> None:
+def test_evidence_equals_weights_of_the_joint() -> None:
     check_each(range(20), _check_evidence)
 
 

@@ -17,6 +17,7 @@ from bayleaf.cli.commands.check import check
 from bayleaf.cli.commands.compare import compare
 from bayleaf.cli.commands.convert import convert
 from bayleaf.cli.commands.counts import counts
+from bayleaf.cli.commands.decide import decide
 from bayleaf.cli.commands.demo import demo
 from bayleaf.cli.commands.drift import drift
 from bayleaf.cli.commands.evaluate import evaluate
@@ -66,6 +67,7 @@ for _command in (
     explain,
     explore,
     query,
+    decide,
     sample,
     impute,
     convert,

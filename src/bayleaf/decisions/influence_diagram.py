@@ -19,7 +19,7 @@ from bayleaf.dispatch import dispatch_diagram
 from bayleaf.graph.dag import DAG
 from bayleaf.graph.separation import ancestors, descendants
 from bayleaf.inference.evidence import ImpossibleEvidenceError, read_evidence
-from bayleaf.inference.states import find_variable, position_of
+from bayleaf.inference.states import find_variable, indicator, position_of
 from bayleaf.models.network_structure import Name, dag_of, variable_of
 from bayleaf.models.texts.html_summary import arc_text
 from bayleaf.results.document import Document, Facts, listed_names
@@ -327,12 +327,12 @@ class InfluenceDiagram:
         known = parents[node]
         parents[node] = (*known, *(v for v in observed if v not in known))
         informed = replace(self, dag=DAG(tuple(parents)))
-        utilities = [
+        problems = (
             diagram._problem(given, limited_memory, max_table_cells)[0]
             for diagram in (informed, self)
-        ]
-        more, less = (sum(d.expected_utilities(d.solved())) for d in utilities)
-        return max(more - less, 0.0)
+        )
+        seeing, blind = (sum(p.expected_utilities(p.solved())) for p in problems)
+        return max(seeing - blind, 0.0)
 
     def value_of_information(
         self,
@@ -449,11 +449,11 @@ class InfluenceDiagram:
         for earlier, node in zip([None, *self._decisions], self._decisions):
             if earlier is not None:
                 if earlier not in ancestors(self.dag, [node]):
-                    one, other = (quoted(self.domain.names[d]) for d in (earlier, node))
+                    names = (quoted(self.domain.names[d]) for d in (earlier, node))
                     raise ValueError(
-                        f"the diagram does not show which of the decisions {one} and "
-                        f"{other} comes first; add an arc from the first to the "
-                        "second, or solve with limited memory"
+                        "the diagram does not show which of the decisions "
+                        f"{' and '.join(names)} comes first; add an arc from the first "
+                        "to the second, or solve with limited memory"
                     )
                 known = (*known, earlier)
             known = tuple(dict.fromkeys((*known, *self.dag.parents[node])))
@@ -475,21 +475,21 @@ class InfluenceDiagram:
         for node, cpd in enumerate(self.cpds):
             if cpd is not None:
                 parents[node], tables[node] = cpd.parents, cpd.probabilities
-        weights = evidence.likelihoods
+        weights, fixed = evidence.likelihoods, {}
         for item in evidence.items:
             if item.variable in observed:
-                likelihood = weights.pop(item.variable)
                 if item.state is None:
                     raise ValueError(
                         f"decision {quoted(item.about.name)} can be fixed at one "
                         f"option only, not at {item.text}"
                     )
                 observed.pop(item.variable)
+                fixed[item.variable] = weights.pop(item.variable)
                 parents[item.variable] = ()
-                tables[item.variable] = likelihood / likelihood.max()
+                tables[item.variable] = indicator(item.about.n_states, item.state)
         free = DAG(
             tuple(
-                () if node in tables and self.cpds[node] is None else above
+                () if node in fixed else above
                 for node, above in enumerate(self.dag.parents[: len(self.domain)])
             )
         )
@@ -506,12 +506,15 @@ class InfluenceDiagram:
             self.domain.cards,
             parents,
             tables,
-            observed,
+            {
+                node: tuple(v for v in seen if v not in evidence.hard)
+                for node, seen in observed.items()
+            },
             [
                 (self.dag.parents[node], utility.values)
                 for node, utility in enumerate(self.utilities, start=len(self.domain))
             ],
-            weights,
+            weights | fixed,
             limit,
         )
         text = ", ".join(item.text for item in evidence.items)

@@ -107,15 +107,16 @@ class LimitedMemoryDiagram:
         for decision, seen in observed.items():
             influenced = self._influenced(dag, decision)
             for variable in seen:
-                given = {decision, *seen, *self._evidence_nodes} - {variable}
+                given = {decision, *seen, *self._known} - {variable}
                 if d_separated(dag, influenced, [variable], given):
                     yield decision, variable
 
-    @property
-    def _evidence_nodes(self) -> range:
-        """Nodes of the graph that are children of what is known, themselves known."""
+    @cached_property
+    def _known(self) -> set[int]:
+        """Nodes that are known beforehand: states, and children for each evidence."""
         first = len(self.cards) + len(self.utilities)
-        return range(first, first + len(self.evidence))
+        states = (v for v, w in self.evidence.items() if np.count_nonzero(w) == 1)
+        return {*states, *range(first, first + len(self.evidence))}
 
     def _graph(self, observed: Mapping[int, Sequence[int]]) -> DAG:
         """Variables, utilities and evidence as one graph."""
@@ -159,7 +160,7 @@ class LimitedMemoryDiagram:
         family = {decision, *self.requisite[decision]}
         others = {v for other in unsolved for v in (other, *self.requisite[other])}
         influenced = self._influenced(self._reduced, decision)
-        given = {*family, *self._evidence_nodes}
+        given = {*family, *self._known}
         return d_separated(self._reduced, influenced, others - family, given)
 
     def _best_of_all(
@@ -184,10 +185,10 @@ class LimitedMemoryDiagram:
             chosen = np.reshape(choices, shape).astype(np.intp)
             seen = self.requisite[decision]
             trial = SolvedDecision(decision, seen, unknown, unknown, chosen)
-            found = self._best(solved | {decision: trial}, tried)
-            value = sum(self._joint((), found, u).item() for u in self.utilities)
+            strategy = self._best(solved | {decision: trial}, tried)
+            value = sum(self._joint((), strategy, u).item() for u in self.utilities)
             if value > highest + ROUNDING * abs(value):
-                best, highest = found, value
+                best, highest = strategy, value
         others = {d: each for d, each in best.items() if d != decision}
         report = self._solved_alone(decision, others)
         best[decision] = replace(report, choices=best[decision].choices)
@@ -212,17 +213,17 @@ class LimitedMemoryDiagram:
         return SolvedDecision(decision, seen, expected, weights, choices)
 
     def _joint(
-        self, kept: Sequence[int], solved: Solved, utility: Table = _ONE
+        self, axes: Sequence[int], solved: Solved, utility: Table = _ONE
     ) -> Floats:
-        """Sum of P(all, evidence) times a utility over all variables but those kept.
+        """Sum of P(all, evidence) times a utility over all variables but `axes`.
 
-        Linear, as utilities have signs. Decisions that are neither solved nor kept are
-        drawn uniformly. TooWideError if a table would exceed `max_table_cells`.
+        Linear, as utilities have signs. Decisions that are neither solved nor in `axes`
+        are drawn uniformly. TooWideError if a table would exceed `max_table_cells`.
         """
         uniform = self.requisite.keys() - solved.keys()
         parents = self._reduced.parents[: len(self.cards)]
         free = DAG(tuple(() if v in uniform else p for v, p in enumerate(parents)))
-        needed = ancestors(free, (*kept, *utility[0], *self.evidence))
+        needed = ancestors(free, (*axes, *utility[0], *self.evidence))
         tables: list[Table] = [utility]
         for v in sorted(needed):
             if v in self.evidence:
@@ -231,13 +232,15 @@ class LimitedMemoryDiagram:
                 tables.append(solved[v].rule(self.cards[v]))
             elif v in self.tables:
                 tables.append(((*self.parents[v], v), self.tables[v]))
-            elif v not in kept:
+            elif v not in axes:
                 tables.append(((v,), np.full(self.cards[v], 1 / self.cards[v])))
         neighbours = married([variables for variables, _ in tables], len(self.cards))
-        summed = needed - set(kept)
+        summed = needed - set(axes)
         stay = set(range(len(self.cards))) - summed
-        found = eliminate_all_but(neighbours, self.cards, stay, self.max_table_cells)
-        for members in (found.largest, kept):
+        elimination = eliminate_all_but(
+            neighbours, self.cards, stay, self.max_table_cells
+        )
+        for members in (elimination.largest, axes):
             cells = prod(self.cards[v] for v in members)
             if cells > self.max_table_cells:
                 names = [self.names[v] for v in members]
@@ -247,9 +250,9 @@ class LimitedMemoryDiagram:
                     f"{self.max_table_cells}; raise it, or let decisions observe less "
                     "(limited_memory=True)"
                 )
-        left = eliminated(tables, found.order, np.multiply, _summed, 0)
-        shape = [self.cards[v] for v in kept]
-        parts = (aligned(table, variables, kept) for variables, table in left)
+        left = eliminated(tables, elimination.order, np.multiply, _summed, 0)
+        shape = [self.cards[v] for v in axes]
+        parts = (aligned(table, variables, axes) for variables, table in left)
         return np.broadcast_to(reduce(np.multiply, parts), shape)
 
 

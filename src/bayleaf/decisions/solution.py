@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import product
 from typing import Any
 
 import numpy as np
@@ -111,17 +110,11 @@ class Policy(Result):
         most = "" if variable is None else f"; most by {variable.name}"
         return f"{self._best_text(cell)}: +{format_number(self.gains[cell])}{most}"
 
-    def rows(self) -> Iterator[tuple[int, ...]]:
-        """Codes of all observations that occur if all policies are followed."""
-        for cell in product(*(range(v.n_states) for v in self.observed)):
-            if self.probabilities[cell] > 0:
-                yield cell
-
     def to_dict(self) -> dict[str, Any]:
         """The policy as plain values, one row per observation that occurs."""
         options = distinct_labels(self.decision)
         rows = []
-        for cell in self.rows():
+        for cell in self._cells():
             most = self._moved_most_by(cell)
             rows.append(
                 {
@@ -148,26 +141,17 @@ class Policy(Result):
     def document(self) -> Document:
         """A row per observation that occurs: the choice, and what it gains."""
         parts: list[Part] = []
-        heads = [str(variable.name) for variable in self.observed]
-        rows: list[list[Text]] = []
-        for cell in self.rows():
-            most = self._moved_most_by(cell)
-            states = [
-                Name(distinct_labels(variable)[code])
-                for variable, code in zip(self.observed, cell, strict=True)
-            ]
-            rows.append(
-                [
-                    *states,
-                    Name(self._best_text(cell)),
-                    f"+{format_number(self.gains[cell])}",
-                    "" if most is None else Name(str(most.name)),
-                    format_number(self.expected[cell].max()),
-                    format_number(self.probabilities[cell]),
-                ]
-            )
-        heads += ["choice", "gain", "most by", "utility", "probability"]
-        parts.append(Table(heads, rows, n_words=len(heads), max_rows=_MAX_ROWS))
+        cells = self._cells()
+        if not self.observed:
+            utility = format_number(self.expected.max())
+            parts.append((Name(self.explain()), f"; utility {utility}"))
+        else:
+            heads = [str(variable.name) for variable in self.observed]
+            heads += ["choice", "gain", "most by", "utility", "probability"]
+            rows = [self._row(cell) for cell in cells[:_MAX_ROWS]]
+            parts.append(Table(heads, rows, n_words=len(heads)))
+        if len(cells) > _MAX_ROWS:
+            parts.append(f"and {len(cells) - _MAX_ROWS:,} less probable observations")
         worth = self.worth
         if len(worth) > 1:
             items = [(str(n), f"+{format_number(v)}") for n, v in worth.items()]
@@ -176,6 +160,30 @@ class Policy(Result):
             names = name_list(self.ignored)
             parts.append(f"known as well, without bearing on it: {names}")
         return Document(Name(str(self.decision.name)), parts, is_short=True)
+
+    def _cells(self) -> list[tuple[int, ...]]:
+        """Codes of observations that occur; of many the most probable first."""
+        cells = np.argwhere(self.probabilities > 0)
+        if len(cells) > _MAX_ROWS:
+            probable = self.probabilities[tuple(cells.T)]
+            cells = cells[np.argsort(-probable, kind="stable")]
+        return [tuple(cell) for cell in cells.tolist()]
+
+    def _row(self, cell: tuple[int, ...]) -> list[Text]:
+        """What is shown of one observation."""
+        most = self._moved_most_by(cell)
+        states = [
+            Name(distinct_labels(variable)[code])
+            for variable, code in zip(self.observed, cell, strict=True)
+        ]
+        return [
+            *states,
+            Name(self._best_text(cell)),
+            f"+{format_number(self.gains[cell])}",
+            "" if most is None else Name(str(most.name)),
+            format_number(self.expected[cell].max()),
+            format_number(self.probabilities[cell]),
+        ]
 
     def _cell(self, observations: Mapping[Any, Any] | None) -> tuple[int, ...]:
         """Index of what is observed."""

@@ -101,12 +101,12 @@ def _worth(
             f"{what} has {counted(declared.values.size)} numbers, but the states of "
             f"its parents ask for {counted(prod(cards))}",
         )
-    kept = tuple(slice(variables.domain.cards[parent]) for parent in above)
+    possible = tuple(slice(variables.domain.cards[parent]) for parent in above)
     try:
         name = restored_variable(declared.name, ["utility"], declared.notes).name
     except ValueError as error:
         raise variables.error(declared.line, str(error)) from error
-    return above, Utility(name, declared.values.reshape(cards)[kept])
+    return above, Utility(name, declared.values.reshape(cards)[possible])
 
 
 @dataclass(frozen=True)
@@ -136,16 +136,16 @@ def listed_nodes(
     cards = diagram.domain.cards
     for node, parents in enumerate(diagram.dag.parents):
         is_utility = node >= len(cards)
-        own = diagram.utilities[node - len(cards)] if is_utility else None
-        name = diagram.domain.names[node] if own is None else own.name
+        utility = diagram.utilities[node - len(cards)] if is_utility else None
+        name = diagram.domain.names[node] if utility is None else utility.name
         size = prod(cards[p] for p in parents) * (1 if is_utility else cards[node])
         if size > max_table_cells:
             raise ValueError(
                 f"the table of {quoted(name)} would have {size:,} cells; give it fewer "
                 f"parents, or raise max_table_cells, which is {max_table_cells:,}"
             )
-        if own is not None:
-            yield ListedNode(node, "utility", parents, own.values)
+        if utility is not None:
+            yield ListedNode(node, "utility", parents, utility.values)
         elif (cpd := diagram.cpds[node]) is None:
             yield ListedNode(node, "decision", parents, None)
         else:

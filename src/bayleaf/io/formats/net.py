@@ -140,11 +140,11 @@ def write_diagram(
             out.writelines(_node_lines(names, node.index, word))
         for node in nodes:
             above = [cards[parent] for parent in node.parents]
-            own = [cards[node.index]] if node.kind == "chance" else []
+            states = [cards[node.index]] if node.kind == "chance" else []
             out.write(f"{_potential_head(names, node.index, node.parents)}\n{{\n")
             if node.values is not None:
                 numbers = iter(number_texts(node.values))
-                nested = _nested(numbers, [*above, *own] or [1], between=" ")
+                nested = _nested(numbers, [*above, *states] or [1], between=" ")
                 out.write(f"    data = {''.join(nested)};\n")
             out.write("}\n")
 
