@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from math import prod
 
@@ -15,6 +15,7 @@ from bayleaf.decisions import InfluenceDiagram, Utility
 from bayleaf.graph.dag import DAG
 from bayleaf.io.formats.assemble import (
     DeclaredTable,
+    DeclaredVariable,
     Variables,
     assembled_tables,
 )
@@ -22,42 +23,23 @@ from bayleaf.io.formats.full_tables import MAX_TABLE_CELLS
 from bayleaf.io.formats.safe_names import SafeNames, restored_variable
 from bayleaf.io.formats.source_file import counted, quoted
 
-# What a file with a utility among its variables is read with.
+# What to do with a file that has decisions or utilities.
 INSTEAD = "read influence diagrams with read_influence_diagram or bayleaf decide"
-
-
-@dataclass(frozen=True)
-class DeclaredUtility:
-    """A utility as a file declares it; `notes` as of `DeclaredVariable`."""
-
-    name: str
-    parents: Sequence[str]
-    values: NDArray[np.float64]  # first parent slowest
-    line: int | None
-    notes: Mapping[str, str]
-
-
-@dataclass(frozen=True)
-class DeclaredDecision:
-    """What is observed before a decision, as a file declares it."""
-
-    name: str
-    parents: Sequence[str]
-    line: int | None
 
 
 def assembled_diagram(
     variables: Variables,
+    decisions: Collection[str],
+    utilities: Sequence[DeclaredVariable],
     tables: Sequence[DeclaredTable],
-    decisions: Sequence[DeclaredDecision],
-    utilities: Sequence[DeclaredUtility],
     *,
     normalize: bool = False,
 ) -> InfluenceDiagram:
     """Build the diagram that a file declares; `normalize` as in `RowSums`.
 
-    NetworkFileError as of `assembled_network`, or if a utility's numbers do not fit or
-    there is none.
+    `decisions` are names of variables. Their tables, if any, have parents alone, those
+    of utilities a number per configuration of the parents. NetworkFileError as of
+    `assembled_network`, or if a utility's numbers do not fit or there is none.
     """
     if not utilities:
         raise variables.error(
@@ -65,12 +47,28 @@ def assembled_diagram(
             "the file has no utility, so that no decision is better than another; add "
             "one, or read it with read_network",
         )
+    by_child: dict[str, DeclaredTable] = {}
+    separate = {*decisions, *(utility.name for utility in utilities)}
+    for table in tables:
+        if table.child in by_child:
+            raise variables.error(
+                table.line,
+                f"{quoted(table.child)} is defined a second time here; leave one",
+            )
+        if table.child in separate:
+            by_child[table.child] = table
     observed = {}
-    for decision in decisions:
-        *above, node = variables.family(decision.name, decision.parents, decision.line)
-        observed[node] = tuple(above), decision.line
-    dag, cpds = assembled_tables(variables, tables, observed, normalize=normalize)
-    worth = [_worth(variables, utility) for utility in utilities]
+    for each in variables.declared:
+        if each.name in decisions:
+            seen = by_child.get(each.name)
+            line = each.line if seen is None else seen.line
+            family = variables.family(
+                each.name, () if seen is None else seen.parents, line
+            )
+            observed[family[-1]] = family[:-1], line
+    chance = [table for table in tables if table.child not in separate]
+    dag, cpds = assembled_tables(variables, chance, observed, normalize=normalize)
+    worth = [_worth(variables, each, by_child.get(each.name)) for each in utilities]
     whole = DAG((*dag.parents, *(above for above, _ in worth)))
     try:
         return InfluenceDiagram(
@@ -84,21 +82,23 @@ def assembled_diagram(
 
 
 def _worth(
-    variables: Variables, declared: DeclaredUtility
+    variables: Variables, declared: DeclaredVariable, table: DeclaredTable | None
 ) -> tuple[tuple[int, ...], Utility]:
     """Parents and values of a utility."""
-    role = f"a parent of {quoted(declared.name)}"
-    above = tuple(variables.index(p, declared.line, role) for p in declared.parents)
     what = f"utility {quoted(declared.name)}"
+    if table is None:
+        raise variables.error(declared.line, f"{what} has no numbers; add them")
+    role = f"a parent of {quoted(declared.name)}"
+    above = tuple(variables.index(p, table.line, role) for p in table.parents)
     if len(set(above)) < len(above):
         raise variables.error(
-            declared.line, f"{what} names a parent twice; name each once"
+            table.line, f"{what} names a parent twice; name each once"
         )
     cards = variables.cards(above)
-    if declared.values.size != prod(cards):
+    if table.values.size != prod(cards):
         raise variables.error(
-            declared.line,
-            f"{what} has {counted(declared.values.size)} numbers, but the states of "
+            table.line,
+            f"{what} has {counted(table.values.size)} numbers, but the states of "
             f"its parents ask for {counted(prod(cards))}",
         )
     possible = tuple(slice(variables.domain.cards[parent]) for parent in above)
@@ -106,7 +106,7 @@ def _worth(
         name = restored_variable(declared.name, ["utility"], declared.notes).name
     except ValueError as error:
         raise variables.error(declared.line, str(error)) from error
-    return above, Utility(name, declared.values.reshape(cards)[possible])
+    return above, Utility(name, table.values.reshape(cards)[possible])
 
 
 @dataclass(frozen=True)

@@ -24,8 +24,6 @@ from bayleaf.io.formats.assemble import (
 )
 from bayleaf.io.formats.assemble_diagram import (
     INSTEAD,
-    DeclaredDecision,
-    DeclaredUtility,
     assembled_diagram,
     diagram_names,
     listed_nodes,
@@ -79,7 +77,7 @@ def parsed(text: str, file: str, *, normalize: bool = False) -> BayesianNetwork:
     """The network in the text of a net file; NetworkFileError names `file` and line."""
     reader = _Reader(text, file)
     reader.read_blocks()
-    variables = Variables(reader.variables, file)
+    variables = Variables([each for each, _ in reader.declared], file)
     return assembled_network(variables, reader.tables, normalize=normalize)
 
 
@@ -94,31 +92,13 @@ def read_diagram(
     file = Path(path).name
     reader = _Reader(decoded(read_content(path, max_bytes), file), file, _DIAGRAM)
     reader.read_blocks()
-    kinds = reader.kinds
-    inner = [each for each in reader.variables if kinds[each.name] != "utility"]
-    notes = {each.name: each.notes for each in reader.variables}
-    variables = Variables(inner, file)
-    decisions = {
-        each.name: DeclaredDecision(each.name, (), each.line)
-        for each in inner
-        if kinds[each.name] == "decision"
-    }
-    utilities: list[DeclaredUtility] = []
-    tables: list[DeclaredTable] = []
-    for table in reader.tables:
-        name = table.child
-        if name in decisions:
-            decisions[name] = DeclaredDecision(name, table.parents, table.line)
-        elif kinds.get(name) == "utility":
-            utilities.append(
-                DeclaredUtility(
-                    name, table.parents, table.values, table.line, notes[name]
-                )
-            )
-        else:
-            tables.append(table)
+    inner = [each for each, word in reader.declared if word != "utility"]
     return assembled_diagram(
-        variables, tables, list(decisions.values()), utilities, normalize=normalize
+        Variables(inner, file),
+        reader.decisions,
+        [each for each, word in reader.declared if word == "utility"],
+        reader.tables,
+        normalize=normalize,
     )
 
 
@@ -177,8 +157,8 @@ class _Reader:
     def __init__(self, text: str, file: str, words: Sequence[str] = ("node",)) -> None:
         self.lexer = Lexer(text, file, _TOKENS)
         self.words = words
-        self.kinds: dict[str, str] = {}  # word by variable
-        self.variables: list[DeclaredVariable] = []
+        self.declared: list[tuple[DeclaredVariable, str]] = []  # with its word
+        self.decisions: set[str] = set()
         self.tables: list[DeclaredTable] = []
 
     def read_blocks(self) -> None:
@@ -250,7 +230,6 @@ class _Reader:
         """Read a node, a decision or a utility."""
         lexer = self.lexer
         name = lexer.name("the name of a node").text
-        self.kinds[name] = word
         lexer.expect("{", f"after the name of node {quoted(name)}")
         lists: dict[str, list[str]] = {}
         texts: dict[str, str] = {}
@@ -273,7 +252,9 @@ class _Reader:
             subtype = texts.pop("subtype", "")
             states = _value_names(subtype, lists.get("state_values", []))
         notes = {key: texts[note] for note, key in _NOTE_NAMES.items() if note in texts}
-        self.variables.append(DeclaredVariable(name, states, line, notes))
+        if word == "decision":
+            self.decisions.add(name)
+        self.declared.append((DeclaredVariable(name, states, line, notes), word))
 
     def _name_list(self) -> list[str]:
         """Read names in parentheses."""
@@ -319,7 +300,7 @@ class _Reader:
 
         self._attributes({key: reads_numbers(key) for key in ("data", "experience")})
         line = lexer.line(start.start)
-        if self.kinds.get(children[0]) == "decision":
+        if children[0] in self.decisions:
             numbers = {"data": np.empty(0)}
         if "data" not in numbers:
             raise NetworkFileError(

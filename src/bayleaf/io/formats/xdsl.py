@@ -25,8 +25,6 @@ from bayleaf.io.formats.assemble import (
 )
 from bayleaf.io.formats.assemble_diagram import (
     INSTEAD,
-    DeclaredDecision,
-    DeclaredUtility,
     assembled_diagram,
     diagram_names,
     listed_nodes,
@@ -54,6 +52,8 @@ _LOGGER = logging.getLogger("bayleaf")
 # Size of a node on GeNIe's canvas and the room between nodes, in its units.
 _WIDTH, _HEIGHT, _GAP = 100, 50, 40
 _NODES_A_ROW = 20
+# Kinds of nodes in influence diagrams, apart from those with tables.
+_DIAGRAM = ("decision", "utility")
 _TO_GENERAL = "change its type to a general table"
 # What GeNIe draws beside tables, and how to make it something that can be read.
 _OTHER_NODES = {
@@ -111,33 +111,30 @@ def read_diagram(
     A utility that weighs others gives these its weights.
     """
     nodes = _static(path, max_bytes).one("nodes").children
+    utilities = [node for node in nodes if node.tag == "utility"]
     inner = [node for node in nodes if node.tag not in ("utility", "mau")]
-    declared = [_variable(node, ("decision",)) for node in inner]
-    variables = Variables(declared, Path(path).name)
+    decisions = [node for node in inner if node.tag == "decision"]
+    variables = Variables(
+        [_variable(node, _DIAGRAM) for node in inner], Path(path).name
+    )
     tables = [
         _table(node, variables, index, max_table_cells)
         for index, node in enumerate(inner)
         if node.tag != "decision"
     ]
-    decisions = [
-        DeclaredDecision(node.attribute("id"), _parents(node), node.line)
-        for node in inner
-        if node.tag == "decision"
-    ]
     weights = _weights(nodes)
-    utilities = [
-        DeclaredUtility(
-            node.attribute("id"),
-            _parents(node),
-            node.one("utilities").numbers() * weights.get(node.attribute("id"), 1.0),
-            node.line,
-            {key: text for key, text in _notes(node).items() if key in NOTES},
-        )
-        for node in nodes
-        if node.tag == "utility"
-    ]
+    for node in (*decisions, *utilities):
+        name = node.attribute("id")
+        values = np.empty(0)
+        if node.tag == "utility":
+            values = node.one("utilities").numbers() * weights.get(name, 1.0)
+        tables.append(DeclaredTable(name, _parents(node), values, node.line))
     return assembled_diagram(
-        variables, tables, decisions, utilities, normalize=normalize
+        variables,
+        [node.attribute("id") for node in decisions],
+        [_variable(node, _DIAGRAM) for node in utilities],
+        tables,
+        normalize=normalize,
     )
 
 

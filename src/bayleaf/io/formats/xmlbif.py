@@ -23,8 +23,6 @@ from bayleaf.io.formats.assemble import (
 )
 from bayleaf.io.formats.assemble_diagram import (
     INSTEAD,
-    DeclaredDecision,
-    DeclaredUtility,
     assembled_diagram,
     diagram_names,
     listed_nodes,
@@ -75,35 +73,22 @@ def read_diagram(
     A decision's definition lists what is observed before it, and has no table.
     """
     network = read_xml(path, "BIF", "XMLBIF", max_bytes).one("NETWORK")
-    kinds = {
-        element.one("NAME").words(): element.attributes.get("TYPE", "nature").strip()
-        for element in network.all("VARIABLE")
-    }
-    declared = [_variable(e, _DIAGRAM) for e in network.all("VARIABLE")]
-    inner = [each for each in declared if kinds[each.name] != "utility"]
+    by_kind: dict[str, list[DeclaredVariable]] = {"decision": [], "utility": []}
+    inner = []
+    for element in network.all("VARIABLE"):
+        declared = _variable(element, _DIAGRAM)
+        kind = element.attributes.get("TYPE", "nature").strip()
+        by_kind.get(kind, []).append(declared)
+        if kind != "utility":
+            inner.append(declared)
     variables = Variables(inner, Path(path).name)
-    notes = {each.name: each.notes for each in declared}
-    tables: list[DeclaredTable] = []
-    decisions = {
-        each.name: DeclaredDecision(each.name, (), each.line)
-        for each in inner
-        if kinds[each.name] == "decision"
-    }
-    utilities: list[DeclaredUtility] = []
-    for element in network.all("DEFINITION"):
-        name = element.one("FOR").words()
-        parents = [given.words() for given in element.all("GIVEN")]
-        if name in decisions:
-            decisions[name] = DeclaredDecision(name, parents, element.line)
-        elif kinds.get(name) == "utility":
-            values = element.one("TABLE").numbers()
-            utilities.append(
-                DeclaredUtility(name, parents, values, element.line, notes[name])
-            )
-        else:
-            tables.append(_table(element, variables))
+    decisions = {each.name for each in by_kind["decision"]}
+    tables = [
+        _table(e, variables, has_table=e.one("FOR").words() not in decisions)
+        for e in network.all("DEFINITION")
+    ]
     return assembled_diagram(
-        variables, tables, list(decisions.values()), utilities, normalize=normalize
+        variables, decisions, by_kind["utility"], tables, normalize=normalize
     )
 
 
@@ -179,7 +164,9 @@ def _notes(element: XmlElement) -> Mapping[str, str]:
     return notes_of(plain, NOTE_PREFIX)
 
 
-def _table(element: XmlElement, variables: Variables) -> DeclaredTable:
+def _table(
+    element: XmlElement, variables: Variables, *, has_table: bool = True
+) -> DeclaredTable:
     """A table as the file declares it."""
     child = element.one("FOR").words()
     parents = element.all("GIVEN")
@@ -187,10 +174,12 @@ def _table(element: XmlElement, variables: Variables) -> DeclaredTable:
         # Each parent stands on a line of its own, which is worth telling.
         role = f"a parent of {quoted(child)}"
         variables.index(given.words(), given.line, role)
+    names = [given.words() for given in parents]
+    if not has_table:
+        return DeclaredTable(child, names, np.empty(0), element.line)
     table = element.one("TABLE")
     experience = _notes(element).get(_EXPERIENCE)
     counts = None if experience is None else element.numbers(experience)
-    names = [given.words() for given in parents]
     return DeclaredTable(child, names, table.numbers(), table.line, None, counts)
 
 
