@@ -162,4 +162,5 @@ def test_a_diagram_shows_its_parts() -> None:
     )
     assert "structure → drill" in str(oil)
     assert "structure → drill" in oil._repr_html_()
+    assert "<svg" in oil._repr_html_()
     assert oil.decisions == ("test", "drill")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from math import comb
+from typing import Any
 
 from bayleaf.decisions import InfluenceDiagram
 
@@ -193,6 +194,34 @@ def car_buyer() -> InfluenceDiagram:
             "profit": [[0, 60, 20], [0, -100, 40]],
         },
     )
+
+
+def pigs() -> InfluenceDiagram:
+    """Lauritzen and Nilsson (2001), section 1: a pig may be treated in three months.
+
+    Each decision sees the month's test alone, and forgets what was done before.
+    """
+    states: dict[str | int, list[str]] = {"h1": ["unhealthy", "healthy"]}
+    parents: dict[str | int, list[str | int]] = {"price": ["h4"]}
+    tables: dict[str | int, Any] = {"h1": [0.1, 0.9]}
+    utilities: dict[str | int, Any] = {"price": [300, 1000]}
+    decisions = ["d1", "d2", "d3"]
+    for k, decision in enumerate(decisions, start=1):
+        states |= {
+            f"t{k}": ["positive", "negative"],
+            decision: ["treat", "leave"],
+            f"h{k + 1}": ["unhealthy", "healthy"],
+        }
+        parents |= {
+            f"t{k}": [f"h{k}"],
+            decision: [f"t{k}"],
+            f"h{k + 1}": [f"h{k}", decision],
+            f"c{k}": [decision],
+        }
+        tables[f"t{k}"] = [[0.8, 0.2], [0.1, 0.9]]
+        tables[f"h{k + 1}"] = [[[0.5, 0.5], [0.9, 0.1]], [[0.1, 0.9], [0.2, 0.8]]]
+        utilities[f"c{k}"] = [-100, 0]
+    return InfluenceDiagram.from_tables(states, tables, decisions, utilities, parents)
 
 
 def chest_clinic() -> InfluenceDiagram:

@@ -1,9 +1,10 @@
 """Textbook decisions: policies and utilities as printed.
 
 Printed are the numbers of the oil wildcatter (Raiffa), the used car (Howard), the PhD
-with and without a start-up (Barber) and the umbrella (Netica's manual). Of the chest
-clinic (Cowell et al.) only the tables are; its utility, and all of the others once
-more, are compared with sums and maxima over the whole joint.
+with and without a start-up (Barber), the umbrella (Netica's manual) and, without
+memory, pigs (Lauritzen and Nilsson). Of the chest clinic (Cowell et al.) only the
+tables are; its utility, and all others with memory once more, are compared with sums
+and maxima over the whole joint.
 """
 
 from __future__ import annotations
@@ -18,9 +19,12 @@ from oracles.decision_problems import (
     oil_wildcatter,
     phd,
     phd_and_start_up,
+    pigs,
     umbrella,
 )
 from oracles.random_diagrams import best_by_backward_induction
+
+RESULTS = ("positive", "negative")
 
 
 def test_the_oil_wildcatter_tests_and_drills_where_a_structure_is_found() -> None:
@@ -71,6 +75,20 @@ def test_the_umbrella_is_taken_if_rain_is_forecast() -> None:
         for state in ("sunny", "cloudy", "rainy")
     }
     assert taken == {"sunny": "leave", "cloudy": "leave", "rainy": "take"}
+
+
+def test_pigs_are_treated_after_a_positive_test_but_not_in_the_first_month() -> None:
+    solution = pigs().solve(limited_memory=True)
+    assert solution.expected_utility == pytest.approx(726.812, abs=0.0005)
+    treated = {
+        month: [solution[month].choice({f"t{month[1]}": r}) for r in RESULTS]
+        for month in ("d1", "d2", "d3")
+    }
+    assert treated == {
+        "d1": ["leave", "leave"],
+        "d2": ["treat", "leave"],
+        "d3": ["treat", "leave"],
+    }
 
 
 def test_the_chest_clinic_takes_x_rays_of_those_who_were_in_asia() -> None:

@@ -22,7 +22,9 @@ from bayleaf.inference.evidence import ImpossibleEvidenceError, read_evidence
 from bayleaf.inference.states import find_variable, indicator, position_of
 from bayleaf.models.network_structure import Name, dag_of, variable_of
 from bayleaf.models.texts.html_summary import arc_text
-from bayleaf.results.document import Document, Facts, listed_names
+from bayleaf.models.texts.picture import CLASS, FEATURE, LATENT
+from bayleaf.results.document import Document, Facts, Figure, listed_names
+from bayleaf.results.drawings import network_html
 from bayleaf.results.html import html_of
 from bayleaf.results.result_lists import RankedNumbers
 from bayleaf.wording import brief, counted, name_list, quoted
@@ -395,8 +397,17 @@ class InfluenceDiagram:
             ("utilities", listed_names(utilities)),
             ("observed", listed_names(observed)),
         ]
+        kinds = [LATENT] * len(self.dag)
+        for node, cpd in enumerate(self.cpds):
+            kinds[node] = CLASS if cpd is None else FEATURE
+        names = [*self.domain.names, *(utility.name for utility in self.utilities)]
+        arcs = [(parent, child, None) for parent, child in self.dag.arcs]
+        drawing = network_html(
+            names, kinds, arcs, "filled: decisions; dashed: utilities"
+        )
         return Document(
-            "Influence diagram", [Facts([(name, text) for name, text in facts if text])]
+            "Influence diagram",
+            [Facts([(name, text) for name, text in facts if text]), Figure(drawing)],
         )
 
     def __str__(self) -> str:

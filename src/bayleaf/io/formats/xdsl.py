@@ -127,7 +127,8 @@ def read_diagram(
         name = node.attribute("id")
         values = np.empty(0)
         if node.tag == "utility":
-            values = node.one("utilities").numbers() * weights.get(name, 1.0)
+            with np.errstate(all="ignore"):
+                values = node.one("utilities").numbers() * weights.get(name, 1.0)
         tables.append(DeclaredTable(name, _parents(node), values, node.line))
     return assembled_diagram(
         variables,
