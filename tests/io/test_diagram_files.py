@@ -14,6 +14,7 @@ from bayleaf import (
     write_influence_diagram,
 )
 from bayleaf.io import NetworkFileError
+from bayleaf.io.conversion import convert_file
 from offenders import check_each
 from oracles.decision_problems import car_buyer, oil_wildcatter
 from oracles.random_diagrams import random_diagram
@@ -180,6 +181,17 @@ def test_networks_and_diagrams_are_told_apart(tmp_path: Path) -> None:
     network.write_text('node a { states = ("x" "y"); } potential (a) { data = (1 0); }')
     with pytest.raises(NetworkFileError, match=r"no utility.*read_network"):
         read_influence_diagram(network)
+
+
+def test_diagrams_are_converted(tmp_path: Path) -> None:
+    source = written(tmp_path, ".xdsl")
+    convert_file(source, tmp_path / "umbrella.net.gz")
+    same(
+        read_influence_diagram(tmp_path / "umbrella.net.gz"),
+        read_influence_diagram(source),
+    )
+    with pytest.raises(ValueError, match="format for influence diagrams"):
+        convert_file(source, tmp_path / "umbrella.bif")
 
 
 def test_other_suffixes_are_refused(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from bayleaf.cpds.distribution import CPD, TableCPD
 from bayleaf.cpds.given_tables import checked_table
 from bayleaf.data.domain import Domain, Variable
-from bayleaf.decisions.limited_memory import LimitedMemoryDiagram
+from bayleaf.decisions.limited_memory import ROUNDING, LimitedMemoryDiagram
 from bayleaf.decisions.solution import Policy, Solution
 from bayleaf.dispatch import dispatch_diagram
 from bayleaf.graph.dag import DAG
@@ -334,7 +334,8 @@ class InfluenceDiagram:
             for diagram in (informed, self)
         )
         seeing, blind = (sum(p.expected_utilities(p.solved())) for p in problems)
-        return max(seeing - blind, 0.0)
+        gain = seeing - blind
+        return gain if gain > ROUNDING * max(abs(seeing), abs(blind)) else 0.0
 
     def value_of_information(
         self,

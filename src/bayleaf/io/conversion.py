@@ -6,6 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from bayleaf.io.atomic import write_text
+from bayleaf.io.diagram_files import read_influence_diagram, write_influence_diagram
+from bayleaf.io.formats.source_file import DecisionsError
 from bayleaf.io.packed import inner_name, packing_into
 from bayleaf.io.registry import FORMATS, read_network, write_network
 
@@ -15,12 +17,11 @@ def convert_file(
 ) -> None:
     """Convert a network file into the format that the other file's suffix names.
 
-    The source is a file that `read_network` reads, or for PMML the model file of a
-    classifier; the target one that `write_network` writes, ``.dagitty``, ``.dot``
-    or ``.pmml``.
-    `normalize` divides counts and percent in the source by their sum. NetworkFileError
-    or ModelFileError if the source cannot be used, ValueError for an unknown suffix or
-    a network that the target's format cannot contain, OSError.
+    The source is a file that `read_network` or `read_influence_diagram` reads, or for
+    PMML the model file of a classifier; the target one that is written for it,
+    ``.dagitty``, ``.dot`` or ``.pmml``. `normalize` divides counts and percent in the source by their sum.
+    NetworkFileError or ModelFileError if the source cannot be used, ValueError for an
+    unknown suffix or a network that the target's format cannot contain, OSError.
     """
     suffix = inner_name(target).suffix.lower()
     if suffix not in FORMATS and suffix not in _WRITE_ONLY:
@@ -31,8 +32,14 @@ def convert_file(
     if suffix in _WRITE_ONLY:
         with packing_into(target) as plain:
             _WRITE_ONLY[suffix](source, plain)
+        return
+    try:
+        network = read_network(source, normalize=normalize)
+    except DecisionsError:
+        diagram = read_influence_diagram(source, normalize=normalize)
+        write_influence_diagram(diagram, target)
     else:
-        write_network(read_network(source, normalize=normalize), target)
+        write_network(network, target)
 
 
 def _write_dot(source: str | Path, target: str | Path) -> None:

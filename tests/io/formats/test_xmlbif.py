@@ -173,7 +173,7 @@ MALFORMED = {
     "decision": (
         SMALL.replace("nature", "decision"),
         5,
-        'variable "light" is of the type "decision", but only chance',
+        'variable "light" is of the type "decision"; .*bayleaf decide',
     ),
     "deep nesting": ("<BIF>" + "\n<a>" * 200_000, 101, "nested more than 100 deep"),
     "bad note": (

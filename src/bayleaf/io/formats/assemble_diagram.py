@@ -23,9 +23,6 @@ from bayleaf.io.formats.full_tables import MAX_TABLE_CELLS
 from bayleaf.io.formats.safe_names import SafeNames, restored_variable
 from bayleaf.io.formats.source_file import counted, quoted
 
-# What to do with a file that has decisions or utilities.
-INSTEAD = "read influence diagrams with read_influence_diagram or bayleaf decide"
-
 
 def assembled_diagram(
     variables: Variables,

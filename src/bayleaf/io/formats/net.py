@@ -23,7 +23,6 @@ from bayleaf.io.formats.assemble import (
     assembled_network,
 )
 from bayleaf.io.formats.assemble_diagram import (
-    INSTEAD,
     assembled_diagram,
     diagram_names,
     listed_nodes,
@@ -44,6 +43,7 @@ from bayleaf.io.formats.lexer import (
 from bayleaf.io.formats.safe_names import NOTE_PREFIX, NOTES, SafeNames
 from bayleaf.io.formats.source_file import (
     MAX_BYTES,
+    DecisionsError,
     NetworkFileError,
     decoded,
     quoted,
@@ -201,11 +201,12 @@ class _Reader:
         ]
         if refused:
             remedy = "; unroll the network" if refused[0].text == "temporal" else ""
-            remedy = f"; {INSTEAD}" if refused[0].text in _DIAGRAM else remedy
+            what = f"a block of kind {quoted(refused[0].text)} stands here"
+            if refused[0].text in _DIAGRAM:
+                raise DecisionsError(lexer.file, lexer.line(start.start), what)
             raise lexer.error(
                 start.start,
-                f"a block of kind {quoted(refused[0].text)} stands here, but only "
-                f"networks of discrete nodes can be read{remedy}",
+                f"{what}, but only networks of discrete nodes can be read{remedy}",
             )
         if kind.text in self.words:
             self._node(start, kind.text)

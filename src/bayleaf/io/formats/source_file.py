@@ -36,6 +36,14 @@ class NetworkFileError(ModelFileError):
         super().__init__(f"{where}: {problem}")
 
 
+class DecisionsError(NetworkFileError):
+    """A file has decisions or utilities where a network is expected."""
+
+    def __init__(self, file: str, line: int | None, problem: str) -> None:
+        remedy = "read influence diagrams with read_influence_diagram or bayleaf decide"
+        super().__init__(file, line, f"{problem}; {remedy}")
+
+
 def quoted(name: object) -> str:
     """A name from a file in quotes, cut short and without unseen letters."""
     text = str(name)

@@ -24,7 +24,6 @@ from bayleaf.io.formats.assemble import (
     one_hot_table,
 )
 from bayleaf.io.formats.assemble_diagram import (
-    INSTEAD,
     assembled_diagram,
     diagram_names,
     listed_nodes,
@@ -36,7 +35,12 @@ from bayleaf.io.formats.full_tables import (
     number_texts,
 )
 from bayleaf.io.formats.safe_names import NOTE_PREFIX, NOTES, SafeNames
-from bayleaf.io.formats.source_file import AGRUM_TURNS_PARENTS, MAX_BYTES, quoted
+from bayleaf.io.formats.source_file import (
+    AGRUM_TURNS_PARENTS,
+    MAX_BYTES,
+    DecisionsError,
+    quoted,
+)
 from bayleaf.io.formats.xml_elements import (
     XmlElement,
     notes_of,
@@ -54,15 +58,17 @@ _WIDTH, _HEIGHT, _GAP = 100, 50, 40
 _NODES_A_ROW = 20
 # Kinds of nodes in influence diagrams, apart from those with tables.
 _DIAGRAM = ("decision", "utility")
+_OF_DECISIONS = {
+    "decision": "a decision",
+    "utility": "a utility",
+    "mau": "a multi-attribute utility",
+}
 _TO_GENERAL = "change its type to a general table"
 # What GeNIe draws beside tables, and how to make it something that can be read.
 _OTHER_NODES = {
     "noisymax": ("a noisy-MAX", _TO_GENERAL),
     "noisyadder": ("a noisy adder", _TO_GENERAL),
     "demorgan": ("a De Morgan gate", _TO_GENERAL),
-    "decision": ("a decision", INSTEAD),
-    "utility": ("a utility", INSTEAD),
-    "mau": ("a multi-attribute utility", INSTEAD),
     "equation": ("an equation", "discretize it into a chance node"),
 }
 
@@ -225,10 +231,14 @@ def write(
 def _variable(node: XmlElement, further: Sequence[str] = ()) -> DeclaredVariable:
     """A node's name and states as the file declares them."""
     if node.tag not in ("cpt", "deterministic", *further):
+        name = quoted(node.attribute("id"))
+        if node.tag in _OF_DECISIONS:
+            raise DecisionsError(
+                node.file, node.line, f"node {name} is {_OF_DECISIONS[node.tag]}"
+            )
         kind, remedy = _OTHER_NODES.get(
             node.tag, (f"of the kind <{node.tag[:60]}>", "make it a chance node")
         )
-        name = quoted(node.attribute("id"))
         raise node.error(
             f"node {name} is {kind}, but only chance nodes with tables can be read; "
             f"{remedy}"

@@ -22,7 +22,6 @@ from bayleaf.io.formats.assemble import (
     assembled_network,
 )
 from bayleaf.io.formats.assemble_diagram import (
-    INSTEAD,
     assembled_diagram,
     diagram_names,
     listed_nodes,
@@ -34,7 +33,7 @@ from bayleaf.io.formats.full_tables import (
     number_texts,
 )
 from bayleaf.io.formats.safe_names import NOTE_PREFIX, NOTES, SafeNames
-from bayleaf.io.formats.source_file import MAX_BYTES, quoted
+from bayleaf.io.formats.source_file import MAX_BYTES, DecisionsError, quoted
 from bayleaf.io.formats.xml_elements import (
     XmlElement,
     notes_of,
@@ -147,10 +146,12 @@ def _variable(
     name = element.one("NAME").words()
     kind = element.attributes.get("TYPE", "nature").strip()
     if kind not in kinds:
-        remedy = INSTEAD if kind in _DIAGRAM else 'remove it or give it TYPE="nature"'
+        what = f"variable {quoted(name)} is of the type {quoted(kind)}"
+        if kind in _DIAGRAM:
+            raise DecisionsError(element.file, element.line, what)
         raise element.error(
-            f"variable {quoted(name)} is of the type {quoted(kind)}, but only chance "
-            f"variables can be read; {remedy}"
+            f"{what}, but only chance variables can be read; remove it or give it "
+            'TYPE="nature"'
         )
     states = [outcome.words() for outcome in element.all("OUTCOME")]
     notes = {key: text for key, text in _notes(element).items() if key in NOTES}
