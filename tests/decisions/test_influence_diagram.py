@@ -9,7 +9,7 @@ import pytest
 
 from bayleaf import ImpossibleEvidenceError, InfluenceDiagram, TooWideError
 from offenders import check_each
-from oracles.decision_problems import oil_wildcatter, umbrella
+from oracles.decision_problems import chest_clinic, oil_wildcatter, umbrella
 from oracles.random_diagrams import best_by_trying, joint_utility, random_diagram
 
 PARTS: dict[str, Any] = {
@@ -137,6 +137,10 @@ def test_information_is_worth_what_it_adds_to_the_expected_utility() -> None:
         utilities={"u": [[20, 100], [70, 0]]},
     )
     assert blind.value_of_observing("weather") == pytest.approx(91 - 70)
+    # What is seen before an earlier decision is not listed again.
+    assert set(chest_clinic().value_of_information("hospitalise")) == {
+        *("smoker", "tuberculosis", "cancer", "bronchitis", "either")
+    }
     # A forecast makes the weather itself worth less.
     assert umbrella().value_of_observing("weather") == pytest.approx(91 - 77)
     assert umbrella().value_of_observing("forecast") == 0

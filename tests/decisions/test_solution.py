@@ -103,6 +103,22 @@ def test_impossible_observations_have_no_choice() -> None:
     assert "unknown" not in str(policy)
 
 
+def test_names_from_files_do_no_harm() -> None:
+    odd, bold = "x\x1b[31m\n", "<b>yes"
+    diagram = InfluenceDiagram.from_tables(
+        states={odd: ["\x1b[1m", "no"], bold: [bold, "\x1b[2m"]},
+        parents={bold: [odd], "u\x1b": [odd, bold]},
+        tables={odd: [0.5, 0.5]},
+        decisions=[bold],
+        utilities={"u\x1b": [[1, 0], [0, 2]], "<b>": 3},
+    )
+    solution = diagram.solve()
+    texts = [str(solution), str(diagram), solution[bold].explain({odd: "no"})]
+    assert not any("\x1b" in text for text in texts)
+    pages = [solution._repr_html_(), diagram._repr_html_()]
+    assert not any("<b>" in page or "\x1b" in page for page in pages)
+
+
 def test_solutions_are_shown_as_text_html_and_json() -> None:
     solution = oil_wildcatter().solve({"oil": ["wet", "soaking"]})
     assert str(solution).startswith("Expected utility 110, given oil")

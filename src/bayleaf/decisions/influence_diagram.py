@@ -314,7 +314,7 @@ class InfluenceDiagram:
         """
         node = self._decision(before)
         if names is None:
-            observed = self._observable(node)
+            observed = self._observable(node, limited_memory)
         else:
             listed = [names] if isinstance(names, str | int) else names
             observed = [find_variable(self.domain, name) for name in listed]
@@ -366,7 +366,7 @@ class InfluenceDiagram:
                 limited_memory=limited_memory,
                 max_table_cells=max_table_cells,
             )
-            for v in self._observable(node)
+            for v in self._observable(node, limited_memory)
         }
         ranked = dict(sorted(values.items(), key=lambda entry: -entry[1]))
         title = f"Utility gained by observing before {self.domain.names[node]}"
@@ -444,12 +444,17 @@ class InfluenceDiagram:
             )
         return node
 
-    def _observable(self, decision: int) -> list[int]:
-        """Chance variables that a decision neither observes nor influences."""
-        closed = {*descendants(self.dag, [decision]), *self.dag.parents[decision]}
-        return [
-            v for v, cpd in enumerate(self.cpds) if cpd is not None and v not in closed
-        ]
+    def _observable(self, decision: int, limited_memory: bool) -> list[int]:
+        """Chance variables that a decision neither sees nor influences."""
+        seen = self._observed(limited_memory)[decision]
+        closed = {*descendants(self.dag, [decision]), *seen}
+        return [v for v, cpd in enumerate(self.cpds) if cpd and v not in closed]
+
+    def _observed(self, limited_memory: bool) -> dict[int, tuple[int, ...]]:
+        """What each decision sees."""
+        if limited_memory:
+            return {node: self.dag.parents[node] for node in self._decisions}
+        return self._remembered()
 
     def _remembered(self) -> dict[int, tuple[int, ...]]:
         """What each decision observes if nothing is forgotten.
@@ -477,11 +482,7 @@ class InfluenceDiagram:
     ) -> tuple[LimitedMemoryDiagram, str]:
         """The diagram under what is given, and that in words."""
         evidence = read_evidence(self.domain, given)
-        observed = (
-            {node: self.dag.parents[node] for node in self._decisions}
-            if limited_memory
-            else self._remembered()
-        )
+        observed = self._observed(limited_memory)
         parents: dict[int, tuple[int, ...]] = {}
         tables: dict[int, Floats] = {}
         for node, cpd in enumerate(self.cpds):

@@ -15,7 +15,7 @@ from bayleaf.decisions.limited_memory import ROUNDING
 from bayleaf.inference.states import distinct_labels, known_state
 from bayleaf.results.document import Document, Facts, Name, Part, Table, Text
 from bayleaf.results.result import Result
-from bayleaf.wording import format_number, name_list, near_names, quoted
+from bayleaf.wording import format_number, name_list, near_names, quoted, shown_name
 
 Floats = NDArray[np.float64]
 _MAX_ROWS = 40
@@ -107,7 +107,7 @@ class Policy(Result):
         if np.isnan(self.gains[cell]):
             return "impossible"
         variable = self._moved_most_by(cell)
-        most = "" if variable is None else f"; most by {variable.name}"
+        most = "" if variable is None else f"; most by {shown_name(variable.name)}"
         return f"{self._best_text(cell)}: +{format_number(self.gains[cell])}{most}"
 
     def to_dict(self) -> dict[str, Any]:
@@ -210,7 +210,7 @@ class Policy(Result):
         near = ROUNDING * np.abs(expected).max()
         labels = distinct_labels(self.decision)
         best = np.flatnonzero(expected >= expected.max() - near).tolist()
-        return " or ".join(labels[code] for code in best)
+        return " or ".join(shown_name(labels[code]) for code in best)
 
     def _moved_most_by(self, cell: tuple[int, ...]) -> Variable | None:
         """The variable whose observation raises the gain most; None if none does."""
