@@ -29,7 +29,7 @@ EDITED = """edits => {
 
 STATES_SET = """states => {
   const { session } = window.bayleaf;
-  const mask = (state, v) =>
+  const mask = (state, v) => state < 0 ? null :
     Uint8Array.from({ length: session.card(v) }, (_, s) => s === state);
   session.replace(session.evidence.map((_, v) =>
     (v < states.length ? mask(states[v], v) : null)));
@@ -355,3 +355,58 @@ def test_states_of_latents_are_split_and_merged(open_page: Any, tmp_path: Path) 
     assert page.inner_text("#edit-line") != first
     page.locator("#edit-undo").click()
     assert page.inner_text("#edit-line") == first
+    assert page.locator(".card.edited").count() == 0
+
+
+@pytest.mark.slow
+def test_map_answer_and_why_follow_an_edit_of_latents(
+    open_page: Any, tmp_path: Path
+) -> None:
+    X, y = load_heart(return_X_y=True)
+    model = bayleaf.HNBClassifier(
+        search="significance", significance_level=0.001, random_state=0
+    ).fit(X, y)
+    page = open_page(explorer_html(model, edit=frame_of(X, y)))
+    verdict = page.inner_text("#verdict")
+    latent = page.locator(".card.latent").first
+    before = latent.locator(".state").count()
+    latent.locator(".name").click()
+    page.locator("#edit summary").click()
+    page.wait_for_selector("#edit-list .cell")
+    cells = page.locator("#edit-list .cell")
+    values = cells.evaluate_all("all => all.map((one) => one.value)")
+    shared = next(i for i, value in enumerate(values) if values.count(value) > 1)
+    cells.nth(shared).select_option(label="new")
+    edited = page.locator(".card.latent.edited")
+    assert edited.locator(".state").count() >= before + 1
+    with page.expect_download() as download:
+        page.locator("#edit-download").click()
+    path = tmp_path / "edited.json"
+    download.value.save_as(path)
+    read = bayleaf.load(path)
+    names = [str(name) for name in read.model_.domain.names[:-1]]
+    for row in range(0, 270, 90):
+        codes = read.encoder_.transform(X_columns(X.slice(row, 1))).codes
+        states = [int(codes.column(v)[0]) for v in range(len(names))]
+        found = page.evaluate(STATES_SET, states)
+        (shares,) = read.predict_proba(X.slice(row, 1))
+        np.testing.assert_allclose(found["shares"], shares, rtol=0, atol=1e-9)
+        why = read.explain(X.slice(row, 1))[0]
+        terms = {term.feature: term.contribution for term in why.terms}
+        expected = [terms.get(name, 0.0) for name in names]
+        np.testing.assert_allclose(
+            found["terms"][: len(names)], expected, rtol=0, atol=1e-9
+        )
+    known = [*states[:3], *[-1] * (len(names) - 3)]
+    page.evaluate(STATES_SET, known)
+    network = read.network_
+    given = {n: network.domain[v].states[states[v]] for v, n in enumerate(names[:3])}
+    found = page.evaluate("window.bayleaf.session.posteriors().map((p) => [...p])")
+    posteriors = network.query(given)
+    for feature in (8, 10, 12):
+        expected = posteriors[names[feature]].probabilities
+        np.testing.assert_allclose(found[feature], expected, rtol=0, atol=1e-9)
+    page.locator("#edit-reset").click()
+    page.locator("#reset").click()
+    assert page.inner_text("#verdict") == verdict
+    assert page.locator(".card.edited").count() == 0

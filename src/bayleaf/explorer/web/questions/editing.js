@@ -265,6 +265,11 @@ class Editing {
     return { ...kept, states: intervalLabels(this.cuts[v]), cuts: this.cuts[v], isEdited: true };
   }
 
+  /** The page's map with the arcs as they are edited. */
+  map(learned) {
+    return editedMap(learned, this);
+  }
+
   // ---- the file
 
   /** The edited model as the text of a model file. */

@@ -4,15 +4,16 @@
 class LatentEditing {
   constructor(model) {
     const { document, each, together, codes, weights } = model.editing;
-    Object.assign(this, { document, each, together });
+    Object.assign(this, { document, each, together, variables: model.variables, order: model.order });
     this.nFeatures = codes.length - 1;
     this.nClasses = model.variables[model.class].states.length;
     this.codes = codes.map(unpackedCodes);
     this.weights = unpacked(weights);
     this.temperature = document.temperature;
-    // Which latent variable a variable of the page is.
+    // Which latent variable a variable of the page is; of one state only cells are there.
+    const stands = ({ role, parents }) => role === "latent" || (role === "cells" && !parents.length);
     this.latentOf = new Map(model.variables.map((_, v) => v)
-      .filter((v) => model.variables[v].role === "latent").map((v, latent) => [v, latent]));
+      .filter((v) => stands(model.variables[v])).map((v, latent) => [v, latent]));
     this.reset();
     this.lossesBefore = this.losses();
     this.before = weightedMean(this.lossesBefore, this.weights);
@@ -21,10 +22,11 @@ class LatentEditing {
   /** The partitions as they were learned. */
   reset() {
     const { tree } = this.document.model;
+    this.history = [];
     this.latents = tree.latents.map(({ left, right, states }) => ({
       left, right, rows: states.shape[0], columns: states.shape[1], states: states.numbers.slice(),
     }));
-    this.history = [];
+    this.learned ??= this.latents.map((own) => ({ ...own }));
   }
 
   undo() {
@@ -178,24 +180,122 @@ class LatentEditing {
     });
   }
 
+  // ---- the model
+
+  /** Rows with each pair of states of a latent variable's children. */
+  #cellCounts({ left, right, rows, columns: width }, columns) {
+    const counts = new Array(rows * width).fill(0);
+    this.weights.forEach((weight, row) => {
+      counts[columns[left][row] * width + columns[right][row]] += weight;
+    });
+    return counts;
+  }
+
+  /** P(state | class) of a child of the class, the states last. */
+  #probabilities({ card, counts }, classes) {
+    return Array.from(counts, (count, cell) => (count + this.#share(card))
+      / (classes[Math.floor(cell / card)] + this.#share(card) * card));
+  }
+
+  /** P(left | latent) and P(right | latent, left), which make up P(cell | latent). */
+  #below(latent, columns) {
+    const { rows, columns: width, states } = latent;
+    const n = Math.max(...states) + 1;
+    const weights = this.#cellCounts(latent, columns).map((count) => count + this.document.model.cell_smoothing);
+    const [lefts, totals] = [new Float64Array(n * rows), new Float64Array(n)];
+    states.forEach((state, cell) => {
+      lefts[state * rows + Math.floor(cell / width)] += weights[cell];
+      totals[state] += weights[cell];
+    });
+    const right = Float64Array.from({ length: n * rows * width }, (_, at) => {
+      const [state, cell] = [Math.floor(at / (rows * width)), at % (rows * width)];
+      const sum = lefts[state * rows + Math.floor(cell / width)];
+      // What no cell of the state holds is impossible; its distribution never counts.
+      if (!sum) return 1 / width;
+      return states[cell] === state ? weights[cell] / sum : 0;
+    });
+    return [lefts.map((sum, at) => sum / totals[Math.floor(at / rows)]), right];
+  }
+
+  /**
+   * The edited network as an engine takes it, its order, and its variables. Children of
+   * a latent variable hang on it directly; the variables of its cells have one state.
+   */
+  network() {
+    const columns = this.#columns();
+    const { classes, tables } = this.#counts(columns);
+    const { prior, used } = this.document.model;
+    const label = this.variables.length - 1;
+    const variableOf = [...Array(this.nFeatures).keys(), ...this.latentOf.keys()];
+    const cards = new Array(label).fill(1);
+    variableOf.forEach((v, node) => { cards[v] = this.card(node); });
+    cards.push(this.nClasses);
+    const terms = [{ family: [label], child: label, table: Float64Array.from(prior) }];
+    for (const one of tables) {
+      const [child, table] = [variableOf[one.node], this.#probabilities(one, classes)];
+      const isTold = !used || used.includes(one.node);
+      terms.push({ family: isTold ? [label, child] : [child], child,
+        table: Float64Array.from(isTold ? table : table.slice(0, one.card)) });
+    }
+    this.latents.forEach((latent, k) => {
+      const [own, left, right] = [this.nFeatures + k, latent.left, latent.right].map((node) => variableOf[node]);
+      const [ofLeft, ofRight] = this.#below(latent, columns);
+      terms.push({ family: [own, left], child: left, table: ofLeft });
+      terms.push({ family: [own, left, right], child: right, table: ofRight });
+    });
+    cards.forEach((_, v) => {
+      if (v < label && !variableOf.includes(v)) terms.push({ family: [v], child: v, table: Float64Array.of(1) });
+    });
+    const edited = this.#editedVariables(variableOf);
+    return {
+      network: { cards, terms, ...cliquesOf(cards.length, terms.map(({ family }) => family)) },
+      order: this.order,
+      variables: this.variables.map((about, v) => edited.get(v) ?? about),
+    };
+  }
+
+  /** By variable, edited latent variables with numbered states, and what is below them. */
+  #editedVariables(variableOf) {
+    const found = new Map();
+    const visit = (node, isOwn) => {
+      const { rows, shape, rules, distribution, ...kept } = this.variables[variableOf[node]];
+      const states = Array.from({ length: this.card(node) }, (_, state) => String(state + 1));
+      found.set(variableOf[node], isOwn ? { ...kept, states, isEdited: true } : kept);
+      const latent = this.latents[node - this.nFeatures];
+      for (const below of latent ? [latent.left, latent.right] : []) {
+        if (!found.get(variableOf[below])?.isEdited) visit(below, this.#isChanged(below));
+      }
+    };
+    this.latents.forEach((_, k) => {
+      if (this.#isChanged(this.nFeatures + k)) visit(this.nFeatures + k, true);
+    });
+    return found;
+  }
+
+  /** Whether a node is a latent variable with another partition than was learned. */
+  #isChanged(node) {
+    const k = node - this.nFeatures;
+    return k >= 0 && String(this.latents[k].states) !== String(this.learned[k].states);
+  }
+
+  /** The page's map, whose arcs stay. */
+  map(learned) {
+    return learned;
+  }
+
   /** The edited model as the text of a model file. */
   file() {
     const edited = structuredClone(this.document);
     const columns = this.#columns();
     const { classes, tables } = this.#counts(columns);
     const { model } = edited;
-    this.latents.forEach(({ left, right, rows, columns: width, states }, latent) => {
-      const counts = new Array(rows * width).fill(0);
-      this.weights.forEach((weight, row) => {
-        counts[columns[left][row] * width + columns[right][row]] += weight;
-      });
+    this.latents.forEach(({ rows, columns: width, states }, latent) => {
+      const counts = this.#cellCounts(this.latents[latent], columns);
       model.tree.latents[latent].states = { shape: [rows, width], numbers: states };
       model.cell_counts[latent] = { shape: [rows, width], numbers: counts };
     });
-    model.tables = tables.map(({ card, counts }) => ({
-      shape: [this.nClasses, card],
-      numbers: Array.from(counts, (count, cell) => (count + this.#share(card))
-        / (classes[Math.floor(cell / card)] + this.#share(card) * card)),
+    model.tables = tables.map((one) => ({
+      shape: [this.nClasses, one.card], numbers: this.#probabilities(one, classes),
     }));
     if (edited.support) {
       const total = classes.reduce((sum, count) => sum + count, 0);

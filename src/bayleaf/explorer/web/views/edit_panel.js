@@ -63,17 +63,16 @@ class EditPanel {
     return `${learned}, ${edited}: a gain of ${signed(gain)}, standard error ${error.toFixed(3)}; ${verdict}.`;
   }
 
-  /** Let the page go on with the edited model; latent variables stay as learned. */
+  /** Let the page go on with the edited model. */
   #follow() {
     const { editing } = this;
-    if (editing.latentOf) return;
     const { model } = this.session;
     this.learned ??= {
       network: model.network, order: model.order, variables: model.variables,
       map: model.map, fingerprint: model.fingerprint,
     };
     this.adopt(editing.isEdited ? {
-      ...editing.network(), map: editedMap(this.learned.map, editing), fingerprint: "edited",
+      ...editing.network(), map: editing.map(this.learned.map), fingerprint: "edited",
     } : this.learned);
   }
 
