@@ -30,6 +30,11 @@ STRUCTURE_IMPLEMENTATIONS = {
     "plot": ("bayleaf.plot.network_graphs", "network"),
     "read": ("bayleaf.io.formats.dagitty", "read_structure"),
     "save": ("bayleaf.io.formats.dagitty", "write_structure"),
+    "score": ("bayleaf.modelling.structure_scores", "score_structure"),
+    "test_independences": (
+        "bayleaf.modelling.structure_scores",
+        "tested_independences",
+    ),
     "to_networkx": (f"{_CONVERTERS}.networkx_graph", "structure_to_networkx"),
 }
 # The same of influence diagrams.

@@ -210,7 +210,7 @@ class CausalQuestions:
         )
         separators = islice(_separators(task, minimal=minimal), int(limit))
         nodes = sorted(separators, key=lambda s: (len(s), sorted(s)))
-        return [frozenset(self._names_of(own)) for own in nodes]
+        return [frozenset(self._names_of(separator)) for separator in nodes]
 
     def implied_independences(self) -> list[Independence]:
         """List a conditional independence for every pair without an arc.
@@ -392,8 +392,8 @@ class CausalQuestions:
 
     def _hidden(self, latent: Name | Iterable[Name]) -> list[int]:
         """Indices of variables that are not observed."""
-        own = self._positions(self.latents or ())
-        return list(dict.fromkeys([*own, *self._positions(latent)]))
+        latents = self._positions(self.latents or ())
+        return list(dict.fromkeys([*latents, *self._positions(latent)]))
 
     def _adjustment(
         self,

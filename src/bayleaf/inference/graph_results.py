@@ -97,14 +97,14 @@ class DifferingArc:
     ----------
     first, second : str or int
         The variables.
-    here, other : {"->", "<-", "--", ""}
+    link, other_link : {"->", "<-", "--", ""}
         How this graph and the other one link them; "" for no link.
     """
 
     first: Name
     second: Name
-    here: str
-    other: str
+    link: str
+    other_link: str
 
     @property
     def kind(self) -> str:
@@ -112,14 +112,14 @@ class DifferingArc:
 
         Extra links are in this graph only, missing ones in the other only.
         """
-        if not self.here:
+        if not self.link:
             return "missing"
-        return "direction" if self.other else "extra"
+        return "direction" if self.other_link else "extra"
 
     def __str__(self) -> str:
         texts = [
             _link(self.first, sign, self.second) if sign else "no link"
-            for sign in (self.here, self.other)
+            for sign in (self.link, self.other_link)
         ]
         return f"{self.kind}: {texts[0]} here, {texts[1]} there"
 
@@ -164,8 +164,8 @@ class StructureDifference(Result, Sequence[DifferingArc], computed=("distance",)
             (
                 f"{shown_name(arc.first)}, {shown_name(arc.second)}",
                 arc.kind,
-                arc.here or "none",
-                arc.other or "none",
+                arc.link or "none",
+                arc.other_link or "none",
             )
             for arc in self.arcs
         ]
@@ -199,12 +199,12 @@ def structure_difference(
             f"graphs are compared over the same variables, but only one has "
             f"{name_list(differing)}; draw both with nodes= for all variables"
         )
-    here = _signs(names, dag, essential)
-    there = _signs(other_names, other, essential)
+    signs = _signs(names, dag, essential)
+    other_signs = _signs(other_names, other, essential)
     arcs = [
-        DifferingArc(a, b, here.get((a, b), ""), there.get((a, b), ""))
+        DifferingArc(a, b, signs.get((a, b), ""), other_signs.get((a, b), ""))
         for a, b in combinations(names, 2)
-        if here.get((a, b)) != there.get((a, b))
+        if signs.get((a, b)) != other_signs.get((a, b))
     ]
     return StructureDifference(tuple(arcs), essential)
 

@@ -422,6 +422,121 @@ class NetworkStructure(CausalQuestions):
             n_jobs=n_jobs,
         )
 
+    def score(
+        self,
+        table: Any,
+        local_score: Any = "mdl",
+        *,
+        penalty_weight: float = 1.0,
+        equivalent_sample_size: float = 1.0,
+        states: Mapping[Name, Any] | None = None,
+        discretizer: Any = "equal_frequency",
+        categorical_features: Collection[Name] | None = None,
+        sample_weight: Any = None,
+        n_jobs: int | None = None,
+    ) -> Any:
+        """Score the graph on a table, as the search of `BayesianNetworkEstimator` does.
+
+        Parameters
+        ----------
+        table : data frame, mapping of name to column, array, list of rows, or Codes
+            The rows; columns are read as by `fit`.
+        local_score : {"mdl", "bic", "bdeu", "aic", "k2"} or LocalScore, default="mdl"
+            The score of a family; the graph's is their sum.
+        penalty_weight, equivalent_sample_size : float, default=1.0
+            Of "mdl" and "bdeu", see `bayleaf.scores.resolve_score`.
+        states, discretizer, categorical_features, sample_weight, n_jobs
+            As for `fit`.
+
+        Returns
+        -------
+        StructureScore
+            Its `total`, larger being better, and the score of each family.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If there is no such score, a variable is latent, or a column or a value
+            cannot be used.
+
+        Examples
+        --------
+        >>> from bayleaf import BayesianNetwork
+        >>> table = {"rain": ["yes", "no"] * 20, "wet": ["yes", "no"] * 20}
+        >>> linked = BayesianNetwork.from_edges("rain -> wet").score(table, "bic")
+        >>> alone = BayesianNetwork.from_edges([], ["rain", "wet"]).score(table, "bic")
+        >>> linked.total > alone.total
+        True
+        """
+        return dispatch_structure(
+            "score",
+            self,
+            table,
+            local_score=local_score,
+            penalty_weight=penalty_weight,
+            equivalent_sample_size=equivalent_sample_size,
+            states=states,
+            discretizer=discretizer,
+            categorical_features=categorical_features,
+            sample_weight=sample_weight,
+            n_jobs=n_jobs,
+        )
+
+    def test_independences(
+        self,
+        table: Any,
+        *,
+        level: float = 0.05,
+        correction: str = "bh",
+        states: Mapping[Name, Any] | None = None,
+        discretizer: Any = "equal_frequency",
+        categorical_features: Collection[Name] | None = None,
+        sample_weight: Any = None,
+        n_jobs: int | None = None,
+    ) -> Any:
+        """Test the independences that the graph implies against a table.
+
+        Parameters
+        ----------
+        table : data frame, mapping of name to column, array, list of rows, or Codes
+            The rows; those that miss a variable of a claim are left out of its test.
+        level : float, default=0.05
+            Share of false ones that is allowed among the claims found contradicted.
+        correction : {"bh", "by"}, default="bh"
+            How p-values are adjusted: Benjamini and Hochberg, for independent tests, or
+            Benjamini and Yekutieli, for any.
+        states, discretizer, categorical_features, sample_weight, n_jobs
+            As for `fit`.
+
+        Returns
+        -------
+        IndependenceTests
+            A test for each of `implied_independences`; `rejected` lists those that the
+            table contradicts.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If a parameter, a column or a value cannot be used.
+
+        Notes
+        -----
+        Likelihood-ratio tests with the chi-square distribution; p-values are rough
+        where configurations of the given variables have few rows.
+        """
+        return dispatch_structure(
+            "test_independences",
+            self,
+            table,
+            level=level,
+            correction=correction,
+            states=states,
+            discretizer=discretizer,
+            categorical_features=categorical_features,
+            sample_weight=sample_weight,
+            n_jobs=n_jobs,
+        )
+
     @classmethod
     def read(cls, path: str | Path) -> NetworkStructure:
         """Read a graph from a file in DAGitty's language.
