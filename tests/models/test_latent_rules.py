@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from bayleaf.classifiers.hnb import HNBClassifier
 from bayleaf.classifiers.naive_bayes import NaiveBayesClassifier
 from bayleaf.cpds.latent_tree import LatentTree
 from bayleaf.data.codes import Codes
@@ -264,6 +265,28 @@ def test_rules_stand_below_their_states_where_a_table_would_be_too_wide() -> Non
         "  state 3, N 74, P(absent) 0.214, P(present) 0.786, raises present x 1.96",
         "    - pain = asymptomatic and angina = yes",
     ]
+
+
+def test_shares_of_classes_among_the_rows_stand_next_to_probabilities() -> None:
+    heart = load_heart()
+    model = HNBClassifier(
+        search="significance", significance_level=0.001, random_state=0
+    ).fit(heart.X, heart.y)
+    report = next(one for one in model.latents_ if not one.is_irrelevant)
+    columns = model._hierarchical_model.tree.node_codes(model._codes_as_fitted(heart.X))
+    present = np.asarray(heart.y) == model.classes_[1]
+    for number, state in enumerate(report.states):
+        rows = columns[report.node] == number
+        assert state.n == rows.sum()
+        assert state.class_shares is not None
+        assert state.class_shares[1] == pytest.approx(present[rows].mean())
+    first = report.states[0]
+    assert first.class_shares is not None
+    assert (
+        f"{first.class_probabilities[1]:.3f} ({first.class_shares[1]:.3f} of N)"
+        in model.rules()
+    )
+    assert report.to_dict()["states"][0]["class_shares"] == first.class_shares.tolist()
 
 
 def test_one_latent_alone_and_many_classes_are_written() -> None:

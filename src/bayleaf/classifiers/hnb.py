@@ -30,9 +30,9 @@ from bayleaf.cpds.smoothing import (
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
 from bayleaf.latent.hierarchical_parameters import (
-    cell_counts,
     class_children_codes,
     flat_domain,
+    latent_counts,
     learned_by_em,
     tables_log_likelihood,
 )
@@ -152,6 +152,7 @@ class HNBClassifier(SingleNetworkClassifier):
         learned = self._network_model(flat, flat_domain(found.tree, domain), parents)
         network = cast(NetworkModel, learned.model).network
         n_classes = len(self.classes_)
+        cells, by_class = latent_counts(found.tree, codes, counts.n_jobs)
         model = HierarchicalNaiveBayesModel(
             domain,
             found.tree,
@@ -160,9 +161,10 @@ class HNBClassifier(SingleNetworkClassifier):
                 np.broadcast_to(cpd.probabilities, (n_classes, cpd.cards[-1]))
                 for cpd in network.cpds[:-1]
             ),
-            cell_counts(found.tree, codes, counts.n_jobs),
+            cells,
             found.used,
             self.max_table_cells,
+            class_counts=by_class,
         )
         if not self._asks_for_em(codes):
             return Learned(model, learned.log_likelihood)

@@ -55,22 +55,26 @@ def class_children_codes(tree: LatentTree, codes: Codes) -> Codes:
     )
 
 
-def cell_counts(tree: LatentTree, codes: Codes, n_jobs: int) -> tuple[Table, ...]:
+def latent_counts(
+    tree: LatentTree, codes: Codes, n_jobs: int
+) -> tuple[tuple[Table, ...], tuple[Table, ...]]:
     """Rows in each cell of each latent variable whose children are known.
 
-    Shapes (left card, right card).
+    Shapes (left card, right card); and in each of its states by class, shapes
+    (n_states, n_classes). `codes` contain the features, then the class.
     """
     if not tree.latents:
-        return ()
+        return (), ()
     nodes = Codes.from_columns(
-        tree.node_codes(codes),
-        tree.cards,
+        [*tree.node_codes(codes), codes.column(tree.n_features)],
+        [*tree.cards, codes.cards[tree.n_features]],
         None if codes.unit_weights else codes.weights,
     )
-    counts = RowCounts(nodes, n_jobs)
-    return tuple(
-        counts.family_counts([(latent.left, latent.right) for latent in tree.latents])
-    )
+    class_index, first = len(tree.cards), tree.n_features
+    cells = [(latent.left, latent.right) for latent in tree.latents]
+    states = [(first + j, class_index) for j in range(len(tree.latents))]
+    counts = RowCounts(nodes, n_jobs).family_counts([*cells, *states])
+    return tuple(counts[: len(cells)]), tuple(counts[len(cells) :])
 
 
 def tables_log_likelihood(

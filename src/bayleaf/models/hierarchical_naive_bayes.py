@@ -97,6 +97,8 @@ class HierarchicalNaiveBayesModel(ClassModel):
     cell_smoothing : float, default=0.01
         Added to each cell count before P(cell | latent state) is taken. It cancels
         from posteriors unless features are missing.
+    class_counts : tuple of ndarray of shape (n_states, n_classes), optional
+        Training rows in each state of each latent variable by class.
 
     Raises
     ------
@@ -117,6 +119,7 @@ class HierarchicalNaiveBayesModel(ClassModel):
     used: tuple[int, ...] | None = None
     max_table_cells: int = 20_000_000
     cell_smoothing: float = 0.01
+    class_counts: tuple[Floats, ...] | None = None
 
     log_likelihood_scope = "class children of the training rows"
 
@@ -140,6 +143,13 @@ class HierarchicalNaiveBayesModel(ClassModel):
             raise ValueError(
                 f"cell counts of shapes {[np.shape(n) for n in self.cell_counts]} were "
                 f"given for latent variables over {cells} cells"
+            )
+        by_class = [(latent.n_states, n_classes) for latent in self.tree.latents]
+        counts = self.class_counts
+        if counts is not None and [np.shape(own) for own in counts] != by_class:
+            raise ValueError(
+                f"class counts of shapes {[np.shape(own) for own in counts]} were "
+                f"given for latent variables with {by_class} states and classes"
             )
         if not set(self.used or ()) <= set(children):
             raise ValueError(
@@ -553,9 +563,11 @@ def latent_reports(
                 out=np.ones_like(posterior),
                 where=model.prior > 0,
             )
-            states.append(
-                LatentState(rules[state], float(counts[state]), posterior, lift)
-            )
+            n, shares = float(counts[state]), None
+            if model.class_counts is not None and n > 0:
+                rows = model.class_counts[position][state]
+                shares = rows / max(float(rows.sum()), 1e-300)
+            states.append(LatentState(rules[state], n, posterior, lift, shares))
         children = (names[latent.left], names[latent.right])
         cells = latent.states
         report = LatentReport(str(names[node]), node, children, cells, tuple(states))

@@ -315,12 +315,17 @@ class LatentState:
         P(class | state).
     lift : ndarray of shape (n_classes,)
         P(class | state) / P(class).
+    class_shares : ndarray of shape (n_classes,), optional
+        Share of each class among the training rows in the state, where known. The
+        model's P(class | state) differs: it is smoothed, and a nested state's follows
+        from that of the latent variable above it.
     """
 
     rules: tuple[Rule, ...]
     n: float
     class_probabilities: NDArray[np.float64]
     lift: NDArray[np.float64]
+    class_shares: NDArray[np.float64] | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """The state as plain values, ready for JSON."""
@@ -329,6 +334,9 @@ class LatentState:
             "n": float(self.n),
             "class_probabilities": self.class_probabilities.tolist(),
             "lift": self.lift.tolist(),
+            "class_shares": (
+                None if self.class_shares is None else self.class_shares.tolist()
+            ),
         }
 
     def __repr__(self) -> str:
@@ -517,7 +525,7 @@ def _report_text(report: LatentReport, classes: Sequence[str]) -> str:
             str(number),
             f"{state.n:.0f}" if state.n.is_integer() else f"{state.n:.1f}",
         ]
-        facts += [f"{state.class_probabilities[c]:.3f}" for c in shown]
+        facts += [_probability_text(state, c) for c in shown]
         facts.append(f"{classes[best]} x {state.lift[best]:.2f}")
         for rule in state.rules:
             lines.append([*facts, str(rule)])
@@ -531,6 +539,14 @@ def _report_text(report: LatentReport, classes: Sequence[str]) -> str:
             for text in _stacked([*heads[:-1], "raises"], line)
         ]
     return "\n".join([*_title(title), *told])
+
+
+def _probability_text(state: LatentState, class_code: int) -> str:
+    """P(class | state) of the model, and the class's share of the rows where known."""
+    text = f"{state.class_probabilities[class_code]:.3f}"
+    if state.class_shares is None:
+        return text
+    return f"{text} ({state.class_shares[class_code]:.3f} of N)"
 
 
 def _title(text: str) -> list[str]:
