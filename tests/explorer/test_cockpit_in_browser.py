@@ -114,7 +114,7 @@ def test_findings_are_chosen_typed_and_taken_back(open_cockpit: Any) -> None:
     score = model.loo_score_
     quality = page.inner_text("#quality")
     assert f"Right for {100 * (1 - score.error):.0f} of 100 cases when each" in quality
-    assert "“absent” would be right for 56. Learned from 270 rows" in quality
+    assert "“absent” would be right for 56. Measured on 270 rows, learned from 270" in quality
     bins = score.calibration
     assert f"({bins.rows[1, 4]:.0f} rows, all findings known)" in quality
     feature(page, "thallium scan").get_by_text("reversible defect").click()
@@ -436,6 +436,20 @@ def test_what_if_changes_what_is_not_fixed_and_leaves_the_case(
     proposals.first.get_by_role("button").click()
     assert "instead of" in headline(page)
     assert "Was: " in page.inner_text("#findings")
+    page.get_by_role("button", name="Back to the case").click()
+    assert headline(page) == before
+    count = int(re.search(r"\d+", before).group())
+    page.get_by_label("Goal", exact=True).select_option("least")
+    assert int(page.get_by_label("Goal in 100").input_value()) > count
+    page.get_by_label("Goal in 100").fill(str(count))
+    page.keyboard.press("Tab")
+    page.get_by_text("It is there already.").wait_for()
+    page.get_by_label("Goal in 100").fill(str(min(99, count + 1)))
+    page.keyboard.press("Tab")
+    raised = page.locator(".proposals li b").first
+    raised.wait_for()
+    assert int(re.search(r"\d+", raised.inner_text()).group()) > count
+    assert "(" not in page.locator(".proposals li > :first-child").first.inner_text()
     page.get_by_role("button", name="Findings", exact=True).click()
     assert headline(page) == before
 
@@ -446,7 +460,8 @@ def test_the_line_to_act_from_decides(open_cockpit: Any) -> None:
     page.get_by_label("dashed line: act from").fill("90")
     page.keyboard.press("Tab")
     page.get_by_role("button", name="What if").click()
-    assert "to at least 90 in 100" in wait(page, ".proposals h3").inner_text()
+    assert wait(page, ".proposals h3 select").input_value() == "least"
+    assert page.get_by_label("Goal in 100").input_value() == "90"
 
 
 def test_a_page_that_is_printed_is_the_letter(open_cockpit: Any, tmp_path: Any) -> None:

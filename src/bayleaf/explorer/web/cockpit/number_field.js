@@ -90,6 +90,16 @@ class NumberField {
     return own && (own.low + own.high) / 2;
   }
 
+  /** A number that stands for an interval, as a person would say it. */
+  typical(state) {
+    const own = this.intervals.find((interval) => interval.state === state);
+    const [low, high] = [Math.max(own.low, this.axis.low), Math.min(own.high, this.axis.high)];
+    const middle = low < high ? (low + high) / 2 : (own.low + own.high) / 2;
+    const rounded = this.#rounded(middle);
+    const number = Number(rounded);
+    return number > own.low && number <= own.high ? rounded : String(Number(middle.toPrecision(6)));
+  }
+
   /** Show what is known; text that is being typed stays. */
   show(mask) {
     const value = mask ? this.valueOf(mask) : undefined;
@@ -108,6 +118,6 @@ class NumberField {
 
   #named(mask) {
     const state = onlyState(mask);
-    return state < 0 ? "several" : this.session.model.variables[this.variable].states[state];
+    return state < 0 ? "several" : `≈ ${this.typical(state)}`;
   }
 }

@@ -116,10 +116,10 @@ class Picture {
       );
       const rows = own.rows === null ? "" : ` ${brief(own.rows)} of ${brief(sumOf(intervals.map((i) => i.rows)))} training rows are in this interval.`;
       line.replaceChildren(element("b", { text: `${label}${words.unitOf(variable) ? ` ${words.unitOf(variable)}` : ""}: ` }), this.#effect(nats),
-        ` (interval ${about.states[own.state]}).${rows}`, this.#beyond(about, number, isMine));
+        ` (${words.state(variable, own.state)}).${rows}`, this.#beyond(about, number, isMine));
     };
     const rest = () => {
-      if (at) point(value, at, mask.entered ?? about.states[at.state], true);
+      if (at) point(value, at, mask.entered ?? words.state(variable, at.state), true);
       else {
         probe.replaceChildren();
         line.textContent = `Bars: ${hasRows ? "training rows" : "share"} per unit. Point at the curve to read it; enter a value to mark it.`;
@@ -191,18 +191,18 @@ class Picture {
   /** The numbers of a curve. */
   #table(variable, values) {
     const { session, words } = this.cockpit;
-    const { cuts, states } = session.model.variables[variable];
+    const { cuts } = session.model.variables[variable];
     if (!cuts) return "";
     const details = element("details", {}, [element("summary", { text: "Values as a table" })]);
     details.addEventListener("toggle", () => {
       if (details.childElementCount > 1) return;
       const row = (cells) => element("tr", {}, cells.map((text, i) => (i
         ? element("td", { text, className: "number" }) : element("th", { scope: "row", text }))));
-      const head = ["interval", "effect", "training rows"].map((text, i) => element("th", { scope: "col", text, className: i ? "number" : "" }));
+      const head = ["from – to", "effect", "training rows"].map((text, i) => element("th", { scope: "col", text, className: i ? "number" : "" }));
       details.append(element("table", {}, [
         element("thead", {}, [element("tr", {}, head)]),
         element("tbody", {}, this.cockpit.outcome.intervals(variable).map(({ state, rows }) =>
-          row([states[state], words.factor(values[state]), rows === null ? "" : brief(rows)]))),
+          row([words.state(variable, state), words.factor(values[state]), rows === null ? "" : brief(rows)]))),
       ]));
     });
     return details;

@@ -1,20 +1,70 @@
-// What if: the smallest changes of findings that would carry the answer over the line.
+// What if: the smallest changes of findings that would carry the answer over a line.
 
-// How far beyond the line a change must carry the chance.
+// Without an interval, how far beyond the line a change must carry the chance.
 const CLEARLY = 0.05;
 const PROPOSALS_SHOWN = 3;
+// Changes whose intervals are computed, the smallest and most probable ones.
+const GRADED = 24;
 // Values are not proposed that fewer cases have, and numbers beyond these quantiles.
 const RARE = 0.01;
 const TAILS = 0.1;
-// States of a feature that take part in pairs of changes.
+// States of a feature that take part in pairs of changes, and of one that is not known.
 const PAIRED_STATES = 3;
+const OPEN_STATES = 12;
 
-/** Changes in two groups: what a person can change, and what could have been different. */
+/** Changes in groups: what a person can change, what could be different, what is open. */
 class Proposals {
   constructor(cockpit) {
     this.cockpit = cockpit;
     this.node = element("div", { className: "proposals" });
+    this.found = element("div", {});
+    this.node.append(this.#goal(), this.found);
     this.stop = () => {};
+  }
+
+  /** What the changes are to reach, which the reader sets. */
+  #goal() {
+    const { outcome, words } = this.cockpit;
+    const choice = (options) => element("select", { "aria-label": "Goal" }, options.map(([value, text]) => element("option", { value, text })));
+    this.line = element("input", { type: "number", min: 1, max: 99, step: 1, "aria-label": "Goal in 100" });
+    this.way = outcome.isBinary ? choice([["below", "below"], ["least", "to at least"]])
+      : choice([["", "any other class"], ...outcome.states.map((_, state) => [state, words.state(outcome.question, state)])]);
+    // What was chosen stays until another case is tried.
+    this.way.addEventListener("change", () => { this.chosen = { ...this.chosen, way: this.way.value, line: undefined }; this.show(); });
+    this.line.addEventListener("change", () => {
+      const line = Number(this.line.value);
+      if (Number.isInteger(line) && line >= 1 && line <= 99) this.chosen = { ...this.chosen, line };
+      else this.cockpit.say(`The goal must be a whole number from 1 to 99, got ${this.line.value || "nothing"}.`);
+      this.show();
+    });
+    return element("h3", { className: "lead" }, outcome.isBinary ? ["What would bring this ", this.way, " ", this.line, " in 100?"] : ["What would lead to ", this.way, "?"]);
+  }
+
+  /** The goal: that of the reader, else the other side of the line to act from. */
+  #target(answer) {
+    const { cockpit } = this;
+    if (this.chosen?.case !== cockpit.session.evidence) this.chosen = { case: cockpit.session.evidence };
+    if (!cockpit.outcome.isBinary) {
+      const now = cockpit.decision(answer.logs);
+      const goal = this.chosen.way ? Number(this.chosen.way) : null;
+      return {
+        now, text: "lead to this", isThere: goal === now,
+        goal: (logs) => (goal === null || cockpit.decision(logs) === goal ? cockpit.decision(logs) : now),
+      };
+    }
+    const count = Math.round(100 * answer.chance);
+    const way = this.chosen.way ?? (count >= cockpit.threshold ? "below" : "least");
+    const isUp = way === "least";
+    const isOver = (line, n = count) => (isUp ? n >= line : n < line);
+    // The next ten where the line to act from is reached already.
+    const further = isUp ? Math.min(99, 10 * Math.ceil((count + 1) / 10)) : Math.max(1, 10 * Math.floor(count / 10));
+    const line = this.chosen.line ?? (isOver(cockpit.threshold) ? further : cockpit.threshold);
+    const { target } = answer;
+    const [now, other] = isUp ? [1 - target, target] : [target, 1 - target];
+    return {
+      way, line, now, isUp, isThere: isOver(line), text: `bring this ${isUp ? "to at least" : "below"} ${line} in 100`,
+      goal: (logs) => (isOver(line, Math.round(100 * Math.exp(logs[target]))) ? other : now),
+    };
   }
 
   /** Search for changes of the case; `trial` does not matter for them. */
@@ -25,17 +75,42 @@ class Proposals {
     this.node.hidden = !cockpit.trial;
     if (!cockpit.trial) return;
     const answer = cockpit.outcome.answer(session.evidence);
-    if (!answer || !openItems(session, session.evidence).length) {
-      this.#draw([], true, "Enter some findings that are not fixed to see what would change the answer.");
+    if (!answer) {
+      this.#draw([], true, null, "These findings contradict each other in the model: take one back.");
       return;
     }
-    const changes = changesOf(session, session.evidence.slice(), cockpit.decision(answer.logs), {
-      decide: (logs) => cockpit.decision(logs), mostPaired: PAIRED_STATES,
+    const target = this.#target(answer);
+    if (cockpit.outcome.isBinary) {
+      this.way.value = target.way;
+      this.line.value = String(target.line);
+    }
+    if (target.isThere) {
+      this.#draw([], true, target, "It is there already. Choose another goal above.");
+      return;
+    }
+    const open = this.#open();
+    if (!open.length && !openItems(session, session.evidence).length) {
+      this.#draw([], true, target, "Everything is fixed. Untick “fixed” next to a finding that could change.");
+      return;
+    }
+    const changes = changesOf(session, session.evidence.slice(), target.now, {
+      decide: target.goal, mostPaired: PAIRED_STATES, open,
     });
     this.stop = runInSlices(changes, (found, isDone) => this.#draw(
-      sortCounterfactuals(found.filter(({ logs, changes }) => this.#isClear(logs, answer)
-        && changes.every(({ variable, to }) => this.#isUsual(variable, to)))), isDone,
+      sortCounterfactuals(found.filter((one) => one.changes.every(({ variable, to }) => this.#isUsual(variable, to)))),
+      isDone, target,
     ));
+  }
+
+  /** Features that are not known, each with its usual values. */
+  #open() {
+    const { session } = this.cockpit;
+    return tableVariables(session).filter((v) => !session.evidence[v] && !session.kept.has(v)).map((variable) => {
+      const { missing, states } = session.model.variables[variable];
+      const usual = [...Array(missing ?? states.length).keys()].filter((state) => this.#isUsual(variable, state));
+      const step = Math.ceil(usual.length / OPEN_STATES);
+      return { variable, from: -1, others: usual.filter((_, i) => i % step === 0) };
+    });
   }
 
   /** Whether many cases have a value: names that are not rare, numbers of the middle. */
@@ -48,38 +123,54 @@ class Proposals {
     return below < 1 - TAILS && below + weights[state] / total > TAILS;
   }
 
-  /** Whether the answer would lie clearly beyond the line. */
-  #isClear(logs, { logs: before, target }) {
+  /** The chance after a change, its interval, and whether all of it is over the line. */
+  #grade(one, { isUp, line, now }) {
+    if (one.grade) return one.grade;
     const { cockpit } = this;
-    if (!cockpit.outcome.isBinary) {
-      const found = cockpit.decision(logs);
-      return Math.exp(logs[found]) - Math.exp(logs[cockpit.decision(before)]) > CLEARLY;
-    }
-    return Math.abs(Math.exp(logs[target]) - cockpit.threshold / 100) > CLEARLY;
+    const { outcome, session } = cockpit;
+    const trial = session.evidence.slice();
+    for (const { variable, to } of one.changes) trial[variable] = this.#mask(variable, to);
+    const target = outcome.isBinary ? outcome.chosen : cockpit.decision(one.logs);
+    const chance = Math.exp(one.logs[target]);
+    const range = outcome.interval(trial, { logs: one.logs, target });
+    const { low, high } = range ?? { low: chance - CLEARLY, high: chance + CLEARLY };
+    const isClear = !outcome.isBinary ? chance - Math.exp(one.logs[now]) > CLEARLY
+      : isUp ? 100 * low >= line : 100 * high < line;
+    one.grade = { trial, target, chance, range, isClear };
+    return one.grade;
   }
 
-  #draw(found, isDone, remark = "") {
+  /** A value as evidence: numbers as one that stands for their interval. */
+  #mask(variable, state) {
+    const { session, findings } = this.cockpit;
+    const { number } = findings.row(variable);
+    const mask = number && readEntered(session, variable, number.typical(state));
+    return mask && onlyState(mask) === state ? mask : hardMask(session.card(variable), state);
+  }
+
+  #draw(found, isDone, target, remark = "") {
     const { cockpit } = this;
-    const { session, words, outcome, threshold } = cockpit;
-    const answer = outcome.answer(session.evidence);
-    const isOver = answer && answer.chance * 100 >= threshold;
-    const goal = outcome.isBinary ? `bring this ${isOver ? "below" : "to at least"} ${threshold} in 100` : "lead to another class";
-    const canChange = ({ variable }) => session.model.variables[variable].change === "actionable";
+    const { session, words } = cockpit;
+    const graded = target ? found.slice(0, GRADED) : [];
+    const ordered = [true, false].flatMap((isClear) => graded.filter((one) => this.#grade(one, target).isClear === isClear));
+    const isOpen = ({ changes }) => changes[0].from < 0;
+    const canChange = (one) => !isOpen(one) && one.changes.every(({ variable }) => session.model.variables[variable].change === "actionable");
+    const isNamed = session.model.variables.some(({ change }) => change === "actionable");
     const groups = [
-      ["What a person can change", ({ changes }) => changes.every(canChange)],
-      ["Had this been different", ({ changes }) => !changes.every(canChange)],
+      ...(isNamed ? [["What a person can change", canChange]] : []),
+      ["Had this been different", (one) => !isOpen(one) && !canChange(one)],
+      ["Not known yet: if it turned out to be", isOpen],
     ];
-    const parts = groups.flatMap(([heading, isOf]) => {
-      const items = this.#varied(found.filter(isOf)).map((one) => this.#item(one));
-      const isNamed = session.model.variables.some(({ change }) => change === "actionable");
-      if (heading === groups[0][0] && !isNamed) return [];
-      return [element("h3", { text: heading }), items.length ? element("ul", {}, items)
-        : element("p", { className: "note", text: isDone ? `No change of one or two of these would clearly ${goal}.` : "Searching …" })];
-    });
-    keepFocus(this.node, () => this.node.replaceChildren(
-      element("h3", { className: "lead", text: `What would ${goal}?` }),
+    const parts = groups.map(([heading, isOf]) => [heading, this.#varied(ordered.filter(isOf)).map((one) => this.#item(one, target))])
+      .filter(([heading, items]) => items.length || heading === groups[0][0]).flatMap(([heading, items]) => [
+        element("h4", { text: heading }), items.length ? element("ul", {}, items)
+          : element("p", { className: "note", text: isDone ? `No change of one or two of these would ${target?.text}.` : "Searching …" })]);
+    const isTrying = session.evidence.some((mask, v) => cockpit.trial[v] !== mask);
+    const back = pressing("Back to the case", () => cockpit.attempt(session.evidence.slice()), { "data-key": "untry" });
+    keepFocus(this.found, () => this.found.replaceChildren(
       ...(remark ? [element("p", { className: "note", text: remark })] : parts),
-      element("p", { className: "note", text: `This is how the model's answer would change, not what a treatment or decision would do. ${cap(words.cases)} with these values differ in other ways, too.` }),
+      ...(isTrying ? [element("p", {}, [back])] : []),
+      element("p", { className: "note", text: `In brackets: 95 % interval; “not sure” where it reaches over the line. What is ticked as fixed stays as it is. This is how the model's answer would change, not what a treatment or decision would do. ${cap(words.cases)} with these values differ in other ways, too.` }),
     ));
   }
 
@@ -92,25 +183,28 @@ class Proposals {
     }).slice(0, PROPOSALS_SHOWN);
   }
 
-  #item({ changes, logs }) {
+  #item(one, goal) {
     const { cockpit } = this;
     const { words, session, outcome } = cockpit;
-    const text = changes.map(({ variable, to }) =>
-      `${words.label(variable)}: ${words.value(variable, session.evidence[variable])} → ${words.state(variable, to)}`).join("; ");
-    const trial = session.evidence.slice();
-    for (const { variable, to } of changes) trial[variable] = hardMask(session.card(variable), to);
-    const target = outcome.isBinary ? outcome.chosen : cockpit.decision(logs);
-    const range = outcome.interval(trial, { logs, target });
+    const { trial, target, chance, range, isClear } = this.#grade(one, goal);
+    const text = one.changes.map(({ variable, from }) => {
+      const to = words.value(variable, trial[variable]);
+      return `${words.label(variable)}: ${from < 0 ? to : `${words.value(variable, session.evidence[variable])} → ${to}`}`;
+    }).join("; ");
     const read = [
       outcome.isBinary ? "" : `${words.state(outcome.question, target)}, `,
-      `${of100(Math.exp(logs[target]))} in 100`,
+      `${of100(chance)} in 100`,
     ].join("");
-    const attempt = pressing("Try", () => {
-      cockpit.attempt(trial, changes[0].variable);
-    }, { "aria-label": `Try ${text}`, "data-key": `try-${text}` });
-    return element("li", {}, [element("span", { dir: "auto", text }), element("span", {}, [
-      element("b", { text: read }),
-      ...(range ? [element("span", { className: "note", text: ` (${rangeOf100(range)})` })] : []),
-    ]), attempt]);
+    const isTried = trial.every((mask, v) => (mask && onlyState(mask)) === (cockpit.trial[v] && onlyState(cockpit.trial[v])));
+    const attempt = pressing(isTried ? "Tried" : "Try", () => {
+      cockpit.attempt(trial, one.changes[0].variable);
+    }, { "aria-label": `Try ${text}`, "data-key": `try-${text}`, "aria-pressed": String(isTried) });
+    const doubt = isClear ? "" : "not sure";
+    return element("li", {}, [
+      element("span", { dir: "auto" }, [text, ...(doubt ? [element("span", { className: "note", text: ` – ${doubt}` })] : [])]),
+      element("span", {}, [
+        element("b", { text: read }),
+        ...(range ? [element("span", { className: "note", text: ` (${rangeOf100(range)})` })] : []),
+      ]), attempt]);
   }
 }

@@ -53,12 +53,15 @@ class Quality {
     }
     const { n, error, shares } = this.about;
     const usual = shares.indexOf(Math.max(...shares));
-    return `Right for ${of100(1 - error)} of 100 ${words.cases} when each was left out of learning. Always answering “${words.state(outcome.question, usual)}” would be right for ${of100(shares[usual])}.${n ? ` Learned from ${brief(n)} rows${this.#date()}.` : ""}`;
+    return `Right for ${of100(1 - error)} of 100 ${words.cases} when each was left out of learning. Always answering “${words.state(outcome.question, usual)}” would be right for ${of100(shares[usual])}.${n ? ` Measured on ${brief(n)} rows${this.#learned()}.` : ""}`;
   }
 
-  #date() {
+  /** Training rows, of which some may not have been left out, and the date. */
+  #learned() {
+    const { outcome, findings } = this.cockpit;
+    const all = sumOf(outcome.rows(findings.features[0]));
     const { fitted } = this.about;
-    return fitted ? ` on ${new Date(fitted).toLocaleDateString("en-GB", { day: "numeric", month: "long", year: "numeric", timeZone: "UTC" })}` : "";
+    return `${all ? `, learned from ${brief(all)}` : ""}${fitted ? ` on ${new Date(fitted).toLocaleDateString("en-GB", { day: "numeric", month: "long", year: "numeric", timeZone: "UTC" })}` : ""}`;
   }
 
   /** How often an answer like this one came true, in a sentence; "" if not known. */

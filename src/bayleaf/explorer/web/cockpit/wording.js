@@ -48,6 +48,18 @@ function spoken(nats) {
   return `${nats > 0 ? "raises" : "lowers"} the odds ${Math.exp(Math.abs(nats)).toPrecision(2)} times`;
 }
 
+/** An interval of numbers in words, such as "30 to 34"; undefined for other states. */
+function plainInterval({ cuts, spans, unnamed, range, missing }, state) {
+  if (!cuts?.length || spans || unnamed?.includes(state) || state === missing) return undefined;
+  const isInteger = areIntegers({ cuts, range });
+  const [low, high] = [cuts[state - 1], cuts[state]];
+  if (high === undefined) return isInteger ? `${brief(Math.floor(low) + 1)} or more` : `above ${brief(low)}`;
+  const last = isInteger ? Math.floor(high) : high;
+  if (low === undefined) return `up to ${brief(last)}`;
+  const first = isInteger ? Math.floor(low) + 1 : low;
+  return first === last ? brief(first) : `${brief(first)} to ${brief(last)}`;
+}
+
 /** Words of a page: what its cases, variables and states are called. */
 class Words {
   constructor(model) {
@@ -72,7 +84,7 @@ class Words {
 
   state(variable, state) {
     const { states, words } = this.variables[variable];
-    const label = states[state];
+    const label = plainInterval(this.variables[variable], state) ?? states[state];
     return short(words?.states?.[label] ?? label, 80);
   }
 

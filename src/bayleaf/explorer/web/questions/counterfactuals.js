@@ -20,21 +20,22 @@ function openItems(session, evidence) {
  * All single changes, then all pairs of changes none of which flips the answer alone;
  * pairs of changes that each take most from the answer come first. What decides may be
  * another rule than the session's; of each variable only some changes may be paired.
+ * Of variables that are open, as `open` lists them, only single changes are tried.
  */
 function* changesOf(session, evidence, answer, {
-  decide = (logs) => session.decision(logs), mostPaired = Infinity,
+  decide = (logs) => session.decision(logs), mostPaired = Infinity, open = [],
 } = {}) {
   const { engine } = session;
   const withChanges = (changes) => {
     const changed = evidence.slice();
     for (const { variable, to } of changes) {
-      changed[variable] = hardMask(evidence[variable].length, to);
+      changed[variable] = hardMask(session.card(variable), to);
     }
     return changed;
   };
   const scoresWith = engine.scorer?.(evidence) ?? ((changes) => engine.scores(withChanges(changes)));
   const tryOut = (changes) => {
-    const scores = scoresWith(changes);
+    const scores = changes[0].from < 0 ? engine.scores(withChanges(changes)) : scoresWith(changes);
     const logs = session.logPosterior(scores);
     const found = logs ? decide(logs) : answer;
     if (found === answer) {
@@ -49,7 +50,7 @@ function* changesOf(session, evidence, answer, {
     };
   };
   const staying = [];
-  for (const { variable, from, others } of openItems(session, evidence)) {
+  for (const { variable, from, others } of [...openItems(session, evidence), ...open]) {
     const weakest = [];
     for (const to of others) {
       const change = { variable, from, to };
@@ -57,6 +58,7 @@ function* changesOf(session, evidence, answer, {
       if (found.answer === answer) weakest.push({ change, left: found.left });
       yield found.answer === answer ? null : found;
     }
+    if (from < 0) continue;
     const paired = weakest.length > mostPaired ? weakest.sort((a, b) => a.left - b.left) : weakest;
     staying.push(...paired.slice(0, mostPaired));
   }

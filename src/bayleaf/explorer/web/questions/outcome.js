@@ -165,9 +165,14 @@ function endsOf({ cuts, range }) {
   return [Math.min(low, first - inner / 10), ...cuts, Math.max(high, last + inner / 10)];
 }
 
+/** Whether cut points lie between integers, as those of counts and years do. */
+function areIntegers({ cuts, range }) {
+  return [...cuts.map((cut) => 2 * cut), ...(range ?? [])].every(Number.isInteger);
+}
+
 /** A step of a slider that a person would choose: integers stay integers. */
-function stepOf({ cuts, range }, { low, high }) {
-  const isInteger = [...cuts.map((cut) => 2 * cut), ...(range ?? [])].every(Number.isInteger);
+function stepOf(about, { low, high }) {
+  const isInteger = areIntegers(about);
   const step = 10 ** Math.floor(Math.log10((high - low) / 100));
   return isInteger ? Math.max(1, step) : step;
 }
