@@ -114,7 +114,10 @@ def test_findings_are_chosen_typed_and_taken_back(open_cockpit: Any) -> None:
     score = model.loo_score_
     quality = page.inner_text("#quality")
     assert f"Right for {100 * (1 - score.error):.0f} of 100 cases when each" in quality
-    assert "“absent” would be right for 56. Measured on 270 rows, learned from 270" in quality
+    assert (
+        "“absent” would be right for 56. Measured on 270 rows, learned from 270"
+        in quality
+    )
     bins = score.calibration
     assert f"({bins.rows[1, 4]:.0f} rows, all findings known)" in quality
     feature(page, "thallium scan").get_by_text("reversible defect").click()

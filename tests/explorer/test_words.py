@@ -11,6 +11,7 @@ import pytest
 
 import bayleaf
 from bayleaf.explorer import explorer_html, words_template
+from bayleaf.explorer.words import _is_lasting
 from explorer.cases import table
 from explorer.test_page import content_of, small_network
 from offenders import check_each
@@ -109,6 +110,10 @@ def test_features_that_no_one_can_change_are_guessed_by_name_or_named() -> None:
     assert changes() == [None, None, "immutable"]
     assert changes(immutable=["smoker"]) == [None, "immutable", None]
     assert changes(immutable=[]) == [None, None, None]
+    lasting = ["marital-status", "maritalStatus", "Familienstand", "estado_civil"]
+    assert [*map(_is_lasting, [*lasting, "stage", "status"])] == [True] * 4 + [
+        False
+    ] * 2
     assert changes(actionable=["body_weight"]) == ["actionable", None, "immutable"]
     assert changes(actionable=["patientAge"]) == [None, None, "actionable"]
     with pytest.raises(ValueError, match="did you mean smoker"):

@@ -24,8 +24,16 @@ _OF_PAGE = ("cases", "outcome", "phrases", "features")
 _STATES_LISTED = 20
 # Words of names of features that no one can change.
 _LASTING = re.compile(
-    r"\b(age|sex|gender|race|racial|ethnic(ity)?|birth(day|date)?|dob|born|nationality"
-    r"|native|origin)\b"
+    r"\b(age|sex|gender|race|racial|ethnic(ity)?|birth(day|date|place)?|dob|born"
+    r"|nationality|native|origin|citizen(ship)?|religion|disability|disabled"
+    # What describes a family is not for others to change either.
+    r"|marital|married|civil status|relationship|spouse|pregnant|pregnancy"
+    # German, French, Spanish, Italian, Portuguese.
+    r"|alter|geschlecht|geburts\w*|staatsangehörigkeit|herkunft|familienstand"
+    r"|sexe|naissance|nationalité|origine|état civil"
+    r"|edad|sexo|género|raza|nacimiento|nacionalidad|estado civil"
+    r"|età|sesso|nascita|nazionalità|stato civile"
+    r"|idade|gênero|raça|nascimento|nacionalidade)\b"
 )
 
 
