@@ -19,9 +19,10 @@ def convert_file(
 
     The source is a file that `read_network` or `read_influence_diagram` reads, or for
     PMML the model file of a classifier; the target one that is written for it,
-    ``.dagitty``, ``.dot`` or ``.pmml``. `normalize` divides counts and percent in the source by their sum.
-    NetworkFileError or ModelFileError if the source cannot be used, ValueError for an
-    unknown suffix or a network that the target's format cannot contain, OSError.
+    ``.dagitty``, ``.dot`` or ``.pmml``. `normalize` divides counts and percent in the
+    source by their sum. NetworkFileError or ModelFileError if the source cannot be
+    used, ValueError for an unknown suffix or a network that the target's format cannot
+    contain, OSError.
     """
     suffix = inner_name(target).suffix.lower()
     if suffix not in FORMATS and suffix not in _WRITE_ONLY:
