@@ -22,6 +22,8 @@ _OF_FEATURE = (*_TEXTS, *_NUMBERS, "states")
 _OF_PAGE = ("cases", "outcome", "phrases", "features")
 # States of a feature that the template lists.
 _STATES_LISTED = 20
+# Names of a class that mean nothing to a reader, as in `wording.js`.
+_GENERIC = ("class", "target", "label", "outcome", "y")
 # Words of names of features that no one can change.
 _LASTING = re.compile(
     r"\b(age|sex|gender|race|racial|ethnic(ity)?|birth(day|date|place)?|dob|born"
@@ -44,7 +46,7 @@ def template_of(domain: Domain) -> Content:
     return {
         "cases": "cases",
         "outcome": labels[min(1, len(labels) - 1)],
-        "phrases": {label: f"have {target.name} = {label}" for label in labels},
+        "phrases": {label: _phrase(target, label) for label in labels},
         "features": {
             str(feature.name): {
                 "label": _plain(feature),
@@ -179,6 +181,13 @@ def _text(value: Any, what: str) -> str:
     _check(value, str, what, "a text")
     text: str = value
     return text
+
+
+def _phrase(target: Variable, label: str) -> str:
+    """What follows "of 100 cases" for a class, as on a page without words."""
+    name = _plain(target)
+    verb = "are" if name.lower() in _GENERIC else f"have {name}"
+    return f"{verb} “{label}”"
 
 
 def _plain(variable: Variable) -> str:

@@ -66,7 +66,7 @@ class CalibrationBins:
 
     @classmethod
     def of(
-        cls, log_scores: Floats, own: NDArray[np.integer], weights: Floats
+        cls, log_scores: Floats, truth: NDArray[np.integer], weights: Floats
     ) -> CalibrationBins:
         """Bins of log joints (n_classes, n_rows), classes and weights (n_rows,)."""
         n_classes = len(log_scores)
@@ -75,9 +75,9 @@ class CalibrationBins:
         proba /= proba.sum(axis=0)
         for label, given in enumerate(proba):
             tenths = np.minimum((given * _N_BINS).astype(np.intp), _N_BINS - 1)
-            each = (weights, weights * given, weights * (own == label))
-            for found, values in zip(bins, each, strict=True):
-                found[label] = np.bincount(tenths, values, _N_BINS)
+            each = (weights, weights * given, weights * (truth == label))
+            for sums, values in zip(bins, each, strict=True):
+                sums[label] = np.bincount(tenths, values, _N_BINS)
         return cls(*bins)
 
     def check_content(self) -> None:
@@ -122,12 +122,12 @@ class LeaveOneOutScores:
 
     @classmethod
     def of(
-        cls, log_scores: Floats, own: NDArray[np.integer], weights: Floats
+        cls, log_scores: Floats, truth: NDArray[np.integer], weights: Floats
     ) -> LeaveOneOutScores:
         """Scores and calibration of log joints (n_classes, n_rows)."""
-        sums = loss_sums(log_scores, own, weights)
+        sums = loss_sums(log_scores, truth, weights)
         scores = cls.from_sums(sums, float(weights.sum()))
-        bins = CalibrationBins.of(log_scores, own, weights)
+        bins = CalibrationBins.of(log_scores, truth, weights)
         return replace(scores, calibration=bins)
 
     def check_content(self) -> None:

@@ -27,14 +27,19 @@ class Cockpit {
     this.quality = new Quality(this);
     this.#paste();
     this.#strip();
+    this.#jumps();
     byId("reasons").append(this.next.node);
     byId("reasons").before(this.proposals.node);
     byId("act-line").hidden = !this.outcome.isBinary;
     byId("act").addEventListener("change", () => {
-      this.threshold = Math.min(99, Math.max(1, Math.round(Number(byId("act").value)) || 50));
+      const line = Number(byId("act").value);
+      if (Number.isInteger(line) && line >= 1 && line <= 99) this.threshold = line;
+      else this.say(`The line to act from must be a whole number from 1 to 99, got ${byId("act").value || "nothing"}.`);
       byId("act").value = String(this.threshold);
       this.update();
     });
+    // What is typed replaces the number.
+    byId("act").addEventListener("focus", () => byId("act").select());
     for (const mode of MODES) byId(`mode-${mode}`).addEventListener("click", () => this.setMode(mode));
     this.narrow.addEventListener("change", () => this.#arrange());
     this.mode = "form";
@@ -70,6 +75,7 @@ class Cockpit {
     this.#showMode();
     this.update();
     byId("findings-body").scrollTop = 0;
+    if (this.narrow.matches && mode === "what-if") this.proposals.node.scrollIntoView();
   }
 
   #showMode() {
@@ -102,6 +108,7 @@ class Cockpit {
 
   /** Enter a finding, or take it back. */
   put(variable, mask, isStep = true) {
+    if (variable !== this.touched) this.isLooking = false;
     this.touched = variable;
     if (this.trial) {
       const refused = this.session.refusal(this.trial.with(variable, mask));
@@ -119,6 +126,7 @@ class Cockpit {
 
   /** Show the picture of a feature. */
   look(variable) {
+    this.isLooking = !(this.narrow.matches && this.isLooking && variable === this.touched);
     this.touched = variable;
     this.update();
   }
@@ -140,14 +148,16 @@ class Cockpit {
     const answer = this.outcome.answer(evidence);
     const reasons = answer && this.outcome.reasons(evidence, answer);
     Object.assign(this, { answer, reasons });
-    this.interval = answer && this.outcome.interval(evidence, answer);
+    // Where nothing is known, or both ends read alike, an interval has no use.
+    const range_ = answer && evidence.some((mask) => mask) ? this.outcome.interval(evidence, answer) : null;
+    this.interval = range_ && of100(range_.low) !== of100(range_.high) ? range_ : null;
     this.terms = new Map(reasons?.items.map(({ variable, value }) => [variable, value]));
     this.touched ??= reasons?.items[0]?.variable ?? this.findings.byStrength[0] ?? null;
     if (this.mode !== "ask") this.findings.show(this.terms);
     this.headline.show(answer, reasons);
     keepFocus(byId("reasons-body"), () => this.waterfall.show(answer, reasons));
     const range = this.interval ? `, ${intervalText(this.interval)}` : "";
-    write(this.strip, answer ? `${about(answer.chance)} in 100${range}` : "");
+    write(this.strip, answer ? `${this.words.state(this.outcome.question, answer.target)}: ${near(answer.chance)} in 100${range}` : "");
     this.rows?.show(answer, reasons);
     this.showPicture();
     this.next.show(this.mode === "ask" ? null : answer);
@@ -175,6 +185,13 @@ class Cockpit {
     new IntersectionObserver(([{ isIntersecting }]) => {
       this.strip.hidden = isIntersecting || !this.narrow.matches;
     }).observe(now);
+  }
+
+  /** On a telephone, ways from the answer to what is below the findings. */
+  #jumps() {
+    const targets = [["Why", "reasons"], ["Most useful next", "next"], ["How good is this model?", "quality"]];
+    byId("now-body").append(element("p", { className: "jumps" }, targets.map(([text, id]) =>
+      pressing(text, () => (id === "next" ? this.next.node : byId(id)).scrollIntoView(), { className: "link" }))));
   }
 
   /** A field for a line of a table. */
@@ -205,7 +222,7 @@ class Cockpit {
 
   /** On a telephone the picture is below its feature. */
   #place() {
-    const row = this.narrow.matches && this.mode !== "ask" && this.touched !== null && this.findings.rows.get(this.touched)?.node;
+    const row = this.isLooking && this.narrow.matches && this.mode !== "ask" && this.touched !== null && this.findings.rows.get(this.touched)?.node;
     const { section } = this.picture;
     if (row && row.isConnected) row.append(section);
     else if (section.parentNode !== byId("right")) byId("right").prepend(section);

@@ -26,10 +26,12 @@ class FindingRow {
       this.radios = states.map((_, state) => this.#radio(group, state));
       this.open = element("input", { type: "radio", name: group });
       this.open.addEventListener("change", () => this.#put(null));
-      this.unknown = element("label", { className: "pick unknown" }, [this.open, element("span", { text: unknown })]);
+      this.state = element("span", { text: unknown });
+      this.unknown = element("label", { className: "pick unknown" }, [this.open, this.state]);
       this.field = element("div", { className: "picks" }, this.radios.map(({ label }) => label));
     } else {
-      this.unknown = pressing(unknown, () => this.#put(null), { className: "pick unknown", "aria-label": `${name} not known` });
+      this.unknown = pressing(unknown, () => this.#put(null), { className: "pick unknown" });
+      this.state = this.unknown;
       this.field = cuts ? this.#number() : this.#choice();
     }
     this.node = element("div", {
@@ -94,10 +96,16 @@ class FindingRow {
       arrow(term), element("span", { "aria-hidden": "true", text: cockpit.words.factor(term) }),
       element("span", { className: "unseen", text: spoken(term) }),
     ]));
+    write(this.state, mask ? "Clear" : "not known");
+    this.unknown.classList.toggle("clear", Boolean(mask));
     if (this.radios) {
+      this.open.setAttribute("aria-label", mask ? "Clear: not known" : "not known");
       this.open.checked = !mask;
       this.radios.forEach(({ input }, own) => { input.checked = own === state; });
-    } else this.unknown.setAttribute("aria-pressed", String(!mask));
+    } else {
+      this.unknown.setAttribute("aria-pressed", String(!mask));
+      this.unknown.setAttribute("aria-label", mask ? `Clear ${cockpit.words.label(variable)}` : `${cockpit.words.label(variable)} not known`);
+    }
     if (this.select) this.select.value = state < 0 ? "" : String(state);
     this.missing?.setAttribute("aria-pressed", String(state === this.cockpit.session.model.variables[variable].missing));
     this.number?.show(this.missing && state === this.cockpit.session.model.variables[variable].missing ? null : mask);
@@ -198,7 +206,7 @@ class Findings {
   #shown() {
     const ordered = this.orders.get(this.order)();
     const matches = found(this.cockpit.session.model.variables, this.text);
-    if (matches) return ordered.filter((v) => matches.includes(v));
+    if (matches) return matches.filter((v) => ordered.includes(v));
     if (this.isAll || ordered.length <= SHOWN_AT_FIRST + 5) return ordered;
     const first = new Set(this.byStrength.slice(0, SHOWN_AT_FIRST));
     const evidence = this.cockpit.evidence();

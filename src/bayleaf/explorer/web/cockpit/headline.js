@@ -76,10 +76,10 @@ class Headline {
     const within = range ? `; between ${of100(range.low)} and ${of100(range.high)} within the 95 % interval` : "";
     this.icons.show(count, `Of 100 ${words.cases}, ${count} filled in: ${label}${within}.`, range);
     const rest = outcome.isBinary ? words.state(outcome.question, answer.against) : "other";
+    const key = (mark, text) => element("span", {}, [element("i", { className: `person-key ${mark}` }), text]);
     this.caption.replaceChildren(
-      element("i", { className: "person-key on" }), `${label}: ${of100(chance)}`,
-      element("i", { className: "person-key" }), `${rest}: ${of100(1 - chance)}`,
-      ...(range ? [element("i", { className: "person-key likely" }), `uncertain: ${of100(range.low)} to ${of100(range.high)}`] : []),
+      key("on", `${label}: ${of100(chance)}`), key("", `${rest}: ${of100(1 - chance)}`),
+      ...(range ? [key("likely", `paler: within the interval, ${of100(range.low)} to ${of100(range.high)}`)] : []),
     );
     this.#classes(answer);
   }

@@ -29,6 +29,9 @@ class NumberField {
     this.node = element("div", { className: "number-field" }, [
       this.slide, element("div", { className: "typed" }, [this.box, element("span", { text: words.unitOf(variable) })]),
     ]);
+    this.remark = element("p", { className: "warning", role: "status" });
+    this.remark.hidden = true;
+    this.node.append(this.remark);
     let isDragging = false;
     this.slider.addEventListener("input", () => {
       this.#enter(this.#rounded(Number(this.slider.value)), !isDragging);
@@ -78,6 +81,7 @@ class NumberField {
     const mask = readEntered(this.session, this.variable, text)
       ?? readEntered(this.session, this.variable, decimal);
     this.box.setAttribute("aria-invalid", String(!mask));
+    if (!mask) this.#warn("Type a number, such as " + this.typical(this.intervals[0].state) + ".");
     if (mask) this.change(mask, isStep);
   }
 
@@ -90,7 +94,7 @@ class NumberField {
     return own && (own.low + own.high) / 2;
   }
 
-  /** A number that stands for an interval, as a person would say it. */
+  /** A number that stands for an interval, with few digits. */
   typical(state) {
     const own = this.intervals.find((interval) => interval.state === state);
     const [low, high] = [Math.max(own.low, this.axis.low), Math.min(own.high, this.axis.high)];
@@ -112,8 +116,22 @@ class NumberField {
       this.box.value = mask?.entered ?? "";
       this.box.removeAttribute("aria-invalid");
     }
+    if (this.box.getAttribute("aria-invalid") !== "true") this.#warn(this.#outside(mask));
     this.box.placeholder = mask && mask.entered === undefined ? this.#named(mask) : "–";
     markBar(this.bars, this.bins, value);
+  }
+
+  #warn(text) {
+    this.remark.hidden = !text;
+    write(this.remark, text);
+  }
+
+  /** A remark on a number that no training row comes near. */
+  #outside(mask) {
+    const { range } = this.session.model.variables[this.variable];
+    const value = mask?.entered === undefined ? NaN : this.valueOf(mask);
+    if (!range || !(value < range[0] || value > range[1])) return "";
+    return `Is this right? Training rows go from ${brief(range[0])} to ${brief(range[1])}; it counts as ${brief(value < range[0] ? range[0] : range[1])}.`;
   }
 
   #named(mask) {

@@ -88,11 +88,11 @@ class Picture {
         drawn("line", { x1: CURVE_LEFT, x2: right, y1: y(Math.log(factor)), y2: y(Math.log(factor)), class: factor === 1 ? "zero" : "grid" }),
         text(this.#tick(factor), { x: CURVE_LEFT - 5, y: y(Math.log(factor)) + 4, "text-anchor": "end" }),
       ]),
-      text("▲ raises the odds", { x: CURVE_LEFT, y: 12 }),
-      text("▼ lowers", { x: CURVE_LEFT + 4, y: bottom - 4 }),
       ...(hasBand ? [drawn("path", { class: "band", d: `${path(values.map((own, i) => own + widths[i]))}${band(values.map((own, i) => own - widths[i]))}Z` })] : []),
       ...(alone ? [drawn("path", { d: path(alone), class: "alone" })] : []),
       drawn("path", { d: path(values), class: "effects" }),
+      text("▲ raises the odds", { x: CURVE_LEFT, y: 12 }),
+      text("▼ lowers", { x: CURVE_LEFT + 4, y: bottom - 4 }),
       ...bars,
       drawn("line", { x1: CURVE_LEFT, x2: right, y1: base, y2: base, class: "zero" }),
       ...ticksOf(axis, 6).flatMap((tick) => [

@@ -20,7 +20,7 @@ class Quality {
   }
 
   #bins() {
-    const head = ["The model said", "It came true for", "rows"];
+    const head = ["The model gave", "It came true for", "rows"];
     return element("details", {}, [
       element("summary", { text: "How often each answer came true" }),
       element("table", {}, [
@@ -41,7 +41,7 @@ class Quality {
   #bin(target, bin) {
     const at = target * this.nBins + bin;
     const rows = this.rows[at];
-    return rows ? { rows, said: this.expected[at] / rows, came: this.observed[at] / rows } : null;
+    return rows ? { rows, given: this.expected[at] / rows, came: this.observed[at] / rows } : null;
   }
 
   /** How often the model is right, in a sentence. */
@@ -71,7 +71,7 @@ class Quality {
     const found = this.#bin(target, bin);
     if (!found) return "";
     const { words, outcome } = this.cockpit;
-    return `Answers like this one: where it said about ${of100(found.said)} in 100 for “${words.state(outcome.question, target)}”, that came true for ${of100(found.came)} of 100 (${brief(found.rows)} rows, all findings known).`;
+    return `Answers like this one: where it gave about ${of100(found.given)} in 100 for “${words.state(outcome.question, target)}”, that came true for ${of100(found.came)} of 100 (${brief(found.rows)} rows, all findings known).`;
   }
 
   show(answer) {
@@ -83,8 +83,8 @@ class Quality {
       .filter(Boolean).map((text, i) => element("li", { text, dir: "auto", className: i < 2 ? "" : "note" })));
     if (!this.isKnown || !answer) return;
     this.table.replaceChildren(...Array.from({ length: this.nBins }, (_, bin) => this.#bin(answer.target, bin))
-      .filter(Boolean).map(({ rows, said, came }) => element("tr", {}, [
-        element("th", { scope: "row", text: `${of100(said)} in 100` }),
+      .filter(Boolean).map(({ rows, given, came }) => element("tr", {}, [
+        element("th", { scope: "row", text: `${of100(given)} in 100` }),
         element("td", { className: "number", text: `${of100(came)} of 100` }),
         element("td", { className: "number", text: brief(rows) }),
       ])));

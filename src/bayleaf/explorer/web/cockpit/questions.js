@@ -70,7 +70,7 @@ class NextQuestions {
       ]);
     });
     this.node.replaceChildren(
-      element("div", { className: "head-line" }, [element("h3", { text: "Most useful next" }), element("span", { className: "note", text: "could move the answer to" })]),
+      element("div", { className: "head-line" }, [element("h3", { text: "Most useful next" }), element("span", { className: "note", text: "bar: doubt removed · answer could be" })]),
       element("ol", {}, items),
     );
   }

@@ -16,8 +16,16 @@ class Waterfall {
     byId("reasons").hidden = !reasons;
     if (!reasons) return;
     this.answer = answer;
-    if (reasons.items.length) this.body.replaceChildren(...this.#lead(answer), this.#table(this.#steps(reasons), reasons));
-    else this.body.replaceChildren(element("p", { className: "note", text: "Enter findings on the left, or let the page ask you. Each one then shows here by how much it moves the answer." }), ...(this.cockpit.rows?.starts() ?? []), legend());
+    if (reasons.items.length) this.body.replaceChildren(...this.#lead(answer), this.#table(this.#steps(reasons), reasons), this.#legend(false));
+    else this.body.replaceChildren(element("p", { className: "note", text: "Enter findings on the left, or let the page ask you. Each one then shows here by how much it moves the answer." }), ...(this.cockpit.rows?.starts() ?? []), this.#legend(true));
+  }
+
+  /** A key of the marks, which stays open or closed as the reader left it. */
+  #legend(isOpen) {
+    const details = element("details", { className: "legend-of-marks" }, [element("summary", { text: "What the marks mean" }), legend()]);
+    details.open = this.isLegendOpen ?? isOpen;
+    details.firstChild.addEventListener("click", () => { this.isLegendOpen = !details.open; });
+    return details;
   }
 
   /** Of more than two classes, which two the odds are of. */
@@ -30,7 +38,10 @@ class Waterfall {
 
   /** Lines of the table: the strongest findings, then all others together. */
   #steps({ start, items, rest }) {
-    const shown = items.filter(({ value }) => side(value)).slice(0, LINES_SHOWN);
+    const { variables } = this.cockpit.session.model;
+    const strongest = items.filter(({ value }) => side(value)).slice(0, LINES_SHOWN);
+    // What no one can change, such as sex, is never hidden among the others.
+    const shown = items.filter((item) => strongest.includes(item) || variables[item.variable].change === "immutable");
     const others = items.filter((item) => !shown.includes(item));
     const steps = shown.map(({ variable, value }) => ({ variable, value }));
     const remaining = others.reduce((sum, { value }) => sum + value, rest);
@@ -98,9 +109,11 @@ function legend() {
     element("span", { className, "aria-hidden": "true", text: mark }), element("span", { text }),
   ];
   return element("div", { className: "key" }, [
-    ...item("▲", "raises the chance: ×2 doubles the odds", "up"),
+    ...item("odds", "cases with the outcome per case without: 80 in 100 is 4 to 1"),
+    ...item("▲", "raises the chance: ×2 doubles the odds, 4 to 1 becomes 8 to 1 (89 in 100)", "up"),
     ...item("▼", "lowers the chance: ÷2 halves the odds", "down"),
     ...item("◆", "you are here: the value that you entered", "here"),
+    ...item("↔", "overlap of findings: what they say together, beyond or less than each by itself; so factors change when more is known"),
     ...item("?", "not known: an open question, not a “no”"),
   ]);
 }

@@ -60,6 +60,9 @@ function plainInterval({ cuts, spans, unnamed, range, missing }, state) {
   return first === last ? brief(first) : `${brief(first)} to ${brief(last)}`;
 }
 
+// Names of an outcome that mean nothing to a reader.
+const GENERIC_NAMES = ["class", "target", "label", "outcome", "y"];
+
 /** Words of a page: what its cases, variables and states are called. */
 class Words {
   constructor(model) {
@@ -119,7 +122,9 @@ class Words {
   /** What has the outcome in question: "have heart disease". */
   predicate(variable, state) {
     const label = this.variables[variable].states[state];
-    return this.phrases[label] ?? `have ${stated(this.label(variable), this.state(variable, state))}`;
+    const name = this.label(variable);
+    const isPlain = GENERIC_NAMES.includes(name.toLowerCase());
+    return this.phrases[label] ?? `${isPlain ? "are" : `have ${name}`} “${this.state(variable, state)}”`;
   }
 
   /** An effect in the chosen unit. */

@@ -6,7 +6,9 @@ function found(variables, text) {
   if (!words.length) return null;
   const holds = (own) => words.every((word) => plainName(own).includes(word));
   const all = [...variables.keys()].filter((v) => variables[v].role !== "cells");
-  const byName = all.filter((v) => holds(variables[v].name));
+  // The name itself first, then names that begin with what is typed.
+  const rank = (v) => [plainName(variables[v].name)].map((own) => (own === words.join(" ") ? 0 : own.startsWith(words[0]) ? 1 : 2))[0];
+  const byName = all.filter((v) => holds(variables[v].name)).sort((a, b) => rank(a) - rank(b));
   const byState = all.filter((v) => !byName.includes(v) && variables[v].states.some(holds));
   return [...byName, ...byState];
 }
