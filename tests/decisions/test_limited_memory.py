@@ -75,3 +75,5 @@ def test_decisions_that_must_be_tried_together_are_or_are_refused() -> None:
     assert (solution["c"].gains > 0).all()
     with pytest.raises(ValueError, match="decisions c, d can only be solved together"):
         _forgetful(4).solve(limited_memory=True)
+    with pytest.raises(ValueError, match="10,000 trials; let later ones observe"):
+        _forgetful(12).solve(limited_memory=True)

@@ -14,7 +14,7 @@ import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
-from math import prod
+from math import log, prod
 
 import numpy as np
 from numpy.typing import NDArray
@@ -168,22 +168,25 @@ class LimitedMemoryDiagram:
     ) -> Solved:
         """The best continuation over all policies of the decision with fewest."""
         shapes = {d: [self.cards[v] for v in self.requisite[d]] for d in unsolved}
-        sizes = {d: self.cards[d] ** prod(shape) for d, shape in shapes.items()}
+        # Numbers of policies, as logarithms.
+        sizes = {d: prod(shape) * log(self.cards[d]) for d, shape in shapes.items()}
         decision = min(unsolved, key=lambda d: (sizes[d], d))
-        shape, options = shapes[decision], range(self.cards[decision])
+        refusal = ValueError(
+            "with limited memory the decisions "
+            f"{name_list([self.names[d] for d in unsolved])} can only be solved "
+            f"together, in more than {_MAX_STRATEGIES:,} trials; let later ones "
+            "observe what earlier ones did, or solve without limited memory"
+        )
+        if sizes[decision] > log(_MAX_STRATEGIES):
+            raise refusal
+        seen, shape = self.requisite[decision], shapes[decision]
+        options = range(self.cards[decision])
         best, highest = solved, -np.inf
         unknown = np.empty(0)
         for choices in itertools.product(options, repeat=prod(shape)):
-            if max(next(tried), sizes[decision]) > _MAX_STRATEGIES:
-                raise ValueError(
-                    "with limited memory the decisions "
-                    f"{name_list([self.names[d] for d in unsolved])} can only be "
-                    f"solved together, in more than {_MAX_STRATEGIES:,} trials; let "
-                    "later ones observe what earlier ones did, or solve without "
-                    "limited memory"
-                )
+            if next(tried) > _MAX_STRATEGIES:
+                raise refusal
             chosen = np.reshape(choices, shape).astype(np.intp)
-            seen = self.requisite[decision]
             trial = SolvedDecision(decision, seen, unknown, unknown, chosen)
             strategy = self._best(solved | {decision: trial}, tried)
             value = sum(self._joint((), strategy, u).item() for u in self.utilities)
@@ -197,11 +200,11 @@ class LimitedMemoryDiagram:
     def _solved_alone(self, decision: int, solved: Solved) -> SolvedDecision:
         """The best policy of one decision given those of others."""
         seen = self.requisite[decision]
-        expected = np.zeros([self.cards[v] for v in (*seen, decision)])
+        weights = self._joint(seen, solved)
+        expected = np.zeros((*weights.shape, self.cards[decision]))
         for node in self._influenced(self._reduced, decision):
             utility = self.utilities[node - len(self.cards)]
             expected += self._joint((*seen, decision), solved, utility)
-        weights = self._joint(seen, solved)
         with np.errstate(invalid="ignore", divide="ignore"):
             expected = np.where(
                 weights[..., None] > 0, expected / weights[..., None], np.nan
