@@ -92,24 +92,27 @@ class LimitedMemoryDiagram:
 
     @cached_property
     def requisite(self) -> dict[int, tuple[int, ...]]:
-        """What of the observed bears on each decision, in increasing order."""
+        """What of the observed bears on each decision, in increasing order.
+
+        One after another, variables are left out that add nothing to the others; what
+        is left does not depend on the order, and later decisions first is quickest.
+        """
         seen = {decision: sorted(known) for decision, known in self.observed.items()}
-        while (redundant := next(self._redundant(seen), None)) is not None:
-            decision, variable = redundant
-            seen[decision].remove(variable)
+        while sum(self._leave_out(seen, decision) for decision in reversed(seen)):
+            pass
         return {decision: tuple(known) for decision, known in seen.items()}
 
-    def _redundant(
-        self, observed: Mapping[int, Sequence[int]]
-    ) -> Iterator[tuple[int, int]]:
-        """Decisions with an observed variable that adds nothing to the others."""
-        dag = self._graph(observed)
-        for decision, seen in observed.items():
+    def _leave_out(self, observed: dict[int, list[int]], decision: int) -> int:
+        """Leave out what one decision observes in vain, and return how many."""
+        dag, known = self._graph(observed), observed[decision]
+        n_observed = len(known)
+        for variable in tuple(known):
             influenced = self._influenced(dag, decision)
-            for variable in seen:
-                given = {decision, *seen, *self._known} - {variable}
-                if d_separated(dag, influenced, [variable], given):
-                    yield decision, variable
+            given = {decision, *known, *self._known} - {variable}
+            if d_separated(dag, influenced, [variable], given):
+                known.remove(variable)
+                dag = self._graph(observed)
+        return n_observed - len(known)
 
     @cached_property
     def _known(self) -> set[int]:
