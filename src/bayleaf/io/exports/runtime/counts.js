@@ -16,9 +16,7 @@ class Counts {
     this.maps = maps.map((place) => program.integers[place]);
     this.nClasses = program.nClasses;
     this.radices = this.maps.map((states) => Math.max(...states) + 1);
-    let cell = 0;
-    this.cells = Float64Array.from(shortNumbers(steps), (step) => (cell += step));
-    this.totals = shortNumbers(totals);
+    this.unread = { steps, totals, pseudo: program.values(pseudo) };
     // Of each depth and all that follow.
     this.weights = program.values(weights).slice();
     for (let k = this.weights.length - 2; k >= 0; k -= 1) this.weights[k] += this.weights[k + 1];
@@ -29,7 +27,17 @@ class Counts {
     this.known = this.sizes.map(() => new Map());
     this.nKnown = 0;
     this.logs = new Map();
-    const [each, together, shared] = program.values(pseudo);
+  }
+
+  /** Read the cells when they are first asked for, so that a page is soon there. */
+  #read() {
+    if (!this.unread) return;
+    const { steps, totals, pseudo } = this.unread;
+    this.unread = null;
+    this.cells = new Float64Array(shortNumbers(steps));
+    for (let k = 1; k < this.cells.length; k += 1) this.cells[k] += this.cells[k - 1];
+    this.totals = shortNumbers(totals);
+    const [each, together, shared] = pseudo;
     const { totals: all, counts } = this.#counts(0, 0);
     const nStates = this.radices[0] - 1;
     this.pseudo = Float64Array.from({ length: nStates }, (_, state) =>
@@ -87,6 +95,7 @@ class Counts {
 
   /** Smoothed weights of the state and of all states with the parents' states, by depth. */
   #levels(states) {
+    this.#read();
     const levels = [];
     // The last state is that of missing cells, which add nothing.
     const pseudo = this.pseudo[states[0]];
