@@ -412,6 +412,31 @@ def test_the_list_holds_every_state_in_reach_of_the_keyboard(
     assert page.locator("#graph").is_visible()
 
 
+def test_variables_of_any_value_are_listed_in_one_line(open_page: Any) -> None:
+    names, tables = ["wet", "idle", "odd", "rain"], np.array([[0.9, 0.1], [0.2, 0.8]])
+    states = {name: ["no", "yes"] for name in names} | {
+        name: ["any value"] for name in names[1:3]
+    }
+    network = BayesianNetwork.from_tables(
+        states,
+        {"wet": tables, "idle": np.ones(1), "odd": np.ones(1), "rain": tables[0]},
+        {"wet": ["rain"]},
+    )
+    page = open_page(explorer_html(network))
+    page.locator("#list").click()
+    heads = page.locator("#monitors h3").all_text_contents()
+    assert sorted(heads) == ["rain", "wet"]
+    assert "any value: idle, odd" in page.inner_text("#drawing-note")
+    page.locator("#drawing-note button").first.click()
+    assert page.inner_text("#chosen-heading") == "idle"
+    page.locator("#tab-expert").click()
+    page.locator("#most-probable summary").click()
+    page.wait_for_selector("#most-probable-list li")
+    items = page.locator("#most-probable-list li").all_inner_texts()
+    assert items[-1] == "any value: idle, odd"
+    assert len(items) == 3
+
+
 def pixels_like(image: Any, colour: tuple[int, int, int]) -> int:
     """Number of pixels of nearly a colour in an image of RGB values."""
     distance = np.abs(image[..., :3].astype(int) - colour).max(axis=-1)

@@ -53,6 +53,8 @@ SCRIPTS = (
     "views/arcs.js",
     "views/minimap.js",
     "views/map_pointers.js",
+    "views/map_bars.js",
+    "views/map_note.js",
     "views/map.js",
     "views/find.js",
     "views/histogram.js",

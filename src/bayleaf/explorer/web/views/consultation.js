@@ -105,12 +105,17 @@ class MostProbablePanel {
     const { variables } = session.model;
     this.line.textContent = "The most probable states of all that is open, together: "
       + `probability ${(Math.exp(found.logProbability - log)).toPrecision(3)} given what is set.`;
-    variables.forEach(({ name, states, role }, variable) => {
-      if (role === "cells" || onlyState(session.evidence[variable]) >= 0) return;
+    const constants = variables.filter((about) => about.role !== "cells" && isConstant(about));
+    variables.forEach((about, variable) => {
+      const { name, states, role } = about;
+      if (role === "cells" || isConstant(about) || onlyState(session.evidence[variable]) >= 0) return;
       this.place.append(element("li", {
         dir: "auto", text: stated(short(name, 40), short(states[found.states[variable]], 40)),
       }));
     });
+    if (!constants.length) return;
+    const names = constants.map(({ name }) => short(name, 40)).join(", ");
+    this.place.append(element("li", { dir: "auto", text: `any value: ${names}` }));
   }
 }
 

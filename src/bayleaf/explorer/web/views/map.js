@@ -34,8 +34,7 @@ class NetworkMap {
     this.centre = this.graph.centreFor(session.engine.question);
     this.distance = this.#firstDistance();
     this.moved = new Map();
-    this.stop = () => {};
-    this.isPending = false;
+    this.bars = new MapBars(this);
     this.at = { x: 0, y: 0, scale: 1 };
     const isWide = window.matchMedia("(min-width: 600px)").matches;
     this.isList = !isWide || !this.graph.nodes.length;
@@ -131,7 +130,7 @@ class NetworkMap {
       for (const node of this.moved.keys()) this.arcs.follow(node, this.drawing.boxes);
     }
     this.#fitPaper();
-    this.#note();
+    writeNote(this);
   }
 
   /** Move a box; its arcs follow. */
@@ -163,7 +162,7 @@ class NetworkMap {
     const { variables } = this.session.model;
     const rank = { class: 0, target: 0, latent: 1, variable: 2, feature: 2 };
     const chosen = this.isLarge ? this.#chosen() : new Set(this.graph.nodes);
-    return this.graph.nodes.filter((node) => chosen.has(node))
+    return this.graph.nodes.filter((node) => chosen.has(node) && !isFolded(this, node))
       .sort((a, b) => rank[variables[a].role] - rank[variables[b].role] || a - b);
   }
 
@@ -210,75 +209,10 @@ class NetworkMap {
     this.arcs.mark(node);
   }
 
-  #note() {
-    const { arcs, left_out: leftOut, marked } = this.about;
-    const { model } = this.session;
-    const nNodes = this.graph.nodes.length;
-    const parts = [this.isList ? `${nNodes} variables` : `${nNodes} variables, ${arcs.length} arcs`];
-    const nShown = this.drawing.boxes.size;
-    if (nShown < this.graph.nodes.length) parts.push(`${nShown} of them shown`);
-    // A legend begins with a picture of what it explains.
-    const legend = (kind, text) => element("span", { className: `legend ${kind}`, text });
-    if (!this.isList) {
-      if (marked.length && !this.withClass) {
-        parts.push(legend("edge", `children of ${short(model.variables[model.class].name, 30)}, without its arcs`));
-      }
-      if (leftOut) parts.push(`${leftOut} light arcs left out`);
-      if (model.weights && arcs.some(([, , weight]) => weight !== null)) {
-        parts.push(legend("wide", `wider: more ${model.weights}`));
-      }
-      if (model.drawing_note) parts.push(model.drawing_note);
-    }
-    byId("drawing-note").replaceChildren(...parts.flatMap((part, i) => (i ? ["; ", part] : [part])));
-  }
-
-  /** Bars of all that is shown; of many boxes those first that are in view. */
-  show(posteriors, before, pinned) {
-    this.stop();
-    this.posteriors = [posteriors, before, pinned];
-    const first = this.shown.length > MOST_AT_ONCE ? this.#inView() : new Set(this.shown);
-    first.forEach((node) => this.#showBars(node));
-    this.isPending = first.size < this.shown.length;
-    if (!this.isPending) return;
-    this.stop = runInSlices(this.#drawing(this.shown.filter((node) => !first.has(node))), (_, isDone) => {
-      this.isPending = !isDone;
-    });
-  }
-
-  /** Draw the bars of boxes, one a step. */
-  * #drawing(nodes) {
-    for (const node of nodes) {
-      this.#showBars(node);
-      yield null;
-    }
-  }
-
-  #showBars(node) {
-    const { engine } = this.session;
-    const [now, before, pinned] = this.posteriors.map((found) => found?.[node] ?? null);
-    const isShare = !engine.isJoint && node !== engine.question;
-    this.cards.get(node).show({ now, before, pinned, isShare });
-  }
-
-  /** Variables whose boxes, or cards of the list, are in view. */
-  #inView() {
-    const { left, top, right, bottom } = this.frame.getBoundingClientRect();
-    const [across, down] = [Math.min(right, window.innerWidth), Math.min(bottom, window.innerHeight)];
-    return new Set(this.shown.filter((node) => {
-      const box = this.cards.get(node).card.getBoundingClientRect();
-      return box.right > left && box.left < across && box.bottom > Math.max(0, top) && box.top < down;
-    }));
-  }
-
-  /** Mark what was set or taken back, before it is known what follows. */
-  showKnown() {
-    for (const node of this.shown) this.cards.get(node).showKnown();
-  }
-
   /** Lay the map out again, and fill it. */
   #again() {
     this.#place();
-    this.show(...this.posteriors);
+    this.bars.again();
     this.#open();
     this.handlers.changed();
   }

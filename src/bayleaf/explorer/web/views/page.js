@@ -7,9 +7,10 @@ const WRITING = 200;
 
 /** Everything on the page, around one session. */
 class Page {
-  constructor(model) {
+  constructor(session) {
+    const { model } = session;
     this.model = model;
-    this.session = new Session(model);
+    this.session = session;
     this.stop = () => {};
     // The shortest inference so far (milliseconds): others waited for other programs.
     this.fastest = 0;
@@ -113,7 +114,7 @@ class Page {
     let isDone = false;
     if (this.fastest > SLICE) {
       // What was chosen is painted before anything is computed.
-      this.map.showKnown();
+      this.map.bars.showKnown();
       this.chosen.showKnown();
     } else {
       do isDone = work.next().done; while (!isDone && this.inferenceMilliseconds < SLOW);
@@ -125,7 +126,7 @@ class Page {
 
   /** Whether something is still to be shown. */
   get isPending() {
-    return this.isWorking || this.map.isPending;
+    return this.isWorking || this.map.bars.isPending;
   }
 
   /** Compute and show, the answer and the bars in the first step; then explain it. */
@@ -139,7 +140,7 @@ class Page {
     const before = this.posteriors;
     const pinned = session.pinned?.posteriors;
     this.posteriors = posteriors;
-    this.map.show(posteriors, before, pinned);
+    this.map.bars.show(posteriors, before, pinned);
     this.answer.show(logs, before?.[session.engine.question]);
     byId("expert-answer").textContent = byId("verdict").textContent;
     this.chosen.show(posteriors, before, pinned);
@@ -346,9 +347,10 @@ function toggled(button) {
   return !isOn;
 }
 
-readDocument(byId("model").textContent).then((model) => {
-  const page = new Page(model);
-  // For tests and for those who like to look behind.
+/** Show the page, and let tests and those who like to look behind get at it. */
+function open(session) {
+  const page = new Page(session);
+  const { model } = session;
   window.bayleaf = {
     page,
     session: page.session,
@@ -364,4 +366,10 @@ readDocument(byId("model").textContent).then((model) => {
     })[name](),
   };
   document.documentElement.dataset.ready = "yes";
-});
+}
+
+// Steps of their own, between which the browser sees to what is waiting.
+readDocument(byId("model").textContent).then((model) => afterOthers(() => {
+  const session = new Session(model);
+  afterOthers(() => open(session));
+}));

@@ -73,3 +73,8 @@ function knownText(variable, mask, longest = 60) {
   return outside.length < inside.length
     ? `${name} not in {${outside.join(", ")}}` : `${name} in {${inside.join(", ")}}`;
 }
+
+/** Whether a variable has a single state, such as "any value", and so tells nothing. */
+function isConstant({ states }) {
+  return states.length === 1;
+}

@@ -1,0 +1,40 @@
+// What stands below the map: how much it shows, and what its marks mean.
+
+/** Whether the list names a variable in the line below it only. */
+function isFolded({ session }, node) {
+  return isConstant(session.model.variables[node]) && node !== session.engine.question;
+}
+
+/** The variables that may take any value, a click away. */
+function constantsOf(map) {
+  const { variables } = map.session.model;
+  const folded = map.graph.nodes.filter((node) => isFolded(map, node));
+  return folded.length ? [element("span", {}, ["any value: ", ...folded.flatMap((node, i) => [
+    i ? ", " : "",
+    pressing(short(variables[node].name, 30), () => map.handlers.choose(node), { className: "link", dir: "auto" }),
+  ])])] : [];
+}
+
+/** Write it. */
+function writeNote(map) {
+  const { arcs, left_out: leftOut, marked } = map.about;
+  const { model } = map.session;
+  const nNodes = map.graph.nodes.length;
+  const parts = [map.isList ? `${nNodes} variables` : `${nNodes} variables, ${arcs.length} arcs`];
+  const nShown = map.drawing.boxes.size;
+  if (nShown < map.graph.nodes.length) parts.push(`${nShown} of them shown`);
+  if (map.isList) parts.push(...constantsOf(map));
+  // A legend begins with a picture of what it explains.
+  const legend = (kind, text) => element("span", { className: `legend ${kind}`, text });
+  if (!map.isList) {
+    if (marked.length && !map.withClass) {
+      parts.push(legend("edge", `children of ${short(model.variables[model.class].name, 30)}, without its arcs`));
+    }
+    if (leftOut) parts.push(`${leftOut} light arcs left out`);
+    if (model.weights && arcs.some(([, , weight]) => weight !== null)) {
+      parts.push(legend("wide", `wider: more ${model.weights}`));
+    }
+    if (model.drawing_note) parts.push(model.drawing_note);
+  }
+  byId("drawing-note").replaceChildren(...parts.flatMap((part, i) => (i ? ["; ", part] : [part])));
+}
