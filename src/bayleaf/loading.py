@@ -68,7 +68,7 @@ def read_model_or_network(
     suffix = inner_name(path).suffix.lower()
     # Estimators are never packed.
     foreign = suffix != ".json" or inner_name(path) != Path(path)
-    if suffix in FORMATS and foreign:
+    if suffix in (*FORMATS, ".dagitty") and foreign:
         limit = None if max_bytes == MAX_BYTES else max_bytes
         return read_network(path, max_bytes=limit)
     kinds: dict[str, Any] = {

@@ -364,6 +364,8 @@ def test_a_row_of_a_frame_is_evidence_as_a_mapping_is() -> None:
     wanted = network.probability(event, row)
     assert network.probability(pandas.Series(event), series) == wanted
     assert network.most_probable([network.names[2]], series).log_evidence < 0
+    joint = network.joint(network.names)
+    assert joint.given(series)["no", "no"] == joint.given(row)["no", "no"]
 
 
 def test_names_alone_as_evidence_are_taken_for_targets() -> None:

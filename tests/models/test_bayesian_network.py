@@ -319,9 +319,3 @@ def test_variables_and_states_are_found_by_name() -> None:
     assert network.cpt("v1").to_arrow().num_rows == 2
     with pytest.raises(ValueError, match="the network is asked for 'v7'"):
         network.cpt("v7")
-
-
-def test_a_network_is_plotted() -> None:
-    pytest.importorskip("matplotlib")
-    axes = BayesianNetwork(DOMAIN, CHAIN, (ROOT, CHILD)).plot(variables=["v1"])
-    assert [text.get_text() for text in axes.texts] == ["v1"]

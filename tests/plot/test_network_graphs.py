@@ -237,3 +237,11 @@ def test_too_many_variables_are_refused_with_the_mend() -> None:
     with pytest.raises(ValueError, match="there are 151; name those to draw in var"):
         network(large)
     assert len(boxes(network(large, variables=["v3", "v4"]))) == 2
+
+
+def test_networks_and_structures_plot_themselves() -> None:
+    drawn = BayesianNetwork.from_edges("a -> b; a <-> b")
+    assert pictured_graph(drawn).kinds == ("feature", "feature", LATENT)
+    assert len(drawn.plot().texts) == 3
+    axes = chain().plot(variables=["b"])
+    assert [text.get_text() for text in axes.texts] == ["b"]

@@ -82,7 +82,9 @@ def read_edges(
         parents.setdefault(child, []).append(parent)
     for name in hidden:
         position_of(list(names), name, "latents names")
-    return DrawnEdges(list(names), parents, list(dict.fromkeys(hidden)))
+    # Others hold latent variables as sets.
+    unseen = set(hidden)
+    return DrawnEdges(list(names), parents, [n for n in names if n in unseen])
 
 
 def _of_dag(dag: DAG, names: list[Name]) -> tuple[list[Name], dict[Name, list[Name]]]:

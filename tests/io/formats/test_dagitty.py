@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from bayleaf import BayesianNetwork, NetworkStructure, read_network
+from bayleaf import BayesianNetwork, NetworkStructure, load, read_network
 from bayleaf.datasets import load_network
 from bayleaf.io import NetworkFileError
 from bayleaf.io.conversion import convert_file
@@ -63,6 +63,7 @@ def test_what_has_no_place_in_the_format_is_refused(tmp_path: Path) -> None:
         [
             (lambda: DRAWN.save(tmp_path / "x.bif"), "x.bif must end in .dagitty"),
             (lambda: read_network(tmp_path / "drawn.dagitty"), "NetworkStructure.read"),
+            (lambda: load(tmp_path / "drawn.dagitty"), "NetworkStructure.read"),
             (
                 lambda: BayesianNetwork.from_edges(numbers).save(
                     tmp_path / "n.dagitty"

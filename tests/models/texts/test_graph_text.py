@@ -149,6 +149,41 @@ def test_what_is_written_is_read_back() -> None:
     assert drawn(text) == (names, arcs, ["U 1"])
 
 
+def random_graph(rng: random.Random) -> tuple[list[str], list, list[str]]:
+    """Names with odd letters, arcs among them, and those that are latent."""
+    letters = "ab .;->{}[]\"'\\#/,=\n\u00e9"
+    names = list({"".join(rng.choices(letters, k=rng.randint(1, 6))) for _ in range(6)})
+    pairs = [(a, b) for i, a in enumerate(names) for b in names[i + 1 :]]
+    arcs = rng.sample(pairs, rng.randint(0, len(pairs)))
+    return names, arcs, [name for name in names if rng.random() < 0.3]
+
+
+def test_random_graphs_are_read_back() -> None:
+    rng = random.Random(1)
+    for _ in range(300):
+        names, arcs, latents = random_graph(rng)
+        assert drawn(dagitty_text(names, arcs, latents)) == (names, arcs, latents)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+def test_texts_of_dagitty_mean_what_pgmpy_reads() -> None:
+    base = pytest.importorskip("pgmpy.base")
+    rng = random.Random(2)
+    for _ in range(30):
+        names = [f"v{i}" for i in range(rng.randint(2, 6))]
+        pairs = [sorted(rng.sample(names, 2)) for _ in range(rng.randint(1, 6))]
+        arcs = [rng.choice([f"{a} -> {b}", f"{b} <- {a}"]) for a, b in pairs]
+        # pgmpy refuses latent variables without an arc.
+        hidden = {rng.choice(pair) for pair in pairs[:2]}
+        lines = [*(f"{name} [latent]" for name in hidden), *arcs]
+        text = "dag {\n" + "\n".join(lines) + "\n}"
+        expected = base.DAG.from_dagitty(text)
+        _, found, latents = drawn(text)
+        assert set(found) == set(expected.edges)
+        assert set(latents) == set(expected.latents)
+
+
 def test_mutated_texts_are_read_or_refused_in_a_sentence() -> None:
     rng = random.Random(0)
     for _ in range(300):

@@ -13,7 +13,11 @@ from numpy.typing import NDArray
 
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.inference.events.events import Event, read_event, truth_table
-from bayleaf.inference.evidence import ImpossibleEvidenceError, read_evidence
+from bayleaf.inference.evidence import (
+    ImpossibleEvidenceError,
+    as_mapping,
+    read_evidence,
+)
 from bayleaf.inference.posteriors import Posterior
 from bayleaf.inference.states import distinct_labels, find_variable, known_states
 from bayleaf.results.html import Bar, bars_html, picture_html
@@ -153,7 +157,8 @@ class JointPosterior:
         ImpossibleEvidenceError
             If what is known has probability zero.
         """
-        evidence = read_evidence(self._domain, {**(known or {}), **states})
+        given = {} if known is None else as_mapping(known)
+        evidence = read_evidence(self._domain, {**given, **states})
         table = self.probabilities
         for item in evidence.items:
             shape = [1] * table.ndim
