@@ -8,7 +8,7 @@ import re
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -292,6 +292,15 @@ class Evidence:
             joined = f"{', '.join(texts[:-1])} and {texts[-1]}"
             sentence = f"{joined} cannot be together under this network"
         return ImpossibleEvidenceError(sentence, names)
+
+
+class NamedRow(Protocol):
+    """A row of a frame, such as a Series of pandas, by the names of its columns."""
+
+    @property
+    def ndim(self) -> int: ...  # noqa: D102
+
+    def to_dict(self) -> dict[Any, Any]: ...  # noqa: D102
 
 
 def as_mapping(given: Any) -> Any:

@@ -37,7 +37,7 @@ from bayleaf.inference.events.expectations import (
     expected_loss,
 )
 from bayleaf.inference.events.joint_posterior import JointPosterior
-from bayleaf.inference.evidence import Evidence
+from bayleaf.inference.evidence import Evidence, NamedRow
 from bayleaf.inference.exact_query import Query
 from bayleaf.inference.factorisation import Factorisation
 from bayleaf.inference.imputation import (
@@ -75,9 +75,9 @@ from bayleaf.wording import (
 
 Floats = NDArray[np.float64]
 
-# A mapping, or an expression that specifies each variable by itself.
-KnownOf = Mapping[Any, Any] | str | Sequence[Any] | None
-EventOf = str | Mapping[Any, Any]
+# A mapping, a row, or an expression that specifies each variable by itself.
+KnownOf = Mapping[Any, Any] | NamedRow | str | Sequence[Any] | None
+EventOf = str | Mapping[Any, Any] | NamedRow
 Given = EventOf | Sequence[EventOf] | None
 
 
@@ -129,9 +129,9 @@ class Inference:
     Evidence is a mapping from names of variables to what is known of them: a state, a
     number for a variable with cut points, a list or set of states of which one holds,
     ``Not(state)``, a node of the value hierarchy, likelihoods (an array, or a
-    mapping from states to numbers), or `Probabilities`; or a text such as
-    ``"age > 50 and sex = male"``. A `BayesianNetwork` answers the same questions
-    itself; an inference of its own has a limit of its own.
+    mapping from states to numbers), or `Probabilities`; a row of a frame of pandas; or
+    a text such as ``"age > 50 and sex = male"``. A `BayesianNetwork` answers the same
+    questions itself; an inference of its own has a limit of its own.
 
     What is ``given`` to questions about several variables together is a mapping, as
     everywhere, or an expression such as
@@ -566,23 +566,24 @@ class Inference:
 
     def sensitivity(
         self,
-        target: Mapping[Any, Any],
+        target: EventOf,
         node: Any,
         state: Any,
-        given: Mapping[Any, Any] | None = None,
+        given: EventOf | None = None,
         evidence: KnownOf = None,
     ) -> Sensitivity:
         """Find how a posterior depends on one table entry.
 
         Parameters
         ----------
-        target : mapping of one name to one state
-            The event whose posterior is asked for, such as ``{"cancer": "yes"}``.
+        target : mapping of one name to one state, or str
+            The event whose posterior is asked for, such as ``{"cancer": "yes"}`` or
+            ``"cancer = yes"``.
         node : name
             The variable whose table is changed.
         state : state
             The state of `node` whose probability is changed.
-        given : mapping from name to state, optional
+        given : mapping from name to state, or str, optional
             The state of every parent of `node`.
         evidence : mapping, optional
             What is known.
@@ -597,7 +598,7 @@ class Inference:
         """
         network = self._trees.network
         event = read_target(network.domain, target)
-        entry = read_entry(network, node, state, given or {})
+        entry = read_entry(network, node, state, {} if given is None else given)
         return sensitivity(self._trees, *event, entry, self._read(evidence))
 
     def posterior_table(

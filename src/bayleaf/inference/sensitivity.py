@@ -123,7 +123,7 @@ class Sensitivity(Result):
         )
 
 
-def read_target(domain: Domain, target: Mapping[Any, Any]) -> tuple[int, int]:
+def read_target(domain: Domain, target: Any) -> tuple[int, int]:
     """The variable and the state that a target such as ``{"ill": "yes"}`` means.
 
     ValueError if it is not one state of one variable, or does not exist.
@@ -139,9 +139,7 @@ def read_target(domain: Domain, target: Mapping[Any, Any]) -> tuple[int, int]:
     return position, known_state(domain[position], value)
 
 
-def read_entry(
-    network: Factorisation, node: Any, state: Any, given: Mapping[Any, Any]
-) -> Entry:
+def read_entry(network: Factorisation, node: Any, state: Any, given: Any) -> Entry:
     """The entry of a table that names of a variable, its state and its parents' mean.
 
     TypeError if `given` is not a mapping; ValueError if a variable or state does not

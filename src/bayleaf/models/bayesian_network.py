@@ -31,7 +31,7 @@ from bayleaf.inference.interventions.effect_measurement import (
     read_settings,
 )
 from bayleaf.inference.network_trees import NetworkTrees
-from bayleaf.inference.queries import Inference, KnownOf
+from bayleaf.inference.queries import EventOf, Inference, KnownOf
 from bayleaf.inference.states import position_of
 from bayleaf.models.conditional_table import ConditionalTable
 from bayleaf.models.network_structure import (
@@ -375,14 +375,15 @@ class BayesianNetwork(Factorisation, Inference):
         self.__dict__["_trees"] = NetworkTrees(self, max_table_cells=max_table_cells)
         return self
 
-    def do(self, interventions: Mapping[Any, Any]) -> Self:
+    def do(self, interventions: EventOf) -> Self:
         """Return the network in which variables are set from outside.
 
         Parameters
         ----------
-        interventions : mapping from name to value
-            A state; a number for a variable with cut points; or probabilities, as a
-            mapping from states (those not mentioned get none) or an array.
+        interventions : mapping from name to value, or str
+            An expression such as ``"smoke = no"``; or by name a state, a number for a
+            variable with cut points, or probabilities, as a mapping from states (those
+            not mentioned get none) or an array.
 
         Returns
         -------

@@ -51,7 +51,7 @@ _BLOCK_CELLS = 1 << 22
 _LEAST_EXPERIENCE = 1e-9
 
 
-def read_settings(domain: Domain, settings: Mapping[Any, Any]) -> dict[int, Floats]:
+def read_settings(domain: Domain, settings: Any) -> dict[int, Floats]:
     """Distributions that variables are set to.
 
     Each is a state; a number for cut points; probabilities by state, 0 where left out,
