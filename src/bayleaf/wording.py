@@ -44,9 +44,15 @@ def in_bits(nats: N) -> N:
     return nats / math.log(2)  # type: ignore[operator, return-value]
 
 
-def stated(name: object, label: str) -> str:
-    """Say that a variable has a state, such as ``age > 54.5`` or ``sex = male``."""
+def stated(name: object, label: str, cell: object = None) -> str:
+    """Say that a variable has a state, such as ``age > 54.5`` or ``sex = male``.
+
+    With the `cell` of an interval it is ``age 61, > 54.5`` or ``age 55, in (50, 60]``.
+    """
     name, label = visible(str(name)), visible(label)
+    if cell is not None:
+        shown = format_number(cell) if isinstance(cell, float) else str(cell)
+        return stated(f"{name} {visible(shown)},", label)
     if label.startswith(("<= ", "> ")):
         return f"{name} {label}"
     if label.startswith("(") and label.endswith("]"):

@@ -36,7 +36,7 @@ from bayleaf.cli.json_rows import is_json, read_json
 from bayleaf.cli.options import FileFormat
 from bayleaf.data.column_reading import CellError, ColumnReading
 from bayleaf.data.domain import Variable
-from bayleaf.data.table_encoder import EncodedTable, TableEncoder
+from bayleaf.data.table_encoder import EncodedTable, TableEncoder, with_notes
 from bayleaf.data.tables.array_columns import arrow_of
 from bayleaf.data.tables.columns import Column, Name, NumberColumn, ValueColumn
 from bayleaf.data.tables.frames import single_column, to_columns
@@ -564,7 +564,7 @@ def encode_batch(
     if report is not None:
         report.add(encoded.unknown_cells.values(), lines, source)
     if return_notes:
-        encoded = replace(encoded, notes=encoder.row_notes(parts, encoded.codes))
+        encoded = with_notes(encoder, encoded, parts)
     return encoded
 
 

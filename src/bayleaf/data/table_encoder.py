@@ -53,6 +53,8 @@ class EncodedTable:
     # By column, where any; among these are texts that spell no date.
     unknown_cells: Mapping[Name, UnknownCells]
     notes: list[list[dict[str, Any]]] | None = None  # by row, where asked for
+    # By row, where notes are: the cells that were cut into intervals, by variable.
+    cells: list[dict[Name, Any]] | None = None
 
     @property
     def unknown(self) -> dict[Name, int]:
@@ -174,6 +176,20 @@ class TableEncoder:
                 note = "missing" if cell is None or is_marker else "unknown"
                 notes[row].append({"column": reading.name, "cell": cell, "note": note})
         return notes
+
+    def cells_in_intervals(
+        self, parts: Matrix | list[Column], codes: Codes
+    ) -> list[dict[Name, Any]]:
+        """The cells of each row of which codes contain the interval, by variable."""
+        read, _ = self._read(parts)
+        columns = read.columns() if isinstance(read, Matrix) else read
+        cells: list[dict[Name, Any]] = [{} for _ in range(codes.n_rows)]
+        for j, (variable, column) in enumerate(zip(self.domain, columns, strict=True)):
+            if variable.kind != "numeric":
+                continue
+            for row in np.flatnonzero(codes.column(j) < variable.n_known_states):
+                cells[row][variable.name] = cell_of(column, int(row))
+        return cells
 
     def _nearest(
         self, j: int, reading: ColumnReading, column: Column, codes: Codes
@@ -436,6 +452,17 @@ def check_same_dtype_kind(variable: Variable, column: ValueColumn) -> None:
             f"column {quoted(variable.name)} held {was} in training but holds {now} "
             f"now; convert it to {was}"
         )
+
+
+def with_notes(
+    encoder: TableEncoder, encoded: EncodedTable, parts: Matrix | list[Column]
+) -> EncodedTable:
+    """An encoded table with notes on its rows, and their cells in intervals."""
+    return replace(
+        encoded,
+        notes=encoder.row_notes(parts, encoded.codes),
+        cells=encoder.cells_in_intervals(parts, encoded.codes),
+    )
 
 
 def _sort(values: Iterable[Hashable]) -> str:

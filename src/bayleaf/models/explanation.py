@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.data.codes import Codes
+from bayleaf.data.table_encoder import EncodedTable
 from bayleaf.models.class_model import (
     ClassModel,
     IncrementalContributions,
@@ -79,6 +80,8 @@ class Term:
     rule : str, default=""
         Where a model has latent variables: the rule by which the feature tells on the
         class together with others.
+    cell : object, optional
+        The row's cell, where `value` is the interval that contains it.
     """
 
     feature: str | int
@@ -87,6 +90,12 @@ class Term:
     contribution: float
     increments: tuple[float, ...] = ()
     rule: str = ""
+    cell: Any = None
+
+    @property
+    def fact(self) -> str:
+        """The feature, its cell and its state, such as ``age 55, in (50, 60]``."""
+        return stated(self.feature, self.value, self.cell)
 
     @property
     def alone(self) -> float:
@@ -101,7 +110,7 @@ class Term:
     def __repr__(self) -> str:
         given = ", ".join(stated(name, state) for name, state in self.given)
         condition = self.rule or (f"given {given}" if given else "")
-        fact = plain(f"{stated(self.feature, self.value)} {condition}".rstrip())
+        fact = plain(f"{self.fact} {condition}".rstrip())
         return brief(self, f"{_in_bits(self.contribution):+.3f} bits by {fact}")
 
 
@@ -186,6 +195,7 @@ class Explanation(Result):
                 {
                     "feature": term.feature,
                     "value": term.value,
+                    "cell": _plain(term.cell),
                     "given": dict(term.given),
                     "contribution": term.contribution,
                     "bits": term.bits,
@@ -199,8 +209,7 @@ class Explanation(Result):
 
     def __repr__(self) -> str:
         largest = [
-            f"{stated(term.feature, term.value)} {_in_bits(term.contribution):+.3f}"
-            for term in self.ranked()
+            f"{term.fact} {_in_bits(term.contribution):+.3f}" for term in self.ranked()
         ]
         return brief(
             self,
@@ -253,8 +262,7 @@ class Explanation(Result):
         lines += _weighed(self.prior, self.prior_name)
         ranked = self.ranked()
         for term in ranked[:limit]:
-            fact = stated(term.feature, term.value)
-            lines += _weighed(term.contribution, f"{fact}{_condition(term)}")
+            lines += _weighed(term.contribution, f"{term.fact}{_condition(term)}")
         rest = ranked[limit:]
         if rest:
             total = math.fsum(term.contribution for term in rest)
@@ -264,12 +272,17 @@ class Explanation(Result):
         return "\n".join(lines)
 
 
-def noted(explanations: Sequence[Any], notes: Sequence[Any] | None) -> list[Any]:
-    """Explanations of any kind with the notes on their rows."""
-    if notes is None:
+def noted(explanations: Sequence[Any], encoded: EncodedTable) -> list[Any]:
+    """Explanations of any kind with the notes on their rows, and the rows' cells."""
+    if encoded.notes is None or encoded.cells is None:
         return list(explanations)
-    pairs = zip(explanations, notes, strict=True)
-    return [replace(explanation, notes=row_notes) for explanation, row_notes in pairs]
+    found = []
+    for one, notes, cells in zip(
+        explanations, encoded.notes, encoded.cells, strict=True
+    ):
+        terms = tuple(replace(t, cell=cells.get(t.feature)) for t in one.terms)
+        found.append(replace(one, notes=notes, terms=terms))
+    return found
 
 
 def labelled(

@@ -39,7 +39,7 @@ from bayleaf.models.support.support_counts import (
     UsedCells,
 )
 from bayleaf.scoring.terms import LogSum, Look, Term
-from bayleaf.wording import brief_fields, counted, name_list, shown_name, stated
+from bayleaf.wording import brief_fields, counted, name_list, shown_name
 
 Floats = NDArray[np.float64]
 
@@ -153,7 +153,7 @@ class MixtureExplanation(Explanation):
         `limit` is the number of terms that are written in full; the row is called
         `row_name`, or what `called` says.
         """
-        facts = [stated(term.feature, term.value) for term in self.terms]
+        facts = [term.fact for term in self.terms]
         n_starts = 1 + max(expert.start for expert in self.experts)
         ranked = sorted(self.experts, key=lambda expert: -expert.weight)
         heading = "experts by the weight the gates give them"

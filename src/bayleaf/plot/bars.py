@@ -277,7 +277,8 @@ def _bars(explanation: Explanation, limit: int) -> tuple[list[str], list[float]]
     ranked = explanation.ranked()
     names, sizes = ["prior"], [explanation.prior]
     for term in ranked[:limit]:
-        names.append(stated(style.clean(term.feature), style.clean(term.value)))
+        fact = stated(style.clean(term.feature), style.clean(term.value), term.cell)
+        names.append(fact)
         sizes.append(term.contribution)
     rest = ranked[limit:]
     if rest:

@@ -415,7 +415,7 @@ class AveragedKDBRegressor(
         """
         encoded = self._encode(X, return_notes=True)
         warn_of(encoded.unknown_cells.values(), stacklevel=2)
-        found = noted(self.model_.explain(encoded.codes), encoded.notes)
+        found = noted(self.model_.explain(encoded.codes), encoded)
         labels = row_labels(X)
         if labels is None:
             return found

@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from html import escape
 from types import MappingProxyType
-from typing import Protocol
+from typing import Any, Protocol
 
 from bayleaf.pictures.svg import graph_values, network_svg, steps_svg
 from bayleaf.results.document import Figure, Table
@@ -46,6 +46,11 @@ class HasTerm(Protocol):
         ...
 
     @property
+    def cell(self) -> Any:
+        """Its cell, where the state is an interval."""
+        ...
+
+    @property
     def contribution(self) -> float:
         """What it adds."""
         ...
@@ -65,7 +70,7 @@ def terms_table(
     """
     shown = [first]
     shown += [
-        (stated(shown_name(term.feature), term.value), term.contribution)
+        (stated(shown_name(term.feature), term.value, term.cell), term.contribution)
         for term in terms[:_TERMS]
     ]
     if rest := terms[_TERMS:]:

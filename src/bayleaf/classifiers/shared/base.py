@@ -594,7 +594,7 @@ class BayesianClassifier(
         )
         warn_of(encoded.unknown_cells.values(), stacklevel=2)
         rows = predictor.explain(encoded.codes, against, of=of)
-        return ResultList(noted(labelled(rows, row_labels(X)), encoded.notes))
+        return ResultList(noted(labelled(rows, row_labels(X)), encoded))
 
     def with_class_prior(self, class_prior: Any) -> Self:
         """Return this classifier under another class prior, as met in deployment.

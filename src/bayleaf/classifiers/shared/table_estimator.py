@@ -38,7 +38,7 @@ from bayleaf.data.column_reading import (
 from bayleaf.data.column_table import ColumnTable
 from bayleaf.data.encoder_learning import learn_plan
 from bayleaf.data.reading_plan import ReadingPlan, resolve_plan
-from bayleaf.data.table_encoder import EncodedTable, TableEncoder
+from bayleaf.data.table_encoder import EncodedTable, TableEncoder, with_notes
 from bayleaf.data.tables.columns import Column, Matrix, Name
 from bayleaf.data.tables.frames import column_names, to_columns, whole_table
 from bayleaf.data.unknown_cells import UnknownCells, warn_of
@@ -278,7 +278,7 @@ class TableEstimator(
         self._last_unknown = encoded.unknown_cells
         if not return_notes:
             return encoded
-        return replace(encoded, notes=fitted.encoder_.row_notes(parts, encoded.codes))
+        return with_notes(fitted.encoder_, encoded, parts)
 
     def _codes_as_fitted(self, X: Any, stacklevel: int = 2) -> Codes:
         """Codes of a table, with a warning of values not seen in training."""

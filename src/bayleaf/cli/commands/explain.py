@@ -104,7 +104,7 @@ def explain(
         others = {"--robustness": robustness, "--all-lines": all_lines}
         refuse_options({**single, **others, **recourse.options})
         encoded = _encoded(saved.encoder, data, lines, form)
-        expectations = noted(saved.model.explain(encoded.codes), encoded.notes)
+        expectations = noted(saved.model.explain(encoded.codes), encoded)
         _show(expectations, lines, [], terms, as_json=json)
         return 0
     recourse.check(robustness=robustness)
@@ -124,7 +124,7 @@ def explain(
     notes = list(_notes(predictor, codes, recourse, intervals, robustness))
     known = labels_by_text(predictor.classes.tolist())
     label = None if against is None else known.get(against, against)
-    explanations = noted(predictor.explain(codes, label), encoded.notes)
+    explanations = noted(predictor.explain(codes, label), encoded)
     _show(explanations, lines, notes, terms, as_json=json)
     return 0
 

@@ -34,10 +34,15 @@ class ExpectationTerm:
     feature: str | int
     value: str  # state in the row, "missing" if it has none
     contribution: float  # in the target's unit
+    cell: Any = None  # of the row, where the state is an interval
+
+    @property
+    def fact(self) -> str:
+        """The feature, its cell and its state, such as ``age 55, in (50, 60]``."""
+        return stated(self.feature, self.value, self.cell)
 
     def __repr__(self) -> str:
-        fact = plain(stated(self.feature, self.value))
-        return brief(self, f"{self.contribution:+.5g} by {fact}")
+        return brief(self, f"{self.contribution:+.5g} by {plain(self.fact)}")
 
 
 @dataclass(frozen=True)
@@ -75,8 +80,7 @@ class ExpectationExplanation(Result):
         ranked = self.ranked
         lines.append(f"{self.baseline:+12.5g}  before any feature is seen")
         for term in ranked[:n_terms]:
-            fact = plain(stated(term.feature, term.value))
-            lines.append(f"{term.contribution:+12.5g}  {fact}")
+            lines.append(f"{term.contribution:+12.5g}  {plain(term.fact)}")
         if rest := ranked[n_terms:]:
             total = sum(term.contribution for term in rest)
             lines.append(f"{total:+12.5g}  {len(rest)} other features")
