@@ -50,9 +50,11 @@ def stated(name: object, label: str, cell: object = None) -> str:
     With the `cell` of an interval it is ``age 61, > 54.5`` or ``age 55, in (50, 60]``.
     """
     name, label = visible(str(name)), visible(label)
-    if cell is not None:
-        shown = format_number(cell) if isinstance(cell, float) else str(cell)
-        return stated(f"{name} {visible(shown)},", label)
+    shown = format_number(cell) if isinstance(cell, float) else visible(str(cell))
+    if cell is not None and shown != label:
+        if label.startswith(("<= ", "> ", "(")):
+            return stated(f"{name} {shown},", label)
+        return f"{name} {shown} ({label})"
     if label.startswith(("<= ", "> ")):
         return f"{name} {label}"
     if label.startswith("(") and label.endswith("]"):

@@ -15,12 +15,20 @@ from bayleaf import (
     NaiveBayesClassifier,
     TANClassifier,
 )
+from bayleaf.wording import stated
 
 RNG = np.random.default_rng(0)
 AGE = np.round(RNG.normal(60, 10, 300), 2)
 X = pd.DataFrame({"age": AGE, "sex": RNG.choice(["f", "m"], 300)})
 X.loc[0, "age"] = 70.07
 Y = np.where(AGE + RNG.normal(0, 3, 300) > 60, "ill", "well")
+
+
+def test_cells_stand_before_what_contains_them() -> None:
+    assert stated("age", "(69.97, 70.32]", 70.07) == "age 70.07, in (69.97, 70.32]"
+    assert stated("age", "> 54.5", 57) == "age 57, > 54.5"
+    assert stated("age", "any value", 57) == "age 57 (any value)"
+    assert stated("grade", "good", "good") == "grade = good"
 
 
 @pytest.mark.parametrize(
