@@ -29,6 +29,7 @@ _PUBLIC = {
     "KDBClassifier": "bayleaf.classifiers.kdb",
     "LatentClassNBClassifier": "bayleaf.classifiers.latent_class",
     "Lidstone": "bayleaf.cpds.smoothing",
+    "MarginalPreserving": "bayleaf.cpds.smoothing",
     "MDLPDiscretizer": "bayleaf.data.discretizers",
     "MEstimate": "bayleaf.cpds.smoothing",
     "MaximumLikelihood": "bayleaf.cpds.smoothing",

@@ -16,6 +16,7 @@ from bayleaf.cpds.smoothing import (
     Dirichlet,
     FixedDistribution,
     Lidstone,
+    MarginalPreserving,
     MaximumLikelihood,
     MEstimate,
     resolve_smoothing,
@@ -207,6 +208,7 @@ def test_rules_have_names() -> None:
             ("dirichlet", Dirichlet(1.0)),
             ("m_estimate", MEstimate(5.0)),
             ("backoff", Backoff(1.0)),
+            ("marginal", MarginalPreserving()),
             ("maximum_likelihood", MaximumLikelihood(1e-6)),
         ],
         check,
@@ -229,6 +231,58 @@ def test_what_is_no_rule_is_refused() -> None:
             resolve_smoothing(value)
 
     check_each([None, 1.0, Lidstone], check)
+
+
+def sparse_counts(n_tables: int = 400) -> np.ndarray:
+    """Few rows for each of many parents' states, more for some."""
+    rng = np.random.default_rng(0)
+    shares = rng.dirichlet(np.array([60.0, 20.0, 1.0, 0.1]), (n_tables // 20, 20))
+    rows = rng.geometric(0.05, shares.shape[:2])
+    return rng.multinomial(rows, shares).astype(float)
+
+
+def test_a_marginal_is_preserved_to_less_than_a_row() -> None:
+    counts = sparse_counts()
+    found = MarginalPreserving().estimate(counts)
+    np.testing.assert_allclose(found.sum(axis=-1), 1.0)
+    rows = counts.sum(axis=-1, keepdims=True)
+    expected = counts.sum(axis=(0, 1))
+    assert np.abs((rows * found).sum(axis=(0, 1)) - expected).max() < 1.0
+    shifted = (rows * Lidstone(1.0).estimate(counts)).sum(axis=(0, 1))
+    assert np.abs(shifted - expected).max() > 100.0
+
+
+def test_the_priors_weight_is_that_of_the_most_probable_left_out_rows() -> None:
+    counts = sparse_counts(40)
+    floor = 1.0 / (counts.sum() + 1.0)
+
+    def fixed(table: np.ndarray, weight: float) -> np.ndarray:
+        rows = table.sum(axis=-1, keepdims=True)
+        sums = (table / (rows + weight)).reshape(-1, 4).sum(axis=0)
+        mean = (1 - floor) * sums / sums.sum() + floor / 4
+        return (table + weight * mean) / (rows + weight)
+
+    def left_out(weight: float) -> float:
+        total = 0.0
+        for place in zip(*np.nonzero(counts), strict=True):
+            fewer = counts.copy()
+            fewer[place] -= 1.0
+            total += counts[place] * np.log(fixed(fewer, weight)[place])
+        return total
+
+    best = max((2.0**k for k in range(-3, 11)), key=left_out)
+    np.testing.assert_allclose(
+        MarginalPreserving().estimate(counts), fixed(counts, best)
+    )
+
+
+def test_a_marginal_preserving_rule_without_parents_or_rows_is_nearly_even() -> None:
+    rule = MarginalPreserving(2.0)
+    assert rule.estimate(np.array([3.0, 1.0])).tolist() == [4 / 6, 2 / 6]
+    assert (rule.estimate(np.zeros((2, 4))) == 0.25).all()
+    assert np.isfinite(rule.estimate(np.array([[1.0, 0.0], [0.0, 0.0]]))).all()
+    with pytest.raises(ValueError, match="floor_rows must be a number > 0"):
+        MarginalPreserving(0)
 
 
 def test_a_fixed_distribution_looks_at_no_counts() -> None:

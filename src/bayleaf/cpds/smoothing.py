@@ -18,6 +18,8 @@ from bayleaf.wording import brief_fields, quoted
 Table = NDArray[np.float64]
 
 _NOT_ASKED = np.array(np.nan)
+# Weights of a prior, in rows, among which left-out rows choose.
+_PRIOR_ROWS = tuple(2.0**k for k in range(-3, 11))
 
 
 class Smoothing(Protocol):
@@ -258,6 +260,74 @@ class MaximumLikelihood(_CellRule):
         return np.where((joint == 0) & (parents > 0), floor, shares)
 
 
+@dataclass(frozen=True)
+class MarginalPreserving:
+    """Pull distributions towards a mean so that the child's marginal stays.
+
+    The mean q of the Dirichlet prior is that for which the family's probabilities,
+    averaged over the parents as they were counted, give the child's own marginal:
+    ``q ~ sum of N(x, pa) / (N_pa + s)`` over the parents' states. Laplace's rule shifts
+    this marginal wherever rows per distribution are few. Its weight `s` is, for each
+    table, that of ``.125, .25, ... 1024`` with which rows left out one at a time are
+    most probable.
+
+    Parameters
+    ----------
+    floor_rows : float, default=1.0
+        Weight of one row spread evenly over the child's states, in the prior's mean and
+        in tables without parents: by so much at most do marginals differ from those
+        of the rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> counts = np.array([[400.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
+    >>> p = MarginalPreserving().estimate(counts)
+    >>> abs(counts.sum(axis=1) @ p - counts.sum(axis=0)).max() < 1
+    True
+    """
+
+    floor_rows: float = 1.0
+
+    def __post_init__(self) -> None:
+        value = self.floor_rows
+        if not (isinstance(value, numbers.Real) and 0 < value < math.inf):
+            raise ValueError(f"floor_rows must be a number > 0, got {quoted(value)}")
+
+    def estimate(self, counts: Table) -> Table:
+        """Return ``(N + s q) / (N_pa + s)``; see the class for s and q."""
+        n_states = counts.shape[-1]
+        table = counts.reshape(-1, n_states)
+        uniform, total = _uniform(n_states), float(table.sum())
+        if len(table) == 1 or not total:
+            joint = table + self.floor_rows * uniform
+            return (joint / (total + self.floor_rows)).reshape(counts.shape)
+        met = table[table.sum(axis=1) > 0]
+        share = self.floor_rows / (total + self.floor_rows)
+        weight = max(_PRIOR_ROWS, key=lambda rows: _left_out(met, rows, share))
+        rows = table.sum(axis=1, keepdims=True)
+        sums = (table / (rows + weight)).sum(axis=0)
+        mean = (1.0 - share) * sums / sums.sum() + share * uniform
+        found = (table + weight * mean) / (rows + weight)
+        return np.asarray(found).reshape(counts.shape)
+
+
+def _left_out(met: Table, weight: float, share: float) -> float:
+    """Log-likelihood (nats) of rows, each under a `MarginalPreserving` of all others.
+
+    `met` (n_distributions, n_states) are counts; a row is taken out with a weight of at
+    most 1, also of the prior's mean. `share` of that is uniform.
+    """
+    totals = met.sum(axis=1, keepdims=True)
+    cells, rows = np.maximum(met - 1.0, 0.0), np.maximum(totals - 1.0, 0.0)
+    all_sums, all_rows = met / (totals + weight), totals / (totals + weight)
+    sums = all_sums.sum(axis=0) - all_sums + cells / (rows + weight)
+    whole = all_rows.sum() - all_rows + rows / (rows + weight)
+    mean = (1.0 - share) * _shares(sums, whole, met.shape[1]) + share / met.shape[1]
+    logs = np.log((cells + weight * mean) / (rows + weight))
+    return float((met * logs).sum())
+
+
 @dataclass(frozen=True, eq=False)
 class FixedDistribution:
     """A smoothing rule that ignores the counts."""
@@ -324,6 +394,7 @@ _BY_NAME: dict[str, Smoothing] = {
     "dirichlet": Dirichlet(),
     "m_estimate": MEstimate(),
     "backoff": Backoff(),
+    "marginal": MarginalPreserving(),
     "maximum_likelihood": MaximumLikelihood(),
 }
 
