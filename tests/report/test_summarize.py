@@ -10,12 +10,16 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+from scipy.stats import t
+from sklearn.base import clone
 
 from bayleaf import KDBClassifier, NaiveBayesClassifier
 from bayleaf.classifiers import CLASSIFIERS
 from bayleaf.evaluation import compare
 from bayleaf.evaluation.density_scores import cross_validate_density, entropy_bound
+from bayleaf.evaluation.folds import deal_folds
 from bayleaf.evaluation.privacy import Privacy
+from bayleaf.explain import importance
 from bayleaf.report import report_html, summarize
 from bayleaf.report.chosen_rows import RIGHT, UNDECIDED, WRONG
 from bayleaf.report.summary_form import SCHEMA
@@ -422,6 +426,29 @@ def test_a_strange_class_is_refused(
     frame.loc[3, "disease"] = "perhaps"
     with pytest.raises(ValueError, match="holds 'perhaps' in row 4"):
         summarize(fitted("nb"), frame)
+
+
+def test_intervals_of_importance_are_over_held_out_folds(
+    fitted: Callable[[str], Any], heart: pa.Table
+) -> None:
+    table, model = heart.to_pandas(), fitted("nb")
+    X, y = table.drop(columns="disease"), table["disease"]
+    found = summarize(model, heart, n_folds=3, rows=False)["importance"]
+    parts = []
+    truth = np.unique(y, return_inverse=True)[1]
+    for train, test in deal_folds(truth, 3, 1, 0):
+        learned = clone(model).fit(X.iloc[train], y.iloc[train])
+        parts.append(importance(learned, X.iloc[test], y.iloc[test]))
+    rises = np.array([[one.loss_increase for one in part.features] for part in parts])
+    names = [str(one.feature) for one in parts[0].features]
+    own = found["features"][0]
+    values = rises[:, names.index(own["feature"])]
+    error = np.sqrt((1 / 3 + 1 / 2) * values.var(ddof=1))
+    assert found["method"] == "folds"
+    assert own["loss_increase"] == pytest.approx(values.mean(), abs=1e-6)
+    assert own["loss_error"] == pytest.approx(error, abs=1e-6)
+    ends = t.interval(0.95, 2, values.mean(), error)
+    np.testing.assert_allclose(own["interval"], ends, atol=1e-6)
 
 
 def test_a_missing_feature_is_named(

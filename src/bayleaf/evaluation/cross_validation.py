@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numbers
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple
@@ -105,6 +105,37 @@ def cross_validate(
         If the features are no table, a number is not whole, or a classifier predicts
         no probabilities.
     """
+    task = _task(
+        estimators,
+        X,
+        y,
+        n_folds=n_folds,
+        n_repeats=n_repeats,
+        random_state=random_state,
+        loss=loss,
+        groups=groups,
+        cv=cv,
+        sample_weight=sample_weight,
+        plan=plan,
+    )
+    return _validated(estimators, task, verbose)
+
+
+def _task(
+    estimators: Mapping[str, Any],
+    X: Any,
+    y: Any,
+    *,
+    n_folds: int,
+    n_repeats: int,
+    random_state: int,
+    loss: Floats | None = None,
+    groups: Any = None,
+    cv: Any = None,
+    sample_weight: Any = None,
+    plan: Any = None,
+) -> _Task:
+    """The table and its folds, checked; see `cross_validate`."""
     _check_whole_numbers(
         n_folds=n_folds, n_repeats=n_repeats, random_state=random_state
     )
@@ -120,11 +151,17 @@ def cross_validate(
         )
     splits = deal_folds(truth, n_folds, n_repeats, random_state, groups=groups, cv=cv)
     plans = fold_plans(estimators, table, plan, weights)
-    task = _Task(table, classes, truth, splits, loss, weights, plans)
+    return _Task(table, classes, truth, splits, loss, weights, plans)
+
+
+def _validated(
+    estimators: Mapping[str, Any], task: _Task, verbose: int
+) -> list[CrossValidation]:
+    """Scores of each estimator on all folds."""
     validate = partial(_run_fold, task)
     return [
         _validation(name, folds, task)
-        for name, folds in validate_each(estimators, splits, validate, verbose)
+        for name, folds in validate_each(estimators, task.splits, validate, verbose)
     ]
 
 
@@ -154,23 +191,28 @@ def held_out_probabilities(
     n_folds: int,
     random_state: int,
     sample_weight: Floats | None = None,
+    look: Callable[[Any, Rows], None] | None = None,
 ) -> tuple[CrossValidation, Floats]:
     """Predict every row by a fresh estimator that was fitted without it.
 
     `truth` (n_rows,) are the positions of `labels` in the model's classes, and
     `sample_weight` (n_rows,) weights above zero, of fits and scores. Scores by
     fold, and probabilities (n_rows, n_classes) by the table's rows and the model's
-    classes. ValueError if the rows do not suffice.
+    classes. `look` is called with each fitted model and the rows that it did not see.
+    ValueError if the rows do not suffice.
     """
-    found = cross_validate(
-        {type(model).__name__: model},
+    estimators = {type(model).__name__: model}
+    task = _task(
+        estimators,
         X,
         labels,
         n_folds=n_folds,
+        n_repeats=1,
         random_state=random_state,
         sample_weight=sample_weight,
         plan=fitted_plan(model, X),
-    )[0]
+    )
+    (found,) = _validated(estimators, task._replace(look=look), 0)
     proba = np.zeros((len(truth), len(model.classes_)))
     proba[np.ix_(found.held_out.rows, np.unique(truth))] = found.held_out.proba
     return found, proba
@@ -186,6 +228,7 @@ class _Task(NamedTuple):
     loss: Floats | None
     weights: Floats | None
     plans: Mapping[str, Mapping[str, Any]]  # what fits of each are passed
+    look: Callable[[Any, Rows], None] | None = None  # at each fitted model
 
     def weights_of(self, rows: Rows) -> Floats | None:
         """The weights of some rows, if there are any."""
@@ -295,6 +338,8 @@ def _run_fold(task: _Task, name: str, estimator: Any, train: Rows, test: Rows) -
         raise ValueError(
             f"{name} predicted {len(chosen)} classes for {len(test)} held-out rows"
         )
+    if task.look is not None:
+        task.look(model, test)
     # Not every model has arcs to show.
     edges = getattr(model, "edges_", None)
     return _Fold(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 
 from bayleaf.classifiers.shared.parameters import checked_loss
 from bayleaf.data.domain import Domain, masked_domain
+from bayleaf.data.tables.frames import take_rows
 from bayleaf.evaluation.cross_validation import held_out_probabilities
 from bayleaf.evaluation.groups import Groups
 from bayleaf.evaluation.groups.group_columns import (
@@ -25,12 +27,13 @@ from bayleaf.evaluation.groups.grouped_figures import figures_of_kept, kept_rows
 from bayleaf.evaluation.operating_points import LossMatrix, class_names
 from bayleaf.evaluation.privacy import BY_CLASS, PredictedRows, Privacy
 from bayleaf.evaluation.table_rows import labels_of, other_columns
-from bayleaf.explain import importance
+from bayleaf.explain import Importance, importance
 from bayleaf.report.case import HELD_OUT_BASIS, Case
 from bayleaf.report.chosen_rows import row_values
 from bayleaf.report.feature_importance import (
+    FOLDS,
     HELD_OUT,
-    fresh_importance,
+    fold_importance,
     importance_values,
     published_information,
 )
@@ -55,6 +58,7 @@ class ClassReport(Case):
 
     def read_target(self) -> None:
         """Keep the class of each row, and the scorer with the costs that are given."""
+        self.fold_parts: list[Importance] = []  # by fold
         self.labels, self.truth = labels_of(
             self.frame.get_column(self.target), self.scorer.classes
         )
@@ -220,6 +224,7 @@ class ClassReport(Case):
                     n_folds=n_folds,
                     random_state=seed,
                     sample_weight=options.weights,
+                    look=None if self.privacy.withholds else self._look,
                 )
             except ValueError as error:
                 why = "too few rows for the folds" if self.privacy.withholds else error
@@ -298,13 +303,21 @@ class ClassReport(Case):
         if self.options.held_out:
             weights = self.options.weights
             found = importance(self.model, self.X, self.labels, sample_weight=weights)
-            return importance_values(HELD_OUT, found, columns)
-        fresh = fresh_importance(
-            self.model,
-            self.X,
-            self.labels,
-            self.truth,
-            self.options.random_state,
-            self.options.weights,
-        )
-        return None if fresh is None else importance_values(*fresh, columns)
+            return importance_values(HELD_OUT, found, columns, found.n_rows - 1)
+        # A column may have no value at all in the rows of a fold.
+        if len(self.fold_parts) < self.options.n_folds:
+            return None
+        found = fold_importance(self.fold_parts)
+        return importance_values(FOLDS, found, columns, self.options.n_folds - 1)
+
+    def _look(self, learned: Any, rows: NDArray[np.intp]) -> None:
+        """Measure the importance of features on the rows that a fold holds out."""
+        weights = self.options.weights
+        with contextlib.suppress(ValueError):
+            found = importance(
+                learned,
+                take_rows(self.X, rows),
+                self.labels[rows],
+                sample_weight=None if weights is None else weights[rows],
+            )
+            self.fold_parts.append(found)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import stdtrit
 
 from bayleaf.evaluation.groups.estimates import (
     Estimate,
@@ -36,6 +37,22 @@ def mean_interval(values: ArrayLike, least: float = -np.inf) -> list[float] | No
     if not np.isfinite(rows).all():
         return None
     return _ends(mean_estimate(Sample.of(rows), _LEVEL, least))
+
+
+def fold_error(values: ArrayLike) -> NDArray[np.float64]:
+    """Standard errors (...) of means over folds, `values` (n_folds, ...).
+
+    With the correction of Nadeau & Bengio (2003) for training rows that folds share.
+    """
+    rows = np.asarray(values, dtype=np.float64)
+    factor = 1 / len(rows) + 1 / (len(rows) - 1)
+    return np.asarray(np.sqrt(factor * rows.var(axis=0, ddof=1)))
+
+
+def student_interval(mean: float, error: float, degrees: float) -> list[float] | None:
+    """The interval of a mean by its standard error; None without degrees of freedom."""
+    reach = float(stdtrit(degrees, (1 + _LEVEL) / 2)) * error
+    return [mean - reach, mean + reach] if np.isfinite(reach) else None
 
 
 def class_intervals(

@@ -21,7 +21,12 @@ from bayleaf.models.interval_target import IntervalTargetModel
 from bayleaf.progress import Work
 from bayleaf.regression.learning import checked_target
 from bayleaf.report.case import Case
-from bayleaf.report.intervals import number_intervals
+from bayleaf.report.intervals import (
+    fold_error,
+    mean_interval,
+    number_intervals,
+    student_interval,
+)
 from bayleaf.report.overview import expectation_shapes, number_sentences
 
 Floats = NDArray[np.float64]
@@ -38,12 +43,13 @@ class _HeldOut(NamedTuple):
 
     `facts` are those of `row_facts`, `below` whether what came true was at most the
     quantile (n_rows, n_levels), `rises` how much more score (n_rows, n_features) a row
-    has without a feature.
+    has without a feature, `fold` (n_rows,) which fold held a row out.
     """
 
     facts: Floats
     below: NDArray[np.bool_]
     rises: Floats
+    fold: NDArray[np.intp]
 
 
 class NumberReport(Case):
@@ -165,7 +171,8 @@ def _held_out(
             "Scores on the training rows would be too optimistic and are not shown."
         )
     folds = KFold(n_folds, shuffle=True, random_state=seed)
-    order, parts = [], []
+    order: list[NDArray[np.intp]] = []
+    parts: list[_HeldOut] = []
     plan = fitted_plan(model, X)
     with Work(n_folds) as work:
         for learned, others in folds.split(np.empty((len(truth), 1))):
@@ -173,7 +180,8 @@ def _held_out(
             fold_weights = None if weights is None else weights[learned]
             rows = take_rows(X, learned)
             fitted = clone(model).fit(rows, truth[learned], fold_weights, plan=plan)
-            parts.append(_of_rows(fitted, take_rows(X, others), truth[others]))
+            found = _of_rows(fitted, take_rows(X, others), truth[others])
+            parts.append(found._replace(fold=np.full(len(others), len(parts))))
             order.append(others)
     place = np.argsort(np.concatenate(order))
     together = _HeldOut(*(np.concatenate(own)[place] for own in zip(*parts)))
@@ -195,7 +203,8 @@ def _of_rows(model: Any, X: Any, truth: Floats) -> _HeldOut:
         without = model.model_.distributions(hidden)
         rises[:, feature] = without.crps(truth) - score
     below = truth[:, None] <= said.quantiles(_LEVELS)
-    return _HeldOut(row_facts(said, truth), below, rises)
+    alike = np.zeros(len(truth), dtype=np.intp)
+    return _HeldOut(row_facts(said, truth), below, rises, alike)
 
 
 def _quality(
@@ -247,9 +256,24 @@ def _baseline(truth: Floats) -> Values:
 def _importance(found: _HeldOut, columns: Sequence[Values]) -> Values:
     """How much more score a feature costs that is unknown, the greatest first."""
     rises = found.rises.mean(axis=0).tolist()
+    n_folds = found.fold.max() + 1
+    if n_folds > 1:
+        by_fold = [found.rises[found.fold == k].mean(axis=0) for k in range(n_folds)]
+        errors = fold_error(by_fold).tolist()
+        intervals = [
+            student_interval(rise, error, n_folds - 1)
+            for rise, error in zip(rises, errors, strict=True)
+        ]
+    else:
+        intervals = [mean_interval(own) for own in found.rises.T]
     features = [
-        {"feature": one["name"], "rise": rise, "missing": one["missing"]}
-        for one, rise in zip(columns, rises, strict=True)
+        {
+            "feature": one["name"],
+            "rise": rise,
+            "interval": interval,
+            "missing": one["missing"],
+        }
+        for one, rise, interval in zip(columns, rises, intervals, strict=True)
     ]
     return {
         "method": "crps",

@@ -192,6 +192,7 @@ def _environment() -> Any:
     environment.filters |= {
         "figure": figure,
         "bits": in_bits,
+        "furthest": _furthest,
         "percent": percent,
         "number": number,
         "count": count,
@@ -201,6 +202,12 @@ def _environment() -> Any:
         "drawn": Markup,
     }
     return environment
+
+
+def _furthest(features: Sequence[Values], name: str) -> float:
+    """How far bars of a value and lines of its interval reach from zero."""
+    ends = [end for one in features for end in (one[name], *(one["interval"] or ()))]
+    return max(map(abs, ends)) or 1.0
 
 
 def _overview_pictures(summary: Values) -> Values:
