@@ -48,8 +48,8 @@ def test_of_several_classes_the_likeliest_decides_where_it_is_sure() -> None:
     table = make_led7(300, random_state=0)
     X = table.X.to_pandas()
     model = NaiveBayesClassifier().fit(X, table.y)
-    found = summarize(model, X.assign(digit=table.y), "digit", held_out=True)
-    points = found["overview"]["points"]
+    values = summarize(model, X.assign(digit=table.y), "digit", held_out=True)
+    points = values["overview"]["points"]
     assert [point["threshold"] for point in points] == [0.0, 0.5, 0.8, 0.9]
     proba = model.predict_proba(X)
     is_right = model.predict(X) == np.asarray(table.y)
@@ -58,7 +58,7 @@ def test_of_several_classes_the_likeliest_decides_where_it_is_sure() -> None:
         assert point["right"] == pytest.approx((is_sure & is_right).mean())
         assert point["wrong"] == pytest.approx((is_sure & ~is_right).mean())
         assert sum(point[kind] for kind in DECISIONS) == pytest.approx(1)
-    page = report_html(found)
+    page = report_html(values)
     assert page.count('<svg class="icons"') == 4
     assert "left to a person. The likeliest class decides" in page
 

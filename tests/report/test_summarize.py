@@ -433,7 +433,7 @@ def test_intervals_of_importance_are_over_held_out_folds(
 ) -> None:
     table, model = heart.to_pandas(), fitted("nb")
     X, y = table.drop(columns="disease"), table["disease"]
-    found = summarize(model, heart, n_folds=3, rows=False)["importance"]
+    values = summarize(model, heart, n_folds=3, rows=False)["importance"]
     parts = []
     truth = np.unique(y, return_inverse=True)[1]
     for train, test in deal_folds(truth, 3, 1, 0):
@@ -441,13 +441,13 @@ def test_intervals_of_importance_are_over_held_out_folds(
         parts.append(importance(learned, X.iloc[test], y.iloc[test]))
     rises = np.array([[one.loss_increase for one in part.features] for part in parts])
     names = [str(one.feature) for one in parts[0].features]
-    own = found["features"][0]
-    values = rises[:, names.index(own["feature"])]
-    error = np.sqrt((1 / 3 + 1 / 2) * values.var(ddof=1))
-    assert found["method"] == "folds"
-    assert own["loss_increase"] == pytest.approx(values.mean(), abs=1e-6)
+    own = values["features"][0]
+    column = rises[:, names.index(own["feature"])]
+    error = np.sqrt((1 / 3 + 1 / 2) * column.var(ddof=1))
+    assert values["method"] == "folds"
+    assert own["loss_increase"] == pytest.approx(column.mean(), abs=1e-6)
     assert own["loss_error"] == pytest.approx(error, abs=1e-6)
-    ends = t.interval(0.95, 2, values.mean(), error)
+    ends = t.interval(0.95, 2, column.mean(), error)
     np.testing.assert_allclose(own["interval"], ends, atol=1e-6)
 
 

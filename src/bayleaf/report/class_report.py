@@ -307,17 +307,14 @@ class ClassReport(Case):
         # A column may have no value at all in the rows of a fold.
         if len(self.fold_parts) < self.options.n_folds:
             return None
-        found = fold_importance(self.fold_parts)
-        return importance_values(FOLDS, found, columns, self.options.n_folds - 1)
+        pooled = fold_importance(self.fold_parts)
+        return importance_values(FOLDS, pooled, columns, self.options.n_folds - 1)
 
     def _look(self, learned: Any, rows: NDArray[np.intp]) -> None:
         """Measure the importance of features on the rows that a fold holds out."""
         weights = self.options.weights
         with contextlib.suppress(ValueError):
-            found = importance(
-                learned,
-                take_rows(self.X, rows),
-                self.labels[rows],
-                sample_weight=None if weights is None else weights[rows],
-            )
-            self.fold_parts.append(found)
+            own = None if weights is None else weights[rows]
+            features, labels = take_rows(self.X, rows), self.labels[rows]
+            part = importance(learned, features, labels, sample_weight=own)
+            self.fold_parts.append(part)

@@ -180,8 +180,8 @@ def _held_out(
             fold_weights = None if weights is None else weights[learned]
             rows = take_rows(X, learned)
             fitted = clone(model).fit(rows, truth[learned], fold_weights, plan=plan)
-            found = _of_rows(fitted, take_rows(X, others), truth[others])
-            parts.append(found._replace(fold=np.full(len(others), len(parts))))
+            part = _of_rows(fitted, take_rows(X, others), truth[others])
+            parts.append(part._replace(fold=np.full(len(others), len(parts))))
             order.append(others)
     place = np.argsort(np.concatenate(order))
     together = _HeldOut(*(np.concatenate(own)[place] for own in zip(*parts)))
