@@ -441,14 +441,14 @@ def test_intervals_of_importance_are_over_held_out_folds(
         parts.append(importance(learned, X.iloc[test], y.iloc[test]))
     rises = np.array([[one.loss_increase for one in part.features] for part in parts])
     names = [str(one.feature) for one in parts[0].features]
-    own = values["features"][0]
-    column = rises[:, names.index(own["feature"])]
+    first = values["features"][0]
+    column = rises[:, names.index(first["feature"])]
     error = np.sqrt((1 / 3 + 1 / 2) * column.var(ddof=1))
     assert values["method"] == "folds"
-    assert own["loss_increase"] == pytest.approx(column.mean(), abs=1e-6)
-    assert own["loss_error"] == pytest.approx(error, abs=1e-6)
+    assert first["loss_increase"] == pytest.approx(column.mean(), abs=1e-6)
+    assert first["loss_error"] == pytest.approx(error, abs=1e-6)
     ends = t.interval(0.95, 2, column.mean(), error)
-    np.testing.assert_allclose(own["interval"], ends, atol=1e-6)
+    np.testing.assert_allclose(first["interval"], ends, atol=1e-6)
 
 
 def test_a_missing_feature_is_named(

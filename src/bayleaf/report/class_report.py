@@ -314,7 +314,7 @@ class ClassReport(Case):
         """Measure the importance of features on the rows that a fold holds out."""
         weights = self.options.weights
         with contextlib.suppress(ValueError):
-            own = None if weights is None else weights[rows]
+            row_weights = None if weights is None else weights[rows]
             features, labels = take_rows(self.X, rows), self.labels[rows]
-            part = importance(learned, features, labels, sample_weight=own)
+            part = importance(learned, features, labels, sample_weight=row_weights)
             self.fold_parts.append(part)
