@@ -12,8 +12,22 @@ import pytest
 
 import bayleaf
 from bayleaf.datasets import load_heart
-from bayleaf.evaluation import compare
-from bayleaf.explain import counterfactuals, importance, robustness, robustness_of_rows
+from bayleaf.evaluation import (
+    compare,
+    cross_validate,
+    cross_validate_density,
+    friedman_test,
+)
+from bayleaf.evaluation.regression import cross_validate_regressors
+from bayleaf.explain import (
+    conflicts,
+    counterfactuals,
+    credible_intervals,
+    importance,
+    robustness,
+    robustness_of_rows,
+    value_of_information,
+)
 from bayleaf.inference.posteriors import Posteriors
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.regression import learned_trees
@@ -213,3 +227,27 @@ def test_posteriors_of_a_network_are_drawn_on_its_graph(shown: dict[str, Any]) -
         assert "thick frames: what is given" in page.replace("Thick", "thick")
     alone = Posteriors(dict(answers), answers.log_evidence)
     assert "<svg" not in html_of(alone)
+
+
+def test_results_of_evaluations_are_pictures(shown: dict[str, Any]) -> None:
+    X, y = load_heart(return_X_y=True)
+    few, labels = X.slice(0, 60), y[:60]
+    model = shown["classifier"]
+    numbers = few.drop_columns(["age"])
+    regressor = bayleaf.AveragedKDBRegressor(n_networks=2, trees=False, random_state=0)
+    scores = cross_validate_regressors(
+        {"own": regressor}, numbers, few["age"], n_folds=2
+    )
+    networks = {"network": bayleaf.BayesianNetworkEstimator()}
+    ranks = friedman_test({"nb": [0.8, 0.7], "tan": [0.7, 0.6], "kdb": [0.6, 0.5]})
+    for result, piece in (
+        (cross_validate({"nb": model}, few, labels, n_folds=2), "log-loss bits"),
+        (cross_validate_density(networks, few, n_folds=2), "bits per row"),
+        (scores["own"], "pinball loss"),
+        (ranks, "mean rank"),
+        (value_of_information(model, {}), "bits that knowing it"),
+        (conflicts(model, few.slice(0, 2)), "conflict"),
+        (credible_intervals(model, few.slice(0, 2), n_draws=9), "interval"),
+    ):
+        html = result._repr_html_()
+        assert piece in Elements(html).text, html

@@ -19,7 +19,7 @@ from bayleaf.evaluation.cross_validation import (
     weighted_labels,
 )
 from bayleaf.evaluation.folds import deal_folds
-from bayleaf.evaluation.metrics import PERCENT, SCORES, ScoreColumn
+from bayleaf.evaluation.metrics import SCORES
 from bayleaf.evaluation.operating_points import (
     LossMatrix,
     OperatingPoint,
@@ -270,10 +270,7 @@ class Comparison(
 
     def _marked(self, result: CrossValidation, score: str) -> str:
         """Mean, spread over folds and mark of a score; one model needs no mark."""
-        text = " ± ".join(
-            _number(value, SCORES[score])
-            for value in (result.mean(score), result.sd(score))
-        )
+        text = SCORES[score].written(result.mean(score), result.sd(score))
         return (
             text
             if len(self.results) == 1
@@ -325,15 +322,6 @@ def points_table(
         table.caption = "< the threshold that the loss implies"
         table.caption_justify = "left"
     return table
-
-
-def _number(value: float, column: ScoreColumn) -> str:
-    """A score in the unit of its column; large ones with fewer digits, as wide."""
-    shown = column.factor * value
-    wider = sum(abs(shown) >= limit for limit in (10, 100, 1000))
-    is_share = column.factor == PERCENT
-    digits = column.digits if is_share else max(0, column.digits - wider)
-    return f"{shown:.{digits}f}"
 
 
 def _figures(result: CrossValidation) -> list[str]:

@@ -35,7 +35,9 @@ from bayleaf.evaluation.metrics import (
     score_predictions,
 )
 from bayleaf.evaluation.statistics import Floats
-from bayleaf.results.result import Record
+from bayleaf.results.document import Document, Facts, Name
+from bayleaf.results.result import Result
+from bayleaf.results.result_lists import ResultList
 from bayleaf.wording import brief, brief_fields, counted, in_bits, near_names, quoted
 
 # What NumPy's older generator, which deals the folds, takes.
@@ -159,10 +161,8 @@ def _validated(
 ) -> list[CrossValidation]:
     """Scores of each estimator on all folds."""
     validate = partial(_run_fold, task)
-    return [
-        _validation(name, folds, task)
-        for name, folds in validate_each(estimators, task.splits, validate, verbose)
-    ]
+    validated = validate_each(estimators, task.splits, validate, verbose)
+    return ResultList(_validation(name, folds, task) for name, folds in validated)
 
 
 def weighted_labels(
@@ -436,7 +436,7 @@ class HeldOut:
 
 @dataclass(frozen=True)
 class CrossValidation(
-    Record,
+    Result,
     keys={"name": "model", "held_out": None},
     computed=("pooled_calibration_error", "n_folds_without_auc", "n_clipped"),
 ):
@@ -528,6 +528,17 @@ class CrossValidation(
             if len(self.values(name))
         }
         return super().to_dict() | means
+
+    def document(self) -> Document:
+        """Mean and standard deviation of each score over the folds."""
+        rows = [
+            (column.heading, column.written(self.mean(name), self.sd(name)))
+            for name, column in SCORES.items()
+            if column.heading and len(self.values(name))
+        ]
+        rows.append(("calib.", f"{self.pooled_calibration_error:.3f}"))
+        folds = counted(len(self.folds), "fold")
+        return Document((Name(self.name), f": {folds}"), [Facts(rows)])
 
     def __repr__(self) -> str:
         n_folds = counted(len(self.folds), "fold")

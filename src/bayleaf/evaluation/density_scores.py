@@ -26,7 +26,9 @@ from bayleaf.evaluation.folds import (
 from bayleaf.evaluation.statistics import Floats
 from bayleaf.inference.junction_tree import TooWideError
 from bayleaf.models.bayesian_network import BayesianNetwork
-from bayleaf.results.result import Record, plain_values
+from bayleaf.results.document import Document, Facts, Name, Text
+from bayleaf.results.result import Record, Result, plain_values
+from bayleaf.results.result_lists import ResultList
 from bayleaf.wording import brief, counted, in_bits
 
 
@@ -68,7 +70,7 @@ class DensityScores(
 
 @dataclass(frozen=True)
 class DensityValidation(
-    Record,
+    Result,
     keys={"name": "model", "n_repeats": None},
     computed=("log_likelihood", "bound", "n_impossible"),
 ):
@@ -128,6 +130,19 @@ class DensityValidation(
         nats = {"mean": self.nats_per_row, "sd": self.sd_per_row}
         return super().to_dict() | {"nats_per_row": plain_values(nats)}
 
+    def document(self) -> Document:
+        """The log-likelihood, its part per row, and what it cannot reach."""
+        sd = in_bits(self.sd_per_row)
+        rows: list[tuple[str, Text]] = [
+            ("log-likelihood", f"{in_bits(self.log_likelihood):.8g} bits"),
+            ("bits per row", f"{in_bits(self.nats_per_row):.3f} ± {sd:.3f}"),
+            ("impossible rows", str(self.n_impossible)),
+            ("arcs", f"{self.n_arcs:.0f}"),
+            ("parameters", f"{self.n_parameters:.0f}"),
+        ]
+        folds = counted(len(self.folds), "fold")
+        return Document((Name(self.name), f": {folds}"), [Facts(rows)])
+
     def __repr__(self) -> str:
         total = f"held-out log-likelihood {in_bits(self.log_likelihood):.8g} bits"
         return brief(self, self.name, counted(len(self.folds), "fold"), total)
@@ -182,7 +197,7 @@ def cross_validate_density(
         )
     splits = shuffled_folds(n_rows, n_folds, n_repeats, random_state)
     plans = fold_plans(estimators, X)
-    validations = []
+    validations: ResultList[DensityValidation] = ResultList()
     for name, folds in validate_each(
         estimators, splits, partial(_run_fold, X, plans), verbose
     ):

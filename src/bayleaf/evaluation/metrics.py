@@ -44,6 +44,19 @@ class ScoreColumn(NamedTuple):
     factor: float = 1.0
     digits: int = 3
 
+    def written(self, *values: float) -> str:
+        """A score in the unit of its column, and its spread.
+
+        Large ones, but for shares, have fewer digits, so that all are as wide.
+        """
+        texts = []
+        for value in values:
+            shown = self.factor * value
+            wider = sum(abs(shown) >= limit for limit in (10, 100, 1000))
+            cut = 0 if self.factor == PERCENT else wider
+            texts.append(f"{shown:.{max(0, self.digits - cut)}f}")
+        return " ± ".join(texts)
+
 
 # Scores that are shares of, or means over, the rows of a fold: fields of `Scores`, in
 # the order of results as plain values.

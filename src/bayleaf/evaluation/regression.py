@@ -21,7 +21,8 @@ from bayleaf.evaluation.folds import (
     shuffled_folds,
     validate_each,
 )
-from bayleaf.results.result import Record
+from bayleaf.results.document import Document, Facts, Text
+from bayleaf.results.result import Result
 from bayleaf.wording import brief
 
 Floats = NDArray[np.float64]
@@ -29,7 +30,7 @@ COVERAGE = 0.9
 
 
 @dataclass(frozen=True)
-class RegressionScores(Record):
+class RegressionScores(Result):
     """How well distributions of held-out rows predict; smaller is better but for R2.
 
     Errors, scores and width are in the target's unit; coverage and width are those of
@@ -45,6 +46,18 @@ class RegressionScores(Record):
     coverage: float  # share of rows inside
     width: float  # mean
     n_rows: int
+
+    def document(self) -> Document:
+        """The scores, one per line."""
+        rows: list[tuple[str, Text]] = [
+            ("RMSE", f"{self.rmse:.5g}"),
+            ("MAE", f"{self.mae:.5g}"),
+            ("R2", f"{self.r2:.4f}"),
+            ("CRPS", f"{self.crps:.5g}"),
+            ("pinball loss", f"{self.pinball:.5g}"),
+            ("90 % interval", f"holds {self.coverage:.1%}, {self.width:.5g} wide"),
+        ]
+        return Document(f"{self.n_rows:,} held-out rows", [Facts(rows)])
 
     def __repr__(self) -> str:
         facts = (f"RMSE {self.rmse:.5g}", f"CRPS {self.crps:.5g}")

@@ -13,7 +13,9 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.stats import friedmanchisquare, rankdata, studentized_range, wilcoxon
 from scipy.stats import t as student_t
 
-from bayleaf.wording import brief_fields, quoted
+from bayleaf.results.document import Document, Table
+from bayleaf.results.result import Result
+from bayleaf.wording import brief_fields, counted, quoted, shown_name
 
 Floats = NDArray[np.float64]
 # Squares of larger scores could overflow.
@@ -159,7 +161,7 @@ def t_result(mean: float, spread: float, freedom: int, slack: float) -> TestResu
 
 
 @dataclass(frozen=True)
-class RankTest:
+class RankTest(Result):
     """Friedman's test and the ranks behind it.
 
     Parameters
@@ -178,6 +180,21 @@ class RankTest:
     n_datasets: int
 
     __repr__ = brief_fields
+
+    def document(self) -> Document:
+        """Mean ranks, the best first, and whether they differ."""
+        ranked = sorted(self.mean_ranks.items(), key=lambda pair: pair[1])
+        rows = [(shown_name(name), f"{rank:.2f}") for name, rank in ranked]
+        bars = [(0.0, rank) for _, rank in ranked]
+        title = f"Mean ranks on {counted(self.n_datasets, 'data set')}"
+        return Document(
+            "", [Table(("model", "mean rank"), rows, title, bars=bars), self._verdict]
+        )
+
+    @property
+    def _verdict(self) -> str:
+        """Friedman's test in a sentence."""
+        return f"Friedman's chi-square {self.statistic:.3g}, p {self.p_value:.2g}"
 
     def critical_difference(self, level: float = 0.05) -> float:
         """Nemenyi's least difference of mean ranks that is significant."""

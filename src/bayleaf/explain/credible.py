@@ -16,6 +16,7 @@ from bayleaf.models.predictor import Predictor
 from bayleaf.models.support.support_counts import SupportCounts
 from bayleaf.results.document import Document, Items
 from bayleaf.results.result import Record, Result
+from bayleaf.results.result_lists import ResultList
 from bayleaf.wording import brief, counted, quoted, stated
 
 Floats = NDArray[np.float64]
@@ -205,7 +206,7 @@ def credible_intervals(
         ends[:, first : first + step] = np.quantile(drawn, shares, axis=0)
     told = np.argsort(-proba, axis=1, kind="stable")[:, :_CLASSES_TOLD]
     cells = _cells_behind(predictor.model, support, codes, told)
-    return [
+    return ResultList(
         CredibleInterval(
             row,
             level,
@@ -218,7 +219,7 @@ def credible_intervals(
             cells[row],
         )
         for row in range(codes.n_rows)
-    ]
+    )
 
 
 def support_of(model: Any) -> SupportCounts:

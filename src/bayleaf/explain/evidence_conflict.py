@@ -13,7 +13,9 @@ from bayleaf.data.codes import Codes
 from bayleaf.explain.row_probability import has_joint, row_log_probabilities
 from bayleaf.explain.subject import predictor_of, rows_of
 from bayleaf.models.class_model import ClassModel
-from bayleaf.results.result import Record
+from bayleaf.results.document import Document
+from bayleaf.results.result import Result
+from bayleaf.results.result_lists import ResultList
 from bayleaf.wording import stated
 
 Floats = NDArray[np.float64]
@@ -23,7 +25,7 @@ WORTH_TELLING = 1.0
 
 
 @dataclass(frozen=True)
-class RowConflict(Record):
+class RowConflict(Result):
     """How much rarer a row's values are together than if they were independent.
 
     Parameters
@@ -48,6 +50,10 @@ class RowConflict(Record):
     def worth_telling(self) -> bool:
         """Whether the conflict has at least one bit."""
         return self.bits >= WORTH_TELLING
+
+    def document(self) -> Document:
+        """The conflict as a sentence."""
+        return Document("", [str(self)])
 
     def __str__(self) -> str:
         text = f"the values are in conflict: {self.bits:.1f} bits rarer together than"
@@ -91,10 +97,10 @@ def conflicts(model: Any, X: Any) -> list[RowConflict] | None:
         without[:, feature] = row_log_probabilities(class_model, others)
     by_item = (alone + without - together[:, None]) / math.log(2)
     total = (alone.sum(axis=1) - together) / math.log(2)
-    return [
+    return ResultList(
         _row_conflict(class_model, codes, row, float(total[row]), by_item[row])
         for row in range(codes.n_rows)
-    ]
+    )
 
 
 def _row_conflict(

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from bayleaf.data.codes import Codes
 from bayleaf.explain.subject import predictor_of, row_of
+from bayleaf.results.result_lists import RankedNumbers
 
 Floats = NDArray[np.float64]
 
@@ -66,7 +67,8 @@ def value_of_information(model: Any, row: Any) -> dict[str | int, float]:
         proba = predictor.proba(rows.rows(possible))
         before, after = entr(shares @ proba).sum(), entr(proba).sum(axis=1)
         gains[feature.name] = float(before - shares @ after)
-    return dict(sorted(gains.items(), key=lambda pair: -pair[1]))
+    ranked = dict(sorted(gains.items(), key=lambda pair: -pair[1]))
+    return RankedNumbers(ranked, "bits that knowing it is expected to give")
 
 
 def _with_each_state(codes: Codes, feature: int, n_states: int) -> Codes:

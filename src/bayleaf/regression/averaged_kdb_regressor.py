@@ -41,6 +41,7 @@ from bayleaf.models.texts.expectation import ExpectationExplanation, Expectation
 from bayleaf.regression.learned_head import LeftOut
 from bayleaf.regression.learning import TargetTask, checked_target, target_name
 from bayleaf.results.document import Items, Part
+from bayleaf.results.result_lists import ResultList
 from bayleaf.wording import brief, counted, name_list, quoted, shown_name
 
 Floats = NDArray[np.float64]
@@ -418,8 +419,8 @@ class AveragedKDBRegressor(
         found = noted(self.model_.explain(encoded.codes), encoded)
         labels = row_labels(X)
         if labels is None:
-            return found
-        return [replace(one, row=label) for one, label in zip(found, labels)]
+            return ResultList(found)
+        return ResultList(replace(one, row=n) for one, n in zip(found, labels))
 
     def shape(self, feature: str | int, X: Any) -> ExpectationShape:
         """The mean expectation of rows where one feature is set, state by state.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from bayleaf.cli.commands.compare import (
@@ -120,8 +121,10 @@ def _evaluate_regressors(
 ) -> None:
     """Cross-validate regressors on a file and print their scores."""
     from bayleaf.classifiers.shared.parameters import numbers_of
+    from bayleaf.cli.console import ShownConsole
     from bayleaf.cli.table_reading import UnknownReport, has_csv, training_table
     from bayleaf.evaluation.regression import cross_validate_regressors
+    from bayleaf.results.text import print_document
 
     form = form or FileFormat()
     reading = form.plan(split.plan, is_csv=has_csv(data))
@@ -159,13 +162,6 @@ def _evaluate_regressors(
         return
     for name, scores in found.items():
         weighted = "" if split.weight is None else ", by weight in fits and in scores"
-        print(f"{name}, {scores.n_rows:,} held-out rows{weighted}")
-        for fact, value in (
-            ("RMSE", f"{scores.rmse:.5g}"),
-            ("MAE", f"{scores.mae:.5g}"),
-            ("R2", f"{scores.r2:.4f}"),
-            ("CRPS", f"{scores.crps:.5g}"),
-            ("pinball loss", f"{scores.pinball:.5g}"),
-            ("90 % interval", f"holds {scores.coverage:.1%}, {scores.width:.5g} wide"),
-        ):
-            print(f"  {fact:<14} {value}")
+        found_scores = scores.document()
+        title = f"{name}, {found_scores.title}{weighted}"
+        print_document(replace(found_scores, title=title), ShownConsole())
