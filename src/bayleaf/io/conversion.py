@@ -13,15 +13,19 @@ from bayleaf.io.registry import FORMATS, read_network, write_network
 
 
 def convert_file(
-    source: str | Path, target: str | Path, *, normalize: bool = False
+    source: str | Path,
+    target: str | Path,
+    *,
+    normalize: bool = False,
+    encoding: str | None = None,
 ) -> None:
     """Convert a network file into the format that the other file's suffix names.
 
     The source is a file that `read_network` or `read_influence_diagram` reads, or for
     PMML the model file of a classifier; the target one that is written for it,
-    ``.dagitty``, ``.dot`` or ``.pmml``. `normalize` divides counts and percent in the
-    source by their sum. NetworkFileError or ModelFileError if the source cannot be
-    used, ValueError for an unknown suffix or a network that the target's format cannot
+    ``.dagitty``, ``.dot`` or ``.pmml``. `normalize` and `encoding` are those of
+    `read_network`. NetworkFileError or ModelFileError if the source cannot be used,
+    ValueError for an unknown suffix or a network that the target's format cannot
     contain, OSError.
     """
     suffix = inner_name(target).suffix.lower()
@@ -35,9 +39,9 @@ def convert_file(
             _WRITE_ONLY[suffix](source, plain)
         return
     try:
-        network = read_network(source, normalize=normalize)
+        network = read_network(source, normalize=normalize, encoding=encoding)
     except DecisionsError:
-        diagram = read_influence_diagram(source, normalize=normalize)
+        diagram = read_influence_diagram(source, normalize=normalize, encoding=encoding)
         write_influence_diagram(diagram, target)
     else:
         write_network(network, target)

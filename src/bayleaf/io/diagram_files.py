@@ -14,7 +14,11 @@ _SUFFIXES = (".xdsl", ".net", ".bifxml", ".xmlbif", ".xml")
 
 
 def read_influence_diagram(
-    path: str | Path, *, max_bytes: int | None = None, normalize: bool = False
+    path: str | Path,
+    *,
+    max_bytes: int | None = None,
+    normalize: bool = False,
+    encoding: str | None = None,
 ) -> InfluenceDiagram:
     """Read an influence diagram of GeNIe, HUGIN or pyAgrum.
 
@@ -22,7 +26,7 @@ def read_influence_diagram(
     ----------
     path : str or Path
         ``.xdsl``, ``.net`` or ``.bifxml``; packed if ``.gz`` or ``.bz2`` follows.
-    max_bytes, normalize
+    max_bytes, normalize, encoding
         As in `read_network`.
 
     Returns
@@ -44,7 +48,7 @@ def read_influence_diagram(
     limit = module.MAX_BYTES if max_bytes is None else max_bytes
     with unpacked(path, limit, at_any_rate=max_bytes is not None) as plain:
         diagram: InfluenceDiagram = module.read_diagram(
-            plain, max_bytes=limit, normalize=normalize
+            plain, max_bytes=limit, normalize=normalize, encoding=encoding
         )
     return diagram
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 from bayleaf.io.packed import inner_name, packing_into, unpacked
 from bayleaf.models.bayesian_network import BayesianNetwork
@@ -30,7 +31,11 @@ _INSTEAD = {"bayleaf.io.formats.dsl": ".xdsl"}
 
 
 def read_network(
-    path: str | Path, *, max_bytes: int | None = None, normalize: bool = False
+    path: str | Path,
+    *,
+    max_bytes: int | None = None,
+    normalize: bool = False,
+    encoding: str | None = None,
 ) -> BayesianNetwork:
     """Read a Bayesian network from a file in the format that its suffix names.
 
@@ -44,21 +49,31 @@ def read_network(
     normalize : bool, default=False
         Whether each distribution is divided by its sum, for files that hold counts or
         percent. Sums that are off by at most 1 %, as rounded numbers are, are mended in
-        any case, and the logger ``bayleaf`` says so.
+        any case, and the logger ``bayleaf`` says so. Rows of zeros become uniform.
+    encoding : str, optional
+        Encoding of the text, such as ``"gb18030"``. Without it UTF-8 and UTF-16 are
+        recognised; other files are read as Windows-1252, which the logger reports.
 
     Raises
     ------
     NetworkFileError
         If the file cannot be used: one sentence with file and line.
     ValueError
-        If the suffix is none of a known format.
+        If the suffix is none of a known format, or the encoding is unknown.
     OSError
         If the file cannot be opened.
     """
     module = _module(path)
     limit = module.MAX_BYTES if max_bytes is None else max_bytes
     # Files of ours never hold anything but distributions.
-    options = {} if module.__name__ in _HOLD_ALL else {"normalize": normalize}
+    options: dict[str, Any] = (
+        {}
+        if module.__name__ in _HOLD_ALL
+        else {
+            "normalize": normalize,
+            "encoding": encoding,
+        }
+    )
     with unpacked(path, limit, at_any_rate=max_bytes is not None) as plain:
         network: BayesianNetwork = module.read(plain, max_bytes=limit, **options)
     return network

@@ -15,6 +15,7 @@ from bayleaf.cpds.distribution import TableCPD
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.io import NetworkFileError, read_network, write_network
 from bayleaf.io.formats import bif, net
+from bayleaf.io.formats.source_file import decoded
 from bayleaf.models.bayesian_network import BayesianNetwork
 from offenders import check_each
 from oracles.malformed_networks import check_refused
@@ -60,7 +61,7 @@ def test_a_potential_is_read_however_it_is_written() -> None:
     def check(case: tuple[str, str]) -> None:
         potential, ends = case
         content = (HEAD + ROOT + potential).replace("\n", ends).encode()
-        text = net.decoded(content, "x.net")
+        text = decoded(content, "x.net")
         assert tables(text) == [[0.2, 0.8], CHILD]
 
     check_each(product(POTENTIALS, ["\n", "\r\n", "\r"]), check)

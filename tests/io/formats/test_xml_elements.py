@@ -71,3 +71,39 @@ def test_lines_are_counted_from_the_start_of_the_file(tmp_path: Path) -> None:
     path.write_bytes(b"\n\n\n" + UTF.encode() + b"<BIF>\n</BIF>")
     with pytest.raises(NetworkFileError, match=r"a\.xml, line 5: <BIF> lacks"):
         read_network(path)
+
+
+COINS = {
+    ".bif": "variable a { type discrete [2] { NAME, y }; }\n"
+    "probability ( a ) { table 0.5, 0.5; }\n",
+    ".xml": '<?xml version="1.0" encoding="UTF-8"?><BIF><NETWORK><VARIABLE>'
+    "<NAME>a</NAME><OUTCOME>NAME</OUTCOME><OUTCOME>y</OUTCOME></VARIABLE>"
+    "<DEFINITION><FOR>a</FOR><TABLE>0.5 0.5</TABLE></DEFINITION></NETWORK></BIF>",
+}
+
+
+@pytest.mark.parametrize("encoding", ["gb18030", "utf-16", "shift_jis"])
+def test_other_encodings_are_read_by_name(tmp_path: Path, encoding: str) -> None:
+    for suffix in COINS:
+        text = COINS[suffix].replace(">NAME<", ">天気<").replace("NAME,", "天気,")
+        path = tmp_path / f"a{suffix}"
+        path.write_bytes(text.encode(encoding))
+        network = read_network(path, encoding=encoding)
+        assert network.domain[0].states == ("天気", "y")
+        with pytest.raises(NetworkFileError, match="not text in ascii; name another"):
+            read_network(path, encoding="ascii")
+        with pytest.raises(ValueError, match="encoding must be a codec of Python"):
+            read_network(path, encoding="klingon")
+
+
+def test_utf_16_is_recognised_and_windows_1252_reported(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    text = COINS[".bif"].replace("NAME", "café")
+    path = tmp_path / "a.bif"
+    path.write_bytes(text.encode("utf-16"))
+    assert read_network(path).domain[0].states == ("café", "y")
+    assert not caplog.records
+    path.write_bytes(text.encode("cp1252"))
+    assert read_network(path).domain[0].states == ("café", "y")
+    assert 'read as Windows-1252, with names such as "café"; if that' in caplog.text

@@ -35,9 +35,8 @@ from bayleaf.io.formats.source_file import (
     MAX_BYTES,
     NetworkFileError,
     counted,
-    decoded,
     quoted,
-    read_content,
+    read_text,
 )
 from bayleaf.io.formats.table_orders import in_one_order
 from bayleaf.models.bayesian_network import BayesianNetwork
@@ -50,7 +49,11 @@ _NOTE = re.compile(
 
 
 def read(
-    path: str | Path, *, max_bytes: int = MAX_BYTES, normalize: bool = False
+    path: str | Path,
+    *,
+    max_bytes: int = MAX_BYTES,
+    normalize: bool = False,
+    encoding: str | None = None,
 ) -> BayesianNetwork:
     """Read a network from a BIF file; `normalize` as in `RowSums`.
 
@@ -63,7 +66,7 @@ def read(
     are read in that one.
     """
     file = Path(path).name
-    text = decoded(read_content(path, max_bytes), file)
+    text = read_text(path, max_bytes, encoding)
     return parsed(text, file, normalize=normalize)
 
 

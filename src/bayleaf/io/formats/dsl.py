@@ -30,9 +30,8 @@ from bayleaf.io.formats.lexer import (
 from bayleaf.io.formats.source_file import (
     MAX_BYTES,
     NetworkFileError,
-    decoded,
     quoted,
-    read_content,
+    read_text,
 )
 from bayleaf.models.bayesian_network import BayesianNetwork
 
@@ -57,6 +56,7 @@ def read(
     *,
     max_bytes: int = MAX_BYTES,
     normalize: bool = False,
+    encoding: str | None = None,
     max_table_cells: int = MAX_TABLE_CELLS,
 ) -> BayesianNetwork:
     """Read a DSL file of GeNIe 1 or 2; nodes are called by their identifiers.
@@ -66,7 +66,7 @@ def read(
     tables occur or the file exceeds `max_bytes`.
     """
     file = Path(path).name
-    reader = _Reader(decoded(read_content(path, max_bytes), file), file)
+    reader = _Reader(read_text(path, max_bytes, encoding), file)
     nodes = reader.nodes()
     variables = Variables([reader.variable(node) for node in nodes], file)
     tables = [reader.table(node, variables, max_table_cells) for node in nodes]

@@ -45,9 +45,8 @@ from bayleaf.io.formats.source_file import (
     MAX_BYTES,
     DecisionsError,
     NetworkFileError,
-    decoded,
     quoted,
-    read_content,
+    read_text,
 )
 from bayleaf.models.bayesian_network import BayesianNetwork
 
@@ -60,7 +59,11 @@ _MOST_LETTERS_OF_A_LABEL = 200
 
 
 def read(
-    path: str | Path, *, max_bytes: int = MAX_BYTES, normalize: bool = False
+    path: str | Path,
+    *,
+    max_bytes: int = MAX_BYTES,
+    normalize: bool = False,
+    encoding: str | None = None,
 ) -> BayesianNetwork:
     """Read a network from a file in HUGIN's net language; `normalize` as in `RowSums`.
 
@@ -69,7 +72,7 @@ def read(
     closed on the left and ours on the right. NetworkFileError names file and line.
     """
     file = Path(path).name
-    text = decoded(read_content(path, max_bytes), file)
+    text = read_text(path, max_bytes, encoding)
     return parsed(text, file, normalize=normalize)
 
 
@@ -82,7 +85,11 @@ def parsed(text: str, file: str, *, normalize: bool = False) -> BayesianNetwork:
 
 
 def read_diagram(
-    path: str | Path, *, max_bytes: int = MAX_BYTES, normalize: bool = False
+    path: str | Path,
+    *,
+    max_bytes: int = MAX_BYTES,
+    normalize: bool = False,
+    encoding: str | None = None,
 ) -> InfluenceDiagram:
     """Read a file with decisions and utilities; otherwise as `read`.
 
@@ -90,7 +97,7 @@ def read_diagram(
     policy, are left out.
     """
     file = Path(path).name
-    reader = _Reader(decoded(read_content(path, max_bytes), file), file, _DIAGRAM)
+    reader = _Reader(read_text(path, max_bytes, encoding), file, _DIAGRAM)
     reader.read_blocks()
     inner = [each for each, word in reader.declared if word != "utility"]
     return assembled_diagram(

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import logging
+import re
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from pathlib import Path
 
 from bayleaf.io.bounded import opened, read_at_most
@@ -10,6 +13,7 @@ from bayleaf.io.errors import ModelFileError
 # Larger files are refused before they are read.
 MAX_BYTES = 1 << 28
 _MOST_LETTERS_OF_A_NAME = 60
+_LOGGER = logging.getLogger("bayleaf")
 # For the log, with the file's name: what nobody could see from the numbers.
 AGRUM_TURNS_PARENTS = (
     "%s: this looks like a file of pyAgrum, whose version 3.3.1 turns the order of "
@@ -74,28 +78,74 @@ def read_content(path: str | Path, max_bytes: int = MAX_BYTES) -> bytes:
     return content
 
 
-def decoded(content: bytes, file: str) -> str:
+def read_text(
+    path: str | Path, max_bytes: int = MAX_BYTES, encoding: str | None = None
+) -> str:
+    """Read a text file with newlines as line ends; NetworkFileError as in `decoded`."""
+    return decoded(read_content(path, max_bytes), Path(path).name, encoding)
+
+
+def decoded(content: bytes, file: str, encoding: str | None = None) -> str:
     """The text of a file, with line ends as newlines; NetworkFileError if it is binary.
 
-    Read as UTF-8, with or without a byte order mark, else as the Windows code page
-    1252, of which Latin-1 is a part and which older programs write.
+    Without an `encoding`: UTF-8 or UTF-16 where a byte order mark or the bytes show it,
+    else the Windows code page 1252, of which Latin-1 is a part and which older programs
+    write; a line of the log names it then.
     """
-    if b"\0" in content:
-        line = content.count(b"\n", 0, content.index(b"\0")) + 1
+    if encoding is None and content.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
+        encoding = "utf-16"
+    if encoding is None and b"\0" in content:
+        # Only the line of the zero byte is of interest.
+        encoding = "latin-1"
+    if encoding is not None:
+        text = text_in(content, file, encoding)
+    else:
+        try:
+            text = content.decode("utf-8-sig")
+        except UnicodeDecodeError:
+            text = windows_text(content, file)
+    if (zero := text.find("\0")) >= 0:
         raise NetworkFileError(
-            file, line, "the file holds binary data; give a text file with a network"
+            file,
+            text.count("\n", 0, zero) + 1,
+            "the file holds binary data; give a text file with a network",
         )
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        text = windows_text(content)
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
-def windows_text(content: bytes) -> str:
-    """Content that is no UTF-8 as text of the code page 1252, else of Latin-1."""
+def text_in(content: bytes, file: str, encoding: str) -> str:
+    """Content in an encoding that is given; NetworkFileError where it does not fit."""
     try:
-        return content.decode("cp1252")
+        return content.decode(encoding).removeprefix("\ufeff")
+    except LookupError:
+        raise ValueError(
+            "encoding must be a codec of Python, such as cp1251, gb18030 or "
+            f"shift_jis, got {quoted(encoding)}"
+        ) from None
+    except UnicodeError as error:
+        start = getattr(error, "start", 0)
+        line = content.count(b"\n", 0, start) + 1
+        raise NetworkFileError(
+            file, line, f"the bytes are not text in {encoding}; name another encoding"
+        ) from None
+
+
+def windows_text(content: bytes, file: str) -> str:
+    """Content that is no UTF-8 as text of the code page 1252, else of Latin-1.
+
+    The log shows a word of it, since a few names do not reveal the encoding.
+    """
+    try:
+        text = content.decode("cp1252")
     except UnicodeDecodeError:
         # Five bytes mean nothing in the code page.
-        return content.decode("latin-1")
+        text = content.decode("latin-1")
+    word = re.search(r"\w*[^\x00-\x7f]\w*", text)
+    _LOGGER.warning(
+        "%s: the file is not UTF-8 and was read as Windows-1252, with names such as "
+        "%s; if that is wrong, give its encoding: read_network(..., encoding=), "
+        "convert --encoding",
+        file,
+        quoted(word[0] if word else ""),
+    )
+    return text

@@ -38,9 +38,8 @@ from bayleaf.io.formats.source_file import (
     MAX_BYTES,
     NetworkFileError,
     counted,
-    decoded,
     quoted,
-    read_content,
+    read_text,
 )
 from bayleaf.models.bayesian_network import BayesianNetwork
 
@@ -57,7 +56,11 @@ _LOGGER = logging.getLogger("bayleaf")
 
 
 def read(
-    path: str | Path, *, max_bytes: int = MAX_BYTES, normalize: bool = False
+    path: str | Path,
+    *,
+    max_bytes: int = MAX_BYTES,
+    normalize: bool = False,
+    encoding: str | None = None,
 ) -> BayesianNetwork:
     """Read a network from a UAI file of the kind BAYES; `normalize` as in `RowSums`.
 
@@ -68,7 +71,7 @@ def read(
     file and line.
     """
     file = Path(path).name
-    text = decoded(read_content(path, max_bytes), file)
+    text = read_text(path, max_bytes, encoding)
     numbers = _Numbers(text, file)
     cards = [
         numbers.whole("the number of states", 1, MAX_STATES)

@@ -78,6 +78,7 @@ def read(
     *,
     max_bytes: int = MAX_BYTES,
     normalize: bool = False,
+    encoding: str | None = None,
     max_table_cells: int = MAX_TABLE_CELLS,
 ) -> BayesianNetwork:
     """Read an XDSL file; nodes are called by their identifiers in files not of ours.
@@ -86,7 +87,7 @@ def read(
     nodes. NetworkFileError names file and line where nodes other than chance nodes with
     tables occur or the file exceeds `max_bytes`.
     """
-    root = _static(path, max_bytes)
+    root = _static(path, max_bytes, encoding)
     nodes = root.one("nodes").children
     declared = [_variable(node) for node in nodes]
     variables = Variables(declared, Path(path).name)
@@ -110,13 +111,14 @@ def read_diagram(
     *,
     max_bytes: int = MAX_BYTES,
     normalize: bool = False,
+    encoding: str | None = None,
     max_table_cells: int = MAX_TABLE_CELLS,
 ) -> InfluenceDiagram:
     """Read an XDSL file with decisions and utilities; otherwise as `read`.
 
     A utility that weighs others gives these its weights.
     """
-    nodes = _static(path, max_bytes).one("nodes").children
+    nodes = _static(path, max_bytes, encoding).one("nodes").children
     utilities = [node for node in nodes if node.tag == "utility"]
     inner = [node for node in nodes if node.tag not in ("utility", "mau")]
     decisions = [node for node in inner if node.tag == "decision"]
@@ -173,9 +175,9 @@ def write_diagram(
         file.writelines(f"{line}\n" for line in lines)
 
 
-def _static(path: str | Path, max_bytes: int) -> XmlElement:
+def _static(path: str | Path, max_bytes: int, encoding: str | None) -> XmlElement:
     """The root of a file that is not of a temporal network."""
-    root = read_xml(path, "smile", "XDSL", max_bytes)
+    root = read_xml(path, "smile", "XDSL", max_bytes, encoding)
     dynamic = root.optional("dynamic")
     if dynamic is not None:
         raise dynamic.error(

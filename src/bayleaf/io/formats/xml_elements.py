@@ -33,6 +33,7 @@ from bayleaf.io.formats.source_file import (
     NetworkFileError,
     quoted,
     read_content,
+    text_in,
     windows_text,
 )
 
@@ -115,15 +116,24 @@ class XmlElement:
 
 
 def read_xml(
-    path: str | Path, root_tag: str, kind: str, max_bytes: int = MAX_BYTES
+    path: str | Path,
+    root_tag: str,
+    kind: str,
+    max_bytes: int = MAX_BYTES,
+    encoding: str | None = None,
 ) -> XmlElement:
     """Read an XML file and return its root; `kind` is the format's name for the error.
+
+    An `encoding` goes before the one that the file declares.
 
     NetworkFileError if the file exceeds `max_bytes`, is not well-formed, defines
     entities, is nested too deeply, or has a root other than `root_tag`.
     """
-    builder = _Builder(Path(path).name, kind)
-    root = builder.built(*_sound_start(read_content(path, max_bytes)))
+    file, content = Path(path).name, read_content(path, max_bytes)
+    if encoding is not None:
+        content = text_in(content, file, encoding).encode("utf-8")
+    builder = _Builder(file, kind, None if encoding is None else "utf-8")
+    root = builder.built(*_sound_start(content, file, encoding))
     if root.tag != root_tag:
         raise root.error(
             f"this is no {kind} file: its root is <{root.tag[:60]}>, not <{root_tag}>"
@@ -131,7 +141,7 @@ def read_xml(
     return root
 
 
-def _sound_start(content: bytes) -> tuple[bytes, int]:
+def _sound_start(content: bytes, file: str, encoding: str | None) -> tuple[bytes, int]:
     """The content as parsers want it, and how many lines were cut off before it.
 
     Nothing may stand before a declaration, yet files begin with blank lines or a byte
@@ -143,22 +153,25 @@ def _sound_start(content: bytes) -> tuple[bytes, int]:
     if start.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
         return start, n_lines
     named = _ENCODING.match(start)
-    if named is not None and named[1].lower() not in _LIKE_UTF_8:
+    is_other = named is not None and named[1].lower() not in _LIKE_UTF_8
+    if is_other or encoding is not None:
         return start, n_lines
     try:
         start.decode("utf-8")
     except UnicodeDecodeError:
-        start = windows_text(start).encode("utf-8")
+        start = windows_text(start, file).encode("utf-8")
     return start, n_lines
 
 
 class _Builder:
     """Takes the parser's events and makes elements of them."""
 
-    def __init__(self, file: str, kind: str) -> None:
+    def __init__(self, file: str, kind: str, encoding: str | None) -> None:
         self.file = file
         self.kind = kind
-        self._parser = DefusedXMLParser(target=self, forbid_dtd=False)
+        self._parser = DefusedXMLParser(
+            target=self, encoding=encoding, forbid_dtd=False
+        )
         # Defaults from a document type could fill the memory, element by element.
         self._parser.parser.specified_attributes = True
         self._parser.parser.buffer_size = 1 << 16

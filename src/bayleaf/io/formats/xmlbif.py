@@ -49,14 +49,18 @@ _DIAGRAM = ("nature", "decision", "utility")
 
 
 def read(
-    path: str | Path, *, max_bytes: int = MAX_BYTES, normalize: bool = False
+    path: str | Path,
+    *,
+    max_bytes: int = MAX_BYTES,
+    normalize: bool = False,
+    encoding: str | None = None,
 ) -> BayesianNetwork:
     """Read an XMLBIF file; `normalize` as in `RowSums`.
 
     NetworkFileError names file and line where variables other than chance variables
     with tables occur or the file exceeds `max_bytes`.
     """
-    root = read_xml(path, "BIF", "XMLBIF", max_bytes)
+    root = read_xml(path, "BIF", "XMLBIF", max_bytes, encoding)
     network = root.one("NETWORK")
     declared = [_variable(element) for element in network.all("VARIABLE")]
     variables = Variables(declared, Path(path).name)
@@ -65,13 +69,17 @@ def read(
 
 
 def read_diagram(
-    path: str | Path, *, max_bytes: int = MAX_BYTES, normalize: bool = False
+    path: str | Path,
+    *,
+    max_bytes: int = MAX_BYTES,
+    normalize: bool = False,
+    encoding: str | None = None,
 ) -> InfluenceDiagram:
     """Read XMLBIF with decisions and utilities, pyAgrum's BIFXML; otherwise as `read`.
 
     A decision's definition lists what is observed before it, and has no table.
     """
-    network = read_xml(path, "BIF", "XMLBIF", max_bytes).one("NETWORK")
+    network = read_xml(path, "BIF", "XMLBIF", max_bytes, encoding).one("NETWORK")
     by_kind: dict[str, list[DeclaredVariable]] = {"decision": [], "utility": []}
     inner = []
     for element in network.all("VARIABLE"):
