@@ -54,7 +54,8 @@ def files(folder: Path) -> dict[str, Callable[[Path], Any]]:
             reads_network = path.stem in {"every_form", "bayesian_network"}
             found[path.name] = read_network if reads_network else load
     network = read_network(SAMPLES / "bayesian_network.json")
-    for suffix in ("bif", "net", "xdsl", "xml", "uai", "bif.gz", "xml.bz2"):
+    others = ("dne", "elv", "dsc", "xbn", "pgmx", "oobn")
+    for suffix in ("bif", "net", "xdsl", "xml", "uai", "bif.gz", "xml.bz2", *others):
         write_network(network, folder / f"network.{suffix}")
         found[f"network.{suffix}"] = read_network
     (folder / "network.dsl").write_text(dsl_text(load_network("asia")))

@@ -147,8 +147,8 @@ def test_experience_survives(tmp_path: Path) -> None:
 
 def test_tables_are_nested_by_parents() -> None:
     rows = (f"r{i}" for i in range(4))
-    assert "".join(net._nested(rows, [2, 2], between=" ")) == "((r0 r1) (r2 r3))"
-    assert "".join(net._nested(iter(["r"]), [])) == "r"
+    assert "".join(net.nested(rows, [2, 2], between=" ")) == "((r0 r1) (r2 r3))"
+    assert "".join(net.nested(iter(["r"]), [])) == "r"
 
 
 @pytest.mark.parametrize("name", ["alarm", "child", "hailfinder", "water"])

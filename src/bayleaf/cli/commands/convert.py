@@ -19,11 +19,11 @@ def convert(
     Parameters
     ----------
     source
-        Network file (json, bif, net, xdsl, dsl, xml, uai), packed if .gz or .bz2
-        follows, or model file of a classifier.
+        Network file (json, bif, net, oobn, xdsl, dsl, xml, uai, dne, dsc, xbn, pgmx,
+        elv), packed if .gz or .bz2 follows, or model file of a classifier.
     target
-        File to write: json, bif, net, xdsl, xml, uai, dot, or pmml for classifiers;
-        .gz or .bz2 after it packs the file.
+        File to write: any of these but dsl, or dot, or pmml for classifiers; .gz or
+        .bz2 after it packs the file.
     normalize
         Divide each distribution of the source by its sum: for counts or percent.
     encoding

@@ -32,13 +32,14 @@ class DeclaredVariable:
     """A variable as a file declares it, with the file's names.
 
     `notes` are those of `SafeNames.notes` when the file was written; empty in other
-    files.
+    files. Networks hold chance variables; `Variables` refuses any other `kind`.
     """
 
     name: str
     states: Sequence[str]
     line: int | None
     notes: Mapping[str, str] = field(default_factory=dict)
+    kind: str = "chance"  # or "decision", "utility", "continuous", ...
 
 
 @dataclass(frozen=True)
@@ -68,6 +69,13 @@ class Variables:
         if not declared:
             raise self.error(None, "the file declares no variable; give one that does")
         for i, variable in enumerate(declared):
+            if variable.kind != "chance":
+                raise self.error(
+                    variable.line,
+                    f"node {quoted(variable.name)} is of kind {variable.kind[:60]}, "
+                    "but only chance nodes with states can be read; remove it or "
+                    "make it a chance node",
+                )
             if variable.name in self._index:
                 raise self.error(
                     variable.line,

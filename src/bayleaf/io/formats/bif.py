@@ -363,6 +363,22 @@ class TableFiller:
         values, lines = self._filled(block, family, cards)
         return DeclaredTable(child, parents, values, block.line, lines)
 
+    def states_at(
+        self, family: tuple[int, ...], indices: list[str], line: int | None
+    ) -> list[str]:
+        """Names of the parents' states whose indices another format lists."""
+        states = []
+        for text, parent in zip(indices, family[:-1], strict=False):
+            listed = self.variables.declared[parent].states
+            if not text.isdecimal() or len(text) > 9 or int(text) >= len(listed):
+                raise self.variables.error(
+                    line,
+                    f"{quoted(text)} is not the index of a state of "
+                    f"{self._shown(parent)}; give one from 0 to {len(listed) - 1}",
+                )
+            states.append(listed[int(text)])
+        return [*states, *indices[len(states) :]]
+
     def _filled(
         self, block: ProbabilityBlock, family: tuple[int, ...], cards: tuple[int, ...]
     ) -> tuple[NDArray[np.float64], list[int]]:

@@ -9,9 +9,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
 from bayleaf.io.formats.assemble import (
     DeclaredTable,
     DeclaredVariable,
@@ -23,8 +20,8 @@ from bayleaf.io.formats.full_tables import MAX_TABLE_CELLS
 from bayleaf.io.formats.lexer import (
     Lexer,
     Token,
-    number_array,
-    split_numbers,
+    names_in,
+    numbers_in,
     token_patterns,
 )
 from bayleaf.io.formats.source_file import (
@@ -146,7 +143,7 @@ class _Reader:
                 f"is of the type {quoted(node.kind)}, but only chance nodes with "
                 f"tables can be read; {_TO_GENERAL}",
             )
-        states = self._names(node.values.get("NAMESTATES", []))
+        states = names_in(self.lexer, node.values.get("NAMESTATES", []))
         self.lexer.check_n_states(len(states))
         return DeclaredVariable(node.name, states, node.line)
 
@@ -154,7 +151,7 @@ class _Reader:
         self, node: _Node, variables: Variables, max_table_cells: int
     ) -> DeclaredTable:
         """A node's table as the file declares it."""
-        parents = self._names(node.values.get("PARENTS", []))
+        parents = names_in(self.lexer, node.values.get("PARENTS", []))
         key = "RESULTINGSTATES" if node.kind == "TRUTHTABLE" else "PROBABILITIES"
         tokens = node.values.get(key)
         if not tokens:
@@ -162,33 +159,11 @@ class _Reader:
         line = self.lexer.line(tokens[0].start)
         if node.kind == "TRUTHTABLE":
             index = variables.index(node.name, node.line, "which has a table")
-            results = self._names(tokens)
+            results = names_in(self.lexer, tokens)
             values = one_hot_table(results, variables, index, line, max_table_cells)
         else:
-            values = self._numbers(tokens)
+            values = numbers_in(self.lexer, tokens)
         return DeclaredTable(node.name, parents, values, line)
-
-    def _numbers(self, tokens: list[Token]) -> NDArray[np.float64]:
-        """Numbers in parentheses, with commas between them."""
-        runs = []
-        for token in tokens:
-            if token.kind == "numbers":
-                runs.append(token.text)
-            elif token.kind != "sign" or token.text not in "(,)":
-                raise self.lexer.unexpected(token, "a number")
-        return number_array(" ".join(runs))
-
-    def _names(self, tokens: list[Token]) -> list[str]:
-        """Names in parentheses, with commas between them."""
-        names: list[str] = []
-        for token in tokens:
-            if token.kind == "numbers":
-                names += split_numbers(token.text)
-            elif token.kind != "sign":
-                names.append(token.text)
-            elif token.text not in "(,)":
-                raise self.lexer.unexpected(token, "a name")
-        return names
 
     def _error(self, node: _Node, problem: str) -> NetworkFileError:
         """An error about a node."""

@@ -208,3 +208,27 @@ def split_numbers(text: str) -> list[str]:
 def number_array(text: str) -> NDArray[np.float64]:
     """The numbers of a run, dtype float64; too large ones are infinite."""
     return np.array(split_numbers(text), dtype=np.float64)
+
+
+def names_in(lexer: Lexer, tokens: Sequence[Token]) -> list[str]:
+    """The names in a list with parentheses and commas; NetworkFileError elsewhere."""
+    names: list[str] = []
+    for token in tokens:
+        if token.kind == "numbers":
+            names += split_numbers(token.text)
+        elif token.kind != "sign":
+            names.append(token.text)
+        elif token.text not in "(,)":
+            raise lexer.unexpected(token, "a name")
+    return names
+
+
+def numbers_in(lexer: Lexer, tokens: Sequence[Token]) -> NDArray[np.float64]:
+    """The numbers in a list with parentheses and commas, dtype float64."""
+    runs = []
+    for token in tokens:
+        if token.kind == "numbers":
+            runs.append(token.text)
+        elif token.kind != "sign" or token.text not in "(,)":
+            raise lexer.unexpected(token, "a number")
+    return number_array(" ".join(runs))

@@ -131,8 +131,8 @@ def write_diagram(
             out.write(f"{_potential_head(names, node.index, node.parents)}\n{{\n")
             if node.values is not None:
                 numbers = iter(number_texts(node.values))
-                nested = _nested(numbers, [*above, *states] or [1], between=" ")
-                out.write(f"    data = {''.join(nested)};\n")
+                values = nested(numbers, [*above, *states] or [1], between=" ")
+                out.write(f"    data = {''.join(values)};\n")
             out.write("}\n")
 
 
@@ -147,15 +147,27 @@ def write(
     ValueError names a variable whose table exceeds `max_table_cells` or whose states do
     not fit a file.
     """
+    write_within("net\n{\n}\n", "", network, path, max_table_cells)
+
+
+def write_within(
+    opening: str,
+    closing: str,
+    network: BayesianNetwork,
+    path: str | Path,
+    max_table_cells: int,
+) -> None:
+    """Write nodes and potentials between two texts, errors as in `write`."""
     names = SafeNames.for_network(network.domain, at_least_two=True)
     cards = [len(states) for states in names.states]
     tables = full_tables(network, max_table_cells, cards)
     with text_file(path) as out:
-        out.write("net\n{\n}\n")
+        out.write(opening)
         for index in range(len(network.domain)):
             out.writelines(_node_lines(names, index))
         for table in tables:
             out.writelines(_potential_lines(names, table, cards))
+        out.write(closing)
 
 
 class _Reader:
@@ -171,7 +183,7 @@ class _Reader:
     def read_blocks(self) -> None:
         """Read all blocks of the file."""
         lexer = self.lexer
-        in_class = False
+        in_class = has_class = False
         while lexer.ahead.kind != "end":
             start = lexer.ahead
             if in_class and lexer.skip_sign("}"):
@@ -181,10 +193,13 @@ class _Reader:
                 lexer.expect("{", 'after "net"')
                 self._attributes({})
             elif start.text == "class" and start.kind == "word" and not in_class:
+                if has_class:
+                    problem = "a second class starts here; save the one that is meant"
+                    raise lexer.error(start.start, f"{problem} in a file of its own")
                 lexer.take()
                 lexer.name("the name of the class")
                 lexer.expect("{", "after the name of the class")
-                in_class = True
+                in_class = has_class = True
             else:
                 self._block(in_class)
         if in_class:
@@ -258,7 +273,7 @@ class _Reader:
         line = lexer.line(start.start)
         if states is None:
             subtype = texts.pop("subtype", "")
-            states = _value_names(subtype, lists.get("state_values", []))
+            states = value_names(subtype, lists.get("state_values", []))
         notes = {key: texts[note] for note, key in _NOTE_NAMES.items() if note in texts}
         if word == "decision":
             self.decisions.add(name)
@@ -349,7 +364,7 @@ class _Reader:
         return number_array(" ".join(runs))
 
 
-def _value_names(subtype: str, values: Sequence[str]) -> list[str]:
+def value_names(subtype: str, values: Sequence[str]) -> list[str]:
     """Names of states that are known by their values alone."""
     if subtype == "boolean":
         return ["false", "true"]
@@ -397,17 +412,17 @@ def _potential_lines(
     parent_cards = [cards[parent] for parent in table.parents]
     rows = (" ".join(number_texts(row)) for row in table.rows)
     yield "    data = "
-    yield from _nested((f"({row})" for row in rows), parent_cards)
+    yield from nested((f"({row})" for row in rows), parent_cards)
     yield ";\n"
     if table.experience is not None:
         counts = iter(number_texts(table.experience))
         yield "    experience = "
-        yield from _nested(counts, parent_cards or [1], between=" ")
+        yield from nested(counts, parent_cards or [1], between=" ")
         yield ";\n"
     yield "}\n"
 
 
-def _nested(
+def nested(
     items: Iterator[str], cards: Sequence[int], between: str = "\n            "
 ) -> Iterator[str]:
     """Items in the parentheses of a table with some axes, the last one fastest."""

@@ -26,6 +26,10 @@ NOTES = ("name", "states", "cut_points", "hierarchy", "impossible")
 _IMPOSSIBLE = "impossible"
 MAX_LENGTH = 100
 
+_COMMENT = re.compile(
+    rf"^// {NOTE_PREFIX}({'|'.join(NOTES)}) (\S{{1,{MAX_LENGTH}}}) (\S[^\n]*)$",
+    re.MULTILINE,
+)
 _IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z0-9_]*\Z")
 # Words that mean something in the text formats, in lower case. States stand in quotes
 # or lists but for one format, so fewer words are lost to them.
@@ -102,6 +106,23 @@ class SafeNames:
             # Parents come first, so that names of any number may follow.
             notes["hierarchy"] = _note([*tree.parents, *tree.nodes], variable)
         return notes
+
+
+def note_comments(names: SafeNames, index: int) -> list[str]:
+    """Comment lines with the notes of a variable, for formats without properties."""
+    identifier = names.variables[index]
+    return [
+        f"// {NOTE_PREFIX}{key} {identifier} {note}\n"
+        for key, note in names.notes(index).items()
+    ]
+
+
+def commented_notes(text: str) -> dict[str, dict[str, str]]:
+    """The notes in comment lines of a file, by the variable's identifier."""
+    found: dict[str, dict[str, str]] = {}
+    for key, identifier, note in _COMMENT.findall(text):
+        found.setdefault(identifier, {})[key] = note.strip()
+    return found
 
 
 def restored_variable(

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Mapping, Sequence
+from math import prod
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bayleaf.decisions import InfluenceDiagram
 from bayleaf.graph.dag import DAG
@@ -34,11 +36,13 @@ from bayleaf.io.formats.full_tables import (
     full_tables,
     number_texts,
 )
+from bayleaf.io.formats.noisy_max import noisy_max_table
 from bayleaf.io.formats.safe_names import NOTE_PREFIX, NOTES, SafeNames
 from bayleaf.io.formats.source_file import (
     AGRUM_TURNS_PARENTS,
     MAX_BYTES,
     DecisionsError,
+    counted,
     quoted,
 )
 from bayleaf.io.formats.xml_elements import (
@@ -66,7 +70,6 @@ _OF_DECISIONS = {
 _TO_GENERAL = "change its type to a general table"
 # What GeNIe draws beside tables, and how to make it something that can be read.
 _OTHER_NODES = {
-    "noisymax": ("a noisy-MAX", _TO_GENERAL),
     "noisyadder": ("a noisy adder", _TO_GENERAL),
     "demorgan": ("a De Morgan gate", _TO_GENERAL),
     "equation": ("an equation", "discretize it into a chance node"),
@@ -232,7 +235,7 @@ def write(
 
 def _variable(node: XmlElement, further: Sequence[str] = ()) -> DeclaredVariable:
     """A node's name and states as the file declares them."""
-    if node.tag not in ("cpt", "deterministic", *further):
+    if node.tag not in ("cpt", "deterministic", "noisymax", *further):
         name = quoted(node.attribute("id"))
         if node.tag in _OF_DECISIONS:
             raise DecisionsError(
@@ -267,10 +270,71 @@ def _table(
         states, line = results.text.split(), results.line
         values = one_hot_table(states, variables, index, line, max_table_cells)
         return DeclaredTable(name, parents, values, line)
+    if node.tag == "noisymax":
+        values = _maximum(node, variables, parents, max_table_cells)
+        return DeclaredTable(name, parents, values, node.line)
     table = node.one("probabilities")
     experience = _notes(node).get(_EXPERIENCE)
     counts = None if experience is None else node.numbers(experience)
     return DeclaredTable(name, parents, table.numbers(), table.line, None, counts)
+
+
+def _maximum(
+    node: XmlElement, variables: Variables, parents: list[str], max_table_cells: int
+) -> NDArray[np.float64]:
+    """The table of a noisy MAX, shape (*parents' states, states).
+
+    The first state is the most severe and the last one the least. Columns of parameters
+    follow the `strengths` of each parent's states, of which the last has no effect,
+    or the states; NetworkFileError where both would fit and differ.
+    """
+    name = node.attribute("id")
+    family = variables.family(name, parents, node.line)
+    *cards, card = variables.cards(family)
+    if (cells := prod(cards) * card) > max_table_cells:
+        raise node.error(
+            f"the table of node {quoted(name)} would have {counted(cells)} cells; give "
+            f"it fewer parents, or raise max_table_cells, which is {max_table_cells:,}"
+        )
+    numbers = node.one("parameters").numbers()
+    listed = node.optional("strengths")
+    every = np.concatenate([np.arange(n) for n in (*cards, 0)])
+    order = every if listed is None else listed.numbers()
+    ends = np.cumsum(cards, dtype=int).tolist()
+    strengths = [order[end - n : end] for end, n in zip(ends, cards, strict=True)]
+    if (
+        numbers.size != (sum(cards) + 1) * card
+        or order.size != sum(cards)
+        or any(sorted(each) != list(range(len(each))) for each in strengths)
+    ):
+        raise node.error(
+            f"the parameters or strengths of the noisy-MAX {quoted(name)} do not fit "
+            "its states and those of its parents; save it again with GeNIe"
+        )
+    *columns, leak = numbers.reshape(-1, card)
+    no_effect = np.eye(card)[-1]
+    effects = [
+        np.array(columns[end - n : end]) for end, n in zip(ends, cards, strict=True)
+    ]
+    by_strength = [
+        part[np.argsort(each)] for part, each in zip(effects, strengths, strict=True)
+    ]
+    found = [
+        layout
+        for layout in (by_strength, effects)
+        if all(
+            np.allclose(part[int(each[-1])], no_effect)
+            for part, each in zip(layout, strengths, strict=True)
+        )
+    ]
+    same = all(map(np.array_equal, by_strength, effects))
+    if len(found) != 1 and not (found and same):
+        problem = "are in an unclear order" if found else "give effect to the last one"
+        raise node.error(
+            f"the parameters of the noisy-MAX {quoted(name)} {problem} of the parents' "
+            f"states; {_TO_GENERAL}"
+        )
+    return noisy_max_table(found[0], leak)
 
 
 def _lines(safe: SafeNames, nodes: Iterator[str], dag: DAG) -> Iterator[str]:

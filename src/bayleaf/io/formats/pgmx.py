@@ -1,0 +1,213 @@
+"""ProbModelXML, the format of OpenMarkov.
+
+Arias et al. (2012), "ProbModelXML: a format for encoding probabilistic graphical
+models". A table lists its variables, the child first; the first is fastest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import prod
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayleaf.io.atomic import text_file
+from bayleaf.io.formats.assemble import (
+    DeclaredTable,
+    DeclaredVariable,
+    Variables,
+    assembled_network,
+)
+from bayleaf.io.formats.full_tables import (
+    MAX_TABLE_CELLS,
+    FullTable,
+    full_tables,
+    number_texts,
+)
+from bayleaf.io.formats.noisy_max import noisy_max_table
+from bayleaf.io.formats.safe_names import NOTE_PREFIX, NOTES, SafeNames
+from bayleaf.io.formats.source_file import MAX_BYTES, quoted
+from bayleaf.io.formats.xml_elements import (
+    XmlElement,
+    notes_of,
+    read_xml,
+    xml_attributes,
+)
+from bayleaf.models.bayesian_network import BayesianNetwork
+
+_OF_MAXIMA = {"OR", "CausalMax", "GeneralizedMax"}
+
+
+def read(
+    path: str | Path,
+    *,
+    max_bytes: int = MAX_BYTES,
+    normalize: bool = False,
+    encoding: str | None = None,
+    max_table_cells: int = MAX_TABLE_CELLS,
+) -> BayesianNetwork:
+    """Read a ProbModelXML file; `normalize` as in `RowSums`.
+
+    Noisy OR and MAX become the tables that they mean, of `max_table_cells` at most.
+    NetworkFileError names file and line.
+    """
+    root = read_xml(path, "ProbModelXML", "ProbModelXML", max_bytes, encoding)
+    network = root.one("ProbNet")
+    listed = network.one("Variables").all("Variable")
+    for element in listed:
+        if "timeSlice" in element.attributes:
+            raise element.error(
+                f"variable {quoted(element.attribute('name'))} has a time slice; "
+                "dynamic networks cannot be read, so expand it in OpenMarkov first"
+            )
+    declared = [_variable(element) for element in listed]
+    variables = Variables(declared, Path(path).name)
+    tables = [
+        _table(element, variables, max_table_cells)
+        for element in network.one("Potentials").all("Potential")
+    ]
+    return assembled_network(variables, tables, normalize=normalize)
+
+
+def write(
+    network: BayesianNetwork,
+    path: str | Path,
+    *,
+    max_table_cells: int = MAX_TABLE_CELLS,
+) -> None:
+    """Write a ProbModelXML file, without experience; properties keep all names.
+
+    ValueError names a variable whose table exceeds `max_table_cells` or whose states do
+    not fit a file.
+    """
+    tables = list(full_tables(network, max_table_cells))
+    safe = SafeNames.for_network(network.domain)
+    with text_file(path) as file:
+        file.writelines(f"{line}\n" for line in _lines(safe, tables))
+
+
+def _variable(element: XmlElement) -> DeclaredVariable:
+    """A variable as the file declares it."""
+    role = element.attributes.get("role", "chance").strip()
+    kind = element.attributes.get("type", "finiteStates").strip()
+    if role == "chance" and kind not in {"finiteStates", "discretized"}:
+        role = kind
+    above = element.optional("States")
+    states = [] if above is None else above.all("State")
+    kept = element.optional("AdditionalProperties")
+    pairs = [
+        (entry.attributes.get("name", ""), entry.attributes.get("value", ""))
+        for entry in ([] if kept is None else kept.all("Property"))
+    ]
+    notes = {k: v for k, v in notes_of(pairs, NOTE_PREFIX).items() if k in NOTES}
+    return DeclaredVariable(
+        element.attribute("name"),
+        [state.attribute("name") for state in states],
+        element.line,
+        notes,
+        role,
+    )
+
+
+def _table(
+    element: XmlElement, variables: Variables, max_table_cells: int
+) -> DeclaredTable:
+    """A potential as the table that it means."""
+    names = [entry.attribute("name") for entry in element.one("Variables").children]
+    if not names:
+        raise element.error("the potential names no variable; add them")
+    child, parents = names[0], names[:0:-1]
+    kind = element.attributes.get("type", "Table").strip()
+    if kind == "Table":
+        values = element.one("Values")
+        return DeclaredTable(child, parents, values.numbers(), values.line)
+    family = variables.family(child, parents, element.line)
+    cards = variables.cards(family)
+    if (cells := prod(cards)) > max_table_cells:
+        raise element.error(
+            f"the table of {quoted(child)} would have {cells:,} cells; give it fewer "
+            f"parents, or raise max_table_cells, which is {max_table_cells:,}"
+        )
+    model = element.optional("Model")
+    if kind == "Uniform":
+        full: NDArray[np.float64] = np.full(cells, 1.0 / cards[-1])
+    elif kind == "ICIModel" and model is not None and model.text.strip() in _OF_MAXIMA:
+        full = _maximum(element, child, parents, cards)
+    else:
+        raise element.error(
+            f"the potential of {quoted(child)} is of the type {quoted(kind)}, but only "
+            "tables and noisy maxima can be read; convert it to a table in OpenMarkov"
+        )
+    return DeclaredTable(child, parents, full, element.line)
+
+
+def _maximum(
+    element: XmlElement, child: str, parents: list[str], cards: tuple[int, ...]
+) -> NDArray[np.float64]:
+    """The table of a noisy OR or MAX, whose last state is the most severe."""
+    effects: dict[str, NDArray[np.float64]] = {}
+    leak = np.eye(cards[-1])[0]
+    for part in element.one("Subpotentials").all("Potential"):
+        own = [entry.attribute("name") for entry in part.one("Variables").children]
+        numbers = part.one("Values").numbers()
+        of = cards[parents.index(own[1])] if len(own) == 2 and own[1] in parents else 0
+        if own[:1] != [child] or numbers.size != cards[-1] * (of or 1) or len(own) > 2:
+            raise part.error(
+                f"a part of the noisy maximum of {quoted(child)} does not fit its "
+                "states and those of one parent; save the network again"
+            )
+        if len(own) == 1:
+            leak = numbers
+        else:
+            effects[own[1]] = numbers.reshape(of, cards[-1])
+    if lacking := [name for name in parents if name not in effects]:
+        raise element.error(
+            f"the noisy maximum of {quoted(child)} lacks the effect of "
+            f"{quoted(lacking[0])}; add it"
+        )
+    ordered = [effects[name][:, ::-1] for name in parents]
+    return noisy_max_table(ordered, leak[::-1])[..., ::-1]
+
+
+def _lines(safe: SafeNames, tables: list[FullTable]) -> Iterator[str]:
+    """Lines of a file."""
+    yield '<?xml version="1.0" encoding="UTF-8"?>'
+    yield '<ProbModelXML formatVersion="0.2.0">'
+    yield '<ProbNet type="BayesianNetwork">'
+    yield "<Variables>"
+    for index, states in enumerate(safe.states):
+        name = safe.variables[index]
+        yield f'  <Variable name="{name}" type="finiteStates" role="chance">'
+        if notes := safe.notes(index):
+            yield "    <AdditionalProperties>"
+            for key, text in notes.items():
+                pair = xml_attributes({"name": f"{NOTE_PREFIX}{key}", "value": text})
+                yield f"      <Property{pair}/>"
+            yield "    </AdditionalProperties>"
+        yield "    <States>"
+        yield from (f'      <State name="{state}"/>' for state in states)
+        yield "    </States>"
+        yield "  </Variable>"
+    yield "</Variables>"
+    yield "<Links>"
+    for table in tables:
+        for parent in table.parents:
+            yield '  <Link directed="true">'
+            yield f'    <Variable name="{safe.variables[parent]}"/>'
+            yield f'    <Variable name="{safe.variables[table.child]}"/>'
+            yield "  </Link>"
+    yield "</Links>"
+    yield "<Potentials>"
+    for table in tables:
+        yield '  <Potential type="Table" role="conditionalProbability">'
+        yield "    <Variables>"
+        for member in (table.child, *table.parents[::-1]):
+            yield f'      <Variable name="{safe.variables[member]}"/>'
+        yield "    </Variables>"
+        yield f"    <Values>{' '.join(number_texts(table.rows))}</Values>"
+        yield "  </Potential>"
+    yield "</Potentials>"
+    yield "</ProbNet>"
+    yield "</ProbModelXML>"
