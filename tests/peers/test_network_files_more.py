@@ -218,6 +218,16 @@ def test_we_read_the_uai_files_of_pgmpy(
     np.testing.assert_allclose(marginals(found), marginals(network), atol=1e-9)
 
 
+@pytest.mark.parametrize("name", ["cancer", "asia", "survey"])
+def test_pgmpy_reads_our_xbn_files(pgmpy_io: Any, tmp_path: Path, name: str) -> None:
+    network = load_network(name)
+    write_network(network, tmp_path / "a.xbn")
+    model = pgmpy_io.XBNReader(str(tmp_path / "a.xbn")).get_model()
+    for cpd in model.get_cpds():
+        table = np.moveaxis(cpd.values, 0, -1)
+        np.testing.assert_array_equal(table, network.cpd(cpd.variable).probabilities)
+
+
 def marginals(network: BayesianNetwork) -> Any:
     """Marginals of all variables in an order that does not ask for their names."""
     found = network.query({})

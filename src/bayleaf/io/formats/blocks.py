@@ -70,8 +70,8 @@ def _tokens_before(lexer: Lexer, signs: str) -> list[Token]:
     depth = 0
     while depth or not (lexer.ahead.kind == "sign" and lexer.ahead.text in signs):
         if lexer.ahead.kind == "end" or (lexer.at_sign("}") and not depth):
-            wanted = " or ".join(f'"{sign}"' for sign in signs)
-            raise lexer.unexpected(lexer.ahead, wanted)
+            expected = " or ".join(f'"{sign}"' for sign in signs)
+            raise lexer.unexpected(lexer.ahead, expected)
         depth += lexer.at_sign("{") - lexer.at_sign("}")
         tokens.append(lexer.take())
     return tokens

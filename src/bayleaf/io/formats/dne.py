@@ -145,7 +145,7 @@ def _table(
     if key == "functable":
         states = variables.declared[index].states
         by_index = {f"#{code}": state for code, state in enumerate(states)}
-        results = [by_index.get(one, one) for one in names_in(lexer, tokens)]
+        results = [by_index.get(word, word) for word in names_in(lexer, tokens)]
         values = one_hot_table(results, variables, index, line, max_table_cells)
         return DeclaredTable(name, parents, values, line)
     values = numbers_in(lexer, tokens)

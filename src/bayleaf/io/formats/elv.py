@@ -55,11 +55,11 @@ def read(
     lexer = Lexer(text, Path(path).name, _TOKENS)
     nets = read_blocks(lexer)
     if len(nets) != 1 or nets[0].header[0].text != "bnet":
-        found = ", ".join(quoted(net.header[0].text) for net in nets[:3])
+        kinds = ", ".join(quoted(net.header[0].text) for net in nets[:3])
         raise NetworkFileError(
             lexer.file,
             nets[0].line if nets else None,
-            f'the file should hold one block "bnet", but holds {found or "none"}; '
+            f'the file should hold one block "bnet", but holds {kinds or "none"}; '
             "decisions and time slices cannot be read",
         )
     notes = commented_notes(text)

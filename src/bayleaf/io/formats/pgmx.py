@@ -96,10 +96,10 @@ def _variable(element: XmlElement) -> DeclaredVariable:
         role = kind
     above = element.optional("States")
     states = [] if above is None else above.all("State")
-    kept = element.optional("AdditionalProperties")
+    properties = element.optional("AdditionalProperties")
     pairs = [
         (entry.attributes.get("name", ""), entry.attributes.get("value", ""))
-        for entry in ([] if kept is None else kept.all("Property"))
+        for entry in ([] if properties is None else properties.all("Property"))
     ]
     notes = {k: v for k, v in notes_of(pairs, NOTE_PREFIX).items() if k in NOTES}
     return DeclaredVariable(
@@ -150,18 +150,26 @@ def _maximum(
     effects: dict[str, NDArray[np.float64]] = {}
     leak = np.eye(cards[-1])[0]
     for part in element.one("Subpotentials").all("Potential"):
-        own = [entry.attribute("name") for entry in part.one("Variables").children]
+        members = [entry.attribute("name") for entry in part.one("Variables").children]
         numbers = part.one("Values").numbers()
-        of = cards[parents.index(own[1])] if len(own) == 2 and own[1] in parents else 0
-        if own[:1] != [child] or numbers.size != cards[-1] * (of or 1) or len(own) > 2:
+        of = (
+            cards[parents.index(members[1])]
+            if len(members) == 2 and members[1] in parents
+            else 0
+        )
+        if (
+            members[:1] != [child]
+            or numbers.size != cards[-1] * (of or 1)
+            or len(members) > 2
+        ):
             raise part.error(
                 f"a part of the noisy maximum of {quoted(child)} does not fit its "
                 "states and those of one parent; save the network again"
             )
-        if len(own) == 1:
+        if len(members) == 1:
             leak = numbers
         else:
-            effects[own[1]] = numbers.reshape(of, cards[-1])
+            effects[members[1]] = numbers.reshape(of, cards[-1])
     if lacking := [name for name in parents if name not in effects]:
         raise element.error(
             f"the noisy maximum of {quoted(child)} lacks the effect of "

@@ -119,10 +119,10 @@ def note_comments(names: SafeNames, index: int) -> list[str]:
 
 def commented_notes(text: str) -> dict[str, dict[str, str]]:
     """The notes in comment lines of a file, by the variable's identifier."""
-    found: dict[str, dict[str, str]] = {}
+    notes: dict[str, dict[str, str]] = {}
     for key, identifier, note in _COMMENT.findall(text):
-        found.setdefault(identifier, {})[key] = note.strip()
-    return found
+        notes.setdefault(identifier, {})[key] = note.strip()
+    return notes
 
 
 def restored_variable(

@@ -53,8 +53,8 @@ def in_one_order(
     ]
 
 
-def _fits_first(one: NDArray[np.float64], other: NDArray[np.float64]) -> bool:
-    """Whether only the rows of one are distributions, or clearly more nearly so."""
+def _fits_first(rows: NDArray[np.float64], other: NDArray[np.float64]) -> bool:
+    """Whether only these rows are distributions, or clearly more nearly so."""
     # Where rounding leaves both orders possible, the better one is meant.
-    off, wrong = off_one(one), off_one(other)
+    off, wrong = off_one(rows), off_one(other)
     return wrong > SUM_TOLERANCE and off < min(wrong, ROUNDING)

@@ -139,8 +139,7 @@ def _lines(safe: SafeNames, tables: list[FullTable]) -> Iterator[str]:
         yield f"    <DESCRIPTION>{xml_text(shown)}</DESCRIPTION>"
         yield from (f"    <STATENAME>{state}</STATENAME>" for state in states)
         for key, text in safe.notes(index).items():
-            kept = xml_text(text)
-            yield f'    <PROPERTY NAME="{NOTE_PREFIX}{key}">{kept}</PROPERTY>'
+            yield f'    <PROPERTY NAME="{NOTE_PREFIX}{key}">{xml_text(text)}</PROPERTY>'
         yield "  </VAR>"
     yield "</VARIABLES>"
     yield "<STRUCTURE>"
@@ -162,8 +161,8 @@ def _lines(safe: SafeNames, tables: list[FullTable]) -> Iterator[str]:
         keys = itertools.product(*map(range, cards))
         for indices, row in zip(keys, table.rows, strict=True):
             words = " ".join(map(str, indices))
-            place = f' INDEXES="{words}"' if indices else ""
-            yield f"      <DPI{place}>{' '.join(number_texts(row))}</DPI>"
+            indexes = f' INDEXES="{words}"' if indices else ""
+            yield f"      <DPI{indexes}>{' '.join(number_texts(row))}</DPI>"
         yield "    </DPIS>"
         yield "  </DIST>"
     yield "</DISTRIBUTIONS>"

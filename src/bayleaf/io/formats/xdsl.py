@@ -298,8 +298,8 @@ def _maximum(
         )
     numbers = node.one("parameters").numbers()
     listed = node.optional("strengths")
-    every = np.concatenate([np.arange(n) for n in (*cards, 0)])
-    order = every if listed is None else listed.numbers()
+    in_order = np.concatenate([np.arange(n) for n in (*cards, 0)])
+    order = in_order if listed is None else listed.numbers()
     ends = np.cumsum(cards, dtype=int).tolist()
     strengths = [order[end - n : end] for end, n in zip(ends, cards, strict=True)]
     if (
@@ -319,7 +319,7 @@ def _maximum(
     by_strength = [
         part[np.argsort(each)] for part, each in zip(effects, strengths, strict=True)
     ]
-    found = [
+    fitting = [
         layout
         for layout in (by_strength, effects)
         if all(
@@ -328,13 +328,15 @@ def _maximum(
         )
     ]
     same = all(map(np.array_equal, by_strength, effects))
-    if len(found) != 1 and not (found and same):
-        problem = "are in an unclear order" if found else "give effect to the last one"
+    if len(fitting) != 1 and not (fitting and same):
+        problem = (
+            "are in an unclear order" if fitting else "give effect to the last one"
+        )
         raise node.error(
             f"the parameters of the noisy-MAX {quoted(name)} {problem} of the parents' "
             f"states; {_TO_GENERAL}"
         )
-    return noisy_max_table(found[0], leak)
+    return noisy_max_table(fitting[0], leak)
 
 
 def _lines(safe: SafeNames, nodes: Iterator[str], dag: DAG) -> Iterator[str]:
