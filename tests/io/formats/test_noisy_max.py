@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from bayleaf.io import NetworkFileError, read_network
+from bayleaf.io.formats import pgmx
 from bayleaf.io.formats.noisy_max import noisy_max_table
 
 
@@ -133,3 +134,23 @@ def test_a_noisy_or_of_openmarkov_is_read_as_its_table(tmp_path: Path) -> None:
     no = network.cpd("y").probabilities[..., 0]
     # Parents are listed backwards.
     np.testing.assert_allclose(no, [[0.9, 0.18], [0.45, 0.09]], atol=1e-14)
+
+
+def test_small_files_do_not_make_huge_tables(tmp_path: Path) -> None:
+    path = tmp_path / "a.xdsl"
+    part = np.array([[0.4, 0.6], [0.0, 1.0]])
+    path.write_text(xdsl([part] * 30, np.array([0.1, 0.9]), [[0, 1]] * 30, "states"))
+    with pytest.raises(NetworkFileError, match="cells would be made of what is given"):
+        read_network(path)
+    states = '<States><State name="no"/><State name="yes"/></States>'
+    names = [f"v{i}" for i in range(10)]
+    text = "<ProbModelXML><ProbNet><Variables>"
+    text += "".join(f'<Variable name="{name}">{states}</Variable>' for name in names)
+    text += "</Variables><Potentials>"
+    for i in range(10):
+        listed = "".join(f'<Variable name="{n}"/>' for n in names[: i + 1][::-1])
+        text += f'<Potential type="Uniform"><Variables>{listed}</Variables></Potential>'
+    path = tmp_path / "a.pgmx"
+    path.write_text(text + "</Potentials></ProbNet></ProbModelXML>")
+    with pytest.raises(NetworkFileError, match='variable "v8", 1,022 cells'):
+        pgmx.read(path, max_table_cells=1000)

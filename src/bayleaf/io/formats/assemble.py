@@ -66,6 +66,7 @@ class Variables:
         self.file = file
         self._index: dict[str, int] = {}
         self._codes: dict[int, dict[str, int]] = {}
+        self._n_expanded = 0
         if not declared:
             raise self.error(None, "the file declares no variable; give one that does")
         for i, variable in enumerate(declared):
@@ -166,6 +167,20 @@ class Variables:
                 "parent occurs once, and the child is none of them",
             )
         return family
+
+    def check_room(
+        self, family: Sequence[int], line: int | None, max_table_cells: int
+    ) -> None:
+        """Raise if tables that a file gives in short have too many cells together."""
+        self._n_expanded += prod(self.cards(family))
+        if self._n_expanded > max_table_cells:
+            raise self.error(
+                line,
+                f"with the table of variable {quoted(self.declared[family[-1]].name)}, "
+                f"{counted(self._n_expanded)} cells would be made of what is given in "
+                "short; give it fewer parents, or raise max_table_cells, which is "
+                f"{max_table_cells:,}",
+            )
 
     def cards(self, family: Sequence[int]) -> tuple[int, ...]:
         """Number of states that the file lists for each member of a family."""

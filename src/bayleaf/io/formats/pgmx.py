@@ -7,7 +7,6 @@ models". A table lists its variables, the child first; the first is fastest.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import prod
 from pathlib import Path
 
 import numpy as np
@@ -125,14 +124,10 @@ def _table(
         return DeclaredTable(child, parents, values.numbers(), values.line)
     family = variables.family(child, parents, element.line)
     cards = variables.cards(family)
-    if (cells := prod(cards)) > max_table_cells:
-        raise element.error(
-            f"the table of {quoted(child)} would have {cells:,} cells; give it fewer "
-            f"parents, or raise max_table_cells, which is {max_table_cells:,}"
-        )
+    variables.check_room(family, element.line, max_table_cells)
     model = element.optional("Model")
     if kind == "Uniform":
-        full: NDArray[np.float64] = np.full(cells, 1.0 / cards[-1])
+        full: NDArray[np.float64] = np.full(cards, 1.0 / cards[-1])
     elif kind == "ICIModel" and model is not None and model.text.strip() in _OF_MAXIMA:
         full = _maximum(element, child, parents, cards)
     else:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Mapping, Sequence
-from math import prod
 from pathlib import Path
 
 import numpy as np
@@ -42,7 +41,6 @@ from bayleaf.io.formats.source_file import (
     AGRUM_TURNS_PARENTS,
     MAX_BYTES,
     DecisionsError,
-    counted,
     quoted,
 )
 from bayleaf.io.formats.xml_elements import (
@@ -291,11 +289,7 @@ def _maximum(
     name = node.attribute("id")
     family = variables.family(name, parents, node.line)
     *cards, card = variables.cards(family)
-    if (cells := prod(cards) * card) > max_table_cells:
-        raise node.error(
-            f"the table of node {quoted(name)} would have {counted(cells)} cells; give "
-            f"it fewer parents, or raise max_table_cells, which is {max_table_cells:,}"
-        )
+    variables.check_room(family, node.line, max_table_cells)
     numbers = node.one("parameters").numbers()
     listed = node.optional("strengths")
     in_order = np.concatenate([np.arange(n) for n in (*cards, 0)])
