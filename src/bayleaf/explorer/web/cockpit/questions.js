@@ -128,10 +128,16 @@ class Questionnaire {
     });
   }
 
+  /** What it is to turn the decision, in words. */
+  #turn() {
+    const { outcome, threshold } = this.cockpit;
+    return outcome.isBinary ? `carry the answer across the line of ${threshold} in 100` : "lead to another class";
+  }
+
   /** How often the open answers turn the decision. */
   #turnedText(turned) {
-    if (turned === undefined) return "Computing how often the open answers would turn the decision …";
-    return `All open answers together would turn the decision for about ${Math.round(turned)} in 100 such ${this.cockpit.words.cases}; the questions end when it is fewer than ${TURNED_OF_100}.`;
+    if (turned === undefined) return `Computing how often the open answers would ${this.#turn()} …`;
+    return `All open answers together would ${this.#turn()} for about ${Math.round(turned)} in 100 such ${this.cockpit.words.cases}; the questions end when it is fewer than ${TURNED_OF_100}.`;
   }
 
   #ask(question, useful, turned) {
@@ -214,7 +220,7 @@ class Questionnaire {
     const answer = outcome.answer(session.evidence);
     const such = `such ${words.cases}`;
     this.asked = null;
-    const enough = `All open answers together would turn the decision for ${turned < 1 ? "1 or fewer" : Math.round(turned)} in 100 ${such}.`;
+    const enough = `All open answers together would ${this.#turn()} for ${turned < 1 ? "1 or fewer" : Math.round(turned)} in 100 ${such}.`;
     const why = this.isStopped ? "Stopped on request." : useful.length ? enough : "No further question is likely to change this.";
     this.#fill([
       element("h3", { id: "question-heading", tabindex: "-1", text: this.isStopped ? "Stopped" : "That is enough" }),
