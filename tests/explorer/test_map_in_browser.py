@@ -307,6 +307,26 @@ def test_a_map_shows_names_then_bars_then_labels(large: str, open_page: Any) -> 
     assert found == [[True, False, False], [True, True, False], [True, True, True]]
 
 
+def test_a_large_map_shows_the_first_rows_of_tables(tan: Case, open_page: Any) -> None:
+    page = open_page(explorer_html(tan.model))
+    page.evaluate(ZOOM, 2.2)
+    page.evaluate("() => window.bayleaf.page.map.reveal(1)")
+    place = page.locator("#monitors .card:has(#variable-1) .table-in-box")
+    network = tan.network
+    assert network is not None
+    n_rows = network.cpds[1].probabilities[..., 0].size
+    n_shown = place.locator("tbody tr").count()
+    assert 0 < n_shown < n_rows
+    assert place.locator(".link").inner_text() == f"{n_rows - n_shown} more rows"
+    inside, around = place.locator(".link").bounding_box(), box(page, 1)
+    assert inside["y"] + inside["height"] <= around["y"] + around["height"] + 1
+    assert min(page.evaluate(LETTERS)) >= 11 - 1e-2
+    place.locator(".link").click()
+    assert page.inner_text("#chosen-heading") == "x1"
+    page.evaluate(ZOOM, 1.0)
+    assert not place.is_visible()
+
+
 @pytest.mark.parametrize("scale", [0.2, 0.4, 0.8, None])
 def test_every_box_opens_its_states_and_is_reached_by_tab(
     scale: float | None, tan: Case, open_page: Any

@@ -48,6 +48,7 @@ SCRIPTS = (
     "questions/outcome.js",
     "views/elements.js",
     "views/words.js",
+    "views/cpd_table.js",
     "views/variable_card.js",
     "views/graph.js",
     "views/arcs.js",

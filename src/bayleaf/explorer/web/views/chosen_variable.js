@@ -2,7 +2,6 @@
 
 // Rows and columns of a table that are shown, and states of a shape as bars.
 const ROWS_SHOWN = 40;
-const COLUMNS_SHOWN = 8;
 const SHAPE_STATES = 24;
 
 class ChosenVariable {
@@ -219,46 +218,11 @@ class ChosenVariable {
 
   #showTable() {
     if (!this.term || !this.details?.open || this.session.model.variables[this.variable].distribution) return;
-    const { variables } = this.session.model;
-    const { family, values } = this.term;
-    const about = variables[this.variable];
-    const parents = family.slice(0, -1);
-    const card = about.states.length;
-    const counts = about.rows ? unpacked(about.rows) : null;
-    const { evidence } = this.session;
-    const fits = (states) => states.every(({ variable, state }) => !evidence[variable] || evidence[variable][state] > 0);
-    const rows = Array.from({ length: values.length / card }, (_, row) =>
-      ({ row, states: statesOfRow(parents, variables, row) }));
-    // Rows that what is set leaves possible come first.
-    const ordered = [...rows.filter(({ states }) => fits(states)), ...rows.filter(({ states }) => !fits(states))];
-    const nFitting = rows.filter(({ states }) => fits(states)).length;
-    const columns = about.states.slice(0, COLUMNS_SHOWN);
-    const head = element("tr", {}, [
-      ...parents.map((parent) => element("th", { scope: "col", text: short(variables[parent].name, 20) })),
-      ...columns.map((label) => element("th", { scope: "col", className: "number", text: short(label, 16) })),
-      ...(counts ? [element("th", { scope: "col", className: "number", text: "rows" })] : []),
-    ]);
-    const body = ordered.slice(0, ROWS_SHOWN).map(({ row, states }, place) =>
-      element("tr", { className: place < nFitting && parents.length ? "fits" : "" }, [
-        ...states.map(({ label }) => element("td", { text: short(label, 20), dir: "auto" })),
-        ...columns.map((_, state) => this.#cell(values[row * card + state], counts?.[row])),
-        ...(counts ? [element("td", { className: "number", text: brief(counts[row]) })] : []),
-      ]));
-    const hidden = rows.length - ROWS_SHOWN;
+    const { table, hidden, hiddenStates } = tableOf(this.session, this.variable, this.term, ROWS_SHOWN);
     const more = [
       hidden > 0 ? `${hidden} more rows` : "",
-      card > COLUMNS_SHOWN ? `${card - COLUMNS_SHOWN} more states` : "",
+      hiddenStates > 0 ? `${hiddenStates} more states` : "",
     ].filter(Boolean).join(", ");
-    this.table.replaceChildren(
-      element("table", { className: "cpd" }, [element("thead", {}, [head]), element("tbody", {}, body)]),
-      element("p", { className: "note", text: more }),
-    );
-  }
-
-  /** A probability, and about how many of the rows behind the distribution it stands for. */
-  #cell(p, count) {
-    const cell = element("td", { className: "number", text: percent(p) });
-    if (count !== undefined) cell.append(element("small", { text: ` ≈${brief(Math.round(p * count))}` }));
-    return cell;
+    this.table.replaceChildren(table, element("p", { className: "note", text: more }));
   }
 }

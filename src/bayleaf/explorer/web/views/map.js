@@ -5,11 +5,11 @@ const MOST_AT_ONCE = 60;
 // Boxes on the map when it opens so, about.
 const FIRST_BOXES = 40;
 // What boxes show, and the scale from which on there is room for it: names, bars of the
-// states, or bars with labels. A map opens with bars at least.
-const LEVELS = [["names", 0], ["bars", 0.3], ["labels", 0.6]];
+// states, bars with labels, or tables as well. A map opens with bars at least.
+const LEVELS = [["names", 0], ["bars", 0.3], ["labels", 0.6], ["tables", TABLES_FROM]];
 const LEAST_OPENED = LEVELS[1][1];
 // Bounds of scales.
-const SCALES = [0.03, 2.5];
+const SCALES = [0.03, 4];
 // Pixels of the frame that stay free beside what is fitted in.
 const MARGIN = 24;
 // Width and height of the map on paper, in pixels of its pages.
@@ -314,6 +314,7 @@ class NetworkMap {
     this.#showLevel();
     const { x, y, scale } = this.at;
     this.world.style.transform = this.isList ? "" : `translate(${x}px, ${y}px) scale(${scale})`;
+    if (this.level === "tables") this.bars.showTables();
     const { clientWidth, clientHeight } = this.frame;
     this.minimap.show(-x / scale, -y / scale, clientWidth / scale, clientHeight / scale);
   }

@@ -13,6 +13,7 @@ class MapBars {
     this.posteriors = [posteriors, before, pinned];
     const first = this.map.shown.length > MOST_AT_ONCE ? this.#inView() : new Set(this.map.shown);
     first.forEach((node) => this.#showBars(node));
+    if (this.map.level === "tables") this.showTables();
     this.isPending = first.size < this.map.shown.length;
     if (!this.isPending) return;
     this.stop = runInSlices(this.#drawing(this.map.shown.filter((node) => !first.has(node))), (_, isDone) => {
@@ -48,6 +49,11 @@ class MapBars {
   /** Mark what was set or taken back, before it is known what follows. */
   showKnown() {
     for (const node of this.map.shown) this.map.cards.get(node).showKnown();
+  }
+
+  /** Tables in the boxes in view. */
+  showTables() {
+    for (const node of this.#inView()) this.map.cards.get(node).showTable();
   }
 
   /** Once more, in boxes that were not shown. */

@@ -5,13 +5,16 @@ const STATES_SHOWN = 12;
 // States with bars in a box of the map; Python left room for as many.
 const STATES_IN_BOX = 6;
 const LETTERS_IN_LINE = 15;
+// The scale of the map from which on boxes hold tables, and pixels of their parts then.
+const TABLES_FROM = 2;
+const [TABLE_LINE, BOX_EDGES] = [15, 10];
 // A press as long as this (ms) rules a state out where there is no shift key.
 const LONG_PRESS = 500;
 
 /** A card of a variable, in a box of the map or whole. */
 class VariableCard {
   constructor(session, variable, { id, isBox, isRulingOut, say, choose }) {
-    Object.assign(this, { session, variable, id, isBox, isRulingOut, say });
+    Object.assign(this, { session, variable, id, isBox, isRulingOut, say, choose });
     this.about = session.model.variables[variable];
     const { name, role, states } = this.about;
     this.name = element("button", {
@@ -53,6 +56,23 @@ class VariableCard {
     this.more = pressing("", () => choose(this.variable), { className: isLong ? "more long" : "more" });
     this.more.append(this.moreInBox, inList);
     this.card.append(this.more);
+  }
+
+  /** The first rows of the variable's table, as many as there is room for below its bars. */
+  showTable() {
+    const { session, variable } = this;
+    if (this.tableOf === session.evidence) return;
+    this.tableOf = session.evidence;
+    this.place?.remove();
+    const term = session.engine.tree?.terms.find(({ child }) => child === variable);
+    if (!term || this.about.distribution) return;
+    const used = 4 + Math.min(this.rows.length, STATES_IN_BOX + 1);
+    const room = TABLES_FROM * parseFloat(this.card.style.height) - BOX_EDGES;
+    const { table, hidden } = tableOf(session, variable, term, Math.max(0, Math.floor(room / TABLE_LINE) - used));
+    this.place = element("div", { className: "table-in-box" }, [
+      table, ...(hidden > 0 ? [pressing(`${hidden} more rows`, () => this.choose(variable), { className: "link" })] : []),
+    ]);
+    this.card.append(this.place);
   }
 
   /** Let states be chosen in the box, or the box only lead to them. */
