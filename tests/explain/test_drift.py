@@ -28,7 +28,7 @@ from bayleaf import (
 from bayleaf.cpds.distribution import TableCPD
 from bayleaf.datasets import load_heart
 from bayleaf.explain import drift
-from bayleaf.explain.deviation import Deviation, deviation_of
+from bayleaf.explain.deviation import Deviation, deviation_between, deviation_of
 from bayleaf.plot import drift as drawn
 
 DAYS = 200
@@ -89,7 +89,12 @@ def p_values_of_days(model: Any, n_rows: int) -> dict[Any, list[Deviation]]:
     """Each variable and each family on days whose rows are drawn from the model."""
     found: dict[Any, list[Deviation]] = {}
     for seed in range(DAYS):
-        told = drift(model, day(model.network_, n_rows, seed), random_state=seed)
+        told = drift(
+            model,
+            day(model.network_, n_rows, seed),
+            random_state=seed,
+            against="model",
+        )
         for one in told.variables:
             found.setdefault(one.name, []).append(one.deviation)
         for family in told.families:
@@ -206,7 +211,7 @@ def _changed(
 
 def test_counts_equal_those_of_the_rows(model: KDBClassifier) -> None:
     table = day(model.network_, 900, 3)
-    told = drift(model, table)
+    told = drift(model, table, against="model")
     assert told.rows == 900
     for one in told.variables:
         cells = table.column(str(one.name)).to_pylist()
@@ -329,6 +334,47 @@ def test_numbers_latents_and_densities_are_compared() -> None:
     told = drift(density, heart.X)
     assert len(told.variables) == heart.X.shape[1]
     assert max(one.deviation.bits for one in told.variables) < 0.02
+
+
+def test_training_rows_do_not_drift_where_smoothing_moves_marginals() -> None:
+    rng = np.random.default_rng(0)
+    city, late = rng.zipf(1.3, 5000) % 90, rng.poisson(0.4, 5000)
+    y = np.where(rng.random(5000) < 0.1 + 0.1 * (late > 1), "yes", "no")
+    table = pa.table({"city": [f"c{i}" for i in city], "late": late})
+    model = TANClassifier(required_edges=[("city", "late")]).fit(table, y)
+    rows = table.append_column("class", pa.array(y))
+    found = drift(model, rows)
+    assert min(one.deviation.p_value for one in found.variables) > 0.99
+    by_model = {v.name: v for v in drift(model, rows, against="model").variables}
+    assert by_model["late"].deviation.p_value < 1e-9
+    with pytest.raises(ValueError, match="against must be 'training' or 'model'"):
+        drift(model, rows, against="rows")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("n_training", "n_rows"), [(60, 20), (5000, 2000), (400, 4000)]
+)
+def test_p_values_of_other_rows_of_the_source_are_uniform(
+    n_training: int, n_rows: int
+) -> None:
+    rng = np.random.default_rng(1)
+    shares = rng.dirichlet(np.ones(5) * 3.0)
+    values = [
+        deviation_between(
+            rng.multinomial(n_rows, shares).astype(float),
+            rng.multinomial(n_training, shares).astype(float),
+            rng,
+        ).p_value
+        for _ in range(100)
+    ]
+    assert least_uniform([values]) > 1e-3
+
+
+def test_another_source_differs_from_the_training_rows() -> None:
+    rng = np.random.default_rng(2)
+    found = deviation_between(np.array([30.0, 5.0]), np.array([10.0, 40.0]), rng)
+    assert found.p_value < 1e-4
+    assert deviation_between(np.zeros(2), np.array([1.0, 2.0]), rng).rows == 0
 
 
 def test_several_networks_are_refused() -> None:

@@ -100,6 +100,43 @@ def deviation_of(counts: Floats, expected: Floats, rng: Any) -> Deviation:
     return Deviation(found, degrees, p_value, bits, rows)
 
 
+def deviation_between(counts: Floats, training: Floats, rng: Any) -> Deviation:
+    """How far counts (n_states,) are from those of the training rows.
+
+    G² of homogeneity; its p-value is that of the chi-square distribution where every
+    cell expects at least 5 rows, and otherwise the rank among samples of as many rows
+    drawn from all without replacement, exactly uniform if both have one source. Bits
+    are those that today's rows take more by the distribution of both together.
+    """
+    pooled = counts + training
+    counts, training = counts[pooled > 0], training[pooled > 0]
+    tables = np.stack([counts, training])
+    totals, pooled = tables.sum(axis=1), tables.sum(axis=0)
+    if not totals[0]:
+        return Deviation(0.0, 0, 1.0, 0.0, 0.0)
+    degrees = len(pooled) - 1
+    expected = np.broadcast_to(pooled / pooled.sum(), tables.shape)
+    found = _g2(tables, expected, totals)
+    rows = float(totals[0])
+    bits = _g2(tables[:1], expected[:1], totals[:1]) / (2.0 * rows * math.log(2.0))
+    if not degrees:
+        return Deviation(0.0, 0, 1.0, 0.0, rows)
+    if _follows_chi_square(expected, totals, degrees):
+        return Deviation(found, degrees, _looked_up(found, degrees), bits, rows)
+    # Loaded where it is needed: a model is explained without it.
+    from scipy.special import xlogy
+
+    whole = np.rint(tables).astype(np.int64)
+    both = whole.sum(axis=0)
+    drawn = rng.multivariate_hypergeometric(
+        both, int(whole[0].sum()), _MOST_DRAWS, method="marginals"
+    )
+    # All have the margins of the table, and G² rises with the cells' sum of N ln N.
+    sums = (xlogy(drawn, drawn) + xlogy(both - drawn, both - drawn)).sum(axis=1)
+    statistics = found + 2.0 * (sums - float(xlogy(whole, whole).sum()))
+    return Deviation(found, degrees, _rank(found, statistics, rng), bits, rows)
+
+
 def _looked_up(found: float, degrees: int) -> float:
     """Probability of so large a statistic by its limit distribution."""
     # Loaded where it is needed: a model is explained without it.
@@ -134,7 +171,11 @@ def _g2(counts: Floats, expected: Floats, totals: Floats) -> float:
 
 def _drawn_p_value(found: float, expected: Floats, totals: Floats, rng: Any) -> float:
     """Share of tables drawn from the distributions that deviate as much."""
-    statistics = _drawn(expected, totals, rng)
+    return _rank(found, _drawn(expected, totals, rng), rng)
+
+
+def _rank(found: float, statistics: Floats, rng: Any) -> float:
+    """Share of drawn statistics that are as large, ties broken at random."""
     # Rounding must not tell equal tables apart.
     near = 1e-9 * max(1.0, found)
     more = int((statistics > found + near).sum())

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.counts.source import Family
-from bayleaf.explain.deviation import Deviation, deviation_of
+from bayleaf.explain.deviation import Deviation, deviation_between, deviation_of
 from bayleaf.inference.queries import Inference
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.results.document import Document, Part, Table
@@ -210,6 +210,7 @@ def drift(
     sample_weight: str | None = None,
     random_state: int = 0,
     encode: Encode | None = None,
+    against: Literal["training", "model"] = "training",
 ) -> Drift:
     """Compare the rows of a table with a model of other rows.
 
@@ -229,6 +230,10 @@ def drift(
     encode : callable, optional
         Turns a batch, and the number of rows before it, into codes of the features; by
         default the model's encoder does.
+    against : {"training", "model"}, default="training"
+        What variables are compared with: the counts of the training rows, where a
+        classifier has them (p-values are then uniform for other rows of the same
+        source), or the model's own distributions, taken as exact.
 
     Returns
     -------
@@ -241,32 +246,43 @@ def drift(
     TypeError
         If the model is no single network.
     ValueError
-        If a column is missing, or there are no rows.
+        If a column is missing, there are no rows, or `against` is another word.
 
     Notes
     -----
     A family is compared given what its parents hold today, so that a change of the
-    parents alone does not count. The model is taken as exact: with a large table small
-    p-values may come from what training rows left open, and the bits tell how much it
+    parents alone does not count. There, and for variables without counts of training
+    rows, the model is taken as exact: with a large table small p-values may come from
+    smoothing and from what training rows left open, and the bits tell how much it
     matters.
     """
     # Reading tables in batches takes libraries that explaining rows does not.
     from bayleaf.explain.drift_counts import count_observed
 
+    if against not in ("training", "model"):
+        raise ValueError(
+            f"against must be 'training' or 'model', got {quoted(against)}"
+        )
     network = _network_of(model)
+    trained = _training_counts(model) if against == "training" else {}
     today = count_observed(model, network, table, sample_weight, encode)
     rng = np.random.default_rng(random_state)
     marginals = Inference(network).query()
     variables = []
     for place in today.variables:
-        expected = np.asarray(marginals[network.domain[place].name].probabilities)
+        name = network.domain[place].name
+        expected = np.asarray(marginals[name].probabilities)
         counts = today.counts[(place,)]
+        deviation = deviation_of(counts[None], expected[None], rng)
+        if name in trained and math.isfinite(deviation.g2):
+            deviation = deviation_between(counts, trained[name], rng)
+            expected = trained[name] / trained[name].sum()
         total = float(counts.sum())
         variables.append(
             VariableDrift(
-                network.domain[place].name,
-                deviation_of(counts[None], expected[None], rng),
-                today.unknown.get(network.domain[place].name, 0),
+                name,
+                deviation,
+                today.unknown.get(name, 0),
                 1.0 - total / today.rows,
                 tuple(expected.tolist()),
                 tuple((counts / total if total else counts).tolist()),
@@ -278,6 +294,16 @@ def drift(
         if len(family) > 1
     ]
     return Drift(today.rows, tuple(variables), tuple(families), today.remark)
+
+
+def _training_counts(model: Any) -> dict[Name, Floats]:
+    """Training rows with each state of a classifier's variables, where known."""
+    page = model._page_model() if hasattr(model, "_page_model") else None
+    support = page.support() if page is not None and page.support else None
+    if page is None or support is None or support.state_rows is None:
+        return {}
+    pairs = zip(page.scorer.model.domain.names, support.state_rows, strict=True)
+    return {name: rows for name, rows in pairs if rows.sum() > 0}
 
 
 def _family_drift(
