@@ -246,7 +246,7 @@ def drift(
     TypeError
         If the model is no single network.
     ValueError
-        If a column is missing, there are no rows, or `against` is another word.
+        If a column is missing, there are no rows, or `against` is not one of these.
 
     Notes
     -----
