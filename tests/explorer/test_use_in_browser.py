@@ -75,6 +75,9 @@ def test_three_clicks_give_a_class_and_undo_takes_the_last_back(
         "x3 = s0 ×",
     ]
     assert "Log-odds of class" in page.locator("#why-line").inner_text()
+    assert "bits, the sum of the terms" in page.locator("#why-line").inner_text()
+    heads = page.locator("#why-table thead th").all_inner_texts()
+    assert heads[-2:] in (["factor", "bits"], ["alone", "with others"])
     assert page.locator("#why-table tbody tr").count() == 4
     page.locator("#undo").click()
     del row[3]

@@ -55,12 +55,12 @@ class EditPanel {
     const losses = editing.losses();
     const gains = losses.map((loss, i) => editing.lossesBefore[i] - loss);
     const [gain, error] = [weightedMean(gains, editing.weights), standardError(gains, editing.weights)];
-    const learned = `Log-loss of left-out training rows: ${editing.before.toFixed(4)} nats as learned`;
+    const learned = `Log-loss of left-out training rows: ${(editing.before / LN2).toFixed(4)} bits as learned`;
     if (!editing.isEdited) return `${learned}.`;
-    const edited = `${weightedMean(losses, editing.weights).toFixed(4)} as edited`;
+    const edited = `${(weightedMean(losses, editing.weights) / LN2).toFixed(4)} as edited`;
     const verdict = Math.abs(gain) < ERRORS_OF_CHANCE * error ? "no difference beyond chance"
       : gain > 0 ? "the edited model is better" : "the edited model is worse";
-    return `${learned}, ${edited}: a gain of ${signed(gain)}, standard error ${error.toFixed(3)}; ${verdict}.`;
+    return `${learned}, ${edited}: a gain of ${inBits(gain)}, standard error ${(error / LN2).toFixed(3)}; ${verdict}.`;
   }
 
   /** Let the page go on with the edited model. */

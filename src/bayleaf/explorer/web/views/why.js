@@ -32,16 +32,16 @@ class WhyPanel {
       short(question.states[state]));
     const shared = engine.isShared ? ` ${SHARED}` : "";
     this.line.textContent = `Log-odds of ${target} against ${against}: `
-      + `${signed(found.logOdds)} nats = ${signed(found.logOdds / LN2)} bits, the sum of the terms below.${shared}`;
+      + `${inBits(found.logOdds)} bits, the sum of the terms below.${shared}`;
     const isOpen = session.evidence.every((mask) => !mask);
     const prior = { text: this.#prior(isOpen), value: found.prior };
     const items = this.#items(found.terms);
     const alone = byItself && this.#items(found.terms, byItself);
     // What a feature says alone, and what it adds because of the others that are set.
     const columns = alone
-      ? [["nats", signed], ["alone", (_, i) => (i ? signed(alone[i - 1].alone) : "")],
-        ["with others", (value, i) => (i ? signed(value - alone[i - 1].alone) : "")]]
-      : [["nats", signed], ["bits", (value) => signed(value / LN2)]];
+      ? [["bits", inBits], ["alone", (_, i) => (i ? inBits(alone[i - 1].alone) : "")],
+        ["with others", (value, i) => (i ? inBits(value - alone[i - 1].alone) : "")]]
+      : [["factor", timesOdds], ["bits", inBits]];
     this.place.append(this.#table([prior, ...items], [against, target], columns));
   }
 

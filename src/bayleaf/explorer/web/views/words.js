@@ -39,6 +39,13 @@ function signed(value) {
   return Number(text) === 0 ? "0.000" : `${value < 0 ? "−" : "+"}${text}`;
 }
 
+/** Log-odds in bits, with their sign. */
+const inBits = (nats) => signed(nats / LN2);
+
+/** What log-odds multiply odds by. */
+const timesOdds = (nats) =>
+  `×${String(Number(Math.exp(nats).toPrecision(3))).replace("Infinity", "∞")}`;
+
 /** A number in few digits. */
 function brief(value) {
   return String(Number(value.toPrecision(5))).replace("-", "−");
