@@ -143,9 +143,8 @@ LONG_WORK = {
             Codes.from_columns(
                 [np.array([0, 1, 2, 0]), np.array([2, 1, 0, 1])], [2, 2]
             ),
-            max_iter=5,
         ),
-        r"step 1 of at most 5",
+        r"step 1 of at most 500",
     ),
     "mixture": (
         lambda: HierarchicalMixtureNBClassifier(random_state=0, n_passes=3).fit(

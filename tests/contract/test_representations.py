@@ -148,7 +148,7 @@ def test_all_that_a_network_answers_is_brief(n_variables: int) -> None:
         network.query({"v0": "yes"}),
         network.query({"v0": "yes"})["v1"],
         network.sensitivity({"v1": "yes"}, "v0", "yes"),
-        learn_parameters(network.with_experience(1.0), rows, max_iter=1),
+        learn_parameters(network.with_experience(1.0), rows),
         DAG(tuple((i - 1,) if i else () for i in range(n_variables))),
     )
 

@@ -284,7 +284,7 @@ holed = {"v0": ["yes", None, "no"], "v5": ["no", "no", None]}
 inference.posterior_table(holed, "v3")
 inference.log_likelihood(holed)
 inference.sample(20, {"v7": "no"})
-learn_parameters(network, holed, max_iter=3)
+learn_parameters(network, holed)
 assert "sklearn" not in sys.modules
 """
 

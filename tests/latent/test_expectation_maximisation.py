@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,6 +15,7 @@ from bayleaf.latent.expectation_maximisation import (
     EMOptions,
     best_climb,
     climb,
+    warn_of_limit,
 )
 from offenders import check_each
 
@@ -35,8 +37,11 @@ class _Coin:
         logs = self.heads * math.log(p) + self.tails * math.log(1 - p)
         return self.heads + self.unseen * p, logs + self.constant
 
-    def maximize(self, p: float, expected: float) -> float:
-        return expected / self.total_weight
+    def totals(self, expected: float) -> list[NDArray[np.float64]]:
+        return [np.array([expected, self.total_weight - expected])]
+
+    def fitted(self, p: float, totals: Sequence[NDArray[np.float64]]) -> float:
+        return float(totals[0][0] / totals[0].sum())
 
     def log_prior(self, p: float) -> float:
         return 0.0
@@ -73,18 +78,45 @@ def test_what_no_step_changes_does_not_end_the_steps() -> None:
     assert len(shifted.objectives) == len(plain.objectives)
 
 
-def test_both_the_gain_and_the_change_of_a_probability_must_be_small() -> None:
+def test_two_small_steps_in_a_row_end_the_steps() -> None:
     def check(tol: float) -> None:
         coin = _Coin(3, 1, 96)
+        points: list[float] = []
+        expect = coin.expect
+        object.__setattr__(
+            coin,
+            "expect",
+            lambda p: points.append(p) or expect(p),  # each step asks
+        )
         found = _steps(coin, tol)
-        gains = np.diff(found.objectives) / coin.total_weight
-        points = [0.01]
-        for _ in gains:
-            points.append(coin.maximize(0.0, coin.expect(points[-1])[0]))
-        is_small = (gains <= tol) & (np.diff(points) <= math.sqrt(tol))
-        assert is_small.tolist() == [False] * (len(gains) - 1) + [True]
+        assert len(points) == len(found.objectives)
+        is_small = np.abs(np.diff(points)) <= tol
+        is_small &= np.diff(found.objectives) <= tol * coin.total_weight
+        both = is_small[1:] & is_small[:-1]
+        assert both.tolist() == [False] * (len(both) - 1) + [True]
 
     check_each([1e-3, 1e-5, 1e-8], check)
+
+
+def test_quasi_newton_steps_are_far_fewer_than_plain_ones() -> None:
+    found = _steps(_Coin(3, 1, 996), 1e-9)
+    assert found.parameters == pytest.approx(0.75, abs=1e-8)
+    assert found.n_iter < 20  # plain steps leave 0.996 of the way each
+
+
+def test_only_the_best_of_short_climbs_goes_on() -> None:
+    coin, starts = _Coin(30, 10, 60), [0.2, 0.7, 0.3]
+    options = EMOptions(3, 100, 1e-9)
+    found = best_climb(coin, [lambda p=p: p for p in starts], options, n_trial_steps=1)
+    assert found.objectives[0] == coin.expect(0.7)[1]
+    assert found.parameters == pytest.approx(0.75, abs=1e-6)
+    assert (np.diff(found.objectives) >= -1e-12).all()
+
+
+def test_the_limit_of_steps_is_warned_of() -> None:
+    warn_of_limit(True, 5)
+    with pytest.warns(RuntimeWarning, match="max_iter=5 before it converged"):
+        warn_of_limit(False, 5)
 
 
 def test_steps_are_limited() -> None:

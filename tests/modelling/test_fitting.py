@@ -399,7 +399,7 @@ def test_a_network_whose_tables_tell_no_states_apart_warns() -> None:
     uniform = [TableCPD(c.family, np.full(c.cards, 0.5)) for c in network.cpds]
     start = replace(network, cpds=tuple(uniform))
     with pytest.warns(RuntimeWarning, match="latent kind apart"):
-        start.fit(frame, missing="em", latent="kind")
+        start.fit(frame, missing="em", latent="kind", n_restarts=1)
 
 
 def test_codes_are_taken_where_states_are_given() -> None:

@@ -37,7 +37,7 @@ def tables_by_junction_tree(
         network.domain.cards,
         codes.weights,
     )
-    learned = learn_parameters(network, rows)
+    learned = learn_parameters(network, rows, tol=1e-10, n_restarts=1)
     names = network.domain.names
     tables = [np.asarray(table) for table in model.tables]
     for place, node in enumerate(model.tree.class_children):

@@ -19,7 +19,7 @@ from bayleaf.counts.source import CountSource
 from bayleaf.cpds.distribution import TableCPD
 from bayleaf.cpds.smoothing import FixedDistribution, Smoothing
 from bayleaf.data.domain import Domain
-from bayleaf.latent.expectation_maximisation import EMOptions
+from bayleaf.latent.expectation_maximisation import EMOptions, warn_of_limit
 from bayleaf.latent.latent_class_em import (
     HeldOut,
     choose_size,
@@ -49,9 +49,10 @@ class LatentClassNBClassifier(BayesianClassifier):
         Random starts; the best end by the training objective is kept.
     max_iter : int, default=500
         Maximum number of steps from each start.
-    tol : float, default=1e-6
-        Steps end once one changes the objective by at most `tol` nats per row (by
-        weight) and no probability by more than the square root of `tol`.
+    tol : float, default=1e-5
+        Steps end once two in a row each change the objective by at most `tol` nats per
+        row (by weight) and no probability of a state, component and class together by
+        more than `tol`.
     score_folds : int, default=5
         Folds of distinct rows that are held out in turn where "auto" chooses the
         number of components, and for calibration.
@@ -86,7 +87,7 @@ class LatentClassNBClassifier(BayesianClassifier):
     max_components: int = 32
     n_restarts: int = 3
     max_iter: int = 500
-    tol: float = 1e-6
+    tol: float = 1e-5
     score_folds: int = 5
     smoothing: str | Smoothing = "laplace"
     random_state: Any = None
@@ -128,6 +129,7 @@ class LatentClassNBClassifier(BayesianClassifier):
             counts.n_jobs,
         )
         self.n_iter_ = fit.n_iter
+        warn_of_limit(fit.converged, self.max_iter)
         if self.calibration is not None:
             # A row's components depend on all rows, so whole folds are held out.
             scores = held_out_scores(counts.rows(), domain, held_out, n_components)

@@ -231,9 +231,9 @@ def expected_counts(
     complete = complete.rows(log_evidence[~incomplete] > -np.inf)
     counts = RowCounts(complete, n_jobs=n_jobs).family_counts(families)
     with_missing = codes.rows(incomplete)
-    for place, (whole, nodes) in enumerate(holders):
+    for index, (whole, nodes) in enumerate(holders):
         logs = _add_families(whole, nodes, with_missing, counts, n_jobs)
-        if not place:
+        if not index:
             log_evidence[incomplete] = logs
     return counts, log_evidence
 

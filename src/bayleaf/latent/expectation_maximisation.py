@@ -3,24 +3,36 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Generic, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import OptimizeResult, minimize
 
-from bayleaf.counts.threads import run_tasks
+from bayleaf.counts.threads import one_thread_of_linear_algebra, run_tasks
 from bayleaf.progress import Work
 
+Table = NDArray[np.float64]
 Parameters = TypeVar("Parameters")
 Expected = TypeVar("Expected")
 Progress = Callable[[int, float], object]
 
+# Steps that quasi-Newton steps remember.
+_MEMORY = 20
+# A gradient shorter than this is that of a top.
+_SMALLEST = 1e-300
+
 
 class IncompleteRows(Protocol[Parameters, Expected]):
-    """Rows with unobserved parts, the model that they are rows of, and its prior."""
+    """Rows with unobserved parts, the model that they are rows of, and its prior.
+
+    Tables of counts and of probabilities are those of the distributions that are
+    learned, in an order that no step changes, states along the last axis.
+    """
 
     @property
     def total_weight(self) -> float:
@@ -29,29 +41,33 @@ class IncompleteRows(Protocol[Parameters, Expected]):
     def expect(self, parameters: Parameters) -> tuple[Expected, float]:
         """E step: expected counts, and the log-likelihood of the rows (nats)."""
 
-    def maximize(self, parameters: Parameters, expected: Expected) -> Parameters:
-        """M step: the parameters that fit expected counts and prior best."""
+    def totals(self, expected: Expected) -> Sequence[Table]:
+        """Expected counts and prior counts together."""
+
+    def fitted(self, parameters: Parameters, totals: Sequence[Table]) -> Parameters:
+        """M step: distributions in proportion to counts, as before where all are 0."""
 
     def log_prior(self, parameters: Parameters) -> float:
         """Logarithm of the prior density, up to a constant (nats)."""
 
-    def probabilities(self, parameters: Parameters) -> Sequence[NDArray[np.float64]]:
-        """Distributions that are learned, in an order that no step changes."""
+    def probabilities(self, parameters: Parameters) -> Sequence[Table]:
+        """Distributions that are learned."""
 
 
 @dataclass(frozen=True)
 class EMOptions:
     """Starts, and the rule that ends the steps from each.
 
-    They end once a step gains at most `tol` nats per row, by weight, and changes no
-    probability by more than the root of `tol`: near the top a gain is about the square
-    of the change that makes it. A share of the log-likelihood, instead, would end steps
-    earlier the more variables there are.
+    They end once two in a row each gain at most `tol` nats per row, by weight, and
+    change no probability by more than `tol`, those of a state and its parents' states
+    together: what rare parents' states have next to no effect on is not waited for. A
+    share of the log-likelihood, instead, would end steps earlier the more rows and
+    variables there are.
     """
 
     n_restarts: int = 3  # of which the best end is kept
     max_iter: int = 500  # steps of each start
-    tol: float = 1e-6
+    tol: float = 1e-5
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,6 +80,11 @@ class Climb(Generic[Parameters, Expected]):
     objectives: tuple[float, ...]  # log-likelihood plus log prior, from the start on
     converged: bool
 
+    @property
+    def n_iter(self) -> int:
+        """Number of steps made."""
+        return len(self.objectives) - 1
+
 
 def best_climb(
     rows: IncompleteRows[Parameters, Expected],
@@ -71,18 +92,31 @@ def best_climb(
     options: EMOptions,
     n_threads: int = 1,
     progress: Progress | None = None,
+    *,
+    n_trial_steps: int | None = None,
 ) -> Climb[Parameters, Expected]:
     """Climb from each start, and return the end with the largest objective.
 
-    The first of equal ends is kept. `n_threads` share the starts without effect on the
-    result; `progress` gets the step's number and the objective after each step.
+    The first of equal ends is kept. With `n_trial_steps` every start takes so many, and
+    only the best goes on (Biernacki, Celeux and Govaert 2003). `n_threads` share the
+    starts without effect on the result; `progress` gets the step's number and the
+    objective after each step.
     """
+    first = options
+    if n_trial_steps is not None and len(starts) > 1:
+        first = replace(options, max_iter=min(n_trial_steps, options.max_iter))
 
     def climb_from(start: Callable[[], Parameters]) -> Climb[Parameters, Expected]:
-        return climb(rows, start(), options, progress)
+        return climb(rows, start(), first, progress)
 
     climbs = run_tasks([partial(climb_from, start) for start in starts], n_threads)
-    return max(climbs, key=lambda climb: climb.objectives[-1])
+    best = max(climbs, key=lambda climb: climb.objectives[-1])
+    left = options.max_iter - best.n_iter
+    if best.converged or first is options or left < 1:
+        return best
+    rest = replace(options, max_iter=left)
+    end = climb(rows, best.parameters, rest, progress)
+    return replace(end, objectives=(*best.objectives, *end.objectives[1:]))
 
 
 def climb(
@@ -91,31 +125,185 @@ def climb(
     options: EMOptions,
     progress: Progress | None = None,
 ) -> Climb[Parameters, Expected]:
-    """Take E and M steps in turn from a start (Dempster, Laird and Rubin 1977).
+    """Take E and M steps from a start, all but the first by a quasi-Newton method.
 
-    ValueError if a row is impossible after a step.
+    Dempster, Laird and Rubin (1977). Counts are the squares of the coordinates of
+    L-BFGS (Byrd, Lu, Nocedal and Zhu 1995): were the rows complete, the objective would
+    bend alike in all directions there, so that a step without memory is one of EM
+    (as Jamshidian and Jennrich 1997 start from), and the likelihood is smooth where
+    probabilities end at 0. Where rounding leaves no such step, steps are plain ones. No
+    step leads down. ValueError if a row is impossible after a step.
     """
-    parameters = start
-    expected, log_likelihood = rows.expect(parameters)
-    objectives = [log_likelihood + rows.log_prior(parameters)]
-    converged, work = False, Work()
-    while not converged and len(objectives) <= options.max_iter:
-        before, parameters = parameters, rows.maximize(parameters, expected)
-        expected, log_likelihood = rows.expect(parameters)
-        objectives.append(log_likelihood + rows.log_prior(parameters))
-        if objectives[-1] == -math.inf:
+    steps = _Steps(rows, start, options, progress)
+    steps.take_plain()
+    if not steps.have_ended:
+        steps.take_quasi_newton()
+    while not steps.have_ended:
+        steps.take_plain()
+    return steps.end()
+
+
+class _Point(Generic[Parameters, Expected]):
+    """Parameters, and what an E step finds under them."""
+
+    def __init__(
+        self, rows: IncompleteRows[Parameters, Expected], parameters: Parameters
+    ) -> None:
+        self.parameters = parameters
+        self.expected, self.log_likelihood = rows.expect(parameters)
+        self.objective = self.log_likelihood + rows.log_prior(parameters)
+        self.probabilities = rows.probabilities(parameters)
+
+
+class _Steps(Generic[Parameters, Expected]):
+    """The steps from one start so far."""
+
+    def __init__(
+        self,
+        rows: IncompleteRows[Parameters, Expected],
+        start: Parameters,
+        options: EMOptions,
+        progress: Progress | None,
+    ) -> None:
+        self._rows, self._options, self._progress = rows, options, progress
+        self._work = Work()
+        self._last = _Point(rows, start)
+        self._objectives = [self._last.objective]
+        self._n_small = 0  # of the last steps
+
+    @property
+    def converged(self) -> bool:
+        """Whether the last two steps were small."""
+        return self._n_small >= 2
+
+    @property
+    def have_ended(self) -> bool:
+        """Whether the rule or the limit ended the steps."""
+        return self.converged or len(self._objectives) > self._options.max_iter
+
+    def end(self) -> Climb[Parameters, Expected]:
+        """Where the steps have led."""
+        last = self._last
+        return Climb(
+            last.parameters,
+            last.expected,
+            last.log_likelihood,
+            tuple(self._objectives),
+            self.converged,
+        )
+
+    def take_plain(self) -> None:
+        """Take a step of expectation maximisation."""
+        last = self._last
+        totals = self._rows.totals(last.expected)
+        self._go(_Point(self._rows, self._rows.fitted(last.parameters, totals)))
+
+    def take_quasi_newton(self) -> None:
+        """Take steps until they have ended or none leads up.
+
+        A distribution of probabilities u² / sum(u²) under expected counts n with sum N
+        has the gradient 2 (n - N u² / sum(u²)) / u.
+        """
+        totals = self._rows.totals(self._last.expected)
+        shapes = [table.shape for table in totals]
+        edges = np.cumsum([0, *(table.size for table in totals)])[1:-1]
+        roots = [np.sqrt(table) for table in totals]
+        self.take_plain()
+        if self.have_ended:
+            return
+        latest = self._last
+        first = _slopes(roots, self._rows.totals(latest.expected))
+        # So scaled, the first step is about as long as one of EM.
+        scale = 4.0 / max(float(np.linalg.norm(first)), _SMALLEST)
+        start = scale * np.concatenate([np.zeros(0), *(root.ravel() for root in roots)])
+
+        def loss(point: Table) -> tuple[float, Table]:
+            nonlocal latest
+            parts = [
+                part.reshape(shape)
+                for part, shape in zip(np.split(point, edges), shapes)
+            ]
+            if not np.array_equal(point, start):
+                squares = [np.square(part) for part in parts]
+                latest = _Point(
+                    self._rows, self._rows.fitted(self._last.parameters, squares)
+                )
+            slopes = _slopes(
+                [part / scale for part in parts], self._rows.totals(latest.expected)
+            )
+            return -scale * scale / 4.0 * latest.objective, -scale / 4.0 * slopes
+
+        def keep(intermediate_result: OptimizeResult) -> None:
+            if -intermediate_result.fun != scale * scale / 4.0 * latest.objective:
+                loss(intermediate_result.x)
+            self._go(latest)
+            if self.have_ended:
+                raise StopIteration
+
+        left = self._options.max_iter + 1 - len(self._objectives)
+        with one_thread_of_linear_algebra():
+            minimize(
+                loss,
+                start,
+                jac=True,
+                method="L-BFGS-B",
+                callback=keep,
+                options={
+                    "maxcor": _MEMORY,
+                    "maxiter": left,
+                    "maxfun": 100 * left,
+                    "ftol": 0.0,
+                    "gtol": 0.0,
+                },
+            )
+
+    def _go(self, there: _Point[Parameters, Expected]) -> None:
+        """Step to a point; ValueError if a row is impossible there."""
+        if there.objective == -math.inf:
             raise ValueError(
                 "some row is impossible under the distributions that are not learned; "
                 "give those experience counts, or correct the rows"
             )
-        work.say(f"step {len(objectives) - 1} of at most {options.max_iter}")
-        if progress is not None:
-            progress(len(objectives) - 1, objectives[-1])
-        gain = abs(objectives[-1] - objectives[-2])
-        converged = gain <= options.tol * rows.total_weight and all(
-            np.abs(new - old).max(initial=0.0) <= math.sqrt(options.tol)
-            for old, new in zip(
-                rows.probabilities(before), rows.probabilities(parameters), strict=True
+        last, self._last, options = self._last, there, self._options
+        self._objectives.append(there.objective)
+        number = len(self._objectives) - 1
+        self._work.say(f"step {number} of at most {options.max_iter}")
+        if self._progress is not None:
+            self._progress(number, there.objective)
+        gain = abs(there.objective - last.objective)
+        weight = self._rows.total_weight
+        is_small = gain <= options.tol * weight and all(
+            (np.abs(new - old) * counts.sum(axis=-1, keepdims=True)).max(initial=0.0)
+            <= options.tol * weight
+            for old, new, counts in zip(
+                last.probabilities,
+                there.probabilities,
+                self._rows.totals(there.expected),
+                strict=True,
             )
         )
-    return Climb(parameters, expected, log_likelihood, tuple(objectives), converged)
+        self._n_small = self._n_small + 1 if is_small else 0
+
+
+def _slopes(roots: Sequence[Table], totals: Sequence[Table]) -> Table:
+    """Gradient of the objective by the roots of counts, flat."""
+    flat = [np.zeros(0)]
+    for root, counts in zip(roots, totals, strict=True):
+        squares = np.square(root)
+        sums = squares.sum(axis=-1, keepdims=True)
+        shares = squares / np.where(sums > 0, sums, 1.0)
+        pull = counts - shares * counts.sum(axis=-1, keepdims=True)
+        slopes = np.divide(pull, root, out=np.zeros_like(root), where=root != 0)
+        flat.append(2.0 * slopes.ravel())
+    return np.concatenate(flat)
+
+
+def warn_of_limit(converged: bool, max_iter: int) -> None:
+    """Warn if the limit of steps, not convergence, ended expectation maximisation."""
+    if not converged:
+        warnings.warn(
+            f"expectation maximisation ended at max_iter={max_iter} before it "
+            "converged; raise max_iter, or tol",
+            RuntimeWarning,
+            stacklevel=3,
+        )

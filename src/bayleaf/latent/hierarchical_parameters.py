@@ -16,7 +16,7 @@ from bayleaf.cpds.smoothing import Smoothing
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.data.shuffled_rows import merged_rows
-from bayleaf.latent.expectation_maximisation import EMOptions, climb
+from bayleaf.latent.expectation_maximisation import EMOptions, climb, warn_of_limit
 from bayleaf.latent.network_parameters import log_product
 from bayleaf.models.hierarchical_naive_bayes import HierarchicalNaiveBayesModel
 from bayleaf.models.latent_messages import LatentMessages, SharedMessages
@@ -24,8 +24,7 @@ from bayleaf.models.latent_rules import latent_names
 
 Table = NDArray[np.float64]
 
-# The defaults of `learn_parameters`.
-_EM = EMOptions(n_restarts=1, max_iter=200, tol=1e-4)
+_EM = EMOptions(n_restarts=1)
 
 
 def flat_domain(tree: LatentTree, domain: Domain) -> Domain:
@@ -125,9 +124,10 @@ def learned_by_em(
         and (tree.latent(node) is None or tree.cards[node] > 1)
     }
     children = _LearnedChildren(list(learned.values()), float(rows.weights.sum()))
-    expected = climb(children, children.even_tables, _EM).expected
+    end = climb(children, children.even_tables, _EM)
+    warn_of_limit(end.converged, _EM.max_iter)
     tables = list(model.tables)
-    for place, counts in zip(learned, expected, strict=True):
+    for place, counts in zip(learned, end.expected, strict=True):
         tables[place] = smoothing.estimate(counts)
     return replace(model, tables=tuple(tables))
 
@@ -184,8 +184,10 @@ class _LearnedChildren:
         found = [c.expect(table) for c, table in zip(self.children, tables)]
         return [counts for counts, _ in found], sum(log for _, log in found)
 
-    def maximize(self, tables: list[Table], expected: list[Table]) -> list[Table]:
-        totals = map(np.add, expected, self.even_tables)
+    def totals(self, expected: list[Table]) -> list[Table]:
+        return list(map(np.add, expected, self.even_tables))
+
+    def fitted(self, _: list[Table], totals: Sequence[Table]) -> list[Table]:
         return [total / total.sum(axis=1, keepdims=True) for total in totals]
 
     def log_prior(self, tables: list[Table]) -> float:

@@ -202,15 +202,32 @@ class _Rows:
         log_likelihood = float(np.sum(self.row_weights * log_rows))
         return np.asarray(self._touched.T @ joint), log_likelihood
 
-    def maximize(self, _: Floats, expected: Floats) -> Floats:
-        return self.log_tables(expected + self._prior)
+    def totals(self, expected: Floats) -> list[Floats]:
+        return self._tables(expected + self._prior)
+
+    def fitted(self, _: Floats, totals: Sequence[Floats]) -> Floats:
+        *features, shares = totals
+        cells = [np.moveaxis(t, 1, 2).reshape(-1, self.n_components) for t in features]
+        return self.log_tables(np.concatenate([*cells, shares]))
+
+    def _tables(self, cells: Floats) -> list[Floats]:
+        """Parts of cells: (n_classes, n_components, card) each, and of components."""
+        return [
+            *(
+                np.moveaxis(cells[start:end].reshape(self.n_classes, card, -1), 2, 1)
+                for (start, end), card in zip(
+                    pairwise(self.starts), self.cards, strict=True
+                )
+            ),
+            cells[self.starts[-1] :],
+        ]
 
     def log_prior(self, log_tables: Floats) -> float:
         weighed = self._prior > 0
         return float(np.sum(self._prior[weighed] * log_tables[weighed]))
 
     def probabilities(self, log_tables: Floats) -> list[Floats]:
-        return [np.exp(log_tables)]
+        return self._tables(np.exp(log_tables))
 
     def fit(self, climb: Climb[Floats, Floats]) -> LatentClassFit:
         """A climb's end as tables, the heaviest component of each class first."""

@@ -22,7 +22,12 @@ from bayleaf.data.shuffled_rows import merged_rows
 from bayleaf.inference.encoded_rows import read_rows, read_weights
 from bayleaf.inference.junction_tree import JunctionTree
 from bayleaf.inference.row_propagation import expected_counts
-from bayleaf.latent.expectation_maximisation import EMOptions, Progress, best_climb
+from bayleaf.latent.expectation_maximisation import (
+    EMOptions,
+    Progress,
+    best_climb,
+    warn_of_limit,
+)
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.network_structure import Name
 from bayleaf.wording import brief_fields, name_list, quoted
@@ -32,6 +37,9 @@ Estimate = Callable[[Table, Table], Table]
 
 # Differences that rounding leaves.
 _EQUAL = 1e-12
+# Starts where variables are latent, and the steps after which the best alone goes on.
+_STARTS = 4
+_TRIAL_STEPS = 10
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,9 +83,9 @@ def learn_parameters(
     *,
     sample_weight: Sequence[float] | Table | None = None,
     start: BayesianNetwork | None = None,
-    tol: float = 1e-4,
-    max_iter: int = 200,
-    n_restarts: int = 1,
+    tol: float = 1e-5,
+    max_iter: int = 500,
+    n_restarts: int | None = None,
     random_state: int | np.random.Generator | np.random.RandomState | None = None,
     n_jobs: int | None = None,
     progress: Progress | None = None,
@@ -99,15 +107,18 @@ def learn_parameters(
         Weight of each row.
     start : BayesianNetwork, optional
         Distributions to start from instead of those of `network`, of the same form.
-    tol : float, default=1e-4
-        Learning ends when a step changes the objective by at most `tol` nats per row
-        (by weight) and no learned probability by more than the square root of `tol`.
-    max_iter : int, default=200
-        Maximum number of steps.
-    n_restarts : int, default=1
+    tol : float, default=1e-5
+        Learning ends when two steps in a row each change the objective by at most `tol`
+        nats per row (by weight) and no learned probability by more than `tol`, those of
+        a state and its parents' states together.
+    max_iter : int, default=500
+        Maximum number of steps of a start.
+    n_restarts : int, optional
         Number of starts, the first from the network's own distributions (or `start`)
-        and the others from random ones; the best end is kept. Latent variables whose
-        tables are uniform need several, as nothing tells their states apart.
+        and the others from random ones; the best end is kept. By default 1, or, where a
+        variable has no value in any row, 4, of which the best after 10 steps goes on.
+        Latent variables whose tables are uniform need several, as nothing tells their
+        states apart.
     random_state : int, Generator, RandomState or None, default=None
         Source of the random starts.
     n_jobs : int, optional
@@ -128,14 +139,15 @@ def learn_parameters(
     Warns
     -----
     RuntimeWarning
-        If there is one start, and it does not tell the states of a latent variable
-        apart: no step leaves such a saddle point.
+        If `max_iter` ended learning, or there is one start, and it does not tell the
+        states of a latent variable apart: no step leaves such a saddle point.
 
     Notes
     -----
     Dempster, Laird and Rubin (1977); Lauritzen (1995) for networks; experience counts
-    as in Spiegelhalter and Lauritzen (1990). Equal rows are merged, complete ones
-    counted once. With complete rows the result is that of counting, bit for bit. A
+    as in Spiegelhalter and Lauritzen (1990); all steps but the first two are those of a
+    quasi-Newton method (Jamshidian and Jennrich 1997). Equal rows are merged, complete
+    ones counted once. With complete rows the result is that of counting, bit for bit. A
     parent configuration that no row speaks of keeps its distribution.
     """
     _check(tol, max_iter, n_restarts)
@@ -143,14 +155,19 @@ def learn_parameters(
     codes = _weighted(read_rows(network.domain, table), sample_weight)
     task = _Task(network, codes, n_jobs)
     first = network if start is None else _started(network, start)
-    if n_restarts == 1:
+    n_starts = n_restarts or (_STARTS if _has_latent(task, codes) else 1)
+    if n_starts == 1:
         warn_of_saddle_point(first, codes, task.learned)
     is_complete = not task.incomplete.n_rows
-    options = EMOptions(n_restarts, 1 if is_complete else max_iter, tol)
+    options = EMOptions(n_starts, 1 if is_complete else max_iter, tol)
     draw = partial(task.random_start, generator)
     starts: list[Callable[[], BayesianNetwork]] = [lambda: first]
-    starts += [draw] * (n_restarts - 1)
-    best = best_climb(task, starts, options, progress=progress)
+    starts += [draw] * (n_starts - 1)
+    n_trial_steps = _TRIAL_STEPS if n_restarts is None else None
+    best = best_climb(
+        task, starts, options, progress=progress, n_trial_steps=n_trial_steps
+    )
+    warn_of_limit(best.converged or is_complete, max_iter)
     return LearnedParameters(
         task.with_experience(best.parameters, best.expected),
         best.log_likelihood,
@@ -160,14 +177,20 @@ def learn_parameters(
     )
 
 
-def _check(tol: float, max_iter: int, n_restarts: int) -> None:
+def _has_latent(task: _Task, codes: Codes) -> bool:
+    """Whether a variable of learned distributions has no value in any row."""
+    nodes = {v for node in task.learned for v in task.network.dag.families[node]}
+    return any(codes.cards[v] > 1 and codes.missing(v).all() for v in nodes)
+
+
+def _check(tol: float, max_iter: int, n_restarts: int | None) -> None:
     """Raise unless the parameters make sense."""
     is_number = isinstance(tol, numbers.Real)
     if not (is_number and math.isfinite(tol) and tol >= 0):
         raise ValueError(f"tol must be a number of at least 0, got {quoted(tol)}")
     for name, value, least in (
         ("max_iter", max_iter, 1),
-        ("n_restarts", n_restarts, 1),
+        ("n_restarts", 1 if n_restarts is None else n_restarts, 1),
     ):
         if not isinstance(value, numbers.Integral) or value < least:
             raise ValueError(
@@ -217,10 +240,7 @@ class _Task:
         complete, _ = merged_rows(codes.rows(~missing))
         families = network.dag.families
         self._counted = RowCounts(complete, n_jobs).family_counts(families)
-        self.priors = [
-            _pseudo_counts(cpd) if node in self.learned else None
-            for node, cpd in enumerate(network.cpds)
-        ]
+        self.priors = {n: _pseudo_counts(network.cpds[n]) for n in sorted(self.learned)}
 
     def expect(self, network: BayesianNetwork) -> tuple[list[Table], float]:
         """Expected counts of all families, and the log-likelihood of the rows."""
@@ -245,28 +265,38 @@ class _Task:
     def log_prior(self, network: BayesianNetwork) -> float:
         """Logarithm of the prior density at a network, up to a constant (nats)."""
         return sum(
-            log_product(prior, cpd.log_probabilities())
-            for prior, cpd in zip(self.priors, network.cpds, strict=True)
-            if prior is not None
+            log_product(prior, network.cpds[node].log_probabilities())
+            for node, prior in self.priors.items()
         )
 
-    def maximize(
-        self, network: BayesianNetwork, counts: list[Table]
-    ) -> BayesianNetwork:
-        """The network whose learned distributions fit expected counts and prior."""
-        cpds = [
-            cpd
-            if prior is None
-            else fitted_distribution(cpd, counts[node] + prior, _shares)
-            for node, (cpd, prior) in enumerate(
-                zip(network.cpds, self.priors, strict=True)
+    def totals(self, counts: list[Table]) -> list[Table]:
+        """Expected counts and prior of the learned distributions, as these lie."""
+        return [
+            table
+            for node in sorted(self.learned)
+            for table in pooled_counts(
+                self.network.cpds[node], counts[node] + self.priors[node]
             )
         ]
+
+    def fitted(
+        self, network: BayesianNetwork, totals: Sequence[Table]
+    ) -> BayesianNetwork:
+        """The network whose learned distributions are in proportion to counts."""
+        cpds, tables = list(network.cpds), iter(totals)
+        for node in sorted(self.learned):
+            present = distributions(cpds[node])
+            new = [shares(next(tables), table) for table in present]
+            cpds[node] = with_distributions(cpds[node], new)
         return replace(network, cpds=tuple(cpds))
 
     def probabilities(self, network: BayesianNetwork) -> list[Table]:
         """Tables of the learned distributions."""
-        return [network.cpds[node].probabilities for node in sorted(self.learned)]
+        return [
+            table
+            for node in sorted(self.learned)
+            for table in distributions(network.cpds[node])
+        ]
 
     def with_experience(
         self, network: BayesianNetwork, counts: list[Table]
@@ -287,7 +317,7 @@ class _Task:
         for node in sorted(self.learned):
             cpd = cpds[node]
             drawn = generator.standard_exponential(cpd.cards)
-            cpds[node] = fitted_distribution(cpd, drawn, _shares)
+            cpds[node] = fitted_distribution(cpd, drawn, shares)
         return replace(self.network, cpds=tuple(cpds))
 
 
@@ -325,41 +355,57 @@ def fitted_distribution(cpd: CPD, counts: Table, estimate: Estimate) -> CPD:
 
     `estimate` takes counts and the present distributions.
     """
+    pairs = zip(pooled_counts(cpd, counts), distributions(cpd), strict=True)
+    return with_distributions(cpd, [estimate(*pair) for pair in pairs])
+
+
+def distributions(cpd: CPD) -> list[Table]:
+    """The table of a CPD, or each leaf of a tree once."""
     if isinstance(cpd, TreeCPD):
-        return _fitted_tree(cpd, counts, estimate)
+        leaves = {id(leaf): leaf for leaf, _ in cpd.leaves()}
+        return [leaf.probabilities for leaf in leaves.values()]
+    return [cpd.table if isinstance(cpd, GroupedTableCPD) else cpd.probabilities]
+
+
+def pooled_counts(cpd: CPD, counts: Table) -> list[Table]:
+    """Counts (*parent cards, child card) of each of the `distributions`.
+
+    A leaf that stands in several places pools what leads to any of them.
+    """
+    if isinstance(cpd, TreeCPD):
+        pooled: dict[int, Table] = {}
+        for leaf, context in cpd.leaves():
+            where = np.ix_(*(context[parent] for parent in cpd.parents))
+            found = counts[where] if cpd.parents else counts
+            total = found.reshape(-1, cpd.cards[-1]).sum(axis=0)
+            pooled[id(leaf)] = pooled.get(id(leaf), 0.0) + total
+        return list(pooled.values())
     if isinstance(cpd, GroupedTableCPD):
         for axis, groups in enumerate(cpd.groups):
             along = np.moveaxis(counts, axis, 0)
-            pooled = [along[list(group)].sum(axis=0) for group in groups]
-            counts = np.moveaxis(np.array(pooled), 0, axis)
-        return replace(cpd, table=estimate(counts, cpd.table))
-    return TableCPD(cpd.family, estimate(counts, cpd.probabilities))
+            sums = [along[list(group)].sum(axis=0) for group in groups]
+            counts = np.moveaxis(np.array(sums), 0, axis)
+    return [counts]
 
 
-def _fitted_tree(cpd: TreeCPD, counts: Table, estimate: Estimate) -> TreeCPD:
-    """The same tree with its leaves fitted to the counts that lead to them.
-
-    A leaf that stands in several places pools what leads to any of them, and stays one.
-    """
-    pooled: dict[int, Table] = {}
-    for leaf, context in cpd.leaves():
-        where = np.ix_(*(context[parent] for parent in cpd.parents))
-        found = counts[where] if cpd.parents else counts
-        total = found.reshape(-1, cpd.cards[-1]).sum(axis=0)
-        pooled[id(leaf)] = pooled.get(id(leaf), 0.0) + total
-    known: dict[int, Leaf] = {}
+def with_distributions(cpd: CPD, tables: Sequence[Table]) -> CPD:
+    """A CPD of the same form with other `distributions`; tables lose experience."""
+    if isinstance(cpd, GroupedTableCPD):
+        return replace(cpd, table=tables[0])
+    if not isinstance(cpd, TreeCPD):
+        return TableCPD(cpd.family, tables[0])
+    keys = dict.fromkeys(id(leaf) for leaf, _ in cpd.leaves())
+    leaves = dict(zip(keys, map(Leaf, tables), strict=True))
 
     def rebuilt(node: Leaf | Split) -> Leaf | Split:
-        if isinstance(node, Split):
-            return replace(node, branches=tuple(map(rebuilt, node.branches)))
-        if id(node) not in known:
-            known[id(node)] = Leaf(estimate(pooled[id(node)], node.probabilities))
-        return known[id(node)]
+        if isinstance(node, Leaf):
+            return leaves[id(node)]
+        return replace(node, branches=tuple(map(rebuilt, node.branches)))
 
     return replace(cpd, root=rebuilt(cpd.root))
 
 
-def _shares(counts: Table, present: Table) -> Table:
+def shares(counts: Table, present: Table) -> Table:
     """Shares along the last axis; the present ones where there is no count."""
     totals = counts.sum(axis=-1, keepdims=True)
     return np.where(totals > 0, counts / np.where(totals > 0, totals, 1.0), present)

@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial as bound
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,8 +23,8 @@ from bayleaf.data.domain import Domain
 from bayleaf.data.partial_values import PartialValues
 from bayleaf.data.value_hierarchy import flat_hierarchy
 from bayleaf.latent.completed_rows import CompletedRows
-from bayleaf.latent.expectation_maximisation import EMOptions, climb
-from bayleaf.latent.network_parameters import learn_parameters
+from bayleaf.latent.expectation_maximisation import EMOptions, climb, warn_of_limit
+from bayleaf.latent.network_parameters import learn_parameters, shares
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.networks.structured_network import (
     PlacedStructures,
@@ -49,7 +49,7 @@ from bayleaf.search.table_climbing import climb_tables
 from bayleaf.search.tree_climbing import TreeSearch, climb_trees
 
 # Tighter than elsewhere, as scores of networks are compared afterwards.
-_EM = EMOptions(n_restarts=1, max_iter=200, tol=3e-6)
+_EM = EMOptions(n_restarts=1, tol=3e-6)
 # Share of the time limit for the network that rows are completed by at first.
 _FIRST_SHARE = 0.5
 # A search whose time is up makes no move, but its limit is above zero.
@@ -111,6 +111,7 @@ class LearnedStructure:
     found: SearchResult
     observed_score: float  # that of `found` where nothing is missing
     log_likelihood: float  # nats; estimated where completions were drawn
+    converged: bool = True  # whether expectation maximisation ended by its rule
 
 
 def learn_structure(
@@ -176,6 +177,7 @@ class _Restarts:
                     best = self._settle(number)
         found = replace(best.found, stopped_early=self.stopped)
         warn_if_stopped(found, self.options.constraints)
+        warn_of_limit(best.converged, _EM.max_iter)
         return replace(best, found=found)
 
     def _settle(self, number: int) -> LearnedStructure:
@@ -255,29 +257,23 @@ def _fitted(
     found, network = learned.found, learned.network
     rows, _ = rows.weighted(network, options.n_jobs)
     task = _WeighedCompletions(found.cpd_structures, rows, options)
-    end = climb(task, task.fitted(rows), _EM)
+    end = climb(task, task.estimated(rows), _EM)
+    # What rises under other rules than priors is not what they make tables of.
+    tables = task.estimated(end.expected)
+    counts = task.placed.counts(end.expected.codes.weights)
+    rows, log_likelihood = task.expect(tables)
     network = network_from_counts(
-        network.domain,
-        found.dag,
-        found.cpd_structures,
-        end.parameters.counts,
-        options.smoothing,
+        network.domain, found.dag, found.cpd_structures, counts, options.smoothing
     )
-    score = _observed_score(learned, counted, end.log_likelihood, options)
-    return LearnedStructure(network, found, score, end.log_likelihood), end.expected
-
-
-class _FittedTables(NamedTuple):
-    """Expected counts of each family, and the distributions made of them."""
-
-    counts: list[NDArray[np.float64]]
-    tables: list[NDArray[np.float64]]
+    score = _observed_score(learned, counted, log_likelihood, options)
+    learned = LearnedStructure(network, found, score, log_likelihood, end.converged)
+    return learned, rows
 
 
 class _WeighedCompletions:
     """Completions of incomplete rows under given structures, for the EM steps.
 
-    What rises is the log-likelihood, as not every smoothing rule is that of a prior.
+    Where the smoothing rule is not a prior, each distribution has one of one row.
     """
 
     def __init__(
@@ -290,24 +286,50 @@ class _WeighedCompletions:
         self.options = options
         self.placed = PlacedStructures(structures, completed.codes)
         self.total_weight = float(completed.weights.sum())
+        try:
+            self.prior_rows = dirichlet_rows(options.smoothing)
+        except ValueError:
+            self.prior_rows = lambda n_states: 1.0
 
-    def fitted(self, completed: CompletedRows) -> _FittedTables:
-        """Distributions that fit weighted completions."""
+    def estimated(self, completed: CompletedRows) -> list[NDArray[np.float64]]:
+        """Distributions that the smoothing rule makes of weighted completions."""
         counts = self.placed.counts(completed.codes.weights)
-        return _FittedTables(counts, list(map(self.options.smoothing.estimate, counts)))
+        return list(map(self.options.smoothing.estimate, counts))
 
-    def expect(self, fitted: _FittedTables) -> tuple[CompletedRows, float]:
-        logs = self.placed.log_densities(fitted.tables, self.options.n_jobs)
+    def expect(
+        self, tables: Sequence[NDArray[np.float64]]
+    ) -> tuple[CompletedRows, float]:
+        logs = self.placed.log_densities(tables, self.options.n_jobs)
         return self.completed.reweighted(logs)
 
-    def maximize(self, _: _FittedTables, expected: CompletedRows) -> _FittedTables:
-        return self.fitted(expected)
+    def totals(self, expected: CompletedRows) -> list[NDArray[np.float64]]:
+        counts = self.placed.counts(expected.codes.weights)
+        return [table + self._prior(table) for table in counts]
 
-    def log_prior(self, _: _FittedTables) -> float:
-        return 0.0
+    def fitted(
+        self,
+        tables: Sequence[NDArray[np.float64]],
+        totals: Sequence[NDArray[np.float64]],
+    ) -> Sequence[NDArray[np.float64]]:
+        return list(map(shares, totals, tables))
 
-    def probabilities(self, fitted: _FittedTables) -> list[NDArray[np.float64]]:
-        return fitted.tables
+    def log_prior(self, tables: Sequence[NDArray[np.float64]]) -> float:
+        logs = [
+            self._prior(table) * float(np.log(table).sum())
+            for table in tables
+            if self._prior(table) > 0
+        ]
+        return math.fsum(logs)
+
+    def probabilities(
+        self, tables: Sequence[NDArray[np.float64]]
+    ) -> Sequence[NDArray[np.float64]]:
+        return tables
+
+    def _prior(self, table: NDArray[np.float64]) -> float:
+        """Prior rows of each cell of a table."""
+        n_states = int(table.shape[-1])
+        return float(self.prior_rows(n_states)) / n_states
 
 
 def _observed_score(

@@ -603,9 +603,9 @@ class BayesianNetwork(Factorisation, Inference):
         prior: Self | None = None,
         strength: float | Mapping[Name, float] | None = None,
         latent: Name | Collection[Name] | Mapping[Name, Any] = (),
-        n_restarts: int = 1,
-        tol: float = 1e-4,
-        max_iter: int = 200,
+        n_restarts: int | None = None,
+        tol: float = 1e-5,
+        max_iter: int = 500,
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> Self:

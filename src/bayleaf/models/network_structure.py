@@ -330,9 +330,9 @@ class NetworkStructure(CausalQuestions):
         prior: Any = None,
         strength: float | Mapping[Name, float] | None = None,
         latent: Name | Collection[Name] | Mapping[Name, Any] = (),
-        n_restarts: int = 1,
-        tol: float = 1e-4,
-        max_iter: int = 200,
+        n_restarts: int | None = None,
+        tol: float = 1e-5,
+        max_iter: int = 500,
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> Any:
@@ -371,9 +371,10 @@ class NetworkStructure(CausalQuestions):
         latent : mapping of name to states or to their number, or names, optional
             Variables without a column, with ``missing="em"`` only. Names alone serve
             where the states are given. Their tables start from random ones.
-        n_restarts : int, default=1
-            Starts of expectation maximisation, of which the best end is kept.
-        tol, max_iter : float and int, default=1e-4 and 200
+        n_restarts : int, optional
+            Starts of expectation maximisation, of which the best end is kept; by
+            default 1, or 4 with latent variables, see `learn_parameters`.
+        tol, max_iter : float and int, default=1e-5 and 500
             When expectation maximisation ends, see `learn_parameters`.
         random_state : int, RandomState, Generator or None, default=None
             Source of random starts.
