@@ -22,6 +22,7 @@ from bayleaf.cli import main
 from bayleaf.cli.app import app
 from bayleaf.cli.display import ShownMessages, ShownText
 from cli.forked_programs import Streams, exit_code, start_fork, start_process
+from oracles.decision_problems import oil_wildcatter
 
 Files = Mapping[str, str]
 IGNORED = [
@@ -55,6 +56,7 @@ def commands(files: Files) -> dict[str, list[str]]:
         "counts": ["counts", table, "--like", model, "-o", f"{out}/c.counts"],
         "drift": ["drift", model, table],
         "impute": ["impute", model, table],
+        "decide": ["decide", files["diagram"]],
         "demo": ["demo", "-o", f"{out}/d.html"],
         "hierarchy learn": ["hierarchy", "learn", table, "--drop", "disease"],
         "hierarchy check": ["hierarchy", "check", files["hierarchies"], table],
@@ -98,8 +100,10 @@ def files(
         "table": str(heart_files()),
         "model": str(heart_files("--model", "tan")),
         "hierarchies": str(folder / "hierarchies.json"),
+        "diagram": str(folder / "oil.xdsl"),
         "out": str(folder),
     }
+    oil_wildcatter().save(found["diagram"])
     learn = ["hierarchy", "learn", found["table"], "--drop", "disease"]
     assert main([*learn, "-o", found["hierarchies"]]) == 0
     return found

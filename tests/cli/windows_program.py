@@ -193,6 +193,7 @@ def steps() -> list[Step]:
         Step("query réseau.json --given Größe=petite --json", shown=('"β ≥ γ"',)),
         Step("query réseau.json --probability 'âge > 50 and Größe = petite'"),
         Step("query réseau.json --most-probable", shown=("âge",)),
+        Step("decide pétrole.xdsl", shown=("drill",)),
         Step("sample réseau.json -n 60 -o s.csv", {"s.csv": csv_rows}),
         Step(
             "sample réseau.json -n 60 --numbers -o s.parquet",
@@ -408,6 +409,8 @@ def write_inputs() -> None:
     import pyarrow.csv as pa_csv
     import pyarrow.parquet as pa_parquet
 
+    from oracles.decision_problems import oil_wildcatter
+
     rows = []
     for i in range(N_ROWS):
         sick = i % 3 == 0
@@ -429,6 +432,7 @@ def write_inputs() -> None:
     Path("coûts.csv").write_bytes(
         f",{CLASSES[0]},{CLASSES[1]}\r\n{CLASSES[0]},0,1\r\n{CLASSES[1]},5,0\r\n".encode()
     )
+    oil_wildcatter().save("pétrole.xdsl")
     parts = Path("fichiers", "sous")
     parts.mkdir(parents=True)
     parts.joinpath("deux.csv").write_bytes((head + "".join(rows[:30])).encode())

@@ -50,7 +50,9 @@ FORMS = {
 
 def estimator(form: str, **more: Any) -> BayesianNetworkEstimator:
     """One of the settings."""
-    return BayesianNetworkEstimator(random_state=0, **{**FORMS[form], **more})
+    return BayesianNetworkEstimator(
+        random_state=0, unknown="missing", **{**FORMS[form], **more}
+    )
 
 
 @pytest.mark.parametrize("form", FORMS)

@@ -9,17 +9,24 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-import numpy as np
-from numpy.typing import NDArray
-
 from bayleaf.wording import counted, quoted, shown_name
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from bayleaf.data.tables.columns import Name
 
 # Columns that a warning names.
 _MAX_NAMED = 10
 _are_reported: ContextVar[bool] = ContextVar("are_reported", default=False)
+
+
+def _no_rows() -> NDArray[np.intp]:
+    # The command's help imports this file, and not NumPy.
+    import numpy as np
+
+    return np.empty(0, dtype=np.intp)
 
 
 class UnknownValuesWarning(UserWarning):
@@ -86,9 +93,7 @@ class UnknownCells:
     row: int
     has_numbers: bool = False
     outcome: str = "taken as missing"
-    rows: NDArray[np.intp] = field(
-        default_factory=lambda: np.empty(0, dtype=np.intp), compare=False, repr=False
-    )
+    rows: NDArray[np.intp] = field(default_factory=_no_rows, compare=False, repr=False)
 
     def sentence(self, where: str, option: str = "--ordered") -> str:
         """What is unknown, with the position of the first cell."""

@@ -211,7 +211,7 @@ def _verdict(estimator: Any, summary: Any, score: Any) -> str:
 
 
 def _left_out_score(estimator: Any, *, is_in_memory: bool) -> Any:
-    """A classifier's leave-one-out scores, which its file then contains, if cheap."""
+    """A classifier's leave-one-out scores, if they are cheap."""
     from bayleaf.classifiers.shared.leave_one_out import known_score
 
     if not hasattr(estimator, "classes_"):

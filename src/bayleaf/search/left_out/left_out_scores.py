@@ -24,7 +24,7 @@ from bayleaf.cpds.smoothing import CellCounts, CellSmoothing, Smoothing
 from bayleaf.data.codes import Codes
 from bayleaf.data.shuffled_rows import shuffled_distinct_rows
 from bayleaf.search.constraints import Constraints
-from bayleaf.wording import quoted
+from bayleaf.wording import brief_fields, quoted
 
 # Rows that are worked off at a time, whatever the number of threads.
 _BLOCK_ROWS = 8192
@@ -63,6 +63,9 @@ class CalibrationBins:
     rows: Floats
     expected: Floats
     observed: Floats
+
+    def __repr__(self) -> str:
+        return brief_fields(self)
 
     @classmethod
     def of(
