@@ -187,6 +187,7 @@ def test_values_have_names_by_their_numbers_of_rows(name: str, min_count: int) -
 @pytest.mark.parametrize("name", CLASSIFIERS)
 def test_a_file_names_the_same_values(name: str, tmp_path) -> None:
     model, X, y = fitted_to_rare_values(name)
+    page_model(model, "").quality()  # files contain what was asked for
     model.save(tmp_path / "m.json")
     loaded = load(tmp_path / "m.json")
     page = json_of(explorer_html(loaded, "t", min_count=5))

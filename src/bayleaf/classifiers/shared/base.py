@@ -98,8 +98,8 @@ if TYPE_CHECKING:
 # Parameters of `fit` by which a table in batches is read, and what one fit leaves.
 READING = ("target", "store", "max_rows_in_memory", "client", "memory")
 OF_LAST_FIT = (
-    *("_training_codes", "_loo_score", "_asked_loo_score", "_prior_shift"),
-    *("_support", "_counts", "_learned_temperature"),
+    *("_training_codes", "_loo_score", "_prior_shift", "_support", "_counts"),
+    "_learned_temperature",
 )
 
 
@@ -487,7 +487,6 @@ class BayesianClassifier(
             self.smoothing_ = resolve_smoothing(self.smoothing)
         self.__dict__.update(dict.fromkeys(OF_LAST_FIT))
         self._loo_score: LeaveOneOutScores | None = saved.left_out
-        self._asked_loo_score: LeaveOneOutScores | None = None
         self._prior_shift: NDArray[np.float64] | None = predictor.prior_shift
         self._support = predictor.support
         # A loss must fit the classes.
@@ -787,21 +786,17 @@ class BayesianClassifier(
 
         Exact leave-one-out of the probabilities: structure, cut points and temperature
         stay those of all rows; the temperature counts in a row as far as its features
-        are known. Files contain it where training computes it, as that of averaged
-        KDB and calibration do; else it is computed when first asked for.
+        are known. Computed when first asked for; files contain it once it is.
         """
         check_is_fitted(self, "model_")
-        if self._loo_score is not None:
-            return self._loo_score
-        if self._asked_loo_score is None:
-            self._asked_loo_score = left_out_score(self)
-        return self._asked_loo_score
+        if self._loo_score is None:
+            self._loo_score = left_out_score(self)
+        return self._loo_score
 
     def __getstate__(self) -> dict[str, Any]:
         # Neither a pickle nor a copy under another prior holds the training rows.
         state = cast(dict[str, Any], super().__getstate__())
-        dropped = {"_training_codes", "_loo_score", "_asked_loo_score", "_beside"}
-        dropped &= set(state)
+        dropped = {"_training_codes", "_loo_score", "_beside"} & set(state)
         return {**state, **dict.fromkeys(dropped)}
 
 

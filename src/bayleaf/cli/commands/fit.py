@@ -152,7 +152,7 @@ def fit(
             estimator.fit(
                 table.features, *labels, sample_weight=table.weights, plan=reading
             )
-        score = _left_out_score(estimator, is_in_memory=not in_batches)
+        score = _left_out_score(estimator)
         estimator.save(output)
     empty.report()
     recommend_regressor(getattr(estimator, "classes_", ()), target)
@@ -210,13 +210,11 @@ def _verdict(estimator: Any, summary: Any, score: Any) -> str:
     )
 
 
-def _left_out_score(estimator: Any, *, is_in_memory: bool) -> Any:
-    """A classifier's leave-one-out scores, if they are cheap."""
+def _left_out_score(estimator: Any) -> Any:
+    """A classifier's leave-one-out scores, which its file then contains, if cheap."""
     from bayleaf.classifiers.shared.leave_one_out import known_score
 
-    if not hasattr(estimator, "classes_"):
-        return None
-    return known_score(estimator) if is_in_memory else estimator._loo_score
+    return known_score(estimator) if hasattr(estimator, "classes_") else None
 
 
 def _of_100(share: float) -> str:
