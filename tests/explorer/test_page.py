@@ -11,12 +11,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 import bayleaf
+from bayleaf import BayesianNetworkEstimator
 from bayleaf.cpds.distribution import TableCPD
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.explorer import explorer_html, write_explorer
@@ -91,6 +93,18 @@ def test_hostile_names_open_no_element_and_come_back_whole() -> None:
     content = content_of(hostile)
     assert [v["name"] for v in content["variables"]] == HOSTILE
     assert all(v["states"] == HOSTILE for v in content["variables"])
+
+
+def test_a_network_tells_its_size_origin_and_how_to_measure_it() -> None:
+    size, origin, measure, _ = content_of(explorer_html(small_network()))["about"]
+    assert size == "A Bayesian network of 2 variables, 1 arc, 3 free parameters."
+    assert "no record of its origin" in origin
+    assert "bayleaf report MODEL TABLE --held-out" in measure
+    rows = pa.table({"rain": ["no", "yes", "no"], "wet": ["no", "yes", "yes"]})
+    fitted = BayesianNetworkEstimator().fit(rows)
+    learned = content_of(explorer_html(fitted))["about"][1]
+    assert learned.startswith("Learned from 3 rows on 20")
+    assert learned.endswith(f" by bayleaf {bayleaf.__version__}.")
 
 
 def test_a_hostile_title_is_escaped() -> None:

@@ -451,6 +451,8 @@ class BayesianNetworkEstimator(
             scorer=self.network_,
             encoder=self.encoder_,
             read=self._encode_without_groups,
+            fitted=self._fit_stamp,
+            rows=self._n_training_rows,
         )
 
     def _encode_without_groups(self, X: Any) -> EncodedTable:

@@ -15,12 +15,17 @@ from typing import Any
 from bayleaf.data.domain import Domain
 from bayleaf.data.table_encoder import TableEncoder
 from bayleaf.explorer.editing import editing_content, rows_content, rule_of
-from bayleaf.explorer.page_content import add_texts, page_content, quality_content
+from bayleaf.explorer.page_content import (
+    about_content,
+    add_texts,
+    page_content,
+    quality_content,
+)
 from bayleaf.explorer.words import add_changes, add_words, template_of
 from bayleaf.io.atomic import write_export
 from bayleaf.io.exports.packing import script_json
 from bayleaf.io.exports.runtime import runtime_scripts
-from bayleaf.models.page_model import CLASSIFIER, Shown, page_model
+from bayleaf.models.page_model import CLASSIFIER, DENSITY, Shown, page_model
 
 _OF_COCKPIT = "words and features to change are for the cockpit, which classifiers have"
 _REFUSAL = "the explorer shows fitted models and networks, but was given"
@@ -174,6 +179,8 @@ def explorer_html(
             add_words(content, words, explored.model.domain)
     elif not (words is immutable is actionable is None):
         raise ValueError(f"{_OF_COCKPIT}, this is a {explored.name}")
+    elif explored.task == DENSITY:
+        content["about"] = about_content(explored)
     content["title"] = explored.name if title is None else title
     # Links hold evidence by number, which means nothing to another model.
     about = [[v["name"], v["states"]] for v in content["variables"]]

@@ -47,7 +47,7 @@ from bayleaf.models.predictor import Predictor
 from bayleaf.models.support.support_counts import SupportCounts
 from bayleaf.models.texts.picture import WeightedArc
 from bayleaf.scoring.terms import LogSum, ScoringProgram, SumOut, program_of
-from bayleaf.wording import quoted
+from bayleaf.wording import counted, name_list, quoted
 
 Content = dict[str, Any]
 
@@ -157,6 +157,34 @@ def quality_content(explored: PageModel, min_count: int) -> Content:
         "shares": shares.tolist(),
         **{name: packed(part) for name, part in parts.items()},
     }
+
+
+def about_content(explored: PageModel) -> list[str]:
+    """Sentences on where a network comes from and how good it is."""
+    network = explored.model
+    parts = (
+        counted(len(network.domain), "variable"),
+        counted(len(network.edges), "arc"),
+        counted(network.n_parameters, "free parameter"),
+    )
+    fitted, rows = explored.fitted, explored.rows
+    if fitted or rows:
+        source = f" from {counted(round(rows), 'row')}" if rows else ""
+        stamp = f" on {fitted.date[:10]} by bayleaf {fitted.version}" if fitted else ""
+        origin = f"Learned{source}{stamp}."
+    else:
+        origin = (
+            "The file has no record of its origin: who or what set the probabilities, "
+            "the rows it was learned from, if any, and its date are not known."
+        )
+    return [
+        f"A Bayesian network of {name_list(parts)}.",
+        origin,
+        "How good it is on cases that it was not learned from has not been measured: "
+        "bayleaf report MODEL TABLE --held-out measures it on rows of a table.",
+        "All numbers here are exact for this model; they do not show whether the model "
+        "is right about the case in front of you.",
+    ]
 
 
 def network_content(network: BayesianNetwork) -> Content:

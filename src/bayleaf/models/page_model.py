@@ -38,6 +38,8 @@ class PageModel:
     # Scores of the training rows without each, None where not known.
     quality: Callable[[], Any] = _nothing
     fitted: FitStamp | None = None
+    # Weight of the training rows, None where it is not known.
+    rows: float | None = None
     # A classifier as its file contains it, to be edited; None for other models.
     saved: Callable[[], Any] = _nothing
 

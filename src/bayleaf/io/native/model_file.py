@@ -178,6 +178,7 @@ class SavedModel(TableReading):
             saved=lambda: self,
             quality=lambda: self.left_out,
             fitted=self.fitted,
+            rows=self.rows,
         )
 
     def check_content(self) -> None:

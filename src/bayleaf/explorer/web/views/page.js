@@ -161,7 +161,7 @@ class Page {
   }
 
   #remarks() {
-    const { remarks } = this.model;
+    const remarks = [...(this.model.about ?? []), ...this.model.remarks];
     byId("remarks").replaceChildren(
       ...remarks.map((text) => element("li", { text, dir: "auto" })),
     );
