@@ -14,6 +14,7 @@ import pytest
 from bayleaf import AODEClassifier, NaiveBayesClassifier
 from bayleaf.explorer import explorer_html
 from bayleaf.inference.evidence import Range
+from bayleaf.models.bayesian_network import BayesianNetwork
 from covering import pairwise
 from explorer.cases import Case, classifier_case, density_case, file_case
 from explorer.test_page import HOSTILE, hostile_network
@@ -74,10 +75,9 @@ def test_three_clicks_give_a_class_and_undo_takes_the_last_back(
         "x1 = s2 ×",
         "x3 = s0 ×",
     ]
-    assert "Log-odds of class" in page.locator("#why-line").inner_text()
-    assert "bits, the sum of the terms" in page.locator("#why-line").inner_text()
+    assert "times as likely as class" in page.locator("#why-line").inner_text()
     heads = page.locator("#why-table thead th").all_inner_texts()
-    assert heads[-2:] in (["factor", "bits"], ["alone", "with others"])
+    assert heads[-2:] == ["given those above", "alone"]
     assert page.locator("#why-table tbody tr").count() == 4
     page.locator("#undo").click()
     del row[3]
@@ -267,6 +267,40 @@ def test_a_network_without_a_class_is_asked_for_any_variable(
     assert "impossible" in verdict_of(page)
 
 
+def test_why_compares_any_states_along_open_ways(open_page: Any) -> None:
+    network = BayesianNetwork.from_tables(
+        states={
+            "a": ["x", "y"],
+            "c": ["x", "y"],
+            "b": ["x", "y"],
+            "z": ["low", "high"],
+        },
+        parents={"b": ["a", "c"], "z": ["a"]},
+        tables={
+            "a": [0.5, 0.5],
+            "c": [0.3, 0.7],
+            "b": [[[0.9, 0.1], [0.5, 0.5]], [[0.4, 0.6], [0.2, 0.8]]],
+            "z": [[0.9, 0.1], [0.2, 0.8]],
+        },
+    )
+    page = open_page(explorer_html(network))
+    names = list(network.domain.names)
+    for name, code in {"b": 0, "c": 1}.items():
+        page.evaluate(f"window.bayleaf.session.choose({names.index(name)}, {code})")
+    low, high = network.query({"b": "x", "c": "y"}, ["z"])["z"].probabilities
+    told = page.locator("#why-line").inner_text()
+    assert f"low is {low / high:.3g} times as likely as high" in told
+    rows = page.locator("#why-table tbody th").all_inner_texts()
+    assert [row.split("\n") for row in rows[1:]] == [
+        ["c = y", "no open way"],
+        ["b = x", "b ← a → z"],
+    ]
+    before = page.locator("#why-table tbody tr").nth(2).locator(".number").first
+    assert before.inner_text().startswith("×")
+    page.locator("#why-line select").first.select_option(label="high")
+    assert before.inner_text().startswith("÷")
+
+
 def test_a_group_of_values_leaves_its_states(open_page: Any) -> None:
     case = density_case()
     page = open_page(explorer_html(case.model))
@@ -293,7 +327,7 @@ def test_any_number_of_classes_is_shown(labels: list[Any], open_page: Any) -> No
         assert len(shown(page, 1)) == len(set(labels))
         assert sum(shown(page, 1)) == pytest.approx(100, abs=2.1)
         told = page.locator("#why-line").inner_text()
-        assert told.startswith("Log-odds") == (len(set(labels)) > 1)
+        assert told.startswith("Why") == (len(set(labels)) > 1)
 
 
 def test_hostile_names_are_text(open_page: Any) -> None:

@@ -51,6 +51,7 @@ SCRIPTS = (
     "questions/editing.js",
     "questions/latent_editing.js",
     "questions/outcome.js",
+    "questions/trails.js",
     "views/elements.js",
     "views/words.js",
     "views/cpd_table.js",

@@ -229,13 +229,13 @@ class Session {
     return found;
   }
 
-  /** Terms of the log-odds of the decision against the most probable other state. */
-  explanation() {
+  /** Terms of the log-odds of two states, by default the decision and the next likely. */
+  explanation(states = {}) {
     const { engine } = this;
     const { logs } = this.answer();
     if (!logs || logs.length < 2 || this.evidence[engine.question]) return null;
-    const target = this.decision(logs);
-    const against = argMax(logs, target);
+    const target = states.target ?? this.decision(logs);
+    const against = states.against ?? argMax(logs, target);
     return {
       target,
       against,
@@ -263,9 +263,8 @@ class Session {
     };
   }
 
-  /** For averages: what each thing that is set says where nothing else is, by variable. */
+  /** What each thing that is set says where nothing else is, by variable. */
   alone({ target, against }) {
-    if (!(this.engine instanceof ProgramEngine)) return null;
     return this.evidence.map((mask, variable) => {
       if (!mask) return 0;
       const only = this.evidence.map((own, v) => (v === variable ? own : null));

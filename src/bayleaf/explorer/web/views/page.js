@@ -65,8 +65,10 @@ class Page {
   #tabs() {
     const { engine } = this.session;
     const hasExpert = this.cockpit || engine.mostProbable || engine.familySums;
-    byId("units").hidden = !this.cockpit;
-    byId("unit").addEventListener("change", () => { this.cockpit.words.unit = byId("unit").value; });
+    byId("units").hidden = Boolean(engine.expectation);
+    byId("unit").addEventListener("change", () => {
+      if (this.cockpit) this.cockpit.words.unit = byId("unit").value;
+    });
     this.tabs = new Tabs([...(this.cockpit ? ["cockpit"] : []), "map", ...(hasExpert ? ["expert"] : [])], () => this.update());
     byId("skip").addEventListener("click", () => {
       byId(this.tabs.current === "cockpit" ? "now" : "answer").focus();

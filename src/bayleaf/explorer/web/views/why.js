@@ -2,13 +2,17 @@
 
 // Findings of averaged KDB divide what several of them tell.
 const SHARED = "A finding's term changes when others become known, because they share evidence.";
+const IN_ORDER = "Findings are taken in the order below, causes before effects; in another order "
+  + "they would share the whole otherwise.";
 
-/** The terms of the log-odds, as a table with bars. */
+/** The factors of the odds of two states, as a table with bars. */
 class WhyPanel {
   constructor(session) {
     this.session = session;
     this.line = byId("why-line");
     this.place = byId("why-table");
+    // States that the reader has chosen, of the variable in question.
+    this.chosen = {};
   }
 
   show() {
@@ -20,8 +24,8 @@ class WhyPanel {
       this.#showExpectation(short(question.name));
       return;
     }
-    const found = session.explanation();
-    const byItself = found && session.alone(found);
+    if (this.chosen.question !== engine.question) this.chosen = { question: engine.question };
+    const found = session.explanation(this.chosen);
     if (!found) {
       this.line.textContent = session.evidence[engine.question]
         ? "You entered the outcome itself. Remove it to see reasons."
@@ -30,19 +34,55 @@ class WhyPanel {
     }
     const [target, against] = [found.target, found.against].map((state) =>
       short(question.states[state]));
-    const shared = engine.isShared ? ` ${SHARED}` : "";
-    this.line.textContent = `Log-odds of ${target} against ${against}: `
-      + `${inBits(found.logOdds)} bits, the sum of the terms below.${shared}`;
+    const isOrdered = !(engine instanceof ProgramEngine);
+    keepFocus(this.line, () => this.line.replaceChildren(
+      "Why ", this.#choice("target", found), " rather than ", this.#choice("against", found), "? ",
+      `${likelier(found.logOdds, target, against)}. Each finding multiplies these odds. `,
+      engine.isShared ? SHARED : "", isOrdered && knownVariables(session.evidence).length > 1 ? IN_ORDER : "",
+    ));
     const isOpen = session.evidence.every((mask) => !mask);
     const prior = { text: this.#prior(isOpen), value: found.prior };
-    const items = this.#items(found.terms);
-    const alone = byItself && this.#items(found.terms, byItself);
+    const items = this.#items(found.terms, session.alone(found));
+    if (isOrdered) this.#alongTrails(items);
+    else items.sort((a, b) => Math.abs(b.value) - Math.abs(a.value));
+    const unit = byId("unit").value;
+    const said = (nats) => ({ odds: timesOdds, nats: signed, bits: inBits })[unit](nats);
     // What a feature says alone, and what it adds because of the others that are set.
-    const columns = alone
-      ? [["bits", inBits], ["alone", (_, i) => (i ? inBits(alone[i - 1].alone) : "")],
-        ["with others", (value, i) => (i ? inBits(value - alone[i - 1].alone) : "")]]
-      : [["factor", timesOdds], ["bits", inBits]];
-    this.place.append(this.#table([prior, ...items], [against, target], columns));
+    this.place.append(this.#table([prior, ...items], [against, target], [
+      [isOrdered ? "given those above" : { odds: "factor" }[unit] ?? unit, said],
+      ["alone", (_, i) => (i ? said(items[i - 1].alone) : "")],
+      ...(isOrdered ? [] : [["with others", (value, i) => (i ? said(value - items[i - 1].alone) : "")]]),
+    ]));
+  }
+
+  /** A choice among the states, by default the first two by probability. */
+  #choice(role, found) {
+    const { states } = this.session.model.variables[this.session.engine.question];
+    const other = role === "target" ? "against" : "target";
+    const choice = element("select", { "data-key": role, "aria-label": role === "target" ? "State to explain" : "State to compare it with" },
+      states.map((text, state) => element("option", { value: state, text: short(text, 40) })));
+    choice.value = String(found[role]);
+    choice.addEventListener("change", () => {
+      // Both stay, so that findings entered later do not turn the comparison.
+      const state = Number(choice.value);
+      Object.assign(this.chosen, { [other]: state === found[other] ? found[role] : found[other], [role]: state });
+      this.show();
+    });
+    return choice;
+  }
+
+  /** In the order of the model, with the way that each finding's evidence takes. */
+  #alongTrails(items) {
+    const { engine, evidence, model } = this.session;
+    items.sort((a, b) => engine.order.indexOf(a.variable) - engine.order.indexOf(b.variable));
+    if (!engine.tree) return;
+    const revealed = evidence.map(() => null);
+    for (const item of items) {
+      const trail = openTrail(engine.tree.terms, revealed, item.variable, engine.question);
+      item.trail = trail?.map((part) => model.variables[part]?.name ?? part).map((part) => short(part, 30)).join(" ")
+        ?? "no open way";
+      revealed[item.variable] = evidence[item.variable];
+    }
   }
 
   /** What the term is of that no finding has. */
@@ -56,34 +96,36 @@ class WhyPanel {
     const { mean, baseline, terms } = this.session.engine.expectation(this.session.evidence);
     this.line.textContent = `${name} is expected to be ${brief(mean)}: a baseline of `
       + `${brief(baseline)} and the terms below. ${SHARED}`;
-    const items = this.#items(terms);
+    const items = this.#items(terms).sort((a, b) => Math.abs(b.value) - Math.abs(a.value));
     const plus = (value) => `${value < 0 ? "" : "+"}${brief(value)}`;
     if (items.length) this.place.append(this.#table(items, ["less", "more"], [["adds", plus]]));
     else this.line.textContent = `${name} is expected to be ${brief(mean)} before anything is known.`;
   }
 
-  /** Terms of what is set, the strongest first. */
+  /** Terms of what is set. */
   #items(terms, alone = []) {
     const { model, evidence } = this.session;
     const items = [];
     evidence.forEach((mask, variable) => {
       if (!mask) return;
-      items.push({ text: knownText(model.variables[variable], mask), value: terms[variable], alone: alone[variable] });
+      items.push({ variable, text: knownText(model.variables[variable], mask), value: terms[variable], alone: alone[variable] });
     });
-    return items.sort((a, b) => Math.abs(b.value) - Math.abs(a.value));
+    return items;
   }
 
   /** Items with bars to either end, and columns of a title and how values are written. */
   #table(items, [left, right], columns) {
     const finite = items.map(({ value }) => Math.abs(value)).filter(Number.isFinite);
     const largest = Math.max(...finite, 1e-300);
-    const rows = items.map(({ text, value }, i) => {
+    const rows = items.map(({ text, value, trail }, i) => {
       const bar = element("span", { className: value < 0 ? "bar against" : "bar for" });
       const length = Math.min(1, Math.abs(value) / largest) * 50;
       bar.style.width = `${length}%`;
       bar.style.left = value < 0 ? `${50 - length}%` : "50%";
       return element("tr", {}, [
-        element("th", { scope: "row", dir: "auto" }, breakable(text)),
+        element("th", { scope: "row", dir: "auto" }, [
+          ...breakable(text), ...(trail ? [element("small", { className: "trail" }, breakable(trail))] : []),
+        ]),
         element("td", { className: "odds", "aria-hidden": "true" }, [bar]),
         ...columns.map(([, say]) =>
           element("td", { className: "number", text: say(value, i) })),

@@ -42,9 +42,15 @@ function signed(value) {
 /** Log-odds in bits, with their sign. */
 const inBits = (nats) => signed(nats / LN2);
 
-/** What log-odds multiply odds by. */
+/** What log-odds multiply odds by, or divide them by. */
 const timesOdds = (nats) =>
-  `×${String(Number(Math.exp(nats).toPrecision(3))).replace("Infinity", "∞")}`;
+  `${nats < 0 ? "÷" : "×"}${String(Number(Math.exp(Math.abs(nats)).toPrecision(3))).replace("Infinity", "∞")}`;
+
+/** Log-odds of two states in a clause. */
+function likelier(nats, target, against) {
+  const [more, less] = nats < 0 ? [against, target] : [target, against];
+  return Number.isFinite(nats) ? `${more} is ${timesOdds(Math.abs(nats)).slice(1)} times as likely as ${less}` : `${less} is impossible`;
+}
 
 /** A number in few digits. */
 function brief(value) {
