@@ -22,6 +22,7 @@ from bayleaf import BayesianNetworkEstimator
 from bayleaf.cpds.distribution import TableCPD
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.explorer import explorer_html, write_explorer
+from bayleaf.explorer.editing import rows_content
 from bayleaf.explorer.explorer_page import SCRIPTS
 from bayleaf.graph.dag import DAG
 from bayleaf.io.exports.packing import packed, packed_codes, script_json
@@ -361,3 +362,20 @@ def test_scripts_of_a_page_give_no_name_twice() -> None:
     assert len(names) > 100
     # A later function would replace an earlier one in silence.
     assert sorted(names) == sorted(set(names))
+
+
+def test_cases_of_averaged_kdb_are_suggested_by_left_out_answers() -> None:
+    X, y = table()
+    model = bayleaf.AveragedKDBClassifier(
+        n_networks=2, max_parents=1, max_rows=60, random_state=0
+    ).fit(X, y)
+    content = rows_content(X.append_column("class", [y]), model._page_model())
+    codes, proba = model._page_model().left_out()
+    label = codes.column(codes.n_variables - 1)
+    found = {case["kind"]: case for case in content["suggested"]}
+    assert list(found) == ["clear", "undecided", "wrong"]
+    for kind, case in found.items():
+        assert case["posterior"] == proba[case["row"]].tolist()
+        if kind != "undecided":
+            is_right = np.argmax(case["posterior"]) == label[case["row"]]
+            assert is_right == (kind == "clear")

@@ -274,10 +274,13 @@ class AveragedKDBClassifier(EdgeParameters, BayesianClassifier):
             learned.trees and ClassTrees.of(len(prior), *learned.trees[:3]),
             self.min_rows_,
         )
+        scores = learned.scores
         monotone = monotone_features(self, domain) if len(prior) > 1 else []
         if monotone:
             model, scores = pooled_average(model, monotone, left_out, learned.scores)
             self._loo_score = scores_of(scores, logs)
+        has_own_prior = self.class_prior is None and self.fit_prior
+        self._left_out_answers = (left_out.codes, scores) if has_own_prior else None
         alone = (
             None if is_wide else logs.values[:, :, 1 : n_tables : self.max_parents + 1]
         )
@@ -294,7 +297,7 @@ class AveragedKDBClassifier(EdgeParameters, BayesianClassifier):
         if not is_wide:
             # The trees that left-out rows have walked serve predictions too.
             vars(model)["_bank"] = bank
-        if self.class_prior is not None or not self.fit_prior:
+        if not has_own_prior:
             # Weights are learned under the prior that the training rows follow.
             model = model.with_class_prior(self._class_prior(counts, self.smoothing_))
         log_loss = float(self._loo_score or 0.0)

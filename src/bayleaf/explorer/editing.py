@@ -282,11 +282,16 @@ def _suggested(columns: Sequence[Any], explored: PageModel) -> list[dict[str, An
     )
     if not is_training:
         return []
-    highest, decided = proba[:n_rows].max(axis=1), proba[:n_rows].argmax(axis=1)
-    is_right = decided == columns[-1]
-    cases = [("clear", np.where(is_right, highest, -1.0)), ("undecided", -highest)]
-    if not is_right.all():
-        cases.append(("wrong", np.where(is_right, -1.0, highest)))
+    proba = proba[:n_rows]
+    is_known = ~np.isnan(proba).any(axis=1)
+    highest = np.where(is_known, proba.max(axis=1), np.nan)
+    is_right = proba.argmax(axis=1) == columns[-1]
+    kinds = {"clear": is_right, "undecided": is_known, "wrong": ~is_right}
+    cases = [
+        (kind, np.where(is_kind & is_known, sign * highest, -np.inf))
+        for (kind, is_kind), sign in zip(kinds.items(), (1, -1, 1), strict=True)
+        if (is_kind & is_known).any()
+    ]
     rows = [(kind, int(np.argmax(figures))) for kind, figures in cases]
     return [
         {"kind": kind, "row": row, "posterior": proba[row].tolist()}

@@ -99,7 +99,7 @@ if TYPE_CHECKING:
 READING = ("target", "store", "max_rows_in_memory", "client", "memory")
 OF_LAST_FIT = (
     *("_training_codes", "_loo_score", "_prior_shift", "_support", "_counts"),
-    "_learned_temperature",
+    *("_learned_temperature", "_left_out_answers"),
 )
 
 
@@ -796,7 +796,8 @@ class BayesianClassifier(
     def __getstate__(self) -> dict[str, Any]:
         # Neither a pickle nor a copy under another prior holds the training rows.
         state = cast(dict[str, Any], super().__getstate__())
-        dropped = {"_training_codes", "_loo_score", "_beside"} & set(state)
+        rows = {"_training_codes", "_loo_score", "_left_out_answers", "_beside"}
+        dropped = rows & set(state)
         return {**state, **dict.fromkeys(dropped)}
 
 

@@ -200,9 +200,13 @@ def known_score(classifier: Any) -> LeaveOneOutScores | None:
 def left_out_proba(classifier: Any) -> tuple[Codes, NDArray[np.float64]] | None:
     """The training rows and their posteriors (n_rows, n_classes) without each of them.
 
-    None if the rows are gone, or the model has no exact leave-one-out.
+    None if the rows are gone, or the model has no exact leave-one-out; NaN for rows
+    beyond those that averaged KDB learns its weights from.
     """
     codes = classifier._training_codes
+    answers = getattr(classifier, "_left_out_answers", None)
+    if codes is not None and answers is not None:
+        return codes, _answers_of_rows(codes, *answers)
     if codes is None or not isinstance(classifier.smoothing_, CellSmoothing):
         return None
     left_out = _left_out_rows(classifier)
@@ -210,6 +214,21 @@ def left_out_proba(classifier: Any) -> tuple[Codes, NDArray[np.float64]] | None:
         return None
     temperatures, _ = classifier._predictor().calibration(codes.without_last())
     return codes, np.exp(log_normalize((left_out[1] / temperatures.T).T))
+
+
+def _answers_of_rows(
+    codes: Codes, distinct: Codes, scores: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Posteriors (n_rows, n_classes) of rows, by log scores of distinct rows."""
+    tables = [
+        np.column_stack([t.column(v) for v in range(t.n_variables)])
+        for t in (distinct, codes)
+    ]
+    _, place = np.unique(np.concatenate(tables), axis=0, return_inverse=True)
+    place = place.ravel()
+    posteriors = np.full((place.max() + 1, scores.shape[1]), np.nan)
+    posteriors[place[: len(scores)]] = np.exp(log_normalize(scores))
+    return np.asarray(posteriors[place[len(scores) :]])
 
 
 def _left_out_rows(
