@@ -462,8 +462,8 @@ def test_a_model_with_an_empty_interval_comes_back_from_its_file(
 def test_each_training_row_has_the_answer_of_the_model_without_it(fitted: Any) -> None:
     model, _, y = fitted
     codes, proba = left_out_proba(model)
-    own = codes.column(codes.n_variables - 1)
-    loss = -np.log(proba[np.arange(len(y)), own]).mean()
+    labels = codes.column(codes.n_variables - 1)
+    loss = -np.log(proba[np.arange(len(y)), labels]).mean()
     assert loss == pytest.approx(model.loo_score_.log_loss)
     assert left_out_proba(pickle.loads(pickle.dumps(model))) is None
 
@@ -473,5 +473,5 @@ def test_rows_beyond_those_that_weights_are_learned_from_have_no_answer() -> Non
     model = AveragedKDBClassifier(n_networks=2, max_rows=200, random_state=0)
     _, proba = left_out_proba(model.fit(frame, y))
     assert np.isnan(proba).all(axis=1).sum() == 100
-    own = AveragedKDBClassifier(n_networks=2, fit_prior=False, random_state=0)
-    assert left_out_proba(own.fit(frame, y)) is None
+    even = AveragedKDBClassifier(n_networks=2, fit_prior=False, random_state=0)
+    assert left_out_proba(even.fit(frame, y)) is None

@@ -372,9 +372,9 @@ def test_cases_of_averaged_kdb_are_suggested_by_left_out_answers() -> None:
     content = rows_content(X.append_column("class", [y]), model._page_model())
     codes, proba = model._page_model().left_out()
     label = codes.column(codes.n_variables - 1)
-    found = {case["kind"]: case for case in content["suggested"]}
-    assert list(found) == ["clear", "undecided", "wrong"]
-    for kind, case in found.items():
+    suggested = {case["kind"]: case for case in content["suggested"]}
+    assert list(suggested) == ["clear", "undecided", "wrong"]
+    for kind, case in suggested.items():
         assert case["posterior"] == proba[case["row"]].tolist()
         if kind != "undecided":
             is_right = np.argmax(case["posterior"]) == label[case["row"]]

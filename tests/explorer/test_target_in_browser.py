@@ -132,6 +132,66 @@ def test_counts_cannot_be_withheld_and_the_sentence_says_so() -> None:
         explorer_html(fitted(trees=False), min_count=5)
 
 
+IN_COCKPIT = """() => {
+  const { outcome } = window.bayleaf.page.cockpit;
+  const { evidence } = window.bayleaf.session;
+  const answer = outcome.answer(evidence);
+  const effects = [...outcome.effects(2, evidence, answer)].at(-1);
+  return { answer, start: outcome.start(), reasons: outcome.reasons(evidence, answer),
+    values: Array.from(effects.values), lows: Array.from(effects.lows),
+    highs: Array.from(effects.highs), importance: outcome.importance(3) };
+}"""
+
+
+def test_the_cockpit_shows_the_number_its_interval_and_why(open_cockpit: Any) -> None:
+    model = fitted(trees=False)
+    page = open_cockpit(explorer_html(model))
+    assert page.inner_text(".headline").endswith("is the price expected of cases.")
+    box = page.locator(".entry", has=page.locator(".feature-name:text-is('size')"))
+    box.get_by_role("textbox").fill("0.5")
+    page.locator("#findings").get_by_text("shore", exact=True).click()
+    shown = page.evaluate(IN_COCKPIT)
+    known = {"size": 0.5, "age": np.nan, "place": "shore", "few": -1}
+    codes = model._page_model().read(pd.DataFrame([known])).codes
+    states = [int(codes.column(v)[0]) for v in range(4)]
+    cards = [variable.n_states for variable in model.encoder_.domain]
+    row = [states[0], -1, states[2], -1]
+    by_place = [[states[0], -1, state, -1] for state in range(cards[2])]
+    alone = [[-1, -1, -1, state] for state in range(cards[3])]
+    answer, nothing, *python = expected(model, [row, [-1] * 4, *by_place, *alone])
+    close = {"abs": 1e-9 * model.model_.scale}
+
+    def triple(row: dict[str, Any]) -> list[float]:
+        low, _, high = row["quantiles"]
+        return [row["mean"], low, high]
+
+    assert list(shown["answer"].values()) == pytest.approx(triple(answer), **close)
+    assert list(shown["start"].values()) == pytest.approx(triple(nothing), **close)
+    for state, expected_answer in enumerate(python[: cards[2]]):
+        values = [shown[name][state] for name in ("values", "lows", "highs")]
+        assert values == pytest.approx(triple(expected_answer), **close)
+    reasons = shown["reasons"]
+    for item in reasons["items"]:
+        assert item["value"] == pytest.approx(
+            answer["terms"][item["variable"]], **close
+        )
+    total = reasons["start"] + reasons["rest"]
+    total += sum(item["value"] for item in reasons["items"])
+    assert total == pytest.approx(answer["mean"], **close)
+    shares = page.evaluate("Array.from(window.bayleaf.page.cockpit.outcome.weights(3))")
+    moves = [row["mean"] - nothing["mean"] for row in python[cards[2] :]]
+    importance = np.sqrt(np.average(np.square(moves), weights=shares))
+    assert shown["importance"] == pytest.approx(importance, **close)
+    facts = page.inner_text(".facts")
+    assert "90 % interval" in facts
+    assert "before anything was known" in facts
+    assert page.locator("#now-body .inside").count() > 2
+    assert page.locator(".fall tbody tr").count() >= 4
+    assert "you are here" in page.locator("#picture").text_content()
+    for name in ("#modes", "#write-letter", "#act-line"):
+        assert not page.is_visible(name)
+
+
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 400)])
 def test_axe_finds_nothing(
     scheme: str, width: int, open_page: Any, axe_script: str
@@ -145,6 +205,8 @@ def test_axe_finds_nothing(
     )
     page.evaluate("window.bayleaf.session.choose(0, 0)")
     page.evaluate(axe_script)
-    found = page.evaluate("axe.run()")
-    assert len(found["passes"]) > 20
-    assert [(v["id"], v["nodes"][0]["html"]) for v in found["violations"]] == []
+    for view in ("map", "cockpit"):
+        page.locator(f"#tab-{view}").click()
+        found = page.evaluate("axe.run()")
+        assert len(found["passes"]) > 20
+        assert [(v["id"], v["nodes"][0]["html"]) for v in found["violations"]] == []

@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 
@@ -122,8 +123,31 @@ def test_features_that_no_one_can_change_are_guessed_by_name_or_named() -> None:
         changes(immutable=["smoker"], actionable=["smoker"])
 
 
-def test_only_pages_of_classifiers_take_words() -> None:
-    with pytest.raises(ValueError, match="which classifiers have, this is a"):
+def test_only_pages_of_models_with_a_target_take_words() -> None:
+    with pytest.raises(ValueError, match="classifiers and regressors have, this is a"):
         explorer_html(small_network(), words={})
-    with pytest.raises(ValueError, match="which classifiers have, this is a"):
+    with pytest.raises(ValueError, match="classifiers and regressors have, this is a"):
         words_template(small_network())
+    with pytest.raises(ValueError, match="What if, which classifiers have, this is a"):
+        explorer_html(small_network(), immutable=[])
+
+
+def test_words_of_a_number_are_those_of_features_and_target() -> None:
+    y = pd.Series(np.arange(60.0), name="net_price")
+    model = bayleaf.AveragedKDBRegressor(
+        n_networks=1, n_intervals=3, trees=False, random_state=0
+    ).fit(pd.DataFrame({"size": np.arange(60) // 9}), y)
+    template = words_template(model)
+    assert template["features"]["net_price"] == {"label": "net price", "unit": ""}
+    words = {"cases": "flats", "features": {"net_price": {"unit": "€"}}}
+    content = content_of(explorer_html(model, words=words))
+    assert content["variables"][-1]["words"] == {"unit": "€"}
+    assert content["title"] == "net price"
+    with pytest.raises(ValueError, match="have no key 'outcome'"):
+        explorer_html(model, words={"outcome": "high"})
+
+
+def test_the_title_is_what_the_model_predicts() -> None:
+    assert content_of(explorer_html(MODEL))["title"] == "ill or well"
+    assert content_of(explorer_html(MODEL, "Heart"))["title"] == "Heart"
+    assert content_of(explorer_html(small_network()))["title"] == "Bayesian network"

@@ -21,17 +21,18 @@ from bayleaf.explorer.page_content import (
     page_content,
     quality_content,
 )
-from bayleaf.explorer.words import add_changes, add_words, template_of
+from bayleaf.explorer.words import add_changes, add_words, template_of, title_of
 from bayleaf.io.atomic import write_export
 from bayleaf.io.exports.packing import script_json
 from bayleaf.io.exports.runtime import runtime_scripts
 from bayleaf.models.page_model import CLASSIFIER, DENSITY, Shown, page_model
 
-_OF_COCKPIT = "words and features to change are for the cockpit, which classifiers have"
+_OF_COCKPIT = "words are for the cockpit, which classifiers and regressors have"
+_OF_CHANGES = "features to change are for What if, which classifiers have"
 _REFUSAL = "the explorer shows fitted models and networks, but was given"
 # Larger pages take a browser too long to open.
 MOST_CHARACTERS = 30_000_000
-# In the order in which they build on one another; the cockpit is that of classifiers.
+# In the order in which they build on one another; the cockpit is for targets.
 SCRIPTS = (
     "engines/most_probable.js",
     "engines/network_engine.js",
@@ -52,6 +53,7 @@ SCRIPTS = (
     "questions/latent_editing.js",
     "questions/outcome.js",
     "questions/trails.js",
+    "questions/number_outcome.js",
     "views/elements.js",
     "views/words.js",
     "views/cpd_table.js",
@@ -74,9 +76,11 @@ SCRIPTS = (
     "views/case_panel.js",
     "views/edit_panel.js",
     "cockpit/wording.js",
+    "cockpit/scales.js",
     "cockpit/number_field.js",
     "cockpit/findings.js",
     "cockpit/headline.js",
+    "cockpit/number_headline.js",
     "cockpit/waterfall.js",
     "cockpit/picture.js",
     "cockpit/questions.js",
@@ -118,7 +122,8 @@ def explorer_html(
     model : classifier, regressor, density estimator, BayesianNetwork or Predictor
         A fitted model, one read from its file, or a network.
     title : str, optional
-        Heading of the page; by default what the model is.
+        Heading of the page; by default what the model predicts: the name of its
+        target or, where that is "class" or the like, its classes.
     min_count : int, default=1
         Above 1, numbers of training rows below it cannot be found out from the page:
         it holds a classifier of rounded counts, and values of few rows have no names.
@@ -129,9 +134,9 @@ def explorer_html(
         of which the page then holds: cut points and arcs can be edited in it, with
         exact leave-one-out log-loss, and the edited model be saved.
     words : mapping, optional
-        Words of the cockpit, which classifiers have: labels, questions, units, costs
-        and groups of features, and what cases and the outcome are called, in the form
-        of `words_template`.
+        Words of the cockpit, which models with a target have: labels, questions,
+        units, costs and groups of features, and what cases and the outcome are called,
+        in the form of `words_template`.
     immutable : iterable of str, optional
         Features that no one can change, which *What if* leaves as they are; by default
         those with names such as age, sex and race.
@@ -149,8 +154,8 @@ def explorer_html(
         If the model is too large for a page, a variable has no states, or `min_count`
         is below 1 or asked for a model that does not know the rows behind it, or with
         rows; the rows lack a column of training; the model cannot be edited; or
-        `words`, `immutable` or `actionable` have unknown names, or the model is not a
-        classifier.
+        `words`, `immutable` or `actionable` have unknown names, or are for other kinds
+        of models.
     TypeError
         If it is no model.
     AttributeError
@@ -176,13 +181,18 @@ def explorer_html(
     if is_classifier:
         content["quality"] = quality_content(explored, min_count)
         add_changes(content, immutable, actionable)
-        if words is not None:
-            add_words(content, words, explored.model.domain)
-    elif not (words is immutable is actionable is None):
-        raise ValueError(f"{_OF_COCKPIT}, this is a {explored.name}")
+    elif not (immutable is actionable is None):
+        raise ValueError(f"{_OF_CHANGES}, this is a {explored.name}")
     elif explored.task == DENSITY:
         content["about"] = about_content(explored)
-    content["title"] = explored.name if title is None else title
+    if words is not None:
+        if not explored.has_target:
+            raise ValueError(f"{_OF_COCKPIT}, this is a {explored.name}")
+        domain = explored.model.domain
+        add_words(content, words, domain, has_classes=is_classifier)
+    if title is None:
+        title = title_of(content["variables"], explored)
+    content["title"] = title
     # Links hold evidence by number, which means nothing to another model.
     about = [[v["name"], v["states"]] for v in content["variables"]]
     content["fingerprint"] = f"{zlib.crc32(repr(about).encode('utf-8', 'replace')):08x}"
@@ -196,7 +206,7 @@ def explorer_html(
     names = [
         name
         for name in SCRIPTS
-        if (is_classifier or not name.startswith("cockpit/"))
+        if (explored.has_target or not name.startswith("cockpit/"))
         and (edit is not None or name not in _OF_EDITING)
     ]
     script = (
@@ -265,7 +275,7 @@ def words_template(model: Shown) -> dict[str, Any]:
 
     Parameters
     ----------
-    model : classifier or Predictor
+    model : classifier, regressor or Predictor
         A fitted model, or one read from its file.
 
     Returns
@@ -275,13 +285,13 @@ def words_template(model: Shown) -> dict[str, Any]:
         ``outcome`` (the class whose chance is shown), ``phrases`` (what follows "of 100
         cases like this" for each class) and ``features``, with ``label``, ``question``,
         ``help``, ``unit``, ``group``, ``cost``, ``tolerance`` (numbers within it are
-        alike) and, for named ones, ``states`` each.
-        All may be left out.
+        alike) and, for named ones, ``states`` each. Regressors have no classes; the
+        words of their target are among those of the features. All may be left out.
 
     Raises
     ------
     ValueError
-        If the model is not a classifier.
+        If the model has no target.
 
     Examples
     --------
@@ -293,9 +303,10 @@ def words_template(model: Shown) -> dict[str, Any]:
     'size in cm'
     """
     explored = page_model(model, _REFUSAL)
-    if explored.task != CLASSIFIER:
+    if not explored.has_target:
         raise ValueError(f"{_OF_COCKPIT}, this is a {explored.name}")
-    return template_of(explored.model.domain)
+    has_classes = explored.task == CLASSIFIER
+    return template_of(explored.model.domain, has_classes=has_classes)
 
 
 def known_columns(model: Shown) -> tuple[TableEncoder | None, Domain]:

@@ -1,7 +1,7 @@
 """Words of a page: labels, questions, units, costs and groups, which a file contains.
 
-They are for the cockpit, the view of classifiers; what features are, and which of them
-may be changed, is not in the data.
+They are for the cockpit, the view of models with a target; what features are, and which
+of them may be changed, is not in the data.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from bayleaf.data.domain import Domain, Variable
+from bayleaf.models.page_model import CLASSIFIER, PageModel
 from bayleaf.wording import near_names, quoted
 
 Content = dict[str, Any]
@@ -19,11 +20,14 @@ Content = dict[str, Any]
 _TEXTS = ("label", "short", "question", "help", "unit", "group")
 _NUMBERS = ("cost", "tolerance")
 _OF_FEATURE = (*_TEXTS, *_NUMBERS, "states")
-_OF_PAGE = ("cases", "outcome", "phrases", "features")
+_OF_NUMBERS = ("cases", "features")
+_OF_CLASSES = (*_OF_NUMBERS, "outcome", "phrases")
 # States of a feature that the template lists.
 _STATES_LISTED = 20
 # Names of a class that mean nothing to a reader, as in `wording.js`.
 _GENERIC = ("class", "target", "label", "outcome", "y")
+# Classes that a title lists where the target has no name.
+_CLASSES_IN_TITLE = 3
 # Words of names of features that no one can change.
 _LASTING = re.compile(
     r"\b(age|sex|gender|race|racial|ethnic(ity)?|birth(day|date|place)?|dob|born"
@@ -39,33 +43,52 @@ _LASTING = re.compile(
 )
 
 
-def template_of(domain: Domain) -> Content:
+def template_of(domain: Domain, *, has_classes: bool) -> Content:
     """What a file of words contains, with the words that a page has without one."""
     *features, target = domain.variables
     labels = _labels(target)
-    return {
-        "cases": "cases",
-        "outcome": labels[min(1, len(labels) - 1)],
-        "phrases": {label: _phrase(target, label) for label in labels},
-        "features": {
-            str(feature.name): {
-                "label": _plain(feature),
-                "question": f"{_plain(feature)}?",
-                "help": "",
-                "unit": "",
-                "group": "",
-                "cost": 1,
-            }
-            | _states_listed(feature)
-            for feature in features
-        },
+    template: Content = {"cases": "cases"}
+    if has_classes:
+        template["outcome"] = labels[min(1, len(labels) - 1)]
+        template["phrases"] = {label: _phrase(target, label) for label in labels}
+    template["features"] = {
+        str(feature.name): {
+            "label": _plain(feature),
+            "question": f"{_plain(feature)}?",
+            "help": "",
+            "unit": "",
+            "group": "",
+            "cost": 1,
+        }
+        | _states_listed(feature)
+        for feature in features
     }
+    if not has_classes:
+        words_of_target = {"label": _plain(target), "unit": ""}
+        template["features"][str(target.name)] = words_of_target
+    return template
 
 
-def add_words(content: Content, words: Any, domain: Domain) -> None:
+def title_of(variables: list[Content], explored: PageModel) -> str:
+    """What a model predicts: the name of its target, or few classes, if they say it."""
+    if not explored.has_target:
+        return explored.name
+    target = variables[-1]
+    name = str(target["name"]).replace("_", " ")
+    if name.lower() not in _GENERIC:
+        return name
+    labels = target["states"]
+    is_few = explored.task == CLASSIFIER and len(labels) <= _CLASSES_IN_TITLE
+    return " or ".join(labels) if is_few else explored.name
+
+
+def add_words(
+    content: Content, words: Any, domain: Domain, *, has_classes: bool
+) -> None:
     """Add checked words to a page's content; ValueError for what has no meaning."""
     _check(words, Mapping, "the words of a page", "an object")
-    _check_keys(words, _OF_PAGE, "the words of a page")
+    known = _OF_CLASSES if has_classes else _OF_NUMBERS
+    _check_keys(words, known, "the words of a page")
     target = domain.variables[-1]
     added: Content = {}
     if cases := words.get("cases"):

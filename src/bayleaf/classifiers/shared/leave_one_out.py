@@ -224,11 +224,11 @@ def _answers_of_rows(
         np.column_stack([t.column(v) for v in range(t.n_variables)])
         for t in (distinct, codes)
     ]
-    _, place = np.unique(np.concatenate(tables), axis=0, return_inverse=True)
-    place = place.ravel()
-    posteriors = np.full((place.max() + 1, scores.shape[1]), np.nan)
-    posteriors[place[: len(scores)]] = np.exp(log_normalize(scores))
-    return np.asarray(posteriors[place[len(scores) :]])
+    _, indices = np.unique(np.concatenate(tables), axis=0, return_inverse=True)
+    indices = indices.ravel()
+    posteriors = np.full((indices.max() + 1, scores.shape[1]), np.nan)
+    posteriors[indices[: len(scores)]] = np.exp(log_normalize(scores))
+    return np.asarray(posteriors[indices[len(scores) :]])
 
 
 def _left_out_rows(

@@ -10,26 +10,23 @@ class Cockpit {
     Object.assign(this, { session, say });
     this.narrow = window.matchMedia("(max-width: 760px)");
     this.words = new Words(session.model);
-    this.outcome = new Outcome(session);
+    const isNumber = Boolean(session.engine.distribution);
+    this.outcome = isNumber ? new NumberOutcome(session) : new Outcome(session);
+    this.scale = isNumber ? new NumberScale(this) : new OddsScale(this);
     this.threshold = 50;
     this.touched = null;
     // The findings of What if, which are not those of the case.
     this.trial = null;
-    this.headline = new Headline(this);
+    this.headline = isNumber ? new NumberHeadline(this) : new Headline(this);
     this.waterfall = new Waterfall(this);
     this.picture = new Picture(this);
     this.findings = new Findings(this);
-    this.next = new NextQuestions(this);
-    this.questionnaire = new Questionnaire(this);
-    this.proposals = new Proposals(this);
-    this.letter = new Letter(this);
-    this.rows = session.model.rows ? new RowPanel(this) : null;
-    this.quality = new Quality(this);
+    if (isNumber) this.#printed();
+    else this.#ofClasses();
+    for (const id of ["modes", "write-letter"]) byId(id).hidden = isNumber;
     this.#paste();
     this.#strip();
     this.#jumps();
-    byId("reasons").append(this.next.node);
-    byId("reasons").before(this.proposals.node);
     byId("act-line").hidden = !this.outcome.isBinary;
     byId("act").addEventListener("change", () => {
       const line = Number(byId("act").value);
@@ -50,6 +47,27 @@ class Cockpit {
     window.addEventListener("resize", () => {
       if (window.innerWidth !== innerWidth && !byId("view-cockpit").hidden) this.update();
       innerWidth = window.innerWidth;
+    });
+  }
+
+  /** What is asked and answered of classes alone. */
+  #ofClasses() {
+    this.next = new NextQuestions(this);
+    this.questionnaire = new Questionnaire(this);
+    this.proposals = new Proposals(this);
+    this.letter = new Letter(this);
+    this.rows = this.session.model.rows ? new RowPanel(this) : null;
+    this.quality = new Quality(this);
+    byId("reasons").append(this.next.node);
+    byId("reasons").before(this.proposals.node);
+  }
+
+  /** Without a letter, the answer and why are printed. */
+  #printed() {
+    window.addEventListener("beforeprint", () => {
+      const parts = ["now", "reasons"].map((id) => byId(`${id}-body`).cloneNode(true));
+      for (const part of parts) part.removeAttribute("id");
+      byId("sheet").replaceChildren(...parts);
     });
   }
 
@@ -148,22 +166,19 @@ class Cockpit {
     const answer = this.outcome.answer(evidence);
     const reasons = answer && this.outcome.reasons(evidence, answer);
     Object.assign(this, { answer, reasons });
-    // Where nothing is known, or both ends read alike, an interval has no use.
-    const range_ = answer && evidence.some((mask) => mask) ? this.outcome.interval(evidence, answer) : null;
-    this.interval = range_ && of100(range_.low) !== of100(range_.high) ? range_ : null;
+    this.interval = answer && this.headline.interval(answer, evidence);
     this.terms = new Map(reasons?.items.map(({ variable, value }) => [variable, value]));
     this.touched ??= reasons?.items[0]?.variable ?? this.findings.byStrength[0] ?? null;
     if (this.mode !== "ask") this.findings.show(this.terms);
     this.headline.show(answer, reasons);
     keepFocus(byId("reasons-body"), () => this.waterfall.show(answer, reasons));
-    const range = this.interval ? `, ${intervalText(this.interval)}` : "";
-    write(this.strip, answer ? `${this.words.state(this.outcome.question, answer.target)}: ${near(answer.chance)} in 100${range}` : "");
+    write(this.strip, answer ? this.headline.short(answer) : "");
     this.rows?.show(answer, reasons);
     this.showPicture();
-    this.next.show(this.mode === "ask" ? null : answer);
+    this.next?.show(this.mode === "ask" ? null : answer);
     if (this.mode === "ask") this.questionnaire.show();
-    this.proposals.show();
-    this.quality.show(answer);
+    this.proposals?.show();
+    this.quality?.show(answer);
     this.#readOut(answer);
   }
 
@@ -189,7 +204,7 @@ class Cockpit {
 
   /** On a telephone, ways from the answer to what is below the findings. */
   #jumps() {
-    const targets = [["Why", "reasons"], ["Most useful next", "next"], ["How good is this model?", "quality"]];
+    const targets = [["Why", "reasons"], ...(this.next ? [["Most useful next", "next"], ["How good is this model?", "quality"]] : [])];
     byId("now-body").append(element("p", { className: "jumps" }, targets.map(([text, id]) =>
       pressing(text, () => (id === "next" ? this.next.node : byId(id)).scrollIntoView(), { className: "link" }))));
   }
@@ -206,7 +221,7 @@ class Cockpit {
 
   #readOut(answer) {
     clearTimeout(this.timer);
-    const text = answer ? `${about(answer.chance)} in 100 ${this.headline.predicate(answer.target)}` : "";
+    const text = answer ? this.headline.sentence(answer) : "";
     if (this.latest !== undefined && text !== this.latest) {
       this.timer = setTimeout(() => { byId("live").textContent = text; }, READ_OUT);
     }

@@ -91,10 +91,10 @@ class FindingRow {
     const state = onlyState(mask);
     this.node.classList.toggle("touched", variable === cockpit.touched);
     this.name.setAttribute("aria-expanded", String(variable === cockpit.touched));
-    this.factor.className = `factor ${term === undefined ? "" : side(term)}`;
+    this.factor.className = `factor ${term === undefined ? "" : cockpit.scale.side(term)}`;
     this.factor.replaceChildren(...(term === undefined ? [] : [
-      arrow(term), element("span", { "aria-hidden": "true", text: cockpit.words.factor(term) }),
-      element("span", { className: "unseen", text: spoken(term) }),
+      arrow(cockpit.scale.side(term)), element("span", { "aria-hidden": "true", text: cockpit.scale.change(term) }),
+      element("span", { className: "unseen", text: cockpit.scale.spoken(term) }),
     ]));
     write(this.state, mask ? "Clear" : "not known");
     this.unknown.classList.toggle("clear", Boolean(mask));

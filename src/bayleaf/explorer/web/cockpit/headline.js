@@ -146,6 +146,23 @@ class Headline {
     if (key?.startsWith("class-")) this.classes.querySelector(`[data-key="${key}"]`)?.focus();
   }
 
+  /** The interval of the answer; null where nothing is known or both ends read alike. */
+  interval(answer, evidence) {
+    const range = evidence.some((mask) => mask) ? this.cockpit.outcome.interval(evidence, answer) : null;
+    return range && of100(range.low) !== of100(range.high) ? range : null;
+  }
+
+  /** The answer in a line. */
+  short({ target, chance }) {
+    const { words, outcome, interval } = this.cockpit;
+    return `${words.state(outcome.question, target)}: ${near(chance)} in 100${interval ? `, ${intervalText(interval)}` : ""}`;
+  }
+
+  /** The answer in a sentence. */
+  sentence({ target, chance }) {
+    return `${about(chance)} in 100 ${this.predicate(target)}`;
+  }
+
   /** The whole answer as text. */
   text(answer, reasons) {
     const { words, outcome } = this.cockpit;
@@ -153,7 +170,7 @@ class Headline {
     const strongest = (reasons?.items ?? []).filter(({ value }) => side(value)).slice(0, FACTORS_SHOWN);
     const why = strongest.map(({ variable, value }) => `${words.finding(variable, evidence[variable])} ${words.factor(value)}`);
     return [
-      `${about(answer.chance)} in 100 ${this.predicate(answer.target)}`,
+      this.sentence(answer),
       this.cockpit.interval ? `${intervalText(this.cockpit.interval)}.` : "",
       `${cap(near(outcome.start(answer).chance))} in 100 before anything was known.`,
       why.length ? `${why.join(", ")}.` : "",

@@ -48,7 +48,7 @@ class Letter {
     const line = ({ variable, value }) => element("tr", {}, [
       element("th", { scope: "row", dir: "auto", text: words.label(variable) }),
       element("td", { dir: "auto", text: [words.value(variable, evidence[variable]), words.unitOf(variable)].filter(Boolean).join(" ") }),
-      element("td", { className: `number ${side(value)}` }, [arrow(value), words.factor(value)]),
+      element("td", { className: `number ${side(value)}` }, [arrow(side(value)), words.factor(value)]),
     ]);
     const head = ["finding", "value", words.unit].map((text) => element("th", { scope: "col", text }));
     const findings = reasons?.items.length ? element("table", {}, [

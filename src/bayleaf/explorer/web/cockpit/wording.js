@@ -37,9 +37,9 @@ function side(nats) {
   return Math.abs(nats) < NO_EFFECT ? "" : nats > 0 ? "up" : "down";
 }
 
-/** A sign beside the colour. */
-function arrow(nats) {
-  return element("span", { "aria-hidden": "true", text: { up: "▲ ", down: "▼ ", "": "● " }[side(nats)] });
+/** A sign beside the colour of "up", "down" or "". */
+function arrow(own) {
+  return element("span", { "aria-hidden": "true", text: { up: "▲ ", down: "▼ ", "": "● " }[own] });
 }
 
 /** What a term does to the odds, for readers of the screen. */

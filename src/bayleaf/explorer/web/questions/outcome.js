@@ -66,10 +66,7 @@ class Outcome {
     if (against < 0 || evidence[this.question]) return null;
     const { terms } = this.session.terms(evidence, target, against);
     const start = this.start(answer).logOdds;
-    const items = knownVariables(evidence).map((variable) => ({ variable, value: terms[variable] }));
-    items.sort((a, b) => Math.abs(b.value) - Math.abs(a.value) || a.variable - b.variable);
-    const rest = logOdds - start - items.reduce((sum, { value }) => sum + value, 0);
-    return { start, items, rest, logOdds };
+    return itemised(evidence, terms, start, logOdds);
   }
 
   /** Log-odds that a state adds where other things are known. */
@@ -87,27 +84,33 @@ class Outcome {
     return (NORMAL_95 * spread) / this.session.temperature(changed);
   }
 
-  /**
-   * Effects of all states of a variable and half the widths of their intervals, one a
-   * step; what was computed is kept.
-   */
+  /** An effect and half the width of its interval. */
+  effectOf(variable, state, others, answer) {
+    return {
+      values: this.effect(variable, state, others, answer),
+      widths: this.#halfWidth(variable, state, others, answer),
+    };
+  }
+
+  /** Effects of all states of a variable, one a step; what was computed is kept. */
   * effects(variable, evidence, answer) {
-    const { target, against } = answer;
     const others = evidence.with(variable, null);
     const isKnown = others.some((mask) => mask);
-    const key = `${variable} ${isKnown} ${target} ${against}`;
+    const key = `${variable} ${isKnown} ${answer.target} ${answer.against}`;
     const curve = this.curves.get(key);
     if (curve?.others.every((mask, v) => mask === others[v])) {
       yield curve;
       return;
     }
     const card = this.session.card(variable);
-    const found = { others, values: new Float64Array(card), widths: new Float64Array(card) };
+    const states = [];
     for (let state = 0; state < card; state += 1) {
-      found.values[state] = this.effect(variable, state, others, answer);
-      found.widths[state] = this.#halfWidth(variable, state, others, answer);
+      states.push(this.effectOf(variable, state, others, answer));
       if (state + 1 < card) yield null;
     }
+    const part = (name) => Float64Array.from(states, (own) => own[name]);
+    const parts = Object.keys(states[0]).map((name) => [name, part(name)]);
+    const found = { others, ...Object.fromEntries(parts) };
     this.curves.set(key, found);
     yield found;
   }
@@ -155,6 +158,14 @@ class Outcome {
       return { low: ends[i], high, state, weight, rows: hasRows ? weight : null };
     });
   }
+}
+
+/** Terms of what is known, the strongest first, and the rest of the way from start to end. */
+function itemised(evidence, terms, start, end) {
+  const items = knownVariables(evidence).map((variable) => ({ variable, value: terms[variable] }));
+  items.sort((a, b) => Math.abs(b.value) - Math.abs(a.value) || a.variable - b.variable);
+  const rest = end - start - items.reduce((sum, { value }) => sum + value, 0);
+  return { start, items, rest, end };
 }
 
 /** The ends of all intervals, those of the outer ones as far as training rows reach. */

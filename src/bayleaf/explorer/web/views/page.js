@@ -39,8 +39,8 @@ class Page {
       ["most-probable", new MostProbablePanel(this.session)],
       ["sensitivity", new SensitivityPanel(this.session)],
     ];
-    const isClassifier = model.variables[model.class]?.role === "class";
-    this.cockpit = isClassifier ? new Cockpit(this.session, say) : null;
+    const hasCockpit = ["class", "target"].includes(model.variables[model.class]?.role);
+    this.cockpit = hasCockpit ? new Cockpit(this.session, say) : null;
     this.#remarks();
     this.#tabs();
     this.#buttons();
@@ -64,8 +64,9 @@ class Page {
   /** The views that the model has; each is brought up to date when it is shown. */
   #tabs() {
     const { engine } = this.session;
-    const hasExpert = this.cockpit || engine.mostProbable || engine.familySums;
-    byId("units").hidden = Boolean(engine.expectation);
+    const isClassifier = this.cockpit && !this.cockpit.outcome.isNumber;
+    const hasExpert = isClassifier || engine.mostProbable || engine.familySums;
+    byId("units").hidden = Boolean(engine.expectation) || Boolean(this.cockpit && !isClassifier);
     byId("unit").addEventListener("change", () => {
       if (this.cockpit) this.cockpit.words.unit = byId("unit").value;
     });
