@@ -384,6 +384,11 @@ def test_questions_are_asked_by_cost_until_no_answer_matters(open_cockpit: Any) 
         )
         if page.inner_text("#question-heading") == "That is enough":
             break
+        if "That is enough, you can stop here:" in page.inner_text(".question"):
+            # A question that is being read is not taken away.
+            page.get_by_role("button", name="Stop here").click()
+            page.get_by_text("Ask on anyway").wait_for()
+            break
         page.get_by_role("button", name="Skip: not known").click()
     assert page.inner_text("#question-heading") == "That is enough"
     page.get_by_role("button", name="Write the letter").click()
@@ -518,6 +523,7 @@ def test_rows_on_request_are_counted_and_opened(open_cockpit: Any) -> None:
         note = page.inner_text(".recorded")
         assert note.startswith(f"Recorded outcome: {y[row]}. The model was ")
         assert note.endswith("right here.") == (answers[row] == y[row]) or "und" in note
+        assert "of the other 269 patients on this page" in page.inner_text(".match")
     feature(page, "Chest pain").get_by_text("Clear", exact=True).click()
     assert page.inner_text(".recorded") == ""
     assert "match" not in open_cockpit(explorer_html(model)).inner_text("#now")
@@ -702,3 +708,13 @@ def test_suggested_cases_are_judged_by_models_that_had_not_seen_them(
     assert page.get_by_role("button", name="Open a clear case").is_visible()
     other = explorer_html(model, rows=X.append_column("class", [y[::-1]]))
     assert open_cockpit(other).get_by_role("button", name="Open a clear").count() == 0
+
+
+def test_where_questions_would_end_most_useful_next_remarks_so(
+    open_cockpit: Any,
+) -> None:
+    page = open_cockpit(explorer_html(heart("TAN"), words=WORDS))
+    page.evaluate(
+        "[[1, 1], [2, 1], [4, 0]].forEach(([v, s]) => bayleaf.session.choose(v, s))"
+    )
+    page.locator(".next .note", has_text="Enough may be known: all open").wait_for()

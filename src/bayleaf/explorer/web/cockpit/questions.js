@@ -36,6 +36,17 @@ class OpenQuestions {
       if (isDone) tell((100 * found.filter(({ isTurned }) => isTurned).length) / found.length);
     });
   }
+
+  /** What it is to turn the decision, in words. */
+  turn() {
+    const { outcome, threshold } = this.cockpit;
+    return outcome.isBinary ? `carry the answer across the line of ${threshold} in 100` : "lead to another class";
+  }
+
+  /** How often the open answers turn the decision. */
+  often(turned) {
+    return `all open answers together would ${this.turn()} for ${turned < 1 ? "1 or fewer" : `about ${Math.round(turned)}`} in 100 such ${this.cockpit.words.cases}`;
+  }
 }
 
 /** The most useful questions, with the chances that their answers lead to. */
@@ -50,7 +61,10 @@ class NextQuestions {
     this.search.stop();
     this.node.hidden = Boolean(this.cockpit.trial) || !answer;
     if (this.node.hidden) return;
-    this.search.find((found, uncertainty) => keepFocus(this.node, () => this.#draw(found, uncertainty, answer)));
+    this.search.find((found, uncertainty, all) => {
+      keepFocus(this.node, () => this.#draw(found, uncertainty, answer));
+      if (found.length) this.search.findTurned(all.map(({ variable }) => variable), (turned) => this.#remark(turned));
+    });
   }
 
   #draw(found, uncertainty, { target }) {
@@ -74,6 +88,12 @@ class NextQuestions {
       element("ol", {}, items),
     );
   }
+
+  /** Where Ask me would stop, the list is not read as a request for more. */
+  #remark(turned) {
+    if (turned >= TURNED_OF_100) return;
+    this.node.append(element("p", { className: "note", text: `Enough may be known: ${this.search.often(turned)}.` }));
+  }
 }
 
 /** One question at a time, until open answers would hardly turn the decision. */
@@ -92,6 +112,7 @@ class Questionnaire {
     this.asked = null;
     this.isStopped = false;
     this.goesOn = false;
+    this.isEnough = false;
   }
 
   /** Look for the question to ask; what is shown stays until it is found. */
@@ -113,31 +134,30 @@ class Questionnaire {
       const best = again ?? useful[0];
       const decide = (turned) => {
         clearTimeout(this.waiting);
-        const isEnough = !useful.length || this.isStopped || (turned < TURNED_OF_100 && !this.goesOn);
-        if (isEnough && !again) this.#end(useful, turned);
-        else if (this.shown === best) write(this.note, this.#turnedText(turned));
+        this.turned = turned;
+        this.isEnough = turned < TURNED_OF_100 && !this.goesOn;
+        const isEnd = !useful.length || this.isStopped || this.isEnough;
+        // A question that is being read is not taken away.
+        if (this.shown === best && useful.length) write(this.note, this.#turnedText(turned));
+        else if (isEnd && !again) this.#end(useful, turned);
         else this.#ask(best, useful, turned);
       };
-      if (!useful.length) {
-        decide(0);
+      if (!useful.length || this.isStopped) {
+        decide(useful.length ? this.turned : 0);
         return;
       }
-      // Whoever answers at once need not wait until it is known whether that matters.
-      this.waiting = setTimeout(() => { if (!this.isStopped) this.#ask(best, useful); }, PATIENCE);
+      // Whoever answers at once need not wait until it is known whether that matters,
+      // unless it hardly mattered before.
+      if (!this.isEnough) this.waiting = setTimeout(() => this.#ask(best, useful), PATIENCE);
       this.search.findTurned(open.map(({ variable }) => variable), decide);
     });
   }
 
-  /** What it is to turn the decision, in words. */
-  #turn() {
-    const { outcome, threshold } = this.cockpit;
-    return outcome.isBinary ? `carry the answer across the line of ${threshold} in 100` : "lead to another class";
-  }
-
-  /** How often the open answers turn the decision. */
+  /** The same next to a question, and what follows from it. */
   #turnedText(turned) {
-    if (turned === undefined) return `Computing how often the open answers would ${this.#turn()} …`;
-    return `All open answers together would ${this.#turn()} for about ${Math.round(turned)} in 100 such ${this.cockpit.words.cases}; the questions end when it is fewer than ${TURNED_OF_100}.`;
+    if (turned === undefined) return `Computing how often the open answers would ${this.search.turn()} …`;
+    return this.isEnough ? `That is enough, you can stop here: ${this.search.often(turned)}.`
+      : `${cap(this.search.often(turned))}; the questions end when it is fewer than ${TURNED_OF_100}.`;
   }
 
   #ask(question, useful, turned) {
@@ -181,6 +201,7 @@ class Questionnaire {
     }
     const range = rangeOf100(rangeOfAnswers(question, cockpit.outcome.answer(session.evidence).target));
     this.shown = question;
+    this.turned = turned;
     this.note = element("span", { text: this.#turnedText(turned) });
     parts.push(element("div", { className: "buttons" }, buttons), element("p", { className: "note" }, [
       `Why this question? Its answer could move this to ${range} in 100. `, this.note,
@@ -218,12 +239,11 @@ class Questionnaire {
     const { cockpit } = this;
     const { words, outcome, session } = cockpit;
     const answer = outcome.answer(session.evidence);
-    const such = `such ${words.cases}`;
     this.asked = null;
-    const enough = `All open answers together would ${this.#turn()} for ${turned < 1 ? "1 or fewer" : Math.round(turned)} in 100 ${such}.`;
-    const why = this.isStopped ? "Stopped on request." : useful.length ? enough : "No further question is likely to change this.";
+    const isStopped = this.isStopped && !this.isEnough;
+    const why = isStopped ? "Stopped on request." : useful.length ? `${cap(this.search.often(turned))}.` : "No further question is likely to change this.";
     this.#fill([
-      element("h3", { id: "question-heading", tabindex: "-1", text: this.isStopped ? "Stopped" : "That is enough" }),
+      element("h3", { id: "question-heading", tabindex: "-1", text: isStopped ? "Stopped" : "That is enough" }),
       element("p", { text: why }),
       element("p", { text: answer ? `${about(answer.chance)} in 100 ${cockpit.headline.predicate(answer.target)}` : "" }),
       element("div", { className: "buttons" }, [

@@ -60,7 +60,9 @@ class MatchingRows {
       few = this.#count(known.slice(0, k), evidence, except);
     }
     const which = known.length === 1 ? "this finding" : known.length === 2 ? "both findings" : `all ${known.length} findings`;
-    const head = `${all.n || "None"} of the ${this.n} ${words.cases} on this page match${all.n === 1 ? "es" : ""} ${which}`;
+    // An opened row does not match itself.
+    const whole = except < 0 ? `the ${this.n}` : `the other ${this.n - 1}`;
+    const head = `${all.n || "None"} of ${whole} ${words.cases} on this page match${all.n === 1 ? "es" : ""} ${which}`;
     const having = ({ n, recorded }) => {
       const m = recorded.get(target) ?? 0;
       return this.columns.has(outcome.question) && n ? `; ${m} of these ${words.predicate(outcome.question, target)}` : "";
@@ -144,6 +146,7 @@ class RowPanel {
     }
     const isUndecided = answer && Math.max(...answer.logs.map(Math.exp)) < 0.5 + (outcome.isBinary ? UNDECIDED : 0);
     const verdict = isUndecided ? "undecided" : answer && cockpit.decision(answer.logs) === label ? "right here" : "wrong here";
-    write(this.note, label < 0 ? "" : `Recorded outcome: ${words.state(outcome.question, label)}. The model was ${verdict}.`);
+    if (isOpen && label < 0) write(this.note, `No outcome was recorded for this one: the ${words.cases} of this page came without.`);
+    else write(this.note, label < 0 ? "" : `Recorded outcome: ${words.state(outcome.question, label)}. The model was ${verdict}.`);
   }
 }
