@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import entropy
 
 from bayleaf import AODEClassifier, AveragedKDBClassifier
-from bayleaf.explain import value_of_information
+from bayleaf.explain import decision_changes, value_of_information
 from oracles.small_tables import classifier, small_table
 
 
@@ -60,3 +60,24 @@ def test_several_rows_are_refused() -> None:
     X, y = small_table(0, n_rows=60)
     with pytest.raises(ValueError, match="row"):
         value_of_information(classifier("nb").fit(X, y), X)
+
+
+def test_decisions_change_as_often_as_by_enumeration() -> None:
+    X, y = small_table(0, n_rows=60)
+    model = classifier("tan").fit(X[["wet"]], y)
+    states = X["wet"].dropna().unique()
+    answers = model.predict(pd.DataFrame({"wet": states}))
+    now = model.predict(pd.DataFrame({"wet": [None]}))[0]
+    wet = model.network_.query()["wet"]
+    shares = dict(zip(wet.states, wet.probabilities, strict=True))
+    expected = sum(shares[s] for s, a in zip(states, answers) if a != now)
+    share = decision_changes(model, {}, n_draws=2000)
+    assert share == pytest.approx(expected, abs=0.03)
+    assert decision_changes(model, {"wet": states[0]}) == 0.0
+
+
+def test_a_threshold_needs_two_classes() -> None:
+    X, _ = small_table(0, n_rows=60)
+    model = classifier("nb").fit(X, np.resize([0, 1, 2], 60))
+    with pytest.raises(ValueError, match="threshold needs two classes"):
+        decision_changes(model, {}, threshold=0.5)

@@ -15,7 +15,12 @@ import pytest
 import bayleaf
 from bayleaf.data.codes import Codes
 from bayleaf.datasets import load_heart
-from bayleaf.explain import credible_intervals
+from bayleaf.explain import (
+    credible_intervals,
+    decision_changes,
+    feature_effects,
+    information_alone,
+)
 from bayleaf.explain.subject import rows_of
 from bayleaf.explorer import explorer_html
 from bayleaf.models.explanation import Explanation
@@ -88,6 +93,8 @@ def test_chances_terms_and_curves_are_those_of_python(
             sign = 1 if changed.target == case.classes[1] else -1
             term = sign * changed.terms[feature].contribution
             assert effect == pytest.approx(term, abs=1e-9)
+        alone = information_alone(model)[COLUMNS[feature]]
+        assert found["importance"] == pytest.approx(alone, abs=1e-9)
 
 
 def headline(page: Any) -> str:
@@ -419,6 +426,9 @@ def test_how_often_open_answers_turn_a_decision_is_what_the_model_draws(
         found = page.evaluate(turned, 1)
         assert len(found) == 200
         assert len(page.evaluate(turned, 0)) < 200
+        state = model.model_.domain[0].label(0)
+        share = decision_changes(model, {"thallium_scan": state}, threshold=0.5)
+        assert np.mean(found) == pytest.approx(share, abs=1e-9)
         rows = X.select(columns).filter(pc.equal(X["thallium_scan"], "fixed defect"))
         one = pa.table({c: [v] for c, v in zip(columns, ["fixed defect", None, None])})
         now = model.predict(one)[0]
@@ -597,6 +607,9 @@ def test_intervals_are_credible_intervals_of_the_model(open_cockpit: Any) -> Non
             # One thing is known: its term varies as the answer does.
             width = 1.959963984540054 * np.sqrt(variances[row].sum())
             assert widths[known[0]] == pytest.approx(width, abs=1e-9)
+        given = {c: X[c][row] for c in COLUMNS[:row] if X[c][row] is not None}
+        effects = feature_effects(model, given, COLUMNS[0], of=model.classes_[1])
+        np.testing.assert_allclose(widths, effects.half_widths, atol=1e-9)
     # Where nothing is known there is nothing to be uncertain of.
     assert "95 % interval" not in page.inner_text(".facts")
     page.evaluate("window.bayleaf.session.choose(0, 0)")

@@ -21,9 +21,14 @@ from bayleaf.explain.credible import (
 )
 from bayleaf.explain.deviation import Deviation
 from bayleaf.explain.drift import Drift, FamilyDrift, VariableDrift, drift
+from bayleaf.explain.effects import (
+    FeatureEffects,
+    feature_effects,
+    information_alone,
+)
 from bayleaf.explain.evidence_conflict import RowConflict, conflicts
 from bayleaf.explain.importance import FeatureImportance, Importance, importance
-from bayleaf.explain.questions import value_of_information
+from bayleaf.explain.questions import decision_changes, value_of_information
 
 __all__ = [
     "CellSupport",
@@ -34,6 +39,7 @@ __all__ = [
     "Deviation",
     "Drift",
     "FamilyDrift",
+    "FeatureEffects",
     "FeatureImportance",
     "FewestCells",
     "Importance",
@@ -45,8 +51,11 @@ __all__ = [
     "contexts",
     "counterfactuals",
     "credible_intervals",
+    "decision_changes",
     "drift",
+    "feature_effects",
     "importance",
+    "information_alone",
     "robustness",
     "robustness_of_rows",
     "value_of_information",

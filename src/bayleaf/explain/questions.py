@@ -1,17 +1,23 @@
-"""Which feature to ask for next: how much its value is expected to reveal."""
+"""Which feature to ask for next, and whether answers would change the decision."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.data.codes import Codes
-from bayleaf.explain.subject import predictor_of, row_of
+from bayleaf.explain.subject import predictor_of, row_of, with_each_state
+from bayleaf.models.class_model import ClassModel, log_normalize
 from bayleaf.results.result_lists import RankedNumbers
 
 Floats = NDArray[np.float64]
+
+# Draws before which decisions are not compared with a limit.
+_FEWEST_DRAWS = 30
 
 
 def value_of_information(model: Any, row: Any) -> dict[str | int, float]:
@@ -60,7 +66,7 @@ def value_of_information(model: Any, row: Any) -> dict[str | int, float]:
     for index, feature in enumerate(features):
         if codes.column(index)[0] < feature.n_states:
             continue
-        rows = _with_each_state(codes, index, feature.n_states)
+        rows = with_each_state(codes, index, feature.n_states)
         weights = predictor.model.state_proba(rows, index, log_proba)
         possible = np.flatnonzero(weights)
         shares = weights[possible] / weights[possible].sum()
@@ -71,10 +77,113 @@ def value_of_information(model: Any, row: Any) -> dict[str | int, float]:
     return RankedNumbers(ranked, "bits that knowing it is expected to give")
 
 
-def _with_each_state(codes: Codes, feature: int, n_states: int) -> Codes:
-    """The row once with each state of a feature."""
-    columns: list[NDArray[np.integer[Any]]] = [
-        np.full(n_states, codes.column(index)[0]) for index in range(codes.n_variables)
-    ]
-    columns[feature] = np.arange(n_states)
-    return Codes.from_columns(columns, codes.cards)
+def decision_changes(
+    model: Any,
+    row: Any,
+    *,
+    threshold: float | None = None,
+    n_draws: int = 200,
+    limit: float | None = None,
+) -> float:
+    """Estimate how often the decision would change if all missing features were known.
+
+    Parameters
+    ----------
+    model : classifier
+        A fitted model, or one read from its file.
+    row : mapping, series, list or table of one row
+        What is known; a mapping may leave features out.
+    threshold : float, optional
+        Of two classes, decide for the second from this probability on; by default the
+        most probable class, or the cheapest under a loss.
+    n_draws : int, default=200
+        Cases drawn.
+    limit : float, optional
+        End early, from 30 draws on, where the share is larger than this by more than
+        two standard errors.
+
+    Returns
+    -------
+    float
+        Share of the cases drawn whose decision differs from that of the row.
+
+    Raises
+    ------
+    ValueError
+        If there are several rows, a feature or state is unknown, `threshold` is given
+        for more than two classes, or `n_draws` is below 1.
+
+    Notes
+    -----
+    Each case draws the class from its posterior, then each missing feature in order,
+    given the class and all before. Draws are the same each time, and those of the
+    questionnaire on pages, which ends below 5 in 100.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from bayleaf import NaiveBayesClassifier
+    >>> X = pd.DataFrame({"cough": [*"nnyy"], "shoes": [*"abab"]})
+    >>> model = NaiveBayesClassifier().fit(X, ["well", "well", "ill", "ill"])
+    >>> decision_changes(model, {"cough": "y"})
+    0.0
+    """
+    predictor, codes = predictor_of(model), row_of(model, row)
+    if threshold is not None and len(predictor.classes) != 2:
+        raise ValueError(
+            f"threshold needs two classes, but the model has {len(predictor.classes)}"
+        )
+    if n_draws < 1:
+        raise ValueError(f"n_draws must be at least 1, got {n_draws}")
+
+    def decision(case: Codes) -> int:
+        proba = predictor.proba(case)
+        if threshold is not None:
+            return int(proba[0, 1] >= threshold)
+        return int(predictor.choose(proba)[0])
+
+    cards = codes.cards
+    missing = [v for v, card in enumerate(cards) if codes.column(v)[0] >= card]
+    now, posterior, uniform = decision(codes), predictor.proba(codes)[0], _uniform(7)
+    n_changed = n_drawn = 0
+    while n_drawn < n_draws:
+        label, case = _drawn(posterior, uniform), codes
+        for feature in missing:
+            rows = with_each_state(case, feature, cards[feature])
+            state = _drawn(_shares(predictor.model, rows, feature, label), uniform)
+            case = rows.rows(slice(state, state + 1))
+        n_changed += decision(case) != now
+        n_drawn += 1
+        share = n_changed / n_drawn
+        error = math.sqrt(share * (1.0 - share) / n_drawn)
+        if limit is not None and n_drawn >= _FEWEST_DRAWS and share - 2 * error > limit:
+            break
+    return n_changed / n_drawn
+
+
+def _shares(model: ClassModel, rows: Codes, feature: int, label: int) -> Floats:
+    """P(state | class, what else is known) of a feature; `rows` have one state each."""
+    if model.feature_marginals is None:
+        scores = model.class_log_scores(rows)[:, label]
+        return np.asarray(np.exp(log_normalize(scores[None])[0]))
+    certain = np.full(model.domain.cards[-1], -np.inf)
+    certain[label] = 0.0
+    return model.state_proba(rows, feature, certain)
+
+
+def _uniform(seed: int) -> Iterator[float]:
+    """Numbers from 0 to 1 by mulberry32, as pages draw them."""
+    mask, state = 0xFFFFFFFF, seed
+    while True:
+        state = (state + 0x6D2B79F5) & mask
+        mixed = ((state ^ state >> 15) * (1 | state)) & mask
+        product = ((mixed ^ mixed >> 7) * (61 | mixed)) & mask
+        mixed = (mixed + product & mask) ^ mixed
+        yield (mixed ^ mixed >> 14) / 2**32
+
+
+def _drawn(weights: Floats, uniform: Iterator[float]) -> int:
+    """An index drawn by weights."""
+    totals = np.cumsum(weights)
+    index = np.searchsorted(totals, next(uniform) * totals[-1], side="right")
+    return int(min(index, np.flatnonzero(weights)[-1]))

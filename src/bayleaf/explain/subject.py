@@ -68,6 +68,15 @@ def row_of(model: Any, row: Any) -> Codes:
     return _checked_single(rows_of(model, row))
 
 
+def with_each_state(codes: Codes, feature: int, n_states: int) -> Codes:
+    """The row once with each state of a feature."""
+    columns = [
+        np.full(n_states, codes.column(index)[0]) for index in range(codes.n_variables)
+    ]
+    columns[feature] = np.arange(n_states)
+    return Codes.from_columns(columns, codes.cards)
+
+
 def _checked_single(codes: Codes) -> Codes:
     """The codes, if they are of one row."""
     if codes.n_rows != 1:

@@ -501,6 +501,11 @@ class AveragedKDBModel(ClassModel):
         noise = rng.standard_normal((n_draws, *variance.shape))
         return np.asarray(self.class_log_scores(codes) + noise * np.sqrt(variance))
 
+    def term_deviation(self, codes: Codes, feature: int) -> Floats:
+        """Standard deviation of a feature's term, nats, shape (n_rows, n_classes)."""
+        nothing = np.zeros((codes.n_rows, self.n_classes))
+        return dict(self._levels(codes).deviations()).get(feature, nothing)
+
     def used_cells(self, codes: Codes, support: SupportCounts) -> Iterator[UsedCells]:
         """Deepest distributions that have weight, in the network with fewest rows."""
         found = self._levels(codes).fewest_rows(codes.n_variables)
@@ -636,9 +641,13 @@ class AverageLevels:
         their terms of one feature move together, that on different features
         independently.
         """
-        variance = np.zeros((self._codes.n_rows, self._shape[0]))
+        nothing = np.zeros((self._codes.n_rows, self._shape[0]))
+        return sum((part**2 for _, part in self.deviations()), nothing)
+
+    def deviations(self) -> Iterator[tuple[int, Floats]]:
+        """Features and standard deviations of their terms, (n_rows, n_classes)."""
         for feature in self._used:
-            deviation = np.zeros_like(variance)
+            deviation = np.zeros((self._codes.n_rows, self._shape[0]))
             for network in self._networks:
                 levels = self._levels(network, feature)
                 weights = self._weights[:, feature].T[:, :, None]
@@ -646,8 +655,7 @@ class AverageLevels:
                     others = level.parents - level.cells
                     spread = others / (level.cells * (level.parents + 1.0))
                     deviation += weight * level.known[:, None] * np.sqrt(spread)
-            variance += (deviation / len(self._networks)) ** 2
-        return variance
+            yield feature, deviation / len(self._networks)
 
     def fewest_rows(self, n_variables: int) -> Floats:
         """Rows behind the deepest distributions that have weight, where fewest.

@@ -143,6 +143,13 @@ class ClassModel(ABC):
         joint = np.exp(log_normalize(scores.reshape(1, -1)))
         return np.asarray(joint.reshape(scores.shape).sum(axis=1))
 
+    def term_deviation(self, codes: Codes, feature: int) -> Floats | None:
+        """Standard deviation of a feature's term, nats; None where scores have none.
+
+        By the counts behind it, shape (n_rows, n_classes).
+        """
+        return None
+
     @property
     def latent_reports(self) -> Sequence[LatentReport] | None:
         """What latent variables mean; None for a kind without latent variables."""

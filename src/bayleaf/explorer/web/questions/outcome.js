@@ -131,14 +131,16 @@ class Outcome {
     return shape ? unpacked(shape.rows) : [];
   }
 
-  /** How much a feature by itself reduces the uncertainty of the class, nats. */
+  /** How much a feature by itself reduces the entropy of the class, nats. */
   importance(variable) {
     const weights = this.weights(variable);
     const { logs } = this.session.answer(this.nothing);
     const { shape } = this.session.model.variables[variable];
     const nats = shape && unpacked(shape.nats);
+    // Shapes compare each class with the mean of all others, not of all.
+    const scale = (logs.length - 1) / logs.length;
     const posterior = (state) => (nats
-      ? logNormalized(logs.map((log, label) => log + nats[state * logs.length + label]))
+      ? logNormalized(logs.map((log, label) => log + scale * nats[state * logs.length + label]))
       : this.session.answer(this.nothing.with(variable, hardMask(weights.length, state))).logs);
     const total = sumOf(weights) || 1;
     return weights.reduce((gain, weight, state) =>
