@@ -20,6 +20,7 @@ from bayleaf.explain import (
     decision_changes,
     feature_effects,
     information_alone,
+    matching_rows,
 )
 from bayleaf.explain.subject import rows_of
 from bayleaf.explorer import explorer_html
@@ -524,6 +525,17 @@ def test_rows_on_request_are_counted_and_opened(open_cockpit: Any) -> None:
         f"{alike.sum()} of the 270 patients on this page match this finding; "
         f"{ill} of these have heart disease."
     )
+    known = {"chest_pain": "asymptomatic", "maximum_heart_rate": 132.0, "age": 50.0}
+    python = matching_rows(model, known, rows)
+    for name in ("maximum_heart_rate", "age"):
+        box = feature(
+            page, WORDS["features"].get(name, {}).get("label", name.replace("_", " "))
+        )
+        box.get_by_role("textbox").fill(str(known[name]))
+    text = page.inner_text(".match")
+    assert text.startswith(f"{python.known.n} of the 270 patients on this page match")
+    if python.known.n < 8:
+        assert f" {python.strongest.n} match " in text
     answers = model.predict(X)
     right = int(np.sum(answers == np.asarray(y)))
     page.get_by_text(f"The model is right for {right} of 270.").wait_for()

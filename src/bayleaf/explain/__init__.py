@@ -28,6 +28,7 @@ from bayleaf.explain.effects import (
 )
 from bayleaf.explain.evidence_conflict import RowConflict, conflicts
 from bayleaf.explain.importance import FeatureImportance, Importance, importance
+from bayleaf.explain.matching import Match, MatchingRows, matching_rows
 from bayleaf.explain.questions import decision_changes, value_of_information
 
 __all__ = [
@@ -43,6 +44,8 @@ __all__ = [
     "FeatureImportance",
     "FewestCells",
     "Importance",
+    "Match",
+    "MatchingRows",
     "Robustness",
     "RobustnessOfRows",
     "RowConflict",
@@ -56,6 +59,7 @@ __all__ = [
     "feature_effects",
     "importance",
     "information_alone",
+    "matching_rows",
     "robustness",
     "robustness_of_rows",
     "value_of_information",

@@ -77,7 +77,7 @@ class Quality {
   show(answer) {
     const notes = this.isKnown ? [
       "Each row was left out of the counts alone, so new cases are predicted a little worse, those of other places or times perhaps much worse.",
-      "The 95 % interval covers what the number of training rows leaves open, not errors of the data.",
+      ...(this.cockpit.session.engine.hasIntervals ? ["The 95 % interval covers what the number of training rows leaves open, not errors of the data."] : []),
     ] : [];
     this.lines.replaceChildren(...[this.hits(), answer ? this.like(answer) : "", ...notes]
       .filter(Boolean).map((text, i) => element("li", { text, dir: "auto", className: i < 2 ? "" : "note" })));

@@ -30,7 +30,7 @@ class Waterfall {
     const { outcome, words } = this.cockpit;
     if (outcome.isBinary || outcome.isNumber) return [];
     const [one, other] = [target, against].map((state) => words.state(outcome.question, state));
-    return [element("p", { className: "note", text: `${one} rather than ${other}, the most probable other class` })];
+    return [element("p", { className: "note", text: `${one} rather than ${other}, the most probable other class; chances are those among these two` })];
   }
 
   /** Lines of the table: the strongest findings, then all others together. */
