@@ -14,6 +14,7 @@ import bayleaf
 from bayleaf.classifiers import CLASSIFIERS
 from bayleaf.classifiers.shared.saving import kept_support
 from bayleaf.datasets import load_heart
+from bayleaf.evaluation import left_out_gain
 from bayleaf.explorer import explorer_html
 from explorer.cases import table
 
@@ -23,7 +24,9 @@ EDITED = """edits => {
   const editing = new Editing(session.model);
   const before = editing.score();
   for (const [name, ...values] of edits) editing[name](...values);
-  return { before, after: editing.score(), file: editing.file() };
+  const losses = [editing.lossesBefore, editing.losses()].map((own) => Array.from(own));
+  return { before, after: editing.score(), file: editing.file(), losses,
+    weights: Array.from(editing.weights) };
 }"""
 
 
@@ -135,6 +138,11 @@ def test_edits_are_judged_exactly_and_the_file_holds_them(
     assert read.model_.domain[0].cut_points != model.model_.domain[0].cut_points
     assert found["after"] == pytest.approx(left_out_loss(X, y, read), abs=1e-10)
     assert found["before"] == pytest.approx(left_out_loss(X, y, model), abs=1e-10)
+    python = left_out_gain(model, read, X, y)
+    gains = np.repeat(np.subtract(*found["losses"]), np.asarray(found["weights"], int))
+    assert python.gain == pytest.approx(gains.mean(), abs=1e-9)
+    error = gains.std(ddof=1) / np.sqrt(len(gains))
+    assert python.error == pytest.approx(error, abs=1e-9)
     # The file is that of a model like any other.
     again = explorer_html(read)
     assert "Editing" in again

@@ -10,6 +10,7 @@ from bayleaf.evaluation.density_scores import (
     entropy_bound,
 )
 from bayleaf.evaluation.groups import GroupedFigures, figures_by_group
+from bayleaf.evaluation.left_out_gain import LeftOutGain, left_out_gain
 from bayleaf.evaluation.operating_points import (
     LossMatrix,
     OperatingPoint,
@@ -35,6 +36,7 @@ __all__ = [
     "DensityValidation",
     "GroupedFigures",
     "HeldOut",
+    "LeftOutGain",
     "LossMatrix",
     "OperatingPoint",
     "RankTest",
@@ -48,6 +50,7 @@ __all__ = [
     "figures_by_group",
     "friedman_test",
     "implied_threshold",
+    "left_out_gain",
     "mean_ranks",
     "nemenyi_critical_difference",
     "operating_points",
