@@ -427,31 +427,62 @@ def test_local_hierarchies_are_asked_for_with_the_present_parents() -> None:
     assert all(p not in parents and c not in parents for c, p, parents in asked)
 
 
-def test_refreshed_hierarchies_are_taken_where_the_score_grows() -> None:
-    codes, domain, trees = small_table(6, 300)
+def climb_with_refresh(
+    seed: int, refresh: str | None, n_restarts: int = 3
+) -> tuple[SearchResult, tuple]:
+    """A parent's hierarchy is flat if its child has an odd number of others."""
+    codes, domain, trees = small_table(seed, 300)
     flat = [flat_hierarchy(variable.states) for variable in domain]
 
     def source(child: int, parent: int, parents: tuple[int, ...]):
-        return flat[parent] if parents else trees[parent]
+        return (trees, flat)[len(parents) % 2][parent]
 
-    kept, fresh = (
-        climb_tables(
-            RowCounts(codes, has_class=False),
-            domain,
-            resolve_score("mdl"),
-            trees,
-            refine=True,
-            hierarchy_source=source,
-            refresh=refresh,
-        )
-        for refresh in (False, True)
+    found = climb_tables(
+        RowCounts(codes, has_class=False),
+        domain,
+        resolve_score("mdl"),
+        trees,
+        refine=True,
+        n_restarts=n_restarts,
+        hierarchy_source=source,
+        refresh=refresh,
     )
+    return found, (trees, flat)
+
+
+def test_refreshed_hierarchies_are_taken_where_the_score_grows() -> None:
+    kept, fresh = (climb_with_refresh(6, refresh)[0] for refresh in (None, "if_better"))
     assert "refresh" in {move.kind for move in fresh.trace}
     assert "refresh" not in {move.kind for move in kept.trace}
-    assert all(move.gain > 0 for move in fresh.trace)
+    assert all(move.gain > 0 for move in fresh.trace if move.kind == "refresh")
     assert fresh.score == pytest.approx(
         fresh.trace[0].score - fresh.trace[0].gain + sum(m.gain for m in fresh.trace)
     )
+
+
+def test_the_hierarchies_learned_for_the_last_parents_are_always_taken() -> None:
+    refreshed = set()
+    for seed in range(12):
+        found, (trees, flat) = climb_with_refresh(seed, "always")
+        losses = [m.gain < 0 for m in found.trace if m.kind == "refresh"]
+        refreshed.update(losses)
+        for shape in found.cpd_structures:
+            hierarchies = (trees, flat)[(len(shape.parents) + 1) % 2]
+            for parent, cut in zip(shape.parents, shape.cuts, strict=True):
+                assert set(cut) <= set(hierarchies[parent].nodes), (seed, shape)
+    assert refreshed == {False, True}
+
+
+def test_moves_gain_with_the_hierarchies_to_which_they_lead() -> None:
+    for seed in range(12):
+        found, _ = climb_with_refresh(seed, "always", n_restarts=1)
+        gains: list[float] = []
+        for move in found.trace:
+            if move.kind == "refresh":
+                gains[-1] += move.gain
+            else:
+                gains.append(move.gain)
+        assert min(gains) > 0, (seed, gains)
 
 
 N_ROWS, N_RESTARTS, SEEDS = 50_000, 30, range(10)

@@ -77,10 +77,11 @@ class BayesianNetworkEstimator(
     ----------
     local_structure : {"table", "tree"}, default="table"
         Form of the distributions.
-    abstraction : {"given", "global", "local", "local_refreshed"}, optional
-        Where value hierarchies come from: `hierarchies`, learned for each column,
-        for each arc, or for each arc again whenever the child's parents change
-        (tables only). By default there are none.
+    abstraction : {"given", "global", "local", "local_refreshed", \
+            "local_refreshed_if_better"}, optional
+        Where value hierarchies come from: `hierarchies`, learned for each column, for
+        each arc, or for each arc again whenever the child's parents change (tables
+        only), always taken or only if the score rises. By default there are none.
     local_score : str or LocalScore, default="mdl"
         "mdl", "bic", "aic", "bdeu" or "k2".
     hierarchies : path, or mapping of column to ValueHierarchy or mapping, optional

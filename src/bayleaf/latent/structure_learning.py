@@ -45,7 +45,7 @@ from bayleaf.search.hierarchy_learning import (
     learn_hierarchies,
 )
 from bayleaf.search.structure import LEAST_GAIN, SearchResult
-from bayleaf.search.table_climbing import climb_tables
+from bayleaf.search.table_climbing import Refresh, climb_tables
 from bayleaf.search.tree_climbing import TreeSearch, climb_trees
 
 # Tighter than elsewhere, as scores of networks are compared afterwards.
@@ -57,12 +57,15 @@ _LEAST_SECONDS = 1e-9
 # Forms of distributions: tables need counts alone, trees are grown from rows.
 TABLE, TREE = LOCAL_STRUCTURES = ("table", "tree")
 # Where the hierarchies of values come from, beside None.
-GIVEN, GLOBAL, LOCAL, REFRESHED = ABSTRACTIONS = (
+GIVEN, GLOBAL, LOCAL, REFRESHED, IF_BETTER = ABSTRACTIONS = (
     "given",
     "global",
     "local",
     "local_refreshed",
+    "local_refreshed_if_better",
 )
+# When a hierarchy that was learned again is taken, see `climb_tables`.
+_REFRESH: dict[str | None, Refresh] = {REFRESHED: "always", IF_BETTER: "if_better"}
 
 
 @dataclass(frozen=True)
@@ -70,8 +73,8 @@ class StructureOptions:
     """Options of learning a network with local structures.
 
     `abstraction` is the source of the hierarchies of the values: "given" with the
-    variables, learned for each variable ("global") or for each arc ("local",
-    "local_refreshed"), or None.
+    variables, learned for each variable ("global") or for each arc ("local", and the
+    two refreshed), or None.
     """
 
     local_structure: Literal["table", "tree"]
@@ -398,7 +401,7 @@ def _search_structure(
     Counts are of complete rows, without a class.
     """
     source = None
-    if options.abstraction in (LOCAL, REFRESHED):
+    if options.abstraction in (LOCAL, *_REFRESH):
         source = LocalHierarchies(
             counts, domain, options.linkage, options.linkage_arity
         )
@@ -433,7 +436,7 @@ def _search_structure(
         domain,
         options.score,
         hierarchies,
-        refresh=options.abstraction == REFRESHED,
+        refresh=_REFRESH.get(options.abstraction),
         cache_size=options.cache_size,
         **shared,
     )

@@ -46,6 +46,11 @@ METHODS: dict[str, dict[str, Any]] = {
     "ABS-G hamming": {**TABLE, "abstraction": "global", **HAMMING},
     "ABS-L1 hamming": {**TABLE, "abstraction": "local", **HAMMING},
     "ABS-Lf hamming": {**TABLE, "abstraction": "local_refreshed", **HAMMING},
+    "ABS-Lf hamming, if better": {
+        **TABLE,
+        "abstraction": "local_refreshed_if_better",
+        **HAMMING,
+    },
     "TCPT": TREE,
     "TABS-E": {**TREE, "abstraction": "given"},
     "TABS-G hamming": {**TREE, "abstraction": "global", **HAMMING},

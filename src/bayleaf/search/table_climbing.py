@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import fsum, inf
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,6 +48,8 @@ from bayleaf.search.table_families import (
 Step = tuple[MoveKind, int, int]
 Families = tuple[dict[int, Grouping], ...]
 TableClimb = Climb["TableMoves"]
+# Whether a hierarchy that is learned again when parents change is always taken.
+Refresh = Literal["always", "if_better"]
 
 # Restarts that begin with the best structure of those before; fewer would leave more
 # threads idle, more would learn less from each other.
@@ -83,7 +86,7 @@ def climb_tables(
     n_jobs: int = 1,
     progress: ProgressCallback | None = None,  # called by one thread at a time
     hierarchy_source: HierarchySource | None = None,  # replaces `hierarchies`
-    refresh: bool = False,  # ask for hierarchies again when parents change
+    refresh: Refresh | None = None,  # ask for hierarchies again when parents change
     cache_size: int = 200_000,  # scores of families
 ) -> SearchResult:
     """Climb from several starts to networks that no single move makes better.
@@ -100,9 +103,11 @@ def climb_tables(
     Martin and Stützle 2003).
 
     With `refresh`, a hierarchy that changed with a child's parents is refined greedily
-    from its top, and taken if the score does not fall. ValueError if no structure
-    satisfies the constraints or `n_restarts` is below one; RuntimeWarning if the time
-    limit stops the search.
+    from its top: it is taken "always" (section 7.2), or "if_better", if the score
+    rises. Always taken, it is part of the move: a climb makes only moves that gain with
+    the hierarchies to which they lead, so that its score rises and it ends. ValueError
+    if no structure satisfies the constraints or `n_restarts` is below one;
+    RuntimeWarning if the time limit stops the search.
     """
     constraints = constraints or Constraints()
     constraints.check(domain)
@@ -293,7 +298,7 @@ class TableMoves:
         required: Iterable[tuple[int, int]],
         start: Sequence[Mapping[int, Grouping]],
         *,
-        refresh: bool = False,
+        refresh: Refresh | None = None,
     ) -> None:
         n_variables = len(start)
         if not scores.tables.facts.has_whole_weights:
@@ -307,6 +312,8 @@ class TableMoves:
         for parent, child in required:
             self._required[child, parent] = True
         self.parents = [dict(own) for own in start]
+        if refresh == "always":
+            self.parents = [self._refreshed(*family) for family in enumerate(start)]
         self.family_scores = [
             scores.family(child, own) for child, own in enumerate(self.parents)
         ]
@@ -339,7 +346,22 @@ class TableMoves:
         """The move that gains most, if any gains."""
         gains = self.legal_gains()
         # What gains nothing never ends.
-        return self.best_of(np.where(gains > LEAST_GAIN, gains, -inf))
+        gains[gains <= LEAST_GAIN] = -inf
+        while (step := self.best_of(gains)) is not None:
+            if self._refresh != "always" or self._gain(step) > LEAST_GAIN:
+                break
+            kind, child, parent = step
+            gains[EDGE_MOVES.index(kind), child, parent] = -inf
+        return step
+
+    def _gain(self, step: Step) -> float:
+        """Gain of a move with the hierarchies that are learned again after it."""
+        gain = 0.0
+        for child, own in self._changed(step).items():
+            is_edge = step[0] in EDGE_MOVES
+            family = self._refreshed(child, own) if is_edge else own
+            gain += self.scores.family(child, family) - self.family_scores[child]
+        return gain
 
     def best_of(self, gains: NDArray[np.float64]) -> Step | None:
         """Find the move of the largest gain; the least (child, parent) among equals.
@@ -384,23 +406,12 @@ class TableMoves:
         """Make a move, and score what the changed families can become."""
         kind, child, parent = move
         before = self.score
-        detail = None
-        own = self.parents[child]
-        if kind == "add_edge":
-            grouping = self._neighbours[child].groupings[parent]
-            self._set(child, with_parent(own, parent, grouping))
-        elif kind == "delete_edge":
-            self._set(child, without(own, parent))
-        elif kind == "reverse_edge":
-            grouping = self._neighbours[parent].groupings[child]
-            self._set(child, without(own, parent))
-            self._set(parent, with_parent(self.parents[parent], child, grouping))
-        else:
-            regrouping = self._regroupings[child, parent]
-            detail = regrouping.node
-            self._set(child, with_parent(own, parent, regrouping.grouping))
+        changed = self._changed(move)
+        for variable, own in changed.items():
+            self._set(variable, own)
+        is_regrouping = kind not in EDGE_MOVES
+        detail = self._regroupings[child, parent].node if is_regrouping else None
         made = [Move(kind, child, parent, detail, self.score - before, self.score)]
-        changed = [child, parent] if kind == "reverse_edge" else [child]
         if kind == "add_edge":
             self._descends[self._descends[:, parent]] |= self._descends[child]
         elif kind in EDGE_MOVES:
@@ -411,6 +422,23 @@ class TableMoves:
         for variable in changed:
             self._neighbours[variable] = self._score_neighbors(variable)
         return made
+
+    def _changed(self, move: Step) -> dict[int, dict[int, Grouping]]:
+        """The variables that a move gives other parents or groups, and these."""
+        kind, child, parent = move
+        own = self.parents[child]
+        if kind == "add_edge":
+            entering = self._neighbours[child].groupings[parent]
+            return {child: with_parent(own, parent, entering)}
+        if kind == "delete_edge":
+            return {child: without(own, parent)}
+        if kind == "reverse_edge":
+            entering = self._neighbours[parent].groupings[child]
+            turned = with_parent(self.parents[parent], child, entering)
+            return {child: without(own, parent), parent: turned}
+        return {
+            child: with_parent(own, parent, self._regroupings[child, parent].grouping)
+        }
 
     def _set(self, child: int, parents: dict[int, Grouping]) -> None:
         """Give a variable other parents."""
@@ -434,17 +462,32 @@ class TableMoves:
         return found
 
     def _refresh_hierarchies(self, child: int) -> Iterator[Move]:
-        """Ask for the hierarchies of all parents again; take those that do not harm."""
-        for parent in list(self.parents[child]):
-            own = self.parents[child]
+        """Take the hierarchies of parents that are learned again."""
+        for parent, own, score in self._relearned(child, self.parents[child]):
+            gain = score - self.family_scores[child]
+            self._set(child, own)
+            yield Move("refresh", child, parent, None, gain, self.score)
+
+    def _refreshed(
+        self, child: int, own: Mapping[int, Grouping]
+    ) -> dict[int, Grouping]:
+        """A family once all hierarchies were learned again."""
+        families = [family for _, family, _ in self._relearned(child, own)]
+        return families[-1] if families else dict(own)
+
+    def _relearned(
+        self, child: int, own: Mapping[int, Grouping]
+    ) -> Iterator[tuple[int, dict[int, Grouping], float]]:
+        """Parents that get another hierarchy, the family with it, and its score."""
+        score = self.scores.family(child, own)
+        for parent in list(own):
             fresh = self.scores.entering(child, parent, without(own, parent))
             if fresh.hierarchy == own[parent].hierarchy:
                 continue
-            grouping, score = self._refined(child, own, parent, fresh)
-            gain = score - self.family_scores[child]
-            if gain > LEAST_GAIN:
-                self._set(child, with_parent(own, parent, grouping))
-                yield Move("refresh", child, parent, None, gain, self.score)
+            grouping, found = self._refined(child, own, parent, fresh)
+            if self._refresh == "always" or found > score + LEAST_GAIN:
+                own, score = with_parent(own, parent, grouping), found
+                yield parent, own, score
 
     def _refined(
         self, child: int, parents: Mapping[int, Grouping], parent: int, top: Grouping

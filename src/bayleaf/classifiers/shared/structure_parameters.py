@@ -28,6 +28,7 @@ from bayleaf.latent.structure_learning import (
     ABSTRACTIONS,
     GIVEN,
     GLOBAL,
+    IF_BETTER,
     LOCAL,
     LOCAL_STRUCTURES,
     REFRESHED,
@@ -43,13 +44,15 @@ from bayleaf.search.hierarchy_learning import check_linkage
 from bayleaf.search.tree_climbing import TREE_SEARCHES
 from bayleaf.wording import quoted
 
-# The names of the nine settings in desJardins, Rathod and Getoor (2008).
+# The names of the nine settings in desJardins, Rathod and Getoor (2008), and of one
+# beyond them.
 SETTINGS = {
     (TABLE, None): "FLAT",
     (TABLE, GIVEN): "ABS-E",
     (TABLE, GLOBAL): "ABS-G",
     (TABLE, LOCAL): "ABS-L1",
     (TABLE, REFRESHED): "ABS-Lf",
+    (TABLE, IF_BETTER): "ABS-Lf, if better",
     (TREE, None): "TCPT",
     (TREE, GIVEN): "TABS-E",
     (TREE, GLOBAL): "TABS-G",
@@ -81,9 +84,9 @@ class StructureParameters(EdgeParameters):
             check_choice("abstraction", self.abstraction, ABSTRACTIONS)
         if (self.local_structure, self.abstraction) not in SETTINGS:
             raise ValueError(
-                "abstraction='local_refreshed' is not defined for trees, which keep a "
-                "hierarchy until its last split goes; take abstraction='local', or "
-                "local_structure='table'"
+                f"abstraction={quoted(self.abstraction)} is not defined for trees, "
+                "which keep a hierarchy until its last split goes; take "
+                "abstraction='local', or local_structure='table'"
             )
         if isinstance(self.local_score, str):
             check_choice("local_score", self.local_score, tuple(LOCAL_SCORES))
