@@ -95,11 +95,11 @@ def test_a_check_tells_what_fits_and_what_does_not(
     done = run("hierarchy", "check", trees, table)
     assert done.code == 0, done.err
     assert done.out.splitlines() == [
-        "colour: states: 4, groups: 2, cuts: 2",
+        "colour: states: 4, groups: 2, cuts: 3",
         "  right below the root: green",
         "  not in the table: black",
         "  cells that name groups: 1",
-        "hours: states: 3, groups: 2, cuts: 2",
+        "hours: states: 3, groups: 2, cuts: 3",
     ]
 
 

@@ -17,6 +17,7 @@ from bayleaf.data.value_hierarchy import (
     cut_groups,
     flat_hierarchy,
     n_cuts,
+    n_cuts_below_root,
     refinable,
     refine,
     top_cut,
@@ -167,12 +168,12 @@ def random_hierarchy(rng: np.random.Generator, n_states: int) -> ValueHierarchy:
 
 
 def all_cuts(tree: ValueHierarchy) -> list[Cut]:
-    """Every set of nodes that is a cut, the root alone left out."""
+    """Every set of nodes that is a cut."""
     return [
         names
         for size in range(1, len(tree.nodes))
         for names in itertools.combinations(tree.nodes, size)
-        if tree.is_cut(names) and names != (tree.root,)
+        if tree.is_cut(names)
     ]
 
 
@@ -196,7 +197,7 @@ def test_moves_from_the_top_reach_every_cut_and_nothing_else() -> None:
             new = {refine(tree, cut, name) for name in refinable(tree, cut)} - reached
             waiting += new
             reached |= new
-        assert reached == set(all_cuts(tree))
+        assert reached == set(all_cuts(tree)) - {(tree.root,)}
 
     check_each(range(8), check)
 
@@ -205,7 +206,7 @@ def test_abstracting_undoes_refining() -> None:
     def check(seed: int) -> None:
         rng = np.random.default_rng(seed)
         tree = random_hierarchy(rng, int(rng.integers(3, 7)))
-        for cut in all_cuts(tree):
+        for cut in set(all_cuts(tree)) - {(tree.root,)}:
             for name in refinable(tree, cut):
                 finer = refine(tree, cut, name)
                 assert finer == tuple(node for node in tree.nodes if node in finer)
@@ -228,11 +229,12 @@ def test_nodes_that_overlap_or_leave_out_a_state_are_no_cut() -> None:
         cut_groups(TREE, ("warm", "red", "cold"), TREE.states)
 
 
-def test_a_flat_hierarchy_has_one_cut_and_no_moves() -> None:
+def test_a_flat_hierarchy_has_one_cut_below_its_root_and_no_moves() -> None:
     flat = flat_hierarchy(("any", "b", None))
     assert flat.root == "any_"
     assert top_cut(flat) == flat.states == ("any", "b", None)
-    assert n_cuts(flat) == 1
+    assert n_cuts(flat) == 2
+    assert n_cuts_below_root(flat) == 1
     assert not refinable(flat, top_cut(flat))
     assert not abstractable(flat, top_cut(flat))
 
@@ -241,13 +243,14 @@ def test_a_single_state_is_its_own_cut() -> None:
     alone = flat_hierarchy(("only",))
     assert top_cut(alone) == ("only",)
     assert cut_groups(alone, top_cut(alone), ("only",)) == ((0,),)
-    assert n_cuts(alone) == 1
+    assert n_cuts(alone) == n_cuts_below_root(alone) == 1
 
 
 def test_numbers_of_cuts_beyond_floating_point_are_exact() -> None:
     branch = {f"g{i}": [f"a{i}", f"b{i}"] for i in range(1500)}
     tree = ValueHierarchy.from_nested({"any": branch})
-    assert n_cuts(tree) == 2**1500
+    assert n_cuts(tree) == 2**1500 + 1
+    assert n_cuts_below_root(tree) == 2**1500
 
 
 def test_moves_that_do_not_fit_are_refused_by_name() -> None:

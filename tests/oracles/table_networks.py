@@ -13,7 +13,7 @@ from bayleaf.data.value_hierarchy import (
     abstract,
     abstractable,
     cut_groups,
-    n_cuts,
+    n_cuts_below_root,
     refinable,
     refine,
     top_cut,
@@ -83,7 +83,7 @@ def naive_score(
             rows = rows * (weight / rows.sum())
         total += float(score.rows_score(rows, len(rows), weight))
         total += score.parents_score(len(parents), len(structure))
-        total += score.cuts_score(n_cuts(trees[p]) for p in parents)
+        total += score.cuts_score(n_cuts_below_root(trees[p]) for p in parents)
     return total
 
 

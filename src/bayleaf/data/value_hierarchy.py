@@ -350,7 +350,7 @@ def abstract(hierarchy: ValueHierarchy, cut: Cut, name: Hashable) -> Cut:
 
 
 def n_cuts(hierarchy: ValueHierarchy) -> int:
-    """Number of cuts other than the root alone; 1 for a hierarchy of one state.
+    """Number of cuts, the root alone among them.
 
     A leaf has one cut; an inner node has those that combine cuts of its children, and
     itself (desJardins, Rathod and Getoor 2008, section 3.1.3). Python integers never
@@ -363,4 +363,12 @@ def n_cuts(hierarchy: ValueHierarchy) -> int:
         parent = hierarchy.parents[node]
         number[parent] *= number[node] + is_inner[node]
         is_inner[parent] = True
-    return number[0]
+    return number[0] + is_inner[0]
+
+
+def n_cuts_below_root(hierarchy: ValueHierarchy) -> int:
+    """Number of cuts that group the states of a parent: all but the root.
+
+    1 for a hierarchy of one state, as for a flat one: their cut costs no bits.
+    """
+    return max(n_cuts(hierarchy) - 1, 1)

@@ -74,7 +74,7 @@ class LocalScore(Protocol):
         Parameters
         ----------
         n_cuts : iterable of int
-            How many cuts each of the hierarchies has.
+            Number of cuts of each of the hierarchies, the root's not among them.
         """
         ...
 

@@ -28,7 +28,7 @@ from bayleaf.data.value_hierarchy import (
     abstract,
     abstractable,
     cut_groups,
-    n_cuts,
+    n_cuts_below_root,
     refinable,
     refine,
     top_cut,
@@ -305,7 +305,7 @@ class Grouping:
     hierarchy: ValueHierarchy  # whose nodes the groups are
     cut: Cut  # names of the nodes, in preorder
     groups: tuple[StateGroup, ...]  # states of each node
-    n_cuts: int  # of the hierarchy
+    n_cuts: int  # of the hierarchy, below its root
     number: int  # equal for groupings that score alike
     group_of: NDArray[np.uint16]  # (card + 1,), len(groups) for a missing cell
 
@@ -371,7 +371,7 @@ class Groupings:
         """A new grouping, its states looked up."""
         states = self._domain[variable].states
         groups = cut_groups(hierarchy, cut, states)
-        number_of_cuts = n_cuts(hierarchy)
+        number_of_cuts = n_cuts_below_root(hierarchy)
         kind = variable, groups, number_of_cuts
         number = self._numbers.setdefault(kind, len(self._numbers))
         group_of = group_of_states(groups, len(states) + 1, len(groups))
