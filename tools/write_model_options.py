@@ -69,6 +69,24 @@ OWN_FORMS = {
         "Arc that must not be there; may be repeated.",
     ),
     "hierarchies": ("hierarchies", "str", "File of value hierarchies."),
+    "latents": (
+        "latents",
+        "str",
+        "Latent variables made before the search, each by the columns below it, such "
+        "as a,b;a,b,c, inner ones first, or a file with a line for each.",
+    ),
+    "required_joins": (
+        "required_joins",
+        "str",
+        "Pairs of columns to be below one latent variable, such as a,b;c,d, or a file "
+        "with a line for each.",
+    ),
+    "forbidden_joins": (
+        "forbidden_joins",
+        "str",
+        "Pairs of columns that no latent variable may be above, such as a,b;c,d, or a "
+        "file with a line for each.",
+    ),
     "local_score": (
         "local_score",
         "str",
@@ -107,8 +125,8 @@ OWN_FORMS = {
     "search": (
         "search",
         "str",
-        "top_pairs, algorithm3, hill_climbing or significance: how latent variables "
-        "are found.",
+        "top_pairs, algorithm3, hill_climbing, significance or given: how latent "
+        "variables are found.",
     ),
     "smoothing": (
         "smoothing",

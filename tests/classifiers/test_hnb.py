@@ -179,6 +179,102 @@ def test_parameters_out_of_range_are_refused() -> None:
     )
 
 
+def _tree(model: HNBClassifier) -> list[tuple[int, int, list]]:
+    return [
+        (each.left, each.right, each.states.tolist()) for each in model.tree_.latents
+    ]
+
+
+def _columns_below(model: HNBClassifier) -> list[list[str]]:
+    """The columns below each latent variable, as `latents` takes them."""
+    names = model.encoder_.domain.names
+    nodes = range(model.tree_.n_features, len(model.tree_.cards))
+    return [[names[leaf] for leaf in model.tree_.leaves(node)] for node in nodes]
+
+
+@pytest.mark.parametrize("search", ["top_pairs", "hill_climbing", "significance"])
+def test_given_latents_that_a_search_found_make_its_model(search: str) -> None:
+    found = HNBClassifier(search=search, significance_level=0.001, random_state=0).fit(
+        X, Y
+    )
+    assert found.tree_.latents
+    latents = _columns_below(found)
+    for again in ("given", search):
+        model = HNBClassifier(
+            search=again, latents=latents, significance_level=0.001, random_state=0
+        ).fit(X, Y)
+        assert _tree(model) == _tree(found)
+        assert model.rules() == found.rules()
+        np.testing.assert_array_equal(model.predict_proba(X), found.predict_proba(X))
+    # Tests of pairs that were given are those of the search.
+    (first,) = model.search_trace_[0].candidates
+    accepted = found.search_trace_[0].accepted
+    assert (first.statistic, first.negative_log_p) == pytest.approx(
+        (accepted.statistic, accepted.negative_log_p)
+    )
+
+
+@pytest.mark.parametrize("search", SEARCHES)
+def test_required_pairs_are_joined_and_forbidden_ones_never(search: str) -> None:
+    # What a search of all rows joins first.
+    forbidden = ["chest_pain", "exercise_induced_angina"]
+    required = ["age", "sex"], ["sex", "serum_cholesterol"]
+    model = HNBClassifier(
+        search=search,
+        required_joins=required,
+        forbidden_joins=[forbidden],
+        random_state=0,
+    ).fit(X, Y)
+    below = _columns_below(model)
+    for pair in required:
+        assert any(set(pair) <= set(columns) for columns in below)
+    assert not any(set(forbidden) <= set(columns) for columns in below)
+    assert "age" in model.rules()
+
+
+def test_latents_that_contradict_each_other_are_refused_by_name() -> None:
+    def check(case: tuple[dict[str, Any], type[Exception], str]) -> None:
+        options, error, message = case
+        with pytest.raises(error, match=message):
+            HNBClassifier(**options, random_state=0).fit(X, Y)
+
+    check_each(
+        [
+            ({"search": "given"}, ValueError, "needs latents or required_joins"),
+            ({"latents": "age"}, TypeError, "latents must be a list of lists"),
+            ({"latents": [["age", "height"]]}, ValueError, "'height'"),
+            ({"latents": [["age", "sex", "st_slope"]]}, ValueError, "inner ones first"),
+            (
+                {"latents": [["age", "sex"], ["sex", "st_slope"]]},
+                ValueError,
+                "inner ones first",
+            ),
+            ({"latents": [["age", "age"]]}, ValueError, "joins two"),
+            (
+                {"latents": [["age", "sex"]], "forbidden_joins": [["sex", "age"]]},
+                ValueError,
+                "latents puts sex, age below one latent variable",
+            ),
+            (
+                {
+                    "required_joins": [["age", "sex"], ["sex", "st_slope"]],
+                    "forbidden_joins": [["age", "st_slope"]],
+                },
+                ValueError,
+                "required_joins puts age, st_slope below",
+            ),
+            ({"required_joins": [["age", "age"]]}, ValueError, "with itself"),
+            ({"forbidden_joins": [["age", "height"]]}, ValueError, "'height'"),
+            (
+                {"search": "given", "latents": [["age", "sex"]], "max_cells": 3},
+                ValueError,
+                "given latent variable over 'age' and 'sex' has",
+            ),
+        ],
+        check,
+    )
+
+
 def test_calibration_and_choice_of_smoothing_leave_rows_out() -> None:
     model = HNBClassifier(
         smoothing="auto", calibration="leave_one_out", random_state=0

@@ -50,3 +50,32 @@ def test_a_level_outside_its_range_is_refused(run: Run, heart: Path) -> None:
     done = run("fit", heart, "--target", "disease", *words, "-o", "x.json")
     assert done.code == 2
     assert "significance_level" in done.err
+
+
+def test_given_latents_and_pairs_kept_apart_are_read(
+    run: Run, heart_files: Callable[..., Path]
+) -> None:
+    made = heart_files(
+        *(
+            "--model",
+            "hnb",
+            "--search",
+            "given",
+            "--latents",
+            "age,sex;age,sex,st_slope",
+        )
+    )
+    shown = json.loads(run("inspect", made, "--rules", "--json").out)
+    assert [latent["children"] for latent in shown] == [
+        ["age", "sex"],
+        ["st_slope", "L1"],
+    ]
+
+
+def test_given_latents_that_are_no_names_are_refused(
+    run: Run, heart_files: Callable[..., Path], tmp_path: Path
+) -> None:
+    words = "fit", heart_files(), "--target", "disease", "--model", "hnb"
+    for option in ("--latents", "--required-joins", "--forbidden-joins"):
+        done = run(*words, option, ",", "-o", tmp_path / "m.json")
+        assert (done.code, f"{option} should have the form" in done.err) == (2, True)

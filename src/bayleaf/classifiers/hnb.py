@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -10,6 +10,12 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from bayleaf.classifiers.shared.conditional import SingleNetworkClassifier
+from bayleaf.classifiers.shared.edge_parameters import (
+    Name,
+    check_edges,
+    check_name_lists,
+    named_places,
+)
 from bayleaf.classifiers.shared.parameters import (
     AUTO,
     CONDITIONAL,
@@ -45,8 +51,9 @@ from bayleaf.search.latents.latent_search import (
     search_latents,
 )
 from bayleaf.search.left_out.left_out_scores import LeaveOneOut
+from bayleaf.wording import name_list, quoted
 
-SEARCHES = ("algorithm3", "top_pairs", "hill_climbing", "significance")
+SEARCHES = ("algorithm3", "top_pairs", "hill_climbing", "significance", "given")
 PAIR_SCORES = (AUTO, "mutual_information", "expected_kl")
 WRAPPER_SCORES = ("accuracy", "log_loss", "accuracy_then_log_loss")
 ESTIMATIONS = (AUTO, "counting", "em")
@@ -67,6 +74,7 @@ class HNBClassifier(SingleNetworkClassifier):
         overlapping subsets (the paper's), "hill_climbing" pair after pair until one
         helps; these keep a latent if held-out training rows are predicted better.
         "significance" takes the most dependent pair while a test calls it so (HUGIN's).
+        "given" makes those of `latents` and `required_joins` alone.
     pair_score : {"auto", "expected_kl", "mutual_information"}, default="auto"
         How pairs are ranked; "auto" takes the G² test of mutual information for
         "significance", as HUGIN does, and expected_kl for the others.
@@ -86,6 +94,15 @@ class HNBClassifier(SingleNetworkClassifier):
         order of rows is of no importance; False is the papers' protocol.
     feature_selection : {"forward"}, optional
         Keep only children of the class that help held-out rows, added one by one.
+    latents : sequence of sequence of str or int, default=()
+        Latent variables that are made before the search, each by the columns below it;
+        it joins two columns, or what is above some of them: the latents
+        ``[["a", "b"], ["a", "b", "c"]]`` join a and b, then their latent and c.
+    required_joins : sequence of (str or int, str or int), default=()
+        Pairs of columns that are to be below one latent variable; what is above them
+        is joined before the search.
+    forbidden_joins : sequence of (str or int, str or int), default=()
+        Pairs of columns that no latent variable may be above.
     estimation : {"auto", "counting", "em"}, default="auto"
         Tables by counting, or by expectation maximisation where cells are missing;
         "auto" counts complete tables.
@@ -117,6 +134,9 @@ class HNBClassifier(SingleNetworkClassifier):
     max_cells: int = 5000
     deduplicate_rows: bool = True
     feature_selection: str | None = None
+    latents: Any = ()
+    required_joins: Any = ()
+    forbidden_joins: Any = ()
     estimation: str = AUTO
     smoothing: str | Smoothing = "dirichlet"
     random_state: Any = None
@@ -133,13 +153,19 @@ class HNBClassifier(SingleNetworkClassifier):
         check_count("max_cells", self.max_cells, 1)
         check_flag("deduplicate_rows", self.deduplicate_rows)
         check_share("significance_level", self.significance_level)
+        if not given_latents(self) and self.search == "given":
+            raise ValueError(
+                "search='given' needs latents or required_joins; give one of them, or "
+                "take another search"
+            )
 
     def _learn(
         self, counts: CountSource, domain: Domain, rng: np.random.Generator
     ) -> Learned:
         codes = counts.rows()
         names = [str(name) for name in domain.names]
-        found = search_latents(counts, self._search_options(counts), rng, names)
+        options = self._search_options(counts, domain.names[:-1])
+        found = search_latents(counts, options, rng, names)
         self._tree, self.search_trace_ = found.tree, found.steps
         children = found.tree.class_children
         used = children if found.used is None else found.used
@@ -172,8 +198,21 @@ class HNBClassifier(SingleNetworkClassifier):
         gain = tables_log_likelihood(by_em, flat) - tables_log_likelihood(model, flat)
         return Learned(by_em, learned.log_likelihood + gain)
 
-    def _search_options(self, counts: CountSource) -> LatentSearchOptions:
-        """What the search is told."""
+    def _search_options(
+        self, counts: CountSource, names: Sequence[Name]
+    ) -> LatentSearchOptions:
+        """The options of the search, from the parameters."""
+        latents = [
+            [
+                frozenset(named_places("latents or required_joins", side, names))
+                for side in pair
+            ]
+            for pair in given_latents(self)
+        ]
+        apart = [
+            named_places("forbidden_joins", pair, names)
+            for pair in self.forbidden_joins
+        ]
         by_default = self.smoothing == AUTO
         pair_score = self.pair_score
         if pair_score == AUTO:
@@ -191,6 +230,8 @@ class HNBClassifier(SingleNetworkClassifier):
             smoothing=resolve_smoothing("dirichlet" if by_default else self.smoothing),
             prior=self._fixed_prior(counts),
             feature_selection=cast(Any, self.feature_selection),
+            given=tuple(cast(Any, tuple(pair)) for pair in latents),
+            apart=tuple(cast(Any, pair) for pair in apart),
         )
 
     def _fixed_prior(self, counts: CountSource) -> Smoothing | None:
@@ -258,3 +299,55 @@ class HNBClassifier(SingleNetworkClassifier):
         """The fitted model."""
         check_is_fitted(self, "model_")
         return cast(HierarchicalNaiveBayesModel, self.model_)
+
+
+def given_latents(
+    estimator: HNBClassifier,
+) -> list[tuple[frozenset[Name], frozenset[Name]]]:
+    """The columns below the two nodes that each given latent variable joins.
+
+    TypeError if a parameter is not a list of lists of names; ValueError if a latent
+    does not join two nodes, or is over columns that are to stay apart.
+    """
+    check_name_lists("latents", estimator.latents)
+    check_edges("required_joins", estimator.required_joins, "pairs")
+    check_edges("forbidden_joins", estimator.forbidden_joins, "pairs")
+    over: dict[Name, frozenset[Name]] = {}
+    found: list[tuple[frozenset[Name], frozenset[Name]]] = []
+
+    def join(parameter: str, nodes: list[frozenset[Name]]) -> None:
+        left, right = nodes
+        for pair in estimator.forbidden_joins:
+            if set(pair) <= left | right:
+                raise ValueError(
+                    f"{parameter} puts {name_list(pair)} below one latent variable, "
+                    "which forbidden_joins excludes; take the pair out of one of them"
+                )
+        found.append((left, right))
+        over.update(dict.fromkeys(left | right, left | right))
+
+    for columns in estimator.latents:
+        nodes = nodes_above(columns, over)
+        if len(nodes) != 2 or frozenset().union(*nodes) != set(columns):
+            raise ValueError(
+                f"latents names {name_list(columns)}, but a latent variable joins two "
+                "columns or latent variables named before; name the inner ones first, "
+                "as in [['a', 'b'], ['a', 'b', 'c']]"
+            )
+        join("latents", nodes)
+    for pair in estimator.required_joins:
+        nodes = nodes_above(pair, over)
+        if pair[0] == pair[1]:
+            raise ValueError(
+                f"required_joins joins {quoted(pair[0])} with itself; name two columns"
+            )
+        if len(nodes) == 2:
+            join("required_joins", nodes)
+    return found
+
+
+def nodes_above(
+    columns: Sequence[Name], over: Mapping[Name, frozenset[Name]]
+) -> list[frozenset[Name]]:
+    """The distinct class children above some columns, each by all columns below it."""
+    return list(dict.fromkeys(over.get(name, frozenset([name])) for name in columns))

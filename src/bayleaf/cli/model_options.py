@@ -282,36 +282,38 @@ def _directions(text: str) -> dict[str, int]:
     return directions
 
 
-def _tiers(text: str) -> list[list[str]]:
-    """Tiers from text such as age,sex;smoking, or from a file of such lines or JSON."""
+def _name_lists(option: str, order: str, text: str) -> list[list[str]]:
+    """Lists from text such as age,sex;smoking, or from a file of such lines or JSON."""
     path = Path(text)
     if not path.is_file():
-        return _tiers_of_lines(text.split(";"), text)
+        return _names_of_lines(option, order, text.split(";"), text)
     content = path.read_text(encoding="utf-8-sig")
     if not content.lstrip().startswith("["):
-        return _tiers_of_lines(content.splitlines(), path.name)
+        return _names_of_lines(option, order, content.splitlines(), path.name)
     try:
-        tiers = json.loads(content)
+        lists = json.loads(content)
     except ValueError as error:
         raise ValueError(f"file {quoted(path.name)} holds no JSON: {error}") from None
-    if not all(isinstance(tier, list) for tier in tiers):
+    if not all(isinstance(names, list) for names in lists):
         raise ValueError(
             f"file {quoted(path.name)} should hold a list of lists of column names"
         )
-    return [[str(name) for name in tier] for tier in tiers]
+    return [[str(name) for name in names] for names in lists]
 
 
-def _tiers_of_lines(lines: Sequence[str], source: str) -> list[list[str]]:
-    """A tier per line, names separated by commas; blank lines are left out."""
-    tiers = [
+def _names_of_lines(
+    option: str, order: str, lines: Sequence[str], source: str
+) -> list[list[str]]:
+    """A list per line, names separated by commas; blank lines are left out."""
+    lists = [
         [name.strip() for name in line.split(",")] for line in lines if line.strip()
     ]
-    if not tiers or not all(name for tier in tiers for name in tier):
+    if not lists or not all(name for names in lists for name in names):
         raise ValueError(
-            "--tiers should have the form name,name;name, the earliest first, or name "
-            f"a file of such lines, got {quoted(source)}"
+            f"{option} should have the form name,name;name{order}, or name a file of "
+            f"such lines, got {quoted(source)}"
         )
-    return tiers
+    return lists
 
 
 def _architecture(text: str) -> tuple[int, ...] | str:
@@ -338,5 +340,8 @@ _READERS: dict[str, Callable[[Any], Any]] = {
     "monotone": _directions,
     "ordered": _orders,
     "required_edges": partial(_edges, "--required-edges"),
-    "tiers": _tiers,
+    "tiers": partial(_name_lists, "--tiers", ", the earliest first"),
+    "latents": partial(_name_lists, "--latents", ""),
+    "required_joins": partial(_name_lists, "--required-joins", ""),
+    "forbidden_joins": partial(_name_lists, "--forbidden-joins", ""),
 }

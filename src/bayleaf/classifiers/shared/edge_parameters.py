@@ -52,7 +52,7 @@ def check_edge_parameters(estimator: Any) -> None:
     edges = _edges_of(estimator)
     for name, pairs in edges.items():
         check_edges(name, pairs)
-    check_tiers(estimator.tiers)
+    check_name_lists("tiers", estimator.tiers, ", the earliest first")
     mentioned = [name for pairs in edges.values() for pair in pairs for name in pair]
     mentioned += [name for tier in estimator.tiers for name in tier]
     names = list(dict.fromkeys(mentioned))
@@ -223,11 +223,9 @@ def named_places(
     return tuple(index[name] for name in wanted)
 
 
-def check_edges(name: str, edges: Any) -> None:
+def check_edges(name: str, edges: Any, form: str = "(parent, child) pairs") -> None:
     """Raise unless a parameter is a collection of pairs."""
-    refusal = (
-        f"{name} must be a list of (parent, child) pairs of names, got {quoted(edges)}"
-    )
+    refusal = f"{name} must be a list of {form} of names, got {quoted(edges)}"
     if isinstance(edges, str | Mapping) or not isinstance(edges, Iterable):
         raise TypeError(refusal)
     for edge in edges:
@@ -235,16 +233,15 @@ def check_edges(name: str, edges: Any) -> None:
             raise TypeError(refusal)
 
 
-def check_tiers(tiers: Any) -> None:
-    """Raise unless tiers are a list of lists of names."""
+def check_name_lists(parameter: str, lists: Any, order: str = "") -> None:
+    """Raise unless a parameter is a list of lists of names."""
     refusal = (
-        "tiers must be a list of lists of names, the earliest first, got "
-        f"{quoted(tiers)}"
+        f"{parameter} must be a list of lists of names{order}, got {quoted(lists)}"
     )
-    if not isinstance(tiers, tuple | list):
+    if not isinstance(lists, tuple | list):
         raise TypeError(refusal)
-    for tier in tiers:
-        if not isinstance(tier, tuple | list) or not _are_names(tier):
+    for names in lists:
+        if not isinstance(names, tuple | list) or not _are_names(names):
             raise TypeError(refusal)
 
 

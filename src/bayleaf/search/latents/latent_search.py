@@ -39,7 +39,11 @@ from bayleaf.search.latents.wrapper_scores import (
 )
 from bayleaf.wording import counted
 
-SearchName = Literal["algorithm3", "top_pairs", "hill_climbing", "significance"]
+SearchName = Literal[
+    "algorithm3", "top_pairs", "hill_climbing", "significance", "given"
+]
+# The features below each of the two class children that a given latent joins.
+GivenLatent = tuple[frozenset[int], frozenset[int]]
 
 Counts = NDArray[np.float64]
 # A latent variable that may be made, and its states as groups of joint states.
@@ -72,6 +76,8 @@ class LatentSearchOptions:
     smoothing: Smoothing = field(default_factory=Dirichlet)  # of P(node | class)
     prior: Smoothing | None = None  # of P(class); None: as `smoothing`
     feature_selection: Literal["forward"] | None = None  # of class children, afterwards
+    given: tuple[GivenLatent, ...] = ()  # made first; "given" makes no others
+    apart: tuple[tuple[int, int], ...] = ()  # features that no latent is over
 
 
 def search_latents(
@@ -113,7 +119,8 @@ class LatentMoves:
         names: Sequence[str],
     ) -> None:
         self._options = options
-        self._uses_wrapper = options.search != "significance"
+        self._uses_wrapper = options.search not in ("significance", "given")
+        self._given = list(options.given)
         self._uses_folds = self._uses_wrapper or options.feature_selection is not None
         self._threads = counts.n_jobs
         codes = counts.rows()
@@ -212,6 +219,13 @@ class LatentMoves:
     def _try_round(self) -> tuple[list[Trial], int | None]:
         """What one round tries, and which of it to take."""
         options, proposals = self._options, self._proposals
+        if self._given:
+            proposal = proposals.given(self.structure, *self._given.pop(0))
+            gains = self._gains(proposal) if self._uses_wrapper else None
+            score = None if gains is None else self._held_out.score(gains)
+            return [(proposal, score)], 0
+        if options.search == "given":
+            return [], None
         if options.search == "algorithm3":
             return self._best_of(list(proposals.best_of_parts(self.structure)))
         ranked = proposals.ranked(self.structure)
@@ -320,16 +334,19 @@ class LatentProposals:
             tables = [codes.rows(parts == part) for part in range(n_parts)]
         self._runs = rows.runs(parts, n_parts)
         cards, n_nodes = codes.cards[:-1], 2 * codes.n_variables
-        self._rankings = rank_features(
-            [RowCounts(table, n_jobs) for table in tables],
-            cards,
-            n_nodes,
-            self._pair_score,
-            matched=self._matched,
-        )
+        self._searches, self._rankings = options.search != "given", []
+        if self._searches:
+            self._rankings = rank_features(
+                [RowCounts(table, n_jobs) for table in tables],
+                cards,
+                n_nodes,
+                self._pair_score,
+                matched=self._matched,
+            )
+        self._apart = options.apart
         self._allowed = np.zeros((n_nodes, n_nodes), dtype=bool)
         self._partitions: dict[tuple[int, int, int], Partition] = {}
-        self._allow(LatentTree(cards), range(len(cards)))
+        self._allow(LatentTree(cards), range(len(cards)) if self._searches else ())
 
     def ranked(self, tree: LatentTree, part: int = 0) -> Iterator[Proposal]:
         """Propose pairs of class children, the most dependent first."""
@@ -340,6 +357,40 @@ class LatentProposals:
             test = ranking.test(left, right)
             candidate = JoinCandidate(left, right, *test, *groups, None, False)
             yield candidate, partition.states
+
+    def given(
+        self, tree: LatentTree, left: frozenset[int], right: frozenset[int]
+    ) -> Proposal:
+        """Collapse the joint states of the class children over some features.
+
+        ValueError if they have more than `max_cells`.
+        """
+        node_over = {frozenset(tree.leaves(node)): node for node in tree.class_children}
+        pair = sorted((node_over[left], node_over[right]))
+        n_cells = tree.cards[pair[0]] * tree.cards[pair[1]]
+        if n_cells > self._max_cells:
+            names = " and ".join(self._name(tree, node) for node in pair)
+            raise ValueError(
+                f"the given latent variable over {names} has {n_cells} joint states, "
+                f"more than max_cells={self._max_cells}; use fewer intervals or raise "
+                "max_cells"
+            )
+        cells = self._rows.cell_counts(pair[0], pair[1], self._runs)
+        parts = cells.reshape(self._n_parts, self._rows.n_classes, *cells.shape[1:])
+        counts = parts.sum(axis=0)
+        tests = pair_tests(
+            np.ascontiguousarray(counts),
+            [tree.cards[pair[0]]],
+            [tree.cards[pair[1]]],
+            self._pair_score,
+            matched=self._matched,
+        )
+        partition = collapse_states(counts[:, :-1, :-1])
+        groups = partition.states.size, partition.n_states, partition.deltas
+        statistic, freedom, log_p = tests[:, 0, 0].tolist()
+        test = statistic, freedom, log_p
+        candidate = JoinCandidate(pair[0], pair[1], *test, *groups, None, False)
+        return candidate, partition.states
 
     def best_of_parts(self, tree: LatentTree) -> Iterator[Proposal]:
         """Propose the best pair of each subset, identical latent variables once."""
@@ -356,6 +407,8 @@ class LatentProposals:
 
     def add_latent(self, tree: LatentTree) -> None:
         """Test the tree's last latent variable, which `rows` holds, with the others."""
+        if not self._searches:
+            return
         node = len(tree.cards) - 1
         self._allow(tree, [node])
         others = [v for v in tree.class_children if self._allowed[v, node]]
@@ -397,6 +450,13 @@ class LatentProposals:
             if cards[node] == 1 or not len(others):
                 continue
             others = others[cards[others] > 1]
+            below = set(tree.leaves(node))
+            closed = {
+                a for pair in self._apart if below & {*pair} for a in pair
+            } - below
+            if closed:
+                is_open = [closed.isdisjoint(tree.leaves(v)) for v in others.tolist()]
+                others = others[np.array(is_open, dtype=bool)]
             fits = cards[others] * cards[node] <= self._max_cells
             self._allowed[others, node] = fits
             large += [(other, node) for other in others[~fits].tolist()]
