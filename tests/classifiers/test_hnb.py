@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.exceptions import NotFittedError
 
 import bayleaf
 from bayleaf import HNBClassifier, NaiveBayesClassifier
+from bayleaf.cpds.smoothing import resolve_smoothing
 from bayleaf.data.tables.frames import to_columns
 from bayleaf.datasets import load_heart, make_monks
 from bayleaf.latent.hierarchical_parameters import class_children_codes
@@ -212,6 +214,38 @@ def test_given_latents_that_a_search_found_make_its_model(search: str) -> None:
     assert (first.statistic, first.negative_log_p) == pytest.approx(
         (accepted.statistic, accepted.negative_log_p)
     )
+
+
+def test_tables_of_a_fitted_structure_are_learned_from_other_rows() -> None:
+    first, second = slice(0, 135), slice(135, 270)
+    model = HNBClassifier(
+        search="significance", significance_level=0.01, random_state=0
+    ).fit(X.slice(0, 135), Y[first])
+    latents = _tree(model)
+    assert latents
+    again = model.fit_parameters(X.slice(0, 135), Y[first]).predict_proba(X)
+    model.fit_parameters(X.slice(135), Y[second])
+    assert _tree(model) == latents
+    assert np.abs(model.predict_proba(X) - again).max() > 0.01
+    flat = class_children_codes(model.tree_, model._training_codes)
+    rule, classes = resolve_smoothing("dirichlet"), flat.column(flat.n_variables - 1)
+    scores = np.log(rule.estimate(np.bincount(classes).astype(float)))
+    scores = np.tile(scores, (135, 1))
+    for child in range(flat.n_variables - 1):
+        table = np.zeros((2, flat.cards[child]))
+        np.add.at(table, (classes, flat.column(child)), 1.0)
+        scores += np.log(rule.estimate(table))[:, flat.column(child)].T
+    found = model.predict_log_proba(X.slice(135))
+    np.testing.assert_allclose(found[:, 1] - found[:, 0], scores[:, 1] - scores[:, 0])
+    assert sum(state.n for state in model.latents_[0].states) == 135
+    with pytest.raises(NotFittedError):
+        HNBClassifier().fit_parameters(X, Y)
+
+
+def test_the_same_rows_give_the_same_tables_again() -> None:
+    model = HNBClassifier(calibration="leave_one_out", random_state=0).fit(X, Y)
+    before = model.predict_proba(X)
+    np.testing.assert_array_equal(model.fit_parameters(X, Y).predict_proba(X), before)
 
 
 @pytest.mark.parametrize("search", SEARCHES)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, cast
+from typing import Any, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from bayleaf.classifiers.shared.edge_parameters import (
     check_name_lists,
     named_places,
 )
+from bayleaf.classifiers.shared.leave_one_out import fitted_temperature
 from bayleaf.classifiers.shared.parameters import (
     AUTO,
     CONDITIONAL,
@@ -35,6 +36,8 @@ from bayleaf.cpds.smoothing import (
 )
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
+from bayleaf.data.random_state import random_generator
+from bayleaf.data.unknown_cells import warn_of
 from bayleaf.latent.hierarchical_parameters import (
     class_children_codes,
     flat_domain,
@@ -162,33 +165,44 @@ class HNBClassifier(SingleNetworkClassifier):
     def _learn(
         self, counts: CountSource, domain: Domain, rng: np.random.Generator
     ) -> Learned:
-        codes = counts.rows()
         names = [str(name) for name in domain.names]
         options = self._search_options(counts, domain.names[:-1])
         found = search_latents(counts, options, rng, names)
-        self._tree, self.search_trace_ = found.tree, found.steps
-        children = found.tree.class_children
-        used = children if found.used is None else found.used
+        self.search_trace_ = found.steps
+        return self._learn_tables(found.tree, found.used, counts, domain)
+
+    def _learn_tables(
+        self,
+        tree: LatentTree,
+        kept: tuple[int, ...] | None,
+        counts: CountSource,
+        domain: Domain,
+    ) -> Learned:
+        """Fill the tables of a tree; `kept` are its class children, None: all."""
+        codes = counts.rows()
+        self._tree = tree
+        children = tree.class_children
+        used = children if kept is None else kept
         flat = RowCounts(
-            class_children_codes(found.tree, codes),
+            class_children_codes(tree, codes),
             counts.n_jobs,
             max_table_cells=self.max_table_cells,
         )
         parents = [() if node in used else None for node in children]
-        learned = self._network_model(flat, flat_domain(found.tree, domain), parents)
+        learned = self._network_model(flat, flat_domain(tree, domain), parents)
         network = cast(NetworkModel, learned.model).network
         n_classes = len(self.classes_)
-        cells, by_class = latent_counts(found.tree, codes, counts.n_jobs)
+        cells, by_class = latent_counts(tree, codes, counts.n_jobs)
         model = HierarchicalNaiveBayesModel(
             domain,
-            found.tree,
+            tree,
             network.cpds[-1].probabilities,
             tuple(
                 np.broadcast_to(cpd.probabilities, (n_classes, cpd.cards[-1]))
                 for cpd in network.cpds[:-1]
             ),
             cells,
-            found.used,
+            kept,
             self.max_table_cells,
             class_counts=by_class,
         )
@@ -261,6 +275,52 @@ class HNBClassifier(SingleNetworkClassifier):
         class_index = left_out.counts.class_index
         families = [(class_index, feature) for feature in range(class_index)]
         return left_out.log_scores(families)
+
+    def fit_parameters(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn the tables of the fitted structure from other rows.
+
+        The latent variables, their states and how columns are read stay as they are;
+        what the former rows counted is left out. Values that those did not contain are
+        taken as missing, with a warning.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_features)
+            The rows, with the columns of `fit`.
+        y : array-like of shape (n_rows,)
+            Class labels, among `classes_`.
+        sample_weight : array-like of shape (n_rows,), optional
+            Weights >= 0.
+
+        Returns
+        -------
+        HNBClassifier
+            The estimator itself.
+
+        Raises
+        ------
+        ValueError
+            If the estimator is not fitted, or the columns or labels are others.
+        """
+        fitted = self._hierarchical_model
+        table = self._training_table(X, y, sample_weight, self.classes_, reset=False)
+        class_variable = fitted.domain[-1]
+        encoded = self.encoder_.transform(table.parts)
+        warn_of(encoded.unknown_cells.values(), stacklevel=2)
+        codes = encoded.codes.with_column(
+            table.class_codes, class_variable.n_states, table.weights
+        )
+        self._learn_from(
+            self._count(codes),
+            class_variable,
+            random_generator(self.random_state),
+            lambda counts, domain, _: self._learn_tables(
+                fitted.tree, fitted.used, counts, domain
+            ),
+        )
+        self._training_codes = codes
+        self.temperature_ = fitted_temperature(self, X, y, sample_weight)
+        return self
 
     # ---- looking at the result
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -377,9 +377,17 @@ class BayesianClassifier(
         return RowCounts(codes, self.n_jobs, max_table_cells=self.max_table_cells)
 
     def _learn_from(
-        self, counts: CountSource, class_variable: Variable, rng: np.random.Generator
+        self,
+        counts: CountSource,
+        class_variable: Variable,
+        rng: np.random.Generator,
+        learn: Callable[[CountSource, Domain, np.random.Generator], Learned]
+        | None = None,
     ) -> None:
-        """Learn the model over the encoder's domain and the class."""
+        """Learn the model over the encoder's domain and the class.
+
+        `learn` takes the place of `_learn`.
+        """
         domain = Domain((*self.encoder_.domain.variables, class_variable))
         self.__dict__.update(dict.fromkeys(OF_LAST_FIT))
         self._last_unknown = {}
@@ -389,7 +397,8 @@ class BayesianClassifier(
         if self.smoothing != AUTO:
             self.smoothing_ = resolve_smoothing(self.smoothing)
         with self._stage("learning the model"):
-            self.model_, self.log_likelihood_ = self._learn(counts, domain, rng)
+            learn = learn or self._learn
+            self.model_, self.log_likelihood_ = learn(counts, domain, rng)
         seal_counts(self, counts)
         confirm_monotone(self, self.model_)
 
