@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bayleaf.version import __version__
 
@@ -65,15 +65,96 @@ _PUBLIC = {
 
 __all__ = ["__version__", *_PUBLIC]
 
+if TYPE_CHECKING:
+    from bayleaf.classifiers.a2de import A2DEClassifier as A2DEClassifier
+    from bayleaf.classifiers.aode import AODEClassifier as AODEClassifier
+    from bayleaf.classifiers.averaged_kdb import (
+        AveragedKDBClassifier as AveragedKDBClassifier,
+    )
+    from bayleaf.classifiers.bayesian_network import (
+        BayesianNetworkClassifier as BayesianNetworkClassifier,
+    )
+    from bayleaf.classifiers.hierarchical_mixture import (
+        HierarchicalMixtureNBClassifier as HierarchicalMixtureNBClassifier,
+    )
+    from bayleaf.classifiers.hnb import HNBClassifier as HNBClassifier
+    from bayleaf.classifiers.kdb import KDBClassifier as KDBClassifier
+    from bayleaf.classifiers.latent_class import (
+        LatentClassNBClassifier as LatentClassNBClassifier,
+    )
+    from bayleaf.classifiers.naive_bayes import (
+        NaiveBayesClassifier as NaiveBayesClassifier,
+    )
+    from bayleaf.classifiers.tan import TANClassifier as TANClassifier
+    from bayleaf.cpds.smoothing import Backoff as Backoff
+    from bayleaf.cpds.smoothing import Dirichlet as Dirichlet
+    from bayleaf.cpds.smoothing import Lidstone as Lidstone
+    from bayleaf.cpds.smoothing import MarginalPreserving as MarginalPreserving
+    from bayleaf.cpds.smoothing import MaximumLikelihood as MaximumLikelihood
+    from bayleaf.cpds.smoothing import MEstimate as MEstimate
+    from bayleaf.data.code_store import CodeStore as CodeStore
+    from bayleaf.data.discretizers import (
+        EqualFrequencyDiscretizer as EqualFrequencyDiscretizer,
+    )
+    from bayleaf.data.discretizers import EqualWidthDiscretizer as EqualWidthDiscretizer
+    from bayleaf.data.discretizers import MDLPDiscretizer as MDLPDiscretizer
+    from bayleaf.data.discretizers import (
+        StandardDeviationDiscretizer as StandardDeviationDiscretizer,
+    )
+    from bayleaf.data.domain import Variable as Variable
+    from bayleaf.data.reading_plan import ReadingPlan as ReadingPlan
+    from bayleaf.data.unknown_cells import UnknownValuesWarning as UnknownValuesWarning
+    from bayleaf.data.value_hierarchy import ValueHierarchy as ValueHierarchy
+    from bayleaf.decisions.influence_diagram import InfluenceDiagram as InfluenceDiagram
+    from bayleaf.density.bayesian_network_estimator import (
+        BayesianNetworkEstimator as BayesianNetworkEstimator,
+    )
+    from bayleaf.density.network_imputer import (
+        BayesianNetworkImputer as BayesianNetworkImputer,
+    )
+    from bayleaf.inference.approximate.importance_sampling import (
+        ApproximationWarning as ApproximationWarning,
+    )
+    from bayleaf.inference.evidence import AtLeast as AtLeast
+    from bayleaf.inference.evidence import AtMost as AtMost
+    from bayleaf.inference.evidence import Between as Between
+    from bayleaf.inference.evidence import (
+        ImpossibleEvidenceError as ImpossibleEvidenceError,
+    )
+    from bayleaf.inference.evidence import Not as Not
+    from bayleaf.inference.evidence import Probabilities as Probabilities
+    from bayleaf.inference.junction_tree import TooWideError as TooWideError
+    from bayleaf.inference.queries import Inference as Inference
+    from bayleaf.io.diagram_files import (
+        read_influence_diagram as read_influence_diagram,
+    )
+    from bayleaf.io.diagram_files import (
+        write_influence_diagram as write_influence_diagram,
+    )
+    from bayleaf.io.exports.onnx_classifier import to_onnx as to_onnx
+    from bayleaf.io.exports.scorers.scorer import write_scorer as write_scorer
+    from bayleaf.io.exports.sql.statement import to_sql as to_sql
+    from bayleaf.io.native.count_store import CountFile as CountFile
+    from bayleaf.io.registry import read_network as read_network
+    from bayleaf.io.registry import write_network as write_network
+    from bayleaf.latent.network_parameters import learn_parameters as learn_parameters
+    from bayleaf.loading import load as load
+    from bayleaf.models.bayesian_network import BayesianNetwork as BayesianNetwork
+    from bayleaf.models.network_structure import NetworkStructure as NetworkStructure
+    from bayleaf.predictions.folder import predict_to_folder as predict_to_folder
+    from bayleaf.regression.averaged_kdb_regressor import (
+        AveragedKDBRegressor as AveragedKDBRegressor,
+    )
+else:
+    # Type checkers would take it for a promise that there is every name.
+    def __getattr__(name: str) -> Any:
+        if name in _PUBLIC:
+            value = getattr(importlib.import_module(_PUBLIC[name]), name)
+            globals()[name] = value
+            return value
+        from bayleaf.wording import quoted
 
-def __getattr__(name: str) -> Any:
-    if name in _PUBLIC:
-        value = getattr(importlib.import_module(_PUBLIC[name]), name)
-        globals()[name] = value
-        return value
-    from bayleaf.wording import quoted
-
-    raise AttributeError(f"module 'bayleaf' has no attribute {quoted(name)}")
+        raise AttributeError(f"module 'bayleaf' has no attribute {quoted(name)}")
 
 
 def __dir__() -> list[str]:

@@ -13,7 +13,7 @@ from house.import_walk import SOURCE, imported_modules
 
 # Packages on one line stand beside each other and do not import one another.
 ORDER = [
-    ("version", "wording", "native", "dispatch", "files"),
+    ("version", "wording", "native", "dispatch", "files", "estimator_bases"),
     ("progress",),
     ("data", "graph", "layout"),
     ("pictures",),

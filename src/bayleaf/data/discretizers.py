@@ -7,7 +7,6 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import (
     _check_sample_weight,
@@ -27,6 +26,11 @@ from bayleaf.data.cut_points import (
 )
 from bayleaf.data.domain import interval_labels
 from bayleaf.data.encoder_learning import Discretizer
+from bayleaf.estimator_bases import (
+    BaseEstimator,
+    OneToOneFeatureMixin,
+    TransformerMixin,
+)
 from bayleaf.wording import quoted
 
 # One state of a variable is kept for missing cells.
@@ -35,7 +39,7 @@ _MAX_BINS = Codes.MAX_STATES - 1
 _MAX_FINE_BINS = NARROW_STATES - 1
 
 
-class _CutPointTransformer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class _CutPointTransformer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """Base of the discretisers: checks, one rule for every column, codes."""
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:

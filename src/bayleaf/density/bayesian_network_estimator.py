@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import DensityMixin
 from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -41,6 +40,7 @@ from bayleaf.density.encoding import learn_table, read_table
 from bayleaf.density.other_values import OUTCOMES, split_other_values
 from bayleaf.density.summary import DensitySummary
 from bayleaf.describe.local_structure_text import describe_distribution
+from bayleaf.estimator_bases import DensityMixin
 from bayleaf.inference.network_trees import NetworkTrees
 from bayleaf.inference.row_propagation import log_densities, log_likelihood_of_rows
 from bayleaf.io.native.model_file import SavedModel
@@ -63,7 +63,7 @@ Name = str | int
 
 class BayesianNetworkEstimator(
     StructureParameters,
-    DensityMixin,  # type: ignore[misc]
+    DensityMixin,
     TableEstimator,
 ):
     """Bayesian network over all columns, learned from data as a density model.
@@ -225,7 +225,7 @@ class BayesianNetworkEstimator(
     random_state: Any = None
     unknown: str = "other"
 
-    @with_callbacks  # type: ignore[untyped-decorator]
+    @with_callbacks
     def fit(
         self,
         X: Any,

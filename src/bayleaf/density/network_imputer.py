@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.base import clone
 from sklearn.utils.validation import (
     _check_feature_names_in,
     check_is_fitted,
@@ -21,6 +21,7 @@ from bayleaf.data.tables.frames import column_names, to_columns, whole_table
 from bayleaf.data.tables.named_rows import records_of
 from bayleaf.density.bayesian_network_estimator import BayesianNetworkEstimator
 from bayleaf.density.encoding import read_table
+from bayleaf.estimator_bases import BaseEstimator, TransformerMixin
 from bayleaf.inference.imputation import (
     Filling,
     Imputation,
@@ -35,8 +36,8 @@ _FILLED_FORMS = ("as_is", "values", "truths", "numbers", "ordered")
 
 
 class BayesianNetworkImputer(
-    TransformerMixin,  # type: ignore[misc]
-    BaseEstimator,  # type: ignore[misc]
+    TransformerMixin,
+    BaseEstimator,
 ):
     """Fills in missing cells by a Bayesian network that is learned from the table.
 

@@ -8,7 +8,6 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import RegressorMixin
 from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -27,6 +26,7 @@ from bayleaf.data.table_encoder import TableEncoder
 from bayleaf.data.tables.frames import row_labels, to_columns, whole_table
 from bayleaf.data.unknown_cells import warn_of
 from bayleaf.describe.fitted_summary import MAX_ITEMS, FittedSummary, Name
+from bayleaf.estimator_bases import RegressorMixin
 from bayleaf.io.native.model_file import SavedModel
 from bayleaf.models.explanation import noted
 from bayleaf.models.fit_stamp import FitStamp
@@ -56,7 +56,7 @@ _CANDIDATES = (8, 16)
 
 
 class AveragedKDBRegressor(
-    RegressorMixin,  # type: ignore[misc]
+    RegressorMixin,
     TableEstimator,
 ):
     """Predictive distribution of a number, every expectation explained by features.
@@ -202,7 +202,7 @@ class AveragedKDBRegressor(
     def _classifier_seed(rng: np.random.Generator) -> int:
         return int(rng.integers(1 << 31))
 
-    @with_callbacks  # type: ignore[untyped-decorator]
+    @with_callbacks
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, *, plan: Any = None
     ) -> Self:

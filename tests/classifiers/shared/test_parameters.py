@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import inspect
-from typing import Any, ClassVar
+from typing import Any
 
 import pytest
 
 from bayleaf.classifiers import CLASSIFIERS, BayesianClassifier
-from bayleaf.classifiers.shared.parameters import give_constructor
+from bayleaf.classifiers.shared.parameters import DeclaredParameters
 from offenders import check_each
 
 
@@ -29,14 +29,7 @@ def test_every_classifier_shows_the_shared_parameters() -> None:
     check_each(list(CLASSIFIERS.values()), check)
 
 
-class _Root:
-    lacks: ClassVar[dict[str, str]] = {}
-
-    def __init_subclass__(cls) -> None:
-        give_constructor(cls, _Root)
-
-
-class _Shared(_Root):
+class _Shared(DeclaredParameters):
     alpha: float = 1.0
     rule: str = "a"
     _hidden: int = 0

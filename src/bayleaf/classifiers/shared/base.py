@@ -12,9 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import ClassifierMixin
 from sklearn.utils.metadata_routing import UNUSED
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import (
     check_consistent_length,
     check_is_fitted,
@@ -78,6 +76,7 @@ from bayleaf.data.reading_plan import resolve_plan
 from bayleaf.data.tables.frames import row_labels, to_columns, whole_table
 from bayleaf.data.unknown_cells import warn_of
 from bayleaf.describe.fitted_summary import Summary, summarize
+from bayleaf.estimator_bases import ClassifierMixin, available_if
 from bayleaf.io.native.model_file import SavedModel
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.class_model import AVERAGES_NETWORKS
@@ -104,7 +103,7 @@ OF_LAST_FIT = (
 
 
 class BayesianClassifier(
-    ClassifierMixin,  # type: ignore[misc]
+    ClassifierMixin,
     TableEstimator,
 ):
     """Base of the classifiers: checks, encoding, prediction, explanation.
@@ -216,7 +215,7 @@ class BayesianClassifier(
         check_shared(self)
         check_monotone(getattr(self, "monotone", None))
 
-    @with_callbacks  # type: ignore[untyped-decorator]
+    @with_callbacks
     def fit(
         self,
         X: Any,
@@ -286,8 +285,8 @@ class BayesianClassifier(
                 self._fit(*split_target_and_weights(X, y, sample_weight, target))
         return self
 
-    @available_if(lambda self: self.is_incremental)  # type: ignore[untyped-decorator]
-    @with_callbacks  # type: ignore[untyped-decorator]
+    @available_if(lambda self: self.is_incremental)
+    @with_callbacks
     def partial_fit(
         self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
     ) -> Self:

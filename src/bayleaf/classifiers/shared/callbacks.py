@@ -6,21 +6,46 @@ and have no `set_callbacks`.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-try:
-    from sklearn.callback import CallbackSupportMixin, with_callbacks
-except ImportError:
-    HAS_CALLBACKS = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Self, TypeVar
 
-    class CallbackSupportMixin:  # type: ignore[no-redef]
-        """Fallback for scikit-learn before 1.9."""
+    _Method = TypeVar("_Method", bound=Callable[..., Any])
+    HAS_CALLBACKS: bool
 
-    def with_callbacks(method: Any) -> Any:
-        """The method as it is."""
-        return method
+    class _Callbacks:
+        _callback_fit_ctx: Any
+
+        def set_callbacks(self, *callbacks: Any) -> Self: ...
+        def _init_callback_context(
+            self,
+            task_name: str = "fit",
+            task_id: int = 0,
+            max_subtasks: int | None = None,
+            sequential_subtasks: bool = False,
+        ) -> Any: ...
+
+    CallbackSupportMixin = _Callbacks
+
+    def with_callbacks(method: _Method) -> _Method:
+        """The method, of the same type."""
 
 else:
-    HAS_CALLBACKS = True
+    try:
+        from sklearn.callback import CallbackSupportMixin, with_callbacks
+    except ImportError:
+        HAS_CALLBACKS = False
+
+        class CallbackSupportMixin:
+            """Fallback for scikit-learn before 1.9."""
+
+        def with_callbacks(method: Any) -> Any:
+            """The method as it is."""
+            return method
+
+    else:
+        HAS_CALLBACKS = True
 
 __all__ = ["HAS_CALLBACKS", "CallbackSupportMixin", "with_callbacks"]

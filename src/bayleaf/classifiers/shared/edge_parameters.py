@@ -10,6 +10,7 @@ from bayleaf.classifiers.shared.monotone import (
     keeps_parents,
     monotone_features,
 )
+from bayleaf.classifiers.shared.parameters import DeclaredParameters
 from bayleaf.cpds.random_network import RandomNetwork
 from bayleaf.data.domain import Domain
 from bayleaf.search.constraints import Constraints, Edge
@@ -18,7 +19,7 @@ from bayleaf.wording import near_names, quoted
 Name = str | int
 
 
-class EdgeParameters:
+class EdgeParameters(DeclaredParameters):
     """Arcs that a learned structure must and must not have, as parameters.
 
     Stands before `TableEstimator` among the bases of an estimator, whose parameters

@@ -7,7 +7,7 @@ import math
 import numbers
 import reprlib
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar, dataclass_transform
 
 import numpy as np
 from numpy.typing import NDArray
@@ -302,15 +302,25 @@ def checked_loss(loss: Any, classes: NDArray[Any]) -> NDArray[np.float64] | None
     return matrix
 
 
-def give_constructor(kind: Any, root: Any) -> None:
-    """Make the annotated defaults of a class the parameters of its constructor.
+@dataclass_transform(kw_only_default=True, eq_default=False)
+class DeclaredParameters:
+    """Base of classes whose annotated defaults are parameters of their constructor.
 
-    It takes those of the bases too, but for the bases of `root`, all by keyword, and
-    stores them unchanged; see `TableEstimator`.
+    As in a dataclass, ``k: int = 1`` in a class is such a parameter. The constructor
+    takes those of the bases too, all by keyword, and stores them unchanged. Class
+    variables, and names that begin or end with an underscore, are excluded. A class may
+    have an `__init__` of its own that passes on ``**shared``.
     """
-    if "__init__" not in kind.__dict__:
-        kind.__init__ = _constructor(kind)
-    kind.__init__.__signature__ = _signature(kind, root)
+
+    # Parameters of bases that a class lacks, and what to use instead.
+    lacks: ClassVar[Mapping[str, str]] = {}
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        kind: Any = cls
+        if "__init__" not in kind.__dict__:
+            kind.__init__ = _constructor(kind)
+        kind.__init__.__signature__ = _signature(kind)
 
 
 def _constructor(kind: Any) -> Callable[..., None]:
@@ -332,12 +342,12 @@ def _constructor(kind: Any) -> Callable[..., None]:
     return __init__
 
 
-def _signature(kind: Any, root: Any) -> inspect.Signature:
+def _signature(kind: Any) -> inspect.Signature:
     """Parameters of a class and its bases; of those of one name the first counts."""
     itself = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
     merged = {itself.name: itself}
     for base in kind.__mro__:
-        if base is not root and issubclass(root, base):
+        if not issubclass(base, DeclaredParameters):
             continue
         for parameter in (*_of_constructor(base), *_declared(base)):
             if parameter.name not in kind.lacks:

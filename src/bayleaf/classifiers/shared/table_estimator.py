@@ -10,19 +10,18 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, ClassVar, dataclass_transform
+from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bayleaf.classifiers.shared.callbacks import HAS_CALLBACKS, CallbackSupportMixin
 from bayleaf.classifiers.shared.parameters import (
+    DeclaredParameters,
     check_choice,
     check_count,
     check_jobs,
     encoder_rules,
-    give_constructor,
 )
 from bayleaf.classifiers.shared.saving import saved_model
 from bayleaf.classifiers.shared.training import COUNTS, WEIGHT_SCALES, WeightedRows
@@ -43,6 +42,7 @@ from bayleaf.data.tables.columns import Column, Matrix, Name
 from bayleaf.data.tables.frames import column_names, to_columns, whole_table
 from bayleaf.data.unknown_cells import UnknownCells, warn_of
 from bayleaf.dispatch import dispatch
+from bayleaf.estimator_bases import BaseEstimator
 from bayleaf.io.native.model_file import SavedModel, write_model
 from bayleaf.models.fit_stamp import FitStamp
 from bayleaf.models.page_model import PageModel
@@ -53,23 +53,16 @@ from bayleaf.results.document import Document, Figure
 _LOGGER = logging.getLogger("bayleaf")
 
 
-@dataclass_transform(kw_only_default=True, eq_default=False)
 class TableEstimator(
-    CallbackSupportMixin,  # type: ignore[misc]
-    BaseEstimator,  # type: ignore[misc]
+    DeclaredParameters,
+    CallbackSupportMixin,
+    BaseEstimator,
 ):
     """Base of estimators that read tables: parameters, tags, reports on a fit.
 
     `BayesianClassifier` and `BayesianNetworkEstimator` say what each parameter means.
-
-    As in a dataclass, ``k: int = 1`` in a class is a parameter of its constructor,
-    which takes those of the bases too, all by keyword, and stores them unchanged. Class
-    variables, and names that begin or end with an underscore, are excluded. A class may
-    have an `__init__` of its own that passes on ``**shared``.
     """
 
-    # Parameters of bases that a class lacks, and what to use instead.
-    lacks: ClassVar[Mapping[str, str]] = {}
     # What may become of missing cells.
     missing_rules: ClassVar[tuple[str, ...]] = MISSING_RULES
     unknown_rules: ClassVar[tuple[str, ...]] = UNKNOWN_RULES
@@ -98,10 +91,6 @@ class TableEstimator(
     random_state: Any = None
     n_jobs: int | None = None
     verbose: int = 0
-
-    def __init_subclass__(cls, **kwargs: Any) -> None:
-        super().__init_subclass__(**kwargs)
-        give_constructor(cls, TableEstimator)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
