@@ -4,14 +4,22 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.dataset as pa_dataset
 import pyarrow.parquet as pa_parquet
 import pytest
 
-from bayleaf import BayesianNetworkImputer, NaiveBayesClassifier, predict_to_folder
+from bayleaf import (
+    AveragedKDBRegressor,
+    BayesianNetworkEstimator,
+    BayesianNetworkImputer,
+    NaiveBayesClassifier,
+    predict_to_folder,
+)
 
 
 def test_arrays_are_read_by_position_after_frames() -> None:
@@ -90,3 +98,90 @@ def test_rows_with_names_are_predicted_to_a_folder(tmp_path: Path) -> None:
     assert [row["id"] for row in found] == [7, None]
     with pytest.raises(ValueError, match="not a column of training"):
         predict_to_folder(model, [{"id": 7}], tmp_path / "other")
+
+
+_TABLE = pa.table(
+    {"age": [i % 7 for i in range(40)], "city": ["x", "y", None, "y"] * 10}
+)
+_LABELS = ["p", "q"] * 20
+
+
+def _shapes(table: pa.Table) -> dict[str, Any]:
+    frame = table.to_pandas()
+    return {
+        "a list of dicts": table.to_pylist(),
+        "a dict of columns": table.to_pydict(),
+        "a structured array": frame.to_records(index=False),
+        "a batch": table.combine_chunks().to_batches()[0],
+    }
+
+
+def test_rows_and_columns_with_names_are_learned_from_like_frames() -> None:
+    model = NaiveBayesClassifier().fit(_TABLE, _LABELS)
+    want = model.predict_proba(_TABLE)
+    labelled = _TABLE.append_column("label", pa.array(_LABELS))
+    for called, table in _shapes(_TABLE).items():
+        other = NaiveBayesClassifier().fit(table, _LABELS)
+        assert other.feature_names_in_.tolist() == ["age", "city"], called
+        assert (other.predict_proba(table) == want).all(), called
+        network = BayesianNetworkEstimator(random_state=0).fit(table)
+        assert network.feature_names_in_.tolist() == ["age", "city"], called
+    for called, table in _shapes(labelled).items():
+        other = NaiveBayesClassifier().fit(table, target="label")
+        assert other.encoder_.column_names == ("age", "city"), called
+        assert (other.predict_proba(_TABLE) == want).all(), called
+    lacking = [{"city": "x"}, {"age": 1}] * 20
+    other = NaiveBayesClassifier().fit(lacking, _LABELS)
+    assert other.feature_names_in_.tolist() == ["city", "age"]
+
+
+def test_tables_with_names_that_cannot_be_learned_from_are_refused() -> None:
+    for table, error, message in (
+        ({"age": 1, "city": "x"}, ValueError, "a single row; pass a list of dicts"),
+        ({"age": [1, 2], "city": ["x"]}, ValueError, "different lengths"),
+        ([{"age": 1}, {"age": "x"}], TypeError, "'age' has values of several types"),
+        ([{"age": 1}, 3], TypeError, "pass a dict for every row"),
+    ):
+        with pytest.raises(error, match=message):
+            NaiveBayesClassifier().fit(table, ["p", "q"])
+    with pytest.raises(TypeError, match="the type ndarray does not have"):
+        NaiveBayesClassifier().fit(np.eye(4), target="a")
+
+
+def test_notes_name_cells_that_training_lacks() -> None:
+    model = NaiveBayesClassifier().fit(_TABLE, _LABELS)
+    rows = [{"city": "x", "age": 3, "id": 7}, {"age": 2}]
+    labels, notes = model.predict(rows, return_notes=True)
+    assert labels.tolist() == model.predict(rows).tolist()
+    assert notes == [
+        [{"column": "id", "cell": 7, "note": "not in training"}],
+        [{"column": "city", "cell": None, "note": "missing"}],
+    ]
+
+
+class _Expression:
+    """What an expression of ibis offers."""
+
+    def to_pyarrow(self) -> pa.Table:
+        return _TABLE
+
+
+def test_sources_of_batches_are_predicted_as_a_whole(tmp_path: Path) -> None:
+    duckdb = pytest.importorskip("duckdb")
+    model = NaiveBayesClassifier().fit(_TABLE, _LABELS)
+    want = model.predict_proba(_TABLE).tolist()
+    path = tmp_path / "rows.parquet"
+    pa_parquet.write_table(_TABLE, path)
+    files = pa_dataset.dataset(path)
+    relation = duckdb.read_parquet(str(path))
+    for table in (files, files.scanner(), relation, _Expression()):
+        assert model.predict_proba(table).tolist() == want
+    target = [float(i % 7) for i in range(40)]
+    numbered = _TABLE.append_column("y", pa.array(target))
+    regressor = AveragedKDBRegressor(trees=False, random_state=0)
+    numbers = regressor.fit(_TABLE, target).predict(_TABLE).tolist()
+    for table in (numbered, numbered.to_reader()):
+        assert regressor.fit(table, target="y").predict(relation).tolist() == numbers
+    for table in (path, [path], str(path)):
+        with pytest.raises((TypeError, ValueError), match=r"bayleaf.predict_to_folder"):
+            model.predict(table)

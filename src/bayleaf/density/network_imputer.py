@@ -18,7 +18,7 @@ from bayleaf.classifiers.shared.parameters import check_flag, check_jobs
 from bayleaf.data.tables.columns import Column, Matrix, Name, TimeColumn, cell_of
 from bayleaf.data.tables.filling import with_cells
 from bayleaf.data.tables.frames import column_names, to_columns, whole_table
-from bayleaf.data.tables.named_rows import records_of
+from bayleaf.data.tables.named_rows import named_table, records_of
 from bayleaf.density.bayesian_network_estimator import BayesianNetworkEstimator
 from bayleaf.density.encoding import read_table
 from bayleaf.estimator_bases import BaseEstimator, TransformerMixin
@@ -146,7 +146,7 @@ class BayesianNetworkImputer(
         self._filling()
         check_flag("add_indicator", self.add_indicator)
         check_jobs(self.n_jobs)
-        X = whole_table(X)
+        X = named_table(X)
         parts = to_columns(X)
         validate_data(self, X, reset=True, skip_check_array=True)
         self.estimator_ = self._unfitted().fit(X, sample_weight=sample_weight)

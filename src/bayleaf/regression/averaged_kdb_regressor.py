@@ -15,7 +15,11 @@ from bayleaf.classifiers.averaged_kdb import AveragedKDBClassifier
 from bayleaf.classifiers.shared.callbacks import with_callbacks
 from bayleaf.classifiers.shared.parameters import check_choice, check_count, check_flag
 from bayleaf.classifiers.shared.table_estimator import TableEstimator
-from bayleaf.classifiers.shared.training import WeightedRows, n_rows
+from bayleaf.classifiers.shared.training import (
+    WeightedRows,
+    n_rows,
+    split_target_and_weights,
+)
 from bayleaf.counts.threads import thread_count
 from bayleaf.cpds.smoothing import Smoothing
 from bayleaf.data.column_table import ColumnTable
@@ -23,7 +27,7 @@ from bayleaf.data.encoder_learning import Discretizer
 from bayleaf.data.random_state import random_generator
 from bayleaf.data.reading_plan import resolve_plan
 from bayleaf.data.table_encoder import TableEncoder
-from bayleaf.data.tables.frames import row_labels, to_columns, whole_table
+from bayleaf.data.tables.frames import row_labels, to_columns
 from bayleaf.data.unknown_cells import warn_of
 from bayleaf.describe.fitted_summary import MAX_ITEMS, FittedSummary, Name
 from bayleaf.estimator_bases import RegressorMixin
@@ -158,6 +162,7 @@ class AveragedKDBRegressor(
     (2, 2)
     """
 
+    __metadata_request__fit: ClassVar = {"target": UNUSED}
     __metadata_request__predict: ClassVar = {"return_notes": UNUSED}
 
     n_intervals: int | None = None
@@ -204,18 +209,27 @@ class AveragedKDBRegressor(
 
     @with_callbacks
     def fit(
-        self, X: Any, y: Any, sample_weight: Any = None, *, plan: Any = None
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        target: str | None = None,
+        plan: Any = None,
     ) -> Self:
         """Learn from a table.
 
         Parameters
         ----------
         X : data frame, ndarray or list of rows, shape (n_rows, n_features)
-            Text, numbers, booleans; missing cells as the table marks them.
+            Text, numbers, booleans; missing cells as the table marks them. Readers of
+            Arrow and relations of DuckDB are read into memory.
         y : array-like of shape (n_rows,)
             Finite numbers.
-        sample_weight : array-like of shape (n_rows,), optional
+        sample_weight : array-like of shape (n_rows,) or name of a column, optional
             Weights >= 0. Weight 0 equals a removed row, weight 2 a repeated one.
+        target : str, optional
+            The column of numbers, in the place of `y`.
         plan : ReadingPlan, dict or path, optional
             How the texts of columns become values; by default all cells of a column
             decide. Tools such as cross-validation learn it once from the whole table
@@ -234,13 +248,12 @@ class AveragedKDBRegressor(
         """
         self._plan = resolve_plan(plan)
         with self._callback_context(X, y, sample_weight):
-            self._fit(X, y, sample_weight)
+            self._fit(*split_target_and_weights(X, y, sample_weight, target))
         return self
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
         """Cut the target, learn, keep what was found."""
         self._check_parameters()
-        X = whole_table(X)
         parts = to_columns(X)
         validate_data(self, X, y, reset=True, skip_check_array=True)
         target = checked_target(y, n_rows(parts))

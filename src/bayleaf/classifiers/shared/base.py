@@ -73,7 +73,8 @@ from bayleaf.data.encoder_learning import Discretizer, Target, learn_encoder
 from bayleaf.data.memory import size_in_bytes
 from bayleaf.data.random_state import random_generator
 from bayleaf.data.reading_plan import resolve_plan
-from bayleaf.data.tables.frames import row_labels, to_columns, whole_table
+from bayleaf.data.tables.frames import row_labels, to_columns
+from bayleaf.data.tables.named_rows import named_table
 from bayleaf.data.unknown_cells import warn_of
 from bayleaf.describe.fitted_summary import Summary, summarize
 from bayleaf.estimator_bases import ClassifierMixin, available_if
@@ -234,10 +235,11 @@ class BayesianClassifier(
         Parameters
         ----------
         X : data frame, ndarray or list of rows, shape (n_rows, n_features)
-            Text, numbers, booleans; missing cells as the table marks them. Or what
-            yields batches and may be larger than memory: a Parquet or CSV path, glob or
-            folder, a dataset or reader of pyarrow, a LazyFrame of polars, a relation of
-            DuckDB, anything with ``__arrow_c_stream__``. Or a data frame of Dask.
+            Text, numbers, booleans; missing cells as the table marks them. Also a list
+            of dicts, a dict of columns or a structured array. Or what yields batches
+            and may be larger than memory: a Parquet or CSV path, glob or folder, a
+            dataset or reader of pyarrow, a LazyFrame of polars, a relation of DuckDB,
+            anything with ``__arrow_c_stream__``. Or a data frame of Dask.
         y : array-like of shape (n_rows,)
             Class labels of any hashable scalar type, none missing.
         sample_weight : array-like of shape (n_rows,) or name of a column, optional
@@ -418,7 +420,7 @@ class BayesianClassifier(
         self._check_parameters()
         if self.smoothing != AUTO:
             resolve_smoothing(self.smoothing)
-        X = whole_table(X)
+        X = named_table(X)
         parts = to_columns(X)
         validate_data(self, X, y, reset=reset, skip_check_array=True)
         table = TrainingTable.from_arrays(

@@ -40,6 +40,7 @@ from bayleaf.data.reading_plan import ReadingPlan, resolve_plan
 from bayleaf.data.table_encoder import EncodedTable, TableEncoder, with_notes
 from bayleaf.data.tables.columns import Column, Matrix, Name
 from bayleaf.data.tables.frames import column_names, to_columns, whole_table
+from bayleaf.data.tables.named_rows import named_table, notes_on_other_cells
 from bayleaf.data.unknown_cells import UnknownCells, warn_of
 from bayleaf.dispatch import dispatch
 from bayleaf.estimator_bases import BaseEstimator
@@ -129,7 +130,7 @@ class TableEstimator(
         """
         self._check_parameters()
         rules = replace(encoder_rules(self), plan=resolve_plan(plan))
-        parts = to_columns(X)
+        parts = to_columns(named_table(X))
         rows = WeightedRows.of_table(parts, sample_weight, self.weight_scale)
         return learn_plan(rows.parts, rows.weights, rules)
 
@@ -267,7 +268,12 @@ class TableEstimator(
         self._last_unknown = encoded.unknown_cells
         if not return_notes:
             return encoded
-        return with_notes(fitted.encoder_, encoded, parts)
+        noted = with_notes(fitted.encoder_, encoded, parts)
+        others = notes_on_other_cells(X, fitted.encoder_.column_names)
+        if others is None or noted.notes is None:
+            return noted
+        notes = [a + b for a, b in zip(noted.notes, others, strict=True)]
+        return replace(noted, notes=notes)
 
     def _codes_as_fitted(self, X: Any, stacklevel: int = 2) -> Codes:
         """Codes of a table, with a warning of values not seen in training."""

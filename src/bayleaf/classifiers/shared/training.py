@@ -16,6 +16,7 @@ from bayleaf.data.class_labels import encode_labels, label_codes
 from bayleaf.data.domain import Variable
 from bayleaf.data.tables.columns import Column, Matrix, select_rows
 from bayleaf.data.tables.frames import column_names
+from bayleaf.data.tables.named_rows import named_table
 from bayleaf.models.class_model import ClassModel
 from bayleaf.wording import name_list, near_names, quoted
 
@@ -131,11 +132,17 @@ def split_target_and_weights(
 
     ValueError or TypeError if there is no such column, or labels are given twice.
     """
+    X = named_table(X)
     weight = sample_weight if isinstance(sample_weight, str) else None
     if target is None and weight is None:
         return X, y, sample_weight
     if target is not None and y is not None:
         raise ValueError("the labels were given as y and as target=; give one of them")
+    if column_names(X) is None:
+        raise TypeError(
+            f"target= and sample_weight= name columns, which a table of the type "
+            f"{type(X).__name__} does not have; pass a frame, or labels and weights"
+        )
     frame = nw.from_native(X, eager_only=True)
     absent = [n for n in (target, weight) if n is not None and n not in frame.columns]
     if absent:

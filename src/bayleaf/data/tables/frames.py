@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import narwhals as nw
@@ -23,16 +24,38 @@ from bayleaf.data.tables.columns import (
     TimeColumn,
     ValueColumn,
 )
-from bayleaf.wording import name_list
+from bayleaf.wording import name_list, quoted
+
+PREDICT_FILES = (
+    'predict files of any size by bayleaf.predict_to_folder(model, path, "predictions")'
+)
 
 
 def whole_table(table: Any) -> Any:
-    """A batch, or all that a reader of Arrow has left, as a table; others as given."""
-    if isinstance(table, pa.RecordBatchReader):
-        return table.read_all()
-    return (
-        pa.Table.from_batches([table]) if isinstance(table, pa.RecordBatch) else table
-    )
+    """A batch, or all that a source of batches has left, as a table of Arrow.
+
+    A source is a reader, a dataset, a relation of DuckDB, an expression of ibis, or any
+    other stream. Other tables are returned as given; TypeError for paths.
+    """
+    kind = type(table)
+    if isinstance(table, pa.RecordBatch):
+        return pa.Table.from_batches([table])
+    if kind.__module__ == "pyarrow._dataset":
+        return table.to_table()
+    if hasattr(kind, "to_pyarrow"):
+        return table.to_pyarrow()
+    in_memory = hasattr(kind, "__len__") or hasattr(kind, "shape")
+    if kind.__name__ == "DuckDBPyRelation" or (
+        hasattr(kind, "__arrow_c_stream__") and not in_memory
+    ):
+        return pa.RecordBatchReader.from_stream(table).read_all()
+    paths = table if isinstance(table, list | tuple) else [table]
+    if len(paths) and isinstance(paths[0], os.PathLike):
+        raise TypeError(
+            f"a path, {quoted(os.fspath(paths[0]))}, was passed for a table; read its "
+            f"rows first, or {PREDICT_FILES}"
+        )
+    return table
 
 
 def take_rows(table: Any, rows: NDArray[np.intp]) -> Any:
@@ -64,8 +87,6 @@ def to_columns(table: Any) -> Matrix | list[Column]:
             "a data frame of Dask is read only where classifiers are fitted with "
             "target=; call .compute() on it, or hand the method to .map_partitions()"
         )
-    if isinstance(table, pa.RecordBatch):
-        table = pa.Table.from_batches([table])
     if hasattr(table, "iloc") or isinstance(table, pa.Table):
         # pandas and Arrow allow what narwhals refuses with an error of its own.
         _check_names(table)

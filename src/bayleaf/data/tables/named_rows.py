@@ -13,7 +13,7 @@ import narwhals as nw
 import numpy as np
 import pyarrow as pa
 
-from bayleaf.data.tables.array_columns import array_column
+from bayleaf.data.tables.array_columns import NO_ARROW_TYPE, array_column
 from bayleaf.data.tables.columns import (
     Column,
     Matrix,
@@ -21,7 +21,12 @@ from bayleaf.data.tables.columns import (
     ValueColumn,
     iterate_names,
 )
-from bayleaf.data.tables.frames import column_names, to_columns, whole_table
+from bayleaf.data.tables.frames import (
+    PREDICT_FILES,
+    column_names,
+    to_columns,
+    whole_table,
+)
 from bayleaf.wording import near_names, quoted
 
 # Names so similar, of 1, are taken for one and the same, mistyped.
@@ -69,6 +74,63 @@ def columns_as_named(
     return [present.get(name) or ValueColumn(name, absent, []) for name in names], True
 
 
+def named_table(table: Any) -> Any:
+    """Rows with names, or columns by name, as a table of Arrow; see `whole_table`.
+
+    Cells that a row lacks are missing. ValueError for a single row, TypeError if a
+    column has values of several types.
+    """
+    table = whole_table(table)
+    columns: Mapping[Any, Any] | None = None
+    if isinstance(table, np.ndarray) and table.dtype.names is not None:
+        columns = {name: table[name] for name in table.dtype.names}
+    elif isinstance(table, list | tuple) and len(table) and _record(table[0]):
+        rows = list(_each_record(table))
+        names = dict.fromkeys(name for row in rows for name in row)
+        columns = {name: [row.get(name) for row in rows] for name in names}
+    elif isinstance(table, Mapping) and not hasattr(table, "tocsr") and table:
+        if not all(map(_is_column, table.values())):
+            raise ValueError(
+                "the table is a single row; pass a list of dicts, or a dict of columns"
+            )
+        _check_lengths(table)
+        columns = table
+    if columns is None:
+        return table
+    return pa.table({str(n): _arrow_cells(n, cells) for n, cells in columns.items()})
+
+
+def _arrow_cells(name: Name, cells: Any) -> Any:
+    """The cells of a column as Arrow has them."""
+    try:
+        return pa.array(cells, from_pandas=True)
+    except NO_ARROW_TYPE as error:
+        raise TypeError(
+            f"column {quoted(name)} has values of several types ({error}); give all of "
+            "its cells one type"
+        ) from error
+
+
+def notes_on_other_cells(
+    table: Any, names: tuple[Name, ...]
+) -> list[list[dict[str, Any]]] | None:
+    """Notes on cells of rows with names that no column has; None for other tables."""
+    records = records_of(table, names)
+    if records is None:
+        return None
+    known = set(map(str, names))
+    return [
+        [
+            {"column": name, "cell": cell, "note": "not in training"}
+            for name, cell in zip(
+                names_as_in(list(row), names), row.values(), strict=True
+            )
+            if str(name) not in known
+        ]
+        for row in records
+    ]
+
+
 def _renamed(
     parts: Matrix | list[Column], names: tuple[Name, ...]
 ) -> Matrix | list[Column]:
@@ -85,7 +147,7 @@ def _parsed(text: str | bytes) -> Any:
     except ValueError as error:
         raise ValueError(
             f"a table was passed as text that is not JSON ({error}); pass a frame, "
-            "dicts, or a JSON object"
+            f"dicts, or a JSON object, or {PREDICT_FILES}"
         ) from error
     if isinstance(rows, dict) or (isinstance(rows, list) and rows):
         return rows
@@ -153,12 +215,7 @@ def records_of(table: Any, names: Sequence[Name]) -> list[Mapping[Any, Any]] | N
         rows = np.atleast_1d(table).tolist()
         return [dict(zip(keys, cells, strict=True)) for cells in rows]
     if isinstance(table, Mapping) and table and all(map(_is_column, table.values())):
-        lengths = {str(name): len(cells) for name, cells in table.items()}
-        if len(set(lengths.values())) > 1:
-            raise ValueError(
-                f"the columns of the table have different lengths ({lengths}); give "
-                "every column as many cells"
-            )
+        _check_lengths(table)
         transposed = zip(*table.values(), strict=True)
         return [dict(zip(table, cells, strict=True)) for cells in transposed]
     record = _record(table)
@@ -177,6 +234,16 @@ def records_of(table: Any, names: Sequence[Name]) -> list[Mapping[Any, Any]] | N
             "pass a dict, such as frame.row(0, named=True)"
         )
     return [dict(zip(names, series.to_list(), strict=True))]
+
+
+def _check_lengths(columns: Mapping[Any, Any]) -> None:
+    """Raise unless all columns have as many cells."""
+    lengths = {str(name): len(cells) for name, cells in columns.items()}
+    if len(set(lengths.values())) > 1:
+        raise ValueError(
+            f"the columns of the table have different lengths ({lengths}); give every "
+            "column as many cells"
+        )
 
 
 def _each_record(rows: Sequence[Any]) -> Iterator[Mapping[Any, Any]]:
