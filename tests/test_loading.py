@@ -89,3 +89,8 @@ def test_a_size_limit_holds_for_networks(tmp_path: Path) -> None:
     NETWORK.save(tmp_path / "n.json")
     with pytest.raises(ModelFileError, match="more bytes than the limit"):
         load(tmp_path / "n.json", max_bytes=20)
+
+
+def test_packages_for_users_come_with_the_library() -> None:
+    code = "import bayleaf; bayleaf.plot.cpt, bayleaf.explain.drift; bayleaf.datasets"
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -58,14 +58,24 @@ _PUBLIC = {
     "read_influence_diagram": "bayleaf.io.diagram_files",
     "read_network": "bayleaf.io.registry",
     "to_sql": "bayleaf.io.exports.sql.statement",
+    "trusted_types": "bayleaf.loading",
     "write_influence_diagram": "bayleaf.io.diagram_files",
     "write_network": "bayleaf.io.registry",
     "write_scorer": "bayleaf.io.exports.scorers.scorer",
 }
 
+# Packages for users, which need no import of their own.
+_PACKAGES = ("datasets", "evaluation", "explain", "explorer", "plot", "report")
+
 __all__ = ["__version__", *_PUBLIC]
 
 if TYPE_CHECKING:
+    from bayleaf import datasets as datasets
+    from bayleaf import evaluation as evaluation
+    from bayleaf import explain as explain
+    from bayleaf import explorer as explorer
+    from bayleaf import plot as plot
+    from bayleaf import report as report
     from bayleaf.classifiers.a2de import A2DEClassifier as A2DEClassifier
     from bayleaf.classifiers.aode import AODEClassifier as AODEClassifier
     from bayleaf.classifiers.averaged_kdb import (
@@ -139,6 +149,7 @@ if TYPE_CHECKING:
     from bayleaf.io.registry import write_network as write_network
     from bayleaf.latent.network_parameters import learn_parameters as learn_parameters
     from bayleaf.loading import load as load
+    from bayleaf.loading import trusted_types as trusted_types
     from bayleaf.models.bayesian_network import BayesianNetwork as BayesianNetwork
     from bayleaf.models.network_structure import NetworkStructure as NetworkStructure
     from bayleaf.predictions.folder import predict_to_folder as predict_to_folder
@@ -148,6 +159,8 @@ if TYPE_CHECKING:
 else:
     # Type checkers would take it for a promise that there is every name.
     def __getattr__(name: str) -> Any:
+        if name in _PACKAGES:
+            return importlib.import_module(f"bayleaf.{name}")
         if name in _PUBLIC:
             value = getattr(importlib.import_module(_PUBLIC[name]), name)
             globals()[name] = value
@@ -158,4 +171,4 @@ else:
 
 
 def __dir__() -> list[str]:
-    return sorted(set(globals()) | set(_PUBLIC))
+    return sorted({*globals(), *_PUBLIC, *_PACKAGES})

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pkgutil
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -59,6 +61,42 @@ def load(
     if isinstance(content, BayesianNetwork):
         return content
     return _restored(content, Path(path).name)
+
+
+# Packages whose objects fitted estimators and networks are made of.
+_CONTENT = (
+    *("data", "graph", "counts", "cpds", "search", "scoring", "models", "latent"),
+    *("classifiers", "density", "regression"),
+)
+
+
+def trusted_types() -> list[str]:
+    """List the types that estimators are made of, for skops and tools built on it.
+
+    Returns
+    -------
+    list of str
+        Full names of this library's types, and of those of Python that skops does not
+        know: none of them executes anything when it is loaded.
+
+    Examples
+    --------
+    >>> "bayleaf.classifiers.tan.TANClassifier" in trusted_types()
+    True
+    >>> skops.io.load("model.skops", trusted=trusted_types())  # doctest: +SKIP
+    """
+    found = ["builtins.frozenset"]
+    for package in _CONTENT:
+        folder = import_module(f"bayleaf.{package}")
+        for entry in pkgutil.walk_packages(folder.__path__, f"{folder.__name__}."):
+            content = vars(import_module(entry.name)).values()
+            kinds = [kind for kind in content if isinstance(kind, type)]
+            found += [
+                f"{kind.__module__}.{kind.__name__}"
+                for kind in kinds
+                if kind.__module__ == entry.name
+            ]
+    return sorted(found)
 
 
 def read_model_or_network(

@@ -53,6 +53,35 @@ def test_a_read_model_explains_as_the_saved_one(kind: Any, tmp_path: Path) -> No
     ]
 
 
+def _state_parts(part: Any, seen: dict[int, Any]) -> Any:
+    """All that the state of an object contains, as pickles see it."""
+    if id(part) in seen:
+        return
+    seen[id(part)] = part
+    yield part
+    inside: Any = part
+    if isinstance(part, dict):
+        inside = [*part, *part.values()]
+    elif not isinstance(part, list | tuple | set | frozenset):
+        reduced = type(part).__reduce_ex__(part, 4) if hasattr(part, "__dict__") else ()
+        inside = () if isinstance(part, type) else reduced[2:3]
+    for one in inside:
+        yield from _state_parts(one, seen)
+
+
+@each_kind()
+def test_a_state_holds_trusted_types_and_mappings_with_plain_keys(kind: Any) -> None:
+    model, frame = fitted(kind)
+    model.predict(frame)
+    trusted = set(bayleaf.trusted_types())
+    for part in _state_parts(model, {}):
+        own = type(part)
+        if isinstance(part, dict):
+            assert {type(key) for key in part} <= {str, int}, part
+        elif own.__module__.startswith("bayleaf"):
+            assert f"{own.__module__}.{own.__name__}" in trusted
+
+
 @each_kind(has_smoothing)
 def test_parameters_are_kept(kind: Any, tmp_path: Path) -> None:
     loss = [[0.0, 1.0, 2.0], [1.0, 0.0, 1.0], [1.0, 5.0, 0.0]]

@@ -59,6 +59,12 @@ class MergeableCounts:
 
     __repr__ = brief_fields
 
+    def __getstate__(self) -> dict[str, Any]:
+        return pairs_of_mappings(self, "families")
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(mappings_of_pairs(state, "families"))
+
     @classmethod
     def of(
         cls,
@@ -370,6 +376,12 @@ class IncrementalCounts:
     def __repr__(self) -> str:
         return brief(self, f"{len(self._answers)} tables of counts")
 
+    def __getstate__(self) -> dict[str, Any]:
+        return pairs_of_mappings(self, "_earlier", "_answers")
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(mappings_of_pairs(state, "_earlier", "_answers"))
+
     @property
     def cards(self) -> tuple[int, ...]:
         """Number of states of each variable, class last."""
@@ -502,3 +514,16 @@ def _placed_pairs(
         [np.arange(n_classes), rows, columns],
         (n_classes, n_rows, n_columns),
     )
+
+
+def pairs_of_mappings(counts: Any, *names: str) -> dict[str, Any]:
+    """State of an object for a pickle, some mappings as lists of keys and values.
+
+    Safe forms of pickles, such as those of skops, have no tuples as keys.
+    """
+    return {**vars(counts), **{n: list(vars(counts)[n].items()) for n in names}}
+
+
+def mappings_of_pairs(state: dict[str, Any], *names: str) -> dict[str, Any]:
+    """The state that `pairs_of_mappings` took apart."""
+    return {**state, **{name: dict(state[name]) for name in names}}

@@ -7,7 +7,7 @@ import math
 import numbers
 from bisect import bisect_left
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any, Literal
 
@@ -250,6 +250,10 @@ class Variable:
     def has_missing_state(self) -> bool:
         """Whether the last state stands for missing cells."""
         return bool(self.states) and self.states[-1] is None
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Mappings are made again: safe forms of pickles keep no states as keys.
+        return {own.name: getattr(self, own.name) for own in fields(self)}
 
     @property
     def n_known_states(self) -> int:
