@@ -101,7 +101,7 @@ INSIDE: dict[str, list[tuple[str, ...]]] = {
         ("interventions",),
     ],
     "models": [
-        ("texts",),
+        ("texts", "wrappers"),
         ("network_structure", "conditional_table"),
         ("fit_stamp",),
         ("page_model",),

@@ -14,6 +14,7 @@ from bayleaf.explain.subject import predictor_of, rows_of
 from bayleaf.models.class_model import ClassModel, calibrated_log_proba
 from bayleaf.models.predictor import Predictor
 from bayleaf.models.support.support_counts import SupportCounts
+from bayleaf.models.wrappers import model_inside
 from bayleaf.results.document import Document, Items
 from bayleaf.results.result import Record, Result
 from bayleaf.results.result_lists import ResultList
@@ -225,7 +226,7 @@ def credible_intervals(
 def support_of(model: Any) -> SupportCounts:
     """The training rows behind a model's tables; ValueError if the model has none."""
     predictor_of(model)
-    kept: SupportCounts | None = model._page_model().support()
+    kept: SupportCounts | None = model_inside(model)._page_model().support()
     if kept is None:
         raise ValueError(
             "this model keeps no counts of its training rows, which credible intervals "

@@ -13,6 +13,7 @@ from bayleaf.counts.source import Family
 from bayleaf.explain.deviation import Deviation, deviation_between, deviation_of
 from bayleaf.inference.queries import Inference
 from bayleaf.models.bayesian_network import BayesianNetwork
+from bayleaf.models.wrappers import model_inside
 from bayleaf.results.document import Document, Part, Table
 from bayleaf.results.result import Record, Result, plain_values
 from bayleaf.wording import brief, counted, name_list, quoted, shown_name
@@ -263,6 +264,7 @@ def drift(
         raise ValueError(
             f"against must be 'training' or 'model', got {quoted(against)}"
         )
+    model = model_inside(model, same_columns=True, same_scores=False)
     network = _network_of(model)
     trained = _training_counts(model) if against == "training" else {}
     today = count_observed(model, network, table, sample_weight, encode)

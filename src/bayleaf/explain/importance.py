@@ -15,6 +15,7 @@ from bayleaf.data.codes import Codes
 from bayleaf.explain.evidence_conflict import with_column
 from bayleaf.explain.subject import is_absent, predictor_of, rows_of
 from bayleaf.models.predictor import Predictor
+from bayleaf.models.wrappers import model_inside
 from bayleaf.results.document import Document, Table
 from bayleaf.results.result import Record, Result
 from bayleaf.search.left_out.left_out_scores import LeaveOneOut, loss_sums
@@ -163,7 +164,8 @@ def importance(
     if (X is None) != (y is None):
         raise ValueError("give X and y together, or neither for the training rows")
     if X is None:
-        return _importance(predictor, *_left_out_losses(model), LEAVE_ONE_OUT)
+        losses = _left_out_losses(model_inside(model))
+        return _importance(predictor, *losses, LEAVE_ONE_OUT)
     features = rows_of(model, X)
     own = _class_codes(predictor, y, features.n_rows)
     weights = None

@@ -17,11 +17,16 @@ from bayleaf.data.tables.frames import to_columns
 from bayleaf.inference.evidence import as_mapping
 from bayleaf.inference.states import StateReader
 from bayleaf.models.predictor import Predictor
+from bayleaf.models.wrappers import model_inside, rows_inside
 from bayleaf.wording import near_names, quoted
 
 
 def predictor_of(model: Any) -> Predictor:
-    """The predictor of a fitted classifier, or the predictor itself; else TypeError."""
+    """The predictor of a fitted classifier, or the predictor itself; else TypeError.
+
+    Of a search or a pipeline, that of its classifier.
+    """
+    model = model_inside(model)
     if isinstance(model, Predictor):
         return model
     if not hasattr(model, "_predictor"):
@@ -41,6 +46,7 @@ def rows_of(model: Any, X: Any) -> Codes:
     """
     if isinstance(X, Codes):
         return X
+    X, model = rows_inside(model, X), model_inside(model)
     if isinstance(model, Predictor):
         return model.encode(X)
     predictor_of(model)
@@ -59,7 +65,8 @@ def row_of(model: Any, row: Any) -> Codes:
         return _checked_single(row)
     row = as_mapping(row)
     if isinstance(row, Mapping):
-        return _row_by_name(predictor_of(model).encoder, row)
+        inside = model_inside(model, same_columns=True)
+        return _row_by_name(predictor_of(inside).encoder, row)
     is_flat = isinstance(row, list | tuple) and not (
         row and isinstance(row[0], list | tuple | np.ndarray)
     )

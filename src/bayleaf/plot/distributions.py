@@ -17,6 +17,7 @@ from bayleaf.inference.states import StateReader
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.network_structure import Name
 from bayleaf.models.texts.network_text import hierarchy_node
+from bayleaf.models.wrappers import model_inside
 from bayleaf.plot import style
 from bayleaf.wording import name_list, quoted
 
@@ -51,6 +52,7 @@ def network_of(source: Any) -> BayesianNetwork:
 
     AttributeError if the estimator is an average of networks.
     """
+    source = model_inside(source, same_scores=False)
     if isinstance(source, BayesianNetwork):
         return source
     if hasattr(source, "fit"):

@@ -17,6 +17,7 @@ from bayleaf.models.texts.picture import (
     PicturedGraph,
     WeightedArc,
 )
+from bayleaf.models.wrappers import model_inside
 from bayleaf.plot import style
 from bayleaf.wording import in_bits
 
@@ -253,6 +254,7 @@ def _draw_notes(ax: Axes, notes: list[str], y: float) -> None:
 
 def pictured_graph(source: Any) -> PicturedGraph:
     """Nodes and arcs of a network, a model or a fitted estimator, else TypeError."""
+    source = model_inside(source, same_scores=False)
     learned = getattr(source, "model_", source)
     if not hasattr(learned, "picture"):
         learned = getattr(source, "network_", source)

@@ -11,6 +11,7 @@ from bayleaf.data.domain import Variable
 from bayleaf.models.latent_rules import LatentReport
 from bayleaf.models.texts.expectation import ExpectationShape
 from bayleaf.models.texts.feature_shape import FeatureShape
+from bayleaf.models.wrappers import model_inside
 from bayleaf.pictures.svg import density_bins
 from bayleaf.plot import style
 from bayleaf.wording import counted, in_bits, name_list, near_names, quoted
@@ -227,6 +228,7 @@ def latent_partition(model: Any, latent: str, *, ax: Axes | None = None) -> Axes
     ValueError
         If there is no such latent variable.
     """
+    model = model_inside(model, same_scores=False)
     found = getattr(model, "model_", model)
     if getattr(found, "latent_reports", None) is None:
         raise TypeError(

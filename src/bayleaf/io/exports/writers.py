@@ -9,6 +9,7 @@ from typing import Any
 
 from bayleaf.io.native.model_file import SavedModel, read_model
 from bayleaf.models.predictor import Predictor
+from bayleaf.models.wrappers import model_inside
 from bayleaf.wording import name_list
 
 # Module and function of each suffix: the function takes a predictor, a path and options
@@ -55,6 +56,7 @@ def predictor_of(model: Any) -> Predictor:
         model = read_model(model)
     if isinstance(model, SavedModel):
         model = model.predictor
+    model = model_inside(model, same_columns=True)
     if isinstance(model, Predictor):
         return model
     if not hasattr(model, "_predictor"):
