@@ -17,6 +17,8 @@ IMPLEMENTATIONS = {
     "from_networkx": (f"{_CONVERTERS}.networkx_graph", "from_networkx"),
     "from_pgmpy": (f"{_CONVERTERS}.pgmpy_model", "from_pgmpy"),
     "from_pyagrum": (f"{_CONVERTERS}.pyagrum_model", "from_pyagrum"),
+    "to_dot": ("bayleaf.io.formats.dot", "to_dot"),
+    "to_mermaid": ("bayleaf.io.formats.mermaid", "to_mermaid"),
     "to_networkx": (f"{_CONVERTERS}.networkx_graph", "to_networkx"),
     "to_pgmpy": (f"{_CONVERTERS}.pgmpy_model", "to_pgmpy"),
     "to_pyagrum": (f"{_CONVERTERS}.pyagrum_model", "to_pyagrum"),
@@ -35,6 +37,8 @@ STRUCTURE_IMPLEMENTATIONS = {
         "bayleaf.modelling.structure_scores",
         "tested_independences",
     ),
+    "to_dot": ("bayleaf.io.formats.dot", "to_dot"),
+    "to_mermaid": ("bayleaf.io.formats.mermaid", "to_mermaid"),
     "to_networkx": (f"{_CONVERTERS}.networkx_graph", "structure_to_networkx"),
 }
 # The same of influence diagrams.

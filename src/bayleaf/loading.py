@@ -85,18 +85,18 @@ def trusted_types() -> list[str]:
     True
     >>> skops.io.load("model.skops", trusted=trusted_types())  # doctest: +SKIP
     """
-    found = ["builtins.frozenset"]
+    names = ["builtins.frozenset"]
     for package in _CONTENT:
         folder = import_module(f"bayleaf.{package}")
         for entry in pkgutil.walk_packages(folder.__path__, f"{folder.__name__}."):
             content = vars(import_module(entry.name)).values()
             kinds = [kind for kind in content if isinstance(kind, type)]
-            found += [
+            names += [
                 f"{kind.__module__}.{kind.__name__}"
                 for kind in kinds
                 if kind.__module__ == entry.name
             ]
-    return sorted(found)
+    return sorted(names)
 
 
 def read_model_or_network(

@@ -65,8 +65,8 @@ def _state_parts(part: Any, seen: dict[int, Any]) -> Any:
     elif not isinstance(part, list | tuple | set | frozenset):
         reduced = type(part).__reduce_ex__(part, 4) if hasattr(part, "__dict__") else ()
         inside = () if isinstance(part, type) else reduced[2:3]
-    for one in inside:
-        yield from _state_parts(one, seen)
+    for element in inside:
+        yield from _state_parts(element, seen)
 
 
 @each_kind()
@@ -75,11 +75,11 @@ def test_a_state_holds_trusted_types_and_mappings_with_plain_keys(kind: Any) -> 
     model.predict(frame)
     trusted = set(bayleaf.trusted_types())
     for part in _state_parts(model, {}):
-        own = type(part)
+        part_type = type(part)
         if isinstance(part, dict):
             assert {type(key) for key in part} <= {str, int}, part
-        elif own.__module__.startswith("bayleaf"):
-            assert f"{own.__module__}.{own.__name__}" in trusted
+        elif part_type.__module__.startswith("bayleaf"):
+            assert f"{part_type.__module__}.{part_type.__name__}" in trusted
 
 
 @each_kind(has_smoothing)

@@ -102,6 +102,7 @@ INSIDE: dict[str, list[tuple[str, ...]]] = {
     ],
     "models": [
         ("texts", "wrappers"),
+        ("graph_objects",),
         ("network_structure", "conditional_table"),
         ("fit_stamp",),
         ("page_model",),

@@ -253,7 +253,7 @@ class Variable:
 
     def __getstate__(self) -> dict[str, Any]:
         # Mappings are made again: safe forms of pickles keep no states as keys.
-        return {own.name: getattr(self, own.name) for own in fields(self)}
+        return {f.name: getattr(self, f.name) for f in fields(self)}
 
     @property
     def n_known_states(self) -> int:

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from bayleaf.io.atomic import write_text
 from bayleaf.io.diagram_files import read_influence_diagram, write_influence_diagram
 from bayleaf.io.formats.source_file import DecisionsError
 from bayleaf.io.packed import inner_name, packing_into
-from bayleaf.io.registry import FORMATS, read_network, write_network
+from bayleaf.io.registry import FORMATS, GRAPHS, read_network, write_network
 
 
 def convert_file(
@@ -23,16 +22,17 @@ def convert_file(
 
     The source is a file that `read_network` or `read_influence_diagram` reads, or for
     PMML the model file of a classifier; the target one that is written for it,
-    ``.dagitty``, ``.dot`` or ``.pmml``. `normalize` and `encoding` are those of
+    ``.dagitty`` or ``.pmml``. `normalize` and `encoding` are those of
     `read_network`. NetworkFileError or ModelFileError if the source cannot be used,
     ValueError for an unknown suffix or a network that the target's format cannot
     contain, OSError.
     """
     suffix = inner_name(target).suffix.lower()
-    if suffix not in FORMATS and suffix not in _WRITE_ONLY:
+    written = [*FORMATS, *GRAPHS, *_WRITE_ONLY]
+    if suffix not in written:
         raise ValueError(
             f"{Path(target).name} has no suffix of a known format; use one of "
-            f"{', '.join([*FORMATS, *_WRITE_ONLY])}"
+            f"{', '.join(written)}"
         )
     if suffix in _WRITE_ONLY:
         with packing_into(target) as plain:
@@ -45,13 +45,6 @@ def convert_file(
         write_influence_diagram(diagram, target)
     else:
         write_network(network, target)
-
-
-def _write_dot(source: str | Path, target: str | Path) -> None:
-    """Write a network's graph for Graphviz."""
-    from bayleaf.io.formats.dot import to_dot
-
-    write_text(target, to_dot(read_network(source)) + "\n")
 
 
 def _write_dagitty(source: str | Path, target: str | Path) -> None:
@@ -71,6 +64,5 @@ def _write_pmml(source: str | Path, target: str | Path) -> None:
 
 _WRITE_ONLY: dict[str, Callable[[str | Path, str | Path], None]] = {
     ".dagitty": _write_dagitty,
-    ".dot": _write_dot,
     ".pmml": _write_pmml,
 }

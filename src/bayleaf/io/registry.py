@@ -31,6 +31,13 @@ FORMATS = {
     ".xmlbif": "bayleaf.io.formats.xmlbif",
 }
 
+# The same of graphs without tables, which are only written.
+GRAPHS = {
+    ".dot": "bayleaf.io.formats.dot",
+    ".gv": "bayleaf.io.formats.dot",
+    ".mmd": "bayleaf.io.formats.mermaid",
+}
+
 # Modules whose `write` leaves every distribution in its form.
 _HOLD_ALL = {"bayleaf.io.native.network_json"}
 # What to write in the place of formats that are only read.
@@ -100,6 +107,7 @@ def write_network(
         What to write.
     path : str or Path
         Its suffix names the format; ``.gz`` or ``.bz2`` after it packs the file.
+        ``.dot`` and ``.gv`` (Graphviz) and ``.mmd`` (Mermaid) hold the graph alone.
     max_table_cells : int, optional
         Larger full tables are refused, 10,000,000 cells if not given; formats that
         hold every form of distribution have no such limit.
@@ -112,6 +120,11 @@ def write_network(
     OSError
         If the file cannot be written.
     """
+    suffix = inner_name(path).suffix.lower()
+    if suffix in GRAPHS:
+        with packing_into(path) as plain:
+            import_module(GRAPHS[suffix]).write(network, plain)
+        return
     module = _module(path)
     if not len(network.domain) and module.__name__ not in _HOLD_ALL:
         raise ValueError(
@@ -135,6 +148,11 @@ def _module(path: str | Path) -> ModuleType:
         raise ValueError(
             f"{Path(path).name} is a file of a graph without tables; use "
             "NetworkStructure.read and .save, and .fit(table), which learns tables"
+        )
+    if suffix in GRAPHS:
+        raise ValueError(
+            f"{Path(path).name} is a file of a graph without tables, which is only "
+            "written; BayesianNetwork.from_edges reads the text of .dot files"
         )
     if suffix not in FORMATS:
         raise ValueError(

@@ -165,8 +165,8 @@ class BayesianNetwork(Factorisation, Inference):
             columns from and to (or source and target, parent and child); an adjacency
             matrix as an array, whose variables `nodes` names, or as a data frame, an
             arc leading from the row's to the column's variable where a number is not 0;
-            a directed graph of networkx; a `DAG`, whose nodes are then named by
-            `nodes`; or a network, whose states are kept.
+            a directed graph of networkx, igraph or causal-learn; a `DAG`, whose nodes
+            are then named by `nodes`; or a network, whose states are kept.
         nodes : iterable of names, optional
             Variables that come first, in this order, whether or not an arc touches
             them.
@@ -178,8 +178,9 @@ class BayesianNetwork(Factorisation, Inference):
         Raises
         ------
         ValueError
-            If a text is not a graph, the arcs close a cycle, an arc is given twice, or
-            states are given for a variable that does not exist.
+            If a text is not a graph, the arcs close a cycle, an arc is given twice or
+            has no direction, as in a CPDAG, or states are given for a variable that
+            does not exist.
         TypeError
             If edges have another form, or a name is neither text nor an integer.
 
@@ -188,9 +189,10 @@ class BayesianNetwork(Factorisation, Inference):
         Texts are chains with ``;`` or line ends between them, or the same inside
         ``dag { }`` or ``digraph { }``: a subset of DOT and of DAGitty's language.
         ``a -> {b c}`` has an arc to each of a group, names with blanks or signs are
-        in double quotes, comments and attributes are skipped. ``a <-> b`` is an
-        unobserved common cause, and becomes a latent variable ``U_a_b``;
-        ``u [latent]`` marks one that has a name.
+        in double quotes, comments and attributes are skipped, but for labels: where
+        every node of a DOT text has one of its own, these are the names.
+        ``a <-> b`` is an unobserved common cause, and becomes a latent variable
+        ``U_a_b``; ``u [latent]`` marks one that has a name.
 
         Examples
         --------
@@ -578,8 +580,28 @@ class BayesianNetwork(Factorisation, Inference):
         """
         return dispatch("to_pyagrum", self)
 
-    def to_networkx(self) -> Any:
+    def to_dot(self, *, states: bool = False) -> str:
+        """Write the graph in Graphviz' DOT language.
+
+        Parameters
+        ----------
+        states : bool, default=False
+            Whether each variable is drawn as a box that lists its states.
+        """
+        return str(dispatch("to_dot", self, states=states))
+
+    def to_mermaid(self) -> str:
+        """Write the graph as a flowchart of Mermaid, for Markdown pages."""
+        return str(dispatch("to_mermaid", self))
+
+    def to_networkx(self, *, tables: bool = True) -> Any:
         """Make a ``networkx.DiGraph`` whose nodes hold states, parents and tables.
+
+        Parameters
+        ----------
+        tables : bool, default=True
+            Whether nodes have these attributes; formats such as GML, GraphML and JSON
+            take names and arcs alone.
 
         Raises
         ------
@@ -588,7 +610,7 @@ class BayesianNetwork(Factorisation, Inference):
         ValueError
             If a full table would be too large; the variable is named.
         """
-        return dispatch("to_networkx", self)
+        return dispatch("to_networkx", self, tables=tables)
 
     def fit(
         self,

@@ -17,6 +17,7 @@ from bayleaf.dispatch import dispatch_structure
 from bayleaf.graph.dag import DAG, CycleError
 from bayleaf.inference.causal_graph import CausalQuestions
 from bayleaf.inference.states import position_of
+from bayleaf.models.graph_objects import foreign_graph
 from bayleaf.models.texts.graph_text import DrawnGraph, read_graph_text
 from bayleaf.models.texts.html_summary import arc_text, facts_html, picture_of
 from bayleaf.models.texts.picture import PicturedGraph, graph_picture
@@ -66,20 +67,30 @@ def read_edges(
     hidden += getattr(edges, "latents", None) or ()
     if isinstance(edges, DAG):
         return DrawnEdges(*_of_dag(edges, given), hidden)
-    drawn: Any = edges
-    if isinstance(edges, str):
-        drawn = read_graph_text(edges)
+    drawn: Any = read_graph_text(edges) if isinstance(edges, str) else edges
+    drawn = foreign_graph(drawn) or drawn
+    if isinstance(drawn, DrawnGraph):
         hidden += drawn.latents
     elif hasattr(edges, "toarray"):
         drawn = edges.toarray()
     names: dict[Name, None] = dict.fromkeys(map(_checked, given))
     names.update(dict.fromkeys(map(_checked, _own_nodes(drawn))))
     parents: dict[Name, list[Name]] = {}
+    arcs: dict[tuple[Name, Name], None] = {}
     for pair in _pairs(drawn, given):
-        parent, child = map(_checked, pair)
+        parent, child = arc = _checked(pair[0]), _checked(pair[1])
+        arcs.setdefault(arc)
         names.setdefault(parent)
         names.setdefault(child)
         parents.setdefault(child, []).append(parent)
+    both_ways = next(
+        (arc for arc in arcs if arc[0] != arc[1] and arc[::-1] in arcs), ()
+    )
+    if both_ways:
+        raise ValueError(
+            f"the arcs close a cycle among {name_list(both_ways)}, with one each way; "
+            "an arc without a direction, as in a CPDAG, needs one"
+        )
     for name in hidden:
         position_of(list(names), name, "latents names")
     # Others hold latent variables as sets.
@@ -576,6 +587,20 @@ class NetworkStructure(CausalQuestions):
             If the file cannot be written.
         """
         dispatch_structure("save", self, path)
+
+    def to_dot(self, *, states: bool = False) -> str:
+        """Write the graph in Graphviz' DOT language.
+
+        Parameters
+        ----------
+        states : bool, default=False
+            Whether variables are drawn as boxes that list their states, if known.
+        """
+        return str(dispatch_structure("to_dot", self, states=states))
+
+    def to_mermaid(self) -> str:
+        """Write the graph as a flowchart of Mermaid, for Markdown pages."""
+        return str(dispatch_structure("to_mermaid", self))
 
     def to_networkx(self) -> Any:
         """Make a networkx.DiGraph of names and arcs.

@@ -4,27 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from html import escape
+from pathlib import Path
 
 from bayleaf.data.domain import Variable
 from bayleaf.describe.drawing import dot_string, printable
+from bayleaf.io.atomic import write_text
 from bayleaf.models.bayesian_network import BayesianNetwork
+from bayleaf.models.network_structure import NetworkStructure
 
 
-def to_dot(network: BayesianNetwork, *, states: bool = False) -> str:
+def to_dot(network: BayesianNetwork | NetworkStructure, *, states: bool = False) -> str:
     r"""Write a network's graph in Graphviz' DOT language.
 
     Parameters
     ----------
-    network : BayesianNetwork
+    network : BayesianNetwork or NetworkStructure
         What to draw; its tables are left out.
     states : bool, default=False
-        Whether each variable is drawn as a box that lists its states.
+        Whether each variable is drawn as a box that lists its states, if these are
+        known.
 
     Returns
     -------
     str
         Nodes are called ``n0``, ``n1``, ... in the variables' order, so that any name
-        may stand in their labels.
+        may stand in their labels; `BayesianNetwork.from_edges` takes these as names.
 
     Examples
     --------
@@ -43,15 +47,20 @@ def to_dot(network: BayesianNetwork, *, states: bool = False) -> str:
     """
     shape = "plain" if states else "ellipse"
     lines = ["digraph network {", f"  node [shape={shape}];"]
-    for index, variable in enumerate(network.domain):
-        label = dot_string(variable.name)
-        if states:
+    for index, (name, variable) in enumerate(zip(network.names, network.variables)):
+        label = dot_string(name)
+        if states and variable is not None:
             # A box with the name above the states.
             rows = "".join(_rows(variable))
             label = f'<<table border="0" cellborder="1" cellspacing="0">{rows}</table>>'
         lines.append(f"  n{index} [label={label}];")
     lines += [f"  n{parent} -> n{child};" for parent, child in network.dag.arcs]
     return "\n".join([*lines, "}"])
+
+
+def write(network: BayesianNetwork | NetworkStructure, path: str | Path) -> None:
+    """Write the text to a file; OSError if that cannot be written."""
+    write_text(path, to_dot(network) + "\n")
 
 
 def _rows(variable: Variable) -> Iterator[str]:

@@ -6,6 +6,7 @@ such statements inside ``dag { }`` or ``digraph { }``, where names alone are nod
 all other attributes are skipped. Names with blanks or signs are quoted; comments
 are ``#``, ``//`` and ``/* */``. Sources: the DOT language of Graphviz; Textor et al.
 (2016), "Robust causal inference using directed acyclic graphs: the R package dagitty".
+Where every node of a DOT text has a label of its own, the labels are the names.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from html import unescape
 from itertools import pairwise, product
 
 from bayleaf.wording import plain, quoted
@@ -29,6 +31,7 @@ _TOKEN = re.compile(
     r"|(?P<other>[\s\S])",
     re.DOTALL,
 )
+_LABEL = re.compile(rf"(?<![\w\"])label\s*=\s*(?:({_QUOTE})|(\w+))")
 _DIRECTIONS = {"→": "->", "←": "<-", "↔": "<->"}
 # What may precede the braces around a whole graph.
 _DIRECTED, _OTHER_GRAPHS = ("dag", "digraph"), ("graph", "pdag", "mag", "pag")
@@ -75,6 +78,7 @@ class DrawnGraph:
     arcs: list[tuple[str, str]] = field(default_factory=list)
     common_causes: list[tuple[str, str]] = field(default_factory=list)
     latents: dict[str, None] = field(default_factory=dict)
+    labels: dict[str, str] = field(default_factory=dict)
 
 
 def read_graph_text(text: str) -> DrawnGraph:
@@ -83,7 +87,11 @@ def read_graph_text(text: str) -> DrawnGraph:
     GraphTextError if the text has another form, an arc without a direction, or a
     group or quote that does not end.
     """
-    graph = _Parser(text).whole()
+    return with_common_causes(_with_labels(_Parser(text).whole()))
+
+
+def with_common_causes(graph: DrawnGraph) -> DrawnGraph:
+    """The graph with a latent variable in the place of each common cause."""
     for first, second in graph.common_causes:
         cause = f"U_{first}_{second}"
         while cause in graph.names:
@@ -91,6 +99,19 @@ def read_graph_text(text: str) -> DrawnGraph:
         graph.names[cause] = graph.latents[cause] = None
         graph.arcs += [(cause, first), (cause, second)]
     return graph
+
+
+def _with_labels(graph: DrawnGraph) -> DrawnGraph:
+    """The graph under its labels, if every node has one of its own."""
+    new = graph.labels
+    if set(new) != set(graph.names) or len(set(new.values())) < len(new):
+        return graph
+    return DrawnGraph(
+        {new[name]: None for name in graph.names},
+        [(new[parent], new[child]) for parent, child in graph.arcs],
+        [(new[first], new[second]) for first, second in graph.common_causes],
+        {new[name]: None for name in graph.latents},
+    )
 
 
 class _Parser:
@@ -186,6 +207,9 @@ class _Parser:
         while self._token.kind == "attributes":
             if not arrows and _is_latent(self._token.text):
                 self._graph.latents.update(dict.fromkeys(chain[0]))
+            label = _LABEL.search(self._token.text)
+            if not arrows and label and len(chain[0]) == 1:
+                self._graph.labels[chain[0][0]] = _shown(label)
             self._next += 1
         if not inside:
             self._check_end(bool(arrows or has_attributes))
@@ -297,6 +321,15 @@ def _unquoted(text: str) -> str:
     """The name inside quotes."""
     inner = text[1:-1]
     return re.sub(r"\\([\"\\])", r"\1", inner) if text[0] == '"' else inner
+
+
+def _shown(label: re.Match[str]) -> str:
+    """The text that Graphviz draws for a label."""
+    if label[1] is None:
+        return label[2]
+    escapes = {"n": "\n", "l": "\n", "r": "\n"}
+    text = re.sub(r"\\(.)", lambda m: escapes.get(m[1], m[1]), label[1][1:-1])
+    return unescape(text)
 
 
 def _is_latent(attributes: str) -> bool:

@@ -19,7 +19,10 @@ from bayleaf.models.network_structure import Name, NetworkStructure
 
 
 def to_networkx(
-    network: BayesianNetwork, *, max_table_cells: int = MAX_TABLE_CELLS
+    network: BayesianNetwork,
+    *,
+    tables: bool = True,
+    max_table_cells: int = MAX_TABLE_CELLS,
 ) -> Any:
     """Make a networkx graph that holds all of a network.
 
@@ -27,6 +30,8 @@ def to_networkx(
     ----------
     network : BayesianNetwork
         Trees and value maps become their full tables.
+    tables : bool, default=True
+        Whether nodes have attributes; files of GML and GraphML cannot contain them.
     max_table_cells : int, default=10_000_000
         Largest table to make.
 
@@ -45,6 +50,8 @@ def to_networkx(
     ValueError
         If a table would be larger than `max_table_cells`; the variable is named.
     """
+    if not tables:
+        return structure_to_networkx(network)
     graph = _networkx().DiGraph()
     domain, cards = network.domain, network.domain.cards
     for variable, table in zip(domain, full_tables(network, max_table_cells)):
@@ -66,8 +73,8 @@ def to_networkx(
     return graph
 
 
-def structure_to_networkx(structure: NetworkStructure) -> Any:
-    """Make a networkx graph of the names and arcs of a structure."""
+def structure_to_networkx(structure: NetworkStructure | BayesianNetwork) -> Any:
+    """Make a networkx graph of names and arcs."""
     graph = _networkx().DiGraph()
     graph.add_nodes_from(structure.names)
     graph.add_edges_from(structure.edges)
