@@ -40,6 +40,19 @@ def test_an_option_of_other_programs_is_refused(
     assert "dialect is no option of .pmml files" in done.err
 
 
+def test_a_query_of_a_table_ends_in_a_semicolon_and_others_do_not(
+    run: Run, naive: Path, tmp_path: Path
+) -> None:
+    path, reference = tmp_path / "a.sql", "{{ ref('patients') }}"
+    assert run("export", naive, "-o", path).code == 0
+    assert path.read_text("utf-8").endswith(";\n")
+    done = run("export", naive, "-o", path, "--table-expression", reference)
+    assert done.code == 0
+    text = path.read_text("utf-8")
+    assert f"FROM {reference} AS" in text
+    assert ";" not in text
+
+
 def test_what_is_no_model_file_is_refused(run: Run, heart: Path) -> None:
     done = run("export", heart, "-o", heart.with_suffix(".pmml"))
     assert done.code == 2

@@ -345,6 +345,8 @@ BAD_OPTIONS: list[Any] = [
     ({"table": ""}, "table must be a name"),
     ({"id_columns": ["prediction"]}, "already has a column"),
     ({"max_states": 0}, "max_states must be at least 1"),
+    ({"table_expression": " "}, "table_expression, a text such as"),
+    ({"table": "a", "table_expression": "b"}, "and not both"),
 ]
 
 
@@ -356,6 +358,19 @@ def test_arguments_are_checked() -> None:
             to_sql(model, **options)
 
     check_each(BAD_OPTIONS, check)
+
+
+def test_a_query_of_an_expression_is_a_subquery() -> None:
+    model = bayleaf.NaiveBayesClassifier().fit(
+        pd.DataFrame({"x": [*"aabb"]}), [*"yynn"]
+    )
+    expression = "(SELECT 'a' AS x UNION ALL SELECT x FROM s1)"
+    query = to_sql(model, dialect="sqlite", table_expression=expression)
+    assert expression in query
+    assert ";" not in query
+    rows = pd.DataFrame({"x": ["b"]})
+    found = run_sqlite(f"SELECT prediction FROM ({query}) AS q", rows, "s1")
+    assert sorted(found["prediction"]) == ["n", "y"]
 
 
 @pytest.mark.parametrize("class_prior", [None, [0.2, 0.8]])

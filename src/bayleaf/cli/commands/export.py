@@ -16,6 +16,7 @@ def export(
     output: Output,
     dialect: str | None = None,
     table: str | None = None,
+    table_expression: str | None = None,
     explain: int | None = None,
     id_columns: Annotated[Strings, Parameter(name=["--id"])] = (),
 ) -> int:
@@ -37,6 +38,9 @@ def export(
         or mysql.
     table
         Of a query: the table that it scores.
+    table_expression
+        Of a query: in the table's place and written as it is, such as
+        "{{ ref('patients') }}" of dbt; the query then ends without a semicolon.
     explain
         Of a query: how many of the largest contributions it tells for each row.
     id_columns
@@ -49,6 +53,7 @@ def export(
     options = {
         "dialect": dialect,
         "table": table,
+        "table_expression": table_expression,
         "explain": explain,
         "id_columns": id_columns or None,
     }

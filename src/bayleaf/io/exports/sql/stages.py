@@ -28,17 +28,17 @@ Columns = dict[str, str]
 class Rows:
     """The stages of a query, of which the last has the columns of all rows.
 
-    No stage has the name of the user's table. If reported, nats of each feature have
-    columns.
+    No stage has one of the names of the user's tables. If reported, nats of each
+    feature have columns.
     """
 
-    def __init__(self, dialect: str, table: str, is_reported: bool) -> None:
+    def __init__(self, dialect: str, tables: Iterable[str], is_reported: bool) -> None:
         self.dialect, self.is_reported = dialect, is_reported
         self.stage = ""
         self.columns: list[str] = []
         # Joins of stages with factors of terms, and the columns that they need.
         self.factors, self.factor_keys = "", Columns()
-        self._taken = {folded(table.casefold(), dialect)}
+        self._taken = {folded(table.casefold(), dialect) for table in tables}
         # Names and kinds of the stages by their queries.
         self._stages: dict[str, tuple[str, str]] = {}
 

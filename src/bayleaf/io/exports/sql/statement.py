@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Hashable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -67,6 +68,7 @@ def to_sql(
     explain: int = 0,
     id_columns: Sequence[str] = (),
     max_states: int = _MOST_STATES,
+    table_expression: str | None = None,
 ) -> str:
     """Write a classifier as one query over a table of its features.
 
@@ -94,11 +96,15 @@ def to_sql(
     max_states : int, default=100_000
         Into how many rows a row may turn while its missing cells are summed out; a row
         that would need more has neither class nor probabilities.
+    table_expression : str, optional
+        In the place of `table` and written as it is: a subquery in
+        parentheses, or ``{{ ref('patients') }}`` of dbt. It is not checked.
 
     Returns
     -------
     str
-        The query, with columns "prediction", "probability_<class>" for every class
+        The query, without a semicolon, so that it may be a subquery or a model of dbt,
+        with columns "prediction", "probability_<class>" for every class
         (its number, from 1, where a name would be too long or occur twice in any case;
         with _2, _3, ... behind it where a class has that name) and, with `explain`,
         "against", "log_odds", "prior", "feature_1", "value_1", "state_1",
@@ -119,13 +125,17 @@ def to_sql(
     written as -1e300.
     """
     _check_arguments(dialect, explain, max_states)
-    parts, ids = table_parts(table), id_names(id_columns)
+    ids = id_names(id_columns)
+    parts = table_parts(table)
+    source, names = ".".join(map(name, parts)), parts[-1:]
+    if table_expression is not None:
+        source, names = _expression(table, table_expression)
     predictor = predictor_of(model)
     cells, classes = feature_cells(predictor.encoder), predictor.classes.tolist()
     check_columns((str(own.column) for own in cells), dialect)
     check_labels(classes, dialect)
-    rows = Rows(dialect, parts[-1], explain > 0)
-    _add_codes(rows, parts, ids, cells)
+    rows = Rows(dialect, names, explain > 0)
+    _add_codes(rows, source, ids, cells)
     decision = Decision(predictor, cells)
     remark = add_scores(rows, decision, max_states)
     if "g" not in rows.columns:
@@ -146,7 +156,7 @@ def to_sql(
     comments = ["-- Written by bayleaf: a classifier as a query."]
     remarks = [remark, _remark_on_texts(cells)]
     comments += [f"-- Note: {remark}." for remark in remarks if remark]
-    return "\n".join([*comments, f"{query};", ""])
+    return "\n".join([*comments, query, ""])
 
 
 def write_sql(
@@ -157,9 +167,11 @@ def write_sql(
     dialect: str = "duckdb",
     explain: int = 0,
     id_columns: Sequence[str] = (),
+    table_expression: str | None = None,
 ) -> None:
     """Write what `to_sql` gives to a file.
 
+    A query of a named table ends in a semicolon, as scripts of databases need.
     OSError if the file cannot be written; for other errors see `to_sql`.
     """
     query = to_sql(
@@ -168,8 +180,27 @@ def write_sql(
         dialect=dialect,
         explain=explain,
         id_columns=id_columns,
+        table_expression=table_expression,
     )
+    if table_expression is None:
+        query = f"{query.rstrip()};\n"
     write_export(path, query)
+
+
+def _expression(table: str | Sequence[str], expression: Any) -> tuple[str, list[str]]:
+    """An expression in the table's place, and its words, which may be names of tables.
+
+    TypeError or ValueError if it is not a text, or a table is given too.
+    """
+    if not isinstance(expression, str):
+        raise TypeError(f"table_expression must be a text, got {quoted(expression)}")
+    check_characters([expression], "table_expression holds", "SQL")
+    if table != "t" or not expression.strip().rstrip(";"):
+        raise ValueError(
+            "give table, a name, or table_expression, a text such as "
+            "'(SELECT * FROM patients)', and not both"
+        )
+    return expression.strip(), re.findall(r"\w+", expression)
 
 
 def _remark_on_texts(cells: Sequence[FeatureCells]) -> str:
@@ -206,7 +237,7 @@ def _check_arguments(dialect: str, explain: int, max_states: int) -> None:
 
 
 def _add_codes(
-    rows: Rows, table: Sequence[str], ids: Sequence[str], cells: Sequence[FeatureCells]
+    rows: Rows, table: str, ids: Sequence[str], cells: Sequence[FeatureCells]
 ) -> None:
     """The first stages: identifiers, codes, and texts of cells if they are reported."""
     names = [*ids, *(str(own.column) for own in cells)]
@@ -233,13 +264,10 @@ class Source:
     a text, and others as an alias of the same select.
     """
 
-    def __init__(
-        self, table: Sequence[str], columns: Iterable[str], dialect: str
-    ) -> None:
+    def __init__(self, source: str, columns: Iterable[str], dialect: str) -> None:
         names = sorted({*columns})
         self._alias = name(free_name("source", {each.casefold() for each in names}))
         self._dialect = dialect
-        source = ".".join(map(name, table))
         if dialect == "postgres" and _ROW_FUNCTIONS & {*names}:
             source = f"(SELECT {', '.join(map(name, names))} FROM {source})"
         self.table = f"{source} AS {self._alias}"
