@@ -16,7 +16,13 @@ from sklearn.utils.class_weight import compute_sample_weight
 from bayleaf import MEstimate, NaiveBayesClassifier, load
 from bayleaf.classifiers.shared.training import class_factors
 from contract.kinds import each_kind, fitted, has_smoothing, is_joint, missing_rules
-from contract.tables import mixed_columns, mixed_frame, nominal_columns, pick_rows
+from contract.tables import (
+    mixed_columns,
+    mixed_frame,
+    nominal_columns,
+    nominal_frame,
+    pick_rows,
+)
 
 
 def _same_model(one: Any, other: Any, rows: Any) -> None:
@@ -248,3 +254,13 @@ def test_class_weights_of_numbers_are_read_back_from_a_file(tmp_path: Path) -> N
     model = NaiveBayesClassifier(class_weight=by_class).fit([["x"], ["y"]], [0, 1])
     model.save(tmp_path / "model.json")
     assert load(tmp_path / "model.json").class_weight == by_class
+
+
+def test_weights_that_sum_to_far_less_than_the_rows_are_reported() -> None:
+    frame, y = nominal_frame()
+    small = np.full(len(y), 1.0 / len(y))
+    with pytest.warns(UserWarning, match=r"counts as 1 rows.*weight_scale='mean_one'"):
+        NaiveBayesClassifier().fit(frame, y, sample_weight=small)
+    scaled = NaiveBayesClassifier(weight_scale="mean_one")
+    scaled.fit(frame, y, sample_weight=small)
+    NaiveBayesClassifier().fit(frame, y, sample_weight=np.full(len(y), 0.2))
