@@ -41,6 +41,10 @@ STRUCTURE_IMPLEMENTATIONS = {
     "to_mermaid": ("bayleaf.io.formats.mermaid", "to_mermaid"),
     "to_networkx": (f"{_CONVERTERS}.networkx_graph", "structure_to_networkx"),
 }
+# The same of classifiers.
+CLASSIFIER_IMPLEMENTATIONS = {
+    "feature_importances_": ("bayleaf.explain.importance", "feature_importances"),
+}
 # The same of influence diagrams.
 DIAGRAM_IMPLEMENTATIONS = {
     "save": ("bayleaf.io.diagram_files", "write_influence_diagram"),
@@ -67,6 +71,11 @@ def dispatch_structure(
 ) -> Any:
     """What the function in charge of a method of a structure returns."""
     return _done(STRUCTURE_IMPLEMENTATIONS[method], structure, *arguments, **options)
+
+
+def dispatch_classifier(method: str, classifier: Any) -> Any:
+    """What the function in charge of a property of a classifier returns."""
+    return _done(CLASSIFIER_IMPLEMENTATIONS[method], classifier)
 
 
 def dispatch_diagram(method: str, diagram: Any, *arguments: Any) -> Any:

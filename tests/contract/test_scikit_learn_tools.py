@@ -13,14 +13,17 @@ import sklearn
 from sklearn.base import clone, is_classifier
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.ensemble import AdaBoostClassifier, BaggingClassifier, VotingClassifier
+from sklearn.feature_selection import SelectFromModel
 from sklearn.model_selection import GridSearchCV, cross_val_score, cross_validate
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
+from bayleaf.classifiers import CLASSIFIERS, TANClassifier
 from bayleaf.classifiers.shared.callbacks import HAS_CALLBACKS
+from bayleaf.explain import importance
 from contract.kinds import each_kind, fitted, missing_rules
-from contract.tables import mixed_columns, nominal_frame
+from contract.tables import mixed_columns, mixed_frame, nominal_frame
 
 
 def _table() -> tuple[pd.DataFrame, np.ndarray[Any, Any]]:
@@ -304,3 +307,23 @@ def test_text_goes_through_a_pipeline_with_column_names(kind: Any) -> None:
     keep = FunctionTransformer(lambda table: table[["a", "c"]])
     pipeline = make_pipeline(keep, kind(random_state=0)).fit(frame, y)
     assert pipeline[-1].feature_names_in_.tolist() == ["a", "c"]
+
+
+@each_kind()
+def test_importances_are_shares_of_columns(kind: Any) -> None:
+    model, frame = fitted(kind)
+    shares = model.feature_importances_
+    assert shares.shape == (frame.shape[1],)
+    assert shares.min() >= 0.0
+    assert shares.sum() == pytest.approx(1.0)
+
+
+def test_importances_are_the_information_of_left_out_rows() -> None:
+    model, frame = fitted(CLASSIFIERS["tan"])
+    selector = SelectFromModel(TANClassifier(), threshold=0.2)
+    kept = selector.fit(frame, mixed_frame()[1]).get_feature_names_out()
+    assert {"weather", "colour"} & set(kept) == {"weather"}
+    alone = np.array([one.information for one in importance(model).features])
+    np.testing.assert_allclose(model.feature_importances_, alone / alone.sum())
+    with pytest.raises(AttributeError, match="does not hold its training rows"):
+        _ = pickle.loads(pickle.dumps(model)).feature_importances_

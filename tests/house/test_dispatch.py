@@ -8,8 +8,10 @@ import re
 
 import pytest
 
+from bayleaf.classifiers import BayesianClassifier
 from bayleaf.decisions import InfluenceDiagram
 from bayleaf.dispatch import (
+    CLASSIFIER_IMPLEMENTATIONS,
     DIAGRAM_IMPLEMENTATIONS,
     IMPLEMENTATIONS,
     STRUCTURE_IMPLEMENTATIONS,
@@ -21,6 +23,7 @@ TABLES = [
     (BayesianNetwork, IMPLEMENTATIONS),
     (NetworkStructure, STRUCTURE_IMPLEMENTATIONS),
     (InfluenceDiagram, DIAGRAM_IMPLEMENTATIONS),
+    (BayesianClassifier, CLASSIFIER_IMPLEMENTATIONS),
 ]
 
 
@@ -41,5 +44,6 @@ def test_every_method_that_hands_over_is_in_the_table(
     kind: type, table: dict[str, tuple[str, str]]
 ) -> None:
     source = inspect.getsource(kind)
-    handed = re.findall(r"dispatch(?:_structure|_diagram)?\(\s*\"(\w+)\"", source)
+    calls = r"dispatch(?:_structure|_diagram|_classifier)?\(\s*\"(\w+)\""
+    handed = re.findall(calls, source)
     assert set(handed) == set(table)

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.counts.source import Family
+from bayleaf.cpds.smoothing import CellSmoothing, Lidstone
 from bayleaf.data.codes import Codes
 from bayleaf.explain.evidence_conflict import with_column
 from bayleaf.explain.subject import is_absent, predictor_of, rows_of
@@ -206,13 +207,7 @@ def _left_out_losses(model: Any) -> tuple[Codes, Floats, Floats, Floats]:
     gains (n_features, n_rows) of each feature alone in the log-probability of the row's
     class, nats; and rises (n_features, n_rows) of the loss without each.
     """
-    kind = type(model).__name__
-    codes = getattr(model, "_training_codes", None)
-    if codes is None:
-        raise AttributeError(
-            f"this {kind} does not hold its training rows, which go with saving, "
-            f"pickling and partial_fit; {_INSTEAD}"
-        )
+    kind, codes = type(model).__name__, _training_codes(model)
     generative = getattr(model, "objective", "generative") == "generative"
     families = model.model_.left_out_families
     if families is None or not generative:
@@ -228,6 +223,36 @@ def _left_out_losses(model: Any) -> tuple[Codes, Floats, Floats, Floats]:
         logs.append((calibrated - np.logaddexp.reduce(calibrated, axis=0))[rows])
     gains = _left_out_gains(left_out, len(families))
     return codes, np.array(losses), gains, logs[0] - np.array(logs[1:])
+
+
+def feature_importances(model: Any) -> Floats:
+    """Left-out information of each column alone, in shares of the sum, (n_columns,).
+
+    Parts of a date count together, columns that were left out as 0; all are 0 where
+    none tells anything. AttributeError without training rows.
+    """
+    from bayleaf.counts.information import mean_gain
+
+    codes, rule = _training_codes(model), model.smoothing_
+    rules = [rule if isinstance(rule, CellSmoothing) else Lidstone()]
+    left_out = model._leave_one_out(codes, model.model_.domain, rules)
+    gains = _left_out_gains(left_out, codes.n_variables - 1)
+    nats = [mean_gain(of_feature, codes.weights)[0] for of_feature in gains]
+    by_name = dict(zip(model.encoder_.domain.names, nats, strict=True))
+    parts = [r.part_names or (r.name,) for r in model.encoder_.readings]
+    sums = np.array([sum(by_name.get(name, 0.0) for name in names) for names in parts])
+    return sums / (sums.sum() or 1.0)
+
+
+def _training_codes(model: Any) -> Codes:
+    """The training rows of a fitted classifier; AttributeError if they are gone."""
+    codes: Codes | None = getattr(model, "_training_codes", None)
+    if codes is None:
+        raise AttributeError(
+            f"this {type(model).__name__} does not hold its training rows, which go "
+            f"with saving, pickling and partial_fit; {_INSTEAD}"
+        )
+    return codes
 
 
 def _left_out_gains(left_out: LeaveOneOut, n_features: int) -> Floats:

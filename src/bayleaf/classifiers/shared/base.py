@@ -77,6 +77,7 @@ from bayleaf.data.tables.frames import row_labels, to_columns
 from bayleaf.data.tables.named_rows import named_table
 from bayleaf.data.unknown_cells import warn_of
 from bayleaf.describe.fitted_summary import Summary, summarize
+from bayleaf.dispatch import dispatch_classifier
 from bayleaf.estimator_bases import ClassifierMixin, available_if
 from bayleaf.io.native.model_file import SavedModel
 from bayleaf.models.bayesian_network import BayesianNetwork
@@ -802,6 +803,19 @@ class BayesianClassifier(
         if self._loo_score is None:
             self._loo_score = left_out_score(self)
         return self._loo_score
+
+    @property
+    def feature_importances_(self) -> NDArray[np.float64]:
+        """How much each column alone tells on the class, shape (n_features_in_,).
+
+        Shares of the sum, as other estimators' are, of the information by which a
+        column raises the mean log-probability of the class of left-out training rows:
+        that of `bayleaf.explain.importance`, which also measures what a feature adds to
+        the others. AttributeError once the rows are gone, as after pickling.
+        """
+        check_is_fitted(self, "model_")
+        shares: NDArray[np.float64] = dispatch_classifier("feature_importances_", self)
+        return shares
 
     def __getstate__(self) -> dict[str, Any]:
         # Neither a pickle nor a copy under another prior holds the training rows.
