@@ -26,9 +26,9 @@ from bayleaf import (
 )
 from bayleaf.classifiers.shared.from_counts import (
     count_batches,
-    families_of,
     reading_of,
 )
+from bayleaf.classifiers.shared.incremental import families_of
 from bayleaf.datasets import load_heart
 from bayleaf.io.errors import ModelFileError
 from bayleaf.streams.batch_sources import open_source
@@ -383,16 +383,6 @@ def test_partial_fit_chooses_the_structure_anew(
     for one, other in zip(found.network_.cpds, pooled.network_.cpds, strict=True):
         np.testing.assert_array_equal(one.probabilities, other.probabilities)
     assert found.counts_ == pooled.counts_
-
-
-def test_partial_fit_of_more_parents_is_refused() -> None:
-    table = nominal(40, 7)
-    with pytest.raises(ValueError, match="counts of pairs, beyond which k=2 goes"):
-        KDBClassifier(k=2).partial_fit(
-            table.drop_columns(["label"]),
-            table.column("label").to_pandas(),
-            ["no", "yes"],
-        )
 
 
 def test_streams_keep_their_counts() -> None:

@@ -26,6 +26,7 @@ from bayleaf.classifiers.shared.parameters import (
     check_threshold,
 )
 from bayleaf.classifiers.shared.training import Learned
+from bayleaf.counts.count_tables import IncrementalCounts
 from bayleaf.counts.source import CountSource
 from bayleaf.counts.threads import run_tasks, thread_count
 from bayleaf.data.codes import Codes
@@ -42,10 +43,12 @@ from bayleaf.latent.mixture_experts import (
     learn_with_experts,
 )
 from bayleaf.latent.online_mixture import (
+    MixtureCounters,
     OnlineOptions,
-    learn_online,
+    learn_counters,
     level_shapes,
 )
+from bayleaf.latent.online_stream import OnlineStream
 from bayleaf.models.class_model import log_normalize
 from bayleaf.models.hierarchical_mixture_model import (
     HierarchicalMixtureModel,
@@ -128,6 +131,8 @@ class HierarchicalMixtureNBClassifier(BayesianClassifier):
     University, UU-CS-2003-003.
     """
 
+    is_incremental = True
+    learns_from_rows = True
     lacks = MappingProxyType({"smoothing": "set gamma, where its counters start"})
 
     architecture: Sequence[int] | str = (2, 2)
@@ -189,17 +194,74 @@ class HierarchicalMixtureNBClassifier(BayesianClassifier):
         seeds = rng.integers(1 << 63, size=self.n_mixtures).tolist()
         figure = "log_loss" if self.learning == ONLINE else "objective"
         reports = [Reports(self, start, figure) for start in range(self.n_mixtures)]
-        starts = self._learn_starts(codes, architecture, seeds, reports)
-        self.learning_curves_ = tuple(tuple(report.values) for report in reports)
-        prior = None
-        if self.class_prior is not None or not self.fit_prior:
-            prior = self._class_prior(counts, self.smoothing_)
+        learned = self._learn_starts(codes, architecture, seeds, reports)
+        self.learning_curves_: tuple[tuple[float, ...], ...] = tuple(
+            tuple(report.values) for report in reports
+        )
+        visited = self.n_passes * float(codes.weights.sum())
+        self._streams = tuple(
+            OnlineStream.of_fit(stream, domain.variables[:-1], visited, seed)
+            for stream, seed in zip(learned, seeds, strict=True)
+            if isinstance(stream, MixtureCounters)
+        )
+        prior = self._given_prior(counts)
         kind = HierarchicalMixtureModel if self.expert is None else ExpertMixtureModel
-        model = kind(domain, architecture, starts, prior)
+        model = kind(domain, architecture, _banks(learned), prior)
         if self.calibration is not None:
             # Every row leaves its trace in all counters, so whole folds are held out.
             self._learned_temperature = self._held_out_temperature(codes, model, rng)
         return Learned(model, _log_likelihood(model, codes))
+
+    def _refuse_leave_one_out(self) -> None:
+        super()._refuse_leave_one_out()
+        wrong = "architecture" if is_to_grow(self.architecture) else "learning"
+        if wrong == "architecture" or self.learning == BATCH:
+            raise ValueError(
+                f"{wrong}={quoted(getattr(self, wrong))} needs all rows at once, which "
+                f"partial_fit does not keep; use fit, learning={quoted(ONLINE)} and an "
+                "architecture of numbers"
+            )
+
+    def _learn_batch(
+        self, counts: IncrementalCounts, domain: Domain, rng: np.random.Generator
+    ) -> Learned:
+        variables, options = domain.variables[:-1], self._online_options()
+        codes = counts.latest_rows()
+        if not counts.continues:
+            architecture = checked_architecture(self.architecture)
+            self.__dict__.pop("growth_", None)
+            self._check_size(domain, architecture)
+            seeds = rng.integers(1 << 63, size=self.n_mixtures).tolist()
+            n_classes = domain[-1].n_states
+            self._streams = tuple(
+                OnlineStream.begun(architecture, variables, n_classes, options, seed)
+                for seed in seeds
+            )
+            self.learning_curves_ = ((),) * len(seeds)
+        else:
+            self._check_size(domain, self._streams[0].counters.architecture)
+        before = self._streams
+        tasks = [partial(stream.after, codes, variables, options) for stream in before]
+        self._streams = tuple(run_tasks(tasks, thread_count(self.n_jobs)))
+        self.learning_curves_ = tuple(
+            (*curve, (new.loss - old.loss) / (new.weight - old.weight))
+            for curve, new, old in zip(
+                self.learning_curves_, self._streams, before, strict=True
+            )
+        )
+        starts = tuple(stream.banks(options) for stream in self._streams)
+        architecture = self._streams[0].counters.architecture
+        prior = self._given_prior(counts)
+        model = HierarchicalMixtureModel(domain, architecture, starts, prior)
+        return Learned(
+            model, -float(np.mean([stream.loss for stream in self._streams]))
+        )
+
+    def _given_prior(self, counts: CountSource) -> NDArray[np.float64] | None:
+        """The class prior that is not learned; None for the mixtures' own."""
+        if self.class_prior is None and self.fit_prior:
+            return None
+        return self._class_prior(counts, self.smoothing_)
 
     def _chosen_architecture(
         self, codes: Codes, domain: Domain, rng: np.random.Generator
@@ -210,8 +272,8 @@ class HierarchicalMixtureNBClassifier(BayesianClassifier):
             seed = int(rng.integers(1 << 63))
 
             def judge(rows: Codes, architecture: tuple[int, ...], others: Codes) -> Any:
-                banks = self._learn_start(rows, architecture, seed, None)
-                return mixture_log_posteriors((banks,), others)
+                learned = self._learn_start(rows, architecture, seed, None)
+                return mixture_log_posteriors(_banks([learned]), others)
 
             self.growth_ = grow_architecture(codes, judge, rng)
             architecture = self.growth_.architecture
@@ -226,13 +288,13 @@ class HierarchicalMixtureNBClassifier(BayesianClassifier):
         architecture: tuple[int, ...],
         seeds: Sequence[int],
         reports: Sequence[Reports | None],
-    ) -> tuple[Banks, ...]:
+    ) -> list[MixtureCounters | Banks]:
         """Learn one mixture from each seed, side by side."""
         tasks = [
             partial(self._learn_start, codes, architecture, seed, report)
             for seed, report in zip(seeds, reports, strict=True)
         ]
-        return tuple(run_tasks(tasks, thread_count(self.n_jobs)))
+        return run_tasks(tasks, thread_count(self.n_jobs))
 
     def _learn_start(
         self,
@@ -240,8 +302,8 @@ class HierarchicalMixtureNBClassifier(BayesianClassifier):
         architecture: tuple[int, ...],
         seed: int,
         report: Reports | None,
-    ) -> Banks:
-        """Learn one mixture."""
+    ) -> MixtureCounters | Banks:
+        """Learn one mixture; online its counters, to which further rows may come."""
         rng = np.random.default_rng(seed)
         if self.expert is not None:
             expert = _told_of_codes(self.expert, codes.n_variables - 1)
@@ -249,15 +311,19 @@ class HierarchicalMixtureNBClassifier(BayesianClassifier):
             return learn_with_experts(codes, architecture, expert, how, rng, report)
         if self.learning == BATCH:
             return learn_batch(codes, architecture, BatchOptions(), rng, report).banks
-        options = OnlineOptions(
+        options = self._online_options()
+        order = rng.permutation(codes.n_rows)
+        return learn_counters(codes, order, architecture, options, rng, report)
+
+    def _online_options(self) -> OnlineOptions:
+        """How counters start and what rows add to them."""
+        return OnlineOptions(
             n_passes=int(self.n_passes),
             sigma=float(self.sigma),
             gamma=float(self.gamma),
             noise=float(self.noise),
             missing_denominator=cast(Any, self.missing_denominator),
         )
-        order = rng.permutation(codes.n_rows)
-        return learn_online(codes, order, architecture, options, rng, report)
 
     def _held_out_temperature(
         self, codes: Codes, model: HierarchicalMixtureModel, rng: np.random.Generator
@@ -273,7 +339,7 @@ class HierarchicalMixtureNBClassifier(BayesianClassifier):
             starts = self._learn_starts(
                 kept, model.architecture, seeds, [None] * self.n_mixtures
             )
-            other = replace(model, starts=starts)
+            other = replace(model, starts=_banks(starts))
             scores[tested] = other.class_log_scores(codes.rows(tested))
         class_codes = codes.column(codes.n_variables - 1).astype(np.intp)
         return best_temperature(scores, class_codes, codes.weights)
@@ -339,6 +405,13 @@ class HierarchicalMixtureNBClassifier(BayesianClassifier):
         """The fitted model."""
         check_is_fitted(self, "model_")
         return cast(HierarchicalMixtureModel, self.model_)
+
+
+def _banks(learned: Sequence[MixtureCounters | Banks]) -> tuple[Banks, ...]:
+    """The gates and experts of each mixture."""
+    return tuple(
+        each.banks() if isinstance(each, MixtureCounters) else each for each in learned
+    )
 
 
 def _told_of_codes(expert: Any, n_features: int) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Self, cast
+from typing import Any, NamedTuple, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,8 +26,9 @@ from bayleaf.classifiers.shared.parameters import (
     check_share,
 )
 from bayleaf.classifiers.shared.training import Learned
-from bayleaf.counts.source import CountSource
-from bayleaf.counts.table_counts import RowCounts
+from bayleaf.counts.count_tables import IncrementalCounts
+from bayleaf.counts.source import CountSource, Family
+from bayleaf.counts.table_counts import RowCounts, rows_by_state
 from bayleaf.cpds.latent_tree import LatentTree
 from bayleaf.cpds.smoothing import (
     FixedDistribution,
@@ -48,6 +49,7 @@ from bayleaf.latent.hierarchical_parameters import (
 from bayleaf.models.hierarchical_naive_bayes import HierarchicalNaiveBayesModel
 from bayleaf.models.latent_rules import LatentReport, rules_text
 from bayleaf.models.networks.network_model import NetworkModel
+from bayleaf.models.support.support_counts import SupportCounts
 from bayleaf.results.result_lists import ResultList
 from bayleaf.search.latents.latent_search import (
     LatentSearchOptions,
@@ -60,6 +62,27 @@ SEARCHES = ("algorithm3", "top_pairs", "hill_climbing", "significance", "given")
 PAIR_SCORES = (AUTO, "mutual_information", "expected_kl")
 WRAPPER_SCORES = ("accuracy", "log_loss", "accuracy_then_log_loss")
 ESTIMATIONS = (AUTO, "counting", "em")
+
+
+class _Tables(NamedTuple):
+    """Counts of rows for a known tree."""
+
+    flat: IncrementalCounts  # over the children of the class
+    cells: tuple[NDArray[np.float64], ...]  # (left card, right card) of each latent
+    by_class: tuple[NDArray[np.float64], ...]  # (n_states, n_classes)
+
+    def plus(self, batch: _Tables, children: Domain) -> _Tables:
+        """With the counts of further rows."""
+        return _Tables(
+            self.flat.grown(children, children, batch.flat),
+            tuple(map(np.add, self.cells, batch.cells)),
+            tuple(map(np.add, self.by_class, batch.by_class)),
+        )
+
+
+def _class_families(flat: CountSource) -> list[Family]:
+    """Each feature below the class."""
+    return [(flat.class_index, feature) for feature in range(flat.class_index)]
 
 
 class HNBClassifier(SingleNetworkClassifier):
@@ -128,6 +151,11 @@ class HNBClassifier(SingleNetworkClassifier):
     models. Machine Learning 63, 135-159.
     """
 
+    is_incremental = True
+    chooses_structure = True
+    learns_from_rows = True
+    keeps_states = True
+
     search: str = "top_pairs"
     pair_score: str = AUTO
     wrapper_score: str = "accuracy"
@@ -165,34 +193,90 @@ class HNBClassifier(SingleNetworkClassifier):
     def _learn(
         self, counts: CountSource, domain: Domain, rng: np.random.Generator
     ) -> Learned:
-        names = [str(name) for name in domain.names]
-        options = self._search_options(counts, domain.names[:-1])
-        found = search_latents(counts, options, rng, names)
-        self.search_trace_ = found.steps
-        return self._learn_tables(found.tree, found.used, counts, domain)
+        return self._filled(self._search(counts, domain, rng), counts, domain)
 
-    def _learn_tables(
-        self,
-        tree: LatentTree,
-        kept: tuple[int, ...] | None,
-        counts: CountSource,
-        domain: Domain,
+    def _filled(
+        self, used: tuple[int, ...] | None, counts: CountSource, domain: Domain
     ) -> Learned:
-        """Fill the tables of a tree; `kept` are its class children, None: all."""
+        """The model of the tree whose tables are counted; by EM if parameters ask."""
         codes = counts.rows()
-        self._tree = tree
-        children = tree.class_children
-        used = children if kept is None else kept
-        flat = RowCounts(
-            class_children_codes(tree, codes),
-            counts.n_jobs,
+        learned = self._counted(domain, used)
+        flat = self._tables.flat
+        if self._asks_for_em(codes):
+            model = cast(HierarchicalNaiveBayesModel, learned.model)
+            by_em = learned_by_em(model, codes, self.smoothing_, counts.n_jobs)
+            gain = tables_log_likelihood(by_em, flat)
+            gain -= tables_log_likelihood(model, flat)
+            learned = Learned(by_em, learned.log_likelihood + gain)
+        flat.seal()
+        return learned
+
+    def _learn_batch(
+        self, counts: IncrementalCounts, domain: Domain, rng: np.random.Generator
+    ) -> Learned:
+        if counts.continues:
+            used = self._hierarchical_model.used
+            batch = self._tables_of(counts.latest_rows())
+            children = flat_domain(self._tree, domain)
+            self._tables: _Tables = self._tables.plus(batch, children)
+        else:
+            used = self._search(counts, domain, rng)
+        learned = self._counted(domain, used)
+        flat = self._tables.flat
+        by_child = flat.family_counts(_class_families(flat))
+        self._support = SupportCounts.from_counts(
+            [*(t.sum(axis=1) for t in by_child), flat.class_counts().sum()],
+            learned.model.table_sizes,
+            self.smoothing_,
+            prior_is_learned=self.class_prior is None and self.fit_prior,
+            state_rows=rows_by_state(counts),
+        )
+        flat.seal()
+        return learned
+
+    def _search(
+        self, counts: CountSource, domain: Domain, rng: np.random.Generator
+    ) -> tuple[int, ...] | None:
+        """Find the tree and count its tables; class children used, None for all."""
+        names = [str(name) for name in domain.names]
+        found = search_latents(
+            counts, self._search_options(counts, domain.names[:-1]), rng, names
+        )
+        self._tree, self.search_trace_ = found.tree, found.steps
+        self._tables = self._tables_of(counts.rows())
+        return found.used
+
+    def _refuse_leave_one_out(self) -> None:
+        super()._refuse_leave_one_out()
+        if self.estimation == "em":
+            raise ValueError(
+                "estimation='em' needs all rows at once, which partial_fit does not "
+                "keep; use fit, or estimation='counting'"
+            )
+
+    def _tables_of(self, codes: Codes) -> _Tables:
+        """Count rows, over the children of the class and in the latents' cells."""
+        rows = RowCounts(
+            class_children_codes(self._tree, codes),
+            self.n_jobs,
             max_table_cells=self.max_table_cells,
         )
-        parents = [() if node in used else None for node in children]
-        learned = self._network_model(flat, flat_domain(tree, domain), parents)
+        cells, by_class = latent_counts(self._tree, codes, rows.n_jobs)
+        flat = IncrementalCounts(rows)
+        flat.class_counts()
+        flat.family_counts(_class_families(flat))
+        return _Tables(flat, cells, by_class)
+
+    def _counted(self, domain: Domain, used: tuple[int, ...] | None) -> Learned:
+        """The model of the tree, by counting."""
+        tables = self._tables
+        tree = self._tree
+        children = tree.class_children
+        kept = children if used is None else used
+        parents = [() if node in kept else None for node in children]
+        learned = self._network_model(tables.flat, flat_domain(tree, domain), parents)
         network = cast(NetworkModel, learned.model).network
         n_classes = len(self.classes_)
-        cells, by_class = latent_counts(tree, codes, counts.n_jobs)
         model = HierarchicalNaiveBayesModel(
             domain,
             tree,
@@ -201,16 +285,12 @@ class HNBClassifier(SingleNetworkClassifier):
                 np.broadcast_to(cpd.probabilities, (n_classes, cpd.cards[-1]))
                 for cpd in network.cpds[:-1]
             ),
-            cells,
+            tables.cells,
             kept,
             self.max_table_cells,
-            class_counts=by_class,
+            class_counts=tables.by_class,
         )
-        if not self._asks_for_em(codes):
-            return Learned(model, learned.log_likelihood)
-        by_em = learned_by_em(model, codes, self.smoothing_, counts.n_jobs)
-        gain = tables_log_likelihood(by_em, flat) - tables_log_likelihood(model, flat)
-        return Learned(by_em, learned.log_likelihood + gain)
+        return Learned(model, learned.log_likelihood)
 
     def _search_options(
         self, counts: CountSource, names: Sequence[Name]
@@ -272,9 +352,7 @@ class HNBClassifier(SingleNetworkClassifier):
     def _left_out_log_scores(self, left_out: LeaveOneOut) -> NDArray[np.float64] | None:
         if self.objective == CONDITIONAL or any(left_out.has_missing):
             return None
-        class_index = left_out.counts.class_index
-        families = [(class_index, feature) for feature in range(class_index)]
-        return left_out.log_scores(families)
+        return left_out.log_scores(_class_families(left_out.counts))
 
     def fit_parameters(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn the tables of the fitted structure from other rows.
@@ -310,13 +388,13 @@ class HNBClassifier(SingleNetworkClassifier):
         codes = encoded.codes.with_column(
             table.class_codes, class_variable.n_states, table.weights
         )
+        self._tree = fitted.tree
+        self._tables = self._tables_of(codes)
         self._learn_from(
             self._count(codes),
             class_variable,
             random_generator(self.random_state),
-            lambda counts, domain, _: self._learn_tables(
-                fitted.tree, fitted.used, counts, domain
-            ),
+            lambda counts, domain, _: self._filled(fitted.used, counts, domain),
         )
         self._training_codes = codes
         self.temperature_ = fitted_temperature(self, X, y, sample_weight)

@@ -23,6 +23,7 @@ from bayleaf.classifiers.shared.parameters import (
     check_threshold,
 )
 from bayleaf.classifiers.shared.training import Learned
+from bayleaf.counts.count_tables import IncrementalCounts
 from bayleaf.counts.source import CountSource
 from bayleaf.cpds.linear_gaussian import LinearGaussianFamilies
 from bayleaf.cpds.smoothing import Smoothing
@@ -35,7 +36,6 @@ from bayleaf.search.left_out.linear_families import (
     choose_families,
 )
 from bayleaf.search.left_out.selection import rules_without_zeros, select_kdb
-from bayleaf.wording import quoted
 
 THETA_UNITS = ("nats", "bits")
 
@@ -122,13 +122,17 @@ class KDBClassifier(EdgeParameters, HybridNetworkClassifier):
                 "numeric='discretize'"
             )
 
-    def _refuse_leave_one_out(self) -> None:
-        super()._refuse_leave_one_out()
-        if AUTO in (self.k, self.n_features) or int(self.k) > 1:
-            raise ValueError(
-                "partial_fit chooses the structure again from counts of pairs, beyond "
-                f"which k={quoted(self.k)} goes; use k=0 or 1, and no n_features='auto'"
-            )
+    def _learn_batch(
+        self, counts: IncrementalCounts, domain: Domain, rng: np.random.Generator
+    ) -> Learned:
+        # Sums of pairs choose one parent again, and no more than one.
+        pairs_suffice = AUTO not in (self.k, self.n_features) and int(self.k) <= 1
+        if pairs_suffice or not counts.continues:
+            return self._learn(counts, domain, rng)
+        parents = self.network_.dag.parents[: len(domain) - 1]
+        return self._network_model(
+            counts, domain, [own[1:] if own else None for own in parents]
+        )
 
     def _learn(
         self, counts: CountSource, domain: Domain, rng: np.random.Generator

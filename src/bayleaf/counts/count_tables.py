@@ -372,6 +372,7 @@ class IncrementalCounts:
         self._earlier: dict[Any, Any] = {}
         self._answers: dict[Any, Any] = {}
         self._cards = batch.cards
+        self._continues = False
 
     def __repr__(self) -> str:
         return brief(self, f"{len(self._answers)} tables of counts")
@@ -410,17 +411,18 @@ class IncrementalCounts:
         """Weight of each joint state of some families, see `CountSource`."""
         asked = [tuple(family) for family in families]
         unknown = [f for f in asked if ("family", f) not in self._answers]
-        # Families of earlier tables come from all pairs.
-        is_partial = self._batch is None or bool(self._earlier)
-        if unknown and is_partial and self.knows_pairs:
+        # Families that earlier tables were not asked for come from all pairs.
+        is_partial = self._batch is None or self.continues
+        known = [f for f in unknown if ("family", f) in self._earlier]
+        if unknown and is_partial and self.knows_pairs and len(known) < len(unknown):
             every = MergeableCounts.of(self, range(len(self._cards)))
-            for family, counts in zip(
-                unknown, every.family_counts(unknown), strict=True
-            ):
+            others = [f for f in unknown if f not in known]
+            for family, counts in zip(others, every.family_counts(others), strict=True):
                 self._answers["family", family] = counts
-        elif self._batch is not None and unknown:
+            unknown = known
+        if self._batch is not None and unknown:
             for family, counts in zip(
-                asked, self._batch.family_counts(asked), strict=True
+                unknown, self._batch.family_counts(unknown), strict=True
             ):
                 earlier = self._earlier.get(("family", family))
                 total = counts if earlier is None else counts + earlier
@@ -448,7 +450,18 @@ class IncrementalCounts:
 
     def rows(self) -> Codes:
         """The rows; TypeError once tables were added up, whose rows are not kept."""
-        if self._batch is None or self._earlier:
+        if self._batch is None or self.continues:
+            raise TypeError("stored counts hold no rows; fit all rows at once")
+        return self._batch.rows()
+
+    @property
+    def continues(self) -> bool:
+        """Whether there were tables before the one added last."""
+        return self._continues
+
+    def latest_rows(self) -> Codes:
+        """The rows of the table added last; TypeError once it was let go."""
+        if self._batch is None:
             raise TypeError("stored counts hold no rows; fit all rows at once")
         return self._batch.rows()
 
@@ -484,6 +497,7 @@ class IncrementalCounts:
             for old, new in zip(before, after, strict=True)
         ]
         successor = IncrementalCounts(batch)
+        successor._continues = True
         for key, answer in self._answers.items():
             if key == "class":
                 successor._earlier[key] = answer

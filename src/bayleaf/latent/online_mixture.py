@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from math import prod
 from typing import Literal
 
@@ -90,6 +90,28 @@ class MixtureCounters:
             architecture, n_classes, offsets, np.concatenate(priors), drawn, totals
         )
 
+    def over(
+        self,
+        cards: Sequence[int],
+        options: OnlineOptions,
+        moved: NDArray[np.intp] | None = None,
+    ) -> MixtureCounters:
+        """A copy over other states, class last; cells go to `moved`, by default none.
+
+        Other cells are `gamma`, and in no total.
+        """
+        offsets = np.cumsum([0, *cards[:-1]]).astype(np.int64)
+        cells = np.full((int(offsets[-1]), len(self.priors)), options.gamma)
+        if moved is not None:
+            cells[moved] = self.cells
+        return replace(
+            self,
+            offsets=offsets,
+            priors=self.priors.copy(),
+            cells=cells,
+            totals=self.totals.copy(),
+        )
+
     def tree(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """First column of each node, and first child of each gate.
 
@@ -166,36 +188,52 @@ def learn_counters(
     weight of the rows.
     """
     counters = MixtureCounters.drawn(architecture, codes.cards, options, rng)
-    classes = codes.column(codes.n_variables - 1).astype(np.int64)
-    row_cells = _cells_of_rows(codes, counters.offsets)
-    weights = np.ascontiguousarray(codes.weights, dtype=np.float64)
-    highest, most_factors = _most_factors(counters, weights, options)
-    columns, first_child = counters.tree()
+    row_cells = cells_of_rows(codes, counters.offsets)
+    highest = _highest(counters, codes.weights, options)
+    factors = most_factors(highest, options, float(codes.weights.sum()))
     visits = np.ascontiguousarray(order, dtype=np.int64)
     work = Work(options.n_passes)
     for number in range(1, options.n_passes + 1):
         work.step(f"pass {number} of {options.n_passes}")
-        loss = learn_pass(
-            visits,
-            row_cells,
-            classes,
-            weights,
-            columns,
-            first_child,
-            float(options.sigma),
-            options.missing_denominator == "all_rows",
-            highest,
-            most_factors,
-            counters.priors,
-            counters.cells,
-            counters.totals,
-        )
+        loss = visit_rows(counters, codes, row_cells, visits, options, highest, factors)
         if progress is not None:
-            progress(number, loss / float(weights[visits].sum()))
+            progress(number, loss / float(codes.weights[visits].sum()))
     return counters
 
 
-def _cells_of_rows(codes: Codes, offsets: NDArray[np.int64]) -> NDArray[np.int32]:
+def visit_rows(
+    counters: MixtureCounters,
+    codes: Codes,
+    row_cells: NDArray[np.int32],
+    visits: NDArray[np.int64],
+    options: OnlineOptions,
+    highest: float,
+    factors: int,
+) -> float:
+    """Let the counters learn some rows in an order, changing them in place.
+
+    Gives the sum of -ln P(class | row) by weight, nats, each row predicted just before
+    it is learned. No counter exceeds `highest`; `factors` as from `most_factors`.
+    """
+    columns, first_child = counters.tree()
+    return learn_pass(
+        visits,
+        row_cells,
+        codes.column(codes.n_variables - 1).astype(np.int64),
+        np.ascontiguousarray(codes.weights, dtype=np.float64),
+        columns,
+        first_child,
+        float(options.sigma),
+        options.missing_denominator == "all_rows",
+        highest,
+        factors,
+        counters.priors,
+        counters.cells,
+        counters.totals,
+    )
+
+
+def cells_of_rows(codes: Codes, offsets: NDArray[np.int64]) -> NDArray[np.int32]:
     """Which value each cell counts in, (n_rows, n_features); -1 where missing."""
     n_features = codes.n_variables - 1
     found = np.empty((codes.n_rows, n_features), dtype=np.int32)
@@ -205,18 +243,30 @@ def _cells_of_rows(codes: Codes, offsets: NDArray[np.int64]) -> NDArray[np.int32
     return found
 
 
-def _most_factors(
+def _highest(
     counters: MixtureCounters, weights: Floats, options: OnlineOptions
-) -> tuple[float, int]:
-    """A number that no counter exceeds, and how many shares of it may be multiplied."""
+) -> float:
+    """A number that no counter exceeds."""
     start = max(counters.totals.max(initial=0.0), counters.priors.max())
     with np.errstate(over="ignore"):
-        highest = float(start + options.n_passes * weights.sum())
+        return float(start + options.n_passes * weights.sum())
+
+
+def most_factors(highest: float, options: OnlineOptions, weight: float = 0.0) -> int:
+    """How many shares of counters up to a number may be multiplied.
+
+    ValueError if `gamma` is too small for rows of a weight, if one is given.
+    """
+    with np.errstate(over="ignore"):
         deepest = float(np.log(highest)) - math.log(options.gamma)
     if not deepest < _LOWEST_LOG:
-        raise ValueError(
-            f"gamma={quoted(options.gamma)} is too small beside rows of total weight "
-            f"{weights.sum():.3g} in {options.n_passes} passes; raise gamma or divide "
-            "all weights by one number"
+        rows = (
+            f"rows of total weight {weight:.3g} in {options.n_passes} passes"
+            if weight
+            else "batches of rows"
         )
-    return highest, int(_LOWEST_LOG / max(deepest, 1.0))
+        raise ValueError(
+            f"gamma={quoted(options.gamma)} is too small beside {rows}; raise gamma or "
+            "divide all weights by one number"
+        )
+    return int(_LOWEST_LOG / max(deepest, 1.0))

@@ -22,6 +22,7 @@ from sklearn.utils.validation import (
 from bayleaf.classifiers.shared.callbacks import with_callbacks
 from bayleaf.classifiers.shared.edge_parameters import edge_remarks
 from bayleaf.classifiers.shared.incremental import (
+    families_of,
     learn_batch,
     remembered_counts,
     seal_counts,
@@ -61,6 +62,7 @@ from bayleaf.classifiers.shared.training import (
     class_variable,
     split_target_and_weights,
 )
+from bayleaf.counts.count_tables import IncrementalCounts
 from bayleaf.counts.source import MOST_ROWS, CountSource
 from bayleaf.counts.table_counts import RowCounts
 from bayleaf.counts.threads import thread_count
@@ -189,6 +191,10 @@ class BayesianClassifier(
     # all rows or, where the structure depends on them, sums of pairs.
     is_incremental: ClassVar[bool] = False
     chooses_structure: ClassVar[bool] = False
+    # Whether fits look at rows, so that counts alone are not enough; and whether later
+    # batches add no states.
+    learns_from_rows: ClassVar[bool] = False
+    keeps_states: ClassVar[bool] = False
     # Whether monotone features may have parents, once these are always known.
     monotone_parents: ClassVar[bool] = False
     # Bytes that the fit in progress may take.
@@ -212,6 +218,12 @@ class BayesianClassifier(
         self, counts: CountSource, domain: Domain, rng: np.random.Generator
     ) -> Learned:
         """Learn the model from counts over `domain`, the class last."""
+
+    def _learn_batch(
+        self, counts: IncrementalCounts, domain: Domain, rng: np.random.Generator
+    ) -> Learned:
+        """Learn the model from a batch and what earlier ones left in the counts."""
+        return self._learn(counts, domain, rng)
 
     def _check(self) -> None:
         check_shared(self)
@@ -297,8 +309,13 @@ class BayesianClassifier(
 
         After any number of batches the model equals that of `fit` on all their rows
         together, as long as no column is numeric: numeric columns keep the cut points
-        and integer columns the kind that the first batch gives them. TAN and KDB choose
-        their structure again.
+        and integer columns the kind that the first batch gives them. TAN and KDB with
+        one parent choose their structure again. Other KDB and HNB keep that of the
+        first batch or of an earlier `fit`, and add to its counts; HNB keeps its states
+        too, and counts rows whose cells are known. Mixtures that learn online visit
+        each row once, as it comes, whatever `n_passes`; values get counters with their
+        first row. So for these too, any cut of the rows after the first batch, or of
+        all rows of a mixture, gives the same model.
 
         Parameters
         ----------
@@ -330,6 +347,8 @@ class BayesianClassifier(
                 "as scikit-learn's compute_class_weight('balanced', classes=classes, "
                 "y=y) computes of a large sample"
             )
+        # A reader gives its batches once, and its names with them.
+        X = named_table(X)
         with self._callback_context(X, y, sample_weight, "partial_fit"):
             learn_batch(self, X, y, classes, sample_weight)
         return self
@@ -380,11 +399,10 @@ class BayesianClassifier(
 
     def _learn_from(
         self,
-        counts: CountSource,
+        counts: Any,
         class_variable: Variable,
         rng: np.random.Generator,
-        learn: Callable[[CountSource, Domain, np.random.Generator], Learned]
-        | None = None,
+        learn: Callable[..., Learned] | None = None,
     ) -> None:
         """Learn the model over the encoder's domain and the class.
 
@@ -716,11 +734,7 @@ class BayesianClassifier(
         ValueError
             If a column is missing, or there are no rows.
         """
-        from bayleaf.classifiers.shared.from_counts import (
-            count_batches,
-            families_of,
-            reading_of,
-        )
+        from bayleaf.classifiers.shared.from_counts import count_batches, reading_of
         from bayleaf.streams.batch_sources import open_source
 
         check_is_fitted(self, "model_")

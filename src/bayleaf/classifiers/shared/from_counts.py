@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from bayleaf.classifiers.shared.incremental import remembered_counts
+from bayleaf.classifiers.shared.incremental import families_of, remembered_counts
 from bayleaf.classifiers.shared.saving import support_of
 from bayleaf.classifiers.shared.stored_tables import adopt_table
 from bayleaf.counts.count_tables import MergeableCounts
@@ -46,17 +46,6 @@ def reading_of(classifier: Any) -> TableReading:
     own = classifier.model_.domain[len(names) - 1]
     domain = Domain((*variables, own))
     return TableReading.of(classifier.encoder_, domain, classifier.classes_)
-
-
-def families_of(model: Any) -> list[Family]:
-    """Families of a model's structure, where it is one over the table's variables."""
-    networks = getattr(model, "networks", None) or [model]
-    found: dict[Family, None] = {}
-    for own in networks:
-        network = getattr(own, "network", None)
-        if network is not None and network.domain.names == model.domain.names:
-            found.update(dict.fromkeys(network.dag.families))
-    return list(found)
 
 
 def counts_of(classifier: Any) -> CountFile:

@@ -9,7 +9,7 @@ import numpy as np
 from bayleaf.classifiers.shared.parameters import encoder_rules
 from bayleaf.classifiers.shared.training import class_variable
 from bayleaf.counts.count_tables import IncrementalCounts
-from bayleaf.counts.source import CountSource
+from bayleaf.counts.source import CountSource, Family
 from bayleaf.counts.table_counts import rows_by_state
 from bayleaf.data.domain import Domain
 from bayleaf.data.encoder_learning import Target, learn_encoder
@@ -37,7 +37,7 @@ def remembered_counts(classifier: Any, counts: CountSource) -> CountSource:
     """Counts for a fit, which are kept where batches may follow."""
     if not classifier.is_incremental:
         return counts
-    if classifier.chooses_structure:
+    if classifier.chooses_structure or classifier.learns_from_rows:
         # Pairs are many, and kept only where batches follow.
         classifier.__dict__.pop("stored_counts_", None)
         return counts
@@ -66,9 +66,27 @@ def _remember_fit(classifier: Any) -> None:
         return
     known = getattr(classifier, "_counts", None)
     if classifier._training_codes is not None:
-        _stored(classifier, classifier._count(classifier._training_codes)).seal()
-    elif known is not None:
-        _stored(classifier, known.tables).seal()
+        counts: CountSource = classifier._count(classifier._training_codes)
+    elif known is not None and not classifier.learns_from_rows:
+        counts = known.tables
+    else:
+        return
+    stored = _stored(classifier, counts)
+    if classifier.chooses_structure:
+        larger = [f for f in families_of(classifier.model_) if len(f) > 3]
+        stored.family_counts(larger)
+    seal_counts(classifier, stored)
+
+
+def families_of(model: Any) -> list[Family]:
+    """Families of a model's structure, where it is one over the table's variables."""
+    networks = getattr(model, "networks", None) or [model]
+    found: dict[Family, None] = {}
+    for own in networks:
+        network = getattr(own, "network", None)
+        if network is not None and network.domain.names == model.domain.names:
+            found.update(dict.fromkeys(network.dag.families))
+    return list(found)
 
 
 def _announced(classifier: Any, classes: Any, first_call: bool) -> Any:
@@ -106,7 +124,10 @@ def _learn_first(
         allow_empty=True,
     )
     classifier._learn_from(
-        _stored(classifier, classifier._count(codes)), target.variable, rng
+        _stored(classifier, classifier._count(codes)),
+        target.variable,
+        rng,
+        classifier._learn_batch,
     )
 
 
@@ -116,7 +137,9 @@ def _learn_next(classifier: Any, X: Any, y: Any, sample_weight: Any) -> None:
         X, y, sample_weight, classifier.classes_, reset=False
     )
     class_variable = classifier.model_.domain[-1]
-    encoder = classifier.encoder_.extended(batch.parts)
+    encoder = classifier.encoder_
+    if not classifier.keeps_states:
+        encoder = encoder.extended(batch.parts)
     codes = encoder.transform(batch.parts).codes.with_column(
         batch.class_codes, class_variable.n_states, batch.weights
     )
@@ -129,4 +152,6 @@ def _learn_next(classifier: Any, X: Any, y: Any, sample_weight: Any) -> None:
         classifier.stored_counts_.keep_pairs()
     classifier.encoder_ = encoder
     rng = random_generator(classifier.random_state)
-    classifier._learn_from(classifier.stored_counts_, class_variable, rng)
+    classifier._learn_from(
+        classifier.stored_counts_, class_variable, rng, classifier._learn_batch
+    )

@@ -62,6 +62,7 @@ def counts(
         if like is None:
             raise ValueError(f"--like must name a model by which {name} is counted")
         from bayleaf.classifiers.shared import from_counts
+        from bayleaf.classifiers.shared.incremental import families_of
         from bayleaf.cli.table_reading import UnknownReport, batches_of, with_line
         from bayleaf.data.column_reading import CellError
         from bayleaf.loading import load_estimator
@@ -73,7 +74,7 @@ def counts(
             counted = from_counts.count_batches(
                 batches_of(name, form, as_texts=True, plan=plan),
                 reading,
-                from_counts.families_of(classifier.model_),
+                families_of(classifier.model_),
                 weight,
                 report.add,
             )
