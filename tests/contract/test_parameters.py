@@ -95,6 +95,15 @@ OTHER_VALUES: dict[str, tuple[Any, dict[str, Any]]] = {
         {"weather": {"any": {"wet": ["rain", "snow"], "dry": ["sun", "fog"]}}},
         {"abstraction": "given"},
     ),
+    "refine_hierarchies": (
+        True,
+        {
+            "hierarchies": {
+                "weather": {"any": {"wet": ["rain", "snow"], "dry": ["sun", "fog"]}}
+            },
+            "abstraction": "global",
+        },
+    ),
     "linkage": ("hamming", {"abstraction": "global"}),
     "linkage_arity": ("multiway", {"abstraction": "global"}),
     "tree_search": ("incremental", {"local_structure": "tree"}),

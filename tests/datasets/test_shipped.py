@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import importlib.util
+import warnings
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -10,6 +11,9 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from bayleaf import BayesianNetworkEstimator
+from bayleaf.data.domain import Variable
+from bayleaf.data.fitted_hierarchies import fit_hierarchy
 from bayleaf.datasets import Table, load_heart, load_mushroom, load_vote
 
 Loader = Callable[[str], pa.Table]
@@ -117,3 +121,18 @@ def test_building_anew_gives_the_shipped_bytes(
     monkeypatch.setattr(build_datasets, "TARGET", tmp_path)
     build_datasets.main()
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == shipped
+
+
+def test_hierarchies_written_by_hand_fit_the_columns_of_mushroom() -> None:
+    table = load_mushroom()
+    frame = table.frame.select([*table.hierarchies, "edibility"])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for column, tree in table.hierarchies.items():
+            states = tuple(sorted(set(table.frame[column].to_pylist())))
+            assert set(tree.states) == set(states)
+            assert fit_hierarchy(tree, Variable(column, states)).nodes == tree.nodes
+    model = BayesianNetworkEstimator(
+        abstraction="given", hierarchies=table.hierarchies, n_restarts=1
+    )
+    assert "good" in str(model.fit(frame).describe("edibility"))

@@ -71,6 +71,20 @@ def setting(local_structure: str, abstraction: str | None, **more: Any) -> Any:
     )
 
 
+@pytest.mark.parametrize("abstraction", ["global", "local"])
+def test_given_hierarchies_stay_where_others_are_learned(abstraction: str) -> None:
+    table = texts(dependent_rows(0, 400))
+    given = {"a": HIERARCHIES["a"]}
+
+    def shown(given: Any, **more: Any) -> str:
+        asked = setting("tree", abstraction, hierarchies=given, **more)
+        return str(asked.fit(table).describe("c"))
+
+    assert "a = low" in shown(given)
+    assert "a = low" in shown(given, refine_hierarchies=True)
+    assert "a = low" not in shown(None)
+
+
 @pytest.mark.parametrize(("local_structure", "abstraction"), SETTINGS)
 def test_densities_sum_to_one_over_the_domain(
     local_structure: str, abstraction: str | None
@@ -319,6 +333,15 @@ def test_a_wrong_parameter_is_refused_in_a_sentence() -> None:
                 "not defined for trees",
             ),
             ({"abstraction": "given"}, "needs hierarchies"),
+            ({"abstraction": "global", "refine_hierarchies": True}, "to refine"),
+            (
+                {
+                    "abstraction": "given",
+                    "hierarchies": HIERARCHIES,
+                    "refine_hierarchies": True,
+                },
+                "an abstraction that learns",
+            ),
             ({"local_score": "map"}, "local_score must be one of"),
             ({"linkage": "single"}, "linkage must be"),
             ({"n_restarts": 0}, "n_restarts must be an integer >= 1"),

@@ -28,6 +28,7 @@ from bayleaf.search.constraints import Constraints
 from bayleaf.search.structure import SearchResult
 from bayleaf.search.table_climbing import climb_tables
 from offenders import check_each
+from oracles.table_networks import naive_score, small_table
 
 NO_SETS = PartialValues.none()
 CARDS = (3, 2, 3)
@@ -368,3 +369,30 @@ def test_rounds_share_the_time_limit_and_warn_of_it() -> None:
         warnings.simplefilter("error")
         learned = learn_structure(counted(codes), NO_SETS, domain, ample)
     assert not learned.found.stopped_early
+
+
+@pytest.mark.parametrize("refine", [False, True])
+@pytest.mark.parametrize("seed", range(4))
+def test_code_lengths_with_given_and_learned_hierarchies_equal_direct_computation(
+    seed: int, refine: bool
+) -> None:
+    codes, domain, trees = small_table(seed, 400)
+    wide = max(range(4), key=lambda v: domain[v].n_states)
+    given = trees[wide]
+    domain = Domain(
+        tuple(
+            replace(own, hierarchy=given) if v == wide else own
+            for v, own in enumerate(domain)
+        )
+    )
+    asked = replace(options("table"), abstraction="global", refine_hierarchies=refine)
+    learned = learn_structure(counted(codes), NO_SETS, domain, asked)
+    used = [own.hierarchy for own in learned.network.domain]
+    assert set(given.nodes) <= set(used[wide].nodes)
+    assert refine or used[wide] == given
+    structure = tuple(
+        dict(zip(shape.parents, shape.cuts, strict=True))
+        for shape in learned.found.cpd_structures
+    )
+    bits = naive_score(structure, codes, domain, used, MDL())
+    assert learned.found.score == pytest.approx(bits, abs=1e-6)

@@ -328,3 +328,34 @@ def test_threads_get_the_same_trees(counts: RowCounts) -> None:
 def test_unknown_settings_are_refused(counts: RowCounts) -> None:
     with pytest.raises(ValueError, match="linkage must be"):
         LocalHierarchies(counts, DOMAIN, "ward")  # type: ignore[arg-type]
+
+
+def test_members_of_given_groups_are_joined_and_the_groups_stay() -> None:
+    rng = np.random.default_rng(0)
+    states = tuple("abcdefg")
+    given = ValueHierarchy.from_nested(
+        {"all": [{"low": ["a", "c", "e", "g"]}, {"high": ["b", "d"]}, "f"]}
+    )
+    for _ in range(20):
+        tables = [rng.integers(1, 9, (7, 3)).astype(float) for _ in range(2)]
+        learned = build_hierarchy(Variable("x", states), tables, given=given)
+        for group in ("low", "high"):
+            assert {*given.states_under(group)} == {*learned.states_under(group)}
+        below = [0, 2, 4, 6]
+        alone = build_hierarchy(
+            Variable("x", tuple("aceg")), [table[below] for table in tables]
+        )
+        for node in alone.inner_nodes[1:]:
+            assert learned.states_under(node) == alone.states_under(node)
+        assert all(len(learned.children_of(node)) in (0, 2) for node in learned.nodes)
+
+
+def test_a_given_hierarchy_in_deep_levels_is_not_made_deeper_than_may_be() -> None:
+    states = tuple(range(2 * MAX_DEPTH))
+    given = ValueHierarchy.from_nested(
+        {"all": [{"half": list(states[:MAX_DEPTH])}, *states[MAX_DEPTH:]]}
+    )
+    # Each value is joined with all before it.
+    table = np.array([[2.0**-state, 1.0] for state in states])
+    learned = build_hierarchy(Variable("x", states), [table], given=given)
+    assert sorted(learned.states) == list(states)

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import gzip
 import io
-from importlib.resources import files
+from importlib.resources import as_file, files
 from typing import Any, Literal, overload
 
 import pyarrow as pa
 import pyarrow.csv as pa_csv
 from numpy.typing import NDArray
 
+from bayleaf.data.fitted_hierarchies import read_hierarchies
+from bayleaf.data.value_hierarchy import ValueHierarchy
 from bayleaf.datasets.table import Table
 
 LICENCE = (
@@ -66,7 +68,8 @@ def load_mushroom(*, return_X_y: bool = False) -> Table | tuple[pa.Table, NDArra
     Returns
     -------
     Table, or (pyarrow.Table, ndarray)
-        The target is `edibility`: edible (3 488) or poisonous (2 156).
+        The target is `edibility`: edible (3 488) or poisonous (2 156). The table has
+        `hierarchies` of six columns, an example for ``abstraction="given"``.
     """
     table = Table(
         "mushroom",
@@ -75,6 +78,7 @@ def load_mushroom(*, return_X_y: bool = False) -> Table | tuple[pa.Table, NDArra
         "8 124 whose stalk root is unknown are not in it.",
         "Schlimmer, J. (1987). Mushroom. UCI Machine Learning Repository.",
         LICENCE,
+        _hierarchies("mushroom"),
     )
     return (table.X, table.y) if return_X_y else table
 
@@ -105,6 +109,13 @@ def load_vote(*, return_X_y: bool = False) -> Table | tuple[pa.Table, NDArray[An
         LICENCE,
     )
     return (table.X, table.y) if return_X_y else table
+
+
+def _hierarchies(name: str) -> dict[str, ValueHierarchy]:
+    """The value hierarchies of a shipped table."""
+    file = files("bayleaf.datasets") / "tables" / f"{name}.hierarchies.json"
+    with as_file(file) as path:
+        return read_hierarchies(path)
 
 
 def _read(name: str) -> pa.Table:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from bayleaf.data.value_hierarchy import ValueHierarchy
 from bayleaf.wording import brief, brief_names
 
 
@@ -28,6 +29,8 @@ class Table:
         Whom to cite.
     licence : str
         Under what terms the table may be used.
+    hierarchies : dict of str to ValueHierarchy, default={}
+        Groups of values, by column, that a person wrote down.
     """
 
     name: str
@@ -35,6 +38,7 @@ class Table:
     description: str
     source: str
     licence: str
+    hierarchies: dict[str, ValueHierarchy] = field(default_factory=dict)
 
     @property
     def target(self) -> str:

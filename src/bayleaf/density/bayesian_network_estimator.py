@@ -85,12 +85,17 @@ class BayesianNetworkEstimator(
     local_score : str or LocalScore, default="mdl"
         "mdl", "bic", "aic", "bdeu" or "k2".
     hierarchies : path, or mapping of column to ValueHierarchy or mapping, optional
-        The hierarchies of ``abstraction="given"``; columns without one are flat.
+        Hierarchies by column. Columns without one are flat with
+        ``abstraction="given"``; with another abstraction theirs are learned. Cells may
+        name groups in every setting.
     linkage : {"information", "hamming"}, default="information"
         How learned hierarchies join values: those that lose least information on the
         other columns, or those whose most frequent rows differ least (the paper's).
     linkage_arity : {"binary", "multiway"}, default="binary"
         Whether two values are joined at a time, or all that are about as close.
+    refine_hierarchies : bool, default=False
+        Whether members of groups in `hierarchies` that are more than two are joined as
+        learned hierarchies join values; needs an abstraction that learns.
     n_restarts : int, default=2
         Searches, the first of them deterministic; the best one counts.
     tree_search : {"regrowing", "incremental", "batch"}, default="regrowing"

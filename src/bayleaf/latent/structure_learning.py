@@ -84,6 +84,7 @@ class StructureOptions:
     smoothing: Smoothing
     linkage: Linkage = "information"  # of learned hierarchies, see `build_hierarchy`
     linkage_arity: LinkageArity = "binary"
+    refine_hierarchies: bool = False  # those given, where others are learned
     tree_search: TreeSearch = "regrowing"  # see `climb_trees`
     merge_leaves: bool = False  # of the trees found
     n_restarts: int = 1  # the first is deterministic
@@ -380,7 +381,11 @@ def _learn_from_counts(
     if options.abstraction == GLOBAL:
         # Learned with all other variables as context.
         learned = learn_hierarchies(
-            counts, domain, options.linkage, options.linkage_arity
+            counts,
+            domain,
+            options.linkage,
+            options.linkage_arity,
+            refine=options.refine_hierarchies,
         )
         pairs = zip(domain, learned, strict=True)
         domain = Domain(tuple(replace(own, hierarchy=tree) for own, tree in pairs))
@@ -403,7 +408,11 @@ def _search_structure(
     source = None
     if options.abstraction in (LOCAL, *_REFRESH):
         source = LocalHierarchies(
-            counts, domain, options.linkage, options.linkage_arity
+            counts,
+            domain,
+            options.linkage,
+            options.linkage_arity,
+            refine=options.refine_hierarchies,
         )
     is_grouped = options.abstraction is not None
     hierarchies = [

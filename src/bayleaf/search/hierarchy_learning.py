@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Sequence
 from functools import lru_cache
-from typing import Literal, get_args
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.counts.source import Counts, CountSource
 from bayleaf.data.domain import Domain, Variable
-from bayleaf.data.value_hierarchy import MAX_DEPTH, ValueHierarchy, flat_hierarchy
+from bayleaf.data.value_hierarchy import (
+    MAX_DEPTH,
+    StateGroup,
+    ValueHierarchy,
+    flat_hierarchy,
+)
 from bayleaf.native.search import join_values
 from bayleaf.wording import quoted
 
@@ -49,6 +54,7 @@ def build_hierarchy(
     tables: Sequence[Counts],
     linkage: Linkage = "information",
     linkage_arity: LinkageArity = "binary",
+    given: ValueHierarchy | None = None,
 ) -> ValueHierarchy:
     """Learn a value hierarchy from counts of each value with other variables.
 
@@ -57,7 +63,8 @@ def build_hierarchy(
     context variables (least count-weighted Jensen-Shannon divergence), "hamming" those
     whose most frequent context states differ for the fewest variables. "multiway" joins
     in one step all clusters that losses within a tenth of the least tie to the cheapest
-    pair.
+    pair. Groups of a `given` hierarchy stay; their members, where they are more than
+    two, are joined in the same way.
 
     BuildAVH of desJardins, Rathod and Getoor (2008), figure 6. A joined cluster goes to
     the end of the list of clusters; the first of pairs with equal losses is joined;
@@ -73,8 +80,27 @@ def build_hierarchy(
             f"every table of variable {quoted(variable.name)} needs {n_values} rows, "
             "one for each state"
         )
+    upper = given or flat_hierarchy(variable.states)
     if n_values <= 2 or not tables:
-        return flat_hierarchy(variable.states)
+        return upper
+
+    def joined(groups: Sequence[StateGroup]) -> NDArray[np.int64]:
+        own = tables
+        if len(groups) < n_values:
+            own = [np.array([t[[*g]].sum(axis=0) for g in groups]) for t in tables]
+        return _joined(own, linkage, linkage_arity)
+
+    return _tree(variable, upper, joined)
+
+
+def _joined(
+    tables: Sequence[Counts], linkage: Linkage, linkage_arity: LinkageArity
+) -> NDArray[np.int64]:
+    """Join clusters, the rows of each table, until one is left.
+
+    Returns for each cluster, those that were made last, the one that it went into.
+    """
+    n_values = len(tables[0])
     cells = [table.reshape(n_values, -1) for table in tables]
     starts = np.cumsum([0, *(table.shape[1] for table in cells)])
     shares = np.empty((n_values, int(starts[-1])))
@@ -94,7 +120,7 @@ def build_hierarchy(
     margin = _MULTIWAY_MARGIN if linkage_arity == "multiway" else -1.0
     parents = np.empty(2 * n_values - 1, dtype=np.int64)
     join_values(shares, starts.astype(np.int64), by_modes, rounding, margin, parents)
-    return _tree(variable, parents)
+    return parents
 
 
 def learn_hierarchies(
@@ -102,8 +128,12 @@ def learn_hierarchies(
     domain: Domain,
     linkage: Linkage = "information",
     linkage_arity: LinkageArity = "binary",
+    *,
+    refine: bool = False,
 ) -> tuple[ValueHierarchy, ...]:
     """Learn a value hierarchy for each variable, with all others as its context.
+
+    Hierarchies of the domain are kept, or `refine`d: see `build_hierarchy`.
 
     desJardins, Rathod and Getoor (2008), section 7.1, global clustering. Rows that miss
     one of two variables are left out of their counts. Pairs are counted for one
@@ -113,41 +143,95 @@ def learn_hierarchies(
     check_linkage(linkage, linkage_arity)
 
     def learn(index: int) -> ValueHierarchy:
+        given = domain[index].hierarchy
+        if given is not None and not refine:
+            return given
         others = [other for other in range(len(domain)) if other != index]
         tables: list[Counts] = []
         if domain[index].n_states > 2:
             tables = counts.family_counts([(index, other) for other in others])
-        return build_hierarchy(domain[index], tables, linkage, linkage_arity)
+        return build_hierarchy(domain[index], tables, linkage, linkage_arity, given)
 
     return tuple(learn(index) for index in range(len(domain)))
 
 
-def _tree(variable: Variable, parents: NDArray[np.int64]) -> ValueHierarchy:
-    """The hierarchy of clusters that went into one another."""
-    n_values = variable.n_states
-    last = int(parents.max())
-    values: list[list[int]] = [[i] if i < n_values else [] for i in range(last + 1)]
-    children: list[list[int]] = [[] for _ in values]
-    for node in range(last):
-        children[parents[node]].append(node)
-        values[parents[node]] += values[node]
+def _tree(
+    variable: Variable,
+    upper: ValueHierarchy,
+    joined: Callable[[Sequence[StateGroup]], NDArray[np.int64]],
+) -> ValueHierarchy:
+    """The hierarchy of groups, and of clusters that `joined` makes of their members."""
     nodes: list[Hashable] = []
     above: list[int] = []
-    taken: set[Hashable] = set(variable.states)
-    waiting = [(last, -1, 1)]
+    taken: set[Hashable] = set(upper.nodes)
+    index = {state: i for i, state in enumerate(variable.states)}
+    deepest = MAX_DEPTH - _height(upper)
+
+    def item(name: Hashable) -> _Item:
+        if name in index:
+            return _Item(name, (index[name],), (), ())
+        states = sorted(index[state] for state in upper.states_under(name))
+        return _Item(name, tuple(states), (), ())
+
+    waiting = [(item(upper.root), -1, 1)]
     while waiting:
-        node, parent, depth = waiting.pop()
+        own, parent, depth = waiting.pop()
         above.append(parent)
-        if node < n_values:
-            nodes.append(variable.states[node])
-            continue
         position = len(nodes)
-        nodes.append(_group_name(variable, sorted(values[node]), taken))
-        taken.add(nodes[-1])
-        below = values[node] if depth == MAX_DEPTH - 1 else children[node]
-        ordered = sorted(below, key=lambda i: min(values[i]), reverse=True)
-        waiting += [(child, position, depth + 1) for child in ordered]
+        if own.members:
+            nodes.append(_group_name(variable, own.states, taken))
+            taken.add(nodes[-1])
+            below = own.members if depth >= deepest else own.parts
+        else:
+            nodes.append(own.name)
+            if len(own.states) == 1:
+                continue
+            # Groups of states are in the order of their first ones.
+            members = [item(name) for name in upper.children_of(own.name)]
+            members.sort(key=lambda member: member.states[0])
+            below = tuple(members)
+            if len(members) > 2 and depth < deepest:
+                below = _clusters(members, joined([m.states for m in members])).parts
+        ordered = sorted(below, key=lambda part: part.states[0], reverse=True)
+        waiting += [(part, position, depth + 1) for part in ordered]
     return ValueHierarchy(tuple(nodes), tuple(above))
+
+
+class _Item(NamedTuple):
+    """A node of a given hierarchy, or a cluster of some that are below one node."""
+
+    name: Hashable
+    states: StateGroup
+    members: tuple[_Item, ...]  # of a cluster: the nodes in it
+    parts: tuple[_Item, ...]  # of a cluster: what was joined
+
+
+def _clusters(members: Sequence[_Item], parents: NDArray[np.int64]) -> _Item:
+    """The last of the clusters that members and clusters went into."""
+    into = parents.tolist()
+    last = max(into)
+    made = list(members)
+    parts: list[list[_Item]] = [[] for _ in range(last + 1)]
+    for node in range(last):
+        if node >= len(members):
+            made.append(_cluster(parts[node]))
+        parts[into[node]].append(made[node])
+    return _cluster(parts[last])
+
+
+def _cluster(parts: Sequence[_Item]) -> _Item:
+    """A cluster that parts were joined into."""
+    members = tuple(member for part in parts for member in part.members or (part,))
+    states = sorted(state for part in parts for state in part.states)
+    return _Item(None, tuple(states), members, tuple(parts))
+
+
+def _height(hierarchy: ValueHierarchy) -> int:
+    """Number of levels below the root."""
+    depths = [0]
+    for parent in hierarchy.parents[1:]:
+        depths.append(depths[parent] + 1)
+    return max(depths)
 
 
 def _group_name(variable: Variable, states: Sequence[int], taken: set[Hashable]) -> str:
@@ -183,9 +267,10 @@ def _interval_name(bounds: Sequence[str], states: Sequence[int]) -> str:
 class LocalHierarchies:
     """Hierarchies learned from the child and its other parents.
 
-    desJardins, Rathod and Getoor (2008), section 7.2, one-time clustering. The most
-    recently used trees and pair tables are cached. Threads may share an instance, and
-    results depend on the arguments alone.
+    desJardins, Rathod and Getoor (2008), section 7.2, one-time clustering. Hierarchies
+    of the domain are kept, or `refine`d: see `build_hierarchy`. The most recently used
+    trees and pair tables are cached. Threads may share an instance, and results depend
+    on the arguments alone.
     """
 
     def __init__(
@@ -194,8 +279,11 @@ class LocalHierarchies:
         domain: Domain,
         linkage: Linkage = "information",
         linkage_arity: LinkageArity = "binary",
+        *,
+        refine: bool = False,
     ) -> None:
         check_linkage(linkage, linkage_arity)
+        self._refine = refine
         self._counts = counts
         self._domain = domain
         self._settings = linkage, linkage_arity
@@ -213,13 +301,16 @@ class LocalHierarchies:
     def _learn(self, parent: int, context: frozenset[int]) -> ValueHierarchy:
         """The hierarchy of a variable in a context."""
         variable = self._domain[parent]
+        given = variable.hierarchy
+        if given is not None and not self._refine:
+            return given
         # A variable of two states needs no counts: it has the trivial hierarchy.
         others = sorted(context) if variable.n_states > 2 else []
         tables = [
             self._pair(parent, other) if parent < other else self._pair(other, parent).T
             for other in others
         ]
-        return build_hierarchy(variable, tables, *self._settings)
+        return build_hierarchy(variable, tables, *self._settings, given)
 
     def _count(self, first: int, second: int) -> Counts:
         """Counts of two variables from the source."""

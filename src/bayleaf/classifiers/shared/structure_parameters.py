@@ -69,6 +69,7 @@ class StructureParameters(EdgeParameters):
     hierarchies: Any = None
     linkage: str = "information"
     linkage_arity: str = "binary"
+    refine_hierarchies: bool = False
     n_restarts: int = 2
     tree_search: str = "regrowing"
     merge_leaves: bool = False
@@ -93,6 +94,7 @@ class StructureParameters(EdgeParameters):
         check_linkage(self.linkage, self.linkage_arity)
         check_choice("tree_search", self.tree_search, TREE_SEARCHES)
         check_flag("merge_leaves", self.merge_leaves)
+        check_flag("refine_hierarchies", self.refine_hierarchies)
         check_count("n_restarts", self.n_restarts, 1)
         if self.max_parents is not None:
             check_count("max_parents", self.max_parents, 0)
@@ -153,6 +155,7 @@ def structure_options(
         smoothing=smoothing,
         linkage=estimator.linkage,
         linkage_arity=estimator.linkage_arity,
+        refine_hierarchies=bool(estimator.refine_hierarchies),
         tree_search=estimator.tree_search,
         merge_leaves=bool(estimator.merge_leaves),
         n_restarts=estimator.n_restarts,
@@ -186,6 +189,13 @@ def _check_belongings(estimator: Any) -> None:
         raise ValueError(
             "abstraction='given' needs hierarchies={column: hierarchy}; give one, or "
             "take abstraction='global' to learn them"
+        )
+    learns = estimator.abstraction not in (None, GIVEN)
+    if estimator.refine_hierarchies and not (learns and estimator.hierarchies):
+        raise ValueError(
+            "refine_hierarchies=True needs hierarchies to refine and an abstraction "
+            "that learns, such as 'global' or 'local', got abstraction="
+            f"{quoted(estimator.abstraction)}"
         )
     if estimator.local_structure != TREE:
         if estimator.merge_leaves:
