@@ -122,7 +122,8 @@ def test_a_polars_enum_is_read_as_ordered(kind: Any) -> None:
     text, order = pl.DataFrame(columns), ["p", "q", "r", "s"]
     enum = text.with_columns(pl.all().cast(pl.Enum(order)))
     ordered = kind(random_state=0, ordered_features=dict.fromkeys(columns, order))
-    _same_model(ordered.fit(text, y), kind(random_state=0).fit(enum, y), text, enum)
+    named = kind(random_state=0, ordered_features=list(columns))
+    _same_model(ordered.fit(text, y), named.fit(enum, y), text, enum)
 
 
 @each_kind()

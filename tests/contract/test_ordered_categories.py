@@ -60,9 +60,10 @@ def test_every_kind_fits_explains_and_comes_back(kind: Any, tmp_path: Path) -> N
 
 
 def test_states_are_named_by_the_categories_that_they_end_with() -> None:
-    variable = NaiveBayesClassifier().fit(*table()).encoder_.domain[0]
+    merged = NaiveBayesClassifier(ordered_features=["grade"]).fit(*table())
+    variable = merged.encoder_.domain[0]
     assert all(bound in GRADES for bound in variable.bounds)
-    assert variable.states[0] == f"<= {variable.bounds[0]}"
+    assert variable.states[0] in (f"<= {variable.bounds[0]}", GRADES[0])
     for code, grade in enumerate(GRADES):
         state = variable.state_of_category(grade)
         assert state == sum(
@@ -96,8 +97,8 @@ def test_rules_name_categories_not_ranks(codes: set[int], text: str) -> None:
 
 
 def test_evidence_takes_categories_and_bounds() -> None:
-    network = NaiveBayesClassifier().fit(*table()).network_
-    variable = network.domain[0]
+    merged = NaiveBayesClassifier(ordered_features=["grade"]).fit(*table())
+    network, variable = merged.network_, merged.network_.domain[0]
     label = variable.label(variable.state_of_category("good") or 0)
     by_category = network.query({"grade": "good"})["class"].probabilities
     np.testing.assert_array_equal(
@@ -141,3 +142,51 @@ def test_shapes_and_reports_use_names() -> None:
     model = NaiveBayesClassifier().fit(X, y)
     shown = summarize(model, X.assign(y=y), "y", n_folds=2)
     assert shown["columns"][0]["words"].startswith("categories in order in ")
+
+
+_BINS = [0, 20, 40, 60, 80]
+
+
+def _ages() -> tuple[pd.Series, np.ndarray]:
+    ages = pd.Series(range(2, 80), name="age")
+    return ages, np.where(ages > 40, "old", "young")
+
+
+def _check_bins(kind: Any, cells: pd.Series) -> None:
+    X = cells.to_frame()
+    model = kind(random_state=0).fit(X, _ages()[1])
+    variable = model.encoder_.domain[0]
+    names = [str(value) for value in cells.astype("category").cat.categories]
+    assert [state for state in variable.states if state is not None] == names
+    assert variable.kind == "numeric"
+    want = model.predict_proba(X.iloc[30:31])
+    assert (model.predict_proba(X.iloc[30]) == want).all()
+    assert (model.predict_proba([{"age": names[1]}]) == want).all()
+
+
+@each_kind()
+def test_bins_of_pandas_are_states_that_no_discretiser_merges(kind: Any) -> None:
+    _check_bins(kind, pd.cut(_ages()[0], _BINS))
+
+
+def test_bins_may_have_labels_or_be_plain_intervals() -> None:
+    bins = pd.cut(_ages()[0], _BINS)
+    labels = ["child", "adult", "senior", "aged"]
+    _check_bins(NaiveBayesClassifier, pd.cut(_ages()[0], _BINS, labels=labels))
+    _check_bins(NaiveBayesClassifier, bins.astype(bins.cat.categories.dtype))
+
+
+def test_categories_that_ordered_features_names_are_merged() -> None:
+    ages, y = _ages()
+    X = pd.cut(ages, _BINS, labels=list("abcd")).to_frame()
+    merged = NaiveBayesClassifier(ordered_features=["age"]).fit(X, y)
+    assert merged.encoder_.domain[0].states == ("<= b", "> b")
+
+
+def test_states_between_categories_that_occur_contain_the_others() -> None:
+    ages, y = _ages()
+    bins = pd.cut(ages, [-9, 0, 20, 25, 30, 40, 50, 99], labels=list("ABCDEFG"))
+    kept = ~bins.isin(["C", "D"])
+    model = NaiveBayesClassifier().fit(bins[kept].to_frame(), y[kept])
+    states = model.encoder_.domain[0].states
+    assert states == ("<= B", "(B, E]", "F", "G")

@@ -168,7 +168,7 @@ TRAPS = {
     "ordered categories": Trap(
         ["low" if y == "no" else "high" for y in Y],
         NUMERIC,
-        ("<= mid", "> mid"),
+        ("<= mid", "high"),
         options={"ordered_features": {"x": ["low", "mid", "high"]}},
         note="determines 'class'",
     ),
@@ -391,8 +391,9 @@ def test_declared_orders_of_frames_are_used(convert: str) -> None:
     named = pd.DataFrame({"x": cells, "plain": cycle("u", "v")})
     model = fitted(frame)
     assert model.encoder_.domain[0].categories == tuple(order)
+    assert model.encoder_.domain[0].states == tuple(order)
     assert (
-        model.encoder_.domain
+        fitted(frame, ordered_features=["x"]).encoder_.domain
         == fitted(named, ordered_features={"x": order}).encoder_.domain
     )
     unordered = pd.Categorical(cells, order, ordered=False)

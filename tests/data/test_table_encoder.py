@@ -110,9 +110,11 @@ def test_training_codes_are_those_of_transforming_again(make_frame: MakeFrame) -
 
 def test_ordered_categories_are_cut_by_their_ranks() -> None:
     sizes = pd.Categorical(["mid", "low", "high"], ["low", "mid", "high"], ordered=True)
-    encoder, codes = learn(pd.DataFrame({"size": sizes}))
+    frame = pd.DataFrame({"size": sizes})
+    assert learn(frame)[0].domain[0].states == ("low", "mid", "high")
+    encoder, codes = learn(frame, EncoderRules(ordered_features=(("size", ()),)))
     assert encoder.domain[0].categories == ("low", "mid", "high")
-    assert encoder.domain[0].states == ("<= mid", "> mid")
+    assert encoder.domain[0].states == ("<= mid", "high")
     assert codes.column(0).tolist() == [0, 0, 1]
 
 

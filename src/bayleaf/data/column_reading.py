@@ -67,8 +67,9 @@ class EncoderRules:
     `categorical_features` are names, positions or a mask of nominal columns of numbers;
     by default integer columns of at most ten distinct values are nominal. "marginalize"
     leaves missing cells open. An identifier is a nominal column of which more than 90 %
-    of at least 30 present values are distinct. An empty order is that of the values
-    themselves; one of a single text has ``<`` between categories, which may contain it.
+    of at least 30 present values are distinct. An empty order is that which a table
+    declares, or else that of the values; one of a single text has ``<`` between
+    categories, which may contain it.
     """
 
     categorical_features: tuple[Name | bool, ...] | None = None
@@ -457,7 +458,9 @@ def _read_times(
 
 
 def with_order(column: Column, order: Sequence[Hashable]) -> ValueColumn:
-    """A column as categories in a given order, or by value if the order is empty.
+    """A column as categories in a given order.
+
+    An empty one is that which the table declares, or else that of the values.
 
     ValueError if it has a value that the order lacks, or if a text can be several
     orders; TypeError if it has dates.
@@ -468,6 +471,8 @@ def with_order(column: Column, order: Sequence[Hashable]) -> ValueColumn:
             "leave it out there"
         )
     values = column.distinct()
+    if not order and values.ordered:
+        return values
     used = {values.values[i] for i in np.unique(values.indices) if i >= 0}
     if len(order) == 1 and isinstance(order[0], str) and "<" in order[0]:
         order = _order_in_text(column.name, order[0], used)

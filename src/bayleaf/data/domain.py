@@ -333,14 +333,21 @@ def ordered_variable(
     *,
     missing_state: bool = False,
 ) -> Variable:
-    """Build a variable of ordered categories, cut between their ranks (0, 1, ...)."""
+    """Build a variable of ordered categories, cut between their ranks (0, 1, ...).
+
+    The state of a single category has its name.
+    """
     cuts = tuple(sorted({math.floor(cut) + 0.5 for cut in cut_points}))
-    states: tuple[Hashable, ...] = interval_labels(())
+    states: list[Hashable] = list(interval_labels(()))
     if cuts:
-        states = _labels_between([str(categories[int(cut)]) for cut in cuts])
+        states = list(_labels_between([str(categories[int(cut)]) for cut in cuts]))
+        ends = [0, *(int(cut) + 1 for cut in cuts), len(categories)]
+        for state, (first, end) in enumerate(itertools.pairwise(ends)):
+            if end == first + 1:
+                states[state] = str(categories[first])
     return Variable(
         name,
-        (*states, None) if missing_state else states,
+        (*states, None) if missing_state else tuple(states),
         "numeric",
         cuts,
         categories=tuple(categories),

@@ -414,15 +414,23 @@ class ColumnLearner:
         return variable, is_missing, n_distinct
 
     def _ordered_variable(self, column: ValueColumn) -> tuple[Variable, Mask, int]:
-        """A variable of ordered categories, cut by their ranks."""
+        """A variable of ordered categories, cut by their ranks.
+
+        Categories that a table declares, as bins are, stay apart where they occur.
+        """
         ranks = column.indices.astype(np.float64)
         missing = column.indices < 0
         numbers = NumberColumn(column.name, ranks, missing if missing.any() else None)
         cut, is_missing, n_distinct = self._numeric_variable(numbers)
+        cuts = set(cut.cut_points)
+        if self.rules.order_of(column.name) is None:
+            used = np.flatnonzero(np.bincount(column.indices[~missing]))
+            if len(used) <= self.rules.max_states:
+                cuts |= {rank + 0.5 for rank in used[:-1].tolist()}
         variable = ordered_variable(
             column.name,
             column.values,
-            cut.cut_points,
+            sorted(cuts),
             missing_state=cut.has_missing_state,
         )
         return variable, is_missing, n_distinct

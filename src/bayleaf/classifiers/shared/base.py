@@ -141,7 +141,8 @@ class BayesianClassifier(
         Whether dates become their parts, and durations numbers.
     ordered_features : dict or list, optional
         Columns of ordered categories; by column their order, the least first, as a
-        list or a text such as ``"S<M<L"``.
+        list or a text such as ``"S<M<L"``. The discretiser may merge these; others
+        that a table declares, such as bins of pandas, keep a state each.
     weight_scale : {"counts", "mean_one"}, default="counts"
         Whether weights count rows, or get a mean of one, as boosting needs.
     max_table_cells : int, default=20_000_000

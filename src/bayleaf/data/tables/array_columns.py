@@ -216,6 +216,9 @@ def _object_column(name: Name, values: NDArray[Any]) -> Column:
         if is_missing_cell(value):
             indices[row] = -1
             continue
+        if type(value).__name__ == "Interval":
+            # A bin of pandas, in a row that was taken out of a frame.
+            value = str(value)
         if not isinstance(value, str | bool | np.bool_ | numbers.Real):
             raise unsupported(name, type(value).__name__)
         if isinstance(value, np.generic):

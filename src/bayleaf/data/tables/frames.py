@@ -254,12 +254,17 @@ def _numbered_column(name: Name, column: Any, dtype: nw.dtypes.DType) -> Column 
             return arrow_column(name, column.array.__arrow_array__())
         codes, values = column.factorize()
         return ValueColumn(name, codes.astype(np.int32), values.tolist())
-    if isinstance(dtype, nw.Categorical | nw.Enum):
+    is_interval = str(column.dtype).startswith("interval")
+    if is_interval:
+        column = column.astype("category")
+    if is_interval or isinstance(dtype, nw.Categorical | nw.Enum):
         numbered = column.array
         values = numbered.categories.tolist()
+        if is_interval or str(numbered.categories.dtype).startswith("interval"):
+            values = [str(value) for value in values]
         if all(isinstance(value, str) for value in values):
             codes = np.array(numbered.codes, dtype=np.int32)
-            is_ordered = isinstance(dtype, nw.Enum)
+            is_ordered = is_interval or isinstance(dtype, nw.Enum)
             return ValueColumn(name, codes, values, is_ordered, declared=True)
     return None
 
