@@ -10,7 +10,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.base import clone
 
+from bayleaf import NaiveBayesClassifier
 from bayleaf.cpds.smoothing import (
     Backoff,
     Dirichlet,
@@ -289,3 +291,17 @@ def test_a_fixed_distribution_looks_at_no_counts() -> None:
     rule = FixedDistribution(np.array([0.3, 0.7]))
     found = rule.estimate(np.array([[5.0, 0.0], [0.0, 9.0]]))
     np.testing.assert_array_equal(found, [[0.3, 0.7], [0.3, 0.7]])
+
+
+def test_parameters_of_a_rule_are_those_of_its_estimator() -> None:
+    rule = Lidstone(0.5)
+    model = NaiveBayesClassifier(smoothing=rule)
+    assert model.get_params()["smoothing__alpha"] == 0.5
+    assert model.set_params(smoothing__alpha=0.25).smoothing == Lidstone(0.25)
+    assert rule.alpha == 0.5
+    named = clone(NaiveBayesClassifier()).set_params(smoothing__alpha=2.0)
+    assert named.smoothing == Lidstone(2.0)
+    both = named.set_params(smoothing="backoff", smoothing__m=3.0)
+    assert clone(both).smoothing == Backoff(3.0)
+    with pytest.raises(ValueError, match="no parameter 'alpha'; its parameters are m"):
+        both.set_params(smoothing__alpha=1.0)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 import numbers
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from types import MappingProxyType
-from typing import ClassVar, NamedTuple, Protocol, runtime_checkable
+from typing import Any, ClassVar, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -105,8 +105,16 @@ class CellSmoothing(Smoothing, Protocol):
         ...
 
 
+class _Parameters:
+    """Parameters as scikit-learn lists them."""
+
+    def get_params(self, deep: bool = True) -> dict[str, float]:
+        """Parameters by name; `deep` is there for scikit-learn."""
+        return dict(vars(self))
+
+
 @dataclass(frozen=True)
-class _CellRule:
+class _CellRule(_Parameters):
     """A rule for single cells, all of whose parameters are positive, or at least 0."""
 
     # Sums that the rule looks at, see `CellCounts.of_table`.
@@ -261,7 +269,7 @@ class MaximumLikelihood(_CellRule):
 
 
 @dataclass(frozen=True)
-class MarginalPreserving:
+class MarginalPreserving(_Parameters):
     """Pull distributions towards a mean so that the child's marginal stays.
 
     The mean q of the Dirichlet prior is that for which the family's probabilities,
@@ -422,3 +430,20 @@ def resolve_smoothing(smoothing: str | Smoothing) -> Smoothing:
             f"Lidstone(0.5), got {quoted(smoothing)}"
         )
     return smoothing
+
+
+def with_parameters(smoothing: str | Smoothing, values: Mapping[str, Any]) -> Smoothing:
+    """The rule, or that of a name, with other values of some parameters.
+
+    ValueError if the rule has no such parameter, or a value is not allowed.
+    """
+    rule: Any = resolve_smoothing(smoothing)
+    known = rule.get_params() if hasattr(rule, "get_params") else {}
+    for name in values:
+        if name not in known:
+            raise ValueError(
+                f"the smoothing {quoted(rule)} has no parameter {quoted(name)}; "
+                f"its parameters are {', '.join(known) or 'none'}"
+            )
+    result: Smoothing = replace(rule, **values)
+    return result

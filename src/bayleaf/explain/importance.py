@@ -229,7 +229,7 @@ def feature_importances(model: Any) -> Floats:
     """Left-out information of each column alone, in shares of the sum, (n_columns,).
 
     Parts of a date count together, columns that were left out as 0; all are 0 where
-    none tells anything. AttributeError without training rows.
+    none has any. AttributeError without training rows.
     """
     from bayleaf.counts.information import mean_gain
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, cast
@@ -288,7 +289,10 @@ class _Team:
 
         weights = self._codes.weights * np.maximum(shares, _LEAST_SHARE)
         expert = clone(self._prototype)
-        expert.fit(self._table, self._classes, sample_weight=weights)
+        with warnings.catch_warnings():
+            # Shares of rows are small where an expert has few of them.
+            warnings.filterwarnings("ignore", "sample_weight sums to")
+            expert.fit(self._table, self._classes, sample_weight=weights)
         n_classes = self._codes.cards[-1]
         by_class = np.bincount(self._classes, weights, n_classes).astype(np.float64)
         one = FittedExperts([expert], by_class[None], self._table.shape[1])

@@ -821,7 +821,7 @@ class BayesianClassifier(
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
-        """How much each column alone tells on the class, shape (n_features_in_,).
+        """Information of each column alone on the class, shape (n_features_in_,).
 
         Shares of the sum, as other estimators' are, of the information by which a
         column raises the mean log-probability of the class of left-out training rows:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -25,7 +25,7 @@ from bayleaf.classifiers.shared.parameters import (
 )
 from bayleaf.classifiers.shared.saving import saved_model
 from bayleaf.classifiers.shared.training import COUNTS, WEIGHT_SCALES, WeightedRows
-from bayleaf.cpds.smoothing import Smoothing
+from bayleaf.cpds.smoothing import Smoothing, with_parameters
 from bayleaf.data.codes import Codes
 from bayleaf.data.column_reading import (
     DATE_RULES,
@@ -51,6 +51,8 @@ from bayleaf.models.texts.html_summary import picture_of
 from bayleaf.progress import Work, displayed
 from bayleaf.results.document import Document, Figure
 
+# How parameters of the smoothing are called.
+_NESTED = "smoothing__"
 _LOGGER = logging.getLogger("bayleaf")
 
 
@@ -99,6 +101,27 @@ class TableEstimator(
         tags.input_tags.categorical = True
         tags.input_tags.string = True
         return tags
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters by name, such as ``smoothing__alpha=0.5`` of the smoothing.
+
+        Returns
+        -------
+        TableEstimator
+            The estimator itself. Rules are not changed in place, so that others may
+            share them; those that are given by name become objects.
+
+        Raises
+        ------
+        ValueError
+            If there is no such parameter, or the smoothing does not allow the value.
+        """
+        nested = {n: params.pop(n) for n in list(params) if n.startswith(_NESTED)}
+        super().set_params(**params)
+        if nested:
+            values = {name.removeprefix(_NESTED): v for name, v in nested.items()}
+            self.smoothing = with_parameters(self.smoothing, values)
+        return self
 
     def learn_plan(
         self, X: Any, sample_weight: Any = None, *, plan: Any = None
