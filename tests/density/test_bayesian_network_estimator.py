@@ -583,3 +583,17 @@ def test_seeds_that_seed_nothing_are_refused(structure: str, seed: Any) -> None:
     model = BayesianNetworkEstimator(local_structure=structure, random_state=seed)
     with pytest.raises(ValueError, match=message):
         model.fit(X)
+
+
+def test_full_tables_over_the_same_arcs_are_counted_and_shown() -> None:
+    table = texts(dependent_rows(0, 400))
+    flat, tree = (setting(form, None).fit(table) for form in ("table", "tree"))
+    assert flat.n_table_parameters_ == flat.n_parameters_
+    assert "as full tables" not in str(flat.summary())
+    cards = dict(zip(NAMES, CARDS, strict=True))
+    full = dict(cards)
+    for parent, child in tree.edges_:
+        full[child] *= cards[parent]
+    assert tree.n_table_parameters_ == sum(full.values()) > tree.n_parameters_
+    ratio = tree.n_table_parameters_ / tree.n_parameters_
+    assert f"{sum(full.values())} parameters, {ratio:.3g} times" in str(tree.summary())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -175,6 +176,9 @@ class BayesianNetworkEstimator(
         States times distributions, summed over variables: the paper's count.
     n_free_parameters_ : int
         Number of free parameters.
+    n_table_parameters_ : int
+        What `n_parameters_` would be if each distribution were a full table over the
+        same arcs; over `n_parameters_` it is the compression ratio.
     score_ : float
         The local score of the whole network, larger is better.
     mdl_ : float
@@ -484,6 +488,12 @@ class BayesianNetworkEstimator(
         return self.n_free_parameters_ + sum(map(n_distributions, self.network_.cpds))
 
     @property
+    def n_table_parameters_(self) -> int:
+        """States times parents' joint states, summed over variables."""
+        check_is_fitted(self, "network_")
+        return sum(math.prod(cpd.cards) for cpd in self.network_.cpds)
+
+    @property
     def n_free_parameters_(self) -> int:
         """Number of free parameters."""
         check_is_fitted(self, "network_")
@@ -504,6 +514,7 @@ class BayesianNetworkEstimator(
             n_edges=len(self.edges_),
             n_parameters=self.n_parameters_,
             n_free_parameters=self.n_free_parameters_,
+            n_table_parameters=self.n_table_parameters_,
             local_score=resolve_score(self.local_score).name,
             score=self.score_,
             log_likelihood=self.log_likelihood_,

@@ -30,6 +30,8 @@ class DensitySummary(FittedSummary):
         States times distributions, as the paper counts.
     n_free_parameters : int
         Number of free parameters.
+    n_table_parameters : int
+        `n_parameters` of full tables over the same arcs.
     local_score : str
         Name of the score that the search made large.
     score : float
@@ -58,6 +60,7 @@ class DensitySummary(FittedSummary):
     n_edges: int
     n_parameters: int
     n_free_parameters: int
+    n_table_parameters: int
     local_score: str
     score: float
     log_likelihood: float
@@ -78,6 +81,7 @@ class DensitySummary(FittedSummary):
             ("variables", str(self.n_variables)),
             ("edges", str(self.n_edges)),
             ("parameters", f"{self.n_parameters} ({self.n_free_parameters} free)"),
+            *self._compression(),
             (f"{self.local_score} score", f"{score:.8g} bits"),
             ("log-likelihood", f"{bits:.8g} bits (training rows)"),
         ]
@@ -86,6 +90,14 @@ class DensitySummary(FittedSummary):
         if self.fitted is not None:
             facts.append(("fitted", str(self.fitted)))
         return facts
+
+    def _compression(self) -> list[tuple[str, str]]:
+        """The size of full tables over the same arcs, where it differs."""
+        if self.n_table_parameters == self.n_parameters:
+            return []
+        ratio = self.n_table_parameters / self.n_parameters
+        full = f"{self.n_table_parameters} parameters, {ratio:.3g} times as many"
+        return [("as full tables", full)]
 
     def lists(self) -> list[Part]:
         """Remarks and arcs."""
