@@ -254,7 +254,7 @@ def drift(
     A family is compared given what its parents hold today, so that a change of the
     parents alone does not count. There, and for variables without counts of training
     rows, the model is taken as exact: with a large table small p-values may come from
-    smoothing and from what training rows left open, and the bits tell how much it
+    smoothing and from what training rows left open, and the bits show how much it
     matters.
     """
     # Reading tables in batches takes libraries that explaining rows does not.

@@ -63,7 +63,7 @@ def read_network(
     normalize : bool, default=False
         Whether each distribution is divided by its sum, for files that hold counts or
         percent. Sums that are off by at most 1 %, as rounded numbers are, are mended in
-        any case, and the logger ``bayleaf`` says so. Rows of zeros become uniform.
+        any case, and the logger ``bayleaf`` reports it. Rows of zeros become uniform.
     encoding : str, optional
         Encoding of the text, such as ``"gb18030"``. Without it UTF-8 and UTF-16 are
         recognised; other files are read as Windows-1252, which the logger reports.

@@ -117,7 +117,7 @@ def learn_parameters(
         Number of starts, the first from the network's own distributions (or `start`)
         and the others from random ones; the best end is kept. By default 1, or, where a
         variable has no value in any row, 4, of which the best after 10 steps goes on.
-        Latent variables whose tables are uniform need several, as nothing tells their
+        Latent variables whose tables are uniform need several, as nothing separates their
         states apart.
     random_state : int, Generator, RandomState or None, default=None
         Source of the random starts.
@@ -139,7 +139,7 @@ def learn_parameters(
     Warns
     -----
     RuntimeWarning
-        If `max_iter` ended learning, or there is one start, and it does not tell the
+        If `max_iter` ended learning, or there is one start, and it does not separate the
         states of a latent variable apart: no step leaves such a saddle point.
 
     Notes
@@ -370,7 +370,7 @@ def distributions(cpd: CPD) -> list[Table]:
 def pooled_counts(cpd: CPD, counts: Table) -> list[Table]:
     """Counts (*parent cards, child card) of each of the `distributions`.
 
-    A leaf that stands in several places pools what leads to any of them.
+    A leaf that is in several places pools what leads to any of them.
     """
     if isinstance(cpd, TreeCPD):
         pooled: dict[int, Table] = {}

@@ -28,7 +28,7 @@ def to_dot(network: BayesianNetwork | NetworkStructure, *, states: bool = False)
     -------
     str
         Nodes are called ``n0``, ``n1``, ... in the variables' order, so that any name
-        may stand in their labels; `BayesianNetwork.from_edges` takes these as names.
+        may be in their labels; `BayesianNetwork.from_edges` takes these as names.
 
     Examples
     --------

@@ -105,7 +105,7 @@ function legend(ofScale) {
   return element("div", { className: "key" }, [
     ...ofScale.flatMap((own) => item(...own)),
     ...item("◆", "you are here: the value that you entered", "here"),
-    ...item("↔", "overlap of findings: what they say together, beyond or less than each by itself; so factors change when more is known"),
+    ...item("↔", "overlap of findings: their effect together, beyond or less than each by itself; so factors change when more is known"),
     ...item("?", "not known: an open question, not a “no”"),
   ]);
 }

@@ -263,7 +263,7 @@ class Session {
     };
   }
 
-  /** What each thing that is set says where nothing else is, by variable. */
+  /** The effect of each finding where nothing else is set, by variable. */
   alone({ target, against }) {
     return this.evidence.map((mask, variable) => {
       if (!mask) return 0;

@@ -1,4 +1,4 @@
-// What stands below the map: how much it shows, and what its marks mean.
+// Below the map: how much it shows, and what its marks mean.
 
 /** Whether the list names a variable in the line below it only. */
 function isFolded({ session }, node) {

@@ -87,7 +87,7 @@ function knownText(variable, mask, longest = 60) {
     ? `${name} not in {${outside.join(", ")}}` : `${name} in {${inside.join(", ")}}`;
 }
 
-/** Whether a variable has a single state, such as "any value", and so tells nothing. */
+/** Whether a variable has a single state, such as "any value", and so carries no evidence. */
 function isConstant({ states }) {
   return states.length === 1;
 }
