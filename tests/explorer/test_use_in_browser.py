@@ -386,6 +386,7 @@ def test_axe_finds_nothing(
     assert [(v["id"], v["nodes"][0]["html"]) for v in found["violations"]] == []
 
 
+@pytest.mark.filterwarnings("ignore:.*intervals count as a whole")
 @pytest.mark.parametrize(
     ("text", "low", "high", "is_open"),
     [

@@ -12,9 +12,13 @@ import pytest
 from bayleaf.data.domain import Domain, Variable, numeric_variable
 from bayleaf.data.value_hierarchy import ValueHierarchy
 from bayleaf.inference.evidence import (
+    AtMost,
     Evidence,
     ImpossibleEvidenceError,
     Not,
+    Range,
+    cuts_an_interval,
+    range_codes,
     read_evidence,
 )
 from offenders import check_each
@@ -183,3 +187,10 @@ def test_a_conflict_is_found_by_leaving_items_out() -> None:
 def test_the_error_can_be_pickled() -> None:
     error = pickle.loads(pickle.dumps(ImpossibleEvidenceError("no", ("a", "b"))))
     assert (str(error), error.variables) == ("no", ("a", "b"))
+
+
+def test_a_bound_as_a_cut_point_is_shown_is_that_cut_point() -> None:
+    variable = numeric_variable("x", (0.5, 1.7000000000000002))
+    assert variable.states == ("<= 0.5", "(0.5, 1.7]", "> 1.7")
+    assert not cuts_an_interval(variable, AtMost(1.7))
+    assert range_codes(variable, Range(1.7, None, open_low=True)) == (2,)

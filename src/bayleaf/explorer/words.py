@@ -70,7 +70,7 @@ def template_of(domain: Domain, *, has_classes: bool) -> Content:
 
 
 def title_of(variables: list[Content], explored: PageModel) -> str:
-    """What a model predicts: the name of its target, or few classes, where these suffice."""
+    """What a model predicts: its target's name, or few classes where these suffice."""
     if not explored.has_target:
         return explored.name
     target = variables[-1]

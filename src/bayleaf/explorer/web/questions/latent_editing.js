@@ -289,6 +289,8 @@ class LatentEditing {
     const columns = this.#columns();
     const { classes, tables } = this.#counts(columns);
     const { model } = edited;
+    // Shares of the classes among rows of states that are no more.
+    delete model.class_counts;
     this.latents.forEach(({ rows, columns: width, states }, latent) => {
       const counts = this.#cellCounts(this.latents[latent], columns);
       model.tree.latents[latent].states = { shape: [rows, width], numbers: states };

@@ -22,8 +22,19 @@ function readBounds(text, variables) {
   };
 }
 
+/** The cut point that a bound is the text of, such as 1.7 of 1.7000000000000002. */
+function writtenCut({ cuts, spans, states }, bound) {
+  if (!cuts || spans) return bound;
+  const at = cuts.findIndex((_, i) => Number(states[i].match(/(?:^<= |, )(\S+?)\]?$/)?.[1]) === bound);
+  return at < 0 ? bound : cuts[at];
+}
+
 /** States of a variable that hold a value within bounds; null if it holds no numbers. */
-function statesWithin({ cuts, numbers, spans }, { low, high, open }) {
+function statesWithin(variable, bounds) {
+  const { cuts, numbers, spans } = variable;
+  const { open } = bounds;
+  const isPoint = bounds.low === bounds.high;
+  const [low, high] = [bounds.low, bounds.high].map((bound) => (isPoint ? bound : writtenCut(variable, bound)));
   const openLow = open && low > -Infinity;
   const openHigh = open && high < Infinity;
   if (cuts) {
