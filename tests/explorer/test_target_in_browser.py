@@ -188,6 +188,8 @@ def test_the_cockpit_shows_the_number_its_interval_and_why(open_cockpit: Any) ->
     assert page.locator("#now-body .inside").count() > 2
     assert page.locator(".fall tbody tr").count() >= 4
     assert "you are here" in page.locator("#picture").text_content()
+    share = f"{100 * model.left_out_coverage_:.0f} of 100 cases when each was left out"
+    assert share in page.inner_text("#quality")
     for name in ("#modes", "#write-letter", "#act-line"):
         assert not page.is_visible(name)
 

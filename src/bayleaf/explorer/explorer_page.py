@@ -181,7 +181,9 @@ def explorer_html(
     if is_classifier:
         content["quality"] = quality_content(explored, min_count)
         add_changes(content, immutable, actionable)
-    elif not (immutable is actionable is None):
+    elif (scores := explored.quality()) is not None:
+        content["quality"] = dict(zip(("crps", "coverage"), scores, strict=True))
+    if not (is_classifier or immutable is actionable is None):
         raise ValueError(f"{_OF_CHANGES}, this is a {explored.name}")
     elif explored.task == DENSITY:
         content["about"] = about_content(explored)

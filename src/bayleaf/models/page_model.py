@@ -35,7 +35,8 @@ class PageModel:
     support: Callable[[], Any] = _nothing
     # Codes of the training rows and posteriors without each, None where not known.
     left_out: Callable[[], Any] = _nothing
-    # Scores of the training rows without each, None where not known.
+    # Scores of the training rows without each, None where not known; of a number its
+    # mean CRPS and the coverage of 90 % intervals.
     quality: Callable[[], Any] = _nothing
     fitted: FitStamp | None = None
     # Weight of the training rows, None where it is not known.

@@ -330,6 +330,7 @@ class AveragedKDBRegressor(
             scorer=self.model_,
             encoder=self.encoder_,
             read=self._encode,
+            quality=lambda: (self.left_out_crps_, self.left_out_coverage_),
         )
 
     def _restore(self, saved: Any) -> None:

@@ -172,11 +172,12 @@ class SavedModel(TableReading):
                 scorer=self.model,
                 encoder=self.encoder,
             )
+        of_number = (self.left_out_crps, self.left_out_coverage)
         return replace(
             shown,
             name=self.estimator,
             saved=lambda: self,
-            quality=lambda: self.left_out,
+            quality=lambda: of_number if self.kind == REGRESSOR else self.left_out,
             fitted=self.fitted,
             rows=self.rows,
         )

@@ -21,7 +21,7 @@ class Cockpit {
     this.waterfall = new Waterfall(this);
     this.picture = new Picture(this);
     this.findings = new Findings(this);
-    if (isNumber) this.#printed();
+    if (isNumber) this.#ofNumbers();
     else this.#ofClasses();
     for (const id of ["modes", "write-letter"]) byId(id).hidden = isNumber;
     this.#paste();
@@ -62,8 +62,9 @@ class Cockpit {
     byId("reasons").before(this.proposals.node);
   }
 
-  /** Without a letter, the answer and why are printed. */
-  #printed() {
+  /** How good the model is; without a letter, the answer and why are printed. */
+  #ofNumbers() {
+    this.fit = new NumberQuality(this);
     window.addEventListener("beforeprint", () => {
       const parts = ["now", "reasons"].map((id) => byId(`${id}-body`).cloneNode(true));
       for (const part of parts) part.removeAttribute("id");
@@ -204,7 +205,7 @@ class Cockpit {
 
   /** On a telephone, ways from the answer to what is below the findings. */
   #jumps() {
-    const targets = [["Why", "reasons"], ...(this.next ? [["Most useful next", "next"], ["How good is this model?", "quality"]] : [])];
+    const targets = [["Why", "reasons"], ...(this.next ? [["Most useful next", "next"]] : []), ["How good is this model?", "quality"]];
     byId("now-body").append(element("p", { className: "jumps" }, targets.map(([text, id]) =>
       pressing(text, () => (id === "next" ? this.next.node : byId(id)).scrollIntoView(), { className: "link" }))));
   }

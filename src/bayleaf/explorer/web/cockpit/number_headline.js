@@ -54,3 +54,19 @@ class NumberHeadline {
     return `About ${this.cockpit.scale.total(answer.mean)} ${this.#rest()}`;
   }
 }
+
+/** How good the model is: what left-out training rows were given. */
+class NumberQuality {
+  constructor({ session, scale, words }) {
+    const { crps, coverage } = session.model.quality ?? {};
+    const lines = coverage === undefined ? [`Not measured: bayleaf evaluate TABLE --target ${scale.heading} --model regressor tests such a model on rows that it has not seen.`] : [
+      `The 90 % interval contained the number for ${of100(coverage)} of 100 ${words.cases} when each was left out of learning.`,
+      `Numbers were ${scale.total(crps)} away from the distribution that was given, on average (continuous ranked probability score).`,
+      "Each row was left out of the counts alone, so new cases are predicted a little worse, those of other places or times perhaps much worse.",
+    ];
+    byId("right").append(element("section", { id: "quality", "aria-labelledby": "quality-heading" }, [
+      element("h2", { id: "quality-heading", text: "How good is this model?" }),
+      element("ul", {}, lines.map((text, i) => element("li", { text, className: i < 2 ? "" : "note" }))),
+    ]));
+  }
+}
