@@ -29,12 +29,12 @@ def test_rows_with_the_same_states_match_and_their_classes_are_counted() -> None
 
 
 def test_where_few_match_the_strongest_findings_are_counted() -> None:
-    found = matching_rows(
+    result = matching_rows(
         MODEL, {"size": 7, "cough": "y"}, TABLE, tolerances={"size": 0}
     )
-    assert found.known.n < 8
-    assert found.strongest.features == ("cough",)
-    assert found.strongest.n == 10
+    assert result.known.n < 8
+    assert result.strongest.features == ("cough",)
+    assert result.strongest.n == 10
     whole = matching_rows(MODEL, {"size": 7}, TABLE, tolerances={"size": 99.0})
     assert whole.known.n == 20
 
