@@ -106,6 +106,7 @@ OTHER_VALUES: dict[str, tuple[Any, dict[str, Any]]] = {
     ),
     "linkage": ("hamming", {"abstraction": "global"}),
     "linkage_arity": ("multiway", {"abstraction": "global"}),
+    "table_search": ("greedy", {}),
     "tree_search": ("incremental", {"local_structure": "tree"}),
     "merge_leaves": (True, {"local_structure": "tree"}),
     "penalty_weight": (0.5, {}),

@@ -346,6 +346,11 @@ def test_a_wrong_parameter_is_refused_in_a_sentence() -> None:
             ({"linkage": "single"}, "linkage must be"),
             ({"n_restarts": 0}, "n_restarts must be an integer >= 1"),
             ({"tree_search": "batch"}, "needs local_structure='tree'"),
+            ({"table_search": "random"}, "table_search must be one of"),
+            (
+                {"local_structure": "tree", "table_search": "greedy"},
+                "needs local_structure='table'",
+            ),
             ({"merge_leaves": True}, "needs local_structure='tree'"),
             (
                 {

@@ -227,6 +227,14 @@ def test_restarts_never_make_the_score_worse_and_may_better_it() -> None:
     assert any(r.score > s + 1e-3 and r.restart for s, r in zip(alone, several))
 
 
+def test_greedy_restarts_only_climb_and_the_best_counts() -> None:
+    for seed in FIVE_TABLES:
+        first, _ = climb(seed)
+        found, _ = climb(seed, n_restarts=6, greedy=True)
+        assert first.score <= found.score + 1e-9
+        assert all(move.gain > 0 for move in found.trace)
+
+
 @pytest.mark.parametrize("weighted", [False, True])
 def test_the_number_of_threads_changes_nothing(weighted: bool) -> None:
     codes, domain, trees = small_table(7, 200)

@@ -50,11 +50,11 @@ class BayesianNetworkClassifier(StructureParameters, BayesianClassifier):
     **shared
         The parameters of the search (`local_structure`, `abstraction`, `local_score`,
         `hierarchies`, `refine_hierarchies`, `linkage`, `linkage_arity`, `n_restarts`,
-        `tree_search`,
-        `merge_leaves`, `penalty_weight`, `max_parents`, `required_edges`,
-        `forbidden_edges`, `tiers`, `arc_prior`, `time_limit`, `cache_size`), which
-        `BayesianNetworkEstimator` describes, and those that the classifiers share, see
-        `BayesianClassifier`; `smoothing` takes any rule but "auto".
+        `table_search`, `tree_search`, `merge_leaves`, `penalty_weight`, `max_parents`,
+        `required_edges`, `forbidden_edges`, `tiers`, `arc_prior`, `time_limit`,
+        `cache_size`), which `BayesianNetworkEstimator` describes, and those that the
+        classifiers share, see `BayesianClassifier`; `smoothing` takes any rule but
+        "auto".
 
     Attributes
     ----------

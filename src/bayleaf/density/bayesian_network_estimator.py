@@ -99,6 +99,9 @@ class BayesianNetworkEstimator(
         learned hierarchies join values; needs an abstraction that learns.
     n_restarts : int, default=2
         Searches, the first of them deterministic; the best one counts.
+    table_search : {"tabu", "greedy"}, default="tabu"
+        Whether further searches over tables walk on from optima, and from the best one
+        so far, or only climb from random starts, as in the paper.
     tree_search : {"regrowing", "incremental", "batch"}, default="regrowing"
         Whether trees grow split by split, then as wholes, or again for other parents.
     merge_leaves : bool, default=False

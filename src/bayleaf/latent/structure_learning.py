@@ -45,7 +45,7 @@ from bayleaf.search.hierarchy_learning import (
     learn_hierarchies,
 )
 from bayleaf.search.structure import LEAST_GAIN, SearchResult
-from bayleaf.search.table_climbing import Refresh, climb_tables
+from bayleaf.search.table_climbing import Refresh, TableSearch, climb_tables
 from bayleaf.search.tree_climbing import TreeSearch, climb_trees
 
 # Tighter than elsewhere, as scores of networks are compared afterwards.
@@ -85,6 +85,7 @@ class StructureOptions:
     linkage: Linkage = "information"  # of learned hierarchies, see `build_hierarchy`
     linkage_arity: LinkageArity = "binary"
     refine_hierarchies: bool = False  # those given, where others are learned
+    table_search: TableSearch = "tabu"  # "greedy": restarts only climb
     tree_search: TreeSearch = "regrowing"  # see `climb_trees`
     merge_leaves: bool = False  # of the trees found
     n_restarts: int = 1  # the first is deterministic
@@ -447,6 +448,7 @@ def _search_structure(
         hierarchies,
         refresh=_REFRESH.get(options.abstraction),
         cache_size=options.cache_size,
+        greedy=options.table_search == "greedy",
         **shared,
     )
 

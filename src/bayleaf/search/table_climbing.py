@@ -44,6 +44,8 @@ from bayleaf.search.table_families import (
     without,
 )
 
+# What restarts do: walk on from optima, or only climb as desJardins et al. (2008).
+TableSearch = Literal["tabu", "greedy"]
 # Kind, child and parent of a move.
 Step = tuple[MoveKind, int, int]
 Families = tuple[dict[int, Grouping], ...]
@@ -88,6 +90,7 @@ def climb_tables(
     hierarchy_source: HierarchySource | None = None,  # replaces `hierarchies`
     refresh: Refresh | None = None,  # ask for hierarchies again when parents change
     cache_size: int = 200_000,  # scores of families
+    greedy: bool = False,  # whether restarts only climb, each from a start of its own
 ) -> SearchResult:
     """Climb from several starts to networks that no single move makes better.
 
@@ -100,7 +103,7 @@ def climb_tables(
     search, see `wander`; even ones start from random orders with up to two parents
     per variable, odd ones from the best structure of the waves of four before, which
     they also change by random moves and another climb (iterated local search; Lourenço,
-    Martin and Stützle 2003).
+    Martin and Stützle 2003). If `greedy`, all start from random orders and only climb.
 
     With `refresh`, a hierarchy that changed with a child's parents is refined greedily
     from its top: it is taken "always" (section 7.2), or "if_better", if the score
@@ -130,7 +133,7 @@ def climb_tables(
 
     def restart(number: int, best: SearchState | None) -> SearchState:
         rng = restarts.generator(number)
-        source = best if number % 2 == 1 else None
+        source = best if number % 2 == 1 and not greedy else None
         if source is not None:
             families, trace = source.structure, source.trace
         else:
@@ -143,7 +146,7 @@ def climb_tables(
         climb.ascend()
         if source is not None:
             perturb_and_climb(climb, rng)
-        return wander(climb) if number > 0 else climb.state
+        return climb.state if number == 0 or greedy else wander(climb)
 
     best = restarts.best(restart, n_jobs, _WAVE)
     result = best.result(

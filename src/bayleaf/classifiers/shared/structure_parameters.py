@@ -6,7 +6,7 @@ import numbers
 import sys
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, get_args
 
 from bayleaf.classifiers.shared.edge_parameters import (
     EdgeParameters,
@@ -41,6 +41,7 @@ from bayleaf.scores.local_scores import LOCAL_SCORES, LocalScore, Unit, resolve_
 from bayleaf.search.climb import SearchProgress
 from bayleaf.search.constraints import Edge
 from bayleaf.search.hierarchy_learning import check_linkage
+from bayleaf.search.table_climbing import TableSearch
 from bayleaf.search.tree_climbing import TREE_SEARCHES
 from bayleaf.wording import quoted
 
@@ -71,6 +72,7 @@ class StructureParameters(EdgeParameters):
     linkage_arity: str = "binary"
     refine_hierarchies: bool = False
     n_restarts: int = 2
+    table_search: str = "tabu"
     tree_search: str = "regrowing"
     merge_leaves: bool = False
     penalty_weight: float = 1.0
@@ -92,6 +94,7 @@ class StructureParameters(EdgeParameters):
         if isinstance(self.local_score, str):
             check_choice("local_score", self.local_score, tuple(LOCAL_SCORES))
         check_linkage(self.linkage, self.linkage_arity)
+        check_choice("table_search", self.table_search, get_args(TableSearch))
         check_choice("tree_search", self.tree_search, TREE_SEARCHES)
         check_flag("merge_leaves", self.merge_leaves)
         check_flag("refine_hierarchies", self.refine_hierarchies)
@@ -156,6 +159,7 @@ def structure_options(
         linkage=estimator.linkage,
         linkage_arity=estimator.linkage_arity,
         refine_hierarchies=bool(estimator.refine_hierarchies),
+        table_search=estimator.table_search,
         tree_search=estimator.tree_search,
         merge_leaves=bool(estimator.merge_leaves),
         n_restarts=estimator.n_restarts,
@@ -196,6 +200,11 @@ def _check_belongings(estimator: Any) -> None:
             "refine_hierarchies=True needs hierarchies to refine and an abstraction "
             "that learns, such as 'global' or 'local', got abstraction="
             f"{quoted(estimator.abstraction)}"
+        )
+    if estimator.local_structure == TREE and estimator.table_search != "tabu":
+        raise ValueError(
+            f"table_search={quoted(estimator.table_search)} needs "
+            "local_structure='table'"
         )
     if estimator.local_structure != TREE:
         if estimator.merge_leaves:
