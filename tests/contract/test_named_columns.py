@@ -12,6 +12,8 @@ import pyarrow as pa
 import pyarrow.dataset as pa_dataset
 import pyarrow.parquet as pa_parquet
 import pytest
+from sklearn.base import clone
+from sklearn.inspection import permutation_importance
 
 from bayleaf import (
     AveragedKDBRegressor,
@@ -36,6 +38,28 @@ def test_arrays_are_read_by_position_after_frames() -> None:
         pytest.raises(ValueError, match="X has 2 features"),
     ):
         model.predict(cells[:, :2])
+
+
+@pytest.mark.filterwarnings("ignore:X does not have valid feature names")
+def test_permutations_of_arrow_tables_are_predicted_as_of_frames() -> None:
+    table = pa.table({"a": [i % 2 for i in range(40)], "b": ["x", "y", "z", "z"] * 10})
+    y = ["p", "q"] * 20
+    target = [float(i % 2) for i in range(40)]
+    for model, labels in (
+        (NaiveBayesClassifier(), y),
+        (AveragedKDBRegressor(trees=False, random_state=0), target),
+    ):
+        by_frame, by_table = (
+            permutation_importance(
+                clone(model).fit(rows, labels),
+                rows,
+                labels,
+                n_repeats=1,
+                random_state=0,
+            ).importances
+            for rows in (table.to_pandas(), table)
+        )
+        assert by_table.tolist() == by_frame.tolist()
 
 
 def test_batches_and_readers_of_arrow_keep_their_names() -> None:
