@@ -104,7 +104,7 @@ def main() -> None:
             free = held_out_losses(model, X, y, **shared)
             cells = [table, f"`{model}`", f"{free.mean():.4f}"]
             cells.append(rise(held_out_losses(model, X, y, **directed), free))
-            has_parents = CLASSIFIERS[model].monotone_parents  # type: ignore[attr-defined]
+            has_parents = CLASSIFIERS[model]._monotone_parents  # type: ignore[attr-defined]
             if has_parents and not X.isna().any(axis=None):
                 found = held_out_losses(model, X, y, **directed, **COMPLETE)
                 cells.append(rise(found, free))

@@ -50,7 +50,7 @@ class A2DEClassifier(AveragedNetworksClassifier):
     decreasingly naive Bayesian classification. Machine Learning 86, 233-272.
     """
 
-    is_incremental = True
+    _is_incremental = True
 
     forbidden_edges: Any = ()
     tiers: Any = ()

@@ -63,7 +63,7 @@ class AODEClassifier(BayesianClassifier):
     one-dependence estimators. Machine Learning 58, 5-24.
     """
 
-    is_incremental = True
+    _is_incremental = True
 
     min_count: int = 1
     forbidden_edges: Any = ()

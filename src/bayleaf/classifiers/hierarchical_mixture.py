@@ -131,9 +131,9 @@ class HierarchicalMixtureNBClassifier(BayesianClassifier):
     University, UU-CS-2003-003.
     """
 
-    is_incremental = True
-    learns_from_rows = True
-    lacks = MappingProxyType({"smoothing": "set gamma, where its counters start"})
+    _is_incremental = True
+    _learns_from_rows = True
+    _lacks = MappingProxyType({"smoothing": "set gamma, where its counters start"})
 
     architecture: Sequence[int] | str = (2, 2)
     learning: str = ONLINE

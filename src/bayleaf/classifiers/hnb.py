@@ -151,10 +151,10 @@ class HNBClassifier(SingleNetworkClassifier):
     models. Machine Learning 63, 135-159.
     """
 
-    is_incremental = True
-    chooses_structure = True
-    learns_from_rows = True
-    keeps_states = True
+    _is_incremental = True
+    _chooses_structure = True
+    _learns_from_rows = True
+    _keeps_states = True
 
     search: str = "top_pairs"
     pair_score: str = AUTO

@@ -92,8 +92,8 @@ class KDBClassifier(EdgeParameters, HybridNetworkClassifier):
     Bayesian network classifiers. Journal of Machine Learning Research 17.
     """
 
-    chooses_structure = True
-    monotone_parents = True
+    _chooses_structure = True
+    _monotone_parents = True
 
     k: int | str = 1
     max_k: int = 5

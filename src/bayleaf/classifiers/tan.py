@@ -49,8 +49,8 @@ class TANClassifier(EdgeParameters, HybridNetworkClassifier):
     of Standards 71B, 233-240.
     """
 
-    chooses_structure = True
-    monotone_parents = True
+    _chooses_structure = True
+    _monotone_parents = True
 
     theta: float | None = None
 

@@ -227,8 +227,8 @@ class BayesianNetworkEstimator(
     __metadata_request__fit: ClassVar = dict.fromkeys(
         ("store", "max_rows_in_memory", "client", "memory"), UNUSED
     )
-    missing_rules = (*MISSING_RULES, "em")
-    unknown_rules = (*UNKNOWN_RULES, *OUTCOMES)
+    _missing_rules = (*MISSING_RULES, "em")
+    _unknown_rules = (*UNKNOWN_RULES, *OUTCOMES)
     # What was learned from a sample of the rows; empty where all were looked at.
     _sample_note: str = ""
 

@@ -185,7 +185,7 @@ def explorer_html(
         content["quality"] = dict(zip(("crps", "coverage"), scores, strict=True))
     if not (is_classifier or immutable is actionable is None):
         raise ValueError(f"{_OF_CHANGES}, this is a {explored.name}")
-    elif explored.task == DENSITY:
+    if explored.task == DENSITY:
         content["about"] = about_content(explored)
     if words is not None:
         if not explored.has_target:

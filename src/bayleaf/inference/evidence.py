@@ -514,9 +514,8 @@ def range_codes(variable: Variable, bounds: Range) -> tuple[int, ...]:
     low, high = (_place(variable, bound) for bound in (bounds.low, bounds.high))
     if low != high and variable.categories is None:
         # A cut point of 1.7000000000000002 is shown, and written, as 1.7.
-        cut_of = dict(
-            zip(map(float, variable.bounds), variable.cut_points, strict=True)
-        )
+        texts: Iterable[float | None] = map(float, variable.bounds)
+        cut_of = dict(zip(texts, variable.cut_points, strict=True))
         low, high = (cut_of.get(bound, bound) for bound in (low, high))
     lowest = -np.inf if low is None else low
     highest = np.inf if high is None else high

@@ -117,8 +117,8 @@ def learn_parameters(
         Number of starts, the first from the network's own distributions (or `start`)
         and the others from random ones; the best end is kept. By default 1, or, where a
         variable has no value in any row, 4, of which the best after 10 steps goes on.
-        Latent variables whose tables are uniform need several, as nothing separates their
-        states apart.
+        Latent variables whose tables are uniform need several, as nothing separates
+        their states.
     random_state : int, Generator, RandomState or None, default=None
         Source of the random starts.
     n_jobs : int, optional
@@ -139,8 +139,8 @@ def learn_parameters(
     Warns
     -----
     RuntimeWarning
-        If `max_iter` ended learning, or there is one start, and it does not separate the
-        states of a latent variable apart: no step leaves such a saddle point.
+        If `max_iter` ended learning, or there is one start, and it does not separate
+        the states of a latent variable: no step leaves such a saddle point.
 
     Notes
     -----

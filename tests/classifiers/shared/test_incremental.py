@@ -21,7 +21,7 @@ _CLASSES = ["in", "out", "roof"]
 _INCREMENTAL = [
     kind
     for kind in CLASSIFIERS.values()
-    if kind.is_incremental and not kind.learns_from_rows
+    if kind._is_incremental and not kind._learns_from_rows
 ]
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from bayleaf import AveragedKDBRegressor, BayesianNetworkEstimator
 from bayleaf.classifiers import CLASSIFIERS, BayesianClassifier
 from bayleaf.classifiers.shared.parameters import DeclaredParameters
 from offenders import check_each
@@ -19,8 +20,8 @@ def test_every_classifier_shows_the_shared_parameters() -> None:
         # A class may declare a shared parameter itself, with its own default.
         above = kind.__mro__[: kind.__mro__.index(BayesianClassifier)]
         restated = {name for own_kind in above for name in vars(own_kind)}
-        assert set(shared) <= set(own) | set(kind.lacks)
-        for name in set(shared) - set(restated) - set(kind.lacks):
+        assert set(shared) <= set(own) | set(kind._lacks)
+        for name in set(shared) - set(restated) - set(kind._lacks):
             assert own[name].default == shared[name].default
         assert all(
             parameter.kind is parameter.KEYWORD_ONLY for parameter in own.values()
@@ -36,7 +37,7 @@ class _Shared(DeclaredParameters):
 
 
 class _Declaring(_Shared):
-    lacks = {"alpha": "set beta"}  # noqa: RUF012
+    _lacks = {"alpha": "set beta"}  # noqa: RUF012
     beta: int = 2
     rule: str = "b"
 
@@ -72,3 +73,25 @@ def test_unknown_and_lacking_parameters_are_refused() -> None:
         _Shared(alhpa=1.0)
     with pytest.raises(TypeError, match="_Declaring has no alpha; set beta"):
         _Declaring(alpha=1.0)
+
+
+def test_errors_name_the_public_class() -> None:
+    def check(kind: Any) -> None:
+        with pytest.raises(TypeError, match=f"^{kind.__name__}") as raised:
+            kind(class_weights="balanced")
+        assert "class_weights" in str(raised.value)
+
+    kinds = [*CLASSIFIERS.values(), AveragedKDBRegressor, BayesianNetworkEstimator]
+    check_each(kinds, check)
+
+
+def test_estimators_list_no_settings_of_their_classes() -> None:
+    def check(kind: Any) -> None:
+        names = {name for name in dir(kind()) if not name.startswith("_")}
+        methods = {name for name in names if callable(getattr(kind, name, None))}
+        fitted = {name for name in names if name.endswith("_")}
+        parameters = set(kind().get_params()) | set(kind._lacks)
+        assert names <= methods | fitted | parameters
+
+    kinds = [*CLASSIFIERS.values(), AveragedKDBRegressor, BayesianNetworkEstimator]
+    check_each(kinds, check)

@@ -190,14 +190,14 @@ class BayesianClassifier(
 
     # Whether batches add up, in `partial_fit`: the counts requested are the same for
     # all rows or, where the structure depends on them, sums of pairs.
-    is_incremental: ClassVar[bool] = False
-    chooses_structure: ClassVar[bool] = False
+    _is_incremental: ClassVar[bool] = False
+    _chooses_structure: ClassVar[bool] = False
     # Whether fits look at rows, so that counts alone are not enough; and whether later
     # batches add no states.
-    learns_from_rows: ClassVar[bool] = False
-    keeps_states: ClassVar[bool] = False
+    _learns_from_rows: ClassVar[bool] = False
+    _keeps_states: ClassVar[bool] = False
     # Whether monotone features may have parents, once these are always known.
-    monotone_parents: ClassVar[bool] = False
+    _monotone_parents: ClassVar[bool] = False
     # Bytes that the fit in progress may take.
     _memory: int | None = None
     # The temperature, if learning finds it.
@@ -301,7 +301,7 @@ class BayesianClassifier(
                 self._fit(*split_target_and_weights(X, y, sample_weight, target))
         return self
 
-    @available_if(lambda self: self.is_incremental)
+    @available_if(lambda self: self._is_incremental)
     @with_callbacks
     def partial_fit(
         self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None

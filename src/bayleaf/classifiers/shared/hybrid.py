@@ -110,7 +110,7 @@ class HybridNetworkClassifier(SingleNetworkClassifier):
         `BayesianClassifier`.
     """
 
-    is_incremental = True
+    _is_incremental = True
     # Arcs among all features that are required or forbidden.
     _constraints = Constraints()
     # What numbers say of the left-out training rows, (n_classes, n_rows); None without.

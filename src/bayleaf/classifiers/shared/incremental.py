@@ -35,9 +35,9 @@ def learn_batch(
 
 def remembered_counts(classifier: Any, counts: CountSource) -> CountSource:
     """Counts for a fit, which are kept where batches may follow."""
-    if not classifier.is_incremental:
+    if not classifier._is_incremental:
         return counts
-    if classifier.chooses_structure or classifier.learns_from_rows:
+    if classifier._chooses_structure or classifier._learns_from_rows:
         # Pairs are many, and kept only where batches follow.
         classifier.__dict__.pop("stored_counts_", None)
         return counts
@@ -54,7 +54,7 @@ def seal_counts(classifier: Any, counts: CountSource) -> None:
 def _stored(classifier: Any, counts: CountSource) -> IncrementalCounts:
     """Counts that remember what they were asked."""
     classifier.stored_counts_ = IncrementalCounts(counts)
-    if classifier.chooses_structure:
+    if classifier._chooses_structure:
         classifier.stored_counts_.keep_pairs()
     stored: IncrementalCounts = classifier.stored_counts_
     return stored
@@ -67,12 +67,12 @@ def _remember_fit(classifier: Any) -> None:
     known = getattr(classifier, "_counts", None)
     if classifier._training_codes is not None:
         counts: CountSource = classifier._count(classifier._training_codes)
-    elif known is not None and not classifier.learns_from_rows:
+    elif known is not None and not classifier._learns_from_rows:
         counts = known.tables
     else:
         return
     stored = _stored(classifier, counts)
-    if classifier.chooses_structure:
+    if classifier._chooses_structure:
         larger = [f for f in families_of(classifier.model_) if len(f) > 3]
         stored.family_counts(larger)
     seal_counts(classifier, stored)
@@ -138,7 +138,7 @@ def _learn_next(classifier: Any, X: Any, y: Any, sample_weight: Any) -> None:
     )
     class_variable = classifier.model_.domain[-1]
     encoder = classifier.encoder_
-    if not classifier.keeps_states:
+    if not classifier._keeps_states:
         encoder = encoder.extended(batch.parts)
     codes = encoder.transform(batch.parts).codes.with_column(
         batch.class_codes, class_variable.n_states, batch.weights
@@ -148,7 +148,7 @@ def _learn_next(classifier: Any, X: Any, y: Any, sample_weight: Any) -> None:
     classifier.stored_counts_ = classifier.stored_counts_.grown(
         before, after, classifier._count(codes)
     )
-    if classifier.chooses_structure:
+    if classifier._chooses_structure:
         classifier.stored_counts_.keep_pairs()
     classifier.encoder_ = encoder
     rng = random_generator(classifier.random_state)

@@ -180,7 +180,7 @@ def keeps_parents(estimator: Any) -> bool:
     are known: a sum over a parent's states need not keep it.
     """
     complete = "error" == estimator.missing == estimator.unknown
-    return complete and bool(getattr(estimator, "monotone_parents", False))
+    return complete and bool(getattr(estimator, "_monotone_parents", False))
 
 
 def check_two_classes(classes: Sequence[Any]) -> None:

@@ -313,7 +313,7 @@ class DeclaredParameters:
     """
 
     # Parameters of bases that a class lacks, and what to use instead.
-    lacks: ClassVar[Mapping[str, str]] = {}
+    _lacks: ClassVar[Mapping[str, str]] = {}
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -327,8 +327,8 @@ def _constructor(kind: Any) -> Callable[..., None]:
     """Return an `__init__` that stores the parameters of a class."""
 
     def __init__(self: Any, **given: Any) -> None:  # noqa: N807
-        for name in kind.lacks.keys() & given.keys():
-            raise TypeError(f"{type(self).__name__} has no {name}; {kind.lacks[name]}")
+        for name in kind._lacks.keys() & given.keys():
+            raise TypeError(f"{type(self).__name__} has no {name}; {kind._lacks[name]}")
         signature = inspect.signature(__init__)
         try:
             signature.bind(self, **given)
@@ -350,7 +350,7 @@ def _signature(kind: Any) -> inspect.Signature:
         if not issubclass(base, DeclaredParameters):
             continue
         for parameter in (*_of_constructor(base), *_declared(base)):
-            if parameter.name not in kind.lacks:
+            if parameter.name not in kind._lacks:
                 merged.setdefault(parameter.name, parameter)
     return inspect.Signature(list(merged.values()))
 

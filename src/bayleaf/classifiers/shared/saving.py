@@ -82,7 +82,7 @@ def kept_support(classifier: Any) -> SupportCounts | None:
         counts = RowCounts(
             codes, n_jobs=classifier.n_jobs, max_table_cells=classifier.max_table_cells
         )
-    elif classifier.learns_from_rows:
+    elif classifier._learns_from_rows:
         return None
     return None if counts is None else support_of(classifier, counts)
 

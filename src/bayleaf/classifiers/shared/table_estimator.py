@@ -67,8 +67,8 @@ class TableEstimator(
     """
 
     # What may become of missing cells.
-    missing_rules: ClassVar[tuple[str, ...]] = MISSING_RULES
-    unknown_rules: ClassVar[tuple[str, ...]] = UNKNOWN_RULES
+    _missing_rules: ClassVar[tuple[str, ...]] = MISSING_RULES
+    _unknown_rules: ClassVar[tuple[str, ...]] = UNKNOWN_RULES
     # Where scikit-learn's picture of the parameters leads to.
     _doc_link_module = "bayleaf"
     _doc_link_template = "https://github.com/bayleaf-dev/bayleaf/tree/main/docs/methods"
@@ -232,8 +232,8 @@ class TableEstimator(
 
     def _check(self) -> None:
         """Raise if a parameter of this class is out of range."""
-        check_choice("missing", self.missing, self.missing_rules)
-        check_choice("unknown", self.unknown, self.unknown_rules)
+        check_choice("missing", self.missing, self._missing_rules)
+        check_choice("unknown", self.unknown, self._unknown_rules)
         check_choice("identifiers", self.identifiers, IDENTIFIER_RULES)
         check_choice("rare", self.rare, RARE_RULES)
         check_choice("weight_scale", self.weight_scale, WEIGHT_SCALES)
