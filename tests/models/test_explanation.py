@@ -8,9 +8,11 @@ import math
 import numpy as np
 import pytest
 
+from bayleaf import TANClassifier
 from bayleaf.graph.dag import DAG
 from bayleaf.models.explanation import Explanation, Term, explain_rows
 from bayleaf.models.networks.network_model import NetworkModel
+from contract.tables import mixed_frame
 from property.networks import codes_of, random_network, random_one_dependence
 
 LABELS = np.array(["in", "out", "roof"])
@@ -128,3 +130,13 @@ def test_intervals_read_as_inequalities() -> None:
 def test_a_negative_number_of_terms_is_refused() -> None:
     with pytest.raises(ValueError, match="terms to show must be >= 0, got -1"):
         Explanation(0, "in", "out", 0.6, 0.4, 0.5, 0.0, ()).to_text(-1)
+
+
+def test_explanations_of_a_table_are_a_matrix_of_their_terms() -> None:
+    frame, y = mixed_frame()
+    model = TANClassifier().fit(frame, y)
+    rows = model.explain(frame[:4], of="in")
+    matrix = rows.to_matrix()
+    assert matrix.shape == (4, frame.shape[1])
+    sums = [row.log_odds - row.prior for row in rows]
+    np.testing.assert_allclose(matrix.sum(axis=1), sums, atol=1e-12)

@@ -23,6 +23,7 @@ from bayleaf.models.support.number_terms import odds_between
 from bayleaf.results.document import Document
 from bayleaf.results.drawings import terms_table
 from bayleaf.results.result import Result
+from bayleaf.results.result_lists import ResultList
 from bayleaf.wording import (
     brief,
     brief_names,
@@ -270,6 +271,44 @@ class Explanation(Result):
             others = f"{n} other features together" if n > 1 else "1 other feature"
             lines += _weighed(total, others)
         return "\n".join(lines)
+
+
+class Explanations(ResultList[Explanation]):
+    """Explanations of the rows of a table, in their order."""
+
+    def to_matrix(self) -> NDArray[np.float64]:
+        """Contributions in nats, shape (n_rows, n_features).
+
+        Each row is in favour of the class that it explains; pass `of` to `explain` for
+        the same class in all rows.
+        """
+        rows = [[term.contribution for term in row.terms] for row in self]
+        return np.array(rows, dtype=np.float64)
+
+    def to_shap(self) -> Any:
+        """Make a ``shap.Explanation`` for the plots of shap, in nats of the log-odds.
+
+        Base values are contributions of the class prior; data are cells or, of rows
+        whose cells were not kept, states.
+
+        Raises
+        ------
+        ImportError
+            If shap is not installed.
+        """
+        try:
+            import shap
+        except ImportError as error:
+            raise ImportError("to_shap needs the library shap; install it") from error
+        cells = [
+            [t.value if t.cell is None else t.cell for t in row.terms] for row in self
+        ]
+        return shap.Explanation(
+            self.to_matrix(),
+            base_values=np.array([row.prior for row in self]),
+            data=np.array(cells, dtype=object),
+            feature_names=[str(t.feature) for row in self[:1] for t in row.terms],
+        )
 
 
 def noted(explanations: Sequence[Any], encoded: EncodedTable) -> list[Any]:

@@ -84,12 +84,11 @@ from bayleaf.estimator_bases import ClassifierMixin, available_if
 from bayleaf.io.native.model_file import SavedModel
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.class_model import AVERAGES_NETWORKS
-from bayleaf.models.explanation import Explanation, labelled, noted
+from bayleaf.models.explanation import Explanations, labelled, noted
 from bayleaf.models.fit_stamp import FitStamp
 from bayleaf.models.page_model import CLASSIFIER, PageModel
 from bayleaf.models.predictor import Predictor
 from bayleaf.models.texts.feature_shape import FeatureShape
-from bayleaf.results.result_lists import ResultList
 from bayleaf.search.left_out.left_out_scores import LeaveOneOut, LeaveOneOutScores
 from bayleaf.search.left_out.selection import Selection, rules_without_zeros
 from bayleaf.streams.streamed import is_streamed
@@ -600,9 +599,7 @@ class BayesianClassifier(
         predictor, codes = self._prepare(X)
         return predictor.joint_log_proba(codes)
 
-    def explain(
-        self, X: Any, *, of: Any = None, against: Any = None
-    ) -> list[Explanation]:
+    def explain(self, X: Any, *, of: Any = None, against: Any = None) -> Explanations:
         """Split each row's log-odds into contributions of the features.
 
         Parameters
@@ -615,8 +612,10 @@ class BayesianClassifier(
 
         Returns
         -------
-        list of Explanation
-            Prior and terms of each add up to its log-odds; mixtures tell more.
+        Explanations
+            A list with an Explanation a row, whose prior and terms add up to its
+            log-odds; mixtures tell more. `to_matrix` gives all contributions as an
+            array, `to_shap` for the plots of shap.
         """
         predictor, encoded = (
             self._predictor(),
@@ -624,7 +623,7 @@ class BayesianClassifier(
         )
         warn_of(encoded.unknown_cells.values(), stacklevel=2)
         rows = predictor.explain(encoded.codes, against, of=of)
-        return ResultList(noted(labelled(rows, row_labels(X)), encoded))
+        return Explanations(noted(labelled(rows, row_labels(X)), encoded))
 
     def with_class_prior(self, class_prior: Any) -> Self:
         """Return this classifier under another class prior, as met in deployment.

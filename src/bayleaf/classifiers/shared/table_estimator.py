@@ -114,7 +114,7 @@ class TableEstimator(
         Raises
         ------
         ValueError
-            If there is no such parameter, or the smoothing does not allow the value.
+            If a parameter does not exist, or the smoothing does not allow the value.
         """
         nested = {n: params.pop(n) for n in list(params) if n.startswith(_NESTED)}
         super().set_params(**params)
