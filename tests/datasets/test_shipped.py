@@ -8,13 +8,21 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pytest
 
 from bayleaf import BayesianNetworkEstimator
 from bayleaf.data.domain import Variable
 from bayleaf.data.fitted_hierarchies import fit_hierarchy
-from bayleaf.datasets import Table, load_heart, load_mushroom, load_vote
+from bayleaf.datasets import (
+    Table,
+    load_heart,
+    load_mushroom,
+    load_network,
+    load_vote,
+)
 
 Loader = Callable[[str], pa.Table]
 ROOT = Path(__file__).parents[2]
@@ -136,3 +144,24 @@ def test_hierarchies_written_by_hand_fit_the_columns_of_mushroom() -> None:
         abstraction="given", hierarchies=table.hierarchies, n_restarts=1
     )
     assert "good" in str(model.fit(frame).describe("edibility"))
+
+
+@pytest.mark.parametrize(
+    ("library", "kind"),
+    [("arrow", pa.Table), ("pandas", pd.DataFrame), ("polars", pl.DataFrame)],
+)
+def test_tables_and_samples_come_in_the_library_requested(
+    library: str, kind: type
+) -> None:
+    table = load_heart(as_frame=library)
+    X, y = load_heart(return_X_y=True, as_frame=library)
+    assert isinstance(table.frame, kind)
+    assert isinstance(X, kind)
+    assert (table.target, y.tolist()) == ("disease", load_heart().y.tolist())
+    sample = load_network("asia").sample(3, random_state=0, as_frame=library)
+    assert isinstance(sample, kind)
+
+
+def test_an_unknown_library_is_refused() -> None:
+    with pytest.raises(ValueError, match="arrow, pandas, polars"):
+        load_heart(as_frame="dask")

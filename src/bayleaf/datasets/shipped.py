@@ -7,11 +7,11 @@ import io
 from importlib.resources import as_file, files
 from typing import Any, Literal, overload
 
-import pyarrow as pa
 import pyarrow.csv as pa_csv
 from numpy.typing import NDArray
 
 from bayleaf.data.fitted_hierarchies import read_hierarchies
+from bayleaf.data.tables.frames import as_frame as in_library
 from bayleaf.data.value_hierarchy import ValueHierarchy
 from bayleaf.datasets.table import Table
 
@@ -21,20 +21,28 @@ LICENCE = (
 
 
 @overload
-def load_heart(*, return_X_y: Literal[False] = False) -> Table: ...
+def load_heart(
+    *, return_X_y: Literal[False] = False, as_frame: str = "arrow"
+) -> Table: ...
 @overload
-def load_heart(*, return_X_y: Literal[True]) -> tuple[pa.Table, NDArray[Any]]: ...
-def load_heart(*, return_X_y: bool = False) -> Table | tuple[pa.Table, NDArray[Any]]:
+def load_heart(
+    *, return_X_y: Literal[True], as_frame: str = "arrow"
+) -> tuple[Any, NDArray[Any]]: ...
+def load_heart(
+    *, return_X_y: bool = False, as_frame: str = "arrow"
+) -> Table | tuple[Any, NDArray[Any]]:
     """Load the Statlog heart disease table: 270 patients, 13 features.
 
     Parameters
     ----------
     return_X_y : bool, default=False
         Return the features and the labels alone.
+    as_frame : {"arrow", "pandas", "polars"}, default="arrow"
+        Library of the table.
 
     Returns
     -------
-    Table, or (pyarrow.Table, ndarray)
+    Table, or (table of features, ndarray)
         The target is `disease`: absent (150) or present (120).
 
     Examples
@@ -45,7 +53,7 @@ def load_heart(*, return_X_y: bool = False) -> Table | tuple[pa.Table, NDArray[A
     """
     table = Table(
         "heart",
-        _read("heart"),
+        _read("heart", as_frame),
         "270 patients, 13 clinical findings, and whether heart disease is present.",
         "Statlog (Heart). UCI Machine Learning Repository.",
         LICENCE,
@@ -54,26 +62,34 @@ def load_heart(*, return_X_y: bool = False) -> Table | tuple[pa.Table, NDArray[A
 
 
 @overload
-def load_mushroom(*, return_X_y: Literal[False] = False) -> Table: ...
+def load_mushroom(
+    *, return_X_y: Literal[False] = False, as_frame: str = "arrow"
+) -> Table: ...
 @overload
-def load_mushroom(*, return_X_y: Literal[True]) -> tuple[pa.Table, NDArray[Any]]: ...
-def load_mushroom(*, return_X_y: bool = False) -> Table | tuple[pa.Table, NDArray[Any]]:
+def load_mushroom(
+    *, return_X_y: Literal[True], as_frame: str = "arrow"
+) -> tuple[Any, NDArray[Any]]: ...
+def load_mushroom(
+    *, return_X_y: bool = False, as_frame: str = "arrow"
+) -> Table | tuple[Any, NDArray[Any]]:
     """Load the mushroom table: the 5 644 complete descriptions, 22 features.
 
     Parameters
     ----------
     return_X_y : bool, default=False
         Return the features and the labels alone.
+    as_frame : {"arrow", "pandas", "polars"}, default="arrow"
+        Library of the table.
 
     Returns
     -------
-    Table, or (pyarrow.Table, ndarray)
+    Table, or (table of features, ndarray)
         The target is `edibility`: edible (3 488) or poisonous (2 156). The table has
         `hierarchies` of six columns, an example for ``abstraction="given"``.
     """
     table = Table(
         "mushroom",
-        _read("mushroom"),
+        _read("mushroom", as_frame),
         "5 644 descriptions of gilled mushrooms from 23 species; those of the original "
         "8 124 whose stalk root is unknown are not in it.",
         "Schlimmer, J. (1987). Mushroom. UCI Machine Learning Repository.",
@@ -84,25 +100,33 @@ def load_mushroom(*, return_X_y: bool = False) -> Table | tuple[pa.Table, NDArra
 
 
 @overload
-def load_vote(*, return_X_y: Literal[False] = False) -> Table: ...
+def load_vote(
+    *, return_X_y: Literal[False] = False, as_frame: str = "arrow"
+) -> Table: ...
 @overload
-def load_vote(*, return_X_y: Literal[True]) -> tuple[pa.Table, NDArray[Any]]: ...
-def load_vote(*, return_X_y: bool = False) -> Table | tuple[pa.Table, NDArray[Any]]:
+def load_vote(
+    *, return_X_y: Literal[True], as_frame: str = "arrow"
+) -> tuple[Any, NDArray[Any]]: ...
+def load_vote(
+    *, return_X_y: bool = False, as_frame: str = "arrow"
+) -> Table | tuple[Any, NDArray[Any]]:
     """Load the congressional voting table: 232 members who voted on all 16 questions.
 
     Parameters
     ----------
     return_X_y : bool, default=False
         Return the features and the labels alone.
+    as_frame : {"arrow", "pandas", "polars"}, default="arrow"
+        Library of the table.
 
     Returns
     -------
-    Table, or (pyarrow.Table, ndarray)
+    Table, or (table of features, ndarray)
         The target is `party`: democrat (124) or republican (108).
     """
     table = Table(
         "vote",
-        _read("vote"),
+        _read("vote", as_frame),
         "Votes of 232 members of the U.S. House of Representatives in 1984 on 16 "
         "questions; the other 203 of the original 435 lack at least one vote.",
         "Congressional Voting Records (1987). UCI Machine Learning Repository.",
@@ -118,9 +142,12 @@ def _hierarchies(name: str) -> dict[str, ValueHierarchy]:
         return read_hierarchies(path)
 
 
-def _read(name: str) -> pa.Table:
-    """A shipped table."""
+def _read(name: str, library: str) -> Any:
+    """A shipped table, as a data frame of a library."""
     packed = (files("bayleaf.datasets") / "tables" / f"{name}.csv.gz").read_bytes()
     # "none" is an odor, so only the empty cell would be missing, and there is none.
     options = pa_csv.ConvertOptions(null_values=[], strings_can_be_null=False)
-    return pa_csv.read_csv(io.BytesIO(gzip.decompress(packed)), convert_options=options)
+    table = pa_csv.read_csv(
+        io.BytesIO(gzip.decompress(packed)), convert_options=options
+    )
+    return in_library(table, library)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+import narwhals as nw
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from bayleaf.data.value_hierarchy import ValueHierarchy
@@ -21,7 +21,7 @@ class Table:
     ----------
     name : str
         Short name.
-    frame : pyarrow.Table
+    frame : pyarrow.Table, or data frame of pandas or polars
         All columns, the target last.
     description : str
         What a row is and where the table comes from.
@@ -34,7 +34,7 @@ class Table:
     """
 
     name: str
-    frame: pa.Table
+    frame: Any
     description: str
     source: str
     licence: str
@@ -43,24 +43,28 @@ class Table:
     @property
     def target(self) -> str:
         """Name of the target column."""
-        return str(self.frame.column_names[-1])
+        return str(self._columns.columns[-1])
 
     @property
-    def X(self) -> pa.Table:
+    def X(self) -> Any:
         """The features."""
-        return self.frame.select(self.frame.column_names[:-1])
+        return self._columns.drop(self.target).to_native()
 
     @property
     def y(self) -> NDArray[Any]:
         """The class labels, shape (n_rows,): text, or integers."""
-        labels = self.frame.column(self.target)
-        if pa.types.is_integer(labels.type):
-            return np.asarray(labels)
+        labels = self._columns.get_column(self.target)
+        if labels.dtype.is_integer():
+            return labels.to_numpy()
         array = np.empty(len(labels), dtype=object)
-        array[:] = labels.to_pylist()
+        array[:] = labels.to_list()
         return array
 
+    @property
+    def _columns(self) -> nw.DataFrame[Any]:
+        return nw.from_native(self.frame, eager_only=True)
+
     def __repr__(self) -> str:
-        n_rows, columns = self.frame.num_rows, self.frame.column_names
+        n_rows, columns = len(self._columns), self._columns.columns
         named = f"{len(columns)} columns ({brief_names(columns)})"
         return brief(self, self.name, f"{n_rows} rows", named, f"target {self.target}")

@@ -57,7 +57,7 @@ from bayleaf.scores.local_scores import resolve_score
 from bayleaf.streams.streamed import is_streamed
 
 if TYPE_CHECKING:
-    import pyarrow as pa
+    pass
 
 Name = str | int
 
@@ -435,9 +435,14 @@ class BayesianNetworkEstimator(
         return float(np.sum(self.score_samples(X)))
 
     def sample(
-        self, n_samples: int = 1, random_state: Any = None, *, numbers: bool = False
-    ) -> pa.Table:
-        """Draw rows from the learned distribution, as a pyarrow.Table.
+        self,
+        n_samples: int = 1,
+        random_state: Any = None,
+        *,
+        numbers: bool = False,
+        as_frame: str = "arrow",
+    ) -> Any:
+        """Draw rows from the learned distribution, as a table.
 
         Parameters
         ----------
@@ -447,13 +452,14 @@ class BayesianNetworkEstimator(
             Seed; the same one gives the same rows.
         numbers : bool, default=False
             Draw numbers, as training rows had them, for intervals.
+        as_frame : {"arrow", "pandas", "polars"}, default="arrow"
+            Library of the table.
         """
         check_is_fitted(self, "network_")
         check_count("n_samples", n_samples, 1)
-        rows: pa.Table = self.network_.sample(
-            int(n_samples), None, random_state, numbers=numbers
+        return self.network_.sample(
+            int(n_samples), None, random_state, numbers=numbers, as_frame=as_frame
         )
-        return rows
 
     def _page_model(self) -> PageModel:
         check_is_fitted(self, "network_")

@@ -8,12 +8,12 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
 from bayleaf.data.random_state import random_generator
+from bayleaf.data.tables.frames import as_frame as in_library
 from bayleaf.inference.approximate.importance_sampling import (
     OFFER,
     Method,
@@ -776,7 +776,8 @@ class Inference:
         random_state: Any = None,
         *,
         numbers: bool = False,
-    ) -> pa.Table:
+        as_frame: str = "arrow",
+    ) -> Any:
         """Draw rows from the joint distribution given evidence, exactly.
 
         Parameters
@@ -789,11 +790,13 @@ class Inference:
             Seed; the same one gives the same rows.
         numbers : bool, default=False
             Draw numbers, as training rows had them, for intervals.
+        as_frame : {"arrow", "pandas", "polars"}, default="arrow"
+            Library of the table.
 
         Returns
         -------
-        pyarrow.Table
-            One column a variable; ``.to_pandas()`` makes a data frame.
+        pyarrow.Table, or data frame of pandas or polars
+            One column a variable.
 
         Raises
         ------
@@ -802,7 +805,8 @@ class Inference:
         """
         rng = random_generator(random_state)
         codes = self.sample_codes(n, evidence, rng)
-        return decode(self._trees.domain, codes, rng if numbers else None)
+        table = decode(self._trees.domain, codes, rng if numbers else None)
+        return in_library(table, as_frame)
 
     def __repr__(self) -> str:
         return brief(self, repr(self._trees.network))

@@ -58,6 +58,24 @@ def whole_table(table: Any) -> Any:
     return table
 
 
+def as_frame(table: pa.Table, library: str) -> Any:
+    """A table as a data frame of "pandas" or "polars", or as it is for "arrow".
+
+    ValueError for another library, ImportError if it is not installed.
+    """
+    makers = {"arrow": "to_native", "pandas": "to_pandas", "polars": "to_polars"}
+    if library not in makers:
+        raise ValueError(
+            f"as_frame must be one of {name_list(list(makers))}, got {quoted(library)}"
+        )
+    try:
+        return getattr(nw.from_native(table, eager_only=True), makers[library])()
+    except ModuleNotFoundError as error:
+        raise ImportError(
+            f"as_frame={quoted(library)} needs the library {library}; install it"
+        ) from error
+
+
 def take_rows(table: Any, rows: NDArray[np.intp]) -> Any:
     """Some rows of an array, a data frame or a list of rows, in the same form."""
     if isinstance(table, np.ndarray):
