@@ -318,6 +318,15 @@ def test_importances_are_shares_of_columns(kind: Any) -> None:
     assert shares.sum() == pytest.approx(1.0)
 
 
+def test_importances_are_of_features_below_latent_variables_too() -> None:
+    frame, y = mixed_frame()
+    wide = pd.concat([frame, frame.add_suffix("_2")], axis=1)
+    models = [CLASSIFIERS[n](random_state=0).fit(wide, y) for n in ("hnb", "tan")]
+    shares = [model.feature_importances_ for model in models]
+    # Their rules of smoothing differ.
+    np.testing.assert_allclose(*shares, atol=0.01)
+
+
 def test_importances_are_the_information_of_left_out_rows() -> None:
     model, frame = fitted(CLASSIFIERS["tan"])
     selector = SelectFromModel(TANClassifier(), threshold=0.2)

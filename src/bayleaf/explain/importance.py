@@ -231,11 +231,14 @@ def feature_importances(model: Any) -> Floats:
     Parts of a date count together, columns that were left out as 0; all are 0 where
     none has any. AttributeError without training rows.
     """
+    from bayleaf.classifiers.shared.base import BayesianClassifier
     from bayleaf.counts.information import mean_gain
 
     codes, rule = _training_codes(model), model.smoothing_
     rules = [rule if isinstance(rule, CellSmoothing) else Lidstone()]
-    left_out = model._leave_one_out(codes, model.model_.domain, rules)
+    domain = model.model_.domain
+    # Some classifiers leave rows of latent variables out, in the place of features.
+    left_out = BayesianClassifier._leave_one_out(model, codes, domain, rules)
     gains = _left_out_gains(left_out, codes.n_variables - 1)
     nats = [mean_gain(of_feature, codes.weights)[0] for of_feature in gains]
     by_name = dict(zip(model.encoder_.domain.names, nats, strict=True))
