@@ -196,21 +196,21 @@ def _columns_below(model: HNBClassifier) -> list[list[str]]:
 
 @pytest.mark.parametrize("search", ["top_pairs", "hill_climbing", "significance"])
 def test_given_latents_that_a_search_found_make_its_model(search: str) -> None:
-    found = HNBClassifier(search=search, significance_level=0.001, random_state=0).fit(
-        X, Y
-    )
-    assert found.tree_.latents
-    latents = _columns_below(found)
+    searched = HNBClassifier(
+        search=search, significance_level=0.001, random_state=0
+    ).fit(X, Y)
+    assert searched.tree_.latents
+    latents = _columns_below(searched)
     for again in ("given", search):
         model = HNBClassifier(
             search=again, latents=latents, significance_level=0.001, random_state=0
         ).fit(X, Y)
-        assert _tree(model) == _tree(found)
-        assert model.rules() == found.rules()
-        np.testing.assert_array_equal(model.predict_proba(X), found.predict_proba(X))
+        assert _tree(model) == _tree(searched)
+        assert model.rules() == searched.rules()
+        np.testing.assert_array_equal(model.predict_proba(X), searched.predict_proba(X))
     # Tests of pairs that were given are those of the search.
     (first,) = model.search_trace_[0].candidates
-    accepted = found.search_trace_[0].accepted
+    accepted = searched.search_trace_[0].accepted
     assert (first.statistic, first.negative_log_p) == pytest.approx(
         (accepted.statistic, accepted.negative_log_p)
     )
@@ -235,8 +235,10 @@ def test_tables_of_a_fitted_structure_are_learned_from_other_rows() -> None:
         table = np.zeros((2, flat.cards[child]))
         np.add.at(table, (classes, flat.column(child)), 1.0)
         scores += np.log(rule.estimate(table))[:, flat.column(child)].T
-    found = model.predict_log_proba(X.slice(135))
-    np.testing.assert_allclose(found[:, 1] - found[:, 0], scores[:, 1] - scores[:, 0])
+    searched = model.predict_log_proba(X.slice(135))
+    np.testing.assert_allclose(
+        searched[:, 1] - searched[:, 0], scores[:, 1] - scores[:, 0]
+    )
     assert sum(state.n for state in model.latents_[0].states) == 135
     with pytest.raises(NotFittedError):
         HNBClassifier().fit_parameters(X, Y)

@@ -381,13 +381,13 @@ def test_code_lengths_with_given_and_learned_hierarchies_equal_direct_computatio
     given = trees[wide]
     domain = Domain(
         tuple(
-            replace(own, hierarchy=given) if v == wide else own
-            for v, own in enumerate(domain)
+            replace(variable, hierarchy=given) if v == wide else variable
+            for v, variable in enumerate(domain)
         )
     )
     asked = replace(options("table"), abstraction="global", refine_hierarchies=refine)
     learned = learn_structure(counted(codes), NO_SETS, domain, asked)
-    used = [own.hierarchy for own in learned.network.domain]
+    used = [variable.hierarchy for variable in learned.network.domain]
     assert set(given.nodes) <= set(used[wide].nodes)
     assert refine or used[wide] == given
     structure = tuple(

@@ -230,9 +230,9 @@ def test_restarts_never_make_the_score_worse_and_may_better_it() -> None:
 def test_greedy_restarts_only_climb_and_the_best_counts() -> None:
     for seed in FIVE_TABLES:
         first, _ = climb(seed)
-        found, _ = climb(seed, n_restarts=6, greedy=True)
-        assert first.score <= found.score + 1e-9
-        assert all(move.gain > 0 for move in found.trace)
+        best, _ = climb(seed, n_restarts=6, greedy=True)
+        assert first.score <= best.score + 1e-9
+        assert all(move.gain > 0 for move in best.trace)
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -445,7 +445,7 @@ def climb_with_refresh(
     def source(child: int, parent: int, parents: tuple[int, ...]):
         return (trees, flat)[len(parents) % 2][parent]
 
-    found = climb_tables(
+    result = climb_tables(
         RowCounts(codes, has_class=False),
         domain,
         resolve_score("mdl"),
@@ -455,13 +455,15 @@ def climb_with_refresh(
         hierarchy_source=source,
         refresh=refresh,
     )
-    return found, (trees, flat)
+    return result, (trees, flat)
 
 
 def test_refreshed_hierarchies_are_taken_where_the_score_grows() -> None:
-    kept, fresh = (climb_with_refresh(6, refresh)[0] for refresh in (None, "if_better"))
+    plain, fresh = (
+        climb_with_refresh(6, refresh)[0] for refresh in (None, "if_better")
+    )
     assert "refresh" in {move.kind for move in fresh.trace}
-    assert "refresh" not in {move.kind for move in kept.trace}
+    assert "refresh" not in {move.kind for move in plain.trace}
     assert all(move.gain > 0 for move in fresh.trace if move.kind == "refresh")
     assert fresh.score == pytest.approx(
         fresh.trace[0].score - fresh.trace[0].gain + sum(m.gain for m in fresh.trace)
@@ -471,10 +473,10 @@ def test_refreshed_hierarchies_are_taken_where_the_score_grows() -> None:
 def test_the_hierarchies_learned_for_the_last_parents_are_always_taken() -> None:
     refreshed = set()
     for seed in range(12):
-        found, (trees, flat) = climb_with_refresh(seed, "always")
-        losses = [m.gain < 0 for m in found.trace if m.kind == "refresh"]
+        result, (trees, flat) = climb_with_refresh(seed, "always")
+        losses = [m.gain < 0 for m in result.trace if m.kind == "refresh"]
         refreshed.update(losses)
-        for shape in found.cpd_structures:
+        for shape in result.cpd_structures:
             hierarchies = (trees, flat)[(len(shape.parents) + 1) % 2]
             for parent, cut in zip(shape.parents, shape.cuts, strict=True):
                 assert set(cut) <= set(hierarchies[parent].nodes), (seed, shape)
@@ -483,9 +485,9 @@ def test_the_hierarchies_learned_for_the_last_parents_are_always_taken() -> None
 
 def test_moves_gain_with_the_hierarchies_to_which_they_lead() -> None:
     for seed in range(12):
-        found, _ = climb_with_refresh(seed, "always", n_restarts=1)
+        result, _ = climb_with_refresh(seed, "always", n_restarts=1)
         gains: list[float] = []
-        for move in found.trace:
+        for move in result.trace:
             if move.kind == "refresh":
                 gains[-1] += move.gain
             else:

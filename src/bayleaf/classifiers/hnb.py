@@ -272,8 +272,8 @@ class HNBClassifier(SingleNetworkClassifier):
         tables = self._tables
         tree = self._tree
         children = tree.class_children
-        kept = children if used is None else used
-        parents = [() if node in kept else None for node in children]
+        selected = children if used is None else used
+        parents = [() if node in selected else None for node in children]
         learned = self._network_model(tables.flat, flat_domain(tree, domain), parents)
         network = cast(NetworkModel, learned.model).network
         n_classes = len(self.classes_)
@@ -286,7 +286,7 @@ class HNBClassifier(SingleNetworkClassifier):
                 for cpd in network.cpds[:-1]
             ),
             tables.cells,
-            kept,
+            used,
             self.max_table_cells,
             class_counts=tables.by_class,
         )
@@ -451,7 +451,7 @@ def given_latents(
     check_edges("required_joins", estimator.required_joins, "pairs")
     check_edges("forbidden_joins", estimator.forbidden_joins, "pairs")
     over: dict[Name, frozenset[Name]] = {}
-    found: list[tuple[frozenset[Name], frozenset[Name]]] = []
+    latents: list[tuple[frozenset[Name], frozenset[Name]]] = []
 
     def join(parameter: str, nodes: list[frozenset[Name]]) -> None:
         left, right = nodes
@@ -461,7 +461,7 @@ def given_latents(
                     f"{parameter} puts {name_list(pair)} below one latent variable, "
                     "which forbidden_joins excludes; take the pair out of one of them"
                 )
-        found.append((left, right))
+        latents.append((left, right))
         over.update(dict.fromkeys(left | right, left | right))
 
     for columns in estimator.latents:
@@ -481,7 +481,7 @@ def given_latents(
             )
         if len(nodes) == 2:
             join("required_joins", nodes)
-    return found
+    return latents
 
 
 def nodes_above(

@@ -85,10 +85,10 @@ def build_hierarchy(
         return upper
 
     def joined(groups: Sequence[StateGroup]) -> NDArray[np.int64]:
-        own = tables
+        rows = tables
         if len(groups) < n_values:
-            own = [np.array([t[[*g]].sum(axis=0) for g in groups]) for t in tables]
-        return _joined(own, linkage, linkage_arity)
+            rows = [np.array([t[[*g]].sum(axis=0) for g in groups]) for t in tables]
+        return _joined(rows, linkage, linkage_arity)
 
     return _tree(variable, upper, joined)
 
@@ -175,19 +175,19 @@ def _tree(
 
     waiting = [(item(upper.root), -1, 1)]
     while waiting:
-        own, parent, depth = waiting.pop()
+        node, parent, depth = waiting.pop()
         above.append(parent)
         position = len(nodes)
-        if own.members:
-            nodes.append(_group_name(variable, own.states, taken))
+        if node.members:
+            nodes.append(_group_name(variable, node.states, taken))
             taken.add(nodes[-1])
-            below = own.members if depth >= deepest else own.parts
+            below = node.members if depth >= deepest else node.parts
         else:
-            nodes.append(own.name)
-            if len(own.states) == 1:
+            nodes.append(node.name)
+            if len(node.states) == 1:
                 continue
             # Groups of states are in the order of their first ones.
-            members = [item(name) for name in upper.children_of(own.name)]
+            members = [item(name) for name in upper.children_of(node.name)]
             members.sort(key=lambda member: member.states[0])
             below = tuple(members)
             if len(members) > 2 and depth < deepest:

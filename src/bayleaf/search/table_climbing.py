@@ -360,10 +360,10 @@ class TableMoves:
     def _gain(self, step: Step) -> float:
         """Gain of a move with the hierarchies that are learned again after it."""
         gain = 0.0
-        for child, own in self._changed(step).items():
+        for child, family in self._changed(step).items():
             is_edge = step[0] in EDGE_MOVES
-            family = self._refreshed(child, own) if is_edge else own
-            gain += self.scores.family(child, family) - self.family_scores[child]
+            relearned = self._refreshed(child, family) if is_edge else family
+            gain += self.scores.family(child, relearned) - self.family_scores[child]
         return gain
 
     def best_of(self, gains: NDArray[np.float64]) -> Step | None:
@@ -410,8 +410,8 @@ class TableMoves:
         kind, child, parent = move
         before = self.score
         changed = self._changed(move)
-        for variable, own in changed.items():
-            self._set(variable, own)
+        for variable, family in changed.items():
+            self._set(variable, family)
         is_regrouping = kind not in EDGE_MOVES
         detail = self._regroupings[child, parent].node if is_regrouping else None
         made = [Move(kind, child, parent, detail, self.score - before, self.score)]
@@ -429,18 +429,20 @@ class TableMoves:
     def _changed(self, move: Step) -> dict[int, dict[int, Grouping]]:
         """The variables that a move gives other parents or groups, and these."""
         kind, child, parent = move
-        own = self.parents[child]
+        parents = self.parents[child]
         if kind == "add_edge":
             entering = self._neighbours[child].groupings[parent]
-            return {child: with_parent(own, parent, entering)}
+            return {child: with_parent(parents, parent, entering)}
         if kind == "delete_edge":
-            return {child: without(own, parent)}
+            return {child: without(parents, parent)}
         if kind == "reverse_edge":
             entering = self._neighbours[parent].groupings[child]
             turned = with_parent(self.parents[parent], child, entering)
-            return {child: without(own, parent), parent: turned}
+            return {child: without(parents, parent), parent: turned}
         return {
-            child: with_parent(own, parent, self._regroupings[child, parent].grouping)
+            child: with_parent(
+                parents, parent, self._regroupings[child, parent].grouping
+            )
         }
 
     def _set(self, child: int, parents: dict[int, Grouping]) -> None:
@@ -466,31 +468,31 @@ class TableMoves:
 
     def _refresh_hierarchies(self, child: int) -> Iterator[Move]:
         """Take the hierarchies of parents that are learned again."""
-        for parent, own, score in self._relearned(child, self.parents[child]):
+        for parent, family, score in self._relearned(child, self.parents[child]):
             gain = score - self.family_scores[child]
-            self._set(child, own)
+            self._set(child, family)
             yield Move("refresh", child, parent, None, gain, self.score)
 
     def _refreshed(
-        self, child: int, own: Mapping[int, Grouping]
+        self, child: int, family: Mapping[int, Grouping]
     ) -> dict[int, Grouping]:
         """A family once all hierarchies were learned again."""
-        families = [family for _, family, _ in self._relearned(child, own)]
-        return families[-1] if families else dict(own)
+        families = [family for _, family, _ in self._relearned(child, family)]
+        return families[-1] if families else dict(family)
 
     def _relearned(
-        self, child: int, own: Mapping[int, Grouping]
+        self, child: int, family: Mapping[int, Grouping]
     ) -> Iterator[tuple[int, dict[int, Grouping], float]]:
         """Parents that get another hierarchy, the family with it, and its score."""
-        score = self.scores.family(child, own)
-        for parent in list(own):
-            fresh = self.scores.entering(child, parent, without(own, parent))
-            if fresh.hierarchy == own[parent].hierarchy:
+        score = self.scores.family(child, family)
+        for parent in list(family):
+            fresh = self.scores.entering(child, parent, without(family, parent))
+            if fresh.hierarchy == family[parent].hierarchy:
                 continue
-            grouping, found = self._refined(child, own, parent, fresh)
-            if self._refresh == "always" or found > score + LEAST_GAIN:
-                own, score = with_parent(own, parent, grouping), found
-                yield parent, own, score
+            grouping, new_score = self._refined(child, family, parent, fresh)
+            if self._refresh == "always" or new_score > score + LEAST_GAIN:
+                family, score = with_parent(family, parent, grouping), new_score
+                yield parent, family, score
 
     def _refined(
         self, child: int, parents: Mapping[int, Grouping], parent: int, top: Grouping
