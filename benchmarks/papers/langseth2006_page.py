@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from bayleaf.evaluation.paper_statistics import accuracy_sd, lambda_test
 from bayleaf.reproduction.cells import Results
 from bayleaf.reproduction.langseth2006 import (
     AVERAGE,
@@ -19,7 +20,6 @@ from bayleaf.reproduction.langseth2006 import (
     comparisons,
     printed_accuracy,
 )
-from bayleaf.reproduction.paper_statistics import accuracy_sd, lambda_test
 from bayleaf.reproduction.runner import comparison_table, markdown_table
 
 # How the paper calls the columns, and the p-value it prints for HNB against each.

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.stats import ttest_ind_from_stats
 
+from bayleaf.evaluation.paper_statistics import unpaired_t_test
 from bayleaf.reproduction.cells import Results
-from bayleaf.reproduction.paper_statistics import unpaired_t_test
 from bayleaf.reproduction.runner import (
     comparison_table,
     markdown_table,

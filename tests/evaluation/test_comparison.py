@@ -293,3 +293,26 @@ def test_models_in_no_list_are_one_model_or_refused() -> None:
     assert found.names == ("NaiveBayesClassifier",)
     with pytest.raises(TypeError, match="in a list or mapping, got 5"):
         compare(X, np.arange(10) % 2, 5)
+
+
+def test_deviation_and_error_reduction_follow_from_the_mean_accuracy() -> None:
+    compared = comparison()
+    mean = compared["bad"].mean("accuracy")
+    assert compared.accuracy_sd("bad") == pytest.approx(
+        (mean * (1 - mean) / 100) ** 0.5
+    )
+    best = 1 - compared["good"].mean("accuracy")
+    assert compared.error_reduction("bad") == pytest.approx(1 - (1 - mean) / best)
+    assert compared.error_reduction("good") == 0.0
+    assert compared.error_reduction("good", "bad") == pytest.approx(
+        1 - best / (1 - mean)
+    )
+    perfect = Comparison(
+        (result("one", [1.0, 1.0], [1.0, 1.0]),), ("a", "b"), 9, 2, 1, 0
+    )
+    assert perfect.error_reduction("one") is None
+    row = compared.to_rows()[0]
+    assert row["accuracy_kohavi_sd"] == compared.accuracy_sd("bad")
+    assert row["error_reduction"] == compared.error_reduction("bad")
+    model = compared.to_dict()["models"][0]
+    assert model["error_reduction"] == compared.error_reduction("bad")

@@ -18,6 +18,13 @@ from bayleaf.evaluation.operating_points import (
     operating_points,
     read_loss,
 )
+from bayleaf.evaluation.paper_statistics import (
+    accuracy_sd,
+    error_reduction,
+    lambda_test,
+    unpaired_t_test,
+    wins_and_losses,
+)
 from bayleaf.evaluation.statistics import (
     RankTest,
     TestResult,
@@ -41,19 +48,24 @@ __all__ = [
     "OperatingPoint",
     "RankTest",
     "TestResult",
+    "accuracy_sd",
     "audit",
     "compare",
     "corrected_t_test",
     "cross_validate",
     "cross_validate_density",
     "entropy_bound",
+    "error_reduction",
     "figures_by_group",
     "friedman_test",
     "implied_threshold",
+    "lambda_test",
     "left_out_gain",
     "mean_ranks",
     "nemenyi_critical_difference",
     "operating_points",
     "read_loss",
+    "unpaired_t_test",
     "wilcoxon_signed_rank",
+    "wins_and_losses",
 ]

@@ -26,6 +26,7 @@ from bayleaf.evaluation.operating_points import (
     class_names,
     implied_threshold,
 )
+from bayleaf.evaluation.paper_statistics import accuracy_sd
 from bayleaf.evaluation.statistics import Floats, TestResult, corrected_t_test
 from bayleaf.io.atomic import write_text
 from bayleaf.results.document import Document, Table
@@ -127,6 +128,24 @@ class Comparison(
         n_test = self.n_rows / self.n_folds
         return corrected_t_test(a, b, n_train=self.n_rows - n_test, n_test=n_test)
 
+    def accuracy_sd(self, name: str) -> float:
+        """Kohavi's standard deviation of a classifier's accuracy, see `accuracy_sd`.
+
+        That of a share of the rows: folds and repeats have no part in it.
+        """
+        return accuracy_sd(self[name].mean("accuracy"), self.n_rows)
+
+    def error_reduction(self, name: str, base: str | None = None) -> float | None:
+        """Share of the errors of `base`, by default the reference, that are avoided.
+
+        Negative where errors were added; None where the base makes none.
+        """
+        base = self.reference("accuracy") if base is None else base
+        errors = 1.0 - self[base].mean("accuracy")
+        if errors <= 0.0:
+            return None
+        return 1.0 - (1.0 - self[name].mean("accuracy")) / errors
+
     def mark(self, score: str, name: str) -> str:
         """How a classifier's score stands to the reference's.
 
@@ -220,6 +239,8 @@ class Comparison(
                 row[f"{score}_sd"] = result.sd(score)
                 test = self.test(score, result.name, reference)
                 row[f"{score}_p"] = test.p_value
+            row["accuracy_kohavi_sd"] = self.accuracy_sd(result.name)
+            row["error_reduction"] = self.error_reduction(result.name)
             row["pooled_calibration_error"] = result.pooled_calibration_error
             row |= {
                 "n_folds": len(result.folds),
@@ -249,7 +270,12 @@ class Comparison(
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain values, with the tests against the reference."""
         models = [
-            {**result.to_dict(), "tests": self._tests(result.name)}
+            {
+                **result.to_dict(),
+                "accuracy_kohavi_sd": self.accuracy_sd(result.name),
+                "error_reduction": self.error_reduction(result.name),
+                "tests": self._tests(result.name),
+            }
             for result in self.results
         ]
         return super().to_dict() | {"models": models}

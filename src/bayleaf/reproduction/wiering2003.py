@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 from scipy.stats import norm
 
 from bayleaf.data.discretizers import StandardDeviationDiscretizer
+from bayleaf.evaluation.paper_statistics import error_reduction, wins_and_losses
 from bayleaf.reproduction.cells import Cell, Results
-from bayleaf.reproduction.paper_statistics import error_reduction, wins_and_losses
 from bayleaf.reproduction.paper_tables import TARGET, Sources, read_printed
 from bayleaf.reproduction.protocols import Comparison, Paper
 from bayleaf.reproduction.wiering2003_ensembles import (

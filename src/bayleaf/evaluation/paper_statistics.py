@@ -22,7 +22,23 @@ def accuracy_sd(accuracy: float, n_rows: int) -> float:
     """Standard deviation of an accuracy, a share in [0, 1], measured on N rows.
 
     That of a binomial share, ``sqrt(a (1 - a) / N)`` (Kohavi 1995, section 2).
-    ValueError if the accuracy is not a share or there is no row.
+
+    Parameters
+    ----------
+    accuracy : float
+        Share of rows whose class was predicted.
+    n_rows : int
+        Rows that were predicted.
+
+    Raises
+    ------
+    ValueError
+        If the accuracy is not a share or there is no row.
+
+    Examples
+    --------
+    >>> accuracy_sd(0.8, 100)
+    0.04
     """
     if not 0 <= accuracy <= 1:
         raise ValueError(f"accuracy must lie between 0 and 1, got {accuracy!r}")
@@ -34,10 +50,22 @@ def accuracy_sd(accuracy: float, n_rows: int) -> float:
 def unpaired_t_test(first: ArrayLike, second: ArrayLike) -> TestResult:
     """Two-sided two-sample t-test with a pooled variance (Student 1908).
 
-    Wiering (2003, table 2) compares methods so over random halves of a data set. Scores
-    (n_first,) and (n_second,) are from splits of their own; the statistic is positive
-    where `first` is larger on average. ValueError below 2 scores, or if one is not
-    finite.
+    Wiering (2003, table 2) compares methods so over random halves of a data set.
+
+    Parameters
+    ----------
+    first, second : array-like of shape (n_first,) and (n_second,)
+        Scores from splits of their own.
+
+    Returns
+    -------
+    TestResult
+        The statistic is positive where `first` is larger on average.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than 2 scores, or one is not finite.
     """
     a, b = scores_of("first", first, 2), scores_of("second", second, 2)
     freedom = len(a) + len(b) - 2
@@ -56,9 +84,22 @@ def lambda_test(
 
     Without a difference, the mean over t data sets of the difference of accuracies is
     normal with mean 0 and variance ``sum(s1^2 + s2^2) / t^2``, s1 and s2 the standard
-    deviations on each data set (Langseth & Nielsen 2006, section 5). All four are
-    (n_datasets,) in one unit; the one-sided p-value is small where `first` is better.
-    ValueError if the lists do not pair, a deviation is negative, or all are zero.
+    deviations on each data set (Langseth & Nielsen 2006, section 5).
+
+    Parameters
+    ----------
+    first, second, first_sd, second_sd : array-like of shape (n_datasets,)
+        Accuracies and their standard deviations, as of `accuracy_sd`, in one unit.
+
+    Returns
+    -------
+    TestResult
+        The one-sided p-value is small where `first` is better.
+
+    Raises
+    ------
+    ValueError
+        If the lists do not pair, a deviation is negative, or all are zero.
     """
     a, b = paired_scores(first, second)
     deviations = paired_scores(first_sd, second_sd, ("first_sd", "second_sd"))
@@ -82,8 +123,22 @@ def error_reduction(base_errors: ArrayLike, errors: ArrayLike) -> float:
 
     ``mean((e_a - e_b) / e_a)``, e_a the errors of the base (Bauer & Kohavi 1999, as
     Wiering 2003 uses it in table 2): 1 where no error is left, negative where errors
-    were added. Rates are (n_datasets,) in one unit. ValueError if they do not pair or
-    the base makes no error on a data set.
+    were added.
+
+    Parameters
+    ----------
+    base_errors, errors : array-like of shape (n_datasets,)
+        Shares of rows predicted wrongly, in one unit.
+
+    Raises
+    ------
+    ValueError
+        If they do not pair or the base makes no error on a data set.
+
+    Examples
+    --------
+    >>> error_reduction([0.2, 0.4], [0.1, 0.4])
+    0.25
     """
     base, other = paired_scores(base_errors, errors, ("base_errors", "errors"))
     if (base <= 0).any():
@@ -100,9 +155,24 @@ def wins_and_losses(
 ) -> tuple[int, int]:
     """Number of data sets where `first` is significantly better, and worse.
 
-    Wiering (2003, table 2) counts them at .05 and marks those at .01. Scores are an
-    array per data set, larger is better; p-values below `level` are significant.
-    ValueError if the numbers of data sets differ, or as in `unpaired_t_test`.
+    Wiering (2003, table 2) counts them at .05 and marks those at .01.
+
+    Parameters
+    ----------
+    first, second : sequence of array-like of shape (n_splits,)
+        Scores of two models, an array for each data set; larger is better.
+    level : float, default=0.05
+        Smaller p-values of `unpaired_t_test` are significant.
+
+    Returns
+    -------
+    tuple of int
+        Wins and losses.
+
+    Raises
+    ------
+    ValueError
+        If the numbers of data sets differ, or as in `unpaired_t_test`.
     """
     if len(first) != len(second):
         raise ValueError(

@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from bayleaf.evaluation.statistics import TestResult
-from bayleaf.reproduction.paper_statistics import (
+from bayleaf.evaluation.paper_statistics import (
     accuracy_sd,
     error_reduction,
     lambda_test,
     unpaired_t_test,
     wins_and_losses,
 )
+from bayleaf.evaluation.statistics import TestResult
 from offenders import check_each
 
 RNG = np.random.default_rng(3)
