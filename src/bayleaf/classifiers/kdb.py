@@ -131,7 +131,7 @@ class KDBClassifier(EdgeParameters, HybridNetworkClassifier):
             return self._learn(counts, domain, rng)
         parents = self.network_.dag.parents[: len(domain) - 1]
         return self._network_model(
-            counts, domain, [own[1:] if own else None for own in parents]
+            counts, domain, [family[1:] if family else None for family in parents]
         )
 
     def _learn(
