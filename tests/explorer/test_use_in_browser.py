@@ -228,6 +228,32 @@ def test_what_if_flips_the_answer(tan: Case, open_page: Any) -> None:
     assert after.startswith(f"class: {promised[1]} {promised[2]} %")
 
 
+def test_what_if_takes_a_goal_and_a_try_is_taken_back(
+    tan: Case, open_page: Any
+) -> None:
+    page = open_page(explorer_html(tan.model))
+    for variable in (0, 1, 3):
+        state(page, variable, 0).click()
+    before = verdict_of(page)
+    logs = page.evaluate("Array.from(window.bayleaf.session.answer().logs)")
+    target = int(np.argmax(logs))
+    page.locator("#what-if-goal select").select_option(f"below {target}")
+    page.locator("#what-if-goal input").fill("30")
+    page.locator("#what-if-goal input").press("Enter")
+    first = page.locator("#what-if-list li").first
+    first.wait_for()
+    told = first.inner_text().replace("\u00a0", " ")
+    assert f"{100 * np.exp(logs[target]):.1f} % → " in told
+    lowered = float(told.split("→ ")[1].rstrip(" %"))
+    assert lowered < 30
+    first.get_by_role("button").click()
+    assert shown(page, 6)[target] == lowered
+    assert "Tried: " in page.inner_text("#what-if-tried")
+    page.keyboard.press("Enter")
+    assert verdict_of(page) == before
+    assert page.inner_text("#what-if-tried") == ""
+
+
 def test_several_states_are_left_in_an_average(open_page: Any) -> None:
     case = classifier_case("AODE")
     page = open_page(explorer_html(case.model))

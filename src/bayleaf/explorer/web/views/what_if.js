@@ -1,16 +1,23 @@
-// What would change the answer.
+// What would change the answer, or reach a goal.
 
 // Counterfactuals that are listed.
 const WHAT_IFS_SHOWN = 8;
 // Of those, most that change the same variables.
 const ALIKE_SHOWN = 3;
 
-/** Changes that would flip the answer, as they are found. */
+const IF_SEEN = "It is what the model would expect if this were seen, not what an action would do";
+
+/** Changes that would reach a goal, as they are found. */
 class WhatIfPanel {
   constructor(session) {
     this.session = session;
     this.line = byId("what-if-line");
     this.list = byId("what-if-list");
+    this.goal = byId("what-if-goal");
+    this.tried = byId("what-if-tried");
+    this.note = byId("what-if-note");
+    // The goal of the reader: a state, "below" or "least", and how many in 100.
+    this.chosen = {};
     this.stop = () => {};
   }
 
@@ -21,12 +28,72 @@ class WhatIfPanel {
     if (session.engine.distribution) return;
     keepFocus(byId("what-if-kept"), () => this.#showKept());
     const { question } = session.engine;
+    this.#showTried();
+    this.goal.replaceChildren();
+    this.note.textContent = "";
     if (session.evidence[question] || !session.evidence.some((m) => onlyState(m) >= 0)) {
       this.line.textContent = "Enter some findings to see what would change the answer.";
       return;
     }
+    const { logs } = session.answer();
+    if (this.chosen.question !== question) this.chosen = { question };
+    this.state = this.chosen.state ?? (logs ? session.decision(logs) : 0);
+    this.before = logs && Math.exp(logs[this.state]);
+    const goal = logs && this.#target(logs);
+    this.#showGoal(goal);
+    if (goal?.isThere) {
+      this.line.textContent = "It is so already.";
+      return;
+    }
+    this.note.textContent = `${IF_SEEN}${session.engine.tree ? ": for that, Python has network.causal_effect" : ""}.`;
     this.line.textContent = "Searching …";
-    this.stop = searchCounterfactuals(session, (...told) => this.#tell(...told));
+    this.stop = searchCounterfactuals(session, (...told) => this.#tell(...told), goal);
+  }
+
+  /** The rule that a goal makes; null for another answer. */
+  #target(logs) {
+    const { state, way } = this.chosen;
+    if (!way) return null;
+    const isUp = way === "least";
+    const count = 100 * Math.exp(logs[state]);
+    const next = isUp ? Math.min(99, 10 * Math.ceil((count + 1) / 10)) : Math.max(1, 10 * Math.floor(count / 10));
+    const line = this.chosen.line ?? next;
+    const isOver = (all) => (isUp ? 100 * Math.exp(all[state]) >= line : 100 * Math.exp(all[state]) < line);
+    const other = argMax(logs, state);
+    const [now, reached] = isUp ? [other, state] : [state, other];
+    return { now, line, isThere: isOver(logs), decide: (all) => (isOver(all) ? reached : now) };
+  }
+
+  /** The choice of a goal. */
+  #showGoal(goal) {
+    const { states } = this.session.model.variables[this.session.engine.question];
+    const choice = element("select", { "data-key": "goal", "aria-label": "Goal" }, [
+      element("option", { value: "", text: `another ${this.#noun()}` }),
+      ...states.flatMap((text, state) => [["below", "below"], ["least", "at least"]].map(([way, said]) =>
+        element("option", { value: `${way} ${state}`, text: `${short(text, 30)} ${said}` }))),
+    ]);
+    choice.value = this.chosen.way ? `${this.chosen.way} ${this.chosen.state}` : "";
+    choice.addEventListener("change", () => {
+      const [way, state] = choice.value.split(" ");
+      this.chosen = { question: this.chosen.question, ...(way ? { way, state: Number(state) } : {}) };
+      this.show();
+    });
+    const line = element("input", { type: "number", min: "1", max: "99", value: goal ? goal.line : "", "data-key": "line", "aria-label": "Goal in 100" });
+    line.addEventListener("change", () => {
+      if (line.checkValidity() && line.value) this.chosen.line = Number(line.value);
+      this.show();
+    });
+    keepFocus(this.goal, () => this.goal.replaceChildren("What would give ", choice, ...(goal ? [" ", line, " in 100"] : []), "?"));
+  }
+
+  /** What was tried, while it holds, and a way back. */
+  #showTried() {
+    const { session, trial } = this;
+    const isOn = trial?.after === session.evidence;
+    this.tried.replaceChildren(...(isOn ? [
+      element("span", { text: `Tried: ${trial.words}.`, dir: "auto" }), " ",
+      pressing("Take it back", () => session.replace(trial.before), { "data-key": "back" }),
+    ] : []));
   }
 
   /** Buttons of what is set, which a press keeps as it is. */
@@ -37,9 +104,9 @@ class WhatIfPanel {
       return pressing(text, () => {
         if (!kept.delete(variable)) kept.add(variable);
         this.session.tell();
-      }, { className: "keep", dir: "auto", "data-key": variable, "aria-pressed": String(kept.has(variable)), "aria-label": `Leave ${text} as it is` });
+      }, { className: "keep", dir: "auto", "data-key": variable, "aria-pressed": String(kept.has(variable)), "aria-label": `Keep ${text} fixed` });
     });
-    byId("what-if-kept").replaceChildren(...(buttons.length ? ["Leave as it is: ", ...buttons] : []));
+    byId("what-if-kept").replaceChildren(...(buttons.length ? ["Keep fixed: ", ...buttons] : []));
   }
 
   /** What a change would flip. */
@@ -52,15 +119,14 @@ class WhatIfPanel {
     const many = found.length > shown.length ? `, ${shown.length} of ${found.length}` : "";
     const searching = isDone ? "" : ` Searching on, ${nTried} tried …`;
     if (found.length) {
-      this.line.textContent = `Smallest changes that give another ${this.#noun()}${many}:${searching}`;
+      this.line.textContent = `Fewest changes first, then the most probable${many}:${searching}`;
     } else {
       this.line.textContent = isDone
-        ? "No change of one or two of the states that are set gives another "
-          + `${this.#noun()}.`
+        ? "No change of one or two of the states that are set does."
         : `Searching, ${nTried} tried …`;
     }
     // What stays the same keeps its focus.
-    const key = JSON.stringify(shown.map(({ changes }) => changes));
+    const key = JSON.stringify([this.state, shown.map(({ changes, probability }) => [changes, probability])]);
     if (key === this.key && this.list.childElementCount) return;
     this.key = key;
     this.list.replaceChildren(...shown.map((one) => this.#item(one)));
@@ -76,12 +142,12 @@ class WhatIfPanel {
     }).slice(0, WHAT_IFS_SHOWN);
   }
 
-  #item({ changes, answer, probability }) {
+  #item({ changes, answer, probability, logs }) {
     const { session } = this;
     const { variables } = session.model;
     const words = changes.map(({ variable, from, to }) => {
       const { name, states } = variables[variable];
-      return `${stated(short(name, 40), short(states[to], 40))} (not ${short(states[from], 40)})`;
+      return `${stated(short(name, 40), short(states[to], 40))} instead of ${short(states[from], 40)}`;
     }).join(" and ");
     const { states } = variables[session.engine.question];
     const button = element("button", {
@@ -92,13 +158,14 @@ class WhatIfPanel {
       for (const { variable, to } of changes) {
         changed[variable] = hardMask(session.card(variable), to);
       }
+      this.trial = { before: session.evidence, after: changed, words };
       session.replace(changed);
-      byId("undo").focus();
+      (this.tried.querySelector("button") ?? byId("undo")).focus();
     });
     return element("li", {}, [
       button,
-      element("span", { dir: "auto", text: `${words}: ${short(states[answer])} with `
-        + `${percent(probability)}` }),
+      element("span", { dir: "auto", text: `${words}: ${this.chosen.way ? "" : `${short(states[answer])} with `
+        + `${percent(probability)}, `}${short(states[this.state])} ${percent(this.before)} → ${percent(Math.exp(logs[this.state]))}` }),
     ]);
   }
 }
