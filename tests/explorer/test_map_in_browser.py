@@ -260,6 +260,9 @@ def test_find_marks_what_it_finds_and_enter_goes_there(
         assert page.evaluate(FOCUSED) == first
         assert page.inner_text("#chosen-heading") == first
     assert page.locator(".chip").count() == 0
+    for n_shown in (len(names), 14):
+        page.locator("#list").click()
+        assert page.locator("#monitors .card:visible").count() == n_shown
     page.fill("#find", "")
     assert page.locator(".card.found").count() == 0
 

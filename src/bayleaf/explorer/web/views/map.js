@@ -31,6 +31,7 @@ class NetworkMap {
     this.arcs = new Arcs(byId("graph"), model.map.arcs.map(([, , weight]) => weight));
     this.minimap = new Minimap(byId("minimap"), (x, y) => this.#centreOn(x, y));
     this.withClass = false;
+    this.found = null;
     this.centre = this.graph.centreFor(session.engine.question);
     this.distance = this.#firstDistance();
     this.moved = new Map();
@@ -213,6 +214,8 @@ class NetworkMap {
   #again() {
     this.#place();
     this.bars.again();
+    // What the list hides is on the map.
+    this.markFound(this.found);
     this.#open();
     this.handlers.changed();
   }
@@ -253,6 +256,7 @@ class NetworkMap {
 
   /** Mark what was found; in the list the rest is hidden. */
   markFound(found) {
+    this.found = found;
     byId("network").classList.toggle("finding", found !== null);
     for (const [node, { card }] of this.cards) {
       const isFound = found === null || found.includes(node);
