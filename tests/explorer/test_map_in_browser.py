@@ -265,6 +265,9 @@ def test_find_marks_what_it_finds_and_enter_goes_there(
         assert page.locator("#monitors .card:visible").count() == n_shown
     page.fill("#find", "")
     assert page.locator(".card.found").count() == 0
+    page.fill("#find", "sex=male")
+    page.press("#find", "Enter")
+    assert page.locator(".chip").all_inner_texts() == ["sex = male ×"]
 
 
 LETTERS = """() => {

@@ -27,7 +27,12 @@ class Find {
       // The key must not press the button that it leads to as well.
       event.preventDefault();
       const bounds = readBounds(this.field.value.trim(), session.model.variables);
-      if (bounds) {
+      const finding = bounds ? null : this.#finding();
+      if (finding) {
+        const refused = session.put(finding.variable, hardMask(session.card(finding.variable), finding.state));
+        this.#clear();
+        say(refused);
+      } else if (bounds) {
         const told = session.chooseWithin(bounds);
         this.#clear();
         say(told);
@@ -37,10 +42,19 @@ class Find {
     });
   }
 
+  /** The variable and the state of a text such as HR=HIGH; null for none. */
+  #finding() {
+    const { variables } = this.session.model;
+    const [name, ...label] = this.field.value.split("=");
+    const variable = label.length ? namedPosition(variables.map((about) => about.name), name.trim()) : -1;
+    const state = variable < 0 ? -1 : namedPosition(variables[variable].states, label.join("=").trim());
+    return state < 0 ? null : { variable, state };
+  }
+
   #mark() {
     const { variables } = this.session.model;
     this.next = 0;
-    const bounds = readBounds(this.field.value.trim(), variables);
+    const bounds = readBounds(this.field.value.trim(), variables) ?? this.#finding();
     this.list = bounds ? [bounds.variable] : found(variables, this.field.value);
     this.map.markFound(this.list);
     if (this.list === null) this.said.textContent = "";
