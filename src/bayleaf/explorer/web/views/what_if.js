@@ -69,8 +69,8 @@ class WhatIfPanel {
     const { states } = this.session.model.variables[this.session.engine.question];
     const choice = element("select", { "data-key": "goal", "aria-label": "Goal" }, [
       element("option", { value: "", text: `another ${this.#noun()}` }),
-      ...states.flatMap((text, state) => [["below", "below"], ["least", "at least"]].map(([way, said]) =>
-        element("option", { value: `${way} ${state}`, text: `${short(text, 30)} ${said}` }))),
+      ...states.flatMap((text, state) => [["below", "below"], ["least", "at least"]].map(([way, name]) =>
+        element("option", { value: `${way} ${state}`, text: `${short(text, 30)} ${name}` }))),
     ]);
     choice.value = this.chosen.way ? `${this.chosen.way} ${this.chosen.state}` : "";
     choice.addEventListener("change", () => {
