@@ -426,6 +426,7 @@ def test_an_identifier_changes_nothing(kind: Any) -> None:
     assert "id" not in other.encoder_.domain.names
 
 
+@pytest.mark.filterwarnings("ignore:sample_weight sums to")
 @each_kind()
 def test_weights_are_counts_at_any_sum(kind: Any) -> None:
     rng = np.random.default_rng(2)
