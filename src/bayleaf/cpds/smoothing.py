@@ -291,7 +291,7 @@ class MarginalPreserving(_Parameters):
     >>> import numpy as np
     >>> counts = np.array([[400.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
     >>> p = MarginalPreserving().estimate(counts)
-    >>> abs(counts.sum(axis=1) @ p - counts.sum(axis=0)).max() < 1
+    >>> bool(abs(counts.sum(axis=1) @ p - counts.sum(axis=0)).max() < 1)
     True
     """
 
