@@ -40,7 +40,7 @@ class Utility:
     ----------
     name : str or int
         Its name in the diagram.
-    values : ndarray of shape (*parent cards)
+    values : ndarray of shape (parent cards, ...)
         Worth of each configuration of its parents, in any unit.
     """
 

@@ -33,12 +33,12 @@ class Policy(Result):
         What of the observed bears on the decision.
     ignored : tuple of str or int
         Names of what is observed as well, and makes no difference.
-    expected : ndarray of shape (*observed cards, n_options)
+    expected : ndarray of shape (observed cards, ..., n_options)
         Expected sum of the utilities that the decision influences, under the best
         policies of the others; NaN where what is observed is impossible.
-    probabilities : ndarray of shape (*observed cards)
+    probabilities : ndarray of shape (observed cards, ...)
         How probable each observation is if all policies are followed.
-    choices : ndarray of shape (*observed cards)
+    choices : ndarray of shape (observed cards, ...)
         Index of the best option; of equal ones the first.
     """
 

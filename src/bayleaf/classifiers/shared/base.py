@@ -820,7 +820,7 @@ class BayesianClassifier(
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
-        """Information of each column alone on the class, shape (n_features_in_,).
+        """Information of each column alone on the class, shape (n_features,).
 
         Shares of the sum, as other estimators' are, of the information by which a
         column raises the mean log-probability of the class of left-out training rows:
