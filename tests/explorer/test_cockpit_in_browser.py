@@ -742,4 +742,7 @@ def test_where_questions_would_end_most_useful_next_remarks_so(
     page.evaluate(
         "[[1, 1], [2, 1], [4, 0]].forEach(([v, s]) => bayleaf.session.choose(v, s))"
     )
-    page.locator(".next .note", has_text="Enough may be known: all open").wait_for()
+    note = page.locator(".next .note", has_text="Enough may be known: all open")
+    note.wait_for()
+    # The questions stay, next to the remark.
+    assert page.locator(".next a, .next button").first.is_visible()

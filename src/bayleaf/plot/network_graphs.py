@@ -145,7 +145,7 @@ def _arcs_drawn(
         if below:
             name = style.shortened(graph.names[tops[0]])
             notes.insert(0, f"not drawn: {name} is a parent of {count} {what}")
-    # Information is drawn from nats, and told in bits.
+    # Information is drawn from nats, and shown in bits.
     is_shared = graph.weights == SHARED
     unit = in_bits(1.0) if is_shared else 1.0
     light = set(_light_arcs(arcs, len(graph.names), least_weight))

@@ -11,9 +11,9 @@ class LatentEditing {
     this.weights = unpacked(weights);
     this.temperature = document.temperature;
     // Which latent variable a variable of the page is; of one state only cells are there.
-    const stands = ({ role, parents }) => role === "latent" || (role === "cells" && !parents.length);
+    const isRoot = ({ role, parents }) => role === "latent" || (role === "cells" && !parents.length);
     this.latentOf = new Map(model.variables.map((_, v) => v)
-      .filter((v) => stands(model.variables[v])).map((v, latent) => [v, latent]));
+      .filter((v) => isRoot(model.variables[v])).map((v, latent) => [v, latent]));
     this.reset();
     this.lossesBefore = this.losses();
     this.before = weightedMean(this.lossesBefore, this.weights);

@@ -47,7 +47,7 @@ class WhatIfPanel {
     }
     this.note.textContent = `${IF_SEEN}${session.engine.tree ? ": for that, Python has network.causal_effect" : ""}.`;
     this.line.textContent = "Searching …";
-    this.stop = searchCounterfactuals(session, (...told) => this.#tell(...told), goal);
+    this.stop = searchCounterfactuals(session, (...found) => this.#tell(...found), goal);
   }
 
   /** The rule that a goal makes; null for another answer. */

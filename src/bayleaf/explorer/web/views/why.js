@@ -46,12 +46,12 @@ class WhyPanel {
     if (isOrdered) this.#alongTrails(items);
     else items.sort((a, b) => Math.abs(b.value) - Math.abs(a.value));
     const unit = byId("unit").value;
-    const said = (nats) => ({ odds: timesOdds, nats: signed, bits: inBits })[unit](nats);
+    const shown = (nats) => ({ odds: timesOdds, nats: signed, bits: inBits })[unit](nats);
     // What a feature says alone, and what it adds because of the others that are set.
     this.place.append(this.#table([prior, ...items], [against, target], [
-      [isOrdered ? "given those above" : { odds: "factor" }[unit] ?? unit, said],
-      ["alone", (_, i) => (i ? said(items[i - 1].alone) : "")],
-      ...(isOrdered ? [] : [["with others", (value, i) => (i ? said(value - items[i - 1].alone) : "")]]),
+      [isOrdered ? "given those above" : { odds: "factor" }[unit] ?? unit, shown],
+      ["alone", (_, i) => (i ? shown(items[i - 1].alone) : "")],
+      ...(isOrdered ? [] : [["with others", (value, i) => (i ? shown(value - items[i - 1].alone) : "")]]),
     ]));
   }
 
