@@ -27,6 +27,7 @@ function writeNote(map) {
   // A legend begins with a picture of what it explains.
   const legend = (kind, text) => element("span", { className: `legend ${kind}`, text });
   if (!map.isList) {
+    parts.push(legend("asked", "variable asked for"));
     if (marked.length && !map.withClass) {
       parts.push(legend("edge", `children of ${short(model.variables[model.class].name, 30)}, without its arcs`));
     }

@@ -49,12 +49,12 @@ class VariableCard {
       if (!event.detail) byId("chosen").querySelector(".state:not(:disabled)")?.focus();
     });
     if (states.length <= STATES_IN_BOX) return;
-    this.moreInBox = element("span", { className: "in-box" });
+    const inBox = element("span", { className: "in-box", text: `${states.length - STATES_IN_BOX} more states` });
     const left = states.length - STATES_SHOWN;
     const inList = element("span", { className: "in-list", text: `${left} more states` });
     const isLong = left > 0;
     this.more = pressing("", () => choose(this.variable), { className: isLong ? "more long" : "more" });
-    this.more.append(this.moreInBox, inList);
+    this.more.append(inBox, inList);
     this.card.append(this.more);
   }
 
@@ -223,6 +223,7 @@ class VariableCard {
     const only = onlyState(mask);
     const isWeighed = isSoft(mask);
     this.card.classList.toggle("known", Boolean(mask));
+    this.card.classList.toggle("asked", this.variable === this.session.engine.question);
     this.card.classList.toggle("share", Boolean(isShare) && !mask);
     this.rows.forEach((row, state) => {
       const p = now ? now[state] : null;
@@ -239,7 +240,6 @@ class VariableCard {
         mark: isOut ? "ruled out" : seen,
       });
     });
-    this.#summarize(only);
     for (const [g, button] of (this.groupButtons ?? []).entries()) {
       const inside = new Set(this.about.groups[g].states);
       const isSet = Boolean(mask)
@@ -276,14 +276,6 @@ class VariableCard {
   #ghost(place, at) {
     place.hidden = !at;
     if (at) place.style.left = at;
-  }
-
-  /** The states without room, below the others. */
-  #summarize(only) {
-    if (!this.more) return;
-    const { states } = this.about;
-    write(this.moreInBox, only >= STATES_IN_BOX ? stated("", short(states[only], 20)).trim()
-      : `${states.length - STATES_IN_BOX} more states`);
   }
 
   /** Where the keyboard goes in this card. */
