@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -83,14 +84,123 @@ def test_the_variable_asked_for_is_marked(
     width: int, alarm: str, open_page: Any
 ) -> None:
     page = open_page(alarm, viewport={"width": width, "height": 800})
-    marks = """(part) => [...document.querySelectorAll("#monitors h3")].filter((one) =>
-      getComputedStyle(one, part).content !== "none").map((one) => one.title)"""
+    marks = """([part, side]) => [...document.querySelectorAll(`#monitors ${part}`)]
+      .filter((one) => getComputedStyle(one, side).content !== "none")
+      .map((one) => one.closest("h3").title)"""
     for name in ("BP", "HR"):
         page.locator("#ask").select_option(label=name)
         page.wait_for_function("() => !window.bayleaf.page.isPending")
-        for is_list, part in ((False, "::before"), (True, "::after")):
+        for is_list, part in (
+            (False, [".name", "::before"]),
+            (True, ["h3", "::after"]),
+        ):
             if (page.get_attribute("#list", "aria-pressed") == "true") != is_list:
                 page.locator("#list").click()
             assert page.evaluate(marks, part) == [name]
             said = page.inner_text("#drawing-note")
             assert ("asked for" in said) != is_list
+
+
+PARTED = ["left_heart_size", "heartRateHigh", "blood flow rate"]
+LINES = """() => [...document.querySelectorAll("#monitors .card")].map((card) => {
+  const inside = card.getBoundingClientRect();
+  const name = card.querySelector(".name");
+  const lines = [];
+  let top = -1e9;
+  const walker = document.createTreeWalker(name, NodeFilter.SHOW_TEXT);
+  while (walker.nextNode()) {
+    for (let i = 0; i < walker.currentNode.length; i += 1) {
+      const letter = document.createRange();
+      letter.setStart(walker.currentNode, i);
+      letter.setEnd(walker.currentNode, i + 1);
+      const place = letter.getBoundingClientRect();
+      if (place.top > top + 3) lines.push("");
+      top = Math.max(top, place.top);
+      lines[lines.length - 1] += letter.toString();
+    }
+  }
+  const { bottom, height } = name.getBoundingClientRect();
+  return { lines, isWhole: bottom <= inside.bottom + 1, height }; })"""
+
+
+@pytest.fixture(scope="module")
+def parted() -> str:
+    """The page of a network whose names are joined of words in three ways."""
+    states = {name: ["no", "yes", "perhaps", "unknown"] for name in PARTED}
+    tables = {name: [0.1, 0.2, 0.3, 0.4] for name in PARTED}
+    return explorer_html(BayesianNetwork.from_tables(states, tables, {}))
+
+
+@pytest.mark.parametrize("scale", [0.28, 0.5])
+def test_names_break_between_the_words_they_are_joined_of(
+    scale: float, parted: str, open_page: Any
+) -> None:
+    page = open_page(parted)
+    page.evaluate(ZOOM, scale)
+    for name, found in zip(PARTED, page.evaluate(LINES), strict=True):
+        assert "".join(found["lines"]) == name
+        assert len(found["lines"]) > 1
+        assert found["isWhole"]
+        # No line is cut through: lines of letters of 11 pixels are 12.65 high.
+        n_lines = found["height"] / 12.65
+        assert n_lines == pytest.approx(max(1, round(n_lines)), abs=0.1)
+        for line, below in pairwise(found["lines"]):
+            assert line[-1] in "_ " or below[0].isupper()
+
+
+@pytest.mark.parametrize("width", [400, 1280])
+@pytest.mark.parametrize("scale", [0.2, 0.4, 0.8])
+def test_the_whole_name_is_shown_for_pointer_and_keyboard(
+    scale: float, width: int, open_page: Any
+) -> None:
+    name = "the_left_ventricular_end_diastolic_volume_of_the_heart"
+    states = {name: ["no", "yes"], "other": ["no", "yes"]}
+    tables = {name: [0.5, 0.5], "other": [[0.5, 0.5], [0.1, 0.9]]}
+    network = BayesianNetwork.from_tables(states, tables, {"other": [name]})
+    page = open_page(explorer_html(network), viewport={"width": width, "height": 800})
+    if page.get_attribute("#list", "aria-pressed") == "true":
+        page.locator("#list").click()
+    page.evaluate(ZOOM, scale)
+    whole = page.locator("#whole-name")
+    box = page.locator(".card:has(#variable-0)")
+    assert not whole.is_visible()
+    for enter, leave in (
+        (box.hover, lambda: page.mouse.move(1, 1)),
+        (
+            lambda: page.evaluate("window.bayleaf.page.map.focus(0)"),
+            lambda: page.locator("#find").focus(),
+        ),
+    ):
+        enter()
+        assert whole.inner_text().startswith(name)
+        place, frame = whole.bounding_box(), page.locator("#drawing").bounding_box()
+        assert place["x"] >= frame["x"] - 1
+        assert place["x"] + place["width"] <= frame["x"] + frame["width"] + 1
+        around = box.bounding_box()
+        assert place["y"] + place["height"] <= around["y"] + 2 or (
+            place["y"] >= around["y"] + around["height"] - 2
+        )
+        leave()
+        assert not whole.is_visible()
+
+
+@pytest.mark.parametrize("width", [400, 1280])
+def test_where_bars_are_too_small_to_click_the_page_says_how_to_set_a_value(
+    width: int, alarm: str, open_page: Any
+) -> None:
+    page = open_page(alarm, viewport={"width": width, "height": 800})
+    if width == 400:
+        page.locator("#list").click()
+    hint = page.locator("#variables-note .far")
+    assert hint.is_visible()
+    name = page.locator(".card:has(h3[title=HR]) .name")
+    name.hover()
+    assert "click to set a value" in page.inner_text("#whole-name")
+    name.click()
+    state = page.locator("#chosen .state", has_text="HIGH")
+    place = state.bounding_box()
+    assert 0 <= place["y"] <= 800 - place["height"]
+    state.click()
+    assert page.locator(".chip").all_inner_texts() == ["HR = HIGH ×"]
+    page.evaluate(ZOOM, 0.8)
+    assert not hint.is_visible()

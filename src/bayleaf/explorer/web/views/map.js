@@ -142,6 +142,7 @@ class NetworkMap {
     this.moved.set(node, to);
     this.#put(node);
     this.arcs.follow(node, this.drawing.boxes);
+    this.#showName();
     byId("tidy").disabled = false;
   }
 
@@ -156,6 +157,7 @@ class NetworkMap {
     ["left", "top", "width", "height"].forEach((side, i) => {
       style[side] = box ? `${box[i]}px` : "";
     });
+    if (box) style.setProperty("--height", box[3]);
   }
 
   /** Every variable, the class and latent ones first. */
@@ -184,8 +186,8 @@ class NetworkMap {
       card.card.addEventListener("mouseenter", () => this.#relate(node));
       card.card.addEventListener("mouseleave", () => this.#relate(null));
       card.card.addEventListener("focusin", () => {
-        this.#relate(node);
         this.reveal(node);
+        this.#relate(node);
       });
       card.card.addEventListener("focusout", () => this.#relate(null));
       this.cards.set(node, card);
@@ -208,6 +210,22 @@ class NetworkMap {
       }
     }
     this.arcs.mark(node);
+    this.named = node;
+    this.#showName();
+  }
+
+  /** Next to the box with the pointer or the focus its whole name, where it may be cut. */
+  #showName() {
+    const place = byId("whole-name");
+    const { card, name, about, locked } = (!this.isList && this.cards.get(this.named)) || {};
+    const isFar = ["names", "bars"].includes(this.level);
+    place.hidden = !card || !(isFar || name.scrollHeight > name.clientHeight + 1);
+    if (place.hidden) return;
+    place.textContent = `${visible(about.name)}${isFar && !locked ? ": click to set a value" : ""}`;
+    const [frame, box] = [this.frame, card].map((part) => part.getBoundingClientRect());
+    const top = box.top - frame.top - place.offsetHeight;
+    place.style.left = `${Math.max(0, Math.min(box.left - frame.left, this.frame.clientWidth - place.offsetWidth))}px`;
+    place.style.top = `${top < 0 ? box.bottom - frame.top : top}px`;
   }
 
   /** Lay the map out again, and fill it. */
@@ -319,6 +337,7 @@ class NetworkMap {
     const { x, y, scale } = this.at;
     this.world.style.transform = this.isList ? "" : `translate(${x}px, ${y}px) scale(${scale})`;
     if (this.level === "tables") this.bars.showTables();
+    this.#showName();
     const { clientWidth, clientHeight } = this.frame;
     this.minimap.show(-x / scale, -y / scale, clientWidth / scale, clientHeight / scale);
   }

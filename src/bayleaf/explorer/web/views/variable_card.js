@@ -42,6 +42,7 @@ class VariableCard {
     const { states, name } = this.about;
     // Python left room for as many lines.
     this.card.style.setProperty("--lines", name.length > LETTERS_IN_LINE ? 2 : 1);
+    this.card.style.setProperty("--rows", Math.min(states.length, STATES_IN_BOX));
     this.card.addEventListener("click", (event) => {
       if (event.target.closest(".state, .more")) return;
       choose(this.variable);
