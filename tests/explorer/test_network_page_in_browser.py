@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from bayleaf.datasets import load_network
+from bayleaf import NaiveBayesClassifier
+from bayleaf.datasets import load_heart, load_network
 from bayleaf.explorer import explorer_html
 from bayleaf.models.bayesian_network import BayesianNetwork
 from explorer.test_map_in_browser import ZOOM
@@ -204,3 +205,66 @@ def test_where_bars_are_too_small_to_click_the_page_says_how_to_set_a_value(
     assert page.locator(".chip").all_inner_texts() == ["HR = HIGH ×"]
     page.evaluate(ZOOM, 0.8)
     assert not hint.is_visible()
+
+
+@pytest.mark.parametrize("width", [400, 1280])
+def test_find_says_what_it_set_and_lists_the_exact_name_first(
+    width: int, alarm: str, open_page: Any
+) -> None:
+    page = open_page(alarm, viewport={"width": width, "height": 800})
+    example = page.inner_text("label[for=find]").rsplit(" ", 1)[1]
+    name, label = example.split("=")
+    page.fill("#find", example)
+    page.press("#find", "Enter")
+    message = page.locator("#message")
+    assert message.inner_text() == f"Set: {name} is {label}."
+    assert 0 < message.bounding_box()["y"] < 800
+    assert page.locator(".chip").all_inner_texts() == [f"{name} = {label} ×"]
+    page.fill("#find", "hr")
+    assert page.inner_text("#found").endswith("found; Enter goes to HR")
+    if width == 400:
+        heads = "() => [...document.querySelectorAll('#monitors .card')].filter("
+        heads += "(one) => !one.hidden).map((one) => one.querySelector('h3').title)"
+        assert page.evaluate(heads)[:2] == ["HR", "HRBP"]
+        page.fill("#find", "")
+        in_list = page.evaluate(heads)
+        assert len(in_list) == 37
+        page.fill("#find", "hr")
+    page.press("#find", "Enter")
+    focused = "document.activeElement.closest('.card').querySelector('h3').title"
+    assert page.evaluate(focused) == "HR"
+    page.press("#find", "Enter")
+    assert page.evaluate(focused) == "HRBP"
+
+
+def test_find_names_the_states_of_a_variable(alarm: str, open_page: Any) -> None:
+    page = open_page(alarm)
+    page.fill("#find", "HR=HIHG")
+    assert page.inner_text("#found") == "HR is one of LOW, NORMAL, HIGH"
+    page.press("#find", "Enter")
+    assert page.locator(".chip").count() == 0
+
+
+def test_states_that_look_like_numbers_are_found(open_page: Any) -> None:
+    states = {"a": ["0", "1"], "b": ["0", "1"]}
+    tables = {"a": [0.5, 0.5], "b": [[0.5, 0.5], [0.1, 0.9]]}
+    network = BayesianNetwork.from_tables(states, tables, {"b": ["a"]})
+    page = open_page(explorer_html(network))
+    page.fill("#find", "a=1")
+    page.press("#find", "Enter")
+    assert page.locator(".chip").all_inner_texts() == ["a = 1 ×"]
+    assert page.inner_text("#message") == "Set: a is 1."
+
+
+def test_the_example_of_find_is_of_the_model(open_page: Any) -> None:
+    X, y = load_heart(return_X_y=True)
+    page = open_page(explorer_html(NaiveBayesClassifier().fit(X, y)))
+    label = page.inner_text("label[for=find]")
+    texts = label.split("such as ")[1].split(" or ")
+    assert len(texts) == 2
+    for n_set, text in enumerate(texts):
+        assert text.split("=")[0] in X.column_names
+        page.fill("#find", text)
+        page.press("#find", "Enter")
+        assert page.inner_text("#message").startswith("Set: ")
+        assert page.locator(".chip").count() == n_set + 1

@@ -1,4 +1,4 @@
-// The field above the map: finds variables, and takes numbers as evidence.
+// The field above the map: finds variables, and takes values as evidence.
 
 /** Variables whose name, or the label of a state, holds all words of a text. */
 function found(variables, text) {
@@ -7,7 +7,10 @@ function found(variables, text) {
   const holds = (own) => words.every((word) => plainName(own).includes(word));
   const all = [...variables.keys()].filter((v) => variables[v].role !== "cells");
   // The name itself first, then names that begin with what is typed.
-  const rank = (v) => [plainName(variables[v].name)].map((own) => (own === words.join(" ") ? 0 : own.startsWith(words[0]) ? 1 : 2))[0];
+  const rank = (v) => {
+    const own = plainName(variables[v].name);
+    return own === words.join(" ") ? 0 : own.startsWith(words[0]) ? 1 : 2;
+  };
   const byName = all.filter((v) => holds(variables[v].name)).sort((a, b) => rank(a) - rank(b));
   const byState = all.filter((v) => !byName.includes(v) && variables[v].states.some(holds));
   return [...byName, ...byState];
@@ -20,20 +23,16 @@ class Find {
     this.field = byId("find");
     this.said = byId("found");
     this.next = 0;
+    byId("find-examples").textContent = this.#examples();
     this.field.addEventListener("input", () => this.#mark());
     this.field.addEventListener("keydown", (event) => {
       if (event.key === "Escape") this.#clear();
       if (event.key !== "Enter") return;
       // The key must not press the button that it leads to as well.
       event.preventDefault();
-      const bounds = readBounds(this.field.value.trim(), session.model.variables);
-      const finding = bounds ? null : this.#finding();
-      if (finding) {
-        const refused = session.put(finding.variable, hardMask(session.card(finding.variable), finding.state));
-        this.#clear();
-        say(refused);
-      } else if (bounds) {
-        const told = session.chooseWithin(bounds);
+      const setting = this.#setting(this.field.value);
+      if (setting?.set) {
+        const told = setting.set();
         this.#clear();
         say(told);
       } else {
@@ -42,25 +41,54 @@ class Find {
     });
   }
 
-  /** The variable and the state of a text such as HR=HIGH; null for none. */
-  #finding() {
-    const { variables } = this.session.model;
-    const [name, ...label] = this.field.value.split("=");
+  /** The variable of a text such as HR=HIGH or age=30..50, and what sets it; null for none. */
+  #setting(text) {
+    const { session } = this;
+    const { variables } = session.model;
+    const bounds = readBounds(text.trim(), variables);
+    if (bounds && statesWithin(variables[bounds.variable], bounds)) {
+      return { variable: bounds.variable, set: () => session.chooseWithin(bounds) };
+    }
+    const [name, ...label] = text.split("=");
     const variable = label.length ? namedPosition(variables.map((about) => about.name), name.trim()) : -1;
-    const state = variable < 0 ? -1 : namedPosition(variables[variable].states, label.join("=").trim());
-    return state < 0 ? null : { variable, state };
+    if (variable < 0) return null;
+    const { states } = variables[variable];
+    const state = namedPosition(states, label.join("=").trim());
+    const set = () => session.put(variable, hardMask(states.length, state))
+      || `Set: ${variables[variable].name} is ${states[state]}.`;
+    return { variable, set: state >= 0 && set };
+  }
+
+  /** The shortest texts that set a state and a range of numbers of this model. */
+  #examples() {
+    const { session } = this;
+    const texts = [[], []];
+    session.model.variables.forEach((about, v) => {
+      const { name, role, states, cuts } = about;
+      if (v === session.engine.question || isConstant(about) || !["variable", "feature"].includes(role)) return;
+      const [low, high] = [cuts?.[0], cuts?.at(-1)].map((cut) => Number(cut?.toPrecision(3)));
+      // A range of all states would set nothing.
+      const isRange = cuts && statesWithin(about, { low, high, open: false }).length < states.length;
+      texts[Number(Boolean(cuts))].push(`${name}=${cuts ? `${isRange ? `${low}..` : ""}${high}` : states[0]}`);
+    });
+    const shown = texts.flatMap((all) => all.sort((a, b) => a.length - b.length)
+      .find((text) => this.#setting(text)?.set) ?? []);
+    return shown.length ? `, or set a value such as ${shown.join(" or ")}` : "";
   }
 
   #mark() {
     const { variables } = this.session.model;
     this.next = 0;
-    const bounds = readBounds(this.field.value.trim(), variables) ?? this.#finding();
-    this.list = bounds ? [bounds.variable] : found(variables, this.field.value);
+    const setting = this.#setting(this.field.value);
+    this.list = setting ? [setting.variable] : found(variables, this.field.value);
     this.map.markFound(this.list);
+    const [first] = this.list ?? [];
+    const { name, states } = variables[first] ?? {};
     if (this.list === null) this.said.textContent = "";
-    else if (bounds) this.said.textContent = "Enter sets it";
+    else if (setting?.set) this.said.textContent = "Enter sets it";
+    else if (setting) this.said.textContent = `${short(name)} is one of ${short(states.join(", "), 80)}`;
     else if (!this.list.length) this.said.textContent = "nothing found";
-    else this.said.textContent = `${this.list.length} found; Enter goes to ${this.list.length > 1 ? "the first" : "it"}`;
+    else this.said.textContent = `${this.list.length} found; Enter goes to ${short(name)}`;
   }
 
   /** To the first that was found, and with each further Enter to the next. */
@@ -70,7 +98,6 @@ class Find {
     this.next += 1;
     choose(node);
     this.map.focus(node);
-    this.map.markFound(this.list);
   }
 
   #clear() {

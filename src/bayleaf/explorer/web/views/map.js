@@ -49,7 +49,7 @@ class NetworkMap {
 
   /** In a window of another shape boxes that were not moved are laid out again. */
   #resized() {
-    if (this.isFitted && !this.moved.size) {
+    if (this.isFitted && !this.moved.size && !this.isList) {
       this.#place();
       this.fit();
     } else {
@@ -272,7 +272,7 @@ class NetworkMap {
     card.focus();
   }
 
-  /** Mark what was found; in the list the rest is hidden. */
+  /** Mark what was found; in the list it comes first, and the rest is hidden. */
   markFound(found) {
     this.found = found;
     byId("network").classList.toggle("finding", found !== null);
@@ -281,6 +281,8 @@ class NetworkMap {
       card.classList.toggle("found", found !== null && isFound);
       card.hidden = this.isList && !isFound;
     }
+    const order = (found ?? this.shown).filter((node) => this.shown.includes(node));
+    this.place.prepend(...order.map((node) => this.cards.get(node).card));
   }
 
   // ---- where one looks
