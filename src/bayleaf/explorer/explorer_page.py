@@ -12,8 +12,6 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from bayleaf.data.domain import Domain
-from bayleaf.data.table_encoder import TableEncoder
 from bayleaf.explorer.editing import editing_content, rows_content, rule_of
 from bayleaf.explorer.page_content import (
     about_content,
@@ -309,12 +307,6 @@ def words_template(model: Shown) -> dict[str, Any]:
         raise ValueError(f"{_OF_COCKPIT}, this is a {explored.name}")
     has_classes = explored.task == CLASSIFIER
     return template_of(explored.model.domain, has_classes=has_classes)
-
-
-def known_columns(model: Shown) -> tuple[TableEncoder | None, Domain]:
-    """How the model reads the columns of a table, and its variables."""
-    explored = page_model(model, _REFUSAL)
-    return explored.encoder if explored.has_target else None, explored.model.domain
 
 
 def _without_comments(script: str) -> str:

@@ -41,7 +41,8 @@ def explore(
     output
         File to write; without it, a temporary one that the browser opens.
     title
-        Heading of the page; the file's name and kind of model by default.
+        Heading of the page; by default what the model predicts, and of a network or
+        density model the file's name and the kind of model.
     min_count
         Show a classifier of counts rounded to multiples of this number, and no names of
         values that few training rows have.
@@ -68,9 +69,9 @@ def explore(
     from bayleaf.cli.table_reading import known_table
     from bayleaf.explorer import explorer_html
     from bayleaf.explorer import words_template as template_of
-    from bayleaf.explorer.explorer_page import known_columns
     from bayleaf.io.atomic import check_writable, write_text
     from bayleaf.loading import read_model_or_network
+    from bayleaf.models.page_model import page_model
 
     for path in (output, words_template):
         if path is not None:
@@ -82,9 +83,11 @@ def explore(
         write_text(words_template, f"{text}\n", errors="replace")
         print(visible(str(words_template)))
         return 0
-    kind = getattr(found, "estimator", "Bayesian network")
-    heading = f"{model.stem}: {kind}" if title is None else title
-    encoder, domain = known_columns(found)
+    explored = page_model(found, "bayleaf explore shows models and networks, got")
+    if title is None and not explored.has_target:
+        title = f"{model.stem}: {explored.name}"
+    encoder = explored.encoder if explored.has_target else None
+    domain = explored.model.domain
     shown, learned = (
         None if source is None else known_table(source, form, domain, encoder)
         for source in (rows, edit)
@@ -92,7 +95,7 @@ def explore(
     names = [str(variable.name) for variable in domain]
     page = explorer_html(
         found,
-        heading,
+        title,
         min_count=min_count,
         rows=shown,
         edit=learned,
