@@ -50,6 +50,7 @@ def test_words_reach_the_page() -> None:
     words = {
         "cases": "patients",
         "outcome": "ill",
+        "wanted": "well",
         "phrases": {"ill": "are ill"},
         "features": {"smoker": {"states": {"y": "smokes"}, "cost": 2.5}},
     }
@@ -58,6 +59,7 @@ def test_words_reach_the_page() -> None:
     assert content["words"] == {
         "cases": "patients",
         "outcome": classes.index("ill"),
+        "wanted": classes.index("well"),
         "phrases": {"ill": "are ill"},
     }
     assert content["variables"][1]["words"] == {"cost": 2.5, "states": {"y": "smokes"}}
@@ -68,6 +70,7 @@ WRONG: list[tuple[Any, str]] = [
     ({"case": "x"}, "have no key 'case'; did you mean cases?"),
     ({"cases": 3}, "'cases' must be a text, got 3"),
     ({"outcome": "il"}, "the outcome 'il' is not a class of the model; did you mean"),
+    ({"wanted": "wel"}, "the wanted class 'wel' is not a class of the model; did you"),
     ({"phrases": {"sick": "x"}}, "'phrases' have no key 'sick'; there are: "),
     ({"features": {"smoke": {}}}, "have no key 'smoke'; did you mean smoker?"),
     ({"features": {"smoker": 1}}, "the words of 'smoker' must be an object, got 1"),

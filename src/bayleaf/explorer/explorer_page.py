@@ -282,8 +282,9 @@ def words_template(model: Shown) -> dict[str, Any]:
     -------
     dict
         What `explorer_html` takes as ``words``: ``cases`` (what rows are called),
-        ``outcome`` (the class whose chance is shown), ``phrases`` (what follows "of 100
-        cases like this" for each class) and ``features``, with ``label``, ``question``,
+        ``outcome`` (the class whose chance is shown), ``wanted`` (the class that *What
+        if* is to reach, if any), ``phrases`` (what follows "of 100 cases like this" for
+        each class) and ``features``, with ``label``, ``question``,
         ``help``, ``unit``, ``group``, ``cost``, ``tolerance`` (numbers within it are
         alike) and, for named ones, ``states`` each. Regressors have no classes; the
         words of their target are among those of the features. All may be left out.

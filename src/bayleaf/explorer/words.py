@@ -21,7 +21,7 @@ _TEXTS = ("label", "short", "question", "help", "unit", "group")
 _NUMBERS = ("cost", "tolerance")
 _OF_FEATURE = (*_TEXTS, *_NUMBERS, "states")
 _OF_NUMBERS = ("cases", "features")
-_OF_CLASSES = (*_OF_NUMBERS, "outcome", "phrases")
+_OF_CLASSES = (*_OF_NUMBERS, "outcome", "wanted", "phrases")
 # States of a feature that the template lists.
 _STATES_LISTED = 20
 # Names of a class that mean nothing to a reader, as in `wording.js`.
@@ -50,6 +50,7 @@ def template_of(domain: Domain, *, has_classes: bool) -> Content:
     template: Content = {"cases": "cases"}
     if has_classes:
         template["outcome"] = labels[min(1, len(labels) - 1)]
+        template["wanted"] = None
         template["phrases"] = {label: _phrase(target, label) for label in labels}
     template["features"] = {
         str(feature.name): {
@@ -93,14 +94,16 @@ def add_words(
     added: Content = {}
     if cases := words.get("cases"):
         added["cases"] = _text(cases, "'cases'")
-    if (outcome := words.get("outcome")) is not None:
+    for key, what in {"outcome": "outcome", "wanted": "wanted class"}.items():
+        if (label := words.get(key)) is None:
+            continue
         labels = _labels(target)
-        if str(outcome) not in labels:
+        if str(label) not in labels:
             raise ValueError(
-                f"the outcome {quoted(outcome)} is not a class of the model; "
-                f"{near_names(str(outcome), labels)}"
+                f"the {what} {quoted(label)} is not a class of the model; "
+                f"{near_names(str(label), labels)}"
             )
-        added["outcome"] = labels.index(str(outcome))
+        added[key] = labels.index(str(label))
     if phrases := words.get("phrases"):
         added["phrases"] = _by_state(phrases, target, "'phrases'")
     content["words"] = added

@@ -3,14 +3,15 @@
 // Without an interval, how far beyond the line a change must carry the chance.
 const CLEARLY = 0.05;
 const PROPOSALS_SHOWN = 3;
+const OPEN_SHOWN = 8;
 // Changes whose intervals are computed, the smallest and most probable ones.
 const GRADED = 24;
-// Values are not proposed that fewer cases have, and numbers beyond these quantiles.
+// Of those, most that change the same features.
+const ALIKE_GRADED = 4;
+// Names are not proposed that fewer cases have where the other findings are the same.
 const RARE = 0.01;
-const TAILS = 0.1;
-// States of a feature that take part in pairs of changes, and of one that is not known.
+// States of a feature that take part in pairs of changes.
 const PAIRED_STATES = 3;
-const OPEN_STATES = 12;
 
 /** Changes in groups: what a person can change, what could be different, what is open. */
 class Proposals {
@@ -29,7 +30,7 @@ class Proposals {
     this.line = element("input", { type: "number", min: 1, max: 99, step: 1, "aria-label": "Goal in 100" });
     this.way = outcome.isBinary ? choice([["below", "below"], ["least", "to at least"]])
       : choice([["", "any other class"], ...outcome.states.map((_, state) => [state, words.state(outcome.question, state)])]);
-    // What was chosen stays until another case is tried.
+    // The side stays; so many in 100 are of one case.
     this.way.addEventListener("change", () => { this.chosen = { ...this.chosen, way: this.way.value, line: undefined }; this.show(); });
     this.line.addEventListener("change", () => {
       const line = Number(this.line.value);
@@ -40,20 +41,23 @@ class Proposals {
     return element("h3", { className: "lead" }, outcome.isBinary ? ["What would bring this ", this.way, " ", this.line, " in 100?"] : ["What would lead to ", this.way, "?"]);
   }
 
-  /** The goal: that of the reader, else the other side of the line to act from. */
+  /** The goal: that of the reader or of the words, else the other side of the line to act from. */
   #target(answer) {
     const { cockpit } = this;
-    if (this.chosen?.case !== cockpit.session.evidence) this.chosen = { case: cockpit.session.evidence };
+    const { wanted } = cockpit.session.model.words ?? {};
+    if (this.chosen?.case !== cockpit.session.evidence) this.chosen = { case: cockpit.session.evidence, way: this.chosen?.way };
     if (!cockpit.outcome.isBinary) {
       const now = cockpit.decision(answer.logs);
-      const goal = this.chosen.way ? Number(this.chosen.way) : null;
+      const way = this.chosen.way ?? wanted ?? "";
+      const goal = way === "" ? null : Number(way);
       return {
-        now, text: "lead to this", isThere: goal === now,
+        way, now, text: "lead to this", isThere: goal === now,
         goal: (logs) => (goal === null || cockpit.decision(logs) === goal ? cockpit.decision(logs) : now),
       };
     }
     const count = Math.round(100 * answer.chance);
-    const way = this.chosen.way ?? (count >= cockpit.threshold ? "below" : "least");
+    const isHigh = wanted === undefined ? count < cockpit.threshold : wanted === answer.target;
+    const way = this.chosen.way ?? (isHigh ? "least" : "below");
     const isUp = way === "least";
     const isOver = (line, n = count) => (isUp ? n >= line : n < line);
     // The next ten where the line to act from is reached already.
@@ -80,14 +84,14 @@ class Proposals {
       return;
     }
     const target = this.#target(answer);
-    if (cockpit.outcome.isBinary) {
-      this.way.value = target.way;
-      this.line.value = String(target.line);
-    }
+    this.way.value = target.way;
+    if (cockpit.outcome.isBinary) this.line.value = String(target.line);
     if (target.isThere) {
       this.#draw([], true, target, "It is there already. Choose another goal above.");
       return;
     }
+    this.known = new Map();
+    this.found.setAttribute("aria-busy", "true");
     const open = this.#open();
     if (!open.length && !openItems(session, session.evidence).length) {
       this.#draw([], true, target, "Everything is fixed. Untick “fixed” next to a finding that could change.");
@@ -95,32 +99,62 @@ class Proposals {
     }
     const changes = changesOf(session, session.evidence.slice(), target.now, {
       decide: target.goal, mostPaired: PAIRED_STATES, open,
+      isUsual: (own) => own.every((change) => this.#isUsual(change, this.#with(own))),
+      isPaired: (change) => [session.evidence, cockpit.outcome.nothing].some((others) => this.#isUsual(change, this.#with([change], others))),
     });
-    this.stop = runInSlices(changes, (found, isDone) => this.#draw(
-      sortCounterfactuals(found.filter((one) => one.changes.every(({ variable, to }) => this.#isUsual(variable, to)))),
-      isDone, target,
-    ));
+    this.stop = runInSlices(changes, (found, isDone) => this.#draw(found, isDone, target));
   }
 
-  /** Features that are not known, each with its usual values. */
+  /** Features that are not known, with all their values. */
   #open() {
     const { session } = this.cockpit;
     return tableVariables(session).filter((v) => !session.evidence[v] && !session.kept.has(v)).map((variable) => {
       const { missing, states } = session.model.variables[variable];
-      const usual = [...Array(missing ?? states.length).keys()].filter((state) => this.#isUsual(variable, state));
-      const step = Math.ceil(usual.length / OPEN_STATES);
-      return { variable, from: -1, others: usual.filter((_, i) => i % step === 0) };
+      return { variable, from: -1, others: [...Array(missing ?? states.length).keys()] };
     });
   }
 
-  /** Whether many cases have a value: names that are not rare, numbers of the middle. */
-  #isUsual(variable, state) {
-    const { outcome, session } = this.cockpit;
-    const weights = outcome.weights(variable);
-    const total = sumOf(weights);
-    if (!session.model.variables[variable].cuts) return weights[state] >= RARE * total;
-    const below = sumOf(weights.slice(0, state)) / total;
-    return below < 1 - TAILS && below + weights[state] / total > TAILS;
+  /** The evidence of the case with changes. */
+  #with(changes, others = this.cockpit.session.evidence) {
+    return changes.reduce((evidence, { variable, to }) =>
+      evidence.with(variable, hardMask(this.cockpit.session.card(variable), to)), others);
+  }
+
+  /** How probable each value of a feature is where the others are as in some evidence. */
+  #shares(variable, evidence) {
+    const key = [variable, ...evidence.map((mask, v) => (v === variable || !mask ? "" : onlyState(mask)))].join();
+    if (!this.known.has(key)) this.known.set(key, statesGiven(this.cockpit.session, variable, evidence));
+    return this.known.get(key);
+  }
+
+  /**
+   * Whether cases with such other findings have a value: one that contradicts none of
+   * them, and is neither a rare name nor an outer number. Open features have them all.
+   */
+  #isUsual({ variable, from, to }, evidence) {
+    const { engine, model } = this.cockpit.session;
+    if (engine.isContradicted?.(variable, evidence)) return false;
+    if (from < 0) return true;
+    const shares = this.#shares(variable, evidence);
+    if (!model.variables[variable].cuts) return shares[to] >= RARE;
+    const below = sumOf(shares.slice(0, to));
+    return below < 1 - RARE_ANSWER && below + shares[to] > RARE_ANSWER;
+  }
+
+  /**
+   * What open features may turn out to be: of each the most probable value, if as many
+   * cases reach the goal as count for the range of a question.
+   */
+  #likely(found) {
+    const likely = new Map();
+    for (const one of found.filter(({ changes }) => changes[0].from < 0)) {
+      const [{ variable, to }] = one.changes;
+      one.share = this.#shares(variable, this.cockpit.session.evidence)[to];
+      const { best, all } = likely.get(variable) ?? { best: one, all: 0 };
+      likely.set(variable, { best: one.share > best.share ? one : best, all: all + one.share });
+    }
+    return [...likely.values()].filter(({ all }) => all >= RARE_ANSWER)
+      .sort((a, b) => b.all - a.all).slice(0, OPEN_SHOWN).map(({ best }) => best);
   }
 
   /** The chance after a change, its interval, and whether all of it is over the line. */
@@ -151,9 +185,10 @@ class Proposals {
   #draw(found, isDone, target, remark = "") {
     const { cockpit } = this;
     const { session, words } = cockpit;
-    const graded = target ? found.slice(0, GRADED) : [];
-    const ordered = [true, false].flatMap((isClear) => graded.filter((one) => this.#grade(one, target).isClear === isClear));
     const isOpen = ({ changes }) => changes[0].from < 0;
+    const changed = sortCounterfactuals(found.filter((one) => !isOpen(one)));
+    const graded = [...varied(changed, ALIKE_GRADED).slice(0, GRADED), ...this.#likely(found)];
+    const ordered = [true, false].flatMap((isClear) => graded.filter((one) => this.#grade(one, target).isClear === isClear));
     const canChange = (one) => !isOpen(one) && one.changes.every(({ variable }) => session.model.variables[variable].change === "actionable");
     const isNamed = session.model.variables.some(({ change }) => change === "actionable");
     const groups = [
@@ -161,10 +196,11 @@ class Proposals {
       ["Had this been different", (one) => !isOpen(one) && !canChange(one)],
       ["Not known yet: if it turned out to be", isOpen],
     ];
-    const parts = groups.map(([heading, isOf]) => [heading, this.#varied(ordered.filter(isOf)).map((one) => this.#item(one, target))])
+    const parts = groups.map(([heading, isOf]) => [heading, varied(ordered.filter(isOf)).slice(0, isOf === isOpen ? OPEN_SHOWN : PROPOSALS_SHOWN).map((one) => this.#item(one, target))])
       .filter(([heading, items]) => items.length || heading === groups[0][0]).flatMap(([heading, items]) => [
         element("h4", { text: heading }), items.length ? element("ul", {}, items)
           : element("p", { className: "note", text: isDone ? `No change of one or two of these would ${target?.text}.` : "Searching …" })]);
+    this.found.setAttribute("aria-busy", String(!isDone));
     const isTrying = session.evidence.some((mask, v) => cockpit.trial[v] !== mask);
     const back = pressing("Back to the case", () => cockpit.attempt(session.evidence.slice()), { "data-key": "untry" });
     keepFocus(this.found, () => this.found.replaceChildren(
@@ -172,15 +208,6 @@ class Proposals {
       ...(isTrying ? [element("p", {}, [back])] : []),
       element("p", { className: "note", text: `In brackets: 95 % interval; “not sure” where it reaches over the line. What is ticked as fixed stays as it is. This is how the model's answer would change, not what a treatment or decision would do. ${cap(words.cases)} with these values differ in other ways, too.` }),
     ));
-  }
-
-  /** The first ones, each for other variables. */
-  #varied(found) {
-    const seen = new Set();
-    return found.filter(({ changes }) => {
-      const key = changes.map(({ variable }) => variable).join();
-      return !seen.has(key) && seen.add(key);
-    }).slice(0, PROPOSALS_SHOWN);
   }
 
   #item(one, goal) {

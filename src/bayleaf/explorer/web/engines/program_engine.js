@@ -1,6 +1,9 @@
 // What is asked of a model whose scores are a program's, which takes known states.
 
 const KINDS = { Look, Counts, Density, Tree, SumOut, LogSum, Sharing };
+// Two states contradict each other if they occur together in fewer rows than this share
+// of those by chance, and so many would be expected.
+const [LEAST_TOGETHER, LEAST_BY_CHANCE] = [0.1, 3];
 
 /**
  * Where several states of a feature are left, scores are those of each of them, mixed:
@@ -117,6 +120,15 @@ class ProgramEngine {
     if (!program.sharing) return null;
     const byState = program.sharing.stateLogs(program, variable, this.states(evidence));
     return byState.map((own) => own.reduce((sum, log, label) => sum + Math.exp(logs[label] + log), 0));
+  }
+
+  /** Whether hardly any training row has the state of a feature with another one that is known. */
+  isContradicted(variable, evidence) {
+    const codes = this.states(evidence);
+    return this.program.additive.some((term) => {
+      const pair = term.features?.slice(0, 2).includes(variable) && term.together?.(codes);
+      return pair && pair.byChance >= LEAST_BY_CHANCE && pair.rows < LEAST_TOGETHER * pair.byChance;
+    });
   }
 
   /**

@@ -20,10 +20,11 @@ function openItems(session, evidence) {
  * All single changes, then all pairs of changes none of which flips the answer alone;
  * pairs of changes that each take most from the answer come first. What decides may be
  * another rule than the session's; of each variable only some changes may be paired.
- * Of variables that are open, as `open` lists them, only single changes are tried.
+ * Of variables that are open, as `open` lists them, only single changes are tried. What
+ * is not usual is not found; two changes of which none is usual alone may be together.
  */
 function* changesOf(session, evidence, answer, {
-  decide = (logs) => session.decision(logs), mostPaired = Infinity, open = [],
+  decide = (logs) => session.decision(logs), mostPaired = Infinity, open = [], isUsual = () => true, isPaired = () => true,
 } = {}) {
   const { engine } = session;
   const withChanges = (changes) => {
@@ -38,11 +39,11 @@ function* changesOf(session, evidence, answer, {
     const scores = changes[0].from < 0 ? engine.scores(withChanges(changes)) : scoresWith(changes);
     const logs = session.logPosterior(scores);
     const found = logs ? decide(logs) : answer;
-    if (found === answer) {
-      return { answer, left: logs ? logs[answer] - logs[argMax(logs, answer)] : Infinity };
-    }
+    const left = logs ? logs[answer] - logs[argMax(logs, answer)] : Infinity;
+    if (found === answer) return { answer, left };
     return {
       changes,
+      left,
       logs,
       answer: found,
       probability: Math.exp(logs[found]),
@@ -55,8 +56,9 @@ function* changesOf(session, evidence, answer, {
     for (const to of others) {
       const change = { variable, from, to };
       const found = tryOut([change]);
-      if (found.answer === answer) weakest.push({ change, left: found.left });
-      yield found.answer === answer ? null : found;
+      const isFound = found.answer !== answer && isUsual([change]);
+      if (!isFound && isPaired(change)) weakest.push({ change, left: found.left });
+      yield isFound ? found : null;
     }
     if (from < 0) continue;
     const paired = weakest.length > mostPaired ? weakest.sort((a, b) => a.left - b.left) : weakest;
@@ -68,7 +70,7 @@ function* changesOf(session, evidence, answer, {
   pairs.sort((a, b) => a.left - b.left);
   for (const { changes } of pairs) {
     const found = tryOut(changes);
-    yield found.answer === answer ? null : found;
+    yield found.answer !== answer && isUsual(changes) ? found : null;
   }
 }
 
@@ -76,6 +78,16 @@ function* changesOf(session, evidence, answer, {
 function sortCounterfactuals(found) {
   return found.sort((a, b) =>
     a.changes.length - b.changes.length || b.logProbability - a.logProbability);
+}
+
+/** The first ones, of which not many change the same variables. */
+function varied(found, most = 1) {
+  const seen = new Map();
+  return found.filter(({ changes }) => {
+    const key = changes.map(({ variable }) => variable).join();
+    seen.set(key, (seen.get(key) ?? 0) + 1);
+    return seen.get(key) <= most;
+  });
 }
 
 /** All counterfactuals at once: what tests ask for. */

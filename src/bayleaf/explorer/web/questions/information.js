@@ -6,16 +6,31 @@ function entropyOf(logs) {
 }
 
 /** For each state of a variable, ln of its weight and the question's scores under it. */
-function scoresByState(session, variable, joint, logs) {
-  const { engine, evidence } = session;
+function scoresByState(session, evidence, variable, joint, logs) {
+  const { engine } = session;
   if (joint) return joint[variable].map((scores) => ({ scores, logWeight: logSumExp(scores) }));
-  const shares = engine.statesOf?.(variable, evidence, logs) ?? engine.posteriors(evidence)?.[variable];
+  const shares = engine.isJoint ? null : sharesOf(engine, variable, evidence, logs);
   const changed = evidence.slice();
   return session.model.variables[variable].states.map((_, state) => {
     changed[variable] = hardMask(session.card(variable), state);
     const scores = engine.scores(changed);
-    return { scores, logWeight: engine.isJoint ? logSumExp(scores) : Math.log(shares[state]) };
+    return { scores, logWeight: shares ? Math.log(shares[state]) : logSumExp(scores) };
   });
+}
+
+/** How probable each state of a variable is, of a model that predicts the question alone. */
+function sharesOf(engine, variable, evidence, logs) {
+  return engine.statesOf?.(variable, evidence, logs) ?? engine.posteriors(evidence)[variable];
+}
+
+/** How probable each state of a variable is where other things are known. */
+function statesGiven(session, variable, evidence) {
+  const { engine } = session;
+  const others = evidence.with(variable, null);
+  const { logs } = session.answer(others);
+  if (!logs) return new Float64Array(session.card(variable));
+  if (!engine.isJoint) return sharesOf(engine, variable, others, logs);
+  return logNormalized(scoresByState(session, others, variable).map(({ logWeight }) => logWeight)).map(Math.exp);
 }
 
 /** Variables whose state could be found out. */
@@ -37,7 +52,7 @@ function* expectedReductions(session) {
   if (!logs || session.evidence[session.engine.question]) return;
   const joint = session.engine.jointScores?.(session.evidence);
   for (const variable of openVariables(session)) {
-    const own = scoresByState(session, variable, joint, logs);
+    const own = scoresByState(session, session.evidence, variable, joint, logs);
     const mask = session.evidence[variable];
     const weights = own.map(({ logWeight }, s) =>
       logWeight + (mask && !joint ? Math.log(mask[s]) : 0));
@@ -45,7 +60,10 @@ function* expectedReductions(session) {
     const answers = own.map(({ scores }, state) => {
       const known = session.evidence.with(variable, hardMask(own.length, state));
       const share = Math.exp(weights[state] - total);
-      return { share, logs: share ? session.logPosterior(scores, known) : null };
+      return {
+        share, logs: share ? session.logPosterior(scores, known) : null,
+        isContradicted: session.engine.isContradicted?.(variable, known),
+      };
     }).filter((answer) => answer.logs);
     const after = answers.reduce((sum, answer) => sum + answer.share * entropyOf(answer.logs), 0);
     const mean = logs.map((_, label) => Math.log(answers.reduce((sum, answer) =>
@@ -61,8 +79,9 @@ const [LEAST_SHARE, LEAST_NATS] = [0.01, 0.002];
 
 /** What an answer to a question could make of the chance of a class. */
 function rangeOfAnswers({ answers }, target) {
+  const possible = answers.filter(({ isContradicted }) => !isContradicted);
   // Of many states none may be common: then those of the middle of their distribution.
-  const sorted = answers.map(({ share, logs }) => ({ share, chance: Math.exp(logs[target]) }))
+  const sorted = (possible.length ? possible : answers).map(({ share, logs }) => ({ share, chance: Math.exp(logs[target]) }))
     .sort((a, b) => a.chance - b.chance);
   const end = (ordered) => {
     let sum = 0;

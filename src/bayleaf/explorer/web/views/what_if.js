@@ -115,7 +115,7 @@ class WhatIfPanel {
   }
 
   #tell(found, isDone, nTried = 0) {
-    const shown = this.#varied(found);
+    const shown = varied(found, ALIKE_SHOWN).slice(0, WHAT_IFS_SHOWN);
     const many = found.length > shown.length ? `, ${shown.length} of ${found.length}` : "";
     const searching = isDone ? "" : ` Searching on, ${nTried} tried …`;
     if (found.length) {
@@ -130,16 +130,6 @@ class WhatIfPanel {
     if (key === this.key && this.list.childElementCount) return;
     this.key = key;
     this.list.replaceChildren(...shown.map((one) => this.#item(one)));
-  }
-
-  /** The first ones, not all of them of the same variables. */
-  #varied(found) {
-    const seen = new Map();
-    return found.filter(({ changes }) => {
-      const key = changes.map(({ variable }) => variable).join();
-      seen.set(key, (seen.get(key) ?? 0) + 1);
-      return seen.get(key) <= ALIKE_SHOWN;
-    }).slice(0, WHAT_IFS_SHOWN);
   }
 
   #item({ changes, answer, probability, logs }) {

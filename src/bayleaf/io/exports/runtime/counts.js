@@ -117,6 +117,22 @@ class Counts {
   }
 
   /**
+   * Training rows with the states of the feature and of its first parent, and how many
+   * there would be by chance; null where one of them is not known.
+   */
+  together(codes) {
+    const states = this.features.map((feature, k) => this.maps[k][codes[feature]]);
+    const [alone, given] = this.#levels(states);
+    if (!given) return null;
+    const rows = (weights, pseudo) => sumOf(weights) - this.nClasses * pseudo;
+    const own = this.pseudo[states[0]];
+    return {
+      rows: rows(given.cells, own),
+      byChance: (rows(alone.cells, own) * rows(given.parents, this.strength)) / rows(alone.parents, this.strength),
+    };
+  }
+
+  /**
    * Standard deviation by class of what the term adds, nats, as a Dirichlet's logarithms
    * have it to first order; all networks count the same rows, so it adds up over them.
    */
