@@ -21,6 +21,7 @@ from bayleaf.explain import (
     feature_effects,
     information_alone,
     matching_rows,
+    value_of_information,
 )
 from bayleaf.explain.subject import rows_of
 from bayleaf.explorer import explorer_html
@@ -160,6 +161,42 @@ def test_findings_are_chosen_typed_and_taken_back(open_cockpit: Any) -> None:
     assert headline(page) == "About 44 in 100 cases are “present”."
     page.locator("#undo").click()
     assert "like this" in headline(page)
+
+
+def test_how_good_a_model_is_is_of_cases_with_all_findings(open_cockpit: Any) -> None:
+    page = open_cockpit(explorer_html(heart("averaged KDB")))
+    feature(page, "sex").get_by_text("female").click()
+    here = "Here 1 of 5 findings are known, for which that was not measured"
+    assert here in page.inner_text("#quality")
+    page.locator("#write-letter").click()
+    assert here in page.inner_text("#letter-body")
+    page.get_by_role("button", name="Close").click()
+    page.evaluate("[0, 1, 2, 3].forEach((v) => bayleaf.session.choose(v, 0))")
+    assert "all its findings known" in page.inner_text("#quality")
+    assert "not measured" not in page.inner_text("#quality")
+
+
+def test_questions_answer_a_share_of_what_is_still_open(open_cockpit: Any) -> None:
+    model = heart("averaged KDB")
+    page = open_cockpit(explorer_html(model))
+    nats = value_of_information(model, {})
+    first, gain = next(iter(nats.items()))
+    proba = model.predict_proba(pa.table({name: [None] for name in COLUMNS}))[0]
+    entropy = -(proba @ np.log(proba))
+    item = page.locator(".next li").first
+    item.wait_for()
+    share = f"{round(100 * gain / entropy)} %"
+    assert item.inner_text().split("\n")[:2] == [first.replace("_", " "), share]
+    still_open = f"Still open now: {entropy / np.log(2):.2f} bits (0 is certainty"
+    assert still_open in page.inner_text(".next")
+    page.locator("#write-letter").click()
+    letter = page.locator("#letter-body", has_text=f"(answers {share} of what is still")
+    letter.wait_for()
+    assert still_open in letter.inner_text()
+    page.get_by_role("button", name="Close").click()
+    page.get_by_role("button", name="Ask me").click()
+    wait(page, "#question-heading")
+    assert f"answers {share} of what is still open" in page.inner_text(".question")
 
 
 def test_a_slider_moves_the_answer_in_one_step_to_undo(open_cockpit: Any) -> None:

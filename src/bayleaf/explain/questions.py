@@ -43,6 +43,10 @@ def value_of_information(model: Any, row: Any) -> dict[str | int, float]:
 
     Notes
     -----
+    The entropy of the class, zero once it is certain, is what is still open; a
+    reduction divided by it is the share that the feature answers, which pages
+    show.
+
     The states of a feature are as probable as the model finds them where the row is
     known. Of averaged KDB, which is not one joint distribution, answers do not average
     to what was known before: theirs is the entropy that the state reduces, so that no
@@ -74,7 +78,7 @@ def value_of_information(model: Any, row: Any) -> dict[str | int, float]:
         before, after = entr(shares @ proba).sum(), entr(proba).sum(axis=1)
         gains[feature.name] = float(before - shares @ after)
     ranked = dict(sorted(gains.items(), key=lambda pair: -pair[1]))
-    return RankedNumbers(ranked, "bits that knowing it is expected to give")
+    return RankedNumbers(ranked, "bits that knowing it answers on average")
 
 
 def decision_changes(

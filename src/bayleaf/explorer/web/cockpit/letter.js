@@ -19,8 +19,9 @@ class Letter {
     byId("letter-body").replaceChildren(this.#write([]));
     this.questions = [];
     this.dialog.showModal();
-    this.search.find((found) => {
+    this.search.find((found, uncertainty) => {
       this.questions = found;
+      this.uncertainty = uncertainty;
       byId("letter-body").replaceChildren(this.#write(found));
     });
   }
@@ -44,7 +45,7 @@ class Letter {
     const icons = new Icons();
     if (answer) icons.show(peopleOf(answer.chance), `${peopleOf(answer.chance)} of 100`, cockpit.interval);
     const next = questions.slice(0, NEXT_SHOWN).map((own) =>
-      `${words.label(own.variable)} (could move it to ${rangeOf100(rangeOfAnswers(own, answer.target))})`);
+      `${words.label(own.variable)} (answers ${answered(own, this.uncertainty)} of what is still open; could move it to ${rangeOf100(rangeOfAnswers(own, answer.target))})`);
     const line = ({ variable, value }) => element("tr", {}, [
       element("th", { scope: "row", dir: "auto", text: words.label(variable) }),
       element("td", { dir: "auto", text: [words.value(variable, evidence[variable]), words.unitOf(variable)].filter(Boolean).join(" ") }),
@@ -67,9 +68,9 @@ class Letter {
         element("div", {}, [element("h3", { text: "Findings, most telling first" }), findings]),
         element("div", {}, [
           ...part("How to read this", "The estimate starts at the share before anything was known, and each finding moves it. ▲ ×2 doubles the odds, ▼ ÷2 halves them. Findings that say the same share their weight."),
-          ...part("How good the model is", [cockpit.quality.hits(), answer ? cockpit.quality.like(answer) : ""].join(" ")),
+          ...part("How good the model is", cockpit.quality.facts(answer).join(" ")),
           ...part("Not known", open.length ? `${listed(open)}.` : "Nothing; all findings were entered."),
-          ...part("What would sharpen this", next.length ? `${cap(listed(next))}.` : "No further question is likely to change this."),
+          ...part("What would sharpen this", next.length ? `${cap(listed(next))}. Still open now: ${openBits(this.uncertainty)}.` : "No further question is likely to change this."),
         ]),
       ]),
       element("p", { className: "fine", text: "The factors describe cases of the past, not what a treatment or a decision would do. Computed on this device; nothing was sent." }),

@@ -60,7 +60,7 @@ class NumberQuality {
   constructor({ session, scale, words }) {
     const { crps, coverage } = session.model.quality ?? {};
     const lines = coverage === undefined ? [`Not measured: bayleaf evaluate TABLE --target ${scale.heading} --model regressor tests such a model on rows that it has not seen.`] : [
-      `The 90 % interval contained the number for ${of100(coverage)} of 100 ${words.cases} when each was left out of learning.`,
+      `The 90 % interval contained the number for ${of100(coverage)} of 100 ${words.cases} when each was left out of learning, all its findings known. With fewer known, that was not measured.`,
       `Numbers were ${scale.total(crps)} away from the distribution that was given, on average (continuous ranked probability score).`,
       "Each row was left out of the counts alone, so new cases are predicted a little worse, those of other places or times perhaps much worse.",
     ];

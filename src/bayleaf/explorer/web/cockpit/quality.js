@@ -53,7 +53,16 @@ class Quality {
     }
     const { n, error, shares } = this.about;
     const usual = shares.indexOf(Math.max(...shares));
-    return `Right for ${of100(1 - error)} of 100 ${words.cases} when each was left out of learning. Always answering “${words.state(outcome.question, usual)}” would be right for ${of100(shares[usual])}.${n ? ` Measured on ${brief(n)} rows${this.#learned()}.` : ""}`;
+    return `Right for ${of100(1 - error)} of 100 ${words.cases} when each was left out of learning, all its findings known. Always answering “${words.state(outcome.question, usual)}” would be right for ${of100(shares[usual])}.${n ? ` Measured on ${brief(n)} rows${this.#learned()}.` : ""}`;
+  }
+
+  /** That figures of cases with all findings known are not those of this one; "" if they are. */
+  beyond() {
+    const { cockpit } = this;
+    const { features } = cockpit.findings;
+    const n = features.filter((v) => onlyState(cockpit.evidence()[v]) >= 0).length;
+    return !this.isKnown || n === features.length ? ""
+      : `Here ${n} of ${features.length} findings are known, for which that was not measured: expect more errors.`;
   }
 
   /** Training rows, of which some may not have been left out, and the date. */
@@ -74,13 +83,18 @@ class Quality {
     return `Answers like this one: where it gave about ${of100(found.given)} in 100 for “${words.state(outcome.question, target)}”, that came true for ${of100(found.came)} of 100 (${brief(found.rows)} rows, all findings known).`;
   }
 
+  /** What is known of how good the model is, in sentences. */
+  facts(answer) {
+    return [this.hits(), this.beyond(), answer ? this.like(answer) : ""].filter(Boolean);
+  }
+
   show(answer) {
     const notes = this.isKnown ? [
       "Each row was left out of the counts alone, so new cases are predicted a little worse, those of other places or times perhaps much worse.",
       ...(this.cockpit.session.engine.hasIntervals ? ["The 95 % interval covers what the number of training rows leaves open, not errors of the data."] : []),
     ] : [];
-    this.lines.replaceChildren(...[this.hits(), answer ? this.like(answer) : "", ...notes]
-      .filter(Boolean).map((text, i) => element("li", { text, dir: "auto", className: i < 2 ? "" : "note" })));
+    this.lines.replaceChildren(...[...this.facts(answer), ...notes]
+      .map((text) => element("li", { text, dir: "auto", className: notes.includes(text) ? "note" : "" })));
     if (!this.isKnown || !answer) return;
     this.table.replaceChildren(...Array.from({ length: this.nBins }, (_, bin) => this.#bin(answer.target, bin))
       .filter(Boolean).map(({ rows, given, came }) => element("tr", {}, [

@@ -7,6 +7,16 @@ const TURNED_OF_100 = 5;
 // How long a question waits until it is known whether to ask it (milliseconds).
 const PATIENCE = 250;
 
+/** What a question is expected to answer of what is still open, the entropy of the class. */
+function answered({ nats }, uncertainty) {
+  return `${Math.round((100 * nats) / uncertainty)} %`;
+}
+
+/** The entropy of the class with its scale. */
+function openBits(uncertainty) {
+  return `${(uncertainty / LN2).toFixed(2)} bits (0 is certainty, 1 a tossed coin)`;
+}
+
 /** Questions and whether open answers could turn the decision, found in slices. */
 class OpenQuestions {
   constructor(cockpit) {
@@ -76,15 +86,16 @@ class NextQuestions {
     }
     const items = found.slice(0, NEXT_SHOWN).map((question) => {
       const { variable, nats } = question;
-      const meter = element("span", { className: "meter", role: "img", "aria-label": `takes away ${Math.round((100 * nats) / uncertainty)} per cent of the remaining uncertainty` }, [element("i")]);
+      const meter = element("span", { className: "meter", "aria-hidden": "true" }, [element("i")]);
       meter.firstChild.style.width = share(nats / uncertainty);
       return element("li", {}, [
         pressing(cockpit.words.label(variable), () => cockpit.enter(variable), { className: "link", dir: "auto", "data-key": `next-${variable}` }),
-        meter, element("span", { text: rangeOf100(rangeOfAnswers(question, target)) }),
+        meter, element("span", { text: answered(question, uncertainty) }), element("span", { text: rangeOf100(rangeOfAnswers(question, target)) }),
       ]);
     });
     this.node.replaceChildren(
-      element("div", { className: "head-line" }, [element("h3", { text: "Most useful next" }), element("span", { className: "note", text: "bar: doubt removed · answer could be" })]),
+      element("h3", { text: "Most useful next" }),
+      element("p", { className: "note", text: `How much of what is still open each answers on average, and what the answer could become in 100. Still open now: ${openBits(uncertainty)}.` }),
       element("ol", {}, items),
     );
   }
@@ -140,7 +151,7 @@ class Questionnaire {
         // A question that is being read is not taken away.
         if (this.shown === best && useful.length) write(this.note, this.#turnedText(turned));
         else if (isEnd && !again) this.#end(useful, turned);
-        else this.#ask(best, useful, turned);
+        else this.#ask(best, useful, uncertainty, turned);
       };
       if (!useful.length || this.isStopped) {
         decide(useful.length ? this.turned : 0);
@@ -148,7 +159,7 @@ class Questionnaire {
       }
       // Whoever answers at once need not wait until it is known whether that matters,
       // unless it hardly mattered before.
-      if (!this.isEnough) this.waiting = setTimeout(() => this.#ask(best, useful), PATIENCE);
+      if (!this.isEnough) this.waiting = setTimeout(() => this.#ask(best, useful, uncertainty), PATIENCE);
       this.search.findTurned(open.map(({ variable }) => variable), decide);
     });
   }
@@ -160,14 +171,14 @@ class Questionnaire {
       : `${cap(this.search.often(turned))}; the questions end when it is fewer than ${TURNED_OF_100}.`;
   }
 
-  #ask(question, useful, turned) {
+  #ask(question, useful, uncertainty, turned) {
     const { cockpit } = this;
     const { words, session } = cockpit;
     const { variable } = question;
     const isNew = this.asked !== variable;
     this.asked = variable;
     const about_ = session.model.variables[variable];
-    const answered = (mask) => {
+    const enter = (mask) => {
       this.trail.push({ variable });
       this.asked = null;
       this.isMoved = true;
@@ -185,7 +196,7 @@ class Questionnaire {
     const buttons = [skip, this.#back(), stop];
     if (about_.cuts) {
       let latest = null;
-      const next = pressing("Next", () => answered(latest), { disabled: "", className: "main" });
+      const next = pressing("Next", () => enter(latest), { disabled: "", className: "main" });
       const field = new NumberField(cockpit, variable, (mask) => {
         latest = mask;
         next.disabled = !mask;
@@ -197,14 +208,14 @@ class Questionnaire {
       buttons.unshift(next);
     } else {
       parts.push(element("div", { className: "answers", role: "group", "aria-labelledby": "question-heading" },
-        about_.states.map((_, state) => pressing(cap(words.state(variable, state)), () => answered(hardMask(about_.states.length, state)), { className: "pick", dir: "auto" }))));
+        about_.states.map((_, state) => pressing(cap(words.state(variable, state)), () => enter(hardMask(about_.states.length, state)), { className: "pick", dir: "auto" }))));
     }
     const range = rangeOf100(rangeOfAnswers(question, cockpit.outcome.answer(session.evidence).target));
     this.shown = question;
     this.turned = turned;
     this.note = element("span", { text: this.#turnedText(turned) });
     parts.push(element("div", { className: "buttons" }, buttons), element("p", { className: "note" }, [
-      `Why this question? Its answer could move this to ${range} in 100. `, this.note,
+      `Why this question? On average it answers ${answered(question, uncertainty)} of what is still open, ${openBits(uncertainty)}; it could move this to ${range} in 100. `, this.note,
     ]));
     if (isNew) cockpit.touched = variable;
     this.#fill(parts);

@@ -4,7 +4,7 @@
 const QUESTIONS_SHOWN = 12;
 const ENTRIES_SHOWN = 10;
 
-/** Questions by the share of the uncertainty that they are expected to take away. */
+/** Questions by the share of what is still open that they are expected to answer. */
 class AskNextPanel {
   constructor(session, choose) {
     this.session = session;
@@ -25,8 +25,8 @@ class AskNextPanel {
       return;
     }
     this.uncertainty = entropyOf(logs);
-    const line = "How much would knowing this sharpen the answer? Bars are shares of what is "
-      + `uncertain now (${(this.uncertainty / LN2).toFixed(3)} bits).`;
+    const line = "How much of what is still open knowing each answers on average. Still open now: "
+      + `${(this.uncertainty / LN2).toFixed(3)} bits (0 is certainty).`;
     this.line.textContent = `${line} Computing …`;
     this.stop = runInSlices(expectedReductions(this.session), (found, isDone) => {
       this.found = found;
