@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from bayleaf.classifiers import CLASSIFIERS
+from bayleaf.cpds.smoothing import SMOOTHINGS_BY_NAME
 from bayleaf.density.bayesian_network_estimator import BayesianNetworkEstimator
 from bayleaf.regression.averaged_kdb_regressor import AveragedKDBRegressor
 
@@ -131,7 +132,7 @@ OWN_FORMS = {
     "smoothing": (
         "smoothing",
         "str",
-        "laplace, dirichlet, m_estimate, backoff, maximum_likelihood or auto.",
+        f"{', '.join(SMOOTHINGS_BY_NAME)} or auto.",
     ),
     "tiers": (
         "tiers",

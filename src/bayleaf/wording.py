@@ -111,6 +111,17 @@ def _short(name: object) -> str:
     return plain(shown_name(name), _MAX_OF_NAME)
 
 
+def spaced(name: str) -> str:
+    """The name of a field or class as words, such as ``loss matrix``.
+
+    Examples
+    --------
+    >>> spaced("LossMatrix"), spaced("n_rows")
+    ('loss matrix', 'n rows')
+    """
+    return re.sub(r"(?<=[a-z])(?=[A-Z])|_", " ", name).lower()
+
+
 def counted(number: int, noun: str) -> str:
     """A number and what it counts, such as ``1 arc`` or ``3 arcs``."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
@@ -157,11 +168,12 @@ def brief_names(names: Sequence[object]) -> str:
 def brief_fields(thing: Any) -> str:
     """Represent a dataclass by its fields: short ones as they are, others by size."""
     return brief(
-        thing, *(f"{f.name} {_brief(getattr(thing, f.name))}" for f in fields(thing))
+        thing,
+        *(f"{f.name} {brief_value(getattr(thing, f.name))}" for f in fields(thing)),
     )
 
 
-def _brief(value: Any) -> str:
+def brief_value(value: Any) -> str:
     """A value in a few words."""
     if isinstance(value, float):
         return format_number(value)
@@ -173,7 +185,7 @@ def _brief(value: Any) -> str:
     items = list(value) if isinstance(value, Iterable) else []
     if not all(isinstance(item, str | int | float) for item in items):
         return f"of length {len(value)}"
-    return brief_names([_brief(i) if isinstance(i, float) else i for i in items])
+    return brief_names([brief_value(i) if isinstance(i, float) else i for i in items])
 
 
 def size_text(n_bytes: float) -> str:

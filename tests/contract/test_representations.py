@@ -35,7 +35,9 @@ from bayleaf.explain import (
 )
 from bayleaf.graph.dag import DAG
 from bayleaf.io import read_model
+from bayleaf.results.result import Shown
 from contract.tables import mixed_frame
+from results.test_html import Elements
 
 # Parameters that keep a search over 200 features short.
 QUICK: dict[str, dict[str, Any]] = {
@@ -105,6 +107,13 @@ def _assert_brief(*things: Any) -> None:
         for thing in found
         for shown in [repr(thing)]
         if len(shown) > 400 or shown.count("\n") >= 5 or " object at 0x" in shown
+    }
+    offenders |= {
+        f"{type(thing).__name__}: {html[:80]}"
+        for thing in found
+        if isinstance(thing, Shown)
+        for html in [thing._repr_html_()]
+        if " object at 0x" in html or Elements(html).text.isspace()
     }
     assert not offenders, "\n".join(sorted(offenders))
 

@@ -15,9 +15,10 @@ from house.import_walk import SOURCE, imported_modules
 ORDER = [
     ("version", "wording", "native", "dispatch", "files", "estimator_bases"),
     ("progress",),
-    ("data", "graph", "layout"),
+    ("layout",),
     ("pictures",),
     ("results",),
+    ("data", "graph"),
     ("counts",),
     ("streams",),
     ("cpds",),

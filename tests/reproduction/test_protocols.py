@@ -71,5 +71,6 @@ def test_verdicts_are_counted_in_a_sentence() -> None:
     found = [Comparison((), 80.0, 1.0, [figure]) for figure in (80.0, 70.0, 90.0, 81.0)]
     assert [one.verdict for one in found].count(Verdict.AGREES) == 2
     assert verdict_sentence(found) == (
-        "4 printed figures: 2 within 2 sd, 1 better, 1 worse"
+        "4 printed figures: 2 within 2 sd, 1 differs (better), 1 worse"
     )
+    assert "3 differ (better)" in verdict_sentence([found[2]] * 3)

@@ -7,10 +7,10 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-import pytest
 
 from bayleaf.results.document import Document
-from bayleaf.results.result import Record, Result
+from bayleaf.results.result import Record, Result, Shown
+from bayleaf.results.result_lists import ResultList
 
 
 @dataclass(frozen=True)
@@ -40,6 +40,26 @@ class Outer(Result):
         return Document("outer", [inner.label for inner in self.inner])
 
 
+@dataclass(frozen=True)
+class Measured(Result, nats=("loss",)):
+    """A result without a document."""
+
+    label: str
+    loss: float
+    cost: float | None
+    inner: tuple[Inner, ...]
+
+
+@dataclass(frozen=True)
+class Spoken(Shown):
+    """What writes itself as a text."""
+
+    word: str
+
+    def __str__(self) -> str:
+        return self.word
+
+
 def test_values_are_plain_with_their_keys() -> None:
     outer = Outer(
         (Inner("a", 1.5),), np.array([1.0, np.inf]), np.float64(2), {"k": (1,)}
@@ -59,5 +79,17 @@ def test_text_and_html_are_those_of_the_document() -> None:
     outer = Outer((Inner("<a>", 1.0),), np.array([]), np.float64(0), {})
     assert str(outer) == outer.to_text() == "outer\n<a>"
     assert "<p>&lt;a&gt;</p>" in outer._repr_html_()
-    with pytest.raises(NotImplementedError):
-        Result().document()
+
+
+def test_results_without_a_document_show_their_fields_in_bits() -> None:
+    shown = Measured("a <b>", math.log(2), None, (Inner("x", 2.0), Inner("y", 3.0)))
+    words = str(shown).replace("-", "").split()
+    assert " ".join(words) == (
+        "measured label a <b> loss (bits) 1 inner label size x 2 y 3"
+    )
+    html = shown._repr_html_()
+    assert "a &lt;b&gt;" in html
+    assert "<table>" in html
+    assert "<ul><li><bdi>once</bdi></li><li><bdi>twice</bdi></li></ul>" in (
+        ResultList([Spoken("once"), Spoken("twice")])._repr_html_()
+    )

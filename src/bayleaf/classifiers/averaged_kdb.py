@@ -43,6 +43,7 @@ from bayleaf.models.averaged_kdb_model import AveragedKDBModel
 from bayleaf.models.support.class_trees import ClassTrees, TreeRule, tree_rules
 from bayleaf.models.support.number_terms import Curves, WeightedLinearFamilies
 from bayleaf.progress import Work
+from bayleaf.results.result_lists import ResultList
 from bayleaf.search.constraints import Constraints
 from bayleaf.search.left_out.component_weights import (
     ComponentWeights,
@@ -401,7 +402,7 @@ class AveragedKDBClassifier(EdgeParameters, BayesianClassifier):
         check_is_fitted(self, "model_")
         return cast(AveragedKDBModel, self.model_)
 
-    def rules(self, n: int | None = 10) -> list[TreeRule]:
+    def rules(self, n: int | None = 10) -> ResultList[TreeRule]:
         """Conjunctions by which trees correct the sum, those that matter most first.
 
         Parameters
@@ -411,11 +412,11 @@ class AveragedKDBClassifier(EdgeParameters, BayesianClassifier):
 
         Returns
         -------
-        list of TreeRule
+        ResultList of TreeRule
             By nats times rows; empty where no trees paid.
         """
         model, labels = self._averaged_model, tuple(self.classes_.tolist())
-        return tree_rules(model.trees, model.domain, labels)[:n]
+        return ResultList(tree_rules(model.trees, model.domain, labels)[:n])
 
     def _chosen_log_probabilities(
         self,

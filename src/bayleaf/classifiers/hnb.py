@@ -408,7 +408,7 @@ class HNBClassifier(SingleNetworkClassifier):
         return self._hierarchical_model.tree
 
     @property
-    def latents_(self) -> list[LatentReport]:
+    def latents_(self) -> ResultList[LatentReport]:
         """Each latent variable: its states as rules, with P(class) and lift."""
         return ResultList(self._hierarchical_model.latent_reports)
 

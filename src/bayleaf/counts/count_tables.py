@@ -16,6 +16,7 @@ from bayleaf.counts.pairs import PairCounts, family_table
 from bayleaf.counts.source import Counts, CountSource, Family
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
+from bayleaf.results.result import Shown
 from bayleaf.wording import brief, brief_fields, name_list
 
 Places = NDArray[np.intp]
@@ -28,7 +29,7 @@ _MARGIN_ROUNDING = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
-class MergeableCounts:
+class MergeableCounts(Shown):
     """Counts of a class with all pairs of features, and of some larger families.
 
     A count source without rows: families of the class and at most two features come

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from bayleaf.counts.source import CountSource, Family
 from bayleaf.cpds.smoothing import Smoothing
+from bayleaf.results.result import Shown
 from bayleaf.wording import brief, brief_names, counted
 
 StateGroups = tuple[tuple[int, ...], ...]
@@ -59,7 +60,7 @@ class CPD(Protocol):
         """Logarithms of the full table, minus infinity where it is zero."""
 
 
-class FamilyCPD:
+class FamilyCPD(Shown):
     """What follows from the family and the full table, in every form."""
 
     family: Family

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from bayleaf.data.codes import Codes
 from bayleaf.native.latents import with_missing
+from bayleaf.results.result import Shown
 from bayleaf.wording import brief_fields, name_list
 
 
@@ -62,7 +63,7 @@ class LatentVariable:
 
 
 @dataclass(frozen=True, eq=False)
-class LatentTree:
+class LatentTree(Shown):
     """The class at the root, features at the leaves, latent variables between.
 
     Nodes are known by index: the features in the order of the codes, then the latent

@@ -397,7 +397,7 @@ def _shares(counts: Table, totals: Table, n_states: int) -> Table:
     return np.where(totals > 0, shares, _uniform(n_states))
 
 
-_BY_NAME: dict[str, Smoothing] = {
+SMOOTHINGS_BY_NAME: dict[str, Smoothing] = {
     "laplace": Lidstone(1.0),
     "dirichlet": Dirichlet(),
     "m_estimate": MEstimate(),
@@ -418,15 +418,15 @@ def resolve_smoothing(smoothing: str | Smoothing) -> Smoothing:
         If the value is neither a name nor an object with an `estimate` method.
     """
     if isinstance(smoothing, str):
-        if smoothing not in _BY_NAME:
+        if smoothing not in SMOOTHINGS_BY_NAME:
             raise ValueError(
-                f"smoothing must be one of {', '.join(_BY_NAME)} or a rule such as "
+                f"smoothing must be one of {', '.join(SMOOTHINGS_BY_NAME)} or a rule such as "
                 f"Lidstone(0.5), got {quoted(smoothing)}"
             )
-        return _BY_NAME[smoothing]
+        return SMOOTHINGS_BY_NAME[smoothing]
     if not hasattr(smoothing, "estimate") or isinstance(smoothing, type):
         raise TypeError(
-            f"smoothing must be a name ({', '.join(_BY_NAME)}) or a rule such as "
+            f"smoothing must be a name ({', '.join(SMOOTHINGS_BY_NAME)}) or a rule such as "
             f"Lidstone(0.5), got {quoted(smoothing)}"
         )
     return smoothing

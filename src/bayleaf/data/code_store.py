@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from bayleaf.data.codes import NARROW_STATES, Codes
 from bayleaf.files import replace_file
+from bayleaf.results.result import Shown
 from bayleaf.wording import brief, counted, shown_name
 
 _MAGIC = b"bayleaf codes 1\n"
@@ -31,7 +32,7 @@ _CHECKING_THREADS = 4
 
 
 @dataclass(frozen=True, eq=False)
-class CodeStore:
+class CodeStore(Shown):
     """A file of codes: one variable after the other, then the weights.
 
     A byte a cell for variables of at most 255 states, two for others. A checksum of

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.data import domain
+from bayleaf.results.result import Shown
 from bayleaf.wording import brief, brief_names, counted
 
 Block = NDArray[np.uint8] | NDArray[np.uint16]
@@ -18,7 +19,7 @@ NARROW_STATES = 255
 
 
 @dataclass(frozen=True)
-class Codes:
+class Codes(Shown):
     """Integer codes of all cells, variables along the first axis.
 
     A variable with ``n`` states uses the codes ``0 .. n-1``, and ``n`` for a missing

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from bayleaf.data.interval_numbers import IntervalNumbers
 from bayleaf.data.value_hierarchy import ValueHierarchy, check_covers
+from bayleaf.results.result import Shown
 from bayleaf.wording import (
     brief,
     brief_names,
@@ -32,7 +33,7 @@ Kind = Literal["nominal", "numeric"]
 
 
 @dataclass(frozen=True)
-class Variable:
+class Variable(Shown):
     """A column with finitely many states.
 
     Parameters
@@ -355,7 +356,7 @@ def ordered_variable(
 
 
 @dataclass(frozen=True)
-class Domain:
+class Domain(Shown):
     """An ordered set of variables; ValueError if two of them share a name."""
 
     variables: tuple[Variable, ...]  # in the order of the codes' rows

@@ -11,6 +11,8 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from bayleaf.results.result import Shown
+
 Floats = NDArray[np.float64]
 # Quantiles of each interval, its least and greatest number included; of many intervals
 # fewer each, about so many steps in all, and at least two.
@@ -22,7 +24,7 @@ _JUST_BELOW = 1.0 - 1e-12
 
 
 @dataclass(frozen=True)
-class IntervalNumbers:
+class IntervalNumbers(Shown):
     """Mean and quantiles of the training numbers in each interval."""
 
     means: tuple[float, ...]  # one per interval, 0 without rows

@@ -10,6 +10,7 @@ from typing import Any, Self
 
 from bayleaf.data.tables.columns import Name
 from bayleaf.data.text_forms import FileSigns, TextDecision, TextForm
+from bayleaf.results.result import Shown
 from bayleaf.wording import name_list, near_names, quoted
 
 _KINDS = ("text", "number", "boolean", "date", "duration")
@@ -19,7 +20,7 @@ _TYPES: dict[str, Any] = {"zone": int | str, "use": str, "parts": tuple}
 
 
 @dataclass(frozen=True)
-class ReadingPlan:
+class ReadingPlan(Shown):
     """How the texts of a table are read, decided once and passed to `fit`.
 
     Columns without an entry are read by what all their cells spell. The plan is stored

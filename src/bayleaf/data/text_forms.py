@@ -34,6 +34,7 @@ from bayleaf.data.tables.columns import (
     TimeColumn,
     ValueColumn,
 )
+from bayleaf.results.result import Shown
 from bayleaf.wording import counted, name_list, quoted
 
 Kind = Literal["text", "number", "boolean", "date", "duration"]
@@ -193,7 +194,7 @@ _PADDED = r"^[^\d.,]*0\d"
 
 
 @dataclass(frozen=True)
-class TextForm:
+class TextForm(Shown):
     """How the texts of a column are read.
 
     Parameters
@@ -277,7 +278,7 @@ class TextForm:
 
 
 @dataclass(frozen=True)
-class FileSigns:
+class FileSigns(Shown):
     """What other columns of a table reveal for ambiguous ones; None where nothing."""
 
     decimal_comma: bool | None = None

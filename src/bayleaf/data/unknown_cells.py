@@ -9,6 +9,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from bayleaf.results.result import Shown
 from bayleaf.wording import counted, quoted, shown_name
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ def warn_of(unknown: Collection[UnknownCells], stacklevel: int) -> None:
 
 
 @dataclass(frozen=True)
-class UnknownCells:
+class UnknownCells(Shown):
     """Cells of a column whose values training did not contain.
 
     Parameters

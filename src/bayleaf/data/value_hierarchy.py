@@ -6,6 +6,7 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from bayleaf.results.result import Shown
 from bayleaf.wording import (
     brief,
     brief_names,
@@ -21,7 +22,7 @@ MAX_DEPTH = 100
 
 
 @dataclass(frozen=True)
-class ValueHierarchy:
+class ValueHierarchy(Shown):
     """An attribute-value hierarchy: inner nodes stand for groups of states.
 
     Built by `from_nested`; the nodes stand in preorder, the root first.

@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.data.value_hierarchy import ValueHierarchy
+from bayleaf.results.result import Shown
 from bayleaf.wording import brief, brief_names
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class Table(Shown):
     """Features, target and their story.
 
     Parameters

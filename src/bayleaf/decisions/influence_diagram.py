@@ -26,6 +26,7 @@ from bayleaf.models.texts.picture import CLASS, FEATURE, LATENT
 from bayleaf.results.document import Document, Facts, Figure, listed_names
 from bayleaf.results.drawings import network_html
 from bayleaf.results.html import html_of
+from bayleaf.results.result import Shown
 from bayleaf.results.result_lists import RankedNumbers
 from bayleaf.wording import brief, counted, name_list, quoted
 
@@ -33,7 +34,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class Utility:
+class Utility(Shown):
     """What outcomes are worth; several utilities of a diagram are added up.
 
     Parameters

@@ -19,6 +19,8 @@ from bayleaf.data.tables.frames import to_columns
 from bayleaf.graph.dag import DAG
 from bayleaf.models.network_structure import NetworkStructure
 from bayleaf.progress import Work, displayed
+from bayleaf.results.document import Document
+from bayleaf.results.result import Shown, list_of
 from bayleaf.wording import brief, brief_names, counted, quoted
 
 Name = str | int
@@ -26,7 +28,7 @@ _MOST_LINES = 40
 
 
 @dataclass(frozen=True)
-class Arc:
+class Arc(Shown):
     """A pair of variables that networks joined.
 
     Parameters
@@ -46,7 +48,7 @@ class Arc:
 
 
 @dataclass(frozen=True, eq=False)
-class ArcStrength:
+class ArcStrength(Shown):
     """How often arcs were learned from bootstrap samples.
 
     Parameters
@@ -122,6 +124,12 @@ class ArcStrength:
                 parents[child].add(parent)
         dag = DAG(tuple(tuple(sorted(own)) for own in parents))
         return NetworkStructure(self.names, dag)
+
+    def document(self) -> Document:
+        """The arcs as a table, the strongest first."""
+        none = "no network has an arc"
+        arcs = list_of(self.arcs, "Strength of arcs") if self.arcs else none
+        return Document("", [arcs])
 
     def __repr__(self) -> str:
         arcs = [f"{a.parent} -> {a.child} {a.strength:.2f}" for a in self.arcs]

@@ -36,7 +36,7 @@ from bayleaf.evaluation.metrics import (
 )
 from bayleaf.evaluation.statistics import Floats
 from bayleaf.results.document import Document, Facts, Name
-from bayleaf.results.result import Result
+from bayleaf.results.result import Result, Shown
 from bayleaf.results.result_lists import ResultList
 from bayleaf.wording import brief, brief_fields, counted, in_bits, near_names, quoted
 
@@ -59,7 +59,7 @@ def cross_validate(
     verbose: int = 0,
     sample_weight: Any = None,
     plan: Any = None,
-) -> list[CrossValidation]:
+) -> ResultList[CrossValidation]:
     """Score classifiers on the same folds, stratified and shuffled by default.
 
     Everything, cut points included, is learned inside the training folds, but for the
@@ -94,7 +94,7 @@ def cross_validate(
 
     Returns
     -------
-    list of CrossValidation
+    ResultList of CrossValidation
         In the order of `estimators`.
 
     Raises
@@ -158,7 +158,7 @@ def _task(
 
 def _validated(
     estimators: Mapping[str, Any], task: _Task, verbose: int
-) -> list[CrossValidation]:
+) -> ResultList[CrossValidation]:
     """Scores of each estimator on all folds."""
     validate = partial(_run_fold, task)
     validated = validate_each(estimators, task.splits, validate, verbose)
@@ -408,7 +408,7 @@ def _mean(values: list[int | None]) -> float | None:
 
 
 @dataclass(frozen=True)
-class HeldOut:
+class HeldOut(Shown):
     """Predictions for held-out rows, fold after fold.
 
     Parameters

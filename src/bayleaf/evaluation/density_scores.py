@@ -34,7 +34,9 @@ from bayleaf.wording import brief, counted, in_bits
 
 @dataclass(frozen=True)
 class DensityScores(
-    Record, keys={"log_probabilities": None, "independent_log_probabilities": None}
+    Record,
+    keys={"log_probabilities": None, "independent_log_probabilities": None},
+    nats=("log_likelihood", "bound", "log_probabilities"),
 ):
     """What a density model makes of one set of held-out rows.
 
@@ -156,7 +158,7 @@ def cross_validate_density(
     n_repeats: int = 1,
     random_state: int = 0,
     verbose: int = 0,
-) -> list[DensityValidation]:
+) -> ResultList[DensityValidation]:
     """Score density models on the same shuffled folds.
 
     Everything, cut points and hierarchies included, is learned inside the training
@@ -181,7 +183,7 @@ def cross_validate_density(
 
     Returns
     -------
-    list of DensityValidation
+    ResultList of DensityValidation
         In the order of `estimators`.
 
     Raises

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import recall_score
 
+from bayleaf.results.result import Shown
 from bayleaf.wording import in_bits
 
 # Probabilities below this count as this in the log-loss.
@@ -18,7 +19,7 @@ PERCENT = 100.0
 
 
 @dataclass(frozen=True)
-class Scores:
+class Scores(Shown, nats=("log_loss",)):
     """Scores of one set of held-out rows; None for areas or costs that are undefined.
 
     Calibration is that of the most probable class (`expected_calibration_error`).

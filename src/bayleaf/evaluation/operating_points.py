@@ -13,15 +13,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.evaluation.statistics import Floats
-from bayleaf.results.result import Record
-from bayleaf.wording import brief_fields, name_list, quoted
+from bayleaf.results.document import Document, Name, Table
+from bayleaf.results.result import Record, Shown
+from bayleaf.results.result_lists import ResultList
+from bayleaf.wording import brief_fields, format_number, name_list, quoted
 
 # Thresholds that a table shows beside the one that the costs imply.
 USUAL_THRESHOLDS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 
 
 @dataclass(frozen=True)
-class LossMatrix:
+class LossMatrix(Shown):
     """What each prediction costs where each class is true.
 
     Parameters
@@ -36,6 +38,15 @@ class LossMatrix:
     costs: Floats
 
     __repr__ = brief_fields
+
+    def document(self) -> Document:
+        """The costs as a table."""
+        rows = [
+            (Name(predicted), *map(format_number, row))
+            for predicted, row in zip(self.classes, self.costs.tolist(), strict=True)
+        ]
+        title = "Cost of each prediction where a class is true"
+        return Document("", [Table(("predicted", *self.classes), rows, title)])
 
     def for_classes(self, classes: NDArray[Any]) -> Floats:
         """The costs in the order of a target's classes.
@@ -229,7 +240,7 @@ def operating_points(
     positive: int = 1,
     thresholds: Sequence[float] | None = None,
     weights: Floats | None = None,
-) -> list[OperatingPoint]:
+) -> ResultList[OperatingPoint]:
     """Sensitivity, specificity, precision and cost at several thresholds.
 
     Parameters
@@ -249,7 +260,7 @@ def operating_points(
 
     Returns
     -------
-    list of OperatingPoint
+    ResultList of OperatingPoint
         By increasing threshold.
 
     Raises
@@ -272,10 +283,10 @@ def operating_points(
         chosen = {t for t in chosen if not math.isclose(t, implied)} | {implied}
     actual = truth == positive
     row_weights = np.ones(len(truth)) if weights is None else weights
-    return [
+    return ResultList(
         _point(threshold, actual, proba[:, positive], loss, positive, row_weights)
         for threshold in sorted(chosen)
-    ]
+    )
 
 
 def _point(

@@ -14,7 +14,7 @@ from scipy.stats import friedmanchisquare, rankdata, studentized_range, wilcoxon
 from scipy.stats import t as student_t
 
 from bayleaf.results.document import Document, Table
-from bayleaf.results.result import Result
+from bayleaf.results.result import Result, Shown
 from bayleaf.wording import brief_fields, counted, quoted, shown_name
 
 Floats = NDArray[np.float64]
@@ -23,7 +23,7 @@ _LARGEST_SCORE = 1e100
 
 
 @dataclass(frozen=True)
-class TestResult:
+class TestResult(Shown):
     """Outcome of a test.
 
     Parameters

@@ -153,7 +153,7 @@ def credible_intervals(
     n_draws: int = 1000,
     level: float = 0.95,
     random_state: Any = None,
-) -> list[CredibleInterval]:
+) -> ResultList[CredibleInterval]:
     """Tell how far class probabilities depend on the chance of which rows were seen.
 
     Each distribution in the model's tables is drawn from the Dirichlet posterior with
@@ -174,7 +174,7 @@ def credible_intervals(
 
     Returns
     -------
-    list of CredibleInterval
+    ResultList of CredibleInterval
         One a row.
 
     Raises

@@ -64,7 +64,7 @@ class RowConflict(Result):
         return f"{text}; {fact} fits the others least ({self.feature_bits:.1f} bits)"
 
 
-def conflicts(model: Any, X: Any) -> list[RowConflict] | None:
+def conflicts(model: Any, X: Any) -> ResultList[RowConflict] | None:
     """Measure for each row whether its values contradict one another.
 
     Parameters
@@ -76,7 +76,7 @@ def conflicts(model: Any, X: Any) -> list[RowConflict] | None:
 
     Returns
     -------
-    list of RowConflict, or None
+    ResultList of RowConflict, or None
         None for models that have no distribution of the features.
 
     References

@@ -49,6 +49,7 @@ class FeatureImportance(
         "information": "information_bits",
         "information_error": "information_error_bits",
     },
+    nats=("loss_increase", "loss_error"),
 ):
     """What one feature tells on the class.
 

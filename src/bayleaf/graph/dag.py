@@ -6,6 +6,7 @@ import heapq
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
+from bayleaf.results.result import Shown
 from bayleaf.wording import brief, brief_names, counted, name_list
 
 
@@ -18,7 +19,7 @@ class CycleError(ValueError):
 
 
 @dataclass(frozen=True)
-class DAG:
+class DAG(Shown):
     """A directed acyclic graph as the tuple of each node's parents.
 
     `order` is topological, the lowest index first among ready nodes. ValueError if a

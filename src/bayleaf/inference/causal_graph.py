@@ -30,6 +30,8 @@ from bayleaf.inference.graph_results import (
     structure_difference,
 )
 from bayleaf.inference.states import check_integer, position_of
+from bayleaf.results.result import Shown
+from bayleaf.results.result_lists import ResultList
 from bayleaf.wording import brief, counted, name_list, quoted, shown_name
 
 Name = str | int
@@ -212,12 +214,12 @@ class CausalQuestions:
         nodes = sorted(separators, key=lambda s: (len(s), sorted(s)))
         return [frozenset(self._names_of(separator)) for separator in nodes]
 
-    def implied_independences(self) -> list[Independence]:
+    def implied_independences(self) -> ResultList[Independence]:
         """List a conditional independence for every pair without an arc.
 
         Returns
         -------
-        list of Independence
+        ResultList of Independence
             In the order of the variables, each given a smallest set. Pairs that
             observed variables cannot separate are left out, and latent variables too.
             `NetworkStructure.test_independences` tests them against data.
@@ -226,7 +228,7 @@ class CausalQuestions:
         observed = frozenset(range(len(self.dag))) - hidden
         linked = {frozenset(arc) for arc in self.dag.arcs}
         names = self._node_names
-        claims = []
+        claims: ResultList[Independence] = ResultList()
         for pair in combinations(sorted(observed), 2):
             if frozenset(pair) in linked:
                 continue
@@ -363,7 +365,7 @@ class CausalQuestions:
         *,
         causal: bool = False,
         limit: int = 100,
-    ) -> list[OpenPath]:
+    ) -> ResultList[OpenPath]:
         """List paths along which two variables depend, others being observed.
 
         Parameters
@@ -380,7 +382,7 @@ class CausalQuestions:
 
         Returns
         -------
-        list of OpenPath
+        ResultList of OpenPath
             The shortest first.
         """
         task = self._adjustment(treatment, outcome, (), (), ())
@@ -388,7 +390,9 @@ class CausalQuestions:
         observed = frozenset(self._positions(given))
         trails = OpenTrails(graph, task.treatments, task.outcomes, observed)
         found = sorted(islice(trails, limit), key=lambda trail: (len(trail), trail))
-        return [named_path(self._node_names, self.dag, trail) for trail in found]
+        return ResultList(
+            named_path(self._node_names, self.dag, trail) for trail in found
+        )
 
     def _hidden(self, latent: Name | Iterable[Name]) -> list[int]:
         """Indices of variables that are not observed."""
@@ -431,7 +435,7 @@ class CausalQuestions:
 
 
 @dataclass(frozen=True, repr=False)
-class OpenPath:
+class OpenPath(Shown):
     """A path between two variables along which they depend on one another.
 
     Parameters
@@ -455,7 +459,7 @@ class OpenPath:
 
 
 @dataclass(frozen=True, repr=False)
-class AdjustmentSets(Sequence[frozenset[Name]]):
+class AdjustmentSets(Shown, Sequence[frozenset[Name]]):
     """Sets of variables that identify an effect, the smallest first.
 
     Parameters

@@ -11,7 +11,7 @@ from bayleaf.graph.dag import DAG
 from bayleaf.graph.equivalence import compelled_arcs
 from bayleaf.results.document import Document, Facts, Figure, Items, Part, Table
 from bayleaf.results.drawings import network_html
-from bayleaf.results.result import Result
+from bayleaf.results.result import Result, Shown
 from bayleaf.wording import brief, brief_names, counted, name_list, shown_name
 
 Name = str | int
@@ -90,7 +90,7 @@ def _link(first: Name, sign: str, second: Name) -> str:
 
 
 @dataclass(frozen=True)
-class DifferingArc:
+class DifferingArc(Shown):
     """A pair of variables that two graphs link in different ways.
 
     Parameters
@@ -222,7 +222,7 @@ def _signs(names: Sequence[Name], dag: DAG, essential: bool) -> dict[Any, str]:
 
 
 @dataclass(frozen=True)
-class Independence:
+class Independence(Shown):
     """Two variables that a graph declares independent once others are given.
 
     Parameters

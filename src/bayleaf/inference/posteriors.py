@@ -16,6 +16,7 @@ from bayleaf.inference.states import distinct_labels, known_states
 from bayleaf.results.document import Document, Figure
 from bayleaf.results.drawings import network_html
 from bayleaf.results.html import Bar, bars_html, html_of, picture_html
+from bayleaf.results.result import Shown
 from bayleaf.wording import (
     brief,
     counted,
@@ -166,7 +167,7 @@ class Answers(Mapping[str | int, Posterior]):
 
 
 @dataclass(frozen=True)
-class QueriedGraph:
+class QueriedGraph(Shown):
     """The graph on which posteriors are drawn: all variables, arcs, what is known."""
 
     names: tuple[str | int, ...]

@@ -30,6 +30,7 @@ from bayleaf.latent.expectation_maximisation import (
 )
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.network_structure import Name
+from bayleaf.results.result import Shown
 from bayleaf.wording import brief_fields, name_list, quoted
 
 Table = NDArray[np.float64]
@@ -43,7 +44,7 @@ _TRIAL_STEPS = 10
 
 
 @dataclass(frozen=True, eq=False)
-class LearnedParameters:
+class LearnedParameters(Shown, nats=("log_likelihood", "objectives")):
     """A network with learned parameters, and how learning went.
 
     Parameters

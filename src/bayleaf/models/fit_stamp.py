@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from bayleaf.results.result import Shown
 from bayleaf.version import __version__
 
 # Seconds since 1970, by which builds that are to be reproducible tell their time.
@@ -29,7 +30,7 @@ def current_time() -> datetime:
 
 
 @dataclass(frozen=True)
-class FitStamp:
+class FitStamp(Shown):
     """Date and version of a fit."""
 
     date: str  # in UTC, ISO 8601, to the second

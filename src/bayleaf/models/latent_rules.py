@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from bayleaf.cpds.latent_tree import LatentTree, LatentVariable
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.results.document import Document, Table
-from bayleaf.results.result import Result
+from bayleaf.results.result import Result, Shown
 from bayleaf.wording import brief, counted, format_number, shown_name, stated
 
 States = frozenset[int]
@@ -221,7 +221,7 @@ def _merged_along(boxes: list[Box], node: int, card: int) -> list[Box]:
 
 
 @dataclass(frozen=True, eq=False)
-class Rule:
+class Rule(Shown):
     """A conjunction of conditions on features.
 
     Parameters
@@ -302,7 +302,7 @@ class Rule:
 
 
 @dataclass(frozen=True, eq=False)
-class LatentState:
+class LatentState(Shown):
     """One state of a latent variable.
 
     Parameters

@@ -28,6 +28,7 @@ from bayleaf.predictions.prediction_files import (
     write_stretches,
 )
 from bayleaf.regression.averaged_kdb_regressor import AveragedKDBRegressor
+from bayleaf.results.result import Shown
 from bayleaf.streams.batch_sources import open_source
 from bayleaf.wording import near_names, quoted
 
@@ -35,7 +36,7 @@ _ROWS_PER_FILE = 1_000_000
 
 
 @dataclass(frozen=True)
-class FolderPredictions:
+class FolderPredictions(Shown):
     """What `predict_to_folder` wrote.
 
     Parameters

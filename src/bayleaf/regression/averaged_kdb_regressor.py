@@ -411,7 +411,7 @@ class AveragedKDBRegressor(
         share = checked_coverage(coverage)
         return self.model_.distributions(self._codes_as_fitted(X)).interval(share)
 
-    def explain(self, X: Any) -> list[ExpectationExplanation]:
+    def explain(self, X: Any) -> ResultList[ExpectationExplanation]:
         """Split each row's expectation into what its features add.
 
         Whatever `loss` is, the mean is explained. All features are turned up together,
@@ -425,7 +425,7 @@ class AveragedKDBRegressor(
 
         Returns
         -------
-        list of ExpectationExplanation
+        ResultList of ExpectationExplanation
             Baseline and terms of each add up to its expectation.
         """
         encoded = self._encode(X, return_notes=True)

@@ -62,7 +62,7 @@ class Verdict(StrEnum):
     """What a comparison comes to."""
 
     AGREES = "within 2 sd"
-    BETTER = "better"
+    BETTER = "differs (better)"
     WORSE = "worse"
     NOT_IDENTIFIABLE = "not identifiable"
     NOT_RUN = "not run"
@@ -131,5 +131,9 @@ class Comparison:
 def verdict_sentence(comparisons: Sequence[Comparison]) -> str:
     """Verdicts and how often each was come to, as a part of a sentence."""
     counts = Counter(comparison.verdict for comparison in comparisons)
-    parts = ", ".join(f"{counts[one]} {one}" for one in Verdict if counts[one])
+    parts = ", ".join(
+        f"{n} {verdict if n == 1 else verdict.replace('differs', 'differ')}"
+        for verdict in Verdict
+        if (n := counts[verdict])
+    )
     return f"{len(comparisons)} printed figures: {parts}"

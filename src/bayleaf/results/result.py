@@ -3,18 +3,104 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from types import MappingProxyType
 from typing import Any, ClassVar
 
 import numpy as np
 
-from bayleaf.results.document import Document
+from bayleaf.results.document import Document, Facts, Items, Name, Part, Table, Text
 from bayleaf.results.html import html_of
+from bayleaf.wording import brief_fields, brief_value, in_bits, spaced
+
+# Objects of a list that are shown.
+_MAX_LISTED = 40
 
 
-class Record:
+class Shown:
+    """A frozen dataclass that notebooks show as its document.
+
+    By default that is its text where the class writes one, or its representation in a
+    line; else its public fields, of which those named by `nats` are in bits.
+    """
+
+    _nats: ClassVar[tuple[str, ...]] = ()
+
+    def __init_subclass__(cls, nats: tuple[str, ...] = ()) -> None:
+        super().__init_subclass__()
+        cls._nats = nats or cls._nats
+
+    def document(self) -> Document:
+        """What is shown of the result, before it is text or HTML."""
+        text = _text_of(self)
+        if text:
+            return Document("", text.splitlines())
+        facts: list[tuple[str, Text]] = []
+        lists: list[Part] = []
+        for name, value in _public_fields(self).items():
+            if isinstance(value, list | tuple) and isinstance(value[0], Shown):
+                lists.append(list_of(value, spaced(name)))
+            else:
+                facts.append((_label(self, name), _text(self, name, value)))
+        return Document(spaced(type(self).__name__), [Facts(facts), *lists])
+
+    def _repr_html_(self) -> str:
+        return html_of(self.document())
+
+
+def list_of(shown: Sequence[Shown], title: str = "") -> Part:
+    """Objects of one class below one another: a table of their fields, or texts."""
+    texts = [*map(_text_of, shown)]
+    if any(texts):
+        return Items(texts, title, _MAX_LISTED, is_short=True)
+    rows = [_public_fields(line) for line in shown]
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    heads = [_label(shown[0], name) for name in names]
+    cells = [
+        [_text(line, name, row[name]) if name in row else "" for name in names]
+        for line, row in zip(shown, rows, strict=True)
+    ]
+    numbers = [any(isinstance(row.get(n), int | float) for row in rows) for n in names]
+    n_words = [*numbers, True].index(True)
+    return Table(heads, cells, title, max(1, n_words), max_rows=_MAX_LISTED)
+
+
+def _text_of(shown: Shown) -> str:
+    """What the class of an object writes for people; empty if only its fields."""
+    if type(shown).__str__ not in (object.__str__, Result.__str__):
+        return str(shown)
+    line = "" if type(shown).__repr__ is brief_fields else repr(shown)
+    return line[1:-1] if line.startswith("<") else ""
+
+
+def _public_fields(shown: Shown) -> dict[str, Any]:
+    """The fields of an object that have a value and are not private."""
+    values = {f.name: getattr(shown, f.name) for f in fields(shown)}  # type: ignore[arg-type]
+    return {
+        name: value
+        for name, value in values.items()
+        if not name.startswith("_")
+        and value is not None
+        and not (isinstance(value, Sequence | Mapping) and not value)
+    }
+
+
+def _label(shown: Shown, name: str) -> str:
+    """What a field is called on pages."""
+    return f"{spaced(name)} (bits)" if name in shown._nats else spaced(name)
+
+
+def _text(shown: Shown, name: str, value: Any) -> Text:
+    """The value of a field in a few words."""
+    if name in shown._nats:
+        value = in_bits(np.asarray(value, dtype=np.float64))[()]
+    if isinstance(value, Shown):
+        value = _text_of(value) or repr(value)
+    return Name(value) if isinstance(value, str) else brief_value(value)
+
+
+class Record(Shown):
     """A frozen dataclass that is written as plain values.
 
     The keys are the names of the fields, and of the properties in `computed`, but for
@@ -28,8 +114,9 @@ class Record:
         cls,
         keys: Mapping[str, str | None] = MappingProxyType({}),
         computed: tuple[str, ...] = (),
+        nats: tuple[str, ...] = (),
     ) -> None:
-        super().__init_subclass__()
+        super().__init_subclass__(nats)
         cls._keys = keys or cls._keys
         cls._computed = computed or cls._computed
 
@@ -47,11 +134,7 @@ class Record:
 
 
 class Result(Record):
-    """A result that terminals and notebooks show as its document."""
-
-    def document(self) -> Document:
-        """What is shown of the result, before it is text or HTML."""
-        raise NotImplementedError
+    """A result that terminals show as its document, too."""
 
     def to_text(self, width: int = 80) -> str:
         """Write the result for a terminal.
@@ -72,9 +155,6 @@ class Result(Record):
 
     def __str__(self) -> str:
         return self.to_text()
-
-    def _repr_html_(self) -> str:
-        return html_of(self.document())
 
 
 def plain_values(value: Any) -> Any:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from bayleaf.results.document import Document, Part, Table
 from bayleaf.results.html import html_of
+from bayleaf.results.result import Shown, list_of
 from bayleaf.wording import counted, format_number, in_bits, shown_name
 
 R = TypeVar("R")
@@ -15,18 +16,27 @@ _SHOWN = 10
 
 
 class ResultList(list[R]):
-    """A list of results; notebooks show the first ten below one another."""
+    """A list of results; notebooks show the first ten below one another.
+
+    Results without a document of their own are lines of one table or list.
+    """
 
     def __repr__(self) -> str:
         rest = [f"... {len(self) - 1} more"] if len(self) > 1 else []
         return f"[{', '.join([*map(repr, self[:1]), *rest])}]"
 
     def _repr_html_(self) -> str:
-        shown: Any = self[:_SHOWN]
-        parts: list[Part] = [result.document() for result in shown]
+        return html_of(self.document())
+
+    def document(self) -> Document:
+        """What notebooks show of the results."""
+        title, results = counted(len(self), "result"), cast(list[Any], self)
+        if results and type(results[0]).document is Shown.document:
+            return Document("", [list_of(results, title)])
+        parts: list[Part] = [result.document() for result in results[:_SHOWN]]
         if len(self) > len(parts):
             parts.append(f"and {len(self) - len(parts)} more")
-        return html_of(Document(counted(len(self), "result"), parts))
+        return Document(title, parts)
 
 
 class RankedNumbers(dict[Any, float]):

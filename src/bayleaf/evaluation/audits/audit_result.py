@@ -14,7 +14,12 @@ from bayleaf.evaluation.groups.estimates import (
     Estimate,
     moved_by_rounding,
 )
-from bayleaf.evaluation.groups.group_rates import Contrast, GroupFigures
+from bayleaf.evaluation.groups.group_rates import GroupFigures
+from bayleaf.evaluation.groups.group_tables import (
+    MEANINGS,
+    group_tables,
+    joined_columns,
+)
 from bayleaf.evaluation.groups.grouped_figures import GroupedFigures
 from bayleaf.evaluation.privacy import Privacy
 from bayleaf.io.atomic import write_text
@@ -22,7 +27,7 @@ from bayleaf.pictures.svg import Interval, intervals_svg
 from bayleaf.results.document import Document, Figure, Items, Table
 from bayleaf.results.html import page_of
 from bayleaf.results.result import Record, Result
-from bayleaf.wording import brief, counted, in_bits, name_list, plain, shown_name
+from bayleaf.wording import brief, counted, name_list, plain, shown_name
 
 _DRAWN = {
     "base rate": "base_rate",
@@ -38,22 +43,6 @@ _COMPARED = {
 }
 # Classes that a table of the model's own probabilities has columns for.
 _MOST_CLASSES = 6
-MEANINGS = {
-    "base rate": "share of rows whose class it is",
-    "selected": "share of rows for which it is predicted",
-    "found": "share for which it is predicted, of the rows whose class it is (true "
-    "positive rate)",
-    "false alarms": "share for which it is predicted, of the other rows (false "
-    "positive rate)",
-    "right if selected": "share whose class it is, of the rows for which it is "
-    "predicted (positive predictive value)",
-    "right if not": "share whose class it is not, of the rows for which it is not "
-    "predicted (negative predictive value)",
-    "gap": "mean probability less base rate, in points: above 0 the class is predicted "
-    "as too probable",
-    "calib. error": "expected calibration error, and in parentheses what chance alone "
-    "gives for as many rows",
-}
 
 
 @dataclass(frozen=True)
@@ -143,7 +132,16 @@ class Audit(Result, computed=("notes",)):
         """Drawings, tables, routes and sentences."""
         rows = counted(self.overall.n_rows, "row")
         about = "about " if self.min_count > 1 else ""
-        tables = audit_tables(self.groupings, self.overall, self.parity, self.positive)
+        tables = (
+            table
+            for grouping in self.groupings
+            for table in group_tables(
+                grouping.columns,
+                grouping.groups,
+                grouping.reference,
+                self.overall,
+            )
+        )
         meanings = [f"{name}: {meaning}" for name, meaning in MEANINGS.items()]
         interval = f"in parentheses: {100 * self.level:g} per cent credible intervals"
         classes = f"{name_list(self.positive)} against the rest"
@@ -154,6 +152,7 @@ class Audit(Result, computed=("notes",)):
                 self.basis_told,
                 *self._drawings(),
                 *tables,
+                *(_parity_table(parity, self.positive) for parity in self.parity),
                 *(routes.document() for routes in self.routes),
                 *map(str, self.changed),
                 *self.notes,
@@ -203,114 +202,6 @@ def _interval(estimate: Estimate) -> Interval:
     return Interval(estimate.value, estimate.low, estimate.high)
 
 
-def audit_tables(
-    groupings: Sequence[GroupedFigures],
-    overall: GroupFigures,
-    parities: Sequence[ModelParity],
-    positive: Sequence[str],
-) -> Iterator[Table]:
-    """The tables by groups of rows, then those of the model itself."""
-    for grouping in groupings:
-        by = f"by {_joined(grouping.columns)}"
-        groups = (*grouping.groups, overall)
-        for place, label in enumerate(positive):
-            rates = [(group, group.classes[place]) for group in groups]
-            yield Table(
-                ("group", "rows", "base rate", "selected"),
-                [
-                    (
-                        group.name,
-                        str(group.n_rows),
-                        percent(rate.base_rate),
-                        percent(rate.selection_rate),
-                    )
-                    for group, rate in rates
-                ],
-                f"{by}: {label}, in per cent of rows",
-            )
-            yield Table(
-                ("group", "found", "false alarms", "right if selected", "right if not"),
-                [
-                    (
-                        group.name,
-                        percent(rate.true_positive_rate),
-                        percent(rate.false_positive_rate),
-                        percent(rate.positive_predictive_value),
-                        percent(rate.negative_predictive_value),
-                    )
-                    for group, rate in rates
-                ],
-                f"{by}: {label}, errors in per cent",
-            )
-            if grouping.reference is not None:
-                against = ", ".join(grouping.reference)
-                above = f"points more than {against}, and ratio of selected"
-                yield _differences(f"{by}: {label}, {above}", grouping.groups, label)
-            means = [rate.mean_probability for _, rate in rates]
-            yield Table(
-                ("group", "mean probability", "base rate", "gap"),
-                [
-                    (
-                        group.name,
-                        "-" if mean is None else f"{100 * mean:.1f}",
-                        percent(rate.base_rate),
-                        percent(rate.calibration_gap),
-                    )
-                    for (group, rate), mean in zip(rates, means, strict=True)
-                ],
-                f"{by}: probability of {label}, in per cent",
-            )
-        cost = () if overall.cost is None else ("cost/row",)
-        yield Table(
-            ("group", "accuracy %", "log-loss bits", "calib. error", *cost),
-            [
-                (
-                    group.name,
-                    percent(group.accuracy),
-                    number(group.log_loss, 3, in_bits(1.0)),
-                    f"{group.calibration_error:.3f} "
-                    f"({group.calibration_error_by_chance:.3f})",
-                    *([] if group.cost is None else [number(group.cost, 3)]),
-                )
-                for group in groups
-            ],
-            f"{by}: all classes",
-        )
-    for parity in parities:
-        yield _parity_table(parity, positive)
-
-
-def _differences(title: str, groups: Sequence[GroupFigures], label: str) -> Table:
-    """Rates less those of the reference group."""
-
-    def written(contrast: Contrast, estimate: Estimate | None, ratio: bool) -> str:
-        # Rounding may have made what is not clear.
-        if estimate is None or (contrast.rounding != 0 and not contrast.is_clear):
-            return "-"
-        return number(estimate, 2) if ratio else percent(estimate)
-
-    rows = []
-    for group in groups:
-        known = {one.figure: one for one in group.contrasts if one.label == label}
-        if not known:
-            continue
-        selected, found, alarms = (
-            known[rate]
-            for rate in ("selection_rate", "true_positive_rate", "false_positive_rate")
-        )
-        rows.append(
-            (
-                group.name,
-                written(selected, selected.difference, False),
-                written(selected, selected.ratio, True),
-                written(found, found.difference, False),
-                written(alarms, alarms.difference, False),
-            )
-        )
-    heads = ("group", "selected", "ratio", "found", "false alarms")
-    return Table(heads, rows, title)
-
-
 def _parity_table(parity: ModelParity, positive: Sequence[str]) -> Table:
     """Probabilities under the model, of the classes that are looked at."""
     shown = [
@@ -331,47 +222,12 @@ def _parity_table(parity: ModelParity, positive: Sequence[str]) -> Table:
     rows.append(("largest less least", "", *gaps))
     told = ["-" if ratio is None else f"{ratio:.2f}" for ratio in ratios]
     rows.append(("least by largest", "", *told))
-    columns = _joined(parity.columns)
+    columns = joined_columns(parity.columns)
     return Table(
         ("group", "P(group)", *(f"P({label} | group)" for _, label in shown)),
         rows,
         f"by {columns}: under the model alone, nothing else known, in per cent",
     )
-
-
-def percent(found: Estimate) -> str:
-    """A share in per cent with its interval, as exact as that is narrow."""
-    if found.value is None:
-        return "-"
-    if found.low is None or found.high is None:
-        return _written(100 * found.value, 0)
-    digits = 1 if found.high - found.low < 0.04 else 0
-    value, low, high = (
-        _written(100 * part, digits) for part in (found.value, found.low, found.high)
-    )
-    return f"{value} ({low}, {high})"
-
-
-def number(found: Estimate, digits: int, factor: float = 1.0) -> str:
-    """A number with its interval, both times a factor."""
-    if found.value is None:
-        return "-"
-    value = f"{factor * found.value:.{digits}f}"
-    if found.low is None or found.high is None:
-        return value
-    ends = ", ".join(f"{factor * end:.{digits}f}" for end in (found.low, found.high))
-    return f"{value} ({ends})"
-
-
-def _written(value: float, digits: int) -> str:
-    """A number with some digits; zero has no sign."""
-    # Adding zero turns a negative one into zero.
-    return f"{round(value, digits) + 0.0:.{digits}f}"
-
-
-def _joined(columns: Sequence[str]) -> str:
-    """The columns that make groups."""
-    return ", ".join(shown_name(column) for column in columns)
 
 
 def audit_verdict(groupings: Sequence[GroupedFigures], positive: Sequence[str]) -> str:

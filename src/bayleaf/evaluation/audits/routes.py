@@ -21,7 +21,7 @@ from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.class_model import ClassModel
 from bayleaf.models.texts.picture import SHARED
 from bayleaf.results.document import Document, Items, Part
-from bayleaf.results.result import Record, Result
+from bayleaf.results.result import Record, Result, Shown
 from bayleaf.wording import counted, in_bits, plain
 
 Floats = NDArray[np.float64]
@@ -39,7 +39,7 @@ _NOTHING = 1e-9
 
 
 @dataclass(frozen=True)
-class Path(Record):
+class Path(Record, nats=("information",)):
     """A path from a group variable to the class.
 
     Parameters
@@ -82,7 +82,7 @@ class Path(Record):
 
 
 @dataclass(frozen=True)
-class Proxy:
+class Proxy(Shown, nats=("with_group", "with_class")):
     """A feature that goes with a group variable.
 
     Parameters

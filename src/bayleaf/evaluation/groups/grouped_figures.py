@@ -14,20 +14,22 @@ from bayleaf.data.class_labels import encode_labels
 from bayleaf.evaluation.groups.estimates import LEAST_ROUNDINGS
 from bayleaf.evaluation.groups.group_columns import Groups
 from bayleaf.evaluation.groups.group_rates import GroupFigures, GroupRows, Task
+from bayleaf.evaluation.groups.group_tables import MEANINGS, group_tables
 from bayleaf.evaluation.operating_points import (
     LossMatrix,
     class_names,
     implied_threshold,
 )
 from bayleaf.evaluation.privacy import PredictedRows, Privacy, rounded_rows
-from bayleaf.results.result import Record
+from bayleaf.results.document import Document, Items
+from bayleaf.results.result import Result
 from bayleaf.wording import brief, counted, name_list, quoted
 
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class GroupedFigures(Record):
+class GroupedFigures(Result):
     """Figures of the groups that one or several columns make.
 
     Parameters
@@ -49,6 +51,12 @@ class GroupedFigures(Record):
     reference: tuple[str, ...] | None
     level: float
     min_count: int
+
+    def document(self) -> Document:
+        """Tables of rates and scores by group, and what their heads mean."""
+        tables = group_tables(self.columns, self.groups, self.reference)
+        meanings = [f"{name}: {meaning}" for name, meaning in MEANINGS.items()]
+        return Document("", [*tables, Items(meanings)])
 
     def __repr__(self) -> str:
         columns = f"by {name_list(self.columns)}"

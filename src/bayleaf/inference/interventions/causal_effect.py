@@ -16,6 +16,7 @@ from bayleaf.inference.posteriors import Posterior
 from bayleaf.inference.states import distinct_labels, known_state
 from bayleaf.results.html import picture_html, table_html
 from bayleaf.results.result import Record
+from bayleaf.results.result_lists import ResultList
 from bayleaf.wording import brief, quoted, shown_name, stated
 
 Floats = NDArray[np.float64]
@@ -173,13 +174,13 @@ class CausalEffect:
         return self._contrast(place, other, self.events[0])
 
     @property
-    def contrasts(self) -> list[Contrast]:
+    def contrasts(self) -> ResultList[Contrast]:
         """All states of the treatment against the reference, for every event."""
-        return [
+        return ResultList(
             self._contrast(place, 0, event)
             for event in self.events
             for place in range(1, len(self.codes))
-        ]
+        )
 
     @property
     def difference(self) -> Estimate:

@@ -25,6 +25,7 @@ from bayleaf.io.native.documents import (
     write_document,
 )
 from bayleaf.io.native.tables import TableReading, wider_label_type
+from bayleaf.results.result import Shown
 from bayleaf.wording import brief, counted, quoted
 
 FORMAT = "bayleaf-counts"
@@ -89,7 +90,7 @@ class CountsDocument:
 
 
 @dataclass(frozen=True, eq=False)
-class CountFile:
+class CountFile(Shown):
     """Counts of a table, which can be added, taken out and scaled; it holds no rows.
 
     ``a + b`` counts the rows of both, ``a - b`` forgets those of b exactly, and

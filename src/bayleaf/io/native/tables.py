@@ -16,6 +16,7 @@ from bayleaf.data.table_encoder import TableEncoder
 from bayleaf.data.tables.columns import Name
 from bayleaf.io.errors import ModelFileError
 from bayleaf.io.native.documents import MAX_BYTES, content_of_bytes, document_bytes
+from bayleaf.results.result import Shown
 from bayleaf.wording import brief_fields
 
 FORMAT = "bayleaf-table"
@@ -25,7 +26,7 @@ _DIGITS = 5
 
 
 @dataclass(frozen=True, eq=False)
-class TableReading:
+class TableReading(Shown):
     """What is known of a table's columns.
 
     Parameters

@@ -15,6 +15,7 @@ from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.models.latent_rules import Box, Rule
 from bayleaf.native.class_trees import Nodes, add_class_trees
+from bayleaf.results.result import Shown
 from bayleaf.scoring.terms import Tree
 from bayleaf.wording import brief_fields, format_number, in_bits
 
@@ -140,7 +141,7 @@ class ClassTrees:
 
 
 @dataclass(frozen=True, eq=False)
-class TreeRule:
+class TreeRule(Shown):
     """A conjunction of states, and what it adds to the score of a class."""
 
     rule: Rule

@@ -14,7 +14,8 @@ from bayleaf.data.domain import Variable
 from bayleaf.models.texts.feature_shape import finite_edges, interval_edges, states_text
 from bayleaf.results.document import Document
 from bayleaf.results.drawings import states_part, terms_table
-from bayleaf.results.result import Result, plain_values
+from bayleaf.results.result import Result, Shown, plain_values
+from bayleaf.results.result_lists import ResultList
 from bayleaf.wording import (
     brief,
     brief_fields,
@@ -28,7 +29,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class ExpectationTerm:
+class ExpectationTerm(Shown):
     """What one feature adds to the expectation."""
 
     feature: str | int
@@ -58,9 +59,9 @@ class ExpectationExplanation(Result):
     notes: Sequence[Mapping[str, Any]] = field(default=(), compare=False)
 
     @property
-    def ranked(self) -> list[ExpectationTerm]:
+    def ranked(self) -> ResultList[ExpectationTerm]:
         """The terms, the strongest first."""
-        return sorted(self.terms, key=lambda term: -abs(term.contribution))
+        return ResultList(sorted(self.terms, key=lambda t: -abs(t.contribution)))
 
     def to_dict(self) -> dict[str, Any]:
         """The explanation as plain values, the strongest term first."""

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.graph.dag import DAG
+from bayleaf.results.result import Shown
 from bayleaf.wording import near_names, quoted
 
 Floats = NDArray[np.float64]
@@ -24,7 +25,7 @@ _LEAST = 1e-12
 
 
 @dataclass(frozen=True)
-class PicturedGraph:
+class PicturedGraph(Shown):
     """Nodes and arcs to draw.
 
     Parameters

@@ -23,6 +23,7 @@ from bayleaf.cpds.distribution import TableCPD
 from bayleaf.cpds.smoothing import CellCounts, CellSmoothing, Smoothing
 from bayleaf.data.codes import Codes
 from bayleaf.data.shuffled_rows import shuffled_distinct_rows
+from bayleaf.results.result import Shown
 from bayleaf.search.constraints import Constraints
 from bayleaf.wording import brief_fields, quoted
 
@@ -47,7 +48,7 @@ _RESIDUE = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
-class CalibrationBins:
+class CalibrationBins(Shown):
     """How often each class came true, by tenths of the probability that it was given.
 
     Parameters
@@ -92,7 +93,7 @@ class CalibrationBins:
 
 
 @dataclass(frozen=True)
-class LeaveOneOutScores:
+class LeaveOneOutScores(Shown, nats=("log_loss",)):
     """How well training rows are predicted by a model that did not see them.
 
     Means over rows, weighted by their weight.

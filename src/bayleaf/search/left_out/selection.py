@@ -15,6 +15,8 @@ from bayleaf.counts.source import Family
 from bayleaf.counts.threads import run_tasks
 from bayleaf.cpds.smoothing import Backoff, Dirichlet, Lidstone, MEstimate, Smoothing
 from bayleaf.data.codes import Codes
+from bayleaf.results.document import Document, Table
+from bayleaf.results.result import Shown
 from bayleaf.search.left_out.left_out_scores import (
     AddMissing,
     FamilyTables,
@@ -68,7 +70,7 @@ _SHOWN = 10
 
 
 @dataclass(frozen=True)
-class Candidate:
+class Candidate(Shown, nats=("log_loss",)):
     """One choice and its leave-one-out scores.
 
     Parameters
@@ -112,7 +114,7 @@ class Candidate:
 
 
 @dataclass(frozen=True)
-class Selection:
+class Selection(Shown):
     """All candidates of a choice by leave-one-out, in the order of their simplicity.
 
     Parameters
@@ -128,6 +130,23 @@ class Selection:
         """The candidate of least log-loss; the first of equal ones."""
         return min(self.candidates, key=lambda c: round(c.log_loss, _TIE_DECIMALS))
 
+    def document(self) -> Document:
+        """The best candidates, those of least log-loss first."""
+        ranked = sorted(self.candidates, key=lambda c: round(c.log_loss, _TIE_DECIMALS))
+        rows = [
+            (
+                str(c.smoothing),
+                *("-" if n is None else str(n) for n in (c.k, c.n_features)),
+                f"{in_bits(c.log_loss):.4f}",
+                f"{c.error:.4f}",
+                f"{c.rmse:.4f}",
+            )
+            for c in ranked[:_SHOWN]
+        ]
+        heads = ("smoothing", "k", "n_features", "log-loss bits", "error", "rmse")
+        title = f"best {len(rows)} of {len(self)} candidates by leave-one-out log-loss"
+        return Document("", [Table(heads, rows, title)])
+
     def __len__(self) -> int:
         return len(self.candidates)
 
@@ -141,12 +160,9 @@ class Selection:
         return brief(self, f"best of {len(self)} candidates: {self.best}")
 
     def __str__(self) -> str:
-        ranked = sorted(self.candidates, key=lambda c: round(c.log_loss, _TIE_DECIMALS))
-        lines = [
-            f"best {min(_SHOWN, len(ranked))} of {len(ranked)} candidates by "
-            "leave-one-out log-loss (bits)"
-        ]
-        return "\n".join([*lines, *(f"  {candidate}" for candidate in ranked[:_SHOWN])])
+        from bayleaf.results.text import text_of
+
+        return text_of(self.document())
 
 
 def choose_rule(
