@@ -344,14 +344,25 @@ def test_the_cases_of_averages_have_what_stands_beside_tables(
     assert parts <= {term[0] for term in program["terms"]}
 
 
-def test_comments_of_scripts_are_left_out_of_the_page_and_code_is_not() -> None:
-    page = explorer_html(small_network()).split("<script>")[1]
-    assert not re.findall(r"^\s*(//|/\*)", page, re.M)
-    folder = Path(bayleaf.__file__).parent / "explorer" / "web"
-    code = (folder / "questions/slices.js").read_text(encoding="utf-8")
-    comments = re.compile(r"\s*(/?\*|//)")
-    lines = [line for line in code.splitlines() if line and not comments.match(line)]
-    assert "\n".join(line.strip() for line in lines) in page
+def test_a_page_has_the_scripts_that_its_kind_runs() -> None:
+    network = explorer_html(small_network())
+    X, y = table()
+    classifier = explorer_html(bayleaf.AveragedKDBClassifier().fit(X, y))
+    regressor = explorer_html(bayleaf.AveragedKDBRegressor().fit(X, range(len(y))))
+    for name, runs in {
+        "class Cockpit": (False, True, True),
+        "class NumberOutcome": (False, False, True),
+        "class TargetEngine": (False, False, True),
+        "class ProgramEngine": (False, True, True),
+        "class NetworksEngine": (True, False, False),
+        "function mostProbable": (True, False, False),
+        "class Editing": (False, False, False),
+        "class Counts": (False, True, True),
+        ".people{": (False, True, True),
+        "#tabs{": (True, True, True),
+    }.items():
+        pages = (network, classifier, regressor)
+        assert tuple(name in page for page in pages) == runs, name
 
 
 def test_scripts_of_a_page_give_no_name_twice() -> None:

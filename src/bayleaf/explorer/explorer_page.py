@@ -7,7 +7,7 @@ import hashlib
 import html
 import re
 import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ from bayleaf.explorer.page_content import (
 )
 from bayleaf.explorer.words import add_changes, add_words, template_of, title_of
 from bayleaf.io.atomic import write_export
+from bayleaf.io.exports.minifier import minified_script, minified_style
 from bayleaf.io.exports.packing import script_json
 from bayleaf.io.exports.runtime import runtime_scripts
 from bayleaf.models.page_model import CLASSIFIER, DENSITY, Shown, page_model
@@ -30,7 +31,7 @@ _OF_CHANGES = "features to change are for What if, which classifiers have"
 _REFUSAL = "the explorer shows fitted models and networks, but was given"
 # Larger pages take a browser too long to open.
 MOST_CHARACTERS = 30_000_000
-# In the order in which they build on one another; the cockpit is for targets.
+# In the order in which they build on one another.
 SCRIPTS = (
     "engines/most_probable.js",
     "engines/network_engine.js",
@@ -91,11 +92,25 @@ SCRIPTS = (
     "views/page.js",
 )
 
-_OF_EDITING = (
-    "questions/editing.js",
-    "questions/latent_editing.js",
-    "views/edit_panel.js",
-)
+# The kinds of pages that run a script or a folder of them, where not all do.
+_RUN_BY = {
+    "engines/most_probable.js": {"network"},
+    "engines/network_engine.js": {"network", "networks"},
+    "engines/program_engine.js": {"program", "target"},
+    "engines/target_engine.js": {"target"},
+    "questions/sensitivity.js": {"network"},
+    "questions/cliques.js": {"editing"},
+    "questions/editing.js": {"editing"},
+    "questions/latent_editing.js": {"editing"},
+    "questions/outcome.js": {"with a target"},
+    "questions/number_outcome.js": {"target"},
+    "questions/trails.js": {"network"},
+    "views/histogram.js": {"with a target"},
+    "views/density.js": {"target"},
+    "views/edit_panel.js": {"editing"},
+    "cockpit/number_headline.js": {"target"},
+    "cockpit": {"with a target"},
+}
 
 
 def explorer_html(
@@ -203,31 +218,26 @@ def explorer_html(
             f"{MOST_CHARACTERS}; train on fewer rows, or with fewer networks, parents "
             "or states"
         )
-    names = [
-        name
-        for name in SCRIPTS
-        if (explored.has_target or not name.startswith("cockpit/"))
-        and (edit is not None or name not in _OF_EDITING)
-    ]
-    script = (
-        '"use strict";\n(() => {\n'
-        + _without_comments(
-            "\n".join([*runtime_scripts(), *(_resource(f"web/{n}") for n in names)])
-        )
-        + "})();"
-    )
+    kinds = {content["kind"]}
+    kinds |= {"editing"} if edit is not None else set()
+    kinds |= {"with a target"} if explored.has_target else set()
+    text = "".join(_scripts(kinds, content["terms"]))
+    script = minified_script(f'"use strict";\n(() => {{\n{text}}})();')
     digest = hashlib.sha256(script.encode("utf-8")).digest()
+    style = _resource("web/page.css")
+    if explored.has_target:
+        style += _resource("web/cockpit/cockpit.css")
     # Halves of characters, which no file can hold, are replaced.
     heading = content["title"].encode("utf-8", "replace").decode("utf-8")
     parts = {
         # What a content security policy calls the script by.
         "{{script_hash}}": "sha256-" + base64.b64encode(digest).decode("ascii"),
         "{{title}}": html.escape(heading),
-        "{{style}}": _resource("web/page.css") + _resource("web/cockpit/cockpit.css"),
+        "{{style}}": minified_style(style),
         "{{model}}": model_text,
         "{{script}}": script,
     }
-    page = _resource("web/page.html")
+    page = re.sub(r"\n\s+", "\n", _resource("web/page.html"))
     pieces = []
     # Each piece is put in once, so that a name such as {{script}} stays a name.
     for mark, text in parts.items():
@@ -310,10 +320,14 @@ def words_template(model: Shown) -> dict[str, Any]:
     return template_of(explored.model.domain, has_classes=has_classes)
 
 
-def _without_comments(script: str) -> str:
-    """A script without lines of comments and indentation, a fifth of its characters."""
-    comments = r"^\s*(/\*\*.*?\*/|//[^\n]*)\n|^[ \t]+"
-    return re.sub(comments, "", script, flags=re.MULTILINE | re.DOTALL)
+def _scripts(kinds: set[str], terms: Sequence[str]) -> Iterator[str]:
+    """The texts of the scripts that pages of some kinds and terms run."""
+    # Texts of pasted cases may contain numbers.
+    yield from runtime_scripts([*terms, "Numbers"])
+    yield f"const KINDS = {{ {', '.join(terms)} }};\n"
+    for name in SCRIPTS:
+        if kinds & _RUN_BY.get(name, _RUN_BY.get(Path(name).parent.name, kinds)):
+            yield _resource(f"web/{name}")
 
 
 def _resource(name: str) -> str:

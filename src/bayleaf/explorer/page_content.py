@@ -218,6 +218,7 @@ def _network_part(
         "order": list(order),
         "remarks": [],
         "network": tree_content(tree),
+        "terms": ["SumOut"],
     }
 
 
@@ -402,8 +403,10 @@ def _program_content(model: ClassModel, program: ScoringProgram) -> Content:
     ]
     _add_shapes(variables, model)
     is_joint = model.feature_marginals is None
+    has_networks = _averages_networks(program)
+    terms, kinds = program_content(program, is_script=True)
     content: Content = {
-        "kind": "networks" if _averages_networks(program) else "program",
+        "kind": "networks" if has_networks else "program",
         "drawing_note": model.picture.note,
         "weights": model.picture.weights,
         "variables": variables,
@@ -413,7 +416,8 @@ def _program_content(model: ClassModel, program: ScoringProgram) -> Content:
         "order": list(range(len(features))),
         "remarks": [*([] if is_joint else [_CLASS_ONLY]), *model.remarks],
         "is_joint": is_joint,
-        "program": program_content(program, is_script=True)[0],
+        "program": terms,
+        "terms": ["SumOut"] if has_networks else sorted(kinds),
     }
     if not is_joint:
         content["states"] = _state_log_probabilities(model)

@@ -1,5 +1,10 @@
 // Which engine answers for which page.
 
+/** Odds, of which the prior's are last, as the prior and terms of a page. */
+function asTerms(odds) {
+  return { prior: odds.at(-1), terms: odds.slice(0, -1) };
+}
+
 /** The engine of a model. */
 function engineOf(model) {
   const kinds = {

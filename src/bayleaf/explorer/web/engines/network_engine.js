@@ -1,10 +1,5 @@
 // What is asked of a model that is one Bayesian network, or the mean of several.
 
-/** Odds, of which the prior's are last, as the prior and terms of a page. */
-function asTerms(odds) {
-  return { prior: odds.at(-1), terms: odds.slice(0, -1) };
-}
-
 /** The mean of posteriors of variables by the logs of weights; null if none is possible. */
 function mixedPosteriors(logs, members) {
   const weights = logNormalized(logs)?.map(Math.exp);

@@ -1,6 +1,5 @@
 // What is asked of a model whose scores are a program's, which takes known states.
 
-const KINDS = { Look, Counts, Density, Tree, SumOut, LogSum, Sharing };
 // Two states contradict each other if they occur together in fewer rows than this share
 // of those by chance, and so many would be expected.
 const [LEAST_TOGETHER, LEAST_BY_CHANCE] = [0.1, 3];
@@ -11,6 +10,7 @@ const [LEAST_TOGETHER, LEAST_BY_CHANCE] = [0.1, 3];
  */
 class ProgramEngine {
   constructor(model) {
+    // The page defines the kinds of terms that it has.
     this.program = new Program(model.program, KINDS);
     this.isJoint = model.is_joint;
     this.canBeGiven = model.is_joint;

@@ -34,7 +34,7 @@ class WhyPanel {
     }
     const [target, against] = [found.target, found.against].map((state) =>
       short(question.states[state]));
-    const isOrdered = !(engine instanceof ProgramEngine);
+    const isOrdered = !engine.program;
     keepFocus(this.line, () => this.line.replaceChildren(
       "Why ", this.#choice("target", found), " rather than ", this.#choice("against", found), "? ",
       `${likelier(found.logOdds, target, against)}. Each finding multiplies these odds. `,
