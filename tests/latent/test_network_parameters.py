@@ -245,7 +245,7 @@ def test_impossible_rows_are_named() -> None:
     with pytest.raises(ValueError, match="row 1 is impossible"):
         learn_parameters(start, rows)
     complete = Codes.from_columns([np.array([c]) for c in (0, 0, 1, 0)], CARDS)
-    with pytest.raises(ValueError, match="some row is impossible"):
+    with pytest.raises(ValueError, match="row 0 is impossible"):
         learn_parameters(start, complete)
 
 

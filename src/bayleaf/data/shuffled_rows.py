@@ -29,16 +29,19 @@ def shuffled_distinct_rows(
     digests = np.zeros(codes.n_rows, dtype=np.uint64)
     for index, factor in enumerate(odd):
         digests += codes.column(index).astype(np.uint64) * factor
-    for shift, factor in _STEPS:
-        digests ^= digests >> np.uint64(shift)
-        digests *= np.uint64(factor)
-    digests ^= digests >> np.uint64(_LAST_SHIFT)
     _, rows, kinds = interruptible(
-        lambda: np.unique(digests, return_index=True, return_inverse=True),
+        lambda: np.unique(scrambled(digests), return_index=True, return_inverse=True),
         # It sorts whole rows and numbers them, which takes longer than an order alone.
         4 * codes.n_rows,
     )
     return rows, np.asarray(np.bincount(kinds, codes.weights), dtype=np.float64)
+
+
+def scrambled(digests: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Change numbers so that all bits of each depend on all of its bits, one to one."""
+    for shift, factor in _STEPS:
+        digests = (digests ^ (digests >> np.uint64(shift))) * np.uint64(factor)
+    return digests ^ (digests >> np.uint64(_LAST_SHIFT))
 
 
 def merged_rows(codes: Codes) -> tuple[Codes, NDArray[np.intp]]:

@@ -20,8 +20,7 @@ from bayleaf.data.codes import Codes
 from bayleaf.data.random_state import random_generator
 from bayleaf.data.shuffled_rows import merged_rows
 from bayleaf.inference.encoded_rows import read_rows, read_weights
-from bayleaf.inference.junction_tree import JunctionTree
-from bayleaf.inference.row_propagation import expected_counts
+from bayleaf.inference.missing_parts import ExpectedFamilies, MissingParts
 from bayleaf.latent.expectation_maximisation import (
     EMOptions,
     Progress,
@@ -159,8 +158,7 @@ def learn_parameters(
     n_starts = n_restarts or (_STARTS if _has_latent(task, codes) else 1)
     if n_starts == 1:
         warn_of_saddle_point(first, codes, task.learned)
-    is_complete = not task.incomplete.n_rows
-    options = EMOptions(n_starts, 1 if is_complete else max_iter, tol)
+    options = EMOptions(n_starts, 1 if task.is_complete else max_iter, tol)
     draw = partial(task.random_start, generator)
     starts: list[Callable[[], BayesianNetwork]] = [lambda: first]
     starts += [draw] * (n_starts - 1)
@@ -168,12 +166,13 @@ def learn_parameters(
     best = best_climb(
         task, starts, options, progress=progress, n_trial_steps=n_trial_steps
     )
-    warn_of_limit(best.converged or is_complete, max_iter)
+    converged = best.converged or task.is_complete
+    warn_of_limit(converged, max_iter)
     return LearnedParameters(
         task.with_experience(best.parameters, best.expected),
         best.log_likelihood,
         best.objectives,
-        best.converged or is_complete,
+        converged,
         tuple(best.expected),
     )
 
@@ -233,15 +232,36 @@ class _Task:
         self.n_jobs = n_jobs
         self.learned = _learned_nodes(network)
         self.total_weight = float(codes.weights.sum())
+        self.priors = {n: _pseudo_counts(network.cpds[n]) for n in sorted(self.learned)}
+        self._expected: ExpectedFamilies | None = None
         missing = np.zeros(codes.n_rows, dtype=bool)
         for variable in range(codes.n_variables):
             missing |= codes.missing(variable)
-        self._first_row = np.flatnonzero(missing)
-        self.incomplete, self._kinds = merged_rows(codes.rows(missing))
-        complete, _ = merged_rows(codes.rows(~missing))
         families = network.dag.families
-        self._counted = RowCounts(complete, n_jobs).family_counts(families)
-        self.priors = {n: _pseudo_counts(network.cpds[n]) for n in sorted(self.learned)}
+        rows, self._kinds = merged_rows(codes)
+        if missing.any():
+            parts = MissingParts.of_rows(rows, families)
+            self._expected = ExpectedFamilies(parts, codes.cards, families)
+        # Families without missing cells count alike under all parameters.
+        source = RowCounts(rows, n_jobs, has_class=False)
+        self._counted = source.family_counts(families)
+        for node in set(range(len(families))) - self.learned:
+            seen = self._counted[node] > 0
+            impossible = seen & (network.cpds[node].probabilities == 0)
+            if impossible.any():
+                cells = np.array([rows.column(v) for v in families[node]])
+                state = np.argwhere(impossible)[0]
+                first = int(np.argmax((cells == state[:, None]).all(axis=0)))
+                raise ValueError(
+                    f"row {self._kinds[first]} is impossible under the distributions "
+                    "that are not learned; give those experience counts, or correct "
+                    "the row"
+                )
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether no cell of the rows is missing."""
+        return self._expected is None
 
     def expect(self, network: BayesianNetwork) -> tuple[list[Table], float]:
         """Expected counts of all families, and the log-likelihood of the rows."""
@@ -249,17 +269,18 @@ class _Task:
             log_product(counts, cpd.log_probabilities())
             for counts, cpd in zip(self._counted, network.cpds, strict=True)
         )
-        if not self.incomplete.n_rows:
+        if self._expected is None:
             return list(self._counted), log_likelihood
-        tree = JunctionTree.compile(network)
-        expected, logs = expected_counts(tree, self.incomplete, self.n_jobs or 1)
+        tables = [cpd.probabilities for cpd in network.cpds]
+        expected, logs = self._expected.under(tables, self.n_jobs or 1)
+        parts = self._expected.parts
         if np.isneginf(logs).any():
-            row = self._first_row[self._kinds[np.argmin(logs)]]
+            row = self._kinds[parts.rows[np.argmin(logs)]]
             raise ValueError(
                 f"row {row} is impossible under the network's distributions; start "
                 "from ones without zeros, or correct the row"
             )
-        log_likelihood += float(np.dot(self.incomplete.weights, logs))
+        log_likelihood += float(np.dot(parts.weights, logs))
         both = zip(self._counted, expected, strict=True)
         return [counted + more for counted, more in both], log_likelihood
 

@@ -77,6 +77,16 @@ _row_families = native(
     in nodes i8[n_nodes], n_nodes, out totals f8[n_cells], n_cells,
     out log_evidence f8[n_asked])"""
 )
+_new_parts = native(
+    """bl_missing_parts_new(in cards i8[n], n, in family_starts i8[n_families + 1],
+    n_families, in families i4[n_members], n_members, in starts i8[n_parts + 1],
+    n_parts, in variables i4[n_items], in codes i4[n_items], n_items, address made)"""
+)
+_expect = native(
+    """bl_missing_parts_expect(handle parts, int first, in weights f8[n_asked], n_asked,
+    in tables f8[n_cells], out totals f8[n_cells], n_cells,
+    out log_evidence f8[n_asked])"""
+)
 
 
 class Memory(Handle):
@@ -231,3 +241,23 @@ class CompiledTree(Handle):
         """Keep a work memory for the next question, unless it is huge."""
         if memory.is_kept:
             self._idle.append(memory)
+
+
+class CompiledParts(Handle):
+    """Parts of rows with missing cells, ready for any number of threads.
+
+    Takes the `cards` of variables, lists of families and of parts by their starts and
+    members, and the parts' codes; those with the same missing variables lie together.
+    """
+
+    def __init__(self, *parts: Any) -> None:
+        super().__init__(_new_parts, "bl_missing_parts_free", *parts)
+
+    def expect(self, *arguments: Any) -> None:
+        """Add posteriors of families with missing cells, times weights, to `totals`.
+
+        Takes the first part, the `weights` of those asked for, the `tables` of all
+        families, `totals` like them, and `log_evidence` (n_asked,), in nats, minus
+        infinity for impossible parts, which add nothing.
+        """
+        _expect(self, *arguments)

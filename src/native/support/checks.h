@@ -21,4 +21,11 @@ void require_below(std::span<const T> numbers, int64_t bound, const char* senten
         throw std::invalid_argument(sentence);
 }
 
+// Throws unless lists, each from its start on, lie among so many items one after another.
+inline void require_starts(std::span<const int64_t> starts, int64_t n_items) {
+    require_below(starts, n_items + 1, "a list of variables lies outside");
+    if (!std::ranges::is_sorted(starts))
+        throw std::invalid_argument("a list of variables ends before it begins");
+}
+
 }  // namespace bayleaf

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from bayleaf.native.inference import CompiledTree, Known
+from bayleaf.native.inference import CompiledParts, CompiledTree, Known
 
 Arguments = tuple[Any, ...]
 
@@ -108,6 +108,24 @@ def _row_families(rng: np.random.Generator) -> Arguments:
     return *rows, weights, nodes, totals, np.zeros(n_asked)
 
 
+def _parts(_: np.random.Generator) -> Arguments:
+    """Two families of three variables; both missing members, then one of each."""
+    families = np.array([0, 0, 1, 1, 2], dtype=np.int32)
+    variables = np.array([0, 1, 2, 0, 1, 1, 2], dtype=np.int32)
+    codes = np.array([2, 3, 1, 2, 0, 0, 4], dtype=np.int32)
+    starts = np.array([0, 3, 5, 7])
+    cards = np.array([2, 3, 4])
+    return cards, np.array([0, 1, 3, 5]), families, starts, variables, codes
+
+
+def _expected(rng: np.random.Generator) -> Arguments:
+    first = int(rng.integers(4))
+    n_asked = 3 - first
+    tables, totals = rng.random(20), np.zeros(20)
+    parts = CompiledParts(*_parts(rng))
+    return parts, first, rng.random(n_asked), tables, totals, np.zeros(n_asked)
+
+
 CASES: dict[str, Callable[[np.random.Generator], Arguments]] = {
     "Known": known,
     "add_looked_up": _add_looked_up,
@@ -120,5 +138,7 @@ CASES: dict[str, Callable[[np.random.Generator], Arguments]] = {
     "CompiledTree.cells": _question,
     "CompiledTree.log_evidence_rows": _row_evidence,
     "CompiledTree.posterior_rows": _row_posteriors,
+    "CompiledParts": _parts,
+    "CompiledParts.expect": _expected,
     "CompiledTree.add_families_of_rows": _row_families,
 }

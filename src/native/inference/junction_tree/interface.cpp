@@ -10,12 +10,6 @@
 namespace bayleaf::junction_tree {
 namespace {
 
-void check_starts(std::span<const int64_t> starts, int64_t n_items) {
-    require_below(starts, n_items + 1, "a list of variables lies outside");
-    if (!std::ranges::is_sorted(starts))
-        throw std::invalid_argument("a list of variables ends before it begins");
-}
-
 // Enters what is known: pairs of a variable and its state, or -1 where the variable's next
 // likelihoods are listed instead. False if that leaves a variable without a state.
 bool enter(Propagation& propagation, Matrix<const int64_t> pairs,
@@ -72,8 +66,8 @@ BAYLEAF_API int32_t bl_junction_tree_new(int64_t n_variables, const int64_t* car
             .cliques = {view(clique_starts, n_cliques + 1), view(cliques, n_clique_items)},
             .edges = {edges, n_edges, 2},
             .target = target};
-        check_starts(parts.families.starts, n_family_items);
-        check_starts(parts.cliques.starts, n_clique_items);
+        require_starts(parts.families.starts, n_family_items);
+        require_starts(parts.cliques.starts, n_clique_items);
         auto tree = std::make_unique<Tree>(parts);
         if (with_prior) add_prior(*tree);
         *made = tree.release();
