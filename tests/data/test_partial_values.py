@@ -12,8 +12,7 @@ import pytest
 from bayleaf.data.codes import Codes
 from bayleaf.data.column_reading import EncoderRules
 from bayleaf.data.domain import Variable
-from bayleaf.data.encoder_learning import Target, learn_encoder
-from bayleaf.data.fitted_hierarchies import with_value_hierarchies
+from bayleaf.data.encoder_learning import Target, learn_encoder, with_value_hierarchies
 from bayleaf.data.partial_values import (
     PartialValues,
     complete,

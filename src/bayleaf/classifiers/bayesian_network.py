@@ -18,8 +18,6 @@ from bayleaf.classifiers.shared.training import Learned
 from bayleaf.counts.source import CountSource
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
-from bayleaf.data.fitted_hierarchies import resolve_hierarchies, with_hierarchies
-from bayleaf.data.partial_values import PartialValues
 from bayleaf.data.shuffled_rows import merged_rows
 from bayleaf.describe.local_structure_text import describe_distribution
 from bayleaf.inference.network_trees import NetworkTrees
@@ -84,9 +82,7 @@ class BayesianNetworkClassifier(StructureParameters, BayesianClassifier):
         self, counts: CountSource, domain: Domain, rng: np.random.Generator
     ) -> Learned:
         options = structure_options(self, domain, self.smoothing_)
-        given = resolve_hierarchies(self.hierarchies, domain.names)
-        domain = with_hierarchies(domain, given)
-        learned = learn_structure(counts, PartialValues.none(), domain, options)
+        learned = learn_structure(counts, self._sets, domain, options)
         self.score_, self.trace_ = learned.found.score, learned.found.trace
         cells = self.max_table_cells
         model = NetworkPosteriorModel(learned.network, cells)
@@ -99,7 +95,8 @@ class BayesianNetworkClassifier(StructureParameters, BayesianClassifier):
                 counts.rows(), learned, model, options
             )
         trees = NetworkTrees(learned.network, max_table_cells=cells)
-        return Learned(model, log_likelihood_of_rows(trees, counts, self.n_jobs))
+        total = log_likelihood_of_rows(trees, counts, self.n_jobs, self._sets)
+        return Learned(model, total)
 
     @property
     def edges_(self) -> list[tuple[str | int, str | int]]:

@@ -371,7 +371,7 @@ class HierarchicalMixtureNBClassifier(BayesianClassifier):
         ndarray of shape (n_mixtures, n_rows, n_experts)
             The weights of a mixture sum to one in each row.
         """
-        _, codes = self._prepare(X)
+        codes = self._codes_as_fitted(X)
         return self._mixture.gate_weights(codes)
 
     @property

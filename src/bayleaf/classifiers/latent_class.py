@@ -180,7 +180,7 @@ class LatentClassNBClassifier(BayesianClassifier):
         Classes, components and missing cells are summed out; no temperature is
         applied.
         """
-        _, codes = self._prepare(X)
+        codes = self._codes_as_fitted(X)
         return self._mixture.log_evidence(codes)
 
     def sample(self, n_samples: int = 1, random_state: Any = None) -> tuple[Any, Any]:
@@ -212,7 +212,7 @@ class LatentClassNBClassifier(BayesianClassifier):
         ndarray of shape (n_rows, n_classes, n_components)
             Components in the order of the summary, the heaviest of each class first.
         """
-        _, codes = self._prepare(X)
+        codes = self._codes_as_fitted(X)
         return self._mixture.component_posteriors(codes)
 
     # ---- looking at the result

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Protocol
 
@@ -23,8 +23,20 @@ from bayleaf.data.column_reading import (
     many_distinct,
 )
 from bayleaf.data.domain import Domain, Variable, numeric_variable, ordered_variable
+from bayleaf.data.fitted_hierarchies import (
+    fit_hierarchy,
+    has_range_leaves,
+    range_cut_points,
+)
 from bayleaf.data.interval_numbers import IntervalNumbers, distinct_numbers
 from bayleaf.data.memory import check_memory
+from bayleaf.data.partial_values import (
+    Hierarchies,
+    PartialValues,
+    available_codes,
+    put_groups_back,
+    take_groups_out,
+)
 from bayleaf.data.reading_plan import ReadingPlan
 from bayleaf.data.table_encoder import (
     MOST_STATES,
@@ -55,6 +67,7 @@ from bayleaf.data.text_forms import (
     file_signs,
     without_texts,
 )
+from bayleaf.data.value_hierarchy import ValueHierarchy
 from bayleaf.wording import name_list, quoted
 
 Floats = NDArray[np.float64]
@@ -135,6 +148,76 @@ def learn_encoder(
         coded.append(target.codes)
         cards.append(target.variable.n_states)
     return encoder, Codes.from_columns(coded, cards, weights, room=room)
+
+
+def learn_rows(
+    parts: Matrix | list[Column],
+    target: Target | None,
+    weights: Floats,
+    discretizer: Discretizer,
+    rules: EncoderRules,
+    hierarchies: Hierarchies,
+    *,
+    allow_empty: bool = False,
+) -> tuple[TableEncoder, Codes, PartialValues]:
+    """Learn and encode a training table whose cells may name groups of `hierarchies`.
+
+    Such cells are missing in the codes, and what they may be is returned with them.
+    Otherwise as `learn_encoder`. ValueError also if a hierarchy does not fit its
+    column, or the column is left out.
+    """
+    plain, groups = take_groups_out(parts, hierarchies)
+    encoder, codes = learn_encoder(
+        plain,
+        target,
+        weights,
+        discretizer,
+        rules,
+        allow_empty=allow_empty,
+        as_is=hierarchies,
+    )
+    if not hierarchies:
+        return encoder, codes, PartialValues.none()
+    encoder = with_value_hierarchies(encoder, hierarchies)
+    columns = available_codes(encoder.transform(plain).rows)
+    if target is not None:
+        columns = columns.with_column(target.codes, target.variable.n_states)
+    codes = replace(columns, weights=codes.weights, unit_weights=codes.unit_weights)
+    return encoder, *put_groups_back(codes, encoder.domain, hierarchies, groups)
+
+
+def with_value_hierarchies(
+    encoder: TableEncoder, hierarchies: Mapping[Name, ValueHierarchy]
+) -> TableEncoder:
+    """An encoder whose variables have hierarchies, fitted to their states.
+
+    Numeric columns with range leaves are cut where the ranges end, unless declared
+    nominal; encode the training table again, since cut points may differ. ValueError as
+    in `fit_hierarchy` and `range_cut_points`.
+    """
+    nominal = encoder.rules.nominal_names(encoder.domain.names) or frozenset()
+    variables, notes = [], dict(encoder.notes)
+    for variable in encoder.domain:
+        tree = hierarchies.get(variable.name)
+        if tree is not None:
+            is_number = variable.kind == "numeric" or not any(
+                isinstance(state, str | bool) for state in variable.known_states
+            )
+            if is_number and variable.name not in nominal and has_range_leaves(tree):
+                notes.pop(variable.name, None)
+                variable = numeric_variable(
+                    variable.name,
+                    range_cut_points(tree),
+                    missing_state=variable.has_missing_state,
+                )
+            variable = replace(variable, hierarchy=fit_hierarchy(tree, variable))
+        variables.append(variable)
+    return replace(
+        encoder,
+        domain=Domain(tuple(variables)),
+        notes=notes,
+        hierarchies=dict(hierarchies),
+    )
 
 
 def decided_texts(

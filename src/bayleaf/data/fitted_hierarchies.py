@@ -14,8 +14,7 @@ from math import isfinite
 from pathlib import Path
 from typing import Any
 
-from bayleaf.data.domain import Domain, Variable, numeric_variable
-from bayleaf.data.table_encoder import TableEncoder
+from bayleaf.data.domain import Domain, Variable
 from bayleaf.data.tables.columns import Name
 from bayleaf.data.value_hierarchy import ValueHierarchy
 from bayleaf.wording import format_number, name_list, near_names, quoted, visible_json
@@ -145,35 +144,6 @@ def with_hierarchies(
             variable = replace(variable, hierarchy=fit_hierarchy(tree, variable))
         variables.append(variable)
     return Domain(tuple(variables))
-
-
-def with_value_hierarchies(
-    encoder: TableEncoder, hierarchies: Mapping[Name, ValueHierarchy]
-) -> TableEncoder:
-    """An encoder whose variables have hierarchies, fitted to their states.
-
-    Numeric columns with range leaves are cut where the ranges end, unless declared
-    nominal; encode the training table again, since cut points may differ. ValueError as
-    in `fit_hierarchy` and `range_cut_points`.
-    """
-    nominal = encoder.rules.nominal_names(encoder.domain.names) or frozenset()
-    variables, notes = [], dict(encoder.notes)
-    for variable in encoder.domain:
-        tree = hierarchies.get(variable.name)
-        if tree is not None:
-            is_number = variable.kind == "numeric" or not any(
-                isinstance(state, str | bool) for state in variable.known_states
-            )
-            if is_number and variable.name not in nominal and has_range_leaves(tree):
-                notes.pop(variable.name, None)
-                variable = numeric_variable(
-                    variable.name,
-                    range_cut_points(tree),
-                    missing_state=variable.has_missing_state,
-                )
-            variable = replace(variable, hierarchy=fit_hierarchy(tree, variable))
-        variables.append(variable)
-    return replace(encoder, domain=Domain(tuple(variables)), notes=notes)
 
 
 @dataclass(frozen=True)

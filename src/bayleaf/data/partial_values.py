@@ -14,6 +14,7 @@ from bayleaf.data.domain import Domain, Variable
 from bayleaf.data.fitted_hierarchies import has_range_leaves, leaf_states
 from bayleaf.data.tables.columns import Column, Matrix, Name, NumberColumn, ValueColumn
 from bayleaf.data.value_hierarchy import ValueHierarchy
+from bayleaf.wording import quoted
 
 Floats = NDArray[np.float64]
 States = tuple[int, ...]
@@ -55,6 +56,35 @@ class PartialValues:
     def __len__(self) -> int:
         return len(self.rows)
 
+    def n_completions(self, n_rows: int) -> Floats:
+        """In how many ways each row's cells may have states, (n_rows,), up to 1e12."""
+        sizes = np.array([len(states) for states in self.states], dtype=np.float64)
+        numbers = np.ones(n_rows)
+        first_of_row = np.searchsorted(self.rows, self.rows)
+        depth = np.arange(len(self)) - first_of_row
+        for each in range(depth.max(initial=-1) + 1):
+            cells = np.flatnonzero(depth == each)
+            # Far too many remain far too many, and none overflows.
+            more = numbers[self.rows[cells]] * sizes[self.sets[cells]]
+            numbers[self.rows[cells]] = np.minimum(more, 1e12)
+        return numbers
+
+    def of_rows(self, places: NDArray[np.intp]) -> PartialValues:
+        """The cells of some distinct rows, which are numbered by `places` anew."""
+        new = np.full(max(int(self.rows.max(initial=-1)), -1) + 1, -1, dtype=np.intp)
+        inside = places < len(new)
+        new[places[inside]] = np.flatnonzero(inside)
+        kept = np.flatnonzero(new[self.rows] >= 0)
+        kept = kept[np.argsort(new[self.rows[kept]], kind="stable")]
+        rows, own = new[self.rows[kept]], self.sets[kept]
+        return PartialValues(rows, self.variables[kept], own, self.states)
+
+    def of_variables(self, is_kept: NDArray[np.bool_]) -> PartialValues:
+        """The cells of some variables, flags of shape (n_variables,)."""
+        kept = is_kept[self.variables]
+        rows, variables = self.rows[kept], self.variables[kept]
+        return PartialValues(rows, variables, self.sets[kept], self.states)
+
     def likelihoods(self, row: int, codes: Codes) -> dict[int, Floats]:
         """Likelihoods (card,) of a row's partial cells by variable, 1 if possible."""
         found = {}
@@ -64,6 +94,87 @@ class PartialValues:
             weights[list(self.states[self.sets[cell]])] = 1.0
             found[variable] = weights
         return found
+
+
+@dataclass(frozen=True, eq=False)
+class PartialCodes:
+    """Rows of which some cells are sets of states: for code that can sum over these.
+
+    It is not `Codes`, so that other code cannot take such a cell for a missing one.
+    """
+
+    codes: Codes  # missing where a set of states is known
+    partial: PartialValues
+    domain: Domain  # the variables of the codes
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return self.codes.n_rows
+
+    @property
+    def n_variables(self) -> int:
+        """Number of variables."""
+        return self.codes.n_variables
+
+    def rows(self, selection: slice | NDArray[np.intp] | NDArray[np.bool_]) -> Rows:
+        """Some distinct rows; plain codes if no cell of theirs is a set of states."""
+        places = np.arange(self.n_rows)[selection]
+        return rows_of(
+            self.codes.rows(selection), self.partial.of_rows(places), self.domain
+        )
+
+    def without(self, variable: int) -> Rows:
+        """The same rows in which the sets of states of a variable are missing."""
+        is_kept = np.arange(self.n_variables) != variable
+        return rows_of(self.codes, self.partial.of_variables(is_kept), self.domain)
+
+    def label(self, cell: int) -> str:
+        """The group that a partial cell names, or the states that it may have."""
+        variable = self.domain[int(self.partial.variables[cell])]
+        states = self.partial.states[self.partial.sets[cell]]
+        tree = variable.hierarchy
+        if tree is not None:
+            for node in tree.inner_nodes:
+                under = map(variable.state_index.__getitem__, tree.states_under(node))
+                if set(under) == set(states):
+                    return str(node)
+        return " or ".join(variable.label(state) for state in states)
+
+    def refusal(self, reason: str) -> ValueError:
+        """The error of code that needs single states, naming the first such cell."""
+        name = self.domain[int(self.partial.variables[0])].name
+        return ValueError(
+            f"column {quoted(name)} has a cell that names {quoted(self.label(0))}, a "
+            f"group of its hierarchy (row {self.partial.rows[0]}), but {reason}; name "
+            "one of its states, or leave the cell empty"
+        )
+
+
+# What encoded tables contain.
+Rows = Codes | PartialCodes
+
+
+def rows_of(codes: Codes, partial: PartialValues, domain: Domain) -> Rows:
+    """Codes with their sets of states, or as they are where there are none."""
+    return PartialCodes(codes, partial, domain) if len(partial) else codes
+
+
+def available_codes(rows: Rows) -> Codes:
+    """Codes of rows in which sets of states are missing cells."""
+    return rows.codes if isinstance(rows, PartialCodes) else rows
+
+
+def single_states(rows: Rows, reason: str = "single states are needed here") -> Codes:
+    """The codes of rows without sets of states; ValueError names the first cell."""
+    if isinstance(rows, PartialCodes):
+        raise rows.refusal(reason)
+    return rows
+
+
+def sets_in(rows: Rows) -> PartialValues:
+    """The sets of states of rows."""
+    return rows.partial if isinstance(rows, PartialCodes) else PartialValues.none()
 
 
 @dataclass(frozen=True, eq=False)
@@ -208,6 +319,8 @@ def put_groups_back(
     A cell whose group has one state of the variable gets that state. A cell that may be
     any state, or none that is known, is missing and has no partial value.
     """
+    if not cells:
+        return codes, PartialValues.none()
     columns = [codes.column(v) for v in range(codes.n_variables)]
     found = []
     for index, variable in enumerate(domain):
@@ -221,8 +334,6 @@ def put_groups_back(
             column[rows] = states[0] if len(states) == 1 else variable.n_states
             if 1 < len(states) < variable.n_states and len(rows):
                 found.append((rows, index, states))
-    if not cells:
-        return codes, PartialValues.none()
     marked = Codes.from_columns(columns, codes.cards, codes.weights)
     return marked, PartialValues.from_cells(found)
 

@@ -18,6 +18,17 @@ from bayleaf.data.column_reading import (
     EncoderRules,
 )
 from bayleaf.data.domain import Domain, Variable
+from bayleaf.data.fitted_hierarchies import with_hierarchies
+from bayleaf.data.partial_values import (
+    Hierarchies,
+    Rows,
+    available_codes,
+    put_groups_back,
+    rows_of,
+    sets_in,
+    single_states,
+    take_groups_out,
+)
 from bayleaf.data.reading_plan import ReadingPlan
 from bayleaf.data.tables.columns import (
     Column,
@@ -49,12 +60,20 @@ MOST_STATES = Codes.MAX_STATES - 1
 class EncodedTable:
     """A table as codes of its features, and what was unknown in it."""
 
-    codes: Codes
+    rows: Rows
     # By column, where any; among these are texts that spell no date.
     unknown_cells: Mapping[Name, UnknownCells]
     notes: list[list[dict[str, Any]]] | None = None  # by row, where asked for
     # By row, where notes are: the cells that were cut into intervals, by variable.
     cells: list[dict[Name, Any]] | None = None
+
+    @property
+    def codes(self) -> Codes:
+        """The rows, each cell a state or missing.
+
+        ValueError names a cell that is one of several states.
+        """
+        return single_states(self.rows)
 
     @property
     def unknown(self) -> dict[Name, int]:
@@ -68,12 +87,14 @@ class TableEncoder:
 
     `notes` are remarks for a reader on columns taken as nominal or without information;
     `readings` has an entry per column; by default it is the one variable of its name.
+    Cells may name groups of `hierarchies`, which are given by column.
     """
 
     domain: Domain
     rules: EncoderRules = field(default_factory=EncoderRules)
     notes: dict[Name, str] = field(default_factory=dict, compare=False)
     readings: tuple[ColumnReading, ...] = field(default=(), compare=False)
+    hierarchies: Hierarchies = field(default_factory=dict, compare=False)
 
     def __post_init__(self) -> None:
         if not self.readings:
@@ -114,6 +135,7 @@ class TableEncoder:
         ValueError if the columns are not those of training, or cells are missing or
         unknown where the rules refuse them.
         """
+        parts, groups = take_groups_out(parts, self.hierarchies, self.domain)
         read, failed = self._read(parts)
         encoded: list[EncodedColumn | None] = [None] * len(self.domain)
         columns, room = ([], None) if isinstance(read, Matrix) else (read, None)
@@ -143,10 +165,11 @@ class TableEncoder:
                 unknown |= {} if cells is None else {variable.name: cells}
         stacked = [codes for codes, _ in own]
         stacked_codes = Codes.from_columns(stacked, self.domain.cards, room=room)
-        return EncodedTable(stacked_codes, unknown)
+        marked = put_groups_back(stacked_codes, self.domain, self.hierarchies, groups)
+        return EncodedTable(rows_of(*marked, self.domain), unknown)
 
     def row_notes(
-        self, parts: Matrix | list[Column], codes: Codes
+        self, parts: Matrix | list[Column], rows: Rows
     ) -> list[list[dict[str, Any]]]:
         """Notes on the cells of each row that were not read: column, cell and note.
 
@@ -154,17 +177,20 @@ class TableEncoder:
         or such as "nearest 8".
         """
         columns = parts.columns() if isinstance(parts, Matrix) else parts
+        plain, _ = take_groups_out(columns, self.hierarchies, self.domain)
+        codes, partial = available_codes(rows), sets_in(rows)
         notes: list[list[dict[str, Any]]] = [[] for _ in range(codes.n_rows)]
         plan, j = self.rules.plan, 0
         everywhere = () if plan is None or plan.missing is None else plan.missing
-        for reading, column in zip(self.readings, columns, strict=True):
+        for reading, column, read in zip(self.readings, columns, plain, strict=True):
             if reading.form == "left_out":
                 continue
             n_parts = len(reading.part_names) or 1
             is_lost = np.zeros(codes.n_rows, dtype=bool)
             for part in range(j, j + n_parts):
                 is_lost |= codes.column(part) == self.domain[part].n_known_states
-            for row, state in self._nearest(j, reading, column, codes):
+                is_lost[partial.rows[partial.variables == part]] = False
+            for row, state in self._nearest(j, reading, read, codes):
                 cell = cell_of(column, row)
                 note = f"nearest {state}"
                 notes[row].append({"column": reading.name, "cell": cell, "note": note})
@@ -178,10 +204,11 @@ class TableEncoder:
         return notes
 
     def cells_in_intervals(
-        self, parts: Matrix | list[Column], codes: Codes
+        self, parts: Matrix | list[Column], rows: Rows
     ) -> list[dict[Name, Any]]:
         """The cells of each row of which codes contain the interval, by variable."""
-        read, _ = self._read(parts)
+        codes = available_codes(rows)
+        read, _ = self._read(take_groups_out(parts, self.hierarchies, self.domain)[0])
         columns = read.columns() if isinstance(read, Matrix) else read
         cells: list[dict[Name, Any]] = [{} for _ in range(codes.n_rows)]
         for j, (variable, column) in enumerate(zip(self.domain, columns, strict=True)):
@@ -313,7 +340,7 @@ class TableEncoder:
         Nominal variables gain states, kept in order; numeric ones keep their cut
         points.
         """
-        read, _ = self._read(parts)
+        read, _ = self._read(take_groups_out(parts, self.hierarchies, self.domain)[0])
         columns = read.columns() if isinstance(read, Matrix) else read
         variables = tuple(
             self._extended_variable(variable, column)
@@ -321,7 +348,8 @@ class TableEncoder:
         )
         if variables == self.domain.variables:
             return self
-        return replace(self, domain=Domain(variables))
+        domain = with_hierarchies(Domain(variables), self.hierarchies)
+        return replace(self, domain=domain)
 
     def _extended_variable(self, variable: Variable, column: PlainColumn) -> Variable:
         """One variable with the states that a column adds."""
@@ -338,7 +366,9 @@ class TableEncoder:
         gains_missing = self.rules.missing == "state" and (values.indices < 0).any()
         if variable.has_missing_state or gains_missing:
             states = (*states, None)
-        return replace(variable, states=states)
+        if states == variable.states:
+            return variable
+        return replace(variable, states=states, hierarchy=None)
 
     def __repr__(self) -> str:
         n_numeric = sum(variable.kind == "numeric" for variable in self.domain)
@@ -460,8 +490,8 @@ def with_notes(
     """An encoded table with notes on its rows, and their cells in intervals."""
     return replace(
         encoded,
-        notes=encoder.row_notes(parts, encoded.codes),
-        cells=encoder.cells_in_intervals(parts, encoded.codes),
+        notes=encoder.row_notes(parts, encoded.rows),
+        cells=encoder.cells_in_intervals(parts, encoded.rows),
     )
 
 

@@ -21,23 +21,21 @@ from bayleaf.classifiers.shared.structure_parameters import (
     structure_options,
 )
 from bayleaf.classifiers.shared.table_estimator import TableEstimator
-from bayleaf.classifiers.shared.training import split_target_and_weights
+from bayleaf.classifiers.shared.training import WeightedRows, split_target_and_weights
 from bayleaf.counts.source import MOST_ROWS, CountSource
 from bayleaf.counts.table_counts import RowCounts, RowFacts
 from bayleaf.cpds.smoothing import resolve_smoothing
 from bayleaf.data.codes import Codes
 from bayleaf.data.column_reading import MISSING_RULES, UNKNOWN_RULES
 from bayleaf.data.discretizers import resolve_discretizer
-from bayleaf.data.fitted_hierarchies import resolve_hierarchies
+from bayleaf.data.encoder_learning import learn_rows
 from bayleaf.data.memory import size_in_bytes
-from bayleaf.data.partial_values import PartialValues
+from bayleaf.data.partial_values import PartialValues, available_codes, sets_in
 from bayleaf.data.reading_plan import resolve_plan
-from bayleaf.data.table_encoder import EncodedTable
 from bayleaf.data.tables.columns import iterate_names
 from bayleaf.data.tables.frames import to_columns, whole_table
 from bayleaf.data.unknown_cells import warn_of
 from bayleaf.density.arc_strength import ArcStrength, bootstrapped_arcs
-from bayleaf.density.encoding import learn_table, read_table
 from bayleaf.density.other_values import OUTCOMES, split_other_values
 from bayleaf.density.summary import DensitySummary
 from bayleaf.describe.local_structure_text import describe_distribution
@@ -347,14 +345,15 @@ class BayesianNetworkEstimator(
         X = whole_table(X)
         parts = to_columns(X)
         validate_data(self, X, reset=True, skip_check_array=True)
-        self.hierarchies_ = resolve_hierarchies(self.hierarchies, iterate_names(parts))
-        self.encoder_, codes, partial = learn_table(
-            parts,
-            sample_weight,
-            self.hierarchies_,
+        hierarchies = self._given_hierarchies(iterate_names(parts))
+        rows = WeightedRows.of_table(parts, sample_weight, self.weight_scale)
+        self.encoder_, codes, partial = learn_rows(
+            rows.parts,
+            None,
+            rows.weights,
             resolve_discretizer(self.discretizer),
             encoder_rules(self),
-            self.weight_scale,
+            hierarchies,
         )
         return codes, partial
 
@@ -414,12 +413,11 @@ class BayesianNetworkEstimator(
         """
         check_is_fitted(self, "network_")
         parts = self._parts_as_fitted(X)
-        encoded, partial = read_table(parts, self.encoder_, self.hierarchies_)
-        log_mass = np.zeros(encoded.codes.n_rows)
+        encoded = self.encoder_.transform(parts)
+        log_mass = np.zeros(encoded.rows.n_rows)
         if self.unknown in OUTCOMES:
             encoded, log_mass = split_other_values(
                 encoded,
-                partial,
                 self.encoder_,
                 self._n_training_rows,
                 impossible=self.unknown == "impossible",
@@ -427,7 +425,9 @@ class BayesianNetworkEstimator(
         self._last_unknown = encoded.unknown_cells
         warn_of(encoded.unknown_cells.values(), stacklevel=2)
         trees = NetworkTrees(self.network_, max_table_cells=self.max_table_cells)
-        log_mass += log_densities(trees, encoded.codes, self.n_jobs, partial)
+        log_mass += log_densities(
+            trees, available_codes(encoded.rows), self.n_jobs, sets_in(encoded.rows)
+        )
         return log_mass
 
     def score(self, X: Any, y: Any = None) -> float:
@@ -469,15 +469,10 @@ class BayesianNetworkEstimator(
             model=self.network_,
             scorer=self.network_,
             encoder=self.encoder_,
-            read=self._encode_without_groups,
+            read=self._encode,
             fitted=self._fit_stamp,
             rows=self._n_training_rows,
         )
-
-    def _encode_without_groups(self, X: Any) -> EncodedTable:
-        """Encode a table; cells that name a node of a hierarchy are missing."""
-        parts, _ = self.encoder_.split(X)
-        return read_table(parts, self.encoder_, self.hierarchies_)[0]
 
     @property
     def setting_(self) -> str:
@@ -560,5 +555,3 @@ class BayesianNetworkEstimator(
         self._n_training_rows = saved.rows or 0.0
         self.trace_ = ()
         self._sample_note = saved.sample or ""
-        names = self.encoder_.domain.names
-        self.hierarchies_ = resolve_hierarchies(self.hierarchies, names)

@@ -20,7 +20,6 @@ from bayleaf.data.tables.filling import with_cells
 from bayleaf.data.tables.frames import column_names, to_columns, whole_table
 from bayleaf.data.tables.named_rows import named_table, records_of
 from bayleaf.density.bayesian_network_estimator import BayesianNetworkEstimator
-from bayleaf.density.encoding import read_table
 from bayleaf.estimator_bases import BaseEstimator, TransformerMixin
 from bayleaf.inference.imputation import (
     Filling,
@@ -81,8 +80,9 @@ class BayesianNetworkImputer(
     -----
     Dates, durations, and columns that were left out in training since nearly every
     value is another one, are returned as they are, missing cells included. Values that
-    training did not contain, and names of groups of a value hierarchy, are kept and say
-    nothing about the other cells of their row.
+    training did not contain are kept and say nothing about the other cells of their
+    row. Cells that name a group of a value hierarchy are kept, too, and count for all
+    states of the group.
 
     Examples
     --------
@@ -240,7 +240,7 @@ class BayesianNetworkImputer(
     def _read(self, parts: Matrix | list[Column]) -> ReadTable:
         """A table as the network reads it."""
         encoder = self.estimator_.encoder_
-        encoded, _ = read_table(parts, encoder, self.estimator_.hierarchies_)
+        rows = encoder.transform(parts).rows
         own = {}
         for place, reading in enumerate(encoder.readings):
             if reading.form in _FILLED_FORMS:
@@ -251,7 +251,7 @@ class BayesianNetworkImputer(
             for position, place in own.items()
             if not isinstance(column := columns[place], TimeColumn)
         }
-        return ReadTable(encoded.codes, plain, {p: own[p] for p in plain})
+        return ReadTable(rows, plain, {p: own[p] for p in plain})
 
     def _as_records(
         self,

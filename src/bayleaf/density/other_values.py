@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.data.codes import Codes
-from bayleaf.data.partial_values import PartialValues
+from bayleaf.data.partial_values import available_codes, rows_of, sets_in
 from bayleaf.data.table_encoder import EncodedTable, TableEncoder
 from bayleaf.data.unknown_cells import UnknownCells
 
@@ -21,7 +21,6 @@ OUTCOMES = {"other": "taken as other values", "impossible": "taken as impossible
 
 def split_other_values(
     encoded: EncodedTable,
-    partial: PartialValues,
     encoder: TableEncoder,
     rows: float,
     *,
@@ -36,9 +35,10 @@ def split_other_values(
     if values are `impossible`. Missing cells leave out the factor.
     """
     domain = encoder.domain
-    columns = [encoded.codes.column(v) for v in range(len(domain))]
+    codes, partial = available_codes(encoded.rows), sets_in(encoded.rows)
+    columns = [codes.column(v) for v in range(len(domain))]
     unknown: dict[Name, UnknownCells] = dict(encoded.unknown_cells)
-    log_mass = np.zeros(encoded.codes.n_rows)
+    log_mass = np.zeros(codes.n_rows)
     for v, variable in enumerate(domain):
         is_open = variable.kind == "nominal" or variable.categories is not None
         is_open &= variable.other_state is None
@@ -59,6 +59,6 @@ def split_other_values(
         seen[partial.rows[partial.variables == v]] = True
         log_mass[seen] += np.log1p(-share)
         log_mass[others] += np.log(share)
-    weights = encoded.codes.weights
-    codes = Codes.from_columns(columns, domain.cards, weights)
-    return replace(encoded, codes=codes, unknown_cells=unknown), log_mass
+    codes = Codes.from_columns(columns, domain.cards, codes.weights)
+    rows = rows_of(codes, partial, domain)
+    return replace(encoded, rows=rows, unknown_cells=unknown), log_mass

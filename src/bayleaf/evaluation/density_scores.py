@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from bayleaf.data.codes import Codes
+from bayleaf.data.partial_values import available_codes
 from bayleaf.data.tables.frames import take_rows, to_columns
 from bayleaf.data.unknown_cells import reported_elsewhere
-from bayleaf.density.encoding import read_table
 from bayleaf.evaluation.folds import (
     Rows,
     fold_plans,
@@ -272,13 +272,13 @@ def _run_fold(
         logs: NDArray[np.float64] = model.score_samples(held_out)
     if np.isnan(logs).any():
         raise ValueError(f"{name} gave held-out rows a log probability of NaN")
-    encoded, _ = read_table(to_columns(held_out), model.encoder_, model.hierarchies_)
+    codes = available_codes(model.encoder_.transform(to_columns(held_out)).rows)
     scores = DensityScores(
         n_rows=len(logs),
         log_likelihood=float(logs.sum()),
-        bound=entropy_bound(encoded.codes),
+        bound=entropy_bound(codes),
         n_impossible=int(np.isneginf(logs).sum()),
         log_probabilities=logs,
-        independent_log_probabilities=independent_logs(model.network_, encoded.codes),
+        independent_log_probabilities=independent_logs(model.network_, codes),
     )
     return scores, seconds, model.n_free_parameters_, len(model.edges_)

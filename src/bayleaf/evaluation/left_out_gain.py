@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.data.codes import Codes
+from bayleaf.data.partial_values import single_states
 from bayleaf.results.document import Document
 from bayleaf.results.result import Result
 from bayleaf.wording import brief_fields, format_number, in_bits, quoted
@@ -93,7 +94,7 @@ def _left_out_losses(model: Any, X: Any, y: Any) -> Floats:
             raise ValueError(f"y must hold classes of the model, got {quoted(label)}")
     classes = np.array([labels[label] for label in np.asarray(y).tolist()])
     features = [str(name) for name in model.encoder_.column_names]
-    rows = model._prepare(_columns_of(X, features))[1]
+    rows = single_states(model._prepare(_columns_of(X, features))[1])
     columns = [rows.column(v) for v in range(rows.n_variables)]
     with_rows = copy.copy(model)
     with_rows._training_codes = Codes.from_columns(

@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
+from bayleaf.data.partial_values import single_states
 from bayleaf.data.table_encoder import TableEncoder
 from bayleaf.data.tables.array_columns import is_missing_cell
 from bayleaf.data.tables.columns import PlainColumn
@@ -50,9 +51,7 @@ def rows_of(model: Any, X: Any) -> Codes:
     if isinstance(model, Predictor):
         return model.encode(X)
     predictor_of(model)
-    codes = model._prepare(X)[1]
-    assert isinstance(codes, Codes)
-    return codes
+    return single_states(model._prepare(X)[1])
 
 
 def row_of(model: Any, row: Any) -> Codes:

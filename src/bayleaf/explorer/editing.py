@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from bayleaf.cpds.smoothing import Dirichlet, Lidstone, Smoothing, resolve_smoothing
 from bayleaf.data.domain import Domain, Variable
+from bayleaf.data.partial_values import single_states
 from bayleaf.data.tables.frames import to_columns
 from bayleaf.inference.encoded_rows import read_rows
 from bayleaf.io.exports.packing import packed, packed_codes
@@ -302,7 +303,9 @@ def _suggested(columns: Sequence[Any], explored: PageModel) -> list[dict[str, An
 def _state_codes(frame: Any, named: dict[str, Any], variable: Variable) -> Any:
     """Codes of a column's values, -1 for what is missing or no state."""
     column = {variable.name: frame[named[str(variable.name)]].to_list()}
-    codes = read_rows(Domain((variable,)), column, unknown="missing").column(0)
+    codes = single_states(
+        read_rows(Domain((variable,)), column, unknown="missing")
+    ).column(0)
     return np.where(codes >= variable.n_states, -1, codes.astype(np.int64))
 
 

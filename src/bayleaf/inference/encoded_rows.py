@@ -13,6 +13,14 @@ from numpy.typing import NDArray
 from bayleaf.data.codes import Codes
 from bayleaf.data.column_reading import EncoderRules
 from bayleaf.data.domain import Domain, Variable
+from bayleaf.data.partial_values import (
+    Cells,
+    PartialCodes,
+    PartialValues,
+    Rows,
+    available_codes,
+    rows_of,
+)
 from bayleaf.data.table_encoder import TableEncoder, unknown_cells
 from bayleaf.data.tables.columns import NumberColumn, PlainColumn, ValueColumn
 from bayleaf.data.tables.frames import column_names, plain_columns, value_column
@@ -32,8 +40,11 @@ def read_rows(
     *,
     unknown: Unknown = "error",
     ignore: Collection[Any] = (),
-) -> Codes:
+) -> Rows:
     """Encode a table; `n_states` where a cell is missing.
+
+    A cell may name a group of the variable's hierarchy: then the result is
+    `PartialCodes`.
 
     Columns are found by name, in any order, and a variable without a column is missing
     in every row; arrays and lists of rows have the variables in order. ValueError if a
@@ -41,8 +52,8 @@ def read_rows(
     "missing", or `unknown` is another word.
     """
     _check_unknown(unknown)
-    if isinstance(table, Codes):
-        if table.cards != domain.cards:
+    if isinstance(table, Codes | PartialCodes):
+        if available_codes(table).cards != domain.cards:
             raise ValueError("the codes are not those of this network's variables")
         return table
     names = [ignore] if isinstance(ignore, str | int) else ignore
@@ -67,16 +78,18 @@ def unknown_in_table(domain: Domain, table: Any) -> list[UnknownCells]:
     unknown = []
     for position, column in matched_columns(domain, table, others):
         variable = domain[position]
-        cells = unknown_cells(
-            variable, column_codes(variable, column, "missing"), column
-        )
+        groups: list[Cells] = []
+        codes = column_codes(variable, column, "missing", (position, groups))
+        for rows, _, states in groups:
+            codes[rows] = states[0]
+        cells = unknown_cells(variable, codes, column)
         unknown += [] if cells is None else [cells]
     return unknown
 
 
 def encoded_columns(
     domain: Domain, columns: Mapping[int, PlainColumn], unknown: Unknown = "error"
-) -> Codes:
+) -> Rows:
     """Encode columns by position of their variables; all others are missing.
 
     ValueError if there are no columns or rows, or a value is not a state and `unknown`
@@ -88,8 +101,9 @@ def encoded_columns(
             f"the table has no column for any variable; they are "
             f"{name_list(domain.names)}"
         )
+    groups: list[Cells] = []
     found = {
-        position: column_codes(domain[position], column, unknown)
+        position: column_codes(domain[position], column, unknown, (position, groups))
         for position, column in columns.items()
     }
     n_rows = len(next(iter(found.values())))
@@ -99,7 +113,10 @@ def encoded_columns(
         found.get(position, np.full(n_rows, card, dtype=np.intp))
         for position, card in enumerate(domain.cards)
     ]
-    return Codes.from_columns(own, domain.cards)
+    codes = Codes.from_columns(own, domain.cards)
+    # The root of a hierarchy leaves all states open, as a missing cell does.
+    groups = [cell for cell in groups if len(cell[2]) < domain.cards[cell[1]]]
+    return rows_of(codes, PartialValues.from_cells(groups), domain)
 
 
 def read_weights(weights: Any, n_rows: int, what: str) -> Floats:
@@ -242,9 +259,16 @@ def renamed_column(column: PlainColumn, name: Any) -> PlainColumn:
 
 
 def column_codes(
-    variable: Variable, column: PlainColumn, unknown: Unknown
+    variable: Variable,
+    column: PlainColumn,
+    unknown: Unknown,
+    groups: tuple[int, list[Cells]] | None = None,
 ) -> NDArray[np.integer[Any]]:
-    """Codes of one column over a variable's states; errors as in `read_rows`."""
+    """Codes of one column over a variable's states; errors as in `read_rows`.
+
+    Cells that name groups are missing and added to `groups`, the variable's position
+    and a list; without it they are no states.
+    """
     if variable.kind == "numeric" and not has_text(column):
         encoder = TableEncoder(Domain((variable,)), EncoderRules())
         return encoder.transform([renamed_column(column, variable.name)]).codes.column(
@@ -257,8 +281,12 @@ def column_codes(
     found = np.full(len(values.values) + 1, missing, dtype=np.intp)
     for place in np.flatnonzero(used[: len(values.values)]).tolist():
         code = reader.code(values.values[place])
+        states = reader.codes(values.values[place]) if groups and code is None else None
         if code is not None:
             found[place] = code
+        elif groups and states is not None:
+            rows = np.flatnonzero(values.indices == place)
+            groups[1].append((rows, groups[0], tuple(sorted(states))))
         elif unknown == "error":
             raise ValueError(
                 f"column {quoted(column.name)}: {reader.unknown(values.values[place])} "

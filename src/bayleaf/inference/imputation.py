@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 from bayleaf.counts.threads import thread_count
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Variable
+from bayleaf.data.partial_values import Rows as TableRows
 from bayleaf.data.random_state import random_generator
 from bayleaf.data.state_numbers import expected_cells, numbers_of_states
 from bayleaf.data.tables.columns import NumberColumn, PlainColumn
@@ -27,6 +29,7 @@ from bayleaf.inference.row_propagation import (
     observed,
     posterior_rows,
 )
+from bayleaf.inference.set_evidence import with_set_evidence
 from bayleaf.inference.states import check_integer
 from bayleaf.wording import quoted
 
@@ -221,7 +224,7 @@ class Filling:
 class ReadTable:
     """A table as a network reads it; keys are positions of variables."""
 
-    codes: Codes  # all variables of the network
+    rows: TableRows  # all variables of the network
     columns: Mapping[int, PlainColumn]  # to be filled, as the table has them
     places: Mapping[int, int]  # columns' places in the table
     added: tuple[int, ...] = ()  # variables that become new columns
@@ -245,9 +248,9 @@ def read_table(
     else:
         place = {str(name): j for j, name in enumerate(names)}
         places = {p: place[str(column.name)] for p, column in columns.items()}
-    codes = encoded_columns(domain, columns, unknown)
+    rows = encoded_columns(domain, columns, unknown)
     added = [v for v in range(len(domain)) if v not in columns] if add_columns else []
-    return ReadTable(codes, columns, places, tuple(added))
+    return ReadTable(rows, columns, places, tuple(added))
 
 
 @dataclass(frozen=True, eq=False)
@@ -268,12 +271,17 @@ class Imputation:
         return [self._written(table, values) for values in self._values()]
 
     @cached_property
+    def _evidence(self) -> tuple[NetworkTrees, Codes]:
+        """Trees and codes in which cells that name groups are evidence."""
+        return with_set_evidence(self.trees, self.read.rows)
+
+    @cached_property
     def wanted(self) -> dict[int, Rows]:
         """Increasing rows by variable whose cells are to be filled, if it has any.
 
         Rows of probability zero are left out, or are the error for one of them.
         """
-        codes = self.read.codes
+        codes = self._evidence[1]
         wanted = {v: missing_cells(own) for v, own in self.read.columns.items()}
         rows = {v: np.flatnonzero(missing) for v, missing in wanted.items()}
         rows |= {v: np.arange(codes.n_rows) for v in self.read.added}
@@ -289,12 +297,12 @@ class Imputation:
             return rows
         open_rows = np.unique(np.concatenate([*rows.values()]))
         logs = log_likelihood_rows(
-            self.trees, codes.rows(open_rows), self.filling.n_jobs
+            self._evidence[0], codes.rows(open_rows), self.filling.n_jobs
         )
         impossible = open_rows[np.isneginf(logs)]
         if len(impossible) and self.filling.impossible == "error":
             first, given = int(impossible[0]), observed(codes)
-            error = impossible_row(self.trees, codes, first, given)
+            error = impossible_row(self._evidence[0], codes, first, given)
             hint = "impossible='missing' leaves such rows as they are"
             error.args = (f"{error} ({hint})",)
             raise error
@@ -310,7 +318,7 @@ class Imputation:
             v: CellWriter(
                 self.trees.domain[v],
                 self.read.columns.get(v),
-                self.read.codes.column(v),
+                self._evidence[1].column(v),
             )
             for v in self.wanted
         }
@@ -339,7 +347,7 @@ class Imputation:
     @property
     def _involved(self) -> set[int]:
         """Variables that rows are about, and those that are wanted."""
-        return {*self.wanted, *observed(self.read.codes)}
+        return {*self.wanted, *observed(self._evidence[1])}
 
     def _most_probable_states(self) -> dict[int, Whole]:
         """The most probable completion of each row, all its open cells together.
@@ -349,12 +357,12 @@ class Imputation:
         their most probable states. Ties go to the lowest state of the variable that the
         junction tree meets first.
         """
-        part = self.trees.upper_part(self._involved)
+        part = self._evidence[0].upper_part(self._involved)
         open_rows = np.unique(np.concatenate([*self.wanted.values()]))
         found = np.empty((len(open_rows), len(part.members)), dtype=np.uint16)
         for first in range(0, len(open_rows), _BLOCK_ROWS):
             block = slice(first, first + _BLOCK_ROWS)
-            rows = self.read.codes.rows(open_rows[block])
+            rows = self._evidence[1].rows(open_rows[block])
             found[block] = _most_probable_rows(part, rows)
         return {
             variable: found[
@@ -365,10 +373,10 @@ class Imputation:
 
     def _posteriors(self) -> Iterator[tuple[int, Floats]]:
         """Each wanted variable with its posteriors, shape (n_cells, card)."""
-        part = self.trees.part_of(self._involved)
+        part = self._evidence[0].part_of(self._involved)
         n_threads = thread_count(self.filling.n_jobs)
         for variable, where in self.wanted.items():
-            known = part.codes(self.read.codes.rows(where))
+            known = part.codes(self._evidence[1].rows(where))
             place = part.positions[variable]
             yield variable, posterior_rows(part.tree, known, place, n_threads)[0]
 
@@ -381,13 +389,14 @@ class Imputation:
         before it, which is exact by the chain rule. Each row takes as many uniforms, so
         that a table drawn in parts gets the same states; none depends on `n_jobs`.
         """
-        rows = self.read.codes
-        part = self.trees.part_of(self._involved)
+        rows = self._evidence[1]
+        part = self._evidence[0].part_of(self._involved)
         draws: list[dict[int, list[Drawn]]] = [
             {v: [] for v in self.wanted} for _ in range(n_draws)
         ]
-        shape = (n_draws, 2, rows.n_variables)
-        step = max(1, _BLOCK_UNIFORMS // (n_draws * 2 * rows.n_variables))
+        # Whatever groups the cells name.
+        shape = (n_draws, 2, len(self.trees.domain))
+        step = max(1, _BLOCK_UNIFORMS // math.prod(shape))
         for first in range(0, rows.n_rows, step):
             last = min(first + step, rows.n_rows)
             uniforms = rng.random((last - first, *shape))
@@ -421,7 +430,7 @@ class Imputation:
         }
         added = {}
         for v in read.added:
-            column: list[Any] = [None] * read.codes.n_rows
+            column: list[Any] = [None] * read.rows.n_rows
             if v in values:
                 for row, value in zip(wanted[v].tolist(), values[v], strict=True):
                     column[row] = value

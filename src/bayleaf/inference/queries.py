@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
+from bayleaf.data.partial_values import PartialCodes
 from bayleaf.data.random_state import random_generator
 from bayleaf.data.tables.frames import as_frame as in_library
 from bayleaf.inference.approximate.importance_sampling import (
@@ -59,6 +60,7 @@ from bayleaf.inference.sensitivity import (
     read_target,
     sensitivity,
 )
+from bayleaf.inference.set_evidence import with_set_evidence
 from bayleaf.inference.states import find_variable, find_variables
 from bayleaf.results.document import Document, Table
 from bayleaf.results.html import html_of
@@ -615,7 +617,8 @@ class Inference:
         Parameters
         ----------
         table : data frame, mapping, array, list of rows or Codes
-            See `read_rows`; missing cells and absent columns are summed out.
+            See `read_rows`; missing cells and absent columns are summed out. A cell
+            that names a group of the variable's hierarchy is one of its states.
         target : name
             The variable in question; its own cells, if there are any, count for
             nothing.
@@ -640,7 +643,9 @@ class Inference:
         """
         position = find_variable(self._trees.domain, target)
         rows = read_rows(self._trees.domain, table, unknown=unknown, ignore=ignore)
-        return posterior_table(self._trees, rows, position, n_jobs)
+        if isinstance(rows, PartialCodes):
+            rows = rows.without(position)
+        return posterior_table(*with_set_evidence(self._trees, rows), position, n_jobs)
 
     def log_likelihood_rows(
         self,
@@ -652,7 +657,7 @@ class Inference:
     ) -> Floats:
         """Natural logarithm of each row's probability, missing values summed out."""
         rows = read_rows(self._trees.domain, table, unknown=unknown, ignore=ignore)
-        return log_likelihood_rows(self._trees, rows, n_jobs)
+        return log_likelihood_rows(*with_set_evidence(self._trees, rows), n_jobs)
 
     def log_likelihood(
         self,

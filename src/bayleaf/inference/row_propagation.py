@@ -16,11 +16,12 @@ from bayleaf.counts.table_counts import RowCounts, summed_over_rows
 from bayleaf.counts.threads import run_tasks, stretches, thread_count
 from bayleaf.cpds.local_structure import log_probabilities_of_rows
 from bayleaf.data.codes import Codes
-from bayleaf.data.partial_values import PartialValues, complete
+from bayleaf.data.partial_values import PartialCodes, PartialValues, complete
 from bayleaf.inference.evidence import Evidence, EvidenceItem, ImpossibleEvidenceError
 from bayleaf.inference.factorisation import Factorisation
 from bayleaf.inference.junction_tree import JunctionTree
 from bayleaf.inference.network_trees import NetworkTrees
+from bayleaf.inference.set_evidence import with_set_evidence
 
 Floats = NDArray[np.float64]
 T = TypeVar("T")
@@ -102,9 +103,8 @@ def log_densities(
     a cell that contains a set of states, `partial_values`, is the sum over these.
     ValueError if a table would be too large, or a row has too many joint states.
     """
-    if partial_values is not None:
-        listed = complete(codes, partial_values)
-        return listed.log_sums(log_densities(trees, listed.codes, n_jobs))
+    if partial_values is not None and len(partial_values):
+        return _densities_of_sets(trees, codes, n_jobs, partial_values)
     threads = thread_count(n_jobs)
     network = trees.network
     parts = [
@@ -127,6 +127,21 @@ def log_densities(
     rows = incomplete[numbers > _MOST_LISTED]
     if len(rows):
         found[rows] = log_likelihood_rows(trees, codes.rows(rows), n_jobs)
+    return found
+
+
+def _densities_of_sets(
+    trees: NetworkTrees, codes: Codes, n_jobs: int | None, partial: PartialValues
+) -> Floats:
+    """Log-probabilities (n_rows,) of rows with sets of states, see `log_densities`."""
+    found = np.empty(codes.n_rows)
+    has_few = partial.n_completions(codes.n_rows) <= _MOST_LISTED
+    few, many = np.flatnonzero(has_few), np.flatnonzero(~has_few)
+    listed = complete(codes.rows(few), partial.of_rows(few))
+    found[few] = listed.log_sums(log_densities(trees, listed.codes, n_jobs))
+    if len(many):
+        rows = PartialCodes(codes.rows(many), partial.of_rows(many), trees.domain)
+        found[many] = log_likelihood_rows(*with_set_evidence(trees, rows), n_jobs)
     return found
 
 

@@ -17,6 +17,7 @@ from bayleaf.counts.table_counts import RowCounts
 from bayleaf.cpds.distribution import CPD, GroupedTableCPD, TableCPD
 from bayleaf.cpds.tree_cpd import Leaf, Split, TreeCPD
 from bayleaf.data.codes import Codes
+from bayleaf.data.partial_values import single_states
 from bayleaf.data.random_state import random_generator
 from bayleaf.data.shuffled_rows import merged_rows
 from bayleaf.inference.encoded_rows import read_rows, read_weights
@@ -152,7 +153,7 @@ def learn_parameters(
     """
     _check(tol, max_iter, n_restarts)
     generator = random_generator(random_state)
-    codes = _weighted(read_rows(network.domain, table), sample_weight)
+    codes = _weighted(single_states(read_rows(network.domain, table)), sample_weight)
     task = _Task(network, codes, n_jobs)
     first = network if start is None else _started(network, start)
     n_starts = n_restarts or (_STARTS if _has_latent(task, codes) else 1)

@@ -15,6 +15,13 @@ from bayleaf.counts.source import CountSource, Family
 from bayleaf.cpds.distribution import CPD
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
+from bayleaf.data.partial_values import (
+    PartialCodes,
+    PartialValues,
+    Rows,
+    complete,
+    rows_of,
+)
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.latent_rules import LatentReport
 from bayleaf.models.support.support_counts import SupportCounts, TableSize, UsedCells
@@ -233,6 +240,19 @@ class ClassModel(ABC):
             scores[rows] = program_scores.scores(self._program, codes.rows(rows))
         return scores
 
+    def log_scores_of_rows(self, rows: Rows) -> LogScores:
+        """The class log scores of rows in which cells may be sets of states.
+
+        Those of a set are the logarithm of the sum over its states: of all ways to
+        choose a state for each such cell, (n_rows, n_classes). ValueError if a row has
+        too many ways.
+        """
+        if not isinstance(rows, PartialCodes):
+            return self.class_log_scores(rows)
+        listed = complete(rows.codes, rows.partial)
+        scores = self.class_log_scores(listed.codes)
+        return np.stack([listed.log_sums(column) for column in scores.T], axis=1)
+
     def contributions(
         self, codes: Codes, target: NDArray[np.intp], against: NDArray[np.intp]
     ) -> tuple[Floats, Floats]:
@@ -262,6 +282,42 @@ class ClassModel(ABC):
             prior[rows], terms[rows] = program_scores.contributions(
                 self._program, codes.rows(rows), *pair
             )
+        return prior, terms
+
+    def contributions_of_rows(
+        self, rows: Rows, target: NDArray[np.intp], against: NDArray[np.intp]
+    ) -> tuple[Floats, Floats]:
+        """The contributions in rows in which cells may be sets of states.
+
+        A row with such a cell is revealed feature by feature, parents first, and a term
+        is the change of the log-odds; other rows are split as `contributions` does.
+        """
+        if not isinstance(rows, PartialCodes):
+            return self.contributions(rows, target, against)
+        prior, terms = self.contributions(rows.codes, target, against)
+        places = np.unique(rows.partial.rows)
+        codes, partial = rows.codes.rows(places), rows.partial.of_rows(places)
+        pair = target[places], against[places]
+        every = np.arange(len(places))
+        columns: list[NDArray[Any]] = [
+            np.full(codes.n_rows, card) for card in codes.cards
+        ]
+
+        def log_odds(partial: PartialValues) -> Floats:
+            known = Codes.from_columns(columns, codes.cards)
+            scores = self.log_scores_of_rows(rows_of(known, partial, rows.domain))
+            return np.asarray(scores[every, pair[0]] - scores[every, pair[1]])
+
+        odds = prior[places] = log_odds(PartialValues.none())
+        n_features, network = codes.n_variables, self._network
+        order = range(n_features) if network is None else network.dag.order
+        seen = np.zeros(n_features, dtype=bool)
+        for feature in (v for v in order if v < n_features):
+            columns[feature] = codes.column(feature)
+            seen[feature] = True
+            now = log_odds(partial.of_variables(seen))
+            terms[places, feature] = now - odds
+            odds = now
         return prior, terms
 
     def feature_parents(self, feature: int) -> Sequence[int]:

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.data.codes import Codes
+from bayleaf.data.partial_values import PartialCodes, Rows, available_codes
 from bayleaf.data.table_encoder import EncodedTable
 from bayleaf.models.class_model import (
     ClassModel,
@@ -393,7 +394,7 @@ _NONE = (np.ones((1, 1)), None)
 
 def explain_rows(
     model: ClassModel,
-    codes: Codes,
+    table: Rows,
     classes: NDArray[Any],
     *,
     predicted: NDArray[np.intp],
@@ -409,8 +410,9 @@ def explain_rows(
     part of the prior's contribution; see `Predictor.calibration`. With a single class
     every term is zero.
     """
+    codes = available_codes(table)
     if log_posterior is None:
-        scores = model.class_log_scores(codes)
+        scores = model.log_scores_of_rows(table)
         log_posterior = calibrated_log_proba(scores, *calibration)
     rows = np.arange(codes.n_rows)
     if against is None:
@@ -422,7 +424,7 @@ def explain_rows(
         prior, increments = model.increments(codes, predicted, against)
         terms = increments.sum(axis=2)
     else:
-        prior, terms = model.contributions(codes, predicted, against)
+        prior, terms = model.contributions_of_rows(table, predicted, against)
         increments = np.empty((*terms.shape, 0))
     temperatures, shift = calibration
     prior, terms = prior / temperatures[:, 0], terms / temperatures
@@ -440,6 +442,10 @@ def explain_rows(
         [variable.label(code) for code in codes.column(i)]
         for i, variable in enumerate(model.domain.variables[:-1])
     ]
+    if isinstance(table, PartialCodes):
+        cells = zip(table.partial.rows, table.partial.variables, strict=True)
+        for cell, (row, variable) in enumerate(cells):
+            labels[variable][row] = table.label(cell)
     rules = (
         model.rules_fired(codes)
         if isinstance(model, RuledExplanations)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from bayleaf.counts.threads import run_tasks, stretches, worthwhile
 from bayleaf.data.codes import Codes
+from bayleaf.data.partial_values import Rows, available_codes
 from bayleaf.data.table_encoder import TableEncoder
 from bayleaf.models.class_model import ClassModel, LogScores, calibrated_log_proba
 from bayleaf.models.explanation import Explanation, explain_rows
@@ -82,32 +83,33 @@ class Predictor:
         """Codes of a table's features."""
         return self.encoder.transform(self.encoder.split(table)[0]).codes
 
-    def joint_log_proba(self, codes: Codes) -> LogScores:
+    def joint_log_proba(self, codes: Rows) -> LogScores:
         """Log joint probability of classes and observed features, (rows, classes).
 
         That of the model, which no temperature changes.
         """
         result = np.empty((codes.n_rows, len(self.classes)))
         return self._by_parts(
-            codes, result, lambda part, _: self.model.class_log_scores(part)
+            codes, result, lambda part, _: self.model.log_scores_of_rows(part)
         )
 
-    def log_proba(self, codes: Codes) -> LogScores:
+    def log_proba(self, codes: Rows) -> LogScores:
         """Log posterior of each class (nats), shape (n_rows, n_classes)."""
         result = np.empty((codes.n_rows, len(self.classes)))
         return self._by_parts(codes, result, self._log_proba_of_part)
 
-    def _log_proba_of_part(self, part: Codes, first: int) -> LogScores:
+    def _log_proba_of_part(self, part: Rows, first: int) -> LogScores:
         """Log posterior of each class in the rows from the first one on."""
-        scores = self.model.class_log_scores(part)
+        scores = self.model.log_scores_of_rows(part)
         return calibrated_log_proba(scores, *self.calibration(part), first)
 
-    def calibration(self, codes: Codes) -> tuple[LogScores, LogScores | None]:
+    def calibration(self, codes: Rows) -> tuple[LogScores, LogScores | None]:
         """What log scores of rows are divided by, and what is added to them then.
 
         A temperature is learned on whole rows. It counts as far as features are known,
         by their strength, the strongest known one aside: with one
-        known feature or none, probabilities are those of the model.
+        known feature or none, probabilities are those of the model. A cell of which a
+        set of states is known is not.
 
         Returns
         -------
@@ -117,7 +119,7 @@ class Predictor:
         whole, shift = np.full((1, 1), self.temperature), self.prior_shift
         if self.temperature == 1.0:
             return whole, shift
-        known = known_cells(codes, codes.n_variables)
+        known = known_cells(available_codes(codes), codes.n_variables)
         if known.all():
             return whole, shift
         share = known_shares(self.strengths, known)[1][:, None]
@@ -151,9 +153,9 @@ class Predictor:
 
     def _by_parts(
         self,
-        codes: Codes,
+        codes: Rows,
         result: NDArray[Any],
-        function: Callable[[Codes, int], NDArray[Any]],
+        function: Callable[[Rows, int], NDArray[Any]],
     ) -> NDArray[Any]:
         """Fill in what a function gives for stretches and the first row of each."""
         n_rows = codes.n_rows
@@ -171,7 +173,7 @@ class Predictor:
         run_tasks(parts, threads)
         return result
 
-    def proba(self, codes: Codes) -> Floats:
+    def proba(self, codes: Rows) -> Floats:
         """Posterior probability of each class, shape (n_rows, n_classes)."""
         logs = self.log_proba(codes)
         return np.exp(logs, out=logs)
@@ -182,10 +184,10 @@ class Predictor:
             return np.asarray(np.argmax(proba, axis=1))
         return np.asarray(np.argmin(proba @ self.loss.T, axis=1))
 
-    def predict(self, codes: Codes) -> NDArray[Any]:
+    def predict(self, codes: Rows) -> NDArray[Any]:
         """The label chosen for each row, shape (n_rows,)."""
 
-        def chosen(part: Codes, first: int) -> NDArray[np.intp]:
+        def chosen(part: Rows, first: int) -> NDArray[np.intp]:
             return self.choose(np.exp(self._log_proba_of_part(part, first)))
 
         result = np.empty(codes.n_rows, dtype=np.intp)
@@ -193,7 +195,7 @@ class Predictor:
         return labels
 
     def explain(
-        self, codes: Codes, against: Any = None, *, of: Any = None
+        self, codes: Rows, against: Any = None, *, of: Any = None
     ) -> list[Explanation]:
         """Explain the label chosen for each row, or another one.
 

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.data.domain import Domain, masked_domain
+from bayleaf.data.partial_values import available_codes
 from bayleaf.evaluation.privacy import Privacy
 from bayleaf.evaluation.table_rows import model_columns
 from bayleaf.models.page_model import PageModel
@@ -87,7 +88,7 @@ class Case(ABC):
         self.read_target()
         assert page.read is not None
         encoded = page.read(self.X)
-        self.codes = encoded.codes
+        self.rows, self.codes = encoded.rows, available_codes(encoded.rows)
         columns = [self.codes.column(i) for i in range(self.codes.n_variables)]
         self.privacy = privacy.of_table([*columns, *self.other_columns(privacy)])
         parts = column_parts(self.codes, features, encoded.unknown)

@@ -162,7 +162,7 @@ class ClassReport(Case):
             "importance": importance,
             "rows": None
             if found is None or not self.privacy.shows_rows
-            else row_values(self.model, self.scorer, self.codes, found, names),
+            else row_values(self.model, self.scorer, self.rows, found, names),
         }
 
     def _costs(self) -> NDArray[np.float64] | None:
@@ -205,7 +205,7 @@ class ClassReport(Case):
         options = self.options
         if options.held_out:
             basis, told = "held_out", HELD_OUT_BASIS
-            folds, proba = None, self.scorer.proba(self.codes)
+            folds, proba = None, self.scorer.proba(self.rows)
         else:
             n_folds, seed = options.n_folds, options.random_state
             basis = "cross_validation"

@@ -18,8 +18,12 @@ from bayleaf.counts.table_counts import Layout, RowCounts
 from bayleaf.data.codes import Codes
 from bayleaf.data.column_reading import EncoderRules
 from bayleaf.data.domain import Variable
-from bayleaf.data.encoder_learning import Discretizer, decided_texts, encoder_of
-from bayleaf.data.fitted_hierarchies import with_value_hierarchies
+from bayleaf.data.encoder_learning import (
+    Discretizer,
+    decided_texts,
+    encoder_of,
+    with_value_hierarchies,
+)
 from bayleaf.data.random_cuts import RandomCuts
 from bayleaf.data.table_encoder import missing_cells_error
 from bayleaf.data.tables.columns import Name

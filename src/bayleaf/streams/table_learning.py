@@ -39,8 +39,8 @@ from bayleaf.data.encoder_learning import (
     decided_texts,
     encoder_of,
     left_out,
+    with_value_hierarchies,
 )
-from bayleaf.data.fitted_hierarchies import with_value_hierarchies
 from bayleaf.data.table_encoder import TableEncoder, missing_cells_error
 from bayleaf.data.tables.columns import Name
 from bayleaf.data.text_forms import TextDecision

@@ -71,10 +71,12 @@ from bayleaf.data.class_labels import encode_labels
 from bayleaf.data.codes import Codes
 from bayleaf.data.discretizers import resolve_discretizer
 from bayleaf.data.domain import Domain, Variable
-from bayleaf.data.encoder_learning import Discretizer, Target, learn_encoder
+from bayleaf.data.encoder_learning import Discretizer, Target, learn_rows
 from bayleaf.data.memory import size_in_bytes
+from bayleaf.data.partial_values import PartialValues, Rows
 from bayleaf.data.random_state import random_generator
 from bayleaf.data.reading_plan import resolve_plan
+from bayleaf.data.tables.columns import iterate_names
 from bayleaf.data.tables.frames import row_labels, to_columns
 from bayleaf.data.tables.named_rows import named_table
 from bayleaf.data.unknown_cells import warn_of
@@ -199,6 +201,8 @@ class BayesianClassifier(
     _monotone_parents: ClassVar[bool] = False
     # Bytes that the fit in progress may take.
     _memory: int | None = None
+    # Sets of states that cells of the training rows may have.
+    _sets = PartialValues.none()
     # The temperature, if learning finds it.
     _learned_temperature: float | None = None
     # How a table is read is no metadata that others could pass on, but for the plan.
@@ -374,12 +378,13 @@ class BayesianClassifier(
         rng = random_generator(self.random_state)
         target = Target(class_variable(X, y, self.classes_), table.class_codes)
         with self._stage("encoding the table"):
-            self.encoder_, codes = learn_encoder(
+            self.encoder_, codes, self._sets = learn_rows(
                 table.parts,
                 target,
                 table.weights,
                 self._chosen_discretizer(rng),
                 encoder_rules(self),
+                self._given_hierarchies(iterate_names(table.parts)),
             )
         self._learn_from(
             remembered_counts(self, self._count(codes)), target.variable, rng
@@ -521,12 +526,12 @@ class BayesianClassifier(
         # A loss must fit the classes.
         self._predictor()
 
-    def _prepare(self, X: Any, *, stacklevel: int = 2) -> tuple[Predictor, Codes]:
+    def _prepare(self, X: Any, *, stacklevel: int = 2) -> tuple[Predictor, Rows]:
         """The predictor and a table's codes, once it has the columns of training.
 
         Warns of values not seen in training.
         """
-        return self._predictor(), self._codes_as_fitted(X, stacklevel + 1)
+        return self._predictor(), self._rows_as_fitted(X, stacklevel + 1)
 
     def predict(self, X: Any, *, return_notes: bool = False) -> Any:
         """Predict the class of each row, shape (n_rows,).
@@ -554,7 +559,7 @@ class BayesianClassifier(
                 self._predictor(),
                 self._encode(X, return_notes=True),
             )
-            return predictor.predict(encoded.codes), encoded.notes
+            return predictor.predict(encoded.rows), encoded.notes
         predictor, codes = self._prepare(X)
         return predictor.predict(codes)
 
@@ -580,7 +585,7 @@ class BayesianClassifier(
                 self._predictor(),
                 self._encode(X, return_notes=True),
             )
-            return predictor.proba(encoded.codes), encoded.notes
+            return predictor.proba(encoded.rows), encoded.notes
         predictor, codes = self._prepare(X)
         return predictor.proba(codes)
 
@@ -622,7 +627,7 @@ class BayesianClassifier(
             self._encode(X, return_notes=True),
         )
         warn_of(encoded.unknown_cells.values(), stacklevel=2)
-        rows = predictor.explain(encoded.codes, against, of=of)
+        rows = predictor.explain(encoded.rows, against, of=of)
         return Explanations(noted(labelled(rows, row_labels(X)), encoded))
 
     def with_class_prior(self, class_prior: Any) -> Self:

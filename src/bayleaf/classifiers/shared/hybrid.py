@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from bayleaf.classifiers.shared.conditional import SingleNetworkClassifier
 from bayleaf.classifiers.shared.edge_parameters import check_same_kind
+from bayleaf.classifiers.shared.hierarchy_parameters import HierarchyParameters
 from bayleaf.classifiers.shared.monotone import (
     directions_of,
     pooled_network,
@@ -83,7 +84,7 @@ class _Parts(NamedTuple):
     families: LinearGaussianFamilies
 
 
-class HybridNetworkClassifier(SingleNetworkClassifier):
+class HybridNetworkClassifier(HierarchyParameters, SingleNetworkClassifier):
     """Base of classifiers by one network that can take numbers as numbers.
 
     A subclass defines `_learn_network` and `_number_families` in the place of `_learn`.
@@ -105,6 +106,10 @@ class HybridNetworkClassifier(SingleNetworkClassifier):
         and child of no feature, and its probabilities are pooled over adjacent states.
         Where no cell is summed out, with ``missing="error"`` and ``unknown="error"``,
         it may have parents in TAN and KDB.
+    hierarchies : path, or mapping of column to ValueHierarchy or mapping, optional
+        Trees over the values of columns. A cell that names a group of one may have any
+        value of the group: predictions sum over these, and counts of training rows
+        leave the cell out as they do a missing one.
     **shared
         The parameters that the classifiers share, see `SingleNetworkClassifier` and
         `BayesianClassifier`.

@@ -12,8 +12,10 @@ from bayleaf.counts.count_tables import IncrementalCounts
 from bayleaf.counts.source import CountSource, Family
 from bayleaf.counts.table_counts import rows_by_state
 from bayleaf.data.domain import Domain
-from bayleaf.data.encoder_learning import Target, learn_encoder
+from bayleaf.data.encoder_learning import Target, learn_rows
+from bayleaf.data.partial_values import available_codes
 from bayleaf.data.random_state import random_generator
+from bayleaf.data.tables.columns import iterate_names
 
 
 def learn_batch(
@@ -115,12 +117,13 @@ def _learn_first(
     classifier.classes_ = batch.classes
     target = Target(class_variable(X, y, classifier.classes_), batch.class_codes)
     rng = random_generator(classifier.random_state)
-    classifier.encoder_, codes = learn_encoder(
+    classifier.encoder_, codes, classifier._sets = learn_rows(
         batch.parts,
         target,
         batch.weights,
         classifier._chosen_discretizer(rng),
         encoder_rules(classifier),
+        classifier._given_hierarchies(iterate_names(batch.parts)),
         allow_empty=True,
     )
     classifier._learn_from(
@@ -140,7 +143,7 @@ def _learn_next(classifier: Any, X: Any, y: Any, sample_weight: Any) -> None:
     encoder = classifier.encoder_
     if not classifier._keeps_states:
         encoder = encoder.extended(batch.parts)
-    codes = encoder.transform(batch.parts).codes.with_column(
+    codes = available_codes(encoder.transform(batch.parts).rows).with_column(
         batch.class_codes, class_variable.n_states, batch.weights
     )
     before = Domain((*classifier.encoder_.domain.variables, class_variable))

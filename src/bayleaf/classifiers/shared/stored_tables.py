@@ -25,8 +25,8 @@ from bayleaf.classifiers.shared.parameters import (
 from bayleaf.classifiers.shared.training import MEAN_ONE
 from bayleaf.counts.threads import thread_count
 from bayleaf.data.code_store import CodeStore
-from bayleaf.data.encoder_learning import Discretizer
-from bayleaf.data.fitted_hierarchies import hierarchies_text, with_value_hierarchies
+from bayleaf.data.encoder_learning import Discretizer, with_value_hierarchies
+from bayleaf.data.fitted_hierarchies import hierarchies_text
 from bayleaf.data.random_cuts import RandomCuts
 from bayleaf.data.reading_plan import ReadingPlan
 from bayleaf.data.table_encoder import TableEncoder
@@ -282,7 +282,10 @@ def adopt_columns(estimator: Any, encoder: TableEncoder) -> None:
     names = [str(name) for name in encoder.column_names]
     frame = pa.table({name: pa.array([0]) for name in names})
     validate_data(estimator, frame, reset=True, skip_check_array=True)
-    estimator.encoder_ = encoder
+    hierarchies = estimator._given_hierarchies(encoder.column_names)
+    reading = TableReading.of(encoder, encoder.domain, None)
+    encoder = with_hierarchies(reading, hierarchies).encoder
+    estimator.encoder_ = replace(encoder, hierarchies=hierarchies)
 
 
 def adopt_table(classifier: Any, table: TableReading) -> None:

@@ -15,6 +15,7 @@ from bayleaf.classifiers.shared.edge_parameters import (
     edge_constraints,
     named_places,
 )
+from bayleaf.classifiers.shared.hierarchy_parameters import HierarchyParameters
 from bayleaf.classifiers.shared.parameters import (
     check_choice,
     check_count,
@@ -61,13 +62,12 @@ SETTINGS = {
 }
 
 
-class StructureParameters(EdgeParameters):
+class StructureParameters(HierarchyParameters, EdgeParameters):
     """Parameters of searches for a network's structure: `BayesianNetworkEstimator`."""
 
     local_structure: str = TABLE
     abstraction: str | None = None
     local_score: str | LocalScore = "mdl"
-    hierarchies: Any = None
     linkage: str = "information"
     linkage_arity: str = "binary"
     refine_hierarchies: bool = False

@@ -6,7 +6,7 @@ import contextlib
 import logging
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
@@ -36,6 +36,7 @@ from bayleaf.data.column_reading import (
 )
 from bayleaf.data.column_table import ColumnTable
 from bayleaf.data.encoder_learning import learn_plan
+from bayleaf.data.partial_values import Hierarchies, Rows, single_states
 from bayleaf.data.reading_plan import ReadingPlan, resolve_plan
 from bayleaf.data.table_encoder import EncodedTable, TableEncoder, with_notes
 from bayleaf.data.tables.columns import Column, Matrix, Name
@@ -198,12 +199,18 @@ class TableEstimator(
         """What a file contains of the fit, and `others`, the fields common to all."""
         raise NotImplementedError
 
+    def _given_hierarchies(self, names: Iterable[Name]) -> Hierarchies:
+        """Value hierarchies by column; none without `HierarchyParameters`."""
+        return {}
+
     def _restore(self, saved: Any) -> None:
         """Take over a record whose fields were checked; subclasses add their own."""
-        self.encoder_: TableEncoder = saved.encoder
+        names = saved.encoder.column_names
+        self.encoder_: TableEncoder = replace(
+            saved.encoder, hierarchies=self._given_hierarchies(names)
+        )
         # When the last fit was, and by which version.
         self._fit_stamp: FitStamp = saved.fitted
-        names = self.encoder_.column_names
         self.n_features_in_ = len(names)
         if saved.named_features:
             self.feature_names_in_ = np.array(names, dtype=object)
@@ -298,11 +305,15 @@ class TableEstimator(
         notes = [a + b for a, b in zip(noted.notes, others, strict=True)]
         return replace(noted, notes=notes)
 
-    def _codes_as_fitted(self, X: Any, stacklevel: int = 2) -> Codes:
+    def _rows_as_fitted(self, X: Any, stacklevel: int = 2) -> Rows:
         """Codes of a table, with a warning of values not seen in training."""
         encoded = self._encode(X)
         warn_of(encoded.unknown_cells.values(), stacklevel + 1)
-        return encoded.codes
+        return encoded.rows
+
+    def _codes_as_fitted(self, X: Any, stacklevel: int = 2) -> Codes:
+        """The same where every cell has to be a single state, or missing."""
+        return single_states(self._rows_as_fitted(X, stacklevel + 1))
 
     def _parts_as_fitted(self, X: Any) -> Matrix | list[Column]:
         """A table taken apart, once it has the columns of training."""

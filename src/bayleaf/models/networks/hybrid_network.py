@@ -15,6 +15,7 @@ from bayleaf.cpds.distribution import CPD
 from bayleaf.cpds.given_tables import check_shape
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
+from bayleaf.data.partial_values import Rows, available_codes
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.class_model import ClassModel, LogScores, sum_out
 from bayleaf.models.networks.network_model import NetworkModel
@@ -202,9 +203,13 @@ class HybridNetworkModel(ClassModel):
         summed out exactly. A missing number says nothing, and as a parent it counts as
         the mean of the class, with the variance that this adds.
         """
-        scores = self._evidence.class_log_scores(codes) * self.table_weight
+        return self.log_scores_of_rows(codes)
+
+    def log_scores_of_rows(self, rows: Rows) -> LogScores:
+        """The same for rows in which nominal features may be sets of states."""
+        scores = self._evidence.log_scores_of_rows(rows) * self.table_weight
         scores += self.base
-        self.linear.add(codes, scores)
+        self.linear.add(available_codes(rows), scores)
         return scores
 
     def contributions(

@@ -15,6 +15,7 @@ from bayleaf.cpds.distribution import CPD
 from bayleaf.cpds.given_tables import check_distributions, check_shape
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
+from bayleaf.data.partial_values import PartialCodes, PartialValues, Rows
 from bayleaf.inference.factors import Eliminator, Factor, FusedTables
 from bayleaf.inference.network_trees import NetworkTrees
 from bayleaf.inference.row_propagation import log_densities
@@ -38,6 +39,8 @@ from bayleaf.scoring.terms import Look, Term
 from bayleaf.wording import name_list, quoted
 
 Floats = NDArray[np.float64]
+# Ways to choose the states of a row's sets that are scored one by one.
+_MOST_LISTED = 256
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -65,6 +68,40 @@ class ClassNetwork(ClassModel):
         """Features among the parents of a feature."""
         class_index = len(self.domain) - 1
         return [p for p in self.network.dag.parents[feature] if p != class_index]
+
+    def log_scores_of_rows(self, rows: Rows) -> LogScores:
+        """Log scores of rows with sets of states; see `ClassModel`.
+
+        Where a row has many ways to choose states, the network sums them out.
+        """
+        if not isinstance(rows, PartialCodes):
+            return self.class_log_scores(rows)
+        has_few = rows.partial.n_completions(rows.n_rows) <= _MOST_LISTED
+        if has_few.all():
+            return super().log_scores_of_rows(rows)
+        scores = np.empty((rows.n_rows, self.domain[-1].n_states))
+        scores[has_few] = super().log_scores_of_rows(rows.rows(has_few))
+        many = np.flatnonzero(~has_few)
+        codes, partial = rows.codes.rows(many), rows.partial.of_rows(many)
+        scores[many] = self._joint_densities(codes, partial) + self._prior_shift
+        return scores
+
+    @property
+    def _prior_shift(self) -> Floats:
+        """What a given class prior adds to log scores, (n_classes,), nats."""
+        return np.zeros(self.domain[-1].n_states)
+
+    def _joint_densities(
+        self, codes: Codes, partial: PartialValues | None = None
+    ) -> LogScores:
+        """Log-probability of each row with each class, (n_rows, n_classes), nats."""
+        n_classes = self.domain[-1].n_states
+        trees = NetworkTrees(self.network, max_table_cells=self.max_table_cells)
+        scores = np.empty((codes.n_rows, n_classes))
+        for label in range(n_classes):
+            rows = codes.with_column(np.full(codes.n_rows, label), n_classes)
+            scores[:, label] = log_densities(trees, rows, None, partial)
+        return scores
 
     @property
     def table_sizes(self) -> list[TableSize]:
@@ -264,10 +301,9 @@ class NetworkPosteriorModel(ClassNetwork):
     @cached_property
     def _own_prior(self) -> Floats:
         """The class's marginal distribution in the network."""
-        cards = self.domain.cards
-        columns = [np.full(cards[-1], card) for card in cards[:-1]]
-        rows = Codes.from_columns([*columns, np.arange(cards[-1])], cards)
-        prior = np.exp(self._log_densities(rows))
+        cards = self.domain.cards[:-1]
+        nothing = Codes.from_columns([np.array([card]) for card in cards], cards)
+        prior = np.exp(self._joint_densities(nothing)[0])
         return np.asarray(prior / prior.sum())
 
     def class_log_scores(self, codes: Codes) -> LogScores:
@@ -275,15 +311,16 @@ class NetworkPosteriorModel(ClassNetwork):
 
         ValueError if that needs a table above `max_table_cells`.
         """
-        n_classes = self.domain[-1].n_states
-        scores = np.empty((codes.n_rows, n_classes))
-        for label in range(n_classes):
-            rows = codes.with_column(np.full(codes.n_rows, label), n_classes)
-            scores[:, label] = self._log_densities(rows)
-        if self.given_prior is not None:
-            with np.errstate(divide="ignore"):
-                scores += np.log(self.given_prior) - np.log(self._own_prior)
-        return scores
+        scores = self._joint_densities(codes)
+        return scores if self.given_prior is None else scores + self._prior_shift
+
+    @property
+    def _prior_shift(self) -> Floats:
+        if self.given_prior is None:
+            return super()._prior_shift
+        with np.errstate(divide="ignore"):
+            shift = np.log(self.given_prior) - np.log(self._own_prior)
+        return np.where(self._own_prior > 0, shift, -np.inf)
 
     def contributions(
         self, codes: Codes, target: NDArray[np.intp], against: NDArray[np.intp]
@@ -320,9 +357,7 @@ class NetworkPosteriorModel(ClassNetwork):
         terms = super().terms
         if self.given_prior is None:
             return terms
-        with np.errstate(divide="ignore"):
-            shift = np.log(self.given_prior) - np.log(self._own_prior)
-        return (Look.constant(np.where(self._own_prior > 0, shift, -np.inf)), *terms)
+        return (Look.constant(self._prior_shift), *terms)
 
     def _without_sums(self, codes: Codes) -> NDArray[np.bool_]:
         # Draws change the network's own prior, too.
@@ -332,8 +367,3 @@ class NetworkPosteriorModel(ClassNetwork):
     def with_class_prior(self, class_prior: Floats) -> NetworkPosteriorModel:
         """Return the same model under another class prior, shape (n_classes,)."""
         return replace(self, given_prior=class_prior)
-
-    def _log_densities(self, rows: Codes) -> Floats:
-        """Logarithm of the probability of rows over all variables (nats)."""
-        trees = NetworkTrees(self.network, max_table_cells=self.max_table_cells)
-        return log_densities(trees, rows)

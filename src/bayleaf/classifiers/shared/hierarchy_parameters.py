@@ -1,0 +1,33 @@
+"""The parameter of value hierarchies, whose groups the cells of tables may name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from bayleaf.classifiers.shared.parameters import DeclaredParameters
+from bayleaf.data.fitted_hierarchies import resolve_hierarchies
+from bayleaf.data.partial_values import PartialValues
+from bayleaf.data.tables.columns import Name
+from bayleaf.data.value_hierarchy import ValueHierarchy
+
+
+class HierarchyParameters(DeclaredParameters):
+    """Value hierarchies of columns, as a parameter.
+
+    Precedes `TableEstimator` among the bases of an estimator.
+
+    Parameters
+    ----------
+    hierarchies : path, or mapping of column to ValueHierarchy or mapping, optional
+        Trees over the values of columns. A cell that names a group of one may have any
+        value of the group: predictions sum over these.
+    """
+
+    hierarchies: Any = None
+
+    def _given_hierarchies(self, names: Iterable[Name]) -> dict[Name, ValueHierarchy]:
+        """The trees by column, before a table is read; errors as the parameter has."""
+        self._sets = PartialValues.none()
+        self.hierarchies_ = resolve_hierarchies(self.hierarchies, names)
+        return self.hierarchies_

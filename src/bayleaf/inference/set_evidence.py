@@ -1,0 +1,56 @@
+"""Cells that are one of several states, as evidence on auxiliary variables."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bayleaf.cpds.distribution import TableCPD
+from bayleaf.data.codes import Codes
+from bayleaf.data.domain import Domain, Variable
+from bayleaf.data.partial_values import PartialCodes, Rows
+from bayleaf.graph.dag import DAG
+from bayleaf.inference.factorisation import Factorisation
+from bayleaf.inference.network_trees import NetworkTrees
+
+
+def with_set_evidence(trees: NetworkTrees, rows: Rows) -> tuple[NetworkTrees, Codes]:
+    """Trees and codes in which children of variables stand for cells' sets of states.
+
+    Each set that a variable's cells may have adds a binary child, which is certain
+    inside the set and impossible outside; it is observed in the rows of these cells
+    (virtual evidence, Pearl 1988, section 2.2.2). So sets are summed over exactly, and
+    the indices of the network's own variables stay. Plain codes are returned as given.
+    """
+    if not isinstance(rows, PartialCodes):
+        return trees, rows
+    partial, codes, network = rows.partial, rows.codes, trees.network
+    variables, cpds = [*network.domain], [*network.cpds]
+    parents = [*network.dag.parents]
+    columns = [codes.column(v) for v in range(codes.n_variables)]
+    names = set(network.domain.names)
+    pairs = np.stack([partial.variables, partial.sets], axis=1)
+    kinds, firsts, kind_of = np.unique(
+        pairs, axis=0, return_index=True, return_inverse=True
+    )
+    for kind, (variable, place) in enumerate(kinds.tolist()):
+        name = f"group of {network.domain[variable].name}"
+        while name in names:
+            name += "_"
+        names.add(name)
+        label = rows.label(int(firsts[kind]))
+        variables.append(Variable(name, (f"not {label}", label)))
+        is_inside = np.zeros(codes.cards[variable])
+        is_inside[[*partial.states[place]]] = 1.0
+        table = np.stack([1.0 - is_inside, is_inside], axis=1)
+        cpds.append(TableCPD((variable, len(cpds)), table))
+        parents.append((variable,))
+        column = np.full(codes.n_rows, 2)
+        column[partial.rows[kind_of.ravel() == kind]] = 1
+        columns.append(column)
+    domain = Domain(tuple(variables))
+    whole = Factorisation(domain, DAG(tuple(parents)), tuple(cpds))
+    weights = None if codes.unit_weights else codes.weights
+    return (
+        NetworkTrees(whole, max_table_cells=trees.max_table_cells),
+        Codes.from_columns(columns, domain.cards, weights),
+    )
