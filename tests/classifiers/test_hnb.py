@@ -8,7 +8,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
 
 import bayleaf
 from bayleaf import HNBClassifier, NaiveBayesClassifier
@@ -368,3 +371,84 @@ def test_an_explanation_names_the_rule_that_fired() -> None:
     ).fit(X, Y)
     text = " ".join(str(model.explain(X.slice(0, 1))[0]).split())
     assert "by L4: chest_pain = asymptomatic and exercise_induced_angina = no" in text
+
+
+@pytest.fixture(scope="module")
+def four_latents() -> HNBClassifier:
+    """A model with nested latent variables."""
+    return HNBClassifier(
+        search="significance", significance_level=0.001, random_state=0
+    ).fit(X, Y)
+
+
+def test_transform_gives_the_posteriors_of_the_network(
+    four_latents: HNBClassifier,
+) -> None:
+    frame = X.to_pandas().astype(object)
+    rng = np.random.default_rng(0)
+    frame = frame.mask(rng.random(frame.shape) < 0.3)
+    found = four_latents.transform(frame)
+    network = four_latents.network_
+    codes = four_latents.encoder_.transform(to_columns(frame)).codes
+    table = {
+        name: [None if code >= len(states) else states[code] for code in column]
+        for name, states, column in (
+            (str(network.names[v]), network.variables[v].states, codes.column(v))
+            for v in range(codes.n_variables)
+        )
+    }
+    reports = four_latents.latents_
+    expected = [network.posterior_table(table, report.name) for report in reports]
+    np.testing.assert_allclose(found, np.concatenate(expected, axis=1), atol=1e-12)
+
+
+def test_in_complete_rows_transform_gives_the_state_whose_rule_holds(
+    four_latents: HNBClassifier,
+) -> None:
+    codes = four_latents.encoder_.transform(to_columns(X)).codes
+    columns = four_latents.tree_.node_codes(codes)
+    states = [s for report in four_latents.latents_ for s in report.states]
+    holds = [sum(rule.holds(columns) for rule in state.rules) for state in states]
+    np.testing.assert_array_equal(four_latents.transform(X), np.transpose(holds))
+
+
+def test_transform_follows_the_conventions_of_scikit_learn(
+    four_latents: HNBClassifier,
+) -> None:
+    names = four_latents.get_feature_names_out()
+    assert names.tolist()[:5] == ["L1_1", "L1_2", "L1_3", "L2_1", "L2_2"]
+    frame = clone(four_latents).set_output(transform="pandas").fit_transform(X, Y)
+    assert frame.columns.tolist() == names.tolist()
+    np.testing.assert_array_equal(frame, four_latents.transform(X))
+    with pytest.raises(ValueError, match="input_features is not equal"):
+        four_latents.get_feature_names_out(["a"] * 13)
+    with pytest.raises(NotFittedError):
+        HNBClassifier().transform(X)
+    both = make_pipeline(clone(four_latents), LogisticRegression()).fit(X, Y)
+    assert both.score(X, Y) > 0.75
+
+
+def test_without_latents_transform_gives_no_columns() -> None:
+    table = make_monks(3)
+    model = HNBClassifier(search="significance", significance_level=1e-300)
+    assert model.fit(table.X, table.y).transform(table.X).shape == (len(table.y), 0)
+    assert str(model.latents_).startswith("no latent variables")
+
+
+def test_latents_are_a_table_of_states_meanings_and_shares_of_rows(
+    four_latents: HNBClassifier,
+) -> None:
+    table = four_latents.latents_.to_arrow()
+    *_, last = table.to_pylist()
+    share = pytest.approx(141 / 270)
+    assert last == {
+        "latent": "L4",
+        "children": ["chest_pain", "exercise_induced_angina"],
+        "state": 3,
+        "meaning": "chest_pain != asymptomatic",
+        "share": share,
+    }
+    assert four_latents.latents_.to_pandas().groupby("latent").share.sum().eq(1).all()
+    text = str(four_latents.latents_)
+    assert "L4 joins chest_pain and exercise_induced_angina" in text
+    assert "state 3, 52.2 % of rows: chest_pain != asymptomatic" in text

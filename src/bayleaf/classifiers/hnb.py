@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
 from bayleaf.classifiers.shared.conditional import SingleNetworkClassifier
 from bayleaf.classifiers.shared.edge_parameters import (
@@ -39,6 +39,7 @@ from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
 from bayleaf.data.random_state import random_generator
 from bayleaf.data.unknown_cells import warn_of
+from bayleaf.estimator_bases import TransformerMixin
 from bayleaf.latent.hierarchical_parameters import (
     class_children_codes,
     flat_domain,
@@ -47,10 +48,9 @@ from bayleaf.latent.hierarchical_parameters import (
     tables_log_likelihood,
 )
 from bayleaf.models.hierarchical_naive_bayes import HierarchicalNaiveBayesModel
-from bayleaf.models.latent_rules import LatentReport, rules_text
+from bayleaf.models.latent_rules import LatentList, rules_text
 from bayleaf.models.networks.network_model import NetworkModel
 from bayleaf.models.support.support_counts import SupportCounts
-from bayleaf.results.result_lists import ResultList
 from bayleaf.search.latents.latent_search import (
     LatentSearchOptions,
     search_latents,
@@ -85,7 +85,7 @@ def _class_families(flat: CountSource) -> list[Family]:
     return [(flat.class_index, feature) for feature in range(flat.class_index)]
 
 
-class HNBClassifier(SingleNetworkClassifier):
+class HNBClassifier(TransformerMixin, SingleNetworkClassifier):
     """Hierarchical naive Bayes with readable latent variables.
 
     Each latent variable joins two children of the class that depend on one another
@@ -400,6 +400,55 @@ class HNBClassifier(SingleNetworkClassifier):
         self.temperature_ = fitted_temperature(self, X, y, sample_weight)
         return self
 
+    # ---- latent variables as features
+
+    def transform(self, X: Any) -> NDArray[np.float64]:
+        """Posteriors of the latent variables' states, given the features of each row.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_features)
+            The rows; missing cells are summed out.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_latent_states)
+            A column per state of each latent variable, as `get_feature_names_out`
+            names them: 1 and 0 where the state follows from the features below,
+            otherwise its probability. Those of one latent variable sum to 1.
+
+        Raises
+        ------
+        ImpossibleEvidenceError
+            If a row with missing cells has probability zero.
+        """
+        check_is_fitted(self, "model_")
+        codes = self._codes_as_fitted(X, stacklevel=3)
+        posteriors = self._hierarchical_model.latent_posteriors(codes)
+        return np.concatenate([np.empty((codes.n_rows, 0)), *posteriors], axis=1)
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
+        """Names of the columns that `transform` returns, such as "L1_2".
+
+        Parameters
+        ----------
+        input_features : array-like of str, optional
+            Names of the columns, checked as scikit-learn does.
+
+        Returns
+        -------
+        ndarray of shape (n_latent_states,)
+            The latent variable and the number of its state, as in `latents_`.
+        """
+        check_is_fitted(self, "model_")
+        _check_feature_names_in(self, input_features)
+        names = [
+            f"{report.name}_{number}"
+            for report in self.latents_
+            for number in range(1, len(report.states) + 1)
+        ]
+        return np.array(names, dtype=object)
+
     # ---- looking at the result
 
     @property
@@ -408,9 +457,13 @@ class HNBClassifier(SingleNetworkClassifier):
         return self._hierarchical_model.tree
 
     @property
-    def latents_(self) -> ResultList[LatentReport]:
-        """Each latent variable: its states as rules, with P(class) and lift."""
-        return ResultList(self._hierarchical_model.latent_reports)
+    def latents_(self) -> LatentList:
+        """Each latent variable: its states as rules, with P(class) and lift.
+
+        Printed, and by ``to_arrow`` or ``to_pandas``, a table of name, children,
+        states, their meanings and shares of rows.
+        """
+        return LatentList(self._hierarchical_model.latent_reports)
 
     def rules(self) -> str:
         """The latent variables' states as rules over features, for a reader."""

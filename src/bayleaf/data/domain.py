@@ -58,6 +58,8 @@ class Variable(Shown):
         The state that all values without one of their own share.
     numbers : IntervalNumbers, optional
         Of a variable cut into intervals: the training numbers in each.
+    meanings : tuple of str, optional
+        A text per state that says when it holds, as of latent variables.
 
     Raises
     ------
@@ -75,6 +77,7 @@ class Variable(Shown):
     categories: tuple[Hashable, ...] | None = None
     other_state: str | None = None
     numbers: IntervalNumbers | None = field(default=None, compare=False, repr=False)
+    meanings: tuple[str, ...] | None = field(default=None, compare=False, repr=False)
 
     @cached_property
     def cut_array(self) -> NDArray[np.float64]:
@@ -194,6 +197,11 @@ class Variable(Shown):
         if len(self.states) > MAX_STATES:
             raise ValueError(
                 f"variable {quoted(self.name)} has too many states: {len(self.states)}"
+            )
+        if self.meanings is not None and len(self.meanings) != self.n_states:
+            raise ValueError(
+                f"variable {quoted(self.name)} has {self.n_states} states, but "
+                f"meanings of {len(self.meanings)}"
             )
         if self.hierarchy is not None:
             check_covers(self.hierarchy, self.name, self.states)

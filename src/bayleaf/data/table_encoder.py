@@ -368,7 +368,7 @@ class TableEncoder:
             states = (*states, None)
         if states == variable.states:
             return variable
-        return replace(variable, states=states, hierarchy=None)
+        return replace(variable, states=states, hierarchy=None, meanings=None)
 
     def __repr__(self) -> str:
         n_numeric = sum(variable.kind == "numeric" for variable in self.domain)

@@ -31,6 +31,7 @@ from bayleaf.models.latent_rules import (
     LatentState,
     cells_name,
     latent_names,
+    meaning_of,
     name_of_state,
     state_rules,
 )
@@ -442,6 +443,29 @@ class HierarchicalNaiveBayesModel(ClassModel):
                 scores += self._messages.log_likelihood(node, table, columns)
         return scores.T
 
+    def latent_posteriors(self, codes: Codes) -> list[Floats]:
+        """P(state | known features) of each latent variable, (n_rows, n_states).
+
+        A state that follows from the features below is certain; in all other rows the
+        network is asked. ImpossibleEvidenceError if such a row has probability zero.
+        """
+        tree, columns = self.tree, self.tree.node_codes(codes)
+        cards, n_features = self.network.domain.cards, tree.n_features
+        found = []
+        for node, name in enumerate(latent_names(self.domain, tree), start=n_features):
+            # The last row is for states that do not follow, before they are computed.
+            posteriors = np.eye(tree.cards[node] + 1, tree.cards[node])[columns[node]]
+            rows = np.flatnonzero(columns[node] == tree.cards[node])
+            if len(rows):
+                known: list[NDArray[Any]] = [
+                    columns[feature][rows] for feature in range(n_features)
+                ]
+                hidden = [np.full(len(rows), card) for card in cards[n_features:]]
+                partial = Codes.from_columns([*known, *hidden], cards)
+                posteriors[rows] = self.network.posterior_table(partial, name)
+            found.append(posteriors)
+        return found
+
     def contributions(
         self, codes: Codes, target: NDArray[np.intp], against: NDArray[np.intp]
     ) -> tuple[Floats, Floats]:
@@ -727,7 +751,13 @@ class _Expansion:
             named = unique_labels([text or str(i) for i, text in enumerate(texts, 1)])
             labels.append(list(named if latent.is_collapsed else cells))
             if position in self.latent_index:
-                variables.append(Variable(names[position], tuple(labels[-1])))
+                variables.append(
+                    Variable(
+                        names[position],
+                        tuple(labels[-1]),
+                        meanings=tuple(map(meaning_of, rules[position])),
+                    )
+                )
             if position in self.cells_index:
                 variables.append(Variable(cells_name(names[position]), cells))
         return Domain((*variables, class_variable))

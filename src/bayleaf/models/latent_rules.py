@@ -9,12 +9,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from bayleaf.cpds.latent_tree import LatentTree, LatentVariable
 from bayleaf.data.domain import Domain, Variable
-from bayleaf.results.document import Document, Table
+from bayleaf.results.document import Document, Items, Table
 from bayleaf.results.result import Result, Shown
+from bayleaf.results.result_lists import ResultList
 from bayleaf.wording import brief, counted, format_number, shown_name, stated
 
 States = frozenset[int]
@@ -27,6 +29,7 @@ MAX_RULES = 64
 # Classes above which their probabilities are not written.
 _CLASSES_SHOWN = 5
 _WIDTH = 80
+_NO_LATENTS = "no latent variables: every feature stands directly below the class"
 
 
 @dataclass(frozen=True)
@@ -375,19 +378,29 @@ class LatentReport(Result):
         return int(self.cells.size)
 
     @property
+    def shares(self) -> list[float]:
+        """Share of each state in the training rows in which the state is known."""
+        n_rows = sum(state.n for state in self.states)
+        return [state.n / n_rows if n_rows else 0.0 for state in self.states]
+
+    @property
     def is_irrelevant(self) -> bool:
         """Whether one state is left: the features tell nothing given the class."""
         return len(self.states) == 1
 
     def document(self) -> Document:
-        """The rules of each state."""
+        """The rules of each state, and its share of the training rows."""
         names = " and ".join(map(shown_name, self.children))
-        rows = [
-            (str(number), " or ".join(map(str, state.rules)))
-            for number, state in enumerate(self.states, start=1)
-        ]
         title = f"{shown_name(self.name)} joins {names}"
-        return Document("", [Table(("state", "rule"), rows, title, n_words=2)])
+        rows = [
+            (str(number), f"{100 * share:.1f} %", meaning_of(state.rules))
+            for number, (state, share) in enumerate(zip(self.states, self.shares), 1)
+        ]
+        table = Table(("state", "rows", "rule"), rows, title, n_words=3)
+        lines = [
+            f"state {state}, {share} of rows: {rule}" for state, share, rule in rows
+        ]
+        return Document("", [Items(lines, title, table=table)])
 
     def to_dict(self) -> dict[str, Any]:
         """The report as plain values, ready for JSON."""
@@ -403,6 +416,48 @@ class LatentReport(Result):
         children = " and ".join(map(shown_name, self.children))
         states = counted(len(self.states), "state")
         return brief(self, f"{self.name} joins {children}", states)
+
+
+class LatentList(ResultList[LatentReport]):
+    """The latent variables of a model; a table with a row per state when printed."""
+
+    def to_arrow(self) -> pa.Table:
+        """A row per state of each latent variable.
+
+        Returns
+        -------
+        pyarrow.Table
+            The columns "latent", "children" (a list of names), "state" (from 1),
+            "meaning" (the state's rules, with "or" between them) and "share" (of the
+            training rows in which the state is known).
+        """
+        columns: dict[str, list[Any]] = {
+            head: [] for head in ("latent", "children", "state", "meaning", "share")
+        }
+        for report in self:
+            children = [str(child) for child in report.children]
+            pairs = zip(report.states, report.shares, strict=True)
+            for number, (state, share) in enumerate(pairs, start=1):
+                cells = report.name, children, number, meaning_of(state.rules), share
+                for column, cell in zip(columns.values(), cells, strict=True):
+                    column.append(cell)
+        types = (pa.string(), pa.list_(pa.string()), pa.int64(), pa.string())
+        return pa.table(columns, pa.schema(zip(columns, (*types, pa.float64()))))
+
+    def to_pandas(self) -> Any:
+        """The same table as a data frame of pandas."""
+        return self.to_arrow().to_pandas()
+
+    def document(self) -> Document:
+        """All latent variables, one below the other."""
+        parts = [part for one in self for part in one.document().parts]
+        return Document("", parts or [_NO_LATENTS])
+
+    def __str__(self) -> str:
+        # Laying out tables takes a library that reports do without.
+        from bayleaf.results.text import text_of
+
+        return text_of(self.document(), _WIDTH)
 
 
 def latent_names(domain: Domain, tree: LatentTree) -> list[str]:
@@ -495,6 +550,11 @@ def _joined_intervals(variable: Variable, name: str, first: int, last: int) -> s
     return f"{name} > {low}" if is_last else f"{name} in ({low}, {bounds[last]}]"
 
 
+def meaning_of(rules: tuple[Rule, ...]) -> str:
+    """All rules of a state as one text."""
+    return " or ".join(map(str, rules))
+
+
 def name_of_state(rules: tuple[Rule, ...], longest: int = 30) -> str | None:
     """A state's rule as its name, if it has one and that is short."""
     text = str(rules[0])
@@ -505,7 +565,7 @@ def rules_text(reports: Sequence[LatentReport], class_variable: Variable) -> str
     """Write latent variables, their states and rules as aligned tables."""
     classes = [class_variable.label(code) for code in range(class_variable.n_states)]
     if not reports:
-        return "no latent variables: every feature stands directly below the class"
+        return _NO_LATENTS
     return "\n\n".join(_report_text(report, classes) for report in reports)
 
 

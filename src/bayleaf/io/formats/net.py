@@ -5,7 +5,6 @@ Jensen and Kjærulff, "HUGIN API reference manual", chapter "The NET language".
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -40,7 +39,7 @@ from bayleaf.io.formats.lexer import (
     split_numbers,
     token_patterns,
 )
-from bayleaf.io.formats.safe_names import NOTE_PREFIX, NOTES, SafeNames
+from bayleaf.io.formats.safe_names import NOTE_PREFIX, NOTES, SafeNames, shown_text
 from bayleaf.io.formats.source_file import (
     MAX_BYTES,
     DecisionsError,
@@ -379,23 +378,17 @@ def _node_lines(names: SafeNames, index: int, word: str = "node") -> Iterator[st
     notes = names.notes(index)
     yield f"{word} {names.variables[index]}\n{{\n"
     if "name" in notes:
-        yield f'    label = "{_label(str(variable.name))}";\n'
+        shown = shown_text(str(variable.name)[:_MOST_LETTERS_OF_A_LABEL])
+        yield f'    label = "{shown}";\n'
     if word != "utility":
         states = " ".join(f'"{state}"' for state in names.states[index])
         yield f"    states = ({states});\n"
+    # HUGIN shows these as the descriptions of states.
+    for code, meaning in enumerate(names.meanings(index)):
+        yield f'    HR_State_{code} = "{meaning}";\n'
     for key, note in notes.items():
         yield f'    {NOTE_PREFIX}{key} = "{note}";\n'
     yield "}\n"
-
-
-def _label(name: str) -> str:
-    """A name for people to read, without what could end a string early.
-
-    Some readers look for `node ` and `data =` inside of strings too.
-    """
-    text = re.sub(r'["\\;{}()=]', "'", name[:_MOST_LETTERS_OF_A_LABEL])
-    text = "".join(c if c.isprintable() else " " for c in text)
-    return text.replace("node ", "node\N{NO-BREAK SPACE}")
 
 
 def _potential_head(names: SafeNames, child: int, parents: Sequence[int]) -> str:

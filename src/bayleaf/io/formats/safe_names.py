@@ -21,7 +21,7 @@ from bayleaf.data.value_hierarchy import ValueHierarchy
 
 # What the names of notes start with in a file.
 NOTE_PREFIX = "bayleaf_"
-NOTES = ("name", "states", "cut_points", "hierarchy", "impossible")
+NOTES = ("name", "states", "cut_points", "hierarchy", "impossible", "meanings")
 # Second state of a variable that has one, for programs that take none of one state.
 _IMPOSSIBLE = "impossible"
 MAX_LENGTH = 100
@@ -43,6 +43,11 @@ _VARIABLE_KEYWORDS = _STATE_KEYWORDS | frozenset(
     | {"position", "potential", "state_values", "states", "subtype", "utility"}
 )
 _SPELLED = {"<=": " le ", ">=": " ge ", "<": " lt ", ">": " gt ", "+": " plus "}
+_SHOWN = {
+    **{"!=": "\N{NOT EQUAL TO}", "<=": "\N{LESS-THAN OR EQUAL TO}"},
+    **{">=": "\N{GREATER-THAN OR EQUAL TO}", " = ": " is ", "=": "'"},
+    **{'"': "'", "\\": "'", ";": ",", "{": "[", "}": "]"},
+}
 # Some readers look for words such as `data =` or `node ` in the whole text of a file,
 # quoted or not, so notes hold no blank, equals sign or bracket that could pass for one.
 _PLAIN_IN_NOTES = '[],:.<>-"'
@@ -105,7 +110,25 @@ class SafeNames:
         if tree is not None:
             # Parents come first, so that names of any number may follow.
             notes["hierarchy"] = _note([*tree.parents, *tree.nodes], variable)
+        if variable.meanings is not None:
+            notes["meanings"] = _note(list(variable.meanings), variable)
         return notes
+
+    def meanings(self, index: int) -> list[str]:
+        """What the states of a variable mean, as `shown_text`; empty if unknown."""
+        return [*map(shown_text, self.domain[index].meanings or ())]
+
+
+def shown_text(text: str) -> str:
+    """A text for people, without what could end a string of a file early.
+
+    Some readers split properties at every equals sign, or look for `node ` inside of
+    strings too.
+    """
+    for sign, shown in _SHOWN.items():
+        text = text.replace(sign, shown)
+    text = "".join(c if c.isprintable() else " " for c in text)
+    return text.replace("node ", "node\N{NO-BREAK SPACE}")
 
 
 def note_comments(names: SafeNames, index: int) -> list[str]:
@@ -149,13 +172,18 @@ def restored_variable(
         type(cut) is float and math.isfinite(cut) for cut in cuts
     ):
         raise _unfit("cut_points", identifier)
-    tree = values.get("hierarchy")
+    tree, meanings = values.get("hierarchy"), values.get("meanings")
+    if meanings is not None:
+        _check_values(meanings, "meanings", identifier)
+        if [*map(type, meanings)] != [str] * len(restored):
+            raise _unfit("meanings", identifier)
     return Variable(
         name,
         tuple(restored),
         "numeric" if "cut_points" in values else "nominal",
         tuple(cuts),
         None if tree is None else _hierarchy(tree, identifier),
+        meanings=None if meanings is None else tuple(meanings),
     )
 
 

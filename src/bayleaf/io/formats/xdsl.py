@@ -398,6 +398,10 @@ def _drawing(safe: SafeNames, dag: DAG) -> Iterator[str]:
         yield '  <outline color="000080" />'
         yield '  <font color="000000" name="Arial" size="8" />'
         yield f"  <position>{left} {top} {left + _WIDTH} {top + _HEIGHT}</position>"
+        if meanings := safe.meanings(index):
+            pairs = zip(safe.states[index], meanings)
+            text = "&#10;".join(f"{state}: {xml_text(m)}" for state, m in pairs)
+            yield f"  <comment>{text}</comment>"
         yield "</node>"
 
 

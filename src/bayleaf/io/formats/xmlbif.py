@@ -32,7 +32,7 @@ from bayleaf.io.formats.full_tables import (
     full_tables,
     number_texts,
 )
-from bayleaf.io.formats.safe_names import NOTE_PREFIX, NOTES, SafeNames
+from bayleaf.io.formats.safe_names import NOTE_PREFIX, NOTES, SafeNames, shown_text
 from bayleaf.io.formats.source_file import MAX_BYTES, DecisionsError, quoted
 from bayleaf.io.formats.xml_elements import (
     XmlElement,
@@ -231,7 +231,9 @@ def _lines(
             notes.pop("name", None)
         if variable.states == tuple(states):
             notes.pop("states", None)
-        yield from _variable_lines("nature", names[index], states, notes)
+        yield from _variable_lines(
+            "nature", names[index], states, notes, safe.meanings(index)
+        )
     for table in tables:
         counts = {}
         if table.experience is not None:
@@ -254,12 +256,20 @@ def _file_lines(content: Iterator[str]) -> Iterator[str]:
 
 
 def _variable_lines(
-    kind: str, name: str, states: Sequence[str], notes: Mapping[str, str]
+    kind: str,
+    name: str,
+    states: Sequence[str],
+    notes: Mapping[str, str],
+    meanings: Sequence[str] = (),
 ) -> Iterator[str]:
-    """A variable of a type."""
+    """A variable of a type, what its states mean as its description."""
     yield f'<VARIABLE TYPE="{kind}">'
     yield f"  <NAME>{xml_text(name)}</NAME>"
     yield from (f"  <OUTCOME>{xml_text(state)}</OUTCOME>" for state in states)
+    if meanings:
+        pairs = zip(map(shown_text, states), meanings)
+        text = "; ".join(f"{state}: {meaning}" for state, meaning in pairs)
+        yield f"  <PROPERTY>description = {xml_text(text)}</PROPERTY>"
     yield from (_property(key, text) for key, text in notes.items())
     yield "</VARIABLE>"
 
