@@ -59,7 +59,7 @@ class Variable(Shown):
     numbers : IntervalNumbers, optional
         Of a variable cut into intervals: the training numbers in each.
     meanings : tuple of str, optional
-        A text per state that says when it holds, as of latent variables.
+        A text per state: when it holds, as of latent variables.
 
     Raises
     ------

@@ -450,21 +450,19 @@ class HierarchicalNaiveBayesModel(ClassModel):
         network is asked. ImpossibleEvidenceError if such a row has probability zero.
         """
         tree, columns = self.tree, self.tree.node_codes(codes)
-        cards, n_features = self.network.domain.cards, tree.n_features
-        found = []
-        for node, name in enumerate(latent_names(self.domain, tree), start=n_features):
+        posteriors, names = [], latent_names(self.domain, tree)
+        for node, name in enumerate(names, start=tree.n_features):
             # The last row is for states that do not follow, before they are computed.
-            posteriors = np.eye(tree.cards[node] + 1, tree.cards[node])[columns[node]]
+            table = np.eye(tree.cards[node] + 1, tree.cards[node])[columns[node]]
             rows = np.flatnonzero(columns[node] == tree.cards[node])
             if len(rows):
-                known: list[NDArray[Any]] = [
-                    columns[feature][rows] for feature in range(n_features)
-                ]
-                hidden = [np.full(len(rows), card) for card in cards[n_features:]]
+                cards = self.network.domain.cards
+                known = [column[rows] for column in columns[: tree.n_features]]
+                hidden = [np.full(len(rows), n) for n in cards[tree.n_features :]]
                 partial = Codes.from_columns([*known, *hidden], cards)
-                posteriors[rows] = self.network.posterior_table(partial, name)
-            found.append(posteriors)
-        return found
+                table[rows] = self.network.posterior_table(partial, name)
+            posteriors.append(table)
+        return posteriors
 
     def contributions(
         self, codes: Codes, target: NDArray[np.intp], against: NDArray[np.intp]

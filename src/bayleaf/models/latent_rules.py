@@ -450,7 +450,7 @@ class LatentList(ResultList[LatentReport]):
 
     def document(self) -> Document:
         """All latent variables, one below the other."""
-        parts = [part for one in self for part in one.document().parts]
+        parts = [part for report in self for part in report.document().parts]
         return Document("", parts or [_NO_LATENTS])
 
     def __str__(self) -> str:
