@@ -199,7 +199,7 @@ def main() -> None:
     parser.add_argument("--networks", nargs="*", default=["andes", "pigs", "win95pts"])
     wanted = parser.parse_args().networks
     data = Path(os.environ.get("BAYLEAF_DATA", ""))
-    chromium = shutil.which("chromium")
+    chromium = shutil.which("chromium-headless-shell") or shutil.which("chromium")
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         browser = playwright.chromium.launch(
             executable_path=chromium, args=["--no-sandbox"]

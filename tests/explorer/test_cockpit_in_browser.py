@@ -116,6 +116,17 @@ def expected(model: Any, **cells: Any) -> str:
     return str(round(100 * share))
 
 
+def test_the_map_is_laid_out_when_its_tab_is_first_shown(open_cockpit: Any) -> None:
+    page = open_cockpit(explorer_html(heart("naive Bayes")))
+    feature(page, "chest pain").get_by_text("asymptomatic").click()
+    assert page.locator("#monitors .card").count() == 0
+    page.click("#tab-map")
+    n_variables = page.evaluate("window.bayleaf.session.model.variables.length")
+    assert page.locator("#monitors .card").count() == n_variables
+    assert page.locator("#monitors .state[aria-pressed=true]").count() == 1
+    assert page.is_visible("#zoom-in")
+
+
 def test_findings_are_chosen_typed_and_taken_back(open_cockpit: Any) -> None:
     model = heart("averaged KDB")
     page = open_cockpit(explorer_html(model, title="Heart"))

@@ -39,9 +39,17 @@ class NetworkMap {
     this.at = { x: 0, y: 0, scale: 1 };
     const isWide = window.matchMedia("(min-width: 600px)").matches;
     this.isList = !isWide || !this.graph.nodes.length;
+    this.isBegun = false;
+  }
+
+  /** Lay the map out when it is first shown: hidden, it has no size to be fitted to. */
+  begin() {
+    if (this.isBegun) return;
+    this.isBegun = true;
     this.#place();
     new MapPointers(this);
     this.#open();
+    this.handlers.changed();
     new ResizeObserver(() => this.#resized()).observe(this.frame);
   }
 
@@ -230,6 +238,7 @@ class NetworkMap {
 
   /** Lay the map out again, and fill it. */
   #again() {
+    if (!this.isBegun) return;
     this.#place();
     this.bars.again();
     // What the list hides is on the map.

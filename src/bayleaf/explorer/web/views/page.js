@@ -51,6 +51,10 @@ class Page {
       this.update();
     });
     window.addEventListener("hashchange", () => this.#restore(window.location.hash));
+  }
+
+  /** Show the first answer, or that of the evidence of the address. */
+  begin() {
     // The first update writes the address again.
     const { hash } = window.location;
     this.update();
@@ -113,6 +117,7 @@ class Page {
       this.updateMilliseconds = performance.now() - start;
       return;
     }
+    if (this.tabs.current === "map") this.map.begin();
     const work = this.#work();
     let isDone = false;
     if (this.fastest > SLICE) {
@@ -351,9 +356,9 @@ function toggled(button) {
 }
 
 /** Show the page, and let tests and those who like to look behind get at it. */
-function open(session) {
-  const page = new Page(session);
-  const { model } = session;
+function open(page) {
+  page.begin();
+  const { model } = page;
   window.bayleaf = {
     page,
     session: page.session,
@@ -374,5 +379,8 @@ function open(session) {
 // Steps of their own, between which the browser sees to what is waiting.
 readDocument(byId("model").textContent).then((model) => afterOthers(() => {
   const session = new Session(model);
-  afterOthers(() => open(session));
+  afterOthers(() => {
+    const page = new Page(session);
+    afterOthers(() => open(page));
+  });
 }));
