@@ -268,3 +268,85 @@ def test_the_example_of_find_is_of_the_model(open_page: Any) -> None:
         page.press("#find", "Enter")
         assert page.inner_text("#message").startswith("Set: ")
         assert page.locator(".chip").count() == n_set + 1
+
+
+def percentages(page: Any, name: str, evidence: dict[str, str]) -> dict[str, float]:
+    """Percentages of a variable's states under evidence, as Python computes them."""
+    found = load_network("alarm").query(evidence, [name])[name]
+    return dict(zip(found.states, 100 * found.probabilities, strict=True))
+
+
+@pytest.mark.parametrize("width", [400, 1280])
+def test_a_try_leaves_the_goal_of_what_if_as_it_is(
+    width: int, alarm: str, open_page: Any
+) -> None:
+    page = open_page(alarm, viewport={"width": width, "height": 800})
+    for text in ("HRBP=HIGH", "HISTORY=TRUE"):
+        page.fill("#find", text)
+        page.press("#find", "Enter")
+    goal = page.locator("#what-if-goal")
+    first = page.locator("#what-if-list li").first
+    first.wait_for()
+    # Without a goal of the reader the sentence has its direction.
+    chosen = "(one) => one.querySelector('select').selectedOptions[0].textContent"
+    assert goal.evaluate(chosen) == "another answer (LOW less likely)"
+    select = goal.locator("select")
+    assert select.evaluate("(one) => one.scrollWidth <= one.clientWidth")
+    assert "LOW 65.6" in first.inner_text().replace("\u00a0", " ")
+    goal.get_by_role("button", name="LOW more likely instead").focus()
+    page.keyboard.press("Enter")
+    assert goal.evaluate(chosen) == "LOW more likely: at least"
+    assert goal.locator("input").input_value() == "70"
+    # The button that turns the direction keeps the focus.
+    page.keyboard.press("Enter")
+    assert goal.evaluate(chosen) == "LOW less likely: below"
+    assert goal.locator("input").input_value() == "60"
+    first.wait_for()
+    first.get_by_role("button").click()
+    assert goal.evaluate(chosen) == "LOW less likely: below"
+    assert goal.locator("input").input_value() == "60"
+    assert page.inner_text("#what-if-line").startswith("Reached: LOW is at ")
+    page.locator("#what-if-tried button").click()
+    goal.locator("select").select_option("")
+    first.wait_for()
+    first.get_by_role("button").click()
+    assert goal.evaluate(chosen) == "another answer (LOW less likely)"
+    assert page.inner_text("#what-if-line").startswith("Reached: LOW is at ")
+
+
+def test_findings_that_hardly_change_the_answer_are_called_so(
+    alarm: str, open_page: Any
+) -> None:
+    page = open_page(alarm)
+    effect = page.locator("#effect")
+    n_told = 0
+    for asked, evidence in (
+        ("HR", {"PAP": "LOW"}),
+        ("HR", {"FIO2": "LOW"}),
+        ("HR", {"HRBP": "LOW"}),
+        ("BP", {"HISTORY": "TRUE", "HRBP": "HIGH"}),
+        ("BP", {"PAP": "LOW", "ERRCAUTER": "TRUE"}),
+    ):
+        page.evaluate("window.bayleaf.session.reset()")
+        page.locator("#ask").select_option(label=asked)
+        assert effect.inner_text() == ""
+        for name, label in evidence.items():
+            page.evaluate(SET, [name, label])
+        page.wait_for_function("() => !window.bayleaf.page.isPending")
+        now, before = (percentages(page, asked, own) for own in (evidence, {}))
+        told = effect.inner_text().replace("\u00a0", " ")
+        if max(abs(now[label] - before[label]) for label in now) > 3:
+            assert told == ""
+            continue
+        n_told += 1
+        best = max(now, key=now.__getitem__)
+        numbers = f"{best} {now[best]:.1f} % with"
+        without = f"{before[best]:.1f} % without."
+        subject = (
+            "These findings hardly change"
+            if len(evidence) > 1
+            else ("This finding hardly changes")
+        )
+        assert told.startswith(f"{subject} {asked}: {numbers}")
+        assert told.endswith(without)
+    assert n_told == 3

@@ -99,20 +99,17 @@ function allCounterfactuals(session) {
 }
 
 /**
- * Search in slices of time for another answer, or for what another rule decides than it
- * does `now`; `tell` gets what was found so far, whether that is all, and
+ * Search in slices of time for what a rule decides otherwise than it does `now`; `tell` gets what was found so far, whether that is all, and
  * how many changes were tried.
  * Returns a function that stops the search.
  */
-function searchCounterfactuals(session, tell, goal = null) {
+function searchCounterfactuals(session, tell, goal) {
   const { logs } = session.answer();
   if (!logs) {
     tell([], true);
     return () => {};
   }
-  const evidence = session.evidence.slice();
-  const changes = goal ? changesOf(session, evidence, goal.now, { decide: goal.decide })
-    : changesOf(session, evidence, session.decision(logs));
+  const changes = changesOf(session, session.evidence.slice(), goal.now, { decide: goal.decide });
   return runInSlices(changes, (found, isDone, nTried) =>
     tell(sortCounterfactuals(found.slice()).slice(0, MOST_KEPT), isDone, nTried));
 }

@@ -15,6 +15,7 @@ class AnswerPanel {
     this.bars = byId("answer-bars");
     this.known = byId("known");
     this.conflict = byId("conflict");
+    this.effect = byId("effect");
     this.stop = () => {};
     this.density = session.engine.density ? new DensityPicture(session) : null;
   }
@@ -23,6 +24,7 @@ class AnswerPanel {
     this.stop();
     this.#showKnown();
     this.conflict.replaceChildren();
+    this.effect.textContent = "";
     const { model, engine } = this.session;
     const { name, states } = model.variables[engine.question];
     this.bars.replaceChildren();
@@ -97,11 +99,28 @@ class AnswerPanel {
       : element("p", { className: "note", text: "Nothing entered yet: choose a finding." }));
   }
 
-  /** What of the evidence is in conflict, or what would make it possible. */
+  /** What of the evidence is in conflict or hardly matters, or what would make it possible. */
   explain(logs) {
     this.stop();
+    this.effect.textContent = logs ? this.#hardly(logs) : "";
     this.stop = logs ? runAtOnce(conflictOf(this.session), ([found]) => this.#tellConflict(found))
       : runAtOnce(leastToTakeBack(this.session), (sets) => this.#offer(sets));
+  }
+
+  /** That the findings move no state's odds by a tenth; empty if they do. */
+  #hardly(logs) {
+    const { engine, evidence, model } = this.session;
+    const { question } = engine;
+    const { length } = knownVariables(evidence);
+    if (!length || evidence[question] || engine.distribution) return "";
+    const { logs: start } = this.session.answer(evidence.map(() => null));
+    const [now, before] = [logs, start].map((own) => own.map(Math.exp));
+    // Up to what percentages of one digit can show.
+    if (now.some((p, s) => Math.abs(p - before[s]) > 0.1 * before[s] * (1 - before[s]) + 0.0005)) return "";
+    const { name, states } = model.variables[question];
+    const best = argMax(now);
+    const [findings, them] = length > 1 ? ["These findings hardly change", "them"] : ["This finding hardly changes", "it"];
+    return `${findings} ${short(name)}: ${short(states[best])} ${percent(now[best])} with ${them}, ${percent(before[best])} without.`;
   }
 
   #tellConflict(found) {

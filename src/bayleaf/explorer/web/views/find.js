@@ -24,7 +24,10 @@ class Find {
     this.said = byId("found");
     this.next = 0;
     byId("find-examples").textContent = this.#examples();
-    this.field.addEventListener("input", () => this.#mark());
+    this.field.addEventListener("input", () => {
+      say("");
+      this.#mark();
+    });
     this.field.addEventListener("keydown", (event) => {
       if (event.key === "Escape") this.#clear();
       if (event.key !== "Enter") return;

@@ -16,7 +16,7 @@ class WhatIfPanel {
     this.goal = byId("what-if-goal");
     this.tried = byId("what-if-tried");
     this.note = byId("what-if-note");
-    // The goal of the reader: a state, "below" or "least", and how many in 100.
+    // The goal of the reader: a state, "below" or "least", and how many in 100; else another answer.
     this.chosen = {};
     this.stop = () => {};
   }
@@ -29,20 +29,22 @@ class WhatIfPanel {
     keepFocus(byId("what-if-kept"), () => this.#showKept());
     const { question } = session.engine;
     this.#showTried();
-    this.goal.replaceChildren();
     this.note.textContent = "";
     if (session.evidence[question] || !session.evidence.some((m) => onlyState(m) >= 0)) {
+      this.goal.replaceChildren();
       this.line.textContent = "Enter some findings to see what would change the answer.";
       return;
     }
     const { logs } = session.answer();
     if (this.chosen.question !== question) this.chosen = { question };
-    this.state = this.chosen.state ?? (logs ? session.decision(logs) : 0);
+    // A try leaves the goal that it was for as it is.
+    if (!this.#isTrying()) this.chosen.tried = undefined;
+    this.state = this.chosen.state ?? this.chosen.tried ?? (logs ? session.decision(logs) : 0);
     this.before = logs && Math.exp(logs[this.state]);
     const goal = logs && this.#target(logs);
-    this.#showGoal(goal);
+    this.#showGoal();
     if (goal?.isThere) {
-      this.line.textContent = "It is so already.";
+      this.line.textContent = `Reached: ${this.#name()} is at ${percent(this.before)}.`;
       return;
     }
     this.note.textContent = `${IF_SEEN}${session.engine.tree ? ": for that, Python has network.causal_effect" : ""}.`;
@@ -50,47 +52,64 @@ class WhatIfPanel {
     this.stop = searchCounterfactuals(session, (...found) => this.#tell(...found), goal);
   }
 
-  /** The rule that a goal makes; null for another answer. */
+  /** The rule that a goal makes. */
   #target(logs) {
-    const { state, way } = this.chosen;
-    if (!way) return null;
+    const { state, way, line } = this.chosen;
+    const decide = (all) => this.session.decision(all);
+    if (!way) return { now: this.state, isThere: decide(logs) !== this.state, decide };
     const isUp = way === "least";
-    const count = 100 * Math.exp(logs[state]);
-    const next = isUp ? Math.min(99, 10 * Math.ceil((count + 1) / 10)) : Math.max(1, 10 * Math.floor(count / 10));
-    const line = this.chosen.line ?? next;
     const isOver = (all) => (isUp ? 100 * Math.exp(all[state]) >= line : 100 * Math.exp(all[state]) < line);
     const other = argMax(logs, state);
     const [now, reached] = isUp ? [other, state] : [state, other];
-    return { now, line, isThere: isOver(logs), decide: (all) => (isOver(all) ? reached : now) };
+    return { now, isThere: isOver(logs), decide: (all) => (isOver(all) ? reached : now) };
   }
 
-  /** The choice of a goal. */
-  #showGoal(goal) {
+  /** Make a state less or more likely, up to the next ten in 100; or no way for another answer. */
+  #choose(way, state) {
+    const { question } = this.session.engine;
+    const count = 100 * Math.exp(this.session.answer().logs?.[state] ?? -LN2);
+    const line = way === "least" ? Math.min(99, 10 * Math.ceil((count + 1) / 10)) : Math.max(1, 10 * Math.floor(count / 10));
+    this.chosen = way ? { question, way, state, line } : { question };
+    this.show();
+  }
+
+  /** The state that the goal is about. */
+  #name() {
+    return short(this.session.model.variables[this.session.engine.question].states[this.state], 30);
+  }
+
+  #isTrying() {
+    return this.trial?.after === this.session.evidence;
+  }
+
+  /** The choice of a goal, and a button that turns its direction. */
+  #showGoal() {
+    const { way } = this.chosen;
     const { states } = this.session.model.variables[this.session.engine.question];
+    const [turned, other] = way === "least" ? ["below", "less"] : ["least", "more"];
     const choice = element("select", { "data-key": "goal", "aria-label": "Goal" }, [
-      element("option", { value: "", text: `another ${this.#noun()}` }),
-      ...states.flatMap((text, state) => [["below", "below"], ["least", "at least"]].map(([way, name]) =>
-        element("option", { value: `${way} ${state}`, text: `${short(text, 30)} ${name}` }))),
+      element("option", { value: "", text: `another ${this.#noun()}${way ? "" : ` (${this.#name()} less likely)`}` }),
+      ...states.flatMap((text, state) => [["below", "less likely: below"], ["least", "more likely: at least"]].map(([own, name]) =>
+        element("option", { value: `${own} ${state}`, text: `${short(text, 30)} ${name}` }))),
     ]);
-    choice.value = this.chosen.way ? `${this.chosen.way} ${this.chosen.state}` : "";
+    choice.value = way ? `${way} ${this.state}` : "";
     choice.addEventListener("change", () => {
-      const [way, state] = choice.value.split(" ");
-      this.chosen = { question: this.chosen.question, ...(way ? { way, state: Number(state) } : {}) };
-      this.show();
+      const [own, state] = choice.value.split(" ");
+      this.#choose(own, Number(state));
     });
-    const line = element("input", { type: "number", min: "1", max: "99", value: goal ? goal.line : "", "data-key": "line", "aria-label": "Goal in 100" });
+    const line = element("input", { type: "number", min: "1", max: "99", value: this.chosen.line ?? "", "data-key": "line", "aria-label": "Goal in 100" });
     line.addEventListener("change", () => {
       if (line.checkValidity() && line.value) this.chosen.line = Number(line.value);
       this.show();
     });
-    keepFocus(this.goal, () => this.goal.replaceChildren("What would give ", choice, ...(goal ? [" ", line, " in 100"] : []), "?"));
+    keepFocus(this.goal, () => this.goal.replaceChildren("What would give ", choice, ...(way ? [" ", line, " in 100"] : []), "? ",
+      pressing(`${this.#name()} ${other} likely instead`, () => this.#choose(turned, this.state), { className: "link", "data-key": "turn" })));
   }
 
   /** What was tried, while it holds, and a way back. */
   #showTried() {
     const { session, trial } = this;
-    const isOn = trial?.after === session.evidence;
-    this.tried.replaceChildren(...(isOn ? [
+    this.tried.replaceChildren(...(this.#isTrying() ? [
       element("span", { text: `Tried: ${trial.words}.`, dir: "auto" }), " ",
       pressing("Take it back", () => session.replace(trial.before), { "data-key": "back" }),
     ] : []));
@@ -122,7 +141,7 @@ class WhatIfPanel {
       this.line.textContent = `Fewest changes first, then the most probable${many}:${searching}`;
     } else {
       this.line.textContent = isDone
-        ? "No change of one or two of the states that are set does."
+        ? "No change of one or two of the findings reaches this."
         : `Searching, ${nTried} tried …`;
     }
     // What stays the same keeps its focus.
@@ -149,6 +168,7 @@ class WhatIfPanel {
         changed[variable] = hardMask(session.card(variable), to);
       }
       this.trial = { before: session.evidence, after: changed, words };
+      this.chosen.tried = this.state;
       session.replace(changed);
       (this.tried.querySelector("button") ?? byId("undo")).focus();
     });
