@@ -98,8 +98,8 @@ def test_the_variable_asked_for_is_marked(
             if (page.get_attribute("#list", "aria-pressed") == "true") != is_list:
                 page.locator("#list").click()
             assert page.evaluate(marks, part) == [name]
-            said = page.inner_text("#drawing-note")
-            assert ("asked for" in said) != is_list
+            note = page.inner_text("#drawing-note")
+            assert ("asked for" in note) != is_list
 
 
 PARTED = ["left_heart_size", "heartRateHigh", "blood flow rate"]
@@ -186,7 +186,7 @@ def test_the_whole_name_is_shown_for_pointer_and_keyboard(
 
 
 @pytest.mark.parametrize("width", [400, 1280])
-def test_where_bars_are_too_small_to_click_the_page_says_how_to_set_a_value(
+def test_where_bars_are_too_small_to_click_a_hint_explains_how_to_set_a_value(
     width: int, alarm: str, open_page: Any
 ) -> None:
     page = open_page(alarm, viewport={"width": width, "height": 800})
@@ -208,7 +208,7 @@ def test_where_bars_are_too_small_to_click_the_page_says_how_to_set_a_value(
 
 
 @pytest.mark.parametrize("width", [400, 1280])
-def test_find_says_what_it_set_and_lists_the_exact_name_first(
+def test_find_reports_what_it_set_and_lists_the_exact_name_first(
     width: int, alarm: str, open_page: Any
 ) -> None:
     page = open_page(alarm, viewport={"width": width, "height": 800})
