@@ -734,6 +734,36 @@ def test_on_a_telephone_the_answer_stays_in_view(open_cockpit: Any) -> None:
     page.locator(".strip").wait_for(state="hidden")
 
 
+@pytest.mark.parametrize("width", [400, 1280])
+def test_what_is_pressed_stays_where_it_is(width: int, open_cockpit: Any) -> None:
+    size = {"width": width, "height": 800}
+    page = open_cockpit(explorer_html(heart("averaged KDB")), viewport=size)
+    fixed = page.evaluate("innerHeight") - 100
+    pressed = 0
+
+    def press(place: Any) -> None:
+        nonlocal pressed
+        place.scroll_into_view_if_needed()
+        box = place.bounding_box()
+        if box["y"] > fixed:
+            # The answer in a line covers the end of a telephone's window.
+            page.evaluate("window.scrollBy(0, 200)")
+            box = place.bounding_box()
+        page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+        page.wait_for_timeout(100)
+        pressed += 1
+        assert abs(place.bounding_box()["y"] - box["y"]) < 2, place
+
+    for name in ("thallium scan", "chest pain", "sex"):
+        for pick in (feature(page, name).locator(".pick:not(.unknown)").last,) * 2:
+            press(pick)
+        press(feature(page, name).locator(".feature-name"))
+        press(feature(page, name).locator(".pick:not(.unknown)").first)
+    page.get_by_role("button", name="What if").click()
+    press(wait(page, ".proposals li button"))
+    assert pressed == 13
+
+
 def test_intervals_of_many_classes_are_drawn(open_cockpit: Any) -> None:
     case = classifier_case("averaged KDB")
     page = open_cockpit(explorer_html(case.model))

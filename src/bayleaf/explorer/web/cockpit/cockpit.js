@@ -39,6 +39,9 @@ class Cockpit {
     byId("act").addEventListener("focus", () => byId("act").select());
     for (const mode of MODES) byId(`mode-${mode}`).addEventListener("click", () => this.setMode(mode));
     this.narrow.addEventListener("change", () => this.#arrange());
+    for (const event of ["pointerdown", "focusin"]) {
+      window.addEventListener(event, ({ target }) => { this.pressed = target; }, true);
+    }
     this.mode = "form";
     this.findings.build();
     this.#showMode();
@@ -156,7 +159,25 @@ class Cockpit {
     this.update();
   }
 
+  /** A function that scrolls what was pressed or typed into back to where it is now. */
+  #anchor() {
+    const { pressed } = this;
+    const topOf = (part) => part.getBoundingClientRect().top;
+    const top = pressed?.isConnected && topOf(pressed);
+    const { style } = byId("now");
+    style.minHeight = "";
+    return () => {
+      // What was drawn again has the focus again.
+      const held = pressed?.isConnected ? pressed : this.pressed;
+      if (top === false || !held?.isConnected || topOf(held) === top) return;
+      for (let part = held.parentElement; part; part = part.parentElement) part.scrollTop += topOf(held) - top;
+      // Where nothing is left to scroll, the answer keeps its height.
+      if (topOf(held) < top) style.minHeight = `${byId("now").offsetHeight + top - topOf(held)}px`;
+    };
+  }
+
   update() {
+    const hold = this.#anchor();
     // What is tried is of one case.
     if (this.trial && this.session.evidence !== this.tried) {
       this.trial = null;
@@ -175,7 +196,10 @@ class Cockpit {
     keepFocus(byId("reasons-body"), () => this.waterfall.show(answer, reasons));
     write(this.strip, answer ? this.headline.short(answer) : "");
     this.rows?.show(answer, reasons);
-    this.showPicture();
+    this.#place();
+    // Before the picture, which reads the same layout, and is below what is pressed.
+    hold();
+    this.picture.show(answer);
     this.next?.show(this.mode === "ask" ? null : answer);
     if (this.mode === "ask") this.questionnaire.show();
     this.proposals?.show();
