@@ -824,3 +824,46 @@ def test_where_questions_would_end_most_useful_next_remarks_so(
     note.wait_for()
     # The questions stay, next to the remark.
     assert page.locator(".next a, .next button").first.is_visible()
+
+
+# Words of names, between blanks and the places where they may be broken, on two lines.
+CUT_WORDS = """() => {
+  const cut = [];
+  const places = ".feature-name, .fall th button, .next button, #picture-heading";
+  for (const place of document.querySelectorAll(places)) {
+    const walk = document.createTreeWalker(place, NodeFilter.SHOW_TEXT);
+    while (walk.nextNode()) {
+      for (const found of walk.currentNode.data.matchAll(/[^ -]+-?/g)) {
+        const range = document.createRange();
+        range.setStart(walk.currentNode, found.index);
+        range.setEnd(walk.currentNode, found.index + found[0].length);
+        if (new Set([...range.getClientRects()].map(({ top }) => top)).size > 1) {
+          cut.push(found[0]);
+        }
+      }
+    }
+  }
+  return cut;
+}"""
+
+
+def test_long_names_are_broken_between_their_words(open_cockpit: Any) -> None:
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 200)
+    names = [
+        "resting_electrocardiographic_results_at_admission",
+        "restingElectrocardiographicResultsAtAdmission",
+        "worst.concave.points.of.the.cell.nuclei",
+        "ratio-of-haemoglobin/to-glucose-in-blood",
+    ]
+    X = pa.table(
+        {name: np.where(rng.random(200) < 0.3 + 0.4 * y, "a", "b") for name in names}
+    )
+    model = bayleaf.NaiveBayesClassifier().fit(X, y)
+    size = {"width": 400, "height": 800}
+    page = open_cockpit(explorer_html(model), viewport=size)
+    page.locator(".next button").first.wait_for()
+    assert page.evaluate(CUT_WORDS) == []
+    for row in page.locator(".entry").all():
+        row.locator(".pick:not(.unknown)").first.click()
+        assert page.evaluate(CUT_WORDS) == []

@@ -26,7 +26,7 @@ class Picture {
     }
     const { words } = cockpit;
     const unit = words.unitOf(variable);
-    this.heading.replaceChildren(words.label(variable), ...(unit ? [element("span", { className: "note", text: `, ${unit}` })] : []));
+    this.heading.replaceChildren(...breakable(words.label(variable)), ...(unit ? [element("span", { className: "note", text: `, ${unit}` })] : []));
     const others = evidence.with(variable, null);
     const isGiven = others.some((mask) => mask);
     const nothing = outcome.nothing;

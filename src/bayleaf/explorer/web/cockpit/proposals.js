@@ -228,7 +228,7 @@ class Proposals {
     }, { "aria-label": `Try ${text}`, "data-key": `try-${text}`, "aria-pressed": String(isTried) });
     const doubt = isClear ? "" : "not sure";
     return element("li", {}, [
-      element("span", { dir: "auto" }, [text, ...(doubt ? [element("span", { className: "note", text: ` – ${doubt}` })] : [])]),
+      element("span", { dir: "auto" }, [...breakable(text), ...(doubt ? [element("span", { className: "note", text: ` – ${doubt}` })] : [])]),
       element("span", {}, [
         element("b", { text: read }),
         ...(range ? [element("span", { className: "note", text: ` (${rangeOf100(range)})` })] : []),

@@ -64,8 +64,7 @@ class AskNextPanel {
     const bar = element("span", { className: "bar for" });
     bar.style.left = "0";
     bar.style.width = share(part);
-    const question = pressing("", () => this.choose(variable), { className: "link", dir: "auto" });
-    question.append(...breakable(short(name, 40)));
+    const question = pressing(short(name, 40), () => this.choose(variable), { className: "link", dir: "auto" });
     const cost = element("input", {
       type: "number", min: "0.01", step: "any", value: this.#cost(variable),
       className: "cost", "aria-label": `Cost of asking for ${short(name)}`,

@@ -18,9 +18,9 @@ function drawn(tag, attributes = {}, children = []) {
   return made;
 }
 
-/** A button with a text and what a click does. */
+/** A button with a text, which may be broken at words, and what a click does. */
 function pressing(text, onClick, attributes = {}) {
-  const made = element("button", { type: "button", text, ...attributes });
+  const made = element("button", { type: "button", ...attributes }, breakable(text));
   made.addEventListener("click", onClick);
   return made;
 }
