@@ -826,6 +826,36 @@ def test_where_questions_would_end_most_useful_next_remarks_so(
     assert page.locator(".next a, .next button").first.is_visible()
 
 
+# Intervals of the curve, those that are drawn thick, and half widths of effects.
+THICK = """() => {
+  const { outcome, touched, answer } = bayleaf.page.cockpit;
+  const [all, thick] = [...document.querySelectorAll(".shape .effects")].map((path) =>
+    (path.getAttribute("d").match(/H/g) ?? []).length);
+  const effects = [...outcome.effects(touched, outcome.nothing, answer)].at(-1);
+  return { all, thick, widths: Array.from(effects.widths) };
+}"""
+
+
+def test_effects_of_few_rows_are_drawn_thin_and_read_as_vague(
+    open_cockpit: Any,
+) -> None:
+    rng = np.random.default_rng(1)
+    hours = np.concatenate([rng.uniform(10, 50, 500), rng.uniform(60, 70, 12)])
+    y = np.where(hours > 55, 1, rng.random(512) < 0.2 + 0.5 * (hours > 30))
+    X = pa.table({"hours": hours, "noise": rng.normal(size=512)})
+    page = open_cockpit(explorer_html(MODELS["averaged KDB"]().fit(X, y)))
+    page.evaluate("bayleaf.page.cockpit.look(0)")
+    page.locator(".shape .effects").first.wait_for()
+    found = page.evaluate(THICK)
+    vague = [width > np.log(2) for width in found["widths"]]
+    assert 0 < sum(vague) < len(vague) == found["all"]
+    assert found["thick"] == len(vague) - sum(vague)
+    for state in (vague.index(True), vague.index(False)):
+        page.evaluate("state => bayleaf.session.choose(0, state)", state)
+        text = page.inner_text("#picture .read")
+        assert ("Vague: its 95 % interval goes from" in text) == vague[state]
+
+
 # Words of names, between blanks and the places where they may be broken, on two lines.
 CUT_WORDS = """() => {
   const cut = [];

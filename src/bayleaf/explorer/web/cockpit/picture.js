@@ -1,5 +1,7 @@
 // The picture of one feature: what each of its values does to the odds, and its rows.
 
+// An effect is vague if its 95 % interval goes further than this factor to either side.
+const VAGUE_FACTOR = 2;
 const [CURVE_TOP, CURVE_HEIGHT, ROWS_HEIGHT, CURVE_RIGHT] = [20, 170, 44, 14];
 
 class Picture {
@@ -36,7 +38,7 @@ class Picture {
       const ends = cockpit.scale.band(effects);
       const lead = element("p", { className: "note", text: cockpit.scale.lead(isGiven, ends && (cuts ? "band" : "line"), Boolean(cuts)) });
       const mask = evidence[variable];
-      this.body.replaceChildren(lead, cuts ? this.#curve(variable, mask, values, ends, alone?.values) : this.#bars(variable, mask, values, ends), this.#table(variable, values));
+      this.body.replaceChildren(lead, cuts ? this.#curve(variable, mask, effects, ends, alone?.values) : this.#bars(variable, mask, values, ends), this.#table(variable, values));
     };
     function* work() {
       let effects;
@@ -54,7 +56,7 @@ class Picture {
     this.stop = runAtOnce(work(), ([{ effects, alone }]) => draw(effects, alone));
   }
 
-  #curve(variable, mask, values, ends, alone) {
+  #curve(variable, mask, { values, widths }, ends, alone) {
     const { session, words, scale } = this.cockpit;
     const about = session.model.variables[variable];
     const intervals = this.cockpit.outcome.intervals(variable);
@@ -68,8 +70,9 @@ class Picture {
     const x = (value) => left + ((right - left) * (Math.min(axis.high, Math.max(axis.low, value)) - axis.low)) / (axis.high - axis.low);
     const y = (value) => CURVE_TOP + (CURVE_HEIGHT * (scale.high - Math.min(scale.high, Math.max(scale.low, value)))) / (scale.high - scale.low);
     const shown = intervals.filter(({ low, high }) => low < axis.high && high > axis.low);
-    const path = (numbers) => shown.map(({ low, high, state }, i) =>
-      `${i ? "L" : "M"}${x(low).toFixed(1)} ${y(numbers[state]).toFixed(1)}H${x(high).toFixed(1)}`).join("");
+    const isVague = ({ state }) => widths?.[state] > Math.log(VAGUE_FACTOR);
+    const path = (numbers, isDrawn = () => true) => shown.map((own, i) => (isDrawn(own)
+      ? `${i && isDrawn(shown[i - 1]) ? "L" : "M"}${x(own.low).toFixed(1)} ${y(numbers[own.state]).toFixed(1)}H${x(own.high).toFixed(1)}` : "")).join("");
     const band = (numbers) => [...shown].reverse().map(({ low, high, state }) =>
       `L${x(high).toFixed(1)} ${y(numbers[state]).toFixed(1)}H${x(low).toFixed(1)}`).join("");
     const text = (content, attributes) => {
@@ -91,7 +94,8 @@ class Picture {
       drawn("line", { x1: left, x2: right, y1: y(scale.base), y2: y(scale.base), class: "zero" }),
       ...(ends ? [drawn("path", { class: "band", d: `${path(ends.highs)}${band(ends.lows)}Z` })] : []),
       ...(alone ? [drawn("path", { d: path(alone), class: "alone" })] : []),
-      drawn("path", { d: path(values), class: "effects" }),
+      drawn("path", { d: path(values), class: "effects vague" }),
+      drawn("path", { d: path(values, (own) => !isVague(own)), class: "effects" }),
       text(scale.ends[0], { x: left, y: 12 }),
       text(scale.ends[1], { x: left + 4, y: bottom - 4 }),
       ...bars,
@@ -116,8 +120,9 @@ class Picture {
         ...(isMine ? [text("you are here", { class: "here", y: CURVE_TOP + 12, x: x(number) + (x(number) > width - 130 ? -8 : 8), "text-anchor": x(number) > width - 130 ? "end" : "start" })] : []),
       );
       const rows = own.rows === null ? "" : ` ${brief(own.rows)} of ${brief(sumOf(intervals.map((i) => i.rows)))} training rows are in this interval.`;
+      const vague = isVague(own) ? [" Vague: its 95 % interval goes from ", scale.effect(ends.lows[own.state]), " to ", scale.effect(ends.highs[own.state]), "."] : [];
       line.replaceChildren(element("b", { text: `${label}${words.unitOf(variable) ? ` ${words.unitOf(variable)}` : ""}: ` }), scale.effect(nats),
-        ` (${words.state(variable, own.state)}).${rows}`, this.#beyond(about, number, isMine));
+        ` (${words.state(variable, own.state)}).${rows}`, ...vague, this.#beyond(about, number, isMine));
     };
     const rest = () => {
       if (at) point(value, at, mask.entered ?? words.state(variable, at.state), true);
@@ -136,7 +141,12 @@ class Picture {
       point(held, intervalAt(intervals, held), brief(held), false);
     });
     drawing.addEventListener("pointerleave", rest);
-    return element("div", {}, [drawing, line]);
+    const isCut = shown.some(({ state }) => values[state] < scale.low || values[state] > scale.high);
+    const remarks = [
+      shown.some(isVague) ? `Thin: vague, as few rows leave more than a factor of ${VAGUE_FACTOR} to either side open.` : "",
+      isCut ? "Effects beyond the axis are drawn at its ends." : "",
+    ].filter(Boolean).join(" ");
+    return element("div", {}, [element("p", { className: "note", text: remarks }), drawing, line]);
   }
 
   #beyond({ range }, number, isMine) {
