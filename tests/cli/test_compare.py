@@ -95,6 +95,32 @@ def test_csv_goes_to_a_file_beside_the_table_or_to_standard_output(
     for text in (path.read_text("utf-8"), printed):
         rows = list(csv.DictReader(io.StringIO(text)))
         assert [row["model"] for row in rows] == ["nb", "tan"]
+        assert [row["table"] for row in rows] == ["heart", "heart"]
+
+
+def test_several_tables_are_compared_by_ranks(
+    run: Run, heart: Path, tmp_path: Path
+) -> None:
+    lines = heart.read_text("utf-8").splitlines(keepends=True)
+    half = tmp_path / "half.csv"
+    half.write_text("".join(lines[:120]).replace("disease", "illness", 1), "utf-8")
+    words = ("compare", heart, half, "--model", "nb,tan,aode", "--folds", 2)
+    both = ("--target", "disease", "--target", "illness")
+    out = run(*words, *both).out
+    assert "Mean ranks on 2 tables" in out
+    assert "Nemenyi" in out
+    printed = run(*words, *both, "--csv", "-").out
+    rows = list(csv.DictReader(io.StringIO(printed)))
+    assert [row["table"] for row in rows] == [*["heart"] * 3, *["half"] * 3]
+    content = json.loads(run(*words, *both, "--json").out)
+    assert [table["target"] for table in content["tables"]] == ["disease", "illness"]
+    assert content["ranks"]["accuracy"]["n_datasets"] == 2
+    check_refused(run(*words, *both, "--target", "x"), "one for each of the 2", "got 3")
+    same = tmp_path / "b" / "half.csv"
+    same.parent.mkdir()
+    same.write_bytes(half.read_bytes())
+    twice = run("compare", half, same, "--target", "illness")
+    check_refused(twice, "two tables are called 'half'")
 
 
 def test_markdown_is_printed_instead_of_the_table(compare: Run) -> None:

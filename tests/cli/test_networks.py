@@ -52,6 +52,23 @@ def test_query_shows_what_evidence_leaves_open(run: Run, sprinkler: Path) -> Non
     assert "dew" not in shown
 
 
+def test_states_are_ruled_out_alike_in_samples_and_queries(
+    run: Run, sprinkler: Path, tmp_path: Path
+) -> None:
+    found = _json(
+        run, sprinkler, "--given", "`dew = 1` != 0", "--given", "`dew = 1`!=1"
+    )
+    assert found["log_probability_of_evidence"] == pytest.approx(math.log(0.25))
+    rows = []
+    for number, text in enumerate(("rain != no", "rain=!no")):
+        path = tmp_path / f"rows{number}.csv"
+        drawn = ("sample", sprinkler, "-n", 20, "--given", text, "-o", path)
+        assert run(*drawn).code == 0
+        rows.append(path.read_text(encoding="utf-8"))
+    assert rows[0] == rows[1]
+    assert "no" not in rows[0]
+
+
 def test_names_may_hold_equals_signs_and_states_may_be_numbers(
     run: Run, sprinkler: Path
 ) -> None:
@@ -128,7 +145,8 @@ SPELLINGS = [
     ("--given", "rain=yes", ["rain = yes", " rain= 'yes' ", '"rain" = "yes"']),
     ("--given", "dew = 1=2", ["`dew = 1` = 2", "dew = 1 = '2'"]),
     ("--given", "rain=no|yes", ["rain = no | yes", "rain = 'no'|\"yes\""]),
-    ("--given", "rain=!no", ["rain = !no", "rain = ! 'no'"]),
+    ("--given", "rain=!no", ["rain = !no", "rain = ! 'no'", "rain != no", "rain!=no"]),
+    ("--given", "dew = 1=!0", ["dew = 1 != 0", "`dew = 1` != 0"]),
     ("--do", "rain=yes", ["rain = yes", "'rain' = \"yes\""]),
     (
         "--do",

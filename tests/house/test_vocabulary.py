@@ -64,7 +64,7 @@ EXPRESSIONS = [
 NAMES = {
     "told": ("message, with_explanation, is_reported", 90),
     "said": ("log_likelihood, reported, text", 17),
-    "found": ("result, scores, matches: the noun of what it is", 467),
+    "found": ("result, scores, matches: the noun of what it is", 466),
     "own": ("what it belongs to", 452),
     "kept": ("what is kept: columns, rows, states", 95),
     "parted": ("parts, groups", 0),
@@ -72,7 +72,7 @@ NAMES = {
     "asked": ("requested, request", 25),
     "gone": ("eliminated, removed", 4),
     "torn": ("parent_missing", 1),
-    "one": ("the noun of what it is", 127),
+    "one": ("the noun of what it is", 126),
     "every": ("all_rows, all_features", 15),
     "more": ("extra_terms, further_columns", 37),
     "still": ("fixed", 0),

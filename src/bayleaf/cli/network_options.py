@@ -54,12 +54,14 @@ def _is_plain(network: BayesianNetwork, text: str) -> bool:
     """
     joins = has_keywords(text)
     try:
-        if not joins:
-            evidence_from(network, [text])
+        if joins:
+            name, value = _split(network, text, "--given")
+            reader = _reader(network, name)
+            return reader.codes(_state(reader, value)) is not None
+        (item,) = evidence_from(network, [text]).values()
+        # Of expressions, several may rule out states of one variable.
+        if not isinstance(item, Not):
             return True
-        name, value = _split(network, text, "--given")
-        reader = _reader(network, name)
-        return reader.codes(_state(reader, value)) is not None
     except ValueError:
         if joins:
             return False
@@ -135,6 +137,9 @@ def _split(network: BayesianNetwork, text: str, option: str) -> tuple[str | int,
         for written in (text[:place], text[:place].strip(), unquoted(text[:place])):
             if written in names:
                 return names[written], text[place + 1 :]
+        excluded = text[:place].removesuffix("!").strip()
+        if text[:place].endswith("!") and excluded in names:
+            return names[excluded], "!" + text[place + 1 :]
     position = find_variable(network.domain, text[: places[0]].strip())
     return network.domain.names[position], text[places[0] + 1 :]
 

@@ -420,14 +420,14 @@ def resolve_smoothing(smoothing: str | Smoothing) -> Smoothing:
     if isinstance(smoothing, str):
         if smoothing not in SMOOTHINGS_BY_NAME:
             raise ValueError(
-                f"smoothing must be one of {', '.join(SMOOTHINGS_BY_NAME)} or a rule such as "
-                f"Lidstone(0.5), got {quoted(smoothing)}"
+                f"smoothing must be one of {', '.join(SMOOTHINGS_BY_NAME)} or a rule "
+                f"such as Lidstone(0.5), got {quoted(smoothing)}"
             )
         return SMOOTHINGS_BY_NAME[smoothing]
     if not hasattr(smoothing, "estimate") or isinstance(smoothing, type):
         raise TypeError(
-            f"smoothing must be a name ({', '.join(SMOOTHINGS_BY_NAME)}) or a rule such as "
-            f"Lidstone(0.5), got {quoted(smoothing)}"
+            f"smoothing must be a name ({', '.join(SMOOTHINGS_BY_NAME)}) or a rule "
+            f"such as Lidstone(0.5), got {quoted(smoothing)}"
         )
     return smoothing
 

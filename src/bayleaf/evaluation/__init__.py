@@ -34,6 +34,7 @@ from bayleaf.evaluation.statistics import (
     nemenyi_critical_difference,
     wilcoxon_signed_rank,
 )
+from bayleaf.evaluation.table_comparisons import TableComparisons, compare_tables
 
 __all__ = [
     "Audit",
@@ -47,10 +48,12 @@ __all__ = [
     "LossMatrix",
     "OperatingPoint",
     "RankTest",
+    "TableComparisons",
     "TestResult",
     "accuracy_sd",
     "audit",
     "compare",
+    "compare_tables",
     "corrected_t_test",
     "cross_validate",
     "cross_validate_density",

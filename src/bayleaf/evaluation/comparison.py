@@ -27,7 +27,7 @@ from bayleaf.evaluation.operating_points import (
     implied_threshold,
 )
 from bayleaf.evaluation.paper_statistics import accuracy_sd
-from bayleaf.evaluation.statistics import Floats, TestResult, corrected_t_test
+from bayleaf.evaluation.statistics import LEVEL, Floats, TestResult, corrected_t_test
 from bayleaf.io.atomic import write_text
 from bayleaf.results.document import Document, Table
 from bayleaf.results.markdown import markdown_of
@@ -36,8 +36,6 @@ from bayleaf.results.text import rich_tables
 from bayleaf.wording import brief, brief_names, counted, in_bits, near_names, quoted
 
 BEST = "best"
-# Differences with a smaller p-value count as significant.
-LEVEL = 0.05
 # Figures that have no spread, in the order of `_figures`.
 _FIGURES = ("calib.", "clipped", "params", "arcs", "fit s", "pred. s")
 DEFAULT_MODELS = ("nb", "tan", "kdb", "hnb", "auto")
@@ -66,6 +64,8 @@ class Comparison(
         Cost of each prediction (rows) where a class (columns) is true.
     is_weighted : bool, default=False
         Whether rows have weights, in fits and in scores.
+    table : str, default=""
+        Name of the table, which rows of several tables need.
     """
 
     results: tuple[CrossValidation, ...]
@@ -77,6 +77,7 @@ class Comparison(
     baseline: str = BEST
     loss: Floats | None = None
     is_weighted: bool = False
+    table: str = ""
 
     def __getitem__(self, name: str) -> CrossValidation:
         """The scores of one classifier."""
@@ -225,14 +226,15 @@ class Comparison(
         return markdown_of(self.document())
 
     def to_rows(self) -> list[dict[str, Any]]:
-        """One flat row a classifier, such as a data frame takes.
+        """One flat row per classifier, such as a data frame takes.
 
         They have mean, standard deviation and p-value against the reference of every
         score.
         """
         rows = []
         for result in self.results:
-            row: dict[str, Any] = {"model": result.name}
+            row: dict[str, Any] = {"table": self.table} if self.table else {}
+            row["model"] = result.name
             for score in self.scores:
                 reference = self.reference(score)
                 row[score] = result.mean(score)
@@ -257,15 +259,7 @@ class Comparison(
 
     def to_csv(self, path: str | Path | None = None) -> str:
         """The rows of `to_rows` as CSV text, written to a file if one is named."""
-        rows = self.to_rows()
-        stream = io.StringIO()
-        writer = csv.DictWriter(stream, list(rows[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
-        text = stream.getvalue()
-        if path is not None:
-            write_text(path, text)
-        return text
+        return csv_text(self.to_rows(), path)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain values, with the tests against the reference."""
@@ -312,6 +306,19 @@ class Comparison(
             f"{self.n_rows} rows in {self.n_folds} folds",
             f"lowest log-loss {loss} by {best}",
         )
+
+
+def csv_text(rows: Sequence[Mapping[str, Any]], path: str | Path | None = None) -> str:
+    """Rows as CSV text, written to a file if one is named."""
+    names = dict.fromkeys(name for row in rows for name in row)
+    stream = io.StringIO()
+    writer = csv.DictWriter(stream, list(names), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    text = stream.getvalue()
+    if path is not None:
+        write_text(path, text)
+    return text
 
 
 def title_of(comparison: Comparison) -> str:

@@ -41,8 +41,8 @@ class LossMatrix(Shown):
 
     def document(self) -> Document:
         """The costs as a table."""
-        rows = [
-            (Name(predicted), *map(format_number, row))
+        rows: list[list[str | Name]] = [
+            [Name(predicted), *map(format_number, row)]
             for predicted, row in zip(self.classes, self.costs.tolist(), strict=True)
         ]
         title = "Cost of each prediction where a class is true"

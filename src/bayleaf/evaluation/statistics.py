@@ -18,6 +18,8 @@ from bayleaf.results.result import Result, Shown
 from bayleaf.wording import brief_fields, counted, quoted, shown_name
 
 Floats = NDArray[np.float64]
+# Differences with a smaller p-value count as significant.
+LEVEL = 0.05
 # Squares of larger scores could overflow.
 _LARGEST_SCORE = 1e100
 
@@ -188,15 +190,15 @@ class RankTest(Result):
         bars = [(0.0, rank) for _, rank in ranked]
         title = f"Mean ranks on {counted(self.n_datasets, 'data set')}"
         return Document(
-            "", [Table(("model", "mean rank"), rows, title, bars=bars), self._verdict]
+            "", [Table(("model", "mean rank"), rows, title, bars=bars), self.verdict]
         )
 
     @property
-    def _verdict(self) -> str:
+    def verdict(self) -> str:
         """Friedman's test in a sentence."""
         return f"Friedman's chi-square {self.statistic:.3g}, p {self.p_value:.2g}"
 
-    def critical_difference(self, level: float = 0.05) -> float:
+    def critical_difference(self, level: float = LEVEL) -> float:
         """Nemenyi's least difference of mean ranks that is significant."""
         return nemenyi_critical_difference(
             len(self.mean_ranks), self.n_datasets, level=level

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from bayleaf.results.document import Document, Facts, Items, Name, Part, Table, Text
+from bayleaf.results.frames import pandas_of, rows_of
 from bayleaf.results.html import html_of
 from bayleaf.wording import brief_fields, brief_value, in_bits, spaced
 
@@ -152,6 +153,51 @@ class Result(Record):
         from bayleaf.results.text import text_of
 
         return text_of(self.document(), width)
+
+    def to_latex(self) -> str:
+        r"""Write the result as LaTeX, tables in the rules of the package booktabs.
+
+        Returns
+        -------
+        str
+            Without pictures; to be used with ``\usepackage{booktabs}``.
+        """
+        from bayleaf.results.latex import latex_of
+
+        return latex_of(self.document())
+
+    def to_rows(self) -> list[dict[str, Any]]:
+        """List the lines of the tables that are shown, a flat dict each.
+
+        Returns
+        -------
+        list of dict
+            Cells by the head of their column, numbers as numbers; of several tables
+            each line has the title of its own as "table".
+
+        Raises
+        ------
+        ValueError
+            If the result has no table.
+        """
+        return rows_of(self.document())
+
+    def to_pandas(self) -> Any:
+        """Convert the lines of `to_rows` to a data frame of pandas.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row per line; cells that a line lacks are missing.
+
+        Raises
+        ------
+        ValueError
+            If the result has no table.
+        ImportError
+            If pandas is not installed.
+        """
+        return pandas_of(self.to_rows())
 
     def __str__(self) -> str:
         return self.to_text()

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from typing import Any, TypeVar, cast
 
 from bayleaf.results.document import Document, Part, Table
+from bayleaf.results.frames import pandas_of
 from bayleaf.results.html import html_of
-from bayleaf.results.result import Shown, list_of
+from bayleaf.results.result import Record, Shown, list_of
 from bayleaf.wording import counted, format_number, in_bits, shown_name
 
 R = TypeVar("R")
@@ -27,6 +28,19 @@ class ResultList(list[R]):
 
     def _repr_html_(self) -> str:
         return html_of(self.document())
+
+    def to_pandas(self) -> Any:
+        """Convert results that are lines of one table to a data frame of pandas.
+
+        ImportError if pandas is not installed; TypeError for other results, which have
+        a `to_pandas` each.
+        """
+        results = cast(list[Any], self)
+        if not all(isinstance(result, Record) for result in results):
+            raise TypeError(
+                "these results are not lines of one table; convert each by itself"
+            )
+        return pandas_of([result.to_dict() for result in results])
 
     def document(self) -> Document:
         """What notebooks show of the results."""

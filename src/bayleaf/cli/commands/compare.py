@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -60,8 +60,8 @@ class FoldOptions:
 
 def compare(
     data: Table,
-    *,
-    target: str,
+    *further: Table,
+    target: Annotated[tuple[str, ...], Parameter(negative="")],
     model: Models = _DEFAULT,
     baseline: str = "best",
     loss: Loss = None,
@@ -76,23 +76,31 @@ def compare(
 
     Example: `bayleaf compare heart.csv --target disease --model nb,tan,kdb,hnb`
 
+    Of several tables it shows mean ranks of the models and tests them.
+
     Parameters
     ----------
+    further
+        More tables.
     target
-        Column to predict.
+        Column to predict; of several tables one for all, or repeated for each.
     model
         nb, tan, kdb, hnb, aode, a2de, auto, mixture, latent_class or network; may be
         repeated, or several with commas between them.
     baseline
         Model that the others are tested against; best: the best of each score.
     csv
-        Write one row a model to this file; - for standard output.
+        Write one row per table and model to this file; - for standard output.
     markdown
         Print a Markdown table.
     json
         Print everything, single folds included, as JSON.
     """
+    from bayleaf.cli.console import ShownConsole
+    from bayleaf.evaluation.table_comparisons import TableComparisons
     from bayleaf.io.atomic import check_writable
+    from bayleaf.results.markdown import markdown_of
+    from bayleaf.results.text import print_document
 
     if sum((markdown, json, csv == "-")) > 1:
         raise ValueError("give only one of --markdown, --json and --csv -")
@@ -105,29 +113,63 @@ def compare(
             "compare takes classifiers; score the regressor with bayleaf evaluate "
             "--model regressor"
         )
-    found, empty = compare_models(
-        options.build_all(names),
-        data,
-        target,
-        split,
-        seed=options.seed,
-        baseline=baseline,
-        loss=loss,
-        form=form,
+    tables = [data, *further]
+    if len(target) not in (1, len(tables)):
+        raise ValueError(
+            f"give one --target for all tables or one for each of the {len(tables)}, "
+            f"got {len(target)}"
+        )
+    targets = target * len(tables) if len(target) == 1 else target
+    names_of_tables = _table_names(tables)
+    comparisons: list[Comparison] = []
+    others: list[dict[str, Any]] = []
+    for table, name, column in zip(tables, names_of_tables, targets, strict=True):
+        scores, empty = compare_models(
+            options.build_all(names),
+            table,
+            column,
+            split,
+            seed=options.seed,
+            baseline=baseline,
+            loss=loss,
+            form=form,
+        )
+        comparisons.append(replace(scores, table=name))
+        read = {"data": table, "target": column, "weight": split.weight}
+        others.append(read | empty.to_dict())
+    result = (
+        comparisons[0] if len(tables) == 1 else TableComparisons(tuple(comparisons))
     )
-    text = found.to_csv(None if csv == "-" else csv)
+    text = result.to_csv(None if csv == "-" else csv)
     if csv == "-":
         print_file(text.removesuffix("\n"))
     elif json:
-        others = {"data": data, "target": target, "weight": split.weight}
-        print_json(found.to_dict() | others | empty.to_dict())
+        values = result.to_dict()
+        if isinstance(result, TableComparisons):
+            values["tables"] = [a | b for a, b in zip(values["tables"], others)]
+        else:
+            values |= others[0]
+        print_json(values)
     elif markdown:
-        print_file(found.to_markdown().removesuffix("\n"))
+        print_file(markdown_of(result.document()).removesuffix("\n"))
+    elif isinstance(result, TableComparisons):
+        print_document(result.document(), ShownConsole())
     else:
-        print_comparison(found, data, target)
-        if found.threshold is not None:
-            print_points(found, found[found.best("cost")])
+        print_comparison(result, data, targets[0])
+        if result.threshold is not None:
+            print_points(result, result[result.best("cost")])
     return 0
+
+
+def _table_names(tables: Sequence[str]) -> list[str]:
+    """What tables are called: their files without suffix; ValueError for one twice."""
+    names = ["-" if table == "-" else Path(table).stem for table in tables]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise ValueError(
+            f"two tables are called {quoted(twice[0])}; give their files distinct names"
+        )
+    return names
 
 
 def compare_models(

@@ -143,8 +143,9 @@ class Selection(Shown):
             )
             for c in ranked[:_SHOWN]
         ]
-        heads = ("smoothing", "k", "n_features", "log-loss bits", "error", "rmse")
-        title = f"best {len(rows)} of {len(self)} candidates by leave-one-out log-loss"
+        heads = ("smoothing", "k", "n_features", "log-loss", "error", "rmse")
+        best = f"best {len(rows)} of {len(self)} candidates"
+        title = f"{best} by leave-one-out log-loss (bits)"
         return Document("", [Table(heads, rows, title)])
 
     def __len__(self) -> int:
