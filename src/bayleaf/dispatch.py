@@ -44,6 +44,7 @@ STRUCTURE_IMPLEMENTATIONS = {
 # The same of classifiers.
 CLASSIFIER_IMPLEMENTATIONS = {
     "feature_importances_": ("bayleaf.explain.importance", "feature_importances"),
+    "save": ("bayleaf.loading", "save_estimator"),
 }
 # The same of influence diagrams.
 DIAGRAM_IMPLEMENTATIONS = {
@@ -73,9 +74,9 @@ def dispatch_structure(
     return _done(STRUCTURE_IMPLEMENTATIONS[method], structure, *arguments, **options)
 
 
-def dispatch_classifier(method: str, classifier: Any) -> Any:
-    """What the function in charge of a property of a classifier returns."""
-    return _done(CLASSIFIER_IMPLEMENTATIONS[method], classifier)
+def dispatch_classifier(method: str, classifier: Any, *arguments: Any) -> Any:
+    """What the function in charge of a method or property of a classifier returns."""
+    return _done(CLASSIFIER_IMPLEMENTATIONS[method], classifier, *arguments)
 
 
 def dispatch_diagram(method: str, diagram: Any, *arguments: Any) -> Any:

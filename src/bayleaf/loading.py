@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 from bayleaf.io.errors import ModelFileError
 from bayleaf.io.native import network_json
 from bayleaf.io.native.documents import MAX_BYTES, read_document
-from bayleaf.io.native.model_file import FORMAT, SavedModel, read_model
+from bayleaf.io.native.model_file import FORMAT, SavedModel, read_model, write_model
 from bayleaf.io.packed import inner_name
 from bayleaf.io.registry import FORMATS, read_network
 from bayleaf.models.bayesian_network import BayesianNetwork
+from bayleaf.models.page_model import CLASSIFIER, DENSITY, REGRESSOR
 
 if TYPE_CHECKING:
     from bayleaf.classifiers.shared.base import BayesianClassifier
@@ -131,24 +132,51 @@ def load_estimator(path: str | Path, kind: str | None = None) -> Fitted:
     return _restored(saved, Path(path).name)
 
 
-def _restored(saved: SavedModel, name: str) -> Fitted:
-    """The estimator as it was when it was saved; `name` is its file's, for messages."""
+def save_estimator(estimator: Any, path: str | Path) -> None:
+    """Write a fitted estimator to its file, once `load` would read it.
+
+    Errors as in the estimators' `save`.
+    """
+    from bayleaf.classifiers.shared.saving import saved_model
+
+    saved = saved_model(estimator)
+    kind = type(estimator)
+    if _known_classes(saved.kind).get(kind.__name__) is not kind:
+        remedy = (
+            f"bayleaf.classifiers.CLASSIFIERS[{kind.__name__.lower()!r}] = "
+            f"{kind.__name__} registers it"
+            if saved.kind == CLASSIFIER
+            else "pickle it"
+        )
+        raise ValueError(f"load would not find the class {kind.__name__}; {remedy}")
+    write_model(saved, path)
+
+
+def _known_classes(kind: str) -> dict[str, type[Fitted]]:
+    """The classes of one kind of estimator that files may have, by name."""
     # Imported late: networks are read without scikit-learn.
     from bayleaf.classifiers import CLASSIFIERS
-    from bayleaf.classifiers.shared.saving import telling_wrong_parameters, unfitted
     from bayleaf.density.bayesian_network_estimator import BayesianNetworkEstimator
     from bayleaf.regression.averaged_kdb_regressor import AveragedKDBRegressor
 
     of_kind: dict[str, tuple[type[Fitted], ...]] = {
-        "classifier": tuple(CLASSIFIERS.values()),
-        "density": (BayesianNetworkEstimator,),
-        "regressor": (AveragedKDBRegressor,),
+        CLASSIFIER: tuple(CLASSIFIERS.values()),
+        DENSITY: (BayesianNetworkEstimator,),
+        REGRESSOR: (AveragedKDBRegressor,),
     }
-    known = {estimator.__name__: estimator for estimator in of_kind[saved.kind]}
+    return {estimator.__name__: estimator for estimator in of_kind[kind]}
+
+
+def _restored(saved: SavedModel, name: str) -> Fitted:
+    """The estimator as it was when it was saved; `name` is its file's, for messages."""
+    from bayleaf.classifiers.shared.saving import telling_wrong_parameters, unfitted
+
+    known = _known_classes(saved.kind)
     if saved.estimator not in known:
         raise ModelFileError(
             f"model file {name} holds a {saved.estimator[:60]!r}; known are "
-            f"{', '.join(known)}"
+            f"{', '.join(known)}; a class of your own is known once it is in "
+            "bayleaf.classifiers.CLASSIFIERS"
         )
     with telling_wrong_parameters(name):
         estimator: Fitted = unfitted(known[saved.estimator], saved.parameters)

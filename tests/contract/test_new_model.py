@@ -23,6 +23,7 @@ from bayleaf.counts.information import mutual_information
 from bayleaf.counts.source import CountSource
 from bayleaf.cpds.dirichlet import drawn_distributions
 from bayleaf.cpds.distribution import TableCPD
+from bayleaf.cpds.smoothing import SMOOTHINGS_BY_NAME
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
 from bayleaf.describe.drawing import structure_dot, structure_text, table_rows
@@ -185,6 +186,36 @@ def fitted(table: Table, monkeypatch: pytest.MonkeyPatch) -> OneFeatureClassifie
     """A classifier that files can name."""
     monkeypatch.setitem(CLASSIFIERS, "one_feature", OneFeatureClassifier)
     return OneFeatureClassifier(calibration="leave_one_out").fit(*table)
+
+
+def test_a_class_that_loading_does_not_know_is_not_saved(
+    table: Table, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "model.json"
+    unknown = OneFeatureClassifier().fit(*table)
+    with pytest.raises(ValueError, match=r"CLASSIFIERS.* registers it"):
+        unknown.save(path)
+    assert not path.exists()
+    namesake = type("TANClassifier", (bayleaf.TANClassifier,), {})().fit(*table)
+    with pytest.raises(ValueError, match="load would not find the class TAN"):
+        namesake.save(path)
+    density = type("Density", (bayleaf.BayesianNetworkEstimator,), {})()
+    with pytest.raises(ValueError, match="Density; pickle it"):
+        density.fit(table[0]).save(path)
+    monkeypatch.setitem(CLASSIFIERS, "one_feature", OneFeatureClassifier)
+    unknown.save(path)
+    assert type(bayleaf.load(path)) is OneFeatureClassifier
+
+
+@pytest.mark.parametrize("name", SMOOTHINGS_BY_NAME)
+def test_every_rule_of_smoothing_comes_back(
+    name: str, table: Table, tmp_path: Path
+) -> None:
+    rule = SMOOTHINGS_BY_NAME[name]
+    fitted = bayleaf.NaiveBayesClassifier(smoothing=rule).fit(*table)
+    fitted.save(tmp_path / "model.json")
+    read = bayleaf.load(tmp_path / "model.json")
+    assert repr(read.smoothing) == repr(rule)
 
 
 @pytest.fixture

@@ -95,8 +95,8 @@ class TableComparisons(Result):
             key=lambda score: SCORES[score].place,
         )
         ranks = {score: self.mean_ranks(score) for score in shown}
-        rows = [
-            (Name(name), *(f"{ranks[score][name]:.2f}" for score in shown))
+        rows: list[list[str | Name]] = [
+            [Name(name), *(f"{ranks[score][name]:.2f}" for score in shown)]
             for name in self.names
         ]
         heads = [SCORES[score].heading for score in shown]
@@ -108,14 +108,14 @@ class TableComparisons(Result):
 
     def _score_table(self, score: str) -> Table:
         """The means of a score: a line per table, a column per classifier."""
-        rows = [
-            (
+        rows: list[list[str | Name]] = [
+            [
                 Name(comparison.table),
                 *(
                     SCORES[score].written(r.mean(score), r.sd(score))
                     for r in comparison.results
                 ),
-            )
+            ]
             for comparison in self.comparisons
         ]
         return Table(("table", *self.names), rows, SCORES[score].heading)

@@ -29,11 +29,7 @@ _PAIRS = "pairs"
 _PARAMETER_OBJECTS: dict[str, type[Any]] = {
     kind.__name__: kind
     for kind in (
-        smoothing_rules.Backoff,
-        smoothing_rules.Dirichlet,
-        smoothing_rules.Lidstone,
-        smoothing_rules.MEstimate,
-        smoothing_rules.MaximumLikelihood,
+        *map(type, smoothing_rules.SMOOTHINGS_BY_NAME.values()),
         discretizers.EqualFrequencyDiscretizer,
         discretizers.EqualWidthDiscretizer,
         discretizers.MDLPDiscretizer,

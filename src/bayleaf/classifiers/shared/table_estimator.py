@@ -23,7 +23,6 @@ from bayleaf.classifiers.shared.parameters import (
     check_jobs,
     encoder_rules,
 )
-from bayleaf.classifiers.shared.saving import saved_model
 from bayleaf.classifiers.shared.training import COUNTS, WEIGHT_SCALES, WeightedRows
 from bayleaf.cpds.smoothing import Smoothing, with_parameters
 from bayleaf.data.codes import Codes
@@ -43,9 +42,9 @@ from bayleaf.data.tables.columns import Column, Matrix, Name
 from bayleaf.data.tables.frames import column_names, to_columns, whole_table
 from bayleaf.data.tables.named_rows import named_table, notes_on_other_cells
 from bayleaf.data.unknown_cells import UnknownCells, warn_of
-from bayleaf.dispatch import dispatch
+from bayleaf.dispatch import dispatch, dispatch_classifier
 from bayleaf.estimator_bases import BaseEstimator
-from bayleaf.io.native.model_file import SavedModel, write_model
+from bayleaf.io.native.model_file import SavedModel
 from bayleaf.models.fit_stamp import FitStamp
 from bayleaf.models.page_model import PageModel
 from bayleaf.models.texts.html_summary import picture_of
@@ -189,11 +188,12 @@ class TableEstimator(
         TypeError
             If a parameter or label has no place in the file, naming it.
         ValueError
-            If a reader would refuse a table, as after a large floor, or anything else.
+            If a reader would refuse a table, as after a large floor, or anything else,
+            as a class that `bayleaf.classifiers.CLASSIFIERS` lacks.
         OSError
             If the file cannot be written; an older file is then left as it was.
         """
-        write_model(saved_model(self), path)
+        dispatch_classifier("save", self, path)
 
     def _record(self, **others: Any) -> SavedModel:
         """What a file contains of the fit, and `others`, the fields common to all."""
