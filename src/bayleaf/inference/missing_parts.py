@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import accumulate, chain, pairwise
-from math import prod
+from itertools import accumulate, chain
 from typing import Any
 
 import numpy as np
@@ -67,8 +66,6 @@ class ExpectedFamilies:
         self, parts: MissingParts, cards: Sequence[int], families: Sequence[Family]
     ) -> None:
         self.parts = parts
-        self._shapes = [tuple(cards[v] for v in family) for family in families]
-        self._edges = list(accumulate(map(prod, self._shapes), initial=0))
         self._compiled = CompiledParts(
             np.array(cards, dtype=np.int64),
             np.array(list(accumulate(map(len, families), initial=0)), dtype=np.int64),
@@ -78,33 +75,26 @@ class ExpectedFamilies:
             parts.codes,
         )
 
-    def under(
-        self, tables: Sequence[Floats], n_jobs: int | None = None
-    ) -> tuple[list[Floats], Floats]:
+    def under(self, tables: Floats, n_jobs: int | None = None) -> tuple[Floats, Floats]:
         """Sum the posteriors of families with missing cells, times the parts' weights.
 
-        `tables` are the families' distributions; the sums have their shapes and leave
-        out impossible parts. The log-probability (n_parts,) of each part's known cells,
-        in nats, is that of their distributions given cells outside the part. No sum
-        depends on `n_jobs`.
+        `tables` (n_cells,) are the families' distributions, one after another; the sums
+        are laid out like them and leave out impossible parts. The log-probability
+        (n_parts,) of each part's known cells, in nats, is that of their distributions
+        given cells outside the part. No sum depends on `n_jobs`.
         """
         weights, log_evidence = self.parts.weights, np.empty(self.parts.n_parts)
-        flat = np.concatenate([table.ravel() for table in tables])
 
         def expect(first: int, end: int) -> Floats:
-            totals = np.zeros(len(flat))
+            totals = np.zeros(len(tables))
             part = log_evidence[first:end]
-            self._compiled.expect(first, weights[first:end], flat, totals, part)
+            self._compiled.expect(first, weights[first:end], tables, totals, part)
             return totals
 
         blocks = stretches(self.parts.n_parts, min(_BLOCKS, self.parts.n_parts))
         tasks = [partial(expect, *block) for block in blocks]
-        total = sum(run_tasks(tasks, thread_count(n_jobs)), np.zeros(len(flat)))
-        counts = [
-            total[slice(*edges)].reshape(shape)
-            for edges, shape in zip(pairwise(self._edges), self._shapes, strict=True)
-        ]
-        return counts, log_evidence
+        totals = run_tasks(tasks, thread_count(n_jobs))
+        return sum(totals, np.zeros(len(tables))), log_evidence
 
 
 def _parts_of_block(

@@ -22,7 +22,7 @@ Expected = TypeVar("Expected")
 Progress = Callable[[int, float], object]
 
 # Steps that quasi-Newton steps remember.
-_MEMORY = 20
+_MEMORY = 60
 # A gradient shorter than this is that of a top.
 _SMALLEST = 1e-300
 
@@ -67,7 +67,7 @@ class EMOptions:
 
     n_restarts: int = 3  # of which the best end is kept
     max_iter: int = 500  # steps of each start
-    tol: float = 1e-5
+    tol: float = 1e-7
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,26 +97,35 @@ def best_climb(
 ) -> Climb[Parameters, Expected]:
     """Climb from each start, and return the end with the largest objective.
 
-    The first of equal ends is kept. With `n_trial_steps` every start takes so many, and
-    only the best goes on (Biernacki, Celeux and Govaert 2003). `n_threads` share the
-    starts without effect on the result; `progress` gets the step's number and the
-    objective after each step.
+    The first of equal ends is kept. With `n_trial_steps` every start takes so many, the
+    better half goes on for twice as many, and so on until one is left (short runs:
+    Biernacki, Celeux and Govaert 2003). `n_threads` share the starts without effect on
+    the result; `progress` gets the step's number and the objective after each step.
     """
-    first = options
+    limit = options.max_iter
     if n_trial_steps is not None and len(starts) > 1:
-        first = replace(options, max_iter=min(n_trial_steps, options.max_iter))
+        limit = min(n_trial_steps, limit)
 
     def climb_from(start: Callable[[], Parameters]) -> Climb[Parameters, Expected]:
-        return climb(rows, start(), first, progress)
+        return climb(rows, start(), replace(options, max_iter=limit), progress)
+
+    def resumed(before: Climb[Parameters, Expected]) -> Climb[Parameters, Expected]:
+        left = limit - before.n_iter
+        if before.converged or left < 1:
+            return before
+        rest = replace(options, max_iter=left)
+        end = climb(rows, before.parameters, rest, progress)
+        return replace(end, objectives=(*before.objectives, *end.objectives[1:]))
 
     climbs = run_tasks([partial(climb_from, start) for start in starts], n_threads)
-    best = max(climbs, key=lambda climb: climb.objectives[-1])
-    left = options.max_iter - best.n_iter
-    if best.converged or first is options or left < 1:
-        return best
-    rest = replace(options, max_iter=left)
-    end = climb(rows, best.parameters, rest, progress)
-    return replace(end, objectives=(*best.objectives, *end.objectives[1:]))
+    while len(climbs) > 1 and limit < options.max_iter:
+        climbs.sort(key=lambda climb: -climb.objectives[-1])
+        del climbs[max(1, len(climbs) // 2) :]
+        limit = (
+            min(3 * limit, options.max_iter) if len(climbs) > 1 else options.max_iter
+        )
+        climbs = run_tasks([partial(resumed, climb) for climb in climbs], n_threads)
+    return max(climbs, key=lambda climb: climb.objectives[-1])
 
 
 def climb(
@@ -287,15 +296,19 @@ class _Steps(Generic[Parameters, Expected]):
 
 def _slopes(roots: Sequence[Table], totals: Sequence[Table]) -> Table:
     """Gradient of the objective by the roots of counts, flat."""
-    flat = [np.zeros(0)]
-    for root, counts in zip(roots, totals, strict=True):
-        squares = np.square(root)
-        sums = squares.sum(axis=-1, keepdims=True)
-        shares = squares / np.where(sums > 0, sums, 1.0)
-        pull = counts - shares * counts.sum(axis=-1, keepdims=True)
-        slopes = np.divide(pull, root, out=np.zeros_like(root), where=root != 0)
-        flat.append(2.0 * slopes.ravel())
-    return np.concatenate(flat)
+    none = np.zeros(0)
+    root = np.concatenate([none, *(table.ravel() for table in roots)])
+    counts = np.concatenate([none, *(table.ravel() for table in totals)])
+    sizes = np.repeat(
+        [table.shape[-1] for table in roots],
+        [table.size // table.shape[-1] for table in roots],
+    )
+    starts = np.cumsum(sizes) - sizes
+    squares = np.square(root)
+    sums = np.add.reduceat(squares, starts)
+    scales = np.add.reduceat(counts, starts) / np.where(sums > 0, sums, 1.0)
+    pull = counts - squares * np.repeat(scales, sizes)
+    return 2.0 * np.divide(pull, root, out=np.zeros_like(root), where=root != 0)
 
 
 def warn_of_limit(converged: bool, max_iter: int) -> None:

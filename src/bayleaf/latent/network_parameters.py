@@ -35,6 +35,7 @@ from bayleaf.wording import brief_fields, name_list, quoted
 
 Table = NDArray[np.float64]
 Estimate = Callable[[Table, Table], Table]
+CPDs = tuple[CPD, ...]
 
 # Differences that rounding leaves.
 _EQUAL = 1e-12
@@ -84,7 +85,7 @@ def learn_parameters(
     *,
     sample_weight: Sequence[float] | Table | None = None,
     start: BayesianNetwork | None = None,
-    tol: float = 1e-5,
+    tol: float = 1e-7,
     max_iter: int = 500,
     n_restarts: int | None = None,
     random_state: int | np.random.Generator | np.random.RandomState | None = None,
@@ -108,7 +109,7 @@ def learn_parameters(
         Weight of each row.
     start : BayesianNetwork, optional
         Distributions to start from instead of those of `network`, of the same form.
-    tol : float, default=1e-5
+    tol : float, default=1e-7
         Learning ends when two steps in a row each change the objective by at most `tol`
         nats per row (by weight) and no learned probability by more than `tol`, those of
         a state and its parents' states together.
@@ -117,7 +118,8 @@ def learn_parameters(
     n_restarts : int, optional
         Number of starts, the first from the network's own distributions (or `start`)
         and the others from random ones; the best end is kept. By default 1, or, where a
-        variable has no value in any row, 4, of which the best after 10 steps goes on.
+        variable has no value in any row, 4, of which the better half goes on after 10
+        steps and the best after 30.
         Latent variables whose tables are uniform need several, as nothing separates
         their states.
     random_state : int, Generator, RandomState or None, default=None
@@ -147,21 +149,22 @@ def learn_parameters(
     -----
     Dempster, Laird and Rubin (1977); Lauritzen (1995) for networks; experience counts
     as in Spiegelhalter and Lauritzen (1990); all steps but the first two are those of a
-    quasi-Newton method (Jamshidian and Jennrich 1997). Equal rows are merged, complete
-    ones counted once. With complete rows the result is that of counting, bit for bit. A
-    parent configuration that no row speaks of keeps its distribution.
+    quasi-Newton method (Jamshidian and Jennrich 1997). Families without missing cells
+    are counted once, and equal parts of rows expected once. With complete rows the
+    result is that of counting, bit for bit. A parent configuration that no row contains
+    keeps its distribution.
     """
     _check(tol, max_iter, n_restarts)
     generator = random_generator(random_state)
     codes = _weighted(single_states(read_rows(network.domain, table)), sample_weight)
     task = _Task(network, codes, n_jobs)
     first = network if start is None else _started(network, start)
-    n_starts = n_restarts or (_STARTS if _has_latent(task, codes) else 1)
+    n_starts = n_restarts or (_STARTS if task.latent else 1)
     if n_starts == 1:
         warn_of_saddle_point(first, codes, task.learned)
     options = EMOptions(n_starts, 1 if task.is_complete else max_iter, tol)
     draw = partial(task.random_start, generator)
-    starts: list[Callable[[], BayesianNetwork]] = [lambda: first]
+    starts: list[Callable[[], CPDs]] = [lambda: first.cpds]
     starts += [draw] * (n_starts - 1)
     n_trial_steps = _TRIAL_STEPS if n_restarts is None else None
     best = best_climb(
@@ -176,12 +179,6 @@ def learn_parameters(
         converged,
         tuple(best.expected),
     )
-
-
-def _has_latent(task: _Task, codes: Codes) -> bool:
-    """Whether a variable of learned distributions has no value in any row."""
-    nodes = {v for node in task.learned for v in task.network.dag.families[node]}
-    return any(codes.cards[v] > 1 and codes.missing(v).all() for v in nodes)
 
 
 def _check(tol: float, max_iter: int, n_restarts: int | None) -> None:
@@ -234,6 +231,10 @@ class _Task:
         self.learned = _learned_nodes(network)
         self.total_weight = float(codes.weights.sum())
         self.priors = {n: _pseudo_counts(network.cpds[n]) for n in sorted(self.learned)}
+        related = {v for node in self.learned for v in network.dag.families[node]}
+        self.latent = {
+            v for v in related if codes.cards[v] > 1 and codes.missing(v).all()
+        }
         self._expected: ExpectedFamilies | None = None
         missing = np.zeros(codes.n_rows, dtype=bool)
         for variable in range(codes.n_variables):
@@ -245,9 +246,16 @@ class _Task:
             self._expected = ExpectedFamilies(parts, codes.cards, families)
         # Families without missing cells count alike under all parameters.
         source = RowCounts(rows, n_jobs, has_class=False)
-        self._counted = source.family_counts(families)
+        counted = source.family_counts(families)
+        self._counted = flat_tables(counted)
+        self._prior = flat_tables(
+            [
+                self.priors.get(n, np.zeros(cpd.cards))
+                for n, cpd in enumerate(network.cpds)
+            ]
+        )
         for node in set(range(len(families))) - self.learned:
-            seen = self._counted[node] > 0
+            seen = counted[node] > 0
             impossible = seen & (network.cpds[node].probabilities == 0)
             if impossible.any():
                 cells = np.array([rows.column(v) for v in families[node]])
@@ -264,16 +272,14 @@ class _Task:
         """Whether no cell of the rows is missing."""
         return self._expected is None
 
-    def expect(self, network: BayesianNetwork) -> tuple[list[Table], float]:
+    def expect(self, cpds: CPDs) -> tuple[list[Table], float]:
         """Expected counts of all families, and the log-likelihood of the rows."""
-        log_likelihood = sum(
-            log_product(counts, cpd.log_probabilities())
-            for counts, cpd in zip(self._counted, network.cpds, strict=True)
-        )
+        flat = flat_tables([cpd.probabilities for cpd in cpds])
+        with np.errstate(divide="ignore"):
+            log_likelihood = log_product(self._counted, np.log(flat))
         if self._expected is None:
-            return list(self._counted), log_likelihood
-        tables = [cpd.probabilities for cpd in network.cpds]
-        expected, logs = self._expected.under(tables, self.n_jobs or 1)
+            return self._by_node(self._counted), log_likelihood
+        expected, logs = self._expected.under(flat, self.n_jobs or 1)
         parts = self._expected.parts
         if np.isneginf(logs).any():
             row = self._kinds[parts.rows[np.argmin(logs)]]
@@ -282,15 +288,22 @@ class _Task:
                 "from ones without zeros, or correct the row"
             )
         log_likelihood += float(np.dot(parts.weights, logs))
-        both = zip(self._counted, expected, strict=True)
-        return [counted + more for counted, more in both], log_likelihood
+        return self._by_node(self._counted + expected), log_likelihood
 
-    def log_prior(self, network: BayesianNetwork) -> float:
-        """Logarithm of the prior density at a network, up to a constant (nats)."""
-        return sum(
-            log_product(prior, network.cpds[node].log_probabilities())
-            for node, prior in self.priors.items()
-        )
+    def _by_node(self, flat: Table) -> list[Table]:
+        """Tables of all families, one after another, in their shapes."""
+        shapes = [cpd.cards for cpd in self.network.cpds]
+        edges = np.cumsum([math.prod(shape) for shape in shapes])[:-1]
+        return [
+            part.reshape(shape)
+            for part, shape in zip(np.split(flat, edges), shapes, strict=True)
+        ]
+
+    def log_prior(self, cpds: CPDs) -> float:
+        """Logarithm of the prior density of distributions, up to a constant (nats)."""
+        flat = flat_tables([cpd.probabilities for cpd in cpds])
+        with np.errstate(divide="ignore"):
+            return log_product(self._prior, np.log(flat))
 
     def totals(self, counts: list[Table]) -> list[Table]:
         """Expected counts and prior of the learned distributions, as these lie."""
@@ -302,46 +315,47 @@ class _Task:
             )
         ]
 
-    def fitted(
-        self, network: BayesianNetwork, totals: Sequence[Table]
-    ) -> BayesianNetwork:
-        """The network whose learned distributions are in proportion to counts."""
-        cpds, tables = list(network.cpds), iter(totals)
+    def fitted(self, present: CPDs, totals: Sequence[Table]) -> CPDs:
+        """The distributions, in proportion to counts where they are learned."""
+        cpds, tables = list(present), iter(totals)
         for node in sorted(self.learned):
-            present = distributions(cpds[node])
-            new = [shares(next(tables), table) for table in present]
+            new = [shares(next(tables), table) for table in distributions(cpds[node])]
             cpds[node] = with_distributions(cpds[node], new)
-        return replace(network, cpds=tuple(cpds))
+        return tuple(cpds)
 
-    def probabilities(self, network: BayesianNetwork) -> list[Table]:
+    def probabilities(self, cpds: CPDs) -> list[Table]:
         """Tables of the learned distributions."""
         return [
             table
             for node in sorted(self.learned)
-            for table in distributions(network.cpds[node])
+            for table in distributions(cpds[node])
         ]
 
-    def with_experience(
-        self, network: BayesianNetwork, counts: list[Table]
-    ) -> BayesianNetwork:
+    def with_experience(self, learned: CPDs, counts: list[Table]) -> BayesianNetwork:
         """The network whose learned tables carry prior and expected experience."""
-        cpds = list(network.cpds)
+        cpds = list(learned)
         for node in self.learned:
             cpd, before = cpds[node], self.network.cpds[node]
             if isinstance(cpd, TableCPD) and isinstance(before, TableCPD):
                 gained = counts[node].sum(axis=-1)
                 start = 0.0 if before.experience is None else before.experience
                 cpds[node] = replace(cpd, experience=start + gained)
-        return replace(network, cpds=tuple(cpds))
+        return replace(self.network, cpds=tuple(cpds))
 
-    def random_start(self, generator: np.random.Generator) -> BayesianNetwork:
-        """The network with uniformly random distributions wherever it learns."""
-        cpds = list(self.network.cpds)
+    def random_start(self, generator: np.random.Generator) -> CPDs:
+        """Uniformly random distributions wherever the network learns.
+
+        Where variables are latent, only they and their children are random: others
+        start from the rows that have all of the family, and one row spread evenly.
+        """
+        cpds, counted = list(self.network.cpds), self._by_node(self._counted)
         for node in sorted(self.learned):
             cpd = cpds[node]
             drawn = generator.standard_exponential(cpd.cards)
+            if self.latent and self.latent.isdisjoint(cpd.family):
+                drawn = counted[node] + self.priors[node] + 1.0 / cpd.cards[-1]
             cpds[node] = fitted_distribution(cpd, drawn, shares)
-        return replace(self.network, cpds=tuple(cpds))
+        return tuple(cpds)
 
 
 def _learned_nodes(network: BayesianNetwork) -> set[int]:
@@ -357,6 +371,11 @@ def _learned_nodes(network: BayesianNetwork) -> set[int]:
         if isinstance(cpd, TableCPD | GroupedTableCPD | TreeCPD)
     }
     return experienced or adaptable
+
+
+def flat_tables(tables: Sequence[Table]) -> Table:
+    """Cells of tables, one after another."""
+    return np.concatenate([np.ravel(table) for table in tables])
 
 
 def _pseudo_counts(cpd: CPD) -> Table:
@@ -431,6 +450,8 @@ def with_distributions(cpd: CPD, tables: Sequence[Table]) -> CPD:
 def shares(counts: Table, present: Table) -> Table:
     """Shares along the last axis; the present ones where there is no count."""
     totals = counts.sum(axis=-1, keepdims=True)
+    if totals.all():
+        return np.asarray(counts / totals)
     return np.where(totals > 0, counts / np.where(totals > 0, totals, 1.0), present)
 
 

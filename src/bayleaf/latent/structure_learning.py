@@ -48,7 +48,7 @@ from bayleaf.search.structure import LEAST_GAIN, SearchResult
 from bayleaf.search.table_climbing import Refresh, TableSearch, climb_tables
 from bayleaf.search.tree_climbing import TreeSearch, climb_trees
 
-# Tighter than elsewhere, as scores of networks are compared afterwards.
+# Networks are compared after fewer steps than end the learning of tables.
 _EM = EMOptions(n_restarts=1, tol=3e-6)
 # Share of the time limit for the network that rows are completed by at first.
 _FIRST_SHARE = 0.5

@@ -626,7 +626,7 @@ class BayesianNetwork(Factorisation, Inference):
         strength: float | Mapping[Name, float] | None = None,
         latent: Name | Collection[Name] | Mapping[Name, Any] = (),
         n_restarts: int | None = None,
-        tol: float = 1e-5,
+        tol: float = 1e-7,
         max_iter: int = 500,
         random_state: Any = None,
         n_jobs: int | None = None,

@@ -342,7 +342,7 @@ class NetworkStructure(CausalQuestions):
         strength: float | Mapping[Name, float] | None = None,
         latent: Name | Collection[Name] | Mapping[Name, Any] = (),
         n_restarts: int | None = None,
-        tol: float = 1e-5,
+        tol: float = 1e-7,
         max_iter: int = 500,
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -385,7 +385,7 @@ class NetworkStructure(CausalQuestions):
         n_restarts : int, optional
             Starts of expectation maximisation, of which the best end is kept; by
             default 1, or 4 with latent variables, see `learn_parameters`.
-        tol, max_iter : float and int, default=1e-5 and 500
+        tol, max_iter : float and int, default=1e-7 and 500
             When expectation maximisation ends, see `learn_parameters`.
         random_state : int, RandomState, Generator or None, default=None
             Source of random starts.
