@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import runpy
+import sqlite3
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from sklearn.base import clone
 
@@ -15,9 +19,13 @@ from bayleaf import (
     KDBClassifier,
     NaiveBayesClassifier,
     TANClassifier,
+    load,
+    predict_to_folder,
 )
 from bayleaf.explain import counterfactuals
 from bayleaf.inference import row_propagation
+from bayleaf.io.exports.sql.statement import to_sql
+from bayleaf.io.exports.writers import export_model
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.networks import network_model
 from oracles.joint_table import joint_table
@@ -79,6 +87,14 @@ def allowed(name: str, cell: Any) -> list[int]:
     return [STATES[name].index(state) for state in open_states]
 
 
+def without_groups(table: dict[str, list[Any]]) -> dict[str, list[Any]]:
+    """The columns in which cells that name groups are missing."""
+    return {
+        name: [None if cell in GROUPS.get(name, {}) else cell for cell in cells]
+        for name, cells in table.items()
+    }
+
+
 def masses(network: BayesianNetwork, table: dict[str, list[Any]]) -> np.ndarray:
     """P(row, class) by the joint distribution, (n_rows, n_classes)."""
     joint = joint_table(network)
@@ -99,7 +115,7 @@ def test_predictions_sum_over_the_states_of_groups(
     table, labels = random_table(seed)
     X = pa.table(table)
     if seed % 2:
-        monkeypatch.setattr(network_model, "_MOST_LISTED", 2)
+        monkeypatch.setattr(network_model, "_MAX_LISTED", 2)
         monkeypatch.setattr(row_propagation, "_MOST_LISTED", 2)
     model = model_of(kind, seed).fit(X, labels)
     expected = masses(model.network_, table)
@@ -158,10 +174,7 @@ def test_counts_of_naive_bayes_tan_and_kdb_leave_groups_out(
     seed: int, kind: str
 ) -> None:
     table, labels = random_table(seed)
-    without = {
-        name: [None if cell in GROUPS.get(name, {}) else cell for cell in cells]
-        for name, cells in table.items()
-    }
+    without = without_groups(table)
     model = model_of(kind, seed)
     network = model.fit(pa.table(table), labels).network_
     other = model.set_params(hierarchies=None).fit(pa.table(without), labels)
@@ -224,3 +237,111 @@ def test_code_that_needs_single_states_names_the_cell() -> None:
     row = pa.table({"a": ["left"], "b": ["u"], "c": ["x"]})
     with pytest.raises(ValueError, match="column 'a' has a cell that names 'left'"):
         counterfactuals(model, row)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_files_and_folders_of_predictions_sum_over_groups(
+    kind: str, tmp_path: Path
+) -> None:
+    table, labels = random_table(4)
+    X = pa.table(table)
+    model = model_of(kind, 4).fit(X, labels)
+    proba = model.predict_proba(X)
+    model.save(tmp_path / "model.json")
+    np.testing.assert_array_equal(load(tmp_path / "model.json").predict_proba(X), proba)
+    pq.write_table(X, tmp_path / "rows.parquet")
+    predict_to_folder(model, tmp_path / "rows.parquet", tmp_path / "out")
+    (written,) = (tmp_path / "out").glob("*.parquet")
+    found = pq.read_table(written)["prediction"].to_pylist()
+    assert found == model.predict(X).tolist()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_models_of_tables_in_batches_sum_over_groups(kind: str, tmp_path: Path) -> None:
+    table, labels = random_table(5)
+    states = without_groups(table)
+    pq.write_table(pa.table({**states, "class": labels}), tmp_path / "rows.parquet")
+    model = model_of(kind, 5).fit(tmp_path / "rows.parquet", target="class")
+    expected = model_of(kind, 5).fit(pa.table(states), labels)
+    X = pa.table(table)
+    np.testing.assert_array_equal(model.predict_proba(X), expected.predict_proba(X))
+
+
+def test_other_rows_are_counted_without_their_groups() -> None:
+    table, labels = random_table(6)
+    X = pa.table(table)
+    model = KDBClassifier(hierarchies=HIERARCHIES).fit(X, labels)
+    counted = model.count(X.append_column("class", pa.array(labels)))
+    again = KDBClassifier.from_counts(counted, hierarchies=HIERARCHIES)
+    np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
+
+
+def test_hierarchies_that_no_cell_uses_are_refused() -> None:
+    labels = ["no", "yes"] * 15
+    names = [f"n{i}" for i in range(30)]
+    trees = {"name": {"any": {"few": names[:3], "others": names[3:]}}}
+    table = pa.table({"name": names, "size": [float(i) for i in range(30)]})
+    with pytest.raises(ValueError, match="'name' has a value hierarchy, but is left"):
+        NaiveBayesClassifier(hierarchies=trees).fit(table, labels)
+    ranges = {"size": {"any": ["<= 9", "(9, 20]", "> 20"]}}
+    model = TANClassifier(hierarchies=ranges, numeric="gaussian", identifiers="keep")
+    with pytest.raises(ValueError, match="'size' cuts numbers, which numeric="):
+        model.fit(table, labels)
+    with pytest.raises(ValueError, match="names column 'age', which the table lacks"):
+        TANClassifier(hierarchies={"age": {"any": ["a", "b"]}}).fit(table, labels)
+
+
+def test_groups_of_ranges_are_cells_of_columns_of_numbers() -> None:
+    # Next to names, a file contains numbers as text.
+    hours = [*["5", "12", "15", "30", "35", "40", "8", "low", "high", "22"]] * 4
+    labels = ["no", "no", "yes", "yes", "yes", "no", "no", "no", "yes", "yes"] * 4
+    trees = {
+        "hours": {"any": {"low": ["<= 9", "(9, 20]"], "high": ["(20, 35]", "> 35"]}}
+    }
+    for kind in KINDS:
+        model = model_of(kind, 0).set_params(hierarchies=trees)
+        model.fit({"hours": hours}, labels)
+        joint = joint_table(model.network_)
+        expected = np.log([joint[:2].sum(axis=0), joint[2:].sum(axis=0), joint[1]])
+        rows = {"hours": ["low", "high", "12"]}
+        logs = model.predict_joint_log_proba(rows)
+        np.testing.assert_allclose(logs, expected, rtol=0, atol=1e-12)
+
+
+def test_numbers_next_to_groups_follow_their_regressions() -> None:
+    rng = np.random.default_rng(3)
+    table, labels = random_table(8)
+    sizes = rng.normal(size=60) + np.equal(labels, "yes")
+    X = {**table, "size": sizes.tolist()}
+    model = KDBClassifier(numeric="gaussian", hierarchies=HIERARCHIES).fit(X, labels)
+    rows = {"a": ["left"], "b": ["w"], "c": ["x"], "size": [0.3]}
+    each = model.predict_joint_log_proba(
+        {"a": ["p", "q"], **{n: rows[n] * 2 for n in ("b", "c", "size")}}
+    )
+    np.testing.assert_allclose(
+        model.predict_joint_log_proba(rows),
+        [np.logaddexp(*each)],
+        rtol=0,
+        atol=1e-12,
+    )
+
+
+def test_exported_programs_refuse_groups(tmp_path: Path) -> None:
+    table, labels = random_table(2)
+    model = NaiveBayesClassifier(hierarchies=HIERARCHIES).fit(table, labels)
+    export_model(model, tmp_path / "model.py")
+    predict_proba = runpy.run_path(str(tmp_path / "model.py"))["predict_proba"]
+    row = {"a": "p", "b": "w", "c": None}
+    expected = model.predict_proba({name: [cell] for name, cell in row.items()})
+    assert [*predict_proba(row).values()] == pytest.approx(expected[0].tolist())
+    with pytest.raises(ValueError, match="column 'a' holds a value that training did"):
+        predict_proba({**row, "a": "left"})
+    # A column without a hierarchy takes unknown values for missing ones.
+    assert predict_proba({**row, "c": "other"}) == predict_proba(row)
+    query = to_sql(model, table="rows", dialect="sqlite", id_columns=["a"])
+    with sqlite3.connect(":memory:") as database:
+        database.execute("CREATE TABLE rows (a TEXT, b TEXT, c TEXT)")
+        database.execute("INSERT INTO rows VALUES ('p', 'w', NULL), ('left', 'w', 'x')")
+        answers = {row[0]: row[1] for row in database.execute(query)}
+    assert answers["p"] in ("no", "yes")
+    assert answers["left"] is None

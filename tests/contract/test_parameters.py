@@ -93,7 +93,7 @@ OTHER_VALUES: dict[str, tuple[Any, dict[str, Any]]] = {
     "local_score": ("bic", {}),
     "hierarchies": (
         {"weather": {"any": {"wet": ["rain", "snow"], "dry": ["sun", "fog"]}}},
-        {"abstraction": "given"},
+        {},
     ),
     "refine_hierarchies": (
         True,

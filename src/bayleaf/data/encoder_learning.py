@@ -193,8 +193,15 @@ def with_value_hierarchies(
 
     Numeric columns with range leaves are cut where the ranges end, unless declared
     nominal; encode the training table again, since cut points may differ. ValueError as
-    in `fit_hierarchy` and `range_cut_points`.
+    in `fit_hierarchy` and `range_cut_points`, or if a column is not a variable.
     """
+    for name in hierarchies:
+        if name not in encoder.domain.names:
+            raise ValueError(
+                f"column {quoted(name)} has a value hierarchy, but is left out or "
+                "split into parts, so that no cell of it is a state; take it out of "
+                "hierarchies, or keep the column, as identifiers='keep' does"
+            )
     nominal = encoder.rules.nominal_names(encoder.domain.names) or frozenset()
     variables, notes = [], dict(encoder.notes)
     for variable in encoder.domain:

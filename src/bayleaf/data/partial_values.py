@@ -60,30 +60,31 @@ class PartialValues:
         """In how many ways each row's cells may have states, (n_rows,), up to 1e12."""
         sizes = np.array([len(states) for states in self.states], dtype=np.float64)
         numbers = np.ones(n_rows)
-        first_of_row = np.searchsorted(self.rows, self.rows)
-        depth = np.arange(len(self)) - first_of_row
+        depth = np.arange(len(self)) - np.searchsorted(self.rows, self.rows)
         for each in range(depth.max(initial=-1) + 1):
             cells = np.flatnonzero(depth == each)
             # Far too many remain far too many, and none overflows.
-            more = numbers[self.rows[cells]] * sizes[self.sets[cells]]
-            numbers[self.rows[cells]] = np.minimum(more, 1e12)
+            products = numbers[self.rows[cells]] * sizes[self.sets[cells]]
+            numbers[self.rows[cells]] = np.minimum(products, 1e12)
         return numbers
 
-    def of_rows(self, places: NDArray[np.intp]) -> PartialValues:
-        """The cells of some distinct rows, which are numbered by `places` anew."""
-        new = np.full(max(int(self.rows.max(initial=-1)), -1) + 1, -1, dtype=np.intp)
-        inside = places < len(new)
-        new[places[inside]] = np.flatnonzero(inside)
-        kept = np.flatnonzero(new[self.rows] >= 0)
-        kept = kept[np.argsort(new[self.rows[kept]], kind="stable")]
-        rows, own = new[self.rows[kept]], self.sets[kept]
-        return PartialValues(rows, self.variables[kept], own, self.states)
+    def of_rows(self, rows: NDArray[np.intp]) -> PartialValues:
+        """The cells of some distinct rows, in the order of `rows`."""
+        new = np.full(int(self.rows.max(initial=-1)) + 1, -1, dtype=np.intp)
+        inside = rows < len(new)
+        new[rows[inside]] = np.flatnonzero(inside)
+        cells = np.flatnonzero(new[self.rows] >= 0)
+        cells = cells[np.argsort(new[self.rows[cells]], kind="stable")]
+        return replace(self._cells(cells), rows=new[self.rows[cells]])
 
-    def of_variables(self, is_kept: NDArray[np.bool_]) -> PartialValues:
+    def of_variables(self, is_included: NDArray[np.bool_]) -> PartialValues:
         """The cells of some variables, flags of shape (n_variables,)."""
-        kept = is_kept[self.variables]
-        rows, variables = self.rows[kept], self.variables[kept]
-        return PartialValues(rows, variables, self.sets[kept], self.states)
+        return self._cells(np.flatnonzero(is_included[self.variables]))
+
+    def _cells(self, cells: NDArray[np.intp]) -> PartialValues:
+        """Some of the cells."""
+        rows, variables = self.rows[cells], self.variables[cells]
+        return PartialValues(rows, variables, self.sets[cells], self.states)
 
     def likelihoods(self, row: int, codes: Codes) -> dict[int, Floats]:
         """Likelihoods (card,) of a row's partial cells by variable, 1 if possible."""
@@ -119,15 +120,13 @@ class PartialCodes:
 
     def rows(self, selection: slice | NDArray[np.intp] | NDArray[np.bool_]) -> Rows:
         """Some distinct rows; plain codes if no cell of theirs is a set of states."""
-        places = np.arange(self.n_rows)[selection]
-        return rows_of(
-            self.codes.rows(selection), self.partial.of_rows(places), self.domain
-        )
+        partial = self.partial.of_rows(np.arange(self.n_rows)[selection])
+        return rows_of(self.codes.rows(selection), partial, self.domain)
 
     def without(self, variable: int) -> Rows:
         """The same rows in which the sets of states of a variable are missing."""
-        is_kept = np.arange(self.n_variables) != variable
-        return rows_of(self.codes, self.partial.of_variables(is_kept), self.domain)
+        is_other = np.arange(self.n_variables) != variable
+        return rows_of(self.codes, self.partial.of_variables(is_other), self.domain)
 
     def label(self, cell: int) -> str:
         """The group that a partial cell names, or the states that it may have."""

@@ -13,6 +13,7 @@ from bayleaf.classifiers.shared.stored_tables import (
     reading_in,
     sample_note,
     stored_table,
+    with_given_hierarchies,
 )
 from bayleaf.counts.source import CountSource
 from bayleaf.counts.store_counts import BlockCounts, DiskCounts
@@ -20,10 +21,8 @@ from bayleaf.counts.table_counts import RowCounts, RowFacts
 from bayleaf.data.code_store import CodeStore
 from bayleaf.data.codes import Codes
 from bayleaf.data.discretizers import resolve_discretizer
-from bayleaf.data.fitted_hierarchies import resolve_hierarchies
 from bayleaf.data.partial_values import PartialValues
 from bayleaf.data.random_state import random_generator
-from bayleaf.streams.batch_sources import open_source
 from bayleaf.streams.streamed import is_partitioned
 
 
@@ -35,6 +34,7 @@ def fit_batches(estimator: Any, table: Any, reading: Reading) -> None:
     """
     estimator._check_parameters()
     check_reading(reading)
+    table, reading = with_given_hierarchies(estimator, table, reading)
     if reading.client is not None or is_partitioned(table):
         _fit_partitions(estimator, table, reading)
         return
@@ -46,17 +46,15 @@ def fit_batches(estimator: Any, table: Any, reading: Reading) -> None:
 
 def _fit_partitions(estimator: Any, table: Any, reading: Reading) -> None:
     """Fit to a table whose partitions are read by workers."""
-    hierarchies = resolve_hierarchies(estimator.hierarchies, _names_of(table, reading))
     rng = random_generator(estimator.random_state)
     with partition_counts(
         estimator,
         table,
-        reading._replace(hierarchies=hierarchies),
+        reading,
         rng,
         lambda _: resolve_discretizer(estimator.discretizer),
     ) as (found, counts):
         adopt_columns(estimator, found.encoder)
-        estimator.hierarchies_ = hierarchies
         if counts.n_rows <= counts.most_rows:
             _learn(estimator, _in_memory(estimator, counts.rows()))
         else:
@@ -71,12 +69,6 @@ def _learn(estimator: Any, counts: CountSource) -> None:
         estimator._sample_note = _said(sample, RowFacts.of(counts).lacks_cells)
 
 
-def _names_of(table: Any, reading: Reading) -> list[str]:
-    """The columns of a table in partitions, or of files."""
-    names = table.columns if is_partitioned(table) else open_source(table).schema.names
-    return reading.roles.features_of([str(name) for name in names])
-
-
 def _stored(estimator: Any, table: Any, reading: Reading) -> StoredTable:
     """The codes of the table, by which the estimator then reads others."""
     if isinstance(table, CodeStore):
@@ -86,16 +78,9 @@ def _stored(estimator: Any, table: Any, reading: Reading) -> StoredTable:
                 "the codes are of a table with a class, which a density model has not; "
                 "read it again"
             )
-        names = [str(name) for name in found.encoder.column_names]
-    else:
-        table = open_source(table, plan=estimator._plan)
-        names = reading.roles.features_of(list(table.schema.names))
-    hierarchies = resolve_hierarchies(estimator.hierarchies, names)
-    reading = reading._replace(hierarchies=hierarchies)
     discretizer = resolve_discretizer(estimator.discretizer)
     stored = stored_table(estimator, table, reading, discretizer)
     adopt_columns(estimator, stored.reading.encoder)
-    estimator.hierarchies_ = hierarchies
     return stored
 
 

@@ -267,7 +267,7 @@ def column_codes(
     """Codes of one column over a variable's states; errors as in `read_rows`.
 
     Cells that name groups are missing and added to `groups`, the variable's position
-    and a list; without it they are no states.
+    and a list; without it they are not states.
     """
     if variable.kind == "numeric" and not has_text(column):
         encoder = TableEncoder(Domain((variable,)), EncoderRules())

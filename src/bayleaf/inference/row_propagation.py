@@ -134,15 +134,15 @@ def _densities_of_sets(
     trees: NetworkTrees, codes: Codes, n_jobs: int | None, partial: PartialValues
 ) -> Floats:
     """Log-probabilities (n_rows,) of rows with sets of states, see `log_densities`."""
-    found = np.empty(codes.n_rows)
+    logs = np.empty(codes.n_rows)
     has_few = partial.n_completions(codes.n_rows) <= _MOST_LISTED
     few, many = np.flatnonzero(has_few), np.flatnonzero(~has_few)
     listed = complete(codes.rows(few), partial.of_rows(few))
-    found[few] = listed.log_sums(log_densities(trees, listed.codes, n_jobs))
+    logs[few] = listed.log_sums(log_densities(trees, listed.codes, n_jobs))
     if len(many):
         rows = PartialCodes(codes.rows(many), partial.of_rows(many), trees.domain)
-        found[many] = log_likelihood_rows(*with_set_evidence(trees, rows), n_jobs)
-    return found
+        logs[many] = log_likelihood_rows(*with_set_evidence(trees, rows), n_jobs)
+    return logs
 
 
 def log_likelihood_of_rows(

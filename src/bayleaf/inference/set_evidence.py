@@ -32,7 +32,7 @@ def with_set_evidence(trees: NetworkTrees, rows: Rows) -> tuple[NetworkTrees, Co
     kinds, firsts, kind_of = np.unique(
         pairs, axis=0, return_index=True, return_inverse=True
     )
-    for kind, (variable, place) in enumerate(kinds.tolist()):
+    for kind, (variable, set_index) in enumerate(kinds.tolist()):
         name = f"group of {network.domain[variable].name}"
         while name in names:
             name += "_"
@@ -40,7 +40,7 @@ def with_set_evidence(trees: NetworkTrees, rows: Rows) -> tuple[NetworkTrees, Co
         label = rows.label(int(firsts[kind]))
         variables.append(Variable(name, (f"not {label}", label)))
         is_inside = np.zeros(codes.cards[variable])
-        is_inside[[*partial.states[place]]] = 1.0
+        is_inside[[*partial.states[set_index]]] = 1.0
         table = np.stack([1.0 - is_inside, is_inside], axis=1)
         cpds.append(TableCPD((variable, len(cpds)), table))
         parents.append((variable,))

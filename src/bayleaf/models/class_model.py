@@ -295,10 +295,10 @@ class ClassModel(ABC):
         if not isinstance(rows, PartialCodes):
             return self.contributions(rows, target, against)
         prior, terms = self.contributions(rows.codes, target, against)
-        places = np.unique(rows.partial.rows)
-        codes, partial = rows.codes.rows(places), rows.partial.of_rows(places)
-        pair = target[places], against[places]
-        every = np.arange(len(places))
+        uncertain = np.unique(rows.partial.rows)
+        codes, partial = rows.codes.rows(uncertain), rows.partial.of_rows(uncertain)
+        pair = target[uncertain], against[uncertain]
+        numbers = np.arange(len(uncertain))
         columns: list[NDArray[Any]] = [
             np.full(codes.n_rows, card) for card in codes.cards
         ]
@@ -306,9 +306,9 @@ class ClassModel(ABC):
         def log_odds(partial: PartialValues) -> Floats:
             known = Codes.from_columns(columns, codes.cards)
             scores = self.log_scores_of_rows(rows_of(known, partial, rows.domain))
-            return np.asarray(scores[every, pair[0]] - scores[every, pair[1]])
+            return np.asarray(scores[numbers, pair[0]] - scores[numbers, pair[1]])
 
-        odds = prior[places] = log_odds(PartialValues.none())
+        odds = prior[uncertain] = log_odds(PartialValues.none())
         n_features, network = codes.n_variables, self._network
         order = range(n_features) if network is None else network.dag.order
         seen = np.zeros(n_features, dtype=bool)
@@ -316,7 +316,7 @@ class ClassModel(ABC):
             columns[feature] = codes.column(feature)
             seen[feature] = True
             now = log_odds(partial.of_variables(seen))
-            terms[places, feature] = now - odds
+            terms[uncertain, feature] = now - odds
             odds = now
         return prior, terms
 

@@ -131,7 +131,7 @@ def predict_to_folder(
     def score(batch: pa.RecordBatch, called: str, first: int) -> pa.RecordBatch:
         found = model.encoder_.transform(_features(model.encoder_, batch, called))
         unknown.update(found.unknown)
-        return scored(found.codes, batch)
+        return scored(found.rows, batch)
 
     # Files do not decide on their texts: training did.
     opened = partial(open_source, as_texts=True, plan=model.encoder_.rules.plan)

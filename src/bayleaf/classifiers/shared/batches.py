@@ -22,6 +22,7 @@ from bayleaf.classifiers.shared.stored_tables import (
     check_reading,
     sample_note,
     stored_table,
+    with_given_hierarchies,
 )
 from bayleaf.classifiers.shared.training import MEAN_ONE
 from bayleaf.counts.store_counts import BlockCounts, DiskCounts
@@ -45,6 +46,8 @@ def fit_batches(classifier: Any, table: Any, y: Any, reading: Reading) -> None:
     OSError if the table cannot be read, or its codes cannot be written.
     """
     check_fit(classifier, table, y, reading)
+    if getattr(classifier, "hierarchies", None) is not None:
+        table, reading = with_given_hierarchies(classifier, table, reading)
     rng = random_generator(classifier.random_state)
     if reading.client is not None or is_partitioned(table):
         fit_partitions(classifier, table, reading, rng)

@@ -19,6 +19,7 @@ from bayleaf.counts.table_counts import RowCounts
 from bayleaf.data.class_labels import encode_labels, sorted_positions
 from bayleaf.data.column_reading import CellError
 from bayleaf.data.domain import Domain, Variable
+from bayleaf.data.partial_values import available_codes
 from bayleaf.data.random_state import random_generator
 from bayleaf.data.tables.frames import value_column
 from bayleaf.data.tables.named_rows import names_as_in
@@ -206,7 +207,8 @@ def _counted(
             for name, cells in before.items()
             if name not in encoded.unknown_cells
         ]
-    codes = encoded.codes.with_column(classes, variable.n_states, weights)
+    codes = available_codes(encoded.rows)
+    codes = codes.with_column(classes, variable.n_states, weights)
     domain = Domain((*encoder.domain.variables, variable))
     counts = MergeableCounts.of(RowCounts(codes), domain.names, families)
     assert reading.label_type is not None

@@ -173,6 +173,13 @@ class HybridNetworkClassifier(HierarchyParameters, SingleNetworkClassifier):
         self._beside = None
         if self.numeric == DISCRETIZE:
             return self._learn_network(counts, domain)
+        for variable in domain:
+            if variable.kind == "numeric" and variable.hierarchy is not None:
+                raise ValueError(
+                    f"the hierarchy of column {quoted(variable.name)} cuts numbers, "
+                    "which numeric='gaussian' does not; take the column out of "
+                    "hierarchies, or use numeric='discretize'"
+                )
         in_states = state_counts(counts)
         features, codes = domain.variables[:-1], counts.rows()
         numbers = number_rows(codes, features, in_states, FEW_VALUES + 1)

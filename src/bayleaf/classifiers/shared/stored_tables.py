@@ -37,7 +37,7 @@ from bayleaf.io.atomic import check_writable
 from bayleaf.io.native.tables import TableReading
 from bayleaf.streams.batch_sources import ArrowSource, open_source
 from bayleaf.streams.spilling import TableRoles, spill_table
-from bayleaf.streams.streamed import is_store
+from bayleaf.streams.streamed import is_partitioned, is_store
 from bayleaf.streams.table_learning import learn_spooled
 from bayleaf.wording import quoted, shown_name
 
@@ -97,6 +97,25 @@ def check_reading(reading: Reading) -> None:
 def sample_note(n_sampled: int, n_rows: int) -> str:
     """What to say of a sample of rows."""
     return f"{n_sampled:,} of {n_rows:,}, drawn at random"
+
+
+def with_given_hierarchies(
+    estimator: Any, table: Any, reading: Reading
+) -> tuple[Any, Reading]:
+    """A table, opened unless workers read it, and its reading with hierarchies.
+
+    Those that the estimator was given; ValueError if the table lacks their columns.
+    """
+    if is_store(table):
+        names = [str(name) for name in reading_in(table).encoder.column_names]
+    elif is_partitioned(table):
+        names = reading.roles.features_of([str(name) for name in table.columns])
+    else:
+        source = open_source(table, plan=estimator._plan)
+        names = reading.roles.features_of(list(source.schema.names))
+        table = table if reading.client is not None else source
+    given = estimator._given_hierarchies(names)
+    return table, reading._replace(hierarchies=given)
 
 
 def stored_table(

@@ -86,6 +86,7 @@ def explain(
     intervals
         Show how sure each probability is, from the rows that were learned from.
     """
+    from bayleaf.data.partial_values import PartialCodes
     from bayleaf.data.text_forms import labels_by_text
     from bayleaf.io import read_model
     from bayleaf.models.explanation import noted
@@ -120,11 +121,13 @@ def explain(
         _show_robustness(predictor, data, form, immutable, as_json=json)
         return 0
     encoded = _encoded(predictor.encoder, data, lines, form)
-    codes = encoded.codes
-    notes = list(_notes(predictor, codes, recourse, intervals, robustness))
+    notes: list[list[_Note]] = []
+    has_groups = isinstance(encoded.rows, PartialCodes)
+    if not has_groups or recourse.n or intervals or robustness:
+        notes += _notes(predictor, encoded.codes, recourse, intervals, robustness)
     known = labels_by_text(predictor.classes.tolist())
     label = None if against is None else known.get(against, against)
-    explanations = noted(predictor.explain(codes, label), encoded)
+    explanations = noted(predictor.explain(encoded.rows, label), encoded)
     _show(explanations, lines, notes, terms, as_json=json)
     return 0
 

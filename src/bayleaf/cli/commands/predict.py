@@ -76,7 +76,7 @@ def predict(
             predictor.encoder, batch, source, n_before=n_before, report=report
         )
         if not is_regressor:
-            return with_classes(predictor, encoded.codes, batch, probabilities)
+            return with_classes(predictor, encoded.rows, batch, probabilities)
         absolute = saved.parameters.get("loss") == "absolute"
         codes = encoded.codes
         return with_numbers(predictor.model, absolute, codes, batch, probabilities)

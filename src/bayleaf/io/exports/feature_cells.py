@@ -83,6 +83,8 @@ def _cells(
     nearest = None if part is not None else encoder.nearest_cuts(variable)
     if nearest is not None:
         is_cut, cut_points = True, nearest
+    # Values without a state may name groups, over whose states programs do not sum.
+    refuses_unknown = rules.unknown == "error" or reading.name in encoder.hierarchies
     return FeatureCells(
         reading.name,
         variable,
@@ -92,7 +94,7 @@ def _cells(
         {} if is_cut else _codes(variable, part),
         cut_points,
         None if rules.missing == "error" else missing,
-        None if rules.unknown == "error" else unknown,
+        None if refuses_unknown else unknown,
     )
 
 

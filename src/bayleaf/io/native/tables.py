@@ -80,8 +80,9 @@ class TableReading(Shown):
         variables = self.domain.variables
         if self.has_target:
             variables = variables[:-1]
+        trees = {v.name: v.hierarchy for v in variables if v.hierarchy is not None}
         return TableEncoder(
-            Domain(variables), self.rules, dict(self.notes), self.readings
+            Domain(variables), self.rules, dict(self.notes), self.readings, trees
         )
 
     @property

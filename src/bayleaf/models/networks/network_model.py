@@ -40,7 +40,7 @@ from bayleaf.wording import name_list, quoted
 
 Floats = NDArray[np.float64]
 # Ways to choose the states of a row's sets that are scored one by one.
-_MOST_LISTED = 256
+_MAX_LISTED = 256
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -76,7 +76,7 @@ class ClassNetwork(ClassModel):
         """
         if not isinstance(rows, PartialCodes):
             return self.class_log_scores(rows)
-        has_few = rows.partial.n_completions(rows.n_rows) <= _MOST_LISTED
+        has_few = rows.partial.n_completions(rows.n_rows) <= _MAX_LISTED
         if has_few.all():
             return super().log_scores_of_rows(rows)
         scores = np.empty((rows.n_rows, self.domain[-1].n_states))
