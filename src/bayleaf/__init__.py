@@ -22,6 +22,7 @@ _PUBLIC = {
     "CodeStore": "bayleaf.data.code_store",
     "CountFile": "bayleaf.io.native.count_store",
     "Dirichlet": "bayleaf.cpds.smoothing",
+    "EnsembleClassifier": "bayleaf.classifiers.ensemble",
     "EqualFrequencyDiscretizer": "bayleaf.data.discretizers",
     "EqualWidthDiscretizer": "bayleaf.data.discretizers",
     "HNBClassifier": "bayleaf.classifiers.hnb",
@@ -84,6 +85,7 @@ if TYPE_CHECKING:
     from bayleaf.classifiers.bayesian_network import (
         BayesianNetworkClassifier as BayesianNetworkClassifier,
     )
+    from bayleaf.classifiers.ensemble import EnsembleClassifier as EnsembleClassifier
     from bayleaf.classifiers.hierarchical_mixture import (
         HierarchicalMixtureNBClassifier as HierarchicalMixtureNBClassifier,
     )

@@ -7,6 +7,7 @@ from bayleaf.classifiers.a2de import A2DEClassifier
 from bayleaf.classifiers.aode import AODEClassifier
 from bayleaf.classifiers.averaged_kdb import AveragedKDBClassifier
 from bayleaf.classifiers.bayesian_network import BayesianNetworkClassifier
+from bayleaf.classifiers.ensemble import EnsembleClassifier
 from bayleaf.classifiers.hierarchical_mixture import HierarchicalMixtureNBClassifier
 from bayleaf.classifiers.hnb import HNBClassifier
 from bayleaf.classifiers.kdb import KDBClassifier
@@ -39,6 +40,7 @@ __all__ = [
     "AveragedNetworksClassifier",
     "BayesianClassifier",
     "BayesianNetworkClassifier",
+    "EnsembleClassifier",
     "HNBClassifier",
     "HierarchicalMixtureNBClassifier",
     "HybridNetworkClassifier",

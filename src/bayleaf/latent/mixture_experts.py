@@ -32,11 +32,14 @@ _MOST_ROUNDS = 20
 _LEAST_SHARE = 1e-6
 
 
-def check_expert(expert: Any) -> None:
-    """Raise TypeError unless it is a classifier with row weights and probabilities."""
+def check_expert(expert: Any, name: str = "expert") -> None:
+    """Raise TypeError unless it is a classifier with row weights and probabilities.
+
+    `name` is that of the parameter.
+    """
     from sklearn.utils.validation import has_fit_parameter
 
-    what = f"expert must be a classifier such as KDBClassifier(), got {quoted(expert)}"
+    what = f"{name} must be a classifier such as KDBClassifier(), got {quoted(expert)}"
     if isinstance(expert, type) or not hasattr(expert, "fit"):
         raise TypeError(what)
     if not hasattr(expert, "predict_proba"):

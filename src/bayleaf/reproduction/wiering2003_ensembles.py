@@ -1,13 +1,12 @@
 """Wiering's (2003) naive Bayes on codes, his bagging, boosting and gates over it.
 
-The paper's own variants for its table 2, beside the library's mixtures; scikit-learn's
-ensembles around the library's classifiers are another matter. Codes have the features'
-columns only, a missing cell has the number of states of its feature as code.
+The paper's naive Bayes for its table 2, beside the library's mixtures, combined as
+`EnsembleClassifier` combines classifiers. Codes have the features' columns only, a
+missing cell has the number of states of its feature as code.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -15,6 +14,13 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from bayleaf.classifiers.shared.voting import (
+    bagged,
+    best_experts,
+    boosted,
+    gated,
+    vote_sums,
+)
 from bayleaf.data.codes import Codes
 from bayleaf.latent.online_mixture import OnlineOptions, learn_online
 from bayleaf.models.mixture_banks import Banks, mixture_log_posteriors
@@ -23,8 +29,6 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.intp]
 GAMMA, NOISE, SIGMA, N_PASSES = 0.1, 0.01, 0.1, 5
 N_MODELS = 10
-# The vote of a classifier without error on its training rows.
-LARGEST_VOTE = math.log(1e10)
 
 
 class Classifier(Protocol):
@@ -130,17 +134,10 @@ class Vote:
     weights: list[float]  # the vote of each
     n_classes: int
 
-    def votes(self, codes: Integers) -> Floats:
-        """Sum of the votes for each class, of shape (n_rows, n_classes)."""
-        votes = np.zeros((len(codes), self.n_classes))
-        rows = np.arange(len(codes))
-        for classifier, weight in zip(self.classifiers, self.weights, strict=True):
-            votes[rows, classifier.posteriors(codes).argmax(axis=1)] += weight
-        return votes
-
     def predict(self, codes: Integers) -> Integers:
         """Class with the most votes, of shape (n_rows,)."""
-        return np.asarray(self.votes(codes).argmax(axis=1))
+        answers = [_answers(classifier, codes) for classifier in self.classifiers]
+        return np.asarray(vote_sums(answers, self.weights, self.n_classes).argmax(1))
 
 
 def bagging(
@@ -153,44 +150,33 @@ def bagging(
     share: float,
 ) -> Vote:
     """Learn from bootstrap samples of a share of the rows, equal votes."""
-    n_rows = len(y)
-    classifiers = []
-    for _ in range(N_MODELS):
-        drawn = rng.integers(n_rows, size=round(share * n_rows))
-        weights = np.bincount(drawn, minlength=n_rows).astype(np.float64)
-        classifiers.append(learn(codes, y, weights, rng))
+    classifiers = bagged(
+        lambda weights: learn(codes, y, weights, rng),
+        np.ones(len(y)),
+        N_MODELS,
+        share,
+        rng,
+    )
     return Vote(classifiers, [1.0] * N_MODELS, n_classes)
 
 
 def boosting(
     learn: Learn, codes: Integers, y: Integers, n_classes: int, rng: np.random.Generator
 ) -> Vote:
-    """AdaBoost.M1 on weights that sum to the number of rows.
-
-    A classifier wrong on more than half of the weight does not vote, and the weights
-    are drawn again from [0.9, 1.1]; one without error votes `LARGEST_VOTE` and is the
-    last. Where none may vote, the first one does.
-    """
-    weights = np.ones(len(y))
-    classifiers, votes = [], []
-    for _ in range(N_MODELS):
-        classifier = learn(codes, y, weights, rng)
-        wrong = classifier.posteriors(codes).argmax(axis=1) != y
-        error = float(weights[wrong].sum() / weights.sum())
-        classifiers.append(classifier)
-        if error > 0.5:
-            votes.append(0.0)
-            weights = rng.uniform(0.9, 1.1, len(y))
-            weights *= len(y) / weights.sum()
-            continue
-        if error == 0.0:
-            votes.append(LARGEST_VOTE)
-            break
-        votes.append(math.log((1.0 - error) / error))
-        weights = np.where(wrong, weights / (2 * error), weights / (2 * (1 - error)))
-    if not any(votes):
-        votes[0] = 1.0
+    """AdaBoost.M1 on weights that sum to the number of rows."""
+    classifiers, votes = boosted(
+        lambda weights: learn(codes, y, weights, rng),
+        lambda classifier: _answers(classifier, codes) != y,
+        np.ones(len(y)),
+        N_MODELS,
+        rng,
+    )
     return Vote(classifiers, votes, n_classes)
+
+
+def _answers(classifier: Classifier, codes: Integers) -> Integers:
+    """Most probable class, of shape (n_rows,)."""
+    return np.asarray(classifier.posteriors(codes).argmax(axis=1))
 
 
 @dataclass(frozen=True)
@@ -202,10 +188,9 @@ class Gated:
 
     def predict(self, codes: Integers) -> Integers:
         """Most probable class, of shape (n_rows,)."""
+        outputs = np.stack([expert.posteriors(codes) for expert in self.experts])
         gates = self.gate.posteriors(codes)
-        outputs = np.stack([e.posteriors(codes) for e in self.experts], axis=1)
-        mixed = np.einsum("re,rec->rc", gates, outputs)
-        return np.asarray(mixed.argmax(axis=1))
+        return np.asarray(gated(gates, outputs).argmax(axis=1))
 
 
 def gate_over(
@@ -220,9 +205,7 @@ def gate_over(
     The expert most certain of a row's class is its target. Fixed experts make the
     passes over the rows alike, so all of them are counted at once.
     """
-    rows = np.arange(len(y))
-    certainty = [expert.posteriors(codes)[rows, y] for expert in experts]
-    best = np.stack(certainty).argmax(axis=0)
+    best = best_experts(np.stack([expert.posteriors(codes) for expert in experts]), y)
     learn = naive_bayes(cards, len(experts))
     gate = learn(codes, best, np.full(len(y), float(N_PASSES)), rng)
     assert isinstance(gate, NaiveBayes)
