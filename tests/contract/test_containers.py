@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 from typing import Any
 
@@ -11,6 +12,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
+import bayleaf
 from bayleaf import (
     A2DEClassifier,
     AODEClassifier,
@@ -19,8 +21,10 @@ from bayleaf import (
     BayesianNetworkClassifier,
     BayesianNetworkEstimator,
     HNBClassifier,
+    Inference,
     LatentClassNBClassifier,
     NaiveBayesClassifier,
+    datasets,
 )
 from contract.kinds import COSTLY, each_kind, fitted, is_joint
 from contract.tables import (
@@ -33,6 +37,7 @@ from contract.tables import (
     pick_rows,
     rows_of,
 )
+from offenders import check_each
 
 
 def _same_model(one: Any, other: Any, rows: Any, other_rows: Any) -> None:
@@ -400,3 +405,43 @@ def test_thousands_of_columns_do_not_underflow(kind: Any) -> None:
 @each_kind()
 def test_more_thousands_of_columns_do_not_underflow(kind: Any) -> None:
     _check_no_underflow(kind, is_long=True)
+
+
+def test_samples_and_shipped_tables_are_of_the_library_named() -> None:
+    frame, y = mixed_frame()
+    latent = LatentClassNBClassifier(random_state=0).fit(frame, y)
+    density = BayesianNetworkEstimator(random_state=0).fit(frame)
+    network = density.network_
+    made = (latent, density, network, Inference(network))
+    samplers = {type(sampler): sampler for sampler in made}
+    public = [getattr(bayleaf, name) for name in bayleaf.__all__]
+    assert {k for k in public if hasattr(k, "sample")} == set(samplers)
+    names = [name for name in datasets.__all__ if name.startswith(("load", "make"))]
+    loaders = {name: getattr(datasets, name) for name in names}
+    del loaders["load_network"]
+
+    libraries = {"pandas": "pandas", "polars": "polars", "arrow": "pyarrow"}
+
+    def check(library: str) -> None:
+        for sampler in samplers.values():
+            drawn = sampler.sample(5, random_state=0, as_frame=library)
+            for part in drawn if isinstance(drawn, tuple) else [drawn]:
+                assert type(part).__module__.split(".")[0] == libraries[library]
+                assert len(part) == 5
+        for name, load in loaders.items():
+            needed = [1] if "problem" in inspect.signature(load).parameters else []
+            table = load(*needed, as_frame=library)
+            for columns in (table.frame, table.X):
+                assert type(columns).__module__.split(".")[0] == libraries[library], (
+                    name
+                )
+
+    check_each(libraries, check)
+
+
+def test_numbers_drawn_for_intervals_lie_among_those_of_training() -> None:
+    frame, y = mixed_frame()
+    model = LatentClassNBClassifier(random_state=0).fit(frame, y)
+    X, _ = model.sample(200, random_state=0, numbers=True, as_frame="pandas")
+    for name in frame.select_dtypes("float"):
+        assert X[name].between(frame[name].min(), frame[name].max()).all()

@@ -8,16 +8,20 @@ import inspect
 import re
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
+from sklearn.linear_model import LogisticRegression
 
 from bayleaf import (
     AveragedKDBRegressor,
     BayesianNetworkEstimator,
     HierarchicalMixtureNBClassifier,
     KDBClassifier,
+    NaiveBayesClassifier,
 )
 from bayleaf.classifiers import CLASSIFIERS, SingleNetworkClassifier
+from contract.kinds import KINDS
 from contract.tables import mixed_frame
 from offenders import check_each
 
@@ -248,3 +252,30 @@ def test_only_single_networks_can_be_fitted_to_the_classes() -> None:
 def test_a_mixture_has_no_smoothing() -> None:
     with pytest.raises(TypeError, match="has no smoothing; set gamma"):
         HierarchicalMixtureNBClassifier(smoothing="laplace")
+
+
+def test_every_public_name_of_a_fitted_estimator_is_documented() -> None:
+    frame, y = mixed_frame()
+    fits: list[Any] = [kind(random_state=0).fit(frame, y) for kind in KINDS.values()]
+    fits += [
+        NaiveBayesClassifier().partial_fit(frame, y, sorted(set(y))),
+        BayesianNetworkEstimator(random_state=0).fit(frame),
+        AveragedKDBRegressor(random_state=0).fit(frame, np.arange(len(y)) % 7.0),
+    ]
+    of_scikit_learn = set(dir(LogisticRegression()))
+
+    def check(model: Any) -> None:
+        kind = type(model)
+        texts = [inspect.getdoc(base) or "" for base in kind.__mro__]
+        known = {
+            *of_scikit_learn,
+            *model.get_params(deep=False),
+            *getattr(kind, "_lacks", ()),
+            *re.findall(r"^(\w+_)(?:, \w+_)* : ", "\n".join(texts), re.MULTILINE),
+        }
+        names = {name for name in dir(model) if not name.startswith("_")} - known
+        members = {name: inspect.getattr_static(kind, name, None) for name in names}
+        bare = [n for n, m in members.items() if m is None or not inspect.getdoc(m)]
+        assert not bare, sorted(bare)
+
+    check_each(fits, check, lambda model: type(model).__name__)

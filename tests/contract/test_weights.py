@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +15,12 @@ import pyarrow as pa
 import pytest
 from sklearn.utils.class_weight import compute_sample_weight
 
-from bayleaf import MEstimate, NaiveBayesClassifier, load
+from bayleaf import (
+    BayesianNetworkEstimator,
+    MEstimate,
+    NaiveBayesClassifier,
+    load,
+)
 from bayleaf.classifiers.shared.training import class_factors
 from contract.kinds import each_kind, fitted, has_smoothing, is_joint, missing_rules
 from contract.tables import (
@@ -256,11 +263,32 @@ def test_class_weights_of_numbers_are_read_back_from_a_file(tmp_path: Path) -> N
     assert load(tmp_path / "model.json").class_weight == by_class
 
 
-def test_weights_that_sum_to_far_less_than_the_rows_are_reported() -> None:
+def test_weights_that_sum_to_far_less_than_the_rows_are_reported(
+    tmp_path: Path,
+) -> None:
     frame, y = nominal_frame()
-    small = np.full(len(y), 1.0 / len(y))
-    with pytest.warns(UserWarning, match=r"counts as 1 rows.*weight_scale='mean_one'"):
-        NaiveBayesClassifier().fit(frame, y, sample_weight=small)
-    scaled = NaiveBayesClassifier(weight_scale="mean_one")
-    scaled.fit(frame, y, sample_weight=small)
-    NaiveBayesClassifier().fit(frame, y, sample_weight=np.full(len(y), 0.2))
+    path = tmp_path / "rows.csv"
+    named = {"target": "y", "sample_weight": "w"}
+
+    def learn(scale: str, weight: float) -> list[Callable[[], object]]:
+        """Every way to learn from the rows with one weight."""
+        table = frame.assign(y=y, w=weight)
+        table.to_csv(path, index=False)
+        new = partial(NaiveBayesClassifier, weight_scale=scale)
+        weights = table["w"].to_numpy()
+        return [
+            lambda: new().fit(frame, y, sample_weight=weights),
+            lambda: new().partial_fit(frame, y, np.unique(y), sample_weight=weights),
+            lambda: new().fit(path, **named),
+            lambda: new().fit(pa.Table.from_pandas(table).to_reader(), **named),
+            lambda: BayesianNetworkEstimator(weight_scale=scale).fit(
+                path, sample_weight="w"
+            ),
+        ]
+
+    few = r"counts as 1 rows.*weight_scale='mean_one'"
+    for way in learn("counts", 1.0 / len(y)):
+        with pytest.warns(UserWarning, match=few):
+            way()
+    for way in learn("mean_one", 1.0 / len(y)) + learn("counts", 0.2):
+        way()

@@ -132,6 +132,13 @@ def test_weights_are_a_column_of_partitions(
     )
 
 
+def test_weights_that_sum_to_far_less_than_the_rows_are_reported() -> None:
+    table = the_table(100, 3).select(NARROW)
+    weighted = in_partitions(table.append_column("w", pa.array([0.01] * 100)))
+    with pytest.warns(UserWarning, match=r"counts as 1 rows.*weight_scale='mean_one'"):
+        TANClassifier().fit(weighted, target="label", sample_weight="w")
+
+
 ANY_PARTITIONS = given(
     st.lists(ROW, min_size=3, max_size=30), st.lists(st.integers(0, 30), max_size=5)
 )

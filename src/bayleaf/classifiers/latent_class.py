@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, cast
 
+import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
@@ -183,7 +184,14 @@ class LatentClassNBClassifier(BayesianClassifier):
         codes = self._codes_as_fitted(X)
         return self._mixture.log_evidence(codes)
 
-    def sample(self, n_samples: int = 1, random_state: Any = None) -> tuple[Any, Any]:
+    def sample(
+        self,
+        n_samples: int = 1,
+        random_state: Any = None,
+        *,
+        numbers: bool = False,
+        as_frame: str = "arrow",
+    ) -> tuple[Any, Any]:
         """Draw rows from the learned distribution.
 
         Parameters
@@ -192,17 +200,24 @@ class LatentClassNBClassifier(BayesianClassifier):
             Number of rows.
         random_state : int, RandomState, Generator or None, default=None
             Seed; the same one gives the same rows.
+        numbers : bool, default=False
+            Draw numbers, as training rows had them, for intervals.
+        as_frame : {"arrow", "pandas", "polars"}, default="arrow"
+            Library of the table.
 
         Returns
         -------
-        X : pyarrow.Table
-            One column a feature; a numeric one holds the label of its interval.
-        y : pyarrow.ChunkedArray
+        X : pyarrow.Table, or data frame of pandas or polars
+            One column a feature.
+        y : pyarrow.ChunkedArray, or series of pandas or polars
             The class of each row.
         """
-        table = self.network_.sample(n_samples, random_state=random_state)
-        names = [str(name) for name in self._mixture.domain.names]
-        return table.select(names[:-1]), table.column(names[-1])
+        table = self.network_.sample(
+            n_samples, None, random_state, numbers=numbers, as_frame=as_frame
+        )
+        *features, target = (str(name) for name in self._mixture.domain.names)
+        frame = nw.from_native(table, eager_only=True)
+        return frame.select(features).to_native(), frame.get_column(target).to_native()
 
     def component_proba(self, X: Any) -> NDArray[np.float64]:
         """P(component | class, row) for every class.

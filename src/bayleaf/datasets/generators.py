@@ -11,6 +11,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from bayleaf.data.random_state import random_generator
+from bayleaf.data.tables.frames import as_frame as in_library
 from bayleaf.datasets.table import Table
 from bayleaf.wording import quoted
 
@@ -39,7 +40,11 @@ _SEGMENTS = np.array(
 
 
 def make_monks(
-    problem: int, n_samples: int | None = None, *, random_state: Any = None
+    problem: int,
+    n_samples: int | None = None,
+    *,
+    random_state: Any = None,
+    as_frame: str = "arrow",
 ) -> Table:
     """Make one of the three monks problems.
 
@@ -54,6 +59,8 @@ def make_monks(
         in order, without noise.
     random_state : int or Generator, optional
         Seed of the draw.
+    as_frame : {"arrow", "pandas", "polars"}, default="arrow"
+        Library of `Table.frame` and of `Table.X`.
 
     Returns
     -------
@@ -93,6 +100,7 @@ def make_monks(
         classes,
         "Robots described by six attributes; the class is a logical rule.",
         "Thrun et al. (1991). The MONK's problems. CMU-CS-91-197.",
+        as_frame,
     )
 
 
@@ -108,7 +116,12 @@ def _monks_class(problem: int, settings: NDArray[np.int_]) -> NDArray[np.int_]:
     return np.asarray(rule.astype(int))
 
 
-def make_corral(n_samples: int | None = None, *, random_state: Any = None) -> Table:
+def make_corral(
+    n_samples: int | None = None,
+    *,
+    random_state: Any = None,
+    as_frame: str = "arrow",
+) -> Table:
     """Make the corral problem: a rule, one irrelevant and one correlated feature.
 
     The class is ``(A0 and A1) or (B0 and B1)``; `Irrelevant` is a coin, `Correlated`
@@ -121,6 +134,8 @@ def make_corral(n_samples: int | None = None, *, random_state: Any = None) -> Ta
         features four times, `Correlated` agreeing with the class in three of them.
     random_state : int or Generator, optional
         Seed of the draw.
+    as_frame : {"arrow", "pandas", "polars"}, default="arrow"
+        Library of `Table.frame` and of `Table.X`.
 
     Returns
     -------
@@ -157,11 +172,16 @@ def make_corral(n_samples: int | None = None, *, random_state: Any = None) -> Ta
         classes,
         "A logical rule with an irrelevant and a correlated feature.",
         "John, Kohavi & Pfleger (1994). ICML-94, 121-129.",
+        as_frame,
     )
 
 
 def make_led7(
-    n_samples: int = 3200, *, noise: float = 0.1, random_state: Any = None
+    n_samples: int = 3200,
+    *,
+    noise: float = 0.1,
+    random_state: Any = None,
+    as_frame: str = "arrow",
 ) -> Table:
     """Make digits on a seven-segment display whose segments fail at random.
 
@@ -173,6 +193,8 @@ def make_led7(
         Probability that a segment shows the wrong state.
     random_state : int or Generator, optional
         Seed of the draw.
+    as_frame : {"arrow", "pandas", "polars"}, default="arrow"
+        Library of `Table.frame` and of `Table.X`.
 
     Returns
     -------
@@ -203,6 +225,7 @@ def make_led7(
         digits,
         "Digits on a seven-segment display, each segment wrong with a small chance.",
         "Breiman, Friedman, Olshen & Stone (1984), section 2.6.1.",
+        as_frame,
     )
 
 
@@ -223,8 +246,10 @@ def _table(
     classes: NDArray[np.int_],
     description: str,
     source: str,
+    library: str,
 ) -> Table:
     """Columns and classes as a table."""
     arrays = {key: pa.array(np.ascontiguousarray(c)) for key, c in columns.items()}
     arrays["class"] = pa.array(classes)
-    return Table(name, pa.table(arrays), description, source, LICENCE)
+    frame = in_library(pa.table(arrays), library)
+    return Table(name, frame, description, source, LICENCE)

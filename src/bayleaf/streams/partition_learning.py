@@ -28,6 +28,7 @@ from bayleaf.data.random_cuts import RandomCuts
 from bayleaf.data.table_encoder import missing_cells_error
 from bayleaf.data.tables.columns import Name
 from bayleaf.data.value_hierarchy import ValueHierarchy
+from bayleaf.data.weight_scale import weight_factor
 from bayleaf.streams.dask_partitions import Partitions, Tasks
 from bayleaf.streams.partition_summaries import (
     PartitionRows,
@@ -56,7 +57,7 @@ class HowToLearn:
 
     discretizer: Discretizer
     rules: EncoderRules
-    mean_one: bool  # weights are brought to a mean of one
+    weight_scale: str
     rng: np.random.Generator  # for discretisers that draw
     hierarchies: Mapping[Name, ValueHierarchy] = field(default_factory=dict)
 
@@ -99,15 +100,18 @@ def learn_partitions(
         for place, part in enumerate(table.parts)
     ]
     (whole,) = tasks.kept([tasks.added(summaries, TableSummary.plus)])
-    facts = attrgetter("n_rows", "overflowing")
-    ((n_rows, overflowing),) = tasks.results([tasks.call(facts, whole)])
+    facts = attrgetter("n_rows", "weight", "overflowing")
+    ((n_rows, weight, overflowing),) = tasks.results([tasks.call(facts, whole)])
     if not sum(n_rows):
         raise ValueError(
             "the table has no rows" + (" of weight above zero" if roles.weight else "")
         )
     if overflowing:
         whole = _counted_again(table, roles, whole, overflowing, tasks)
-    (learned,) = tasks.results([tasks.call(partial(_learned, roles, how), whole)])
+    # Here, because the warnings of workers are lost.
+    scale = weight_factor(weight, sum(n_rows), how.weight_scale)
+    learning = tasks.call(partial(_learned, roles, how, scale), whole)
+    (learned,) = tasks.results([learning])
     how.rng.bit_generator.state = learned.generator_state
     if isinstance(how.discretizer, RandomCuts):
         how.discretizer.drawn = learned.drawn
@@ -146,13 +150,12 @@ def _listed(names: list[Any], whole: TableSummary) -> dict[Any, frozenset[Any]]:
 
 
 def _learned(
-    roles: TableRoles, how: HowToLearn, whole: TableSummary
+    roles: TableRoles, how: HowToLearn, scale: float, whole: TableSummary
 ) -> LearnedPartitions:
     """What becomes of the columns."""
     # Whoever runs this twice must draw the same.
     how = copy.deepcopy(how)
     n_rows = sum(whole.n_rows)
-    scale = n_rows / whole.weight if how.mean_one and roles.weight else 1.0
     variable, labels, places = None, None, np.zeros(len(whole.labels), np.intp)
     if roles.target is not None:
         labels, places = classes_of(roles.target, list(whole.labels), whole.label_type)

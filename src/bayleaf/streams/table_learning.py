@@ -45,6 +45,7 @@ from bayleaf.data.table_encoder import TableEncoder, missing_cells_error
 from bayleaf.data.tables.columns import Name
 from bayleaf.data.text_forms import TextDecision
 from bayleaf.data.value_hierarchy import ValueHierarchy
+from bayleaf.data.weight_scale import COUNTS, weight_factor
 from bayleaf.native.data import look_up
 from bayleaf.progress import Work
 from bayleaf.streams.spilling import SpilledTable
@@ -228,14 +229,14 @@ def learn_spooled(
     discretizer: Discretizer,
     rules: EncoderRules,
     *,
-    mean_one: bool = False,
+    weight_scale: str = COUNTS,
     n_jobs: int = 1,
     schema: pa.Schema,
     hierarchies: Mapping[Name, ValueHierarchy] | None = None,
 ) -> tuple[LearnedTable, Callable[..., CodeStore]]:
     """Learn the domain of a table, as `learn_encoder` does of one in memory.
 
-    The discretiser gets distinct numbers with weights; `mean_one` scales these. The
+    The discretiser gets distinct numbers with weights; `weight_scale` scales these. The
     callable writes the codes to a path, with what else is to be noted in the file, and
     whether it is ``lasting``. ValueError or TypeError if a column cannot be used, or a
     cell names a group of its hierarchy.
@@ -245,7 +246,7 @@ def learn_spooled(
         is_text = isinstance(spool, ValueSpool) and not spool.numbers
         values = spool.values if is_text else []
         check_no_groups(spool.name, values, hierarchies)
-    scale = _mean_one(table) if mean_one else 1.0
+    scale = weight_factor(_total_weight(table), table.n_rows, weight_scale)
     classes, class_table = None, np.zeros(1, dtype=np.intp)
     if table.target is not None:
         kind = schema.field(str(table.roles.target)).type
@@ -267,14 +268,14 @@ def learn_spooled(
     return found, partial(_written, table, found, learned, rows, n_jobs)
 
 
-def _mean_one(table: SpilledTable) -> float:
-    """What brings weights to a mean of one."""
+def _total_weight(table: SpilledTable) -> float:
+    """Sum of the weights of all rows."""
     if table.weights is None:
-        return 1.0
+        return float(table.n_rows)
     total = 0.0
     for first, last in blocks(table.n_rows, _BLOCK_ROWS):
         total += float(values_of(table.weights.cells(first, last))[0].sum())
-    return table.n_rows / total
+    return total
 
 
 def classes_of(

@@ -24,7 +24,6 @@ from bayleaf.classifiers.shared.stored_tables import (
     stored_table,
     with_given_hierarchies,
 )
-from bayleaf.classifiers.shared.training import MEAN_ONE
 from bayleaf.counts.store_counts import BlockCounts, DiskCounts
 from bayleaf.cpds.smoothing import resolve_smoothing
 from bayleaf.data.encoder_learning import Discretizer
@@ -154,7 +153,7 @@ def partition_counts(
             how = HowToLearn(
                 discretizer_of(rng),
                 encoder_rules(estimator),
-                estimator.weight_scale == MEAN_ONE,
+                estimator.weight_scale,
                 rng,
                 reading.hierarchies,
             )

@@ -58,7 +58,7 @@ def counts_of(classifier: Any) -> CountFile:
     if kept is not None:
         return kept
     codes = classifier._training_codes
-    stored = getattr(classifier, "stored_counts_", None)
+    stored = getattr(classifier, "_stored_counts", None)
     reading, families = reading_of(classifier), families_of(classifier.model_)
     names = reading.domain.names
     if codes is not None:

@@ -23,7 +23,7 @@ def learn_batch(
 ) -> None:
     """Learn from one more batch; `classes` are those that the user announces."""
     _remember_fit(classifier)
-    first_call = not hasattr(classifier, "stored_counts_")
+    first_call = not hasattr(classifier, "_stored_counts")
     if first_call and hasattr(classifier, "model_"):
         raise ValueError(
             "a model read from a file holds no counts to add to; fit it again"
@@ -41,30 +41,30 @@ def remembered_counts(classifier: Any, counts: CountSource) -> CountSource:
         return counts
     if classifier._chooses_structure or classifier._learns_from_rows:
         # Pairs are many, and kept only where batches follow.
-        classifier.__dict__.pop("stored_counts_", None)
+        classifier.__dict__.pop("_stored_counts", None)
         return counts
     return _stored(classifier, counts)
 
 
 def seal_counts(classifier: Any, counts: CountSource) -> None:
     """Let stored counts remember what is asked of them later, and drop the rows."""
-    if counts is getattr(classifier, "stored_counts_", None):
+    if counts is getattr(classifier, "_stored_counts", None):
         rows_by_state(counts)
-        classifier.stored_counts_.seal()
+        classifier._stored_counts.seal()
 
 
 def _stored(classifier: Any, counts: CountSource) -> IncrementalCounts:
     """Counts that remember what they were asked."""
-    classifier.stored_counts_ = IncrementalCounts(counts)
+    classifier._stored_counts = IncrementalCounts(counts)
     if classifier._chooses_structure:
-        classifier.stored_counts_.keep_pairs()
-    stored: IncrementalCounts = classifier.stored_counts_
+        classifier._stored_counts.keep_pairs()
+    stored: IncrementalCounts = classifier._stored_counts
     return stored
 
 
 def _remember_fit(classifier: Any) -> None:
     """Keep the counts of what `fit` learned from, as long as they are known."""
-    if hasattr(classifier, "stored_counts_") or not hasattr(classifier, "model_"):
+    if hasattr(classifier, "_stored_counts") or not hasattr(classifier, "model_"):
         return
     known = getattr(classifier, "_counts", None)
     if classifier._training_codes is not None:
@@ -148,13 +148,13 @@ def _learn_next(classifier: Any, X: Any, y: Any, sample_weight: Any) -> None:
     )
     before = Domain((*classifier.encoder_.domain.variables, class_variable))
     after = Domain((*encoder.domain.variables, class_variable))
-    classifier.stored_counts_ = classifier.stored_counts_.grown(
+    classifier._stored_counts = classifier._stored_counts.grown(
         before, after, classifier._count(codes)
     )
     if classifier._chooses_structure:
-        classifier.stored_counts_.keep_pairs()
+        classifier._stored_counts.keep_pairs()
     classifier.encoder_ = encoder
     rng = random_generator(classifier.random_state)
     classifier._learn_from(
-        classifier.stored_counts_, class_variable, rng, classifier._learn_batch
+        classifier._stored_counts, class_variable, rng, classifier._learn_batch
     )

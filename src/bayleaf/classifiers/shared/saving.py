@@ -72,7 +72,7 @@ def kept_support(classifier: Any) -> SupportCounts | None:
     if kept is not None:
         # A file told of them, or a table that was read batch by batch.
         return kept
-    counts: CountSource | None = getattr(classifier, "stored_counts_", None)
+    counts: CountSource | None = getattr(classifier, "_stored_counts", None)
     codes = classifier._training_codes
     if codes is not None:
         counts = RowCounts(

@@ -22,7 +22,6 @@ from bayleaf.classifiers.shared.parameters import (
     checked_loss,
     encoder_rules,
 )
-from bayleaf.classifiers.shared.training import MEAN_ONE
 from bayleaf.counts.threads import thread_count
 from bayleaf.data.code_store import CodeStore
 from bayleaf.data.encoder_learning import Discretizer, with_value_hierarchies
@@ -172,7 +171,7 @@ def stored_table(
             spooled,
             discretizer,
             rules,
-            mean_one=estimator.weight_scale == MEAN_ONE,
+            weight_scale=estimator.weight_scale,
             n_jobs=thread_count(estimator.n_jobs),
             schema=source.schema,
             hierarchies=reading.hierarchies,

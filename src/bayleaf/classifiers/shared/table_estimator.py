@@ -23,7 +23,7 @@ from bayleaf.classifiers.shared.parameters import (
     check_jobs,
     encoder_rules,
 )
-from bayleaf.classifiers.shared.training import COUNTS, WEIGHT_SCALES, WeightedRows
+from bayleaf.classifiers.shared.training import WeightedRows
 from bayleaf.cpds.smoothing import Smoothing, with_parameters
 from bayleaf.data.codes import Codes
 from bayleaf.data.column_reading import (
@@ -42,6 +42,7 @@ from bayleaf.data.tables.columns import Column, Matrix, Name
 from bayleaf.data.tables.frames import column_names, to_columns, whole_table
 from bayleaf.data.tables.named_rows import named_table, notes_on_other_cells
 from bayleaf.data.unknown_cells import UnknownCells, warn_of
+from bayleaf.data.weight_scale import COUNTS, WEIGHT_SCALES
 from bayleaf.dispatch import dispatch, dispatch_classifier
 from bayleaf.estimator_bases import BaseEstimator
 from bayleaf.io.native.model_file import SavedModel

@@ -17,12 +17,9 @@ from bayleaf.data.domain import Variable
 from bayleaf.data.tables.columns import Column, Matrix, select_rows
 from bayleaf.data.tables.frames import column_names
 from bayleaf.data.tables.named_rows import named_table
+from bayleaf.data.weight_scale import COUNTS, weight_factor
 from bayleaf.models.class_model import ClassModel
 from bayleaf.wording import name_list, near_names, quoted
-
-# Weights that sum to less per row are not those of repeated rows.
-_MIN_MEAN_WEIGHT = 0.1
-WEIGHT_SCALES = COUNTS, MEAN_ONE = "counts", "mean_one"
 
 
 class WeightedRows(NamedTuple):
@@ -42,17 +39,9 @@ class WeightedRows(NamedTuple):
         the weights do not fit the table or cannot be used.
         """
         weights = row_weights(sample_weight, n_rows(parts))
-        n_weighted, total = np.count_nonzero(weights), weights.sum()
-        if scale == MEAN_ONE:
-            weights = weights * (n_weighted / total)
-        elif total < _MIN_MEAN_WEIGHT * n_weighted:
-            warnings.warn(
-                f"sample_weight sums to {total:.3g} for {n_weighted} rows, and so "
-                f"counts as {total:.3g} rows, too few for cut points and structure; "
-                f"pass weight_scale={quoted(MEAN_ONE)} if weights are only relative",
-                UserWarning,
-                stacklevel=6,
-            )
+        factor = weight_factor(weights.sum(), np.count_nonzero(weights), scale)
+        if factor != 1.0:
+            weights = weights * factor
         if weights.all():
             return cls(parts, weights, slice(None))
         kept = weights > 0

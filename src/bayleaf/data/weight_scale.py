@@ -1,0 +1,29 @@
+"""The scale of row weights: as given, or brought to a mean of one."""
+
+from __future__ import annotations
+
+import warnings
+
+from bayleaf.wording import quoted
+
+# Weights that sum to less per row are not those of repeated rows.
+_MIN_MEAN_WEIGHT = 0.1
+WEIGHT_SCALES = COUNTS, MEAN_ONE = "counts", "mean_one"
+
+
+def weight_factor(total: float, n_rows: int, scale: str) -> float:
+    """Factor of the weights of `n_rows` rows that sum to `total`, by their scale.
+
+    Warns of weights kept as counts that are far fewer than the rows.
+    """
+    if scale == MEAN_ONE:
+        return n_rows / total
+    if total < _MIN_MEAN_WEIGHT * n_rows:
+        warnings.warn(
+            f"sample_weight sums to {total:.3g} for {n_rows} rows, and so "
+            f"counts as {total:.3g} rows, too few for cut points and structure; "
+            f"pass weight_scale={quoted(MEAN_ONE)} if weights are only relative",
+            UserWarning,
+            stacklevel=7,
+        )
+    return 1.0
