@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import os
 import subprocess
 import sys
@@ -18,9 +19,13 @@ _CORRECT = """
 from pathlib import Path
 from typing import Any, assert_type
 
+import numpy as np
+from numpy.typing import NDArray
+
 import bayleaf
 from bayleaf import AveragedKDBRegressor, BayesianNetworkEstimator, MDLPDiscretizer
-from bayleaf import BayesianNetworkImputer, KDBClassifier, NaiveBayesClassifier
+from bayleaf import BayesianNetwork, BayesianNetworkImputer, KDBClassifier
+from bayleaf import NaiveBayesClassifier
 
 def check(X: Any, y: Any) -> None:
     assert_type(NaiveBayesClassifier().fit(X, y), NaiveBayesClassifier)
@@ -33,6 +38,17 @@ def check(X: Any, y: Any) -> None:
     assert_type(MDLPDiscretizer().fit(X, y), MDLPDiscretizer)
     assert_type(KDBClassifier().fit(X, y).score(X, y), float)
     bayleaf.write_network(bayleaf.read_network(Path("a.bif")), "b.bif")
+
+def predict(model: KDBClassifier, regressor: AveragedKDBRegressor, X: Any) -> None:
+    assert_type(model.predict(X), NDArray[Any])
+    assert_type(model.predict_proba(X), NDArray[np.float64])
+    assert_type(regressor.predict(X), NDArray[np.float64])
+    labels, notes = model.predict(X, return_notes=True)
+    assert_type(labels, NDArray[Any])
+    assert_type(notes[0][0]["note"], Any)
+
+def draw(states: dict[str, list[str]], tables: dict[str, list[float]]) -> None:
+    assert_type(BayesianNetwork.from_tables(states, tables), BayesianNetwork)
 """
 _PLANTED = {
     "bayleaf.TanClassifier": "attr-defined",
@@ -48,6 +64,17 @@ _PLANTED = {
     "bayleaf.MDLPDiscretizer().fit(X).cut_point_": "attr-defined",
     "bayleaf.read_network('a.bif', maxbytes=1)": "call-arg",
 }
+_FIRST = _CORRECT.count("\n") + 3
+
+
+@pytest.fixture
+def use(tmp_path: Path) -> Path:
+    """A program that uses the library, with the planted errors from `_FIRST` on."""
+    lines = "\n".join(f"    {line}" for line in _PLANTED)
+    path = tmp_path / "use.py"
+    code = f"{_CORRECT}\ndef planted(X: Any, y: Any) -> None:\n{lines}\n"
+    path.write_text(code, encoding="utf-8")
+    return path
 
 
 def test_type_checkers_get_the_public_names_that_are_loaded_when_first_used() -> None:
@@ -66,22 +93,36 @@ def test_type_checkers_get_the_public_names_that_are_loaded_when_first_used() ->
 
 @pytest.mark.slow
 @pytest.mark.long
-def test_mypy_finds_planted_errors_and_no_others(tmp_path: Path) -> None:
+def test_mypy_finds_planted_errors_and_no_others(use: Path) -> None:
     pytest.importorskip("mypy")
-    first = _CORRECT.count("\n") + 3
-    lines = [f"    {line}" for line in _PLANTED]
-    code = f"{_CORRECT}\ndef planted(X: Any, y: Any) -> None:\n" + "\n".join(lines)
-    (tmp_path / "use.py").write_text(code, encoding="utf-8")
     checked = subprocess.run(
         [sys.executable, "-m", "mypy", "--strict", "--no-error-summary", "use.py"],
-        cwd=tmp_path,
+        cwd=use.parent,
         env={**os.environ, "MYPYPATH": str(_PACKAGE.parent)},
         capture_output=True,
         text=True,
         check=False,
     )
     errors = [line for line in checked.stdout.splitlines() if ": error: " in line]
-    planted = [(f"use.py:{first + n}:", k) for n, k in enumerate(_PLANTED.values())]
+    planted = [(f"use.py:{_FIRST + n}:", k) for n, k in enumerate(_PLANTED.values())]
     assert [(e.split(" ")[0], e[e.rindex("[") + 1 : -1]) for e in errors] == planted, (
         checked.stdout
     )
+
+
+@pytest.mark.slow
+def test_pyright_finds_planted_errors_and_no_others(use: Path) -> None:
+    pytest.importorskip("basedpyright", reason="needs basedpyright")
+    settings = {"typeCheckingMode": "strict", "extraPaths": [str(_PACKAGE.parent)]}
+    (use.parent / "pyrightconfig.json").write_text(json.dumps(settings), "utf-8")
+    program = [sys.executable, "-m", "basedpyright", "--pythonpath", sys.executable]
+    checked = subprocess.run(
+        [*program, "--outputjson", use.name],
+        cwd=use.parent,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    errors = json.loads(checked.stdout)["generalDiagnostics"]
+    lines = {error["range"]["start"]["line"] + 1 for error in errors}
+    assert lines == set(range(_FIRST, _FIRST + len(_PLANTED))), checked.stdout

@@ -41,7 +41,7 @@ from bayleaf.data.tables.columns import (
     iterate_names,
 )
 from bayleaf.data.tables.matrix import ColumnCodes, EncodedColumn, encode_matrix
-from bayleaf.data.tables.named_rows import columns_as_named
+from bayleaf.data.tables.named_rows import RowNotes, columns_as_named
 from bayleaf.data.text_forms import (
     TextForm,
     labels_by_text,
@@ -63,7 +63,7 @@ class EncodedTable:
     rows: Rows
     # By column, where any; among these are texts that spell no date.
     unknown_cells: Mapping[Name, UnknownCells]
-    notes: list[list[dict[str, Any]]] | None = None  # by row, where asked for
+    notes: RowNotes | None = None  # by row, where asked for
     # By row, where notes are: the cells that were cut into intervals, by variable.
     cells: list[dict[Name, Any]] | None = None
 
@@ -168,9 +168,7 @@ class TableEncoder:
         marked = put_groups_back(stacked_codes, self.domain, self.hierarchies, groups)
         return EncodedTable(rows_of(*marked, self.domain), unknown)
 
-    def row_notes(
-        self, parts: Matrix | list[Column], rows: Rows
-    ) -> list[list[dict[str, Any]]]:
+    def row_notes(self, parts: Matrix | list[Column], rows: Rows) -> RowNotes:
         """Notes on the cells of each row that were not read: column, cell and note.
 
         The note is "missing" or, of a value that training did not contain, "unknown"
@@ -179,7 +177,7 @@ class TableEncoder:
         columns = parts.columns() if isinstance(parts, Matrix) else parts
         plain, _ = take_groups_out(columns, self.hierarchies, self.domain)
         codes, partial = available_codes(rows), sets_in(rows)
-        notes: list[list[dict[str, Any]]] = [[] for _ in range(codes.n_rows)]
+        notes: RowNotes = [[] for _ in range(codes.n_rows)]
         plan, j = self.rules.plan, 0
         everywhere = () if plan is None or plan.missing is None else plan.missing
         for reading, column, read in zip(self.readings, columns, plain, strict=True):

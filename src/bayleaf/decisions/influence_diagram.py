@@ -136,11 +136,11 @@ class InfluenceDiagram:
     @classmethod
     def from_tables(
         cls,
-        states: Mapping[Name, Sequence[Hashable] | Variable],
-        tables: Mapping[Name, ArrayLike],
+        states: Mapping[Any, Sequence[Hashable] | Variable],
+        tables: Mapping[Any, ArrayLike],
         decisions: Sequence[Name],
-        utilities: Mapping[Name, ArrayLike],
-        parents: Mapping[Name, Sequence[Name]] | None = None,
+        utilities: Mapping[Any, ArrayLike],
+        parents: Mapping[Any, Sequence[Name]] | None = None,
     ) -> InfluenceDiagram:
         """Build a diagram from states, parents, tables and utilities by name.
 

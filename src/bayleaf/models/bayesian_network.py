@@ -96,9 +96,9 @@ class BayesianNetwork(Factorisation, Inference):
     @classmethod
     def from_tables(
         cls,
-        states: Mapping[Name, Sequence[Hashable] | Variable],
-        tables: Mapping[Name, ArrayLike],
-        parents: Mapping[Name, Sequence[Name]] | None = None,
+        states: Mapping[Any, Sequence[Hashable] | Variable],
+        tables: Mapping[Any, ArrayLike],
+        parents: Mapping[Any, Sequence[Name]] | None = None,
     ) -> BayesianNetwork:
         """Build a network from states, parents and probability tables by name.
 
@@ -152,7 +152,7 @@ class BayesianNetwork(Factorisation, Inference):
         cls,
         edges: Any,
         nodes: Iterable[Name] | None = None,
-        states: Mapping[Name, Any] | Domain | None = None,
+        states: Mapping[Any, Any] | Domain | None = None,
         latents: Name | Iterable[Name] = (),
     ) -> NetworkStructure:
         """Draw a graph by its arcs; its `fit` makes a network of it.
@@ -311,7 +311,7 @@ class BayesianNetwork(Factorisation, Inference):
         return replace(self, cpds=tuple(cpds))
 
     def with_experience(
-        self, experience: float | Mapping[Name, ArrayLike]
+        self, experience: float | Mapping[Any, ArrayLike]
     ) -> BayesianNetwork:
         """Return the same network with other experience counts.
 
@@ -328,7 +328,7 @@ class BayesianNetwork(Factorisation, Inference):
         ValueError
             If a name is unknown, its distribution is no table, or counts do not fit.
         """
-        by_name: Mapping[Name, Any]
+        by_name: Mapping[Any, Any]
         if isinstance(experience, Mapping):
             by_name = experience
         else:
@@ -623,8 +623,8 @@ class BayesianNetwork(Factorisation, Inference):
         unknown: str = "error",
         sample_weight: Any = None,
         prior: Self | None = None,
-        strength: float | Mapping[Name, float] | None = None,
-        latent: Name | Collection[Name] | Mapping[Name, Any] = (),
+        strength: float | Mapping[Any, float] | None = None,
+        latent: Name | Collection[Name] | Mapping[Any, Any] = (),
         n_restarts: int | None = None,
         tol: float = 1e-7,
         max_iter: int = 500,

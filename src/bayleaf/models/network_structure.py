@@ -281,7 +281,7 @@ class NetworkStructure(CausalQuestions):
         cls,
         edges: Any,
         nodes: Iterable[Name] | None = None,
-        states: Mapping[Name, Any] | Domain | None = None,
+        states: Mapping[Any, Any] | Domain | None = None,
         latents: Name | Iterable[Name] = (),
     ) -> NetworkStructure:
         """Draw a graph by its arcs; see `BayesianNetwork.from_edges`."""
@@ -296,7 +296,7 @@ class NetworkStructure(CausalQuestions):
             structure = structure.with_states({n: v for n, v in known if v})
         return structure if states is None else structure.with_states(states)
 
-    def with_states(self, states: Mapping[Name, Any] | Domain) -> NetworkStructure:
+    def with_states(self, states: Mapping[Any, Any] | Domain) -> NetworkStructure:
         """Return the same graph with the states of some variables given.
 
         Parameters
@@ -331,7 +331,7 @@ class NetworkStructure(CausalQuestions):
         self,
         table: Any,
         *,
-        states: Mapping[Name, Any] | None = None,
+        states: Mapping[Any, Any] | None = None,
         discretizer: Any = "equal_frequency",
         categorical_features: Collection[Name] | None = None,
         smoothing: Any = "laplace",
@@ -339,8 +339,8 @@ class NetworkStructure(CausalQuestions):
         unknown: str = "error",
         sample_weight: Any = None,
         prior: Any = None,
-        strength: float | Mapping[Name, float] | None = None,
-        latent: Name | Collection[Name] | Mapping[Name, Any] = (),
+        strength: float | Mapping[Any, float] | None = None,
+        latent: Name | Collection[Name] | Mapping[Any, Any] = (),
         n_restarts: int | None = None,
         tol: float = 1e-7,
         max_iter: int = 500,
@@ -443,7 +443,7 @@ class NetworkStructure(CausalQuestions):
         *,
         penalty_weight: float = 1.0,
         equivalent_sample_size: float = 1.0,
-        states: Mapping[Name, Any] | None = None,
+        states: Mapping[Any, Any] | None = None,
         discretizer: Any = "equal_frequency",
         categorical_features: Collection[Name] | None = None,
         sample_weight: Any = None,
@@ -502,7 +502,7 @@ class NetworkStructure(CausalQuestions):
         *,
         level: float = 0.05,
         correction: str = "bh",
-        states: Mapping[Name, Any] | None = None,
+        states: Mapping[Any, Any] | None = None,
         discretizer: Any = "equal_frequency",
         categorical_features: Collection[Name] | None = None,
         sample_weight: Any = None,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +28,7 @@ from bayleaf.data.random_state import random_generator
 from bayleaf.data.reading_plan import resolve_plan
 from bayleaf.data.table_encoder import TableEncoder
 from bayleaf.data.tables.frames import row_labels, to_columns
+from bayleaf.data.tables.named_rows import RowNotes
 from bayleaf.data.unknown_cells import warn_of
 from bayleaf.describe.fitted_summary import MAX_ITEMS, FittedSummary, Name
 from bayleaf.estimator_bases import RegressorMixin
@@ -339,6 +340,12 @@ class AveragedKDBRegressor(
         self.left_out_crps_ = saved.left_out_crps
         self.left_out_coverage_ = saved.left_out_coverage
 
+    @overload
+    def predict(self, X: Any, *, return_notes: Literal[False] = False) -> Floats: ...
+    @overload
+    def predict(
+        self, X: Any, *, return_notes: Literal[True]
+    ) -> tuple[Floats, RowNotes]: ...
     def predict(self, X: Any, *, return_notes: bool = False) -> Any:
         """Mean of each row's distribution or, with ``loss="absolute"``, its median.
 

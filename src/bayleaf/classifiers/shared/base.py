@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, cast, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -78,7 +78,7 @@ from bayleaf.data.random_state import random_generator
 from bayleaf.data.reading_plan import resolve_plan
 from bayleaf.data.tables.columns import iterate_names
 from bayleaf.data.tables.frames import row_labels, to_columns
-from bayleaf.data.tables.named_rows import named_table
+from bayleaf.data.tables.named_rows import RowNotes, named_table
 from bayleaf.data.unknown_cells import warn_of
 from bayleaf.describe.fitted_summary import Summary, summarize
 from bayleaf.dispatch import dispatch_classifier
@@ -533,6 +533,14 @@ class BayesianClassifier(
         """
         return self._predictor(), self._rows_as_fitted(X, stacklevel + 1)
 
+    @overload
+    def predict(
+        self, X: Any, *, return_notes: Literal[False] = False
+    ) -> NDArray[Any]: ...
+    @overload
+    def predict(
+        self, X: Any, *, return_notes: Literal[True]
+    ) -> tuple[NDArray[Any], RowNotes]: ...
     def predict(self, X: Any, *, return_notes: bool = False) -> Any:
         """Predict the class of each row, shape (n_rows,).
 
@@ -575,6 +583,14 @@ class BayesianClassifier(
         hits = [a == b for a, b in zip(labels[codes].tolist(), predicted, strict=True)]
         return float(np.average(hits, weights=sample_weight))
 
+    @overload
+    def predict_proba(
+        self, X: Any, *, return_notes: Literal[False] = False
+    ) -> NDArray[np.float64]: ...
+    @overload
+    def predict_proba(
+        self, X: Any, *, return_notes: Literal[True]
+    ) -> tuple[NDArray[np.float64], RowNotes]: ...
     def predict_proba(self, X: Any, *, return_notes: bool = False) -> Any:
         """Posterior probability of each class, shape (n_rows, n_classes).
 

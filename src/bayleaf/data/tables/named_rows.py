@@ -29,6 +29,8 @@ from bayleaf.data.tables.frames import (
 )
 from bayleaf.wording import near_names, quoted
 
+# By row, a mapping with column, cell and note for each cell not read as it is.
+RowNotes = list[list[dict[str, Any]]]
 # Names so similar, of 1, are taken for one and the same, mistyped.
 _MISTYPED = 0.8
 # What pandas calls the column without a name, by its position.
@@ -111,9 +113,7 @@ def _arrow_cells(name: Name, cells: Any) -> Any:
         ) from error
 
 
-def notes_on_other_cells(
-    table: Any, names: tuple[Name, ...]
-) -> list[list[dict[str, Any]]] | None:
+def notes_on_other_cells(table: Any, names: tuple[Name, ...]) -> RowNotes | None:
     """Notes on cells of rows with names that no column has; None for other tables."""
     records = records_of(table, names)
     if records is None:
