@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from itertools import product
+from itertools import pairwise, product
 from typing import Any
 
 import numpy as np
@@ -897,3 +897,14 @@ def test_long_names_are_broken_between_their_words(open_cockpit: Any) -> None:
     for row in page.locator(".entry").all():
         row.locator(".pick:not(.unknown)").first.click()
         assert page.evaluate(CUT_WORDS) == []
+
+
+def test_labels_of_the_axis_of_why_do_not_overlap(open_cockpit: Any) -> None:
+    size = {"width": 400, "height": 800}
+    page = open_cockpit(explorer_html(heart("naive Bayes")), viewport=size)
+    page.evaluate("[0, 1, 2, 3, 4].forEach((v) => bayleaf.session.choose(v, 0))")
+    labels = page.locator(".fall .ticks i")
+    boxes = [label.bounding_box() for label in labels.all()]
+    assert len(boxes) > 2
+    for left, right in pairwise(boxes):
+        assert left["x"] + left["width"] < right["x"]

@@ -2,6 +2,8 @@
 
 // Findings with a line of their own.
 const LINES_SHOWN = 6;
+// Least distance of labels of the axis, in hundredths of its width.
+const LABELS_APART = 15;
 
 class Waterfall {
   constructor(cockpit) {
@@ -58,6 +60,8 @@ class Waterfall {
     const { line, range } = scale.marks();
     const { low, high, ticks } = scale.axis([start, end, line, ...range, ...steps.map(({ to }) => to)].filter(Number.isFinite));
     const x = (value) => (100 * (Math.min(high, Math.max(low, value)) - low)) / (high - low);
+    let last = -Infinity;
+    const labelled = ticks.filter((tick) => x(tick.at) - last >= LABELS_APART && ((last = x(tick.at)) || true));
     const at = (className, value, to) => {
       const mark = element("i", { className });
       mark.style.left = `${x(value)}%`;
@@ -82,7 +86,7 @@ class Waterfall {
     };
     const head = element("thead", {}, [element("tr", {}, [
       element("th", { scope: "col", className: "first" }, [element("span", { text: "finding" }), element("span", { "aria-hidden": "true", text: scale.heading })]),
-      element("th", { scope: "col" }, [element("div", { className: "ticks", "aria-hidden": "true" }, ticks.map((tick) => {
+      element("th", { scope: "col" }, [element("div", { className: "ticks", "aria-hidden": "true" }, labelled.map((tick) => {
         const label = at("", tick.at);
         label.textContent = tick.text;
         return label;
