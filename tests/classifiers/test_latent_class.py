@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import itertools
 import math
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from bayleaf import LatentClassNBClassifier, NaiveBayesClassifier
+import bayleaf
+from bayleaf import (
+    LatentClassNBClassifier,
+    NaiveBayesClassifier,
+    UnknownValuesWarning,
+)
 from bayleaf.cpds.smoothing import Lidstone, MaximumLikelihood, MEstimate
 from contract.tables import mixed_frame, nominal_frame
 from offenders import check_each
@@ -167,9 +173,11 @@ def test_a_state_that_only_the_held_out_fold_holds_harms_no_choice() -> None:
 def test_densities_of_all_rows_sum_to_one() -> None:
     frame, y = nominal_frame(missing=0.1)
     model = LatentClassNBClassifier(n_components=3, random_state=0).fit(frame, y)
-    states = [variable.states for variable in model.encoder_.domain]
+    states = [(*variable.states, "new") for variable in model.encoder_.domain]
     rows = pd.DataFrame(list(itertools.product(*states)), columns=list(frame))
-    assert np.exp(model.score_samples(rows)).sum() == pytest.approx(1.0, abs=1e-12)
+    with pytest.warns(UnknownValuesWarning, match="taken as other values"):
+        logs = model.score_samples(rows)
+    assert np.exp(logs).sum() == pytest.approx(1.0, abs=1e-12)
     nothing = pd.DataFrame({name: [None] for name in frame}, dtype=object)
     np.testing.assert_allclose(model.score_samples(nothing), 0.0, atol=1e-12)
 
@@ -178,9 +186,24 @@ def test_a_missing_cell_is_summed_out_of_the_density() -> None:
     frame, y = nominal_frame(missing=0.1)
     model = LatentClassNBClassifier(n_components=3, random_state=0).fit(frame, y)
     states = model.encoder_.domain[1].states
-    rows = pd.DataFrame({"a": "p", "b": [*states, None], "c": "q", "d": "r"})
-    *whole, summed = np.exp(model.score_samples(rows))
+    rows = pd.DataFrame({"a": "p", "b": [*states, "new", None], "c": "q", "d": "r"})
+    with pytest.warns(UnknownValuesWarning):
+        *whole, summed = np.exp(model.score_samples(rows))
     assert sum(whole) == pytest.approx(summed, rel=1e-12)
+
+
+def test_values_not_seen_have_the_probability_of_one_more_state(
+    tmp_path: Path,
+) -> None:
+    frame, y = nominal_frame(missing=0.0)
+    model = LatentClassNBClassifier(n_components=3, random_state=0).fit(frame, y)
+    row = pd.DataFrame({"a": ["new"], "b": None, "c": None, "d": None}, dtype=object)
+    model.save(tmp_path / "model.json")
+    for density in (model, bayleaf.load(tmp_path / "model.json")):
+        with pytest.warns(UnknownValuesWarning):
+            (log,) = density.score_samples(row)
+        n_states = model.encoder_.domain[0].n_states
+        assert np.exp(log) == pytest.approx(1 / (len(frame) + n_states + 1))
 
 
 def test_samples_follow_the_learned_distribution() -> None:

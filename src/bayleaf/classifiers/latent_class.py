@@ -20,6 +20,10 @@ from bayleaf.counts.source import CountSource
 from bayleaf.cpds.distribution import TableCPD
 from bayleaf.cpds.smoothing import FixedDistribution, Smoothing
 from bayleaf.data.domain import Domain
+from bayleaf.data.other_values import split_other_values
+from bayleaf.data.partial_values import single_states
+from bayleaf.data.unknown_cells import warn_of
+from bayleaf.io.native.model_file import SavedModel
 from bayleaf.latent.expectation_maximisation import EMOptions, warn_of_limit
 from bayleaf.latent.latent_class_em import (
     HeldOut,
@@ -93,6 +97,13 @@ class LatentClassNBClassifier(BayesianClassifier):
     smoothing: str | Smoothing = "laplace"
     random_state: Any = None
 
+    def _record(self, **others: Any) -> SavedModel:
+        return super()._record(rows=self._n_training_rows, **others)
+
+    def _restore(self, saved: Any) -> None:
+        super()._restore(saved)
+        self._n_training_rows: float | None = saved.rows
+
     def _check(self) -> None:
         if self.n_components != AUTO:
             check_count("n_components", self.n_components, 1, or_else=AUTO)
@@ -119,6 +130,7 @@ class LatentClassNBClassifier(BayesianClassifier):
             self.max_components,
             counts.n_jobs,
         )
+        self._n_training_rows = float(counts.class_counts().sum())
         n_components = self._chosen_size(counts, domain, held_out)
         self._check_table_sizes(domain, n_components)
         self.em_fit_ = fit = learn_latent_class(
@@ -179,10 +191,19 @@ class LatentClassNBClassifier(BayesianClassifier):
         """Log probability (nats) of each row's observed features, shape (n_rows,).
 
         Classes, components and missing cells are summed out; no temperature is
-        applied.
+        applied. In a nominal feature of K states, values not seen in the N training
+        rows have the probability 1 / (N + K + 1) together, and those seen the rest.
         """
-        codes = self._codes_as_fitted(X)
-        return self._mixture.log_evidence(codes)
+        encoded = self._encode(X)
+        log_mass = np.zeros(encoded.rows.n_rows)
+        # Files of earlier versions have no number of rows.
+        if self._n_training_rows is not None:
+            encoded, log_mass = split_other_values(
+                encoded, self.encoder_, self._n_training_rows, impossible=False
+            )
+        warn_of(encoded.unknown_cells.values(), stacklevel=2)
+        codes = single_states(encoded.rows)
+        return self._mixture.log_evidence(codes) + log_mass
 
     def sample(
         self,

@@ -30,13 +30,14 @@ from bayleaf.data.column_reading import MISSING_RULES, UNKNOWN_RULES
 from bayleaf.data.discretizers import resolve_discretizer
 from bayleaf.data.encoder_learning import learn_rows
 from bayleaf.data.memory import size_in_bytes
+from bayleaf.data.other_values import OUTCOMES, split_other_values
 from bayleaf.data.partial_values import PartialValues, available_codes, sets_in
 from bayleaf.data.reading_plan import resolve_plan
+from bayleaf.data.table_encoder import EncodedTable
 from bayleaf.data.tables.columns import iterate_names
 from bayleaf.data.tables.frames import to_columns, whole_table
 from bayleaf.data.unknown_cells import warn_of
 from bayleaf.density.arc_strength import ArcStrength, bootstrapped_arcs
-from bayleaf.density.other_values import OUTCOMES, split_other_values
 from bayleaf.density.summary import DensitySummary
 from bayleaf.describe.local_structure_text import describe_distribution
 from bayleaf.estimator_bases import DensityMixin
@@ -411,6 +412,19 @@ class BayesianNetworkEstimator(
         hierarchy stands for any of the states below it. Values not seen in training
         are handled as `unknown` describes, with a warning.
         """
+        encoded, log_mass = self._known_cells(X)
+        self._last_unknown = encoded.unknown_cells
+        warn_of(encoded.unknown_cells.values(), stacklevel=2)
+        trees = NetworkTrees(self.network_, max_table_cells=self.max_table_cells)
+        codes, sets = available_codes(encoded.rows), sets_in(encoded.rows)
+        return log_mass + log_densities(trees, codes, self.n_jobs, sets)
+
+    def _known_cells(self, X: Any) -> tuple[EncodedTable, NDArray[np.float64]]:
+        """A table without its cells of values not seen in training.
+
+        With the log-probability (n_rows,), nats, by which rows differ as `unknown`
+        describes.
+        """
         check_is_fitted(self, "network_")
         parts = self._parts_as_fitted(X)
         encoded = self.encoder_.transform(parts)
@@ -422,13 +436,7 @@ class BayesianNetworkEstimator(
                 self._n_training_rows,
                 impossible=self.unknown == "impossible",
             )
-        self._last_unknown = encoded.unknown_cells
-        warn_of(encoded.unknown_cells.values(), stacklevel=2)
-        trees = NetworkTrees(self.network_, max_table_cells=self.max_table_cells)
-        log_mass += log_densities(
-            trees, available_codes(encoded.rows), self.n_jobs, sets_in(encoded.rows)
-        )
-        return log_mass
+        return encoded, log_mass
 
     def score(self, X: Any, y: Any = None) -> float:
         """Log-likelihood (nats) of a table: the sum of `score_samples`."""

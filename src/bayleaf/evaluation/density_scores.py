@@ -15,7 +15,7 @@ from sklearn.base import clone
 
 from bayleaf.data.codes import Codes
 from bayleaf.data.partial_values import available_codes
-from bayleaf.data.tables.frames import take_rows, to_columns
+from bayleaf.data.tables.frames import take_rows
 from bayleaf.data.unknown_cells import reported_elsewhere
 from bayleaf.evaluation.folds import (
     Rows,
@@ -272,13 +272,15 @@ def _run_fold(
         logs: NDArray[np.float64] = model.score_samples(held_out)
     if np.isnan(logs).any():
         raise ValueError(f"{name} gave held-out rows a log probability of NaN")
-    codes = available_codes(model.encoder_.transform(to_columns(held_out)).rows)
+    encoded, log_mass = model._known_cells(held_out)
+    codes = available_codes(encoded.rows)
     scores = DensityScores(
         n_rows=len(logs),
         log_likelihood=float(logs.sum()),
         bound=entropy_bound(codes),
         n_impossible=int(np.isneginf(logs).sum()),
         log_probabilities=logs,
-        independent_log_probabilities=independent_logs(model.network_, codes),
+        independent_log_probabilities=log_mass
+        + independent_logs(model.network_, codes),
     )
     return scores, seconds, model.n_free_parameters_, len(model.edges_)

@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.data.codes import Codes
+from bayleaf.data.partial_values import PartialValues
+from bayleaf.density.bayesian_network_estimator import BayesianNetworkEstimator
 from bayleaf.evaluation.density_scores import (
     cross_validate_density,
     entropy_bound,
@@ -59,7 +61,7 @@ class DensityReport(Case):
     def scored_values(self) -> Values:
         """Log-likelihood of held-out rows."""
         if self.options.held_out:
-            quality = _scored(self.source, self.codes, self.privacy)
+            quality = _scored(self.source, *self._known_rows(), self.privacy)
         elif hasattr(self.model, "get_params"):
             options = self.options
             quality = _cross_validated(
@@ -77,17 +79,35 @@ class DensityReport(Case):
             "overview": {"sentences": density_sentences(quality)},
         }
 
+    def _known_rows(self) -> tuple[Codes, PartialValues, NDArray[np.float64]]:
+        """Codes and sets of states, and what values not seen in training add to logs.
 
-def _scored(network: BayesianNetwork, codes: Codes, privacy: Privacy) -> Values:
+        A network does not record how many rows it was learned from; it sums them out.
+        """
+        if isinstance(self.model, BayesianNetworkEstimator):
+            encoded, partial, log_mass = self.model._known_cells(self.X)
+            return encoded.codes, partial, log_mass
+        return self.codes, PartialValues.none(), np.zeros(self.codes.n_rows)
+
+
+def _scored(
+    network: BayesianNetwork,
+    codes: Codes,
+    partial: PartialValues,
+    log_mass: NDArray[np.float64],
+    privacy: Privacy,
+) -> Values:
     """Log-likelihood of held-out rows."""
-    logs = log_densities(NetworkTrees(network), codes)
+    logs = log_mass + log_densities(
+        NetworkTrees(network), codes, partial_values=partial
+    )
     n_rows = codes.n_rows
     figures = {
         "n_rows": n_rows,
         "nats_per_row": _finite(float(logs.sum()) / n_rows),
         "bound_per_row": entropy_bound(codes) / n_rows,
         "n_impossible": int(np.isneginf(logs).sum()),
-        **_gain(logs, independent_logs(network, codes)),
+        **_gain(logs, log_mass + independent_logs(network, codes)),
     }
     if privacy.withholds:
         figures = _published_figures(logs, privacy)
