@@ -12,7 +12,13 @@ from bayleaf.data.codes import Codes
 from bayleaf.inference.junction_tree import JunctionTree
 from bayleaf.inference.missing_parts import ExpectedFamilies, MissingParts
 from bayleaf.inference.row_propagation import expected_counts
-from oracles.small_networks import random_codes, random_network
+from oracles.small_networks import (
+    joint_table,
+    onto,
+    random_codes,
+    random_network,
+    row_likelihoods,
+)
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -47,6 +53,27 @@ def test_parts_and_counts_of_known_families_add_up_to_whole_rows(
         assert part.reshape(table.shape) + counted == pytest.approx(whole, abs=1e-11)
         total += float((counted * np.log(table)).sum())
     assert total == pytest.approx(float(np.dot(codes.weights, logs)), rel=1e-11)
+
+
+@given(seed=seeds, n_variables=st.integers(1, 6))
+@settings(max_examples=20, deadline=None)
+def test_variances_are_those_over_all_completions(seed, n_variables) -> None:
+    rng = np.random.default_rng(seed)
+    network = random_network(rng, n_variables, zeros=0.0)
+    codes = random_codes(rng, network.domain.cards, 5, 0.5, rng.random(5))
+    tables = [cpd.probabilities for cpd in network.cpds]
+    compiled = _compiled(network, codes)
+    flat = compiled.variances_under(np.concatenate([t.ravel() for t in tables]))
+    wanted = [np.zeros(table.shape) for table in tables]
+    for row in range(codes.n_rows):
+        joint = joint_table(network, row_likelihoods(codes, row))
+        for node, p in enumerate(tables):
+            both = onto(joint / joint.sum(), network.dag.families[node])
+            given = both.sum(axis=-1, keepdims=True)
+            square = both * (1 - p) ** 2 + (given - both) * p**2
+            wanted[node] += codes.weights[row] * (square - (both - p * given) ** 2)
+    expected = np.concatenate([table.ravel() for table in wanted])
+    assert flat == pytest.approx(expected, abs=1e-11)
 
 
 def test_impossible_parts_add_nothing() -> None:

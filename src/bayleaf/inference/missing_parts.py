@@ -83,18 +83,42 @@ class ExpectedFamilies:
         (n_parts,) of each part's known cells, in nats, is that of their distributions
         given cells outside the part. No sum depends on `n_jobs`.
         """
+        sums, log_evidence = self._summed(tables, n_jobs, with_variances=False)
+        return sums[: len(tables)], log_evidence
+
+    def variances_under(self, tables: Floats, n_jobs: int | None = None) -> Floats:
+        """Sum what missing cells take from the information on each probability.
+
+        That is the posterior variance of 1(child, parents) - P(child | parents)
+        1(parents), to which the score is proportional (Louis 1982); laid out like
+        `tables`.
+        """
+        sums, _ = self._summed(tables, n_jobs, with_variances=True)
+        return sums[len(tables) :]
+
+    def _summed(
+        self, tables: Floats, n_jobs: int | None, *, with_variances: bool
+    ) -> tuple[Floats, Floats]:
+        """Sums of posteriors, then of variances if asked for; the log-probabilities."""
         weights, log_evidence = self.parts.weights, np.empty(self.parts.n_parts)
+        n_sums = len(tables) * (1 + with_variances)
 
         def expect(first: int, end: int) -> Floats:
-            totals = np.zeros(len(tables))
-            part = log_evidence[first:end]
-            self._compiled.expect(first, weights[first:end], tables, totals, part)
-            return totals
+            sums = np.zeros(n_sums)
+            self._compiled.expect(
+                first,
+                weights[first:end],
+                tables,
+                sums[: len(tables)],
+                sums[len(tables) :],
+                log_evidence[first:end],
+            )
+            return sums
 
         blocks = stretches(self.parts.n_parts, min(_BLOCKS, self.parts.n_parts))
         tasks = [partial(expect, *block) for block in blocks]
-        totals = run_tasks(tasks, thread_count(n_jobs))
-        return sum(totals, np.zeros(len(tables))), log_evidence
+        found = run_tasks(tasks, thread_count(n_jobs))
+        return sum(found, np.zeros(n_sums)), log_evidence
 
 
 def _parts_of_block(

@@ -52,7 +52,8 @@ class LearnedParameters(Shown, nats=("log_likelihood", "objectives")):
     ----------
     network : BayesianNetwork
         The network; the tables that were learned carry their new experience: that
-        before plus the expected number of rows of each parent configuration.
+        before plus the expected number of rows of each parent configuration, less the
+        share of information on its distribution that missing cells take.
     log_likelihood : float
         Of the rows, in nats.
     objectives : tuple of float
@@ -332,12 +333,28 @@ class _Task:
         ]
 
     def with_experience(self, learned: CPDs, counts: list[Table]) -> BayesianNetwork:
-        """The network whose learned tables carry prior and expected experience."""
+        """The network whose learned tables carry prior and effective experience.
+
+        The expected rows of a parent configuration count for the share of information
+        on its distribution that missing cells leave (Louis 1982; by tables alone).
+        """
         cpds = list(learned)
+        lost = [np.zeros(table.shape) for table in counts]
+        if self._expected is not None:
+            flat = flat_tables([cpd.probabilities for cpd in learned])
+            variances = self._expected.variances_under(flat, self.n_jobs or 1)
+            lost = self._by_node(variances)
         for node in self.learned:
             cpd, before = cpds[node], self.network.cpds[node]
             if isinstance(cpd, TableCPD) and isinstance(before, TableCPD):
                 gained = counts[node].sum(axis=-1)
+                p = cpd.probabilities
+                spread = (p * (1.0 - p)).sum(axis=-1)
+                missing = lost[node].sum(axis=-1)
+                gained -= np.divide(
+                    missing, spread, out=np.zeros_like(gained), where=spread > 0
+                )
+                gained = np.maximum(gained, 0.0)
                 start = 0.0 if before.experience is None else before.experience
                 cpds[node] = replace(cpd, experience=start + gained)
         return replace(self.network, cpds=tuple(cpds))

@@ -85,7 +85,7 @@ _new_parts = native(
 _expect = native(
     """bl_missing_parts_expect(handle parts, int first, in weights f8[n_asked], n_asked,
     in tables f8[n_cells], out totals f8[n_cells], n_cells,
-    out log_evidence f8[n_asked])"""
+    out variances f8[n_variances], n_variances, out log_evidence f8[n_asked])"""
 )
 
 
@@ -257,7 +257,7 @@ class CompiledParts(Handle):
         """Add posteriors of families with missing cells, times weights, to `totals`.
 
         Takes the first part, the `weights` of those asked for, the `tables` of all
-        families, `totals` like them, and `log_evidence` (n_asked,), in nats, minus
-        infinity for impossible parts, which add nothing.
+        families, `totals` like them, `variances` like them or empty, and `log_evidence`
+        (n_asked,), in nats, minus infinity for impossible parts, which add nothing.
         """
         _expect(self, *arguments)

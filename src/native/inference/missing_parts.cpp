@@ -73,7 +73,7 @@ struct Factor {
         int32_t place;  // among the part's cells
         int64_t step;
     };
-    int64_t first_cell;
+    int64_t first_cell, card;  // the child's number of states
     std::vector<Known> known;
     Places places;
 };
@@ -217,7 +217,9 @@ private:
         }
         for (Held& held : held_) {
             Bucket& bucket = buckets[first_with(held.open)];
-            bucket.factors.push_back({held.family->first_cell, std::move(held.known),
+            bucket.factors.push_back({held.family->first_cell,
+                                      network_.cards[held.family->members.back()],
+                                      std::move(held.known),
                                       places(bucket.scope, held.open, held.open_steps)});
         }
         for (std::size_t b = 0; b + 1 < buckets.size(); ++b) {
@@ -262,9 +264,10 @@ private:
 // Work memory of one thread.
 class Worker {
 public:
-    // Adds a part's posteriors times its weight to `totals`; its log probability.
+    // Adds a part's posteriors times its weight to `totals` and, unless it is null, what
+    // the part leaves open to `variances`; its log probability.
     double add(const Plan& plan, const int32_t* codes, double weight, const double* tables,
-               double* totals) {
+               double* totals, double* variances) {
         cells_.resize(static_cast<std::size_t>(plan.n_cells));
         up_.resize(static_cast<std::size_t>(plan.n_shared));
         down_.resize(static_cast<std::size_t>(plan.n_shared));
@@ -293,6 +296,8 @@ public:
                 double* to = totals + bases_[n_read + f];
                 const Places& places = bucket.factors[f].places;
                 for (int64_t i = 0; i < bucket.n_cells; ++i) to[places[i]] += own[i];
+                if (variances != nullptr)
+                    add_variances(bucket, f, bases_[n_read + f], weight, tables, variances);
             }
         }
         return log_probability;
@@ -357,7 +362,36 @@ private:
             for (int64_t i = s * card; i < (s + 1) * card; ++i) own[i] *= down[s];
     }
 
-    std::vector<double> cells_, up_, down_;
+    // Adds the posterior variance of 1(child, parents) - P(child | parents) 1(parents), of
+    // which the score of a distribution consists, for all states of each family.
+    void add_variances(const Bucket& bucket, std::size_t f, int64_t base, double weight,
+                       const double* tables, double* variances) {
+        const Factor& factor = bucket.factors[f];
+        const double* own = &cells_[bucket.first_cell];
+        family_.clear();
+        for (int64_t i = 0; i < bucket.n_cells; ++i)
+            family_.emplace_back(base + factor.places[i] - factor.first_cell,
+                                 own[i] / weight);
+        std::ranges::stable_sort(family_, {}, [](const auto& cell) { return cell.first; });
+        for (std::size_t i = 0; i < family_.size();) {
+            const int64_t given = family_[i].first / factor.card;
+            child_.assign(static_cast<std::size_t>(factor.card), 0.0);
+            double both = 0.0;
+            for (; i < family_.size() && family_[i].first / factor.card == given; ++i) {
+                child_[family_[i].first % factor.card] += family_[i].second;
+                both += family_[i].second;
+            }
+            const int64_t first = factor.first_cell + given * factor.card;
+            for (int64_t k = 0; k < factor.card; ++k) {
+                const double p = tables[first + k], q = child_[k], mean = q - p * both;
+                const double square = q * (1.0 - p) * (1.0 - p) + (both - q) * p * p;
+                variances[first + k] += weight * (square - mean * mean);
+            }
+        }
+    }
+
+    std::vector<double> cells_, up_, down_, child_;
+    std::vector<std::pair<int64_t, double>> family_;
     std::vector<int64_t> bases_;
 };
 
@@ -385,7 +419,7 @@ public:
     int64_t n_cells() const { return network_.n_cells; }
 
     void expect(int64_t first, const double* tables, std::span<const double> weights,
-                double* totals, double* log_evidence) const {
+                double* totals, double* variances, double* log_evidence) const {
         Worker worker;
         Watch watch;
         std::unique_ptr<Plan> own;
@@ -399,7 +433,7 @@ public:
                 plan = own.get();
             }
             log_evidence[j] = worker.add(*plan, &codes_[starts_[first + j]], weights[j],
-                                         tables, totals);
+                                         tables, totals, variances);
             watch.add(plan->n_places);
         }
     }
@@ -468,15 +502,20 @@ BAYLEAF_API void bl_missing_parts_free(void* capsule) {
 
 // Adds the posteriors of the families with missing cells in parts from `first` on, times
 // the parts' weights, to the tables of all families, one after another; writes the log
-// probability of each part's known cells. Impossible parts add nothing.
+// probability of each part's known cells. Impossible parts add nothing. If there are
+// `variances`, adds the posterior ones of 1(child, parents) - P(child | parents) 1(parents).
 BAYLEAF_API int32_t bl_missing_parts_expect(void* parts, int64_t first,
                                             const double* weights, int64_t n_asked,
                                             const double* tables, double* totals,
-                                            int64_t n_cells, double* log_evidence) {
+                                            int64_t n_cells, double* variances,
+                                            int64_t n_variances, double* log_evidence) {
     return guarded([&] {
         const auto& asked = *static_cast<missing_parts::Parts*>(parts);
         if (n_cells != asked.n_cells() || first < 0 || n_asked > asked.n_parts() - first)
             throw std::invalid_argument("the tables or parts are not those compiled");
-        asked.expect(first, tables, view(weights, n_asked), totals, log_evidence);
+        if (n_variances != 0 && n_variances != n_cells)
+            throw std::invalid_argument("the variances are those of other tables");
+        asked.expect(first, tables, view(weights, n_asked), totals,
+                     n_variances == 0 ? nullptr : variances, log_evidence);
     });
 }

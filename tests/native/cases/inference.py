@@ -123,7 +123,9 @@ def _expected(rng: np.random.Generator) -> Arguments:
     n_asked = 3 - first
     tables, totals = rng.random(20), np.zeros(20)
     parts = CompiledParts(*_parts(rng))
-    return parts, first, rng.random(n_asked), tables, totals, np.zeros(n_asked)
+    variances = np.zeros(20 if rng.random() < 0.5 else 0)
+    weights, logs = rng.random(n_asked), np.zeros(n_asked)
+    return parts, first, weights, tables, totals, variances, logs
 
 
 CASES: dict[str, Callable[[np.random.Generator], Arguments]] = {
