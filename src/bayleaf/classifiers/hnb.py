@@ -118,8 +118,9 @@ class HNBClassifier(TransformerMixin, SingleNetworkClassifier):
     deduplicate_rows : bool, default=True
         Deal equal rows as one to folds and subsets, so that weights are exact and the
         order of rows is of no importance; False is the papers' protocol.
-    feature_selection : {"forward"}, optional
-        Keep only children of the class that help held-out rows, added one by one.
+    feature_selection : {"forward", "backward"}, optional
+        After the search keep only children of the class that help held-out rows, added
+        one by one, or without those that do not, left out one by one.
     latents : sequence of sequence of str or int, default=()
         Latent variables that are made before the search, each by the columns below it;
         it joins two columns, or what is above some of them: the latents
@@ -178,7 +179,9 @@ class HNBClassifier(TransformerMixin, SingleNetworkClassifier):
         check_choice("wrapper_score", self.wrapper_score, WRAPPER_SCORES)
         check_choice("estimation", self.estimation, ESTIMATIONS)
         if self.feature_selection is not None:
-            check_choice("feature_selection", self.feature_selection, ("forward",))
+            check_choice(
+                "feature_selection", self.feature_selection, ("forward", "backward")
+            )
         check_count("n_candidates", self.n_candidates, 1)
         check_count("score_folds", self.score_folds, 2)
         check_count("max_cells", self.max_cells, 1)

@@ -17,7 +17,7 @@ from bayleaf.cpds.smoothing import (
     Smoothing,
 )
 from bayleaf.data.codes import Codes
-from bayleaf.search.latents.latent_search import forward_selection
+from bayleaf.search.latents.latent_search import backward_selection, forward_selection
 from bayleaf.search.latents.wrapper_scores import HeldOut, NodeRows, WrapperScore
 from offenders import check_each
 from oracles import hnb
@@ -172,5 +172,28 @@ def test_forward_selection_adds_the_best_child_while_that_helps() -> None:
                 break
             chosen = (*chosen, best)
         assert found == tuple(sorted(chosen))
+
+    check_each(range(3), check)
+
+
+def test_backward_selection_removes_children_while_the_score_gets_no_worse() -> None:
+    def check(seed: int) -> None:
+        codes = class_codes(150, seed, missing=0.05)
+        held_out, folds = _held_out(codes, Dirichlet())
+        found = backward_selection(held_out, range(4))
+
+        def slow(nodes: tuple[int, ...]) -> float:
+            columns = [codes.column(node) for node in nodes]
+            cards = [CARDS[node] for node in nodes]
+            return _slow(codes, columns, cards, Dirichlet(), folds)[1]
+
+        chosen = tuple(range(4))
+        while chosen:
+            without = {n: tuple(m for m in chosen if m != n) for n in chosen}
+            worst = max(chosen, key=lambda node: (slow(without[node]), node))
+            if slow(without[worst]) < slow(chosen):
+                break
+            chosen = without[worst]
+        assert found == chosen
 
     check_each(range(3), check)

@@ -104,4 +104,4 @@ def best_experts(outputs: Floats, codes: NDArray[np.intp]) -> NDArray[np.intp]:
 
 def gated(gates: Floats, outputs: Floats) -> Floats:
     """Mean of the experts' outputs by the gate's probabilities (n_rows, n_experts)."""
-    return np.einsum("re,erc->rc", gates, outputs)
+    return np.asarray(np.einsum("re,erc->rc", gates, outputs))

@@ -75,7 +75,8 @@ class LatentSearchOptions:
     deduplicate_rows: bool = True  # equal rows share folds; the paper deals single rows
     smoothing: Smoothing = field(default_factory=Dirichlet)  # of P(node | class)
     prior: Smoothing | None = None  # of P(class); None: as `smoothing`
-    feature_selection: Literal["forward"] | None = None  # of class children, afterwards
+    # Of class children, afterwards.
+    feature_selection: Literal["forward", "backward"] | None = None
     given: tuple[GivenLatent, ...] = ()  # made first; "given" makes no others
     apart: tuple[tuple[int, int], ...] = ()  # features that no latent is over
 
@@ -101,8 +102,10 @@ def search_latents(
         lambda n_moves, _: work.say(f"{counted(n_moves, 'latent variable')} found"),
     ).ascend()
     used = None
-    if options.feature_selection == "forward":
-        used = forward_selection(search.new_held_out(), search.structure.class_children)
+    if options.feature_selection is not None:
+        forward = options.feature_selection == "forward"
+        select = forward_selection if forward else backward_selection
+        used = select(search.new_held_out(), search.structure.class_children)
     return LatentSearchResult(
         search.structure, used, tuple(search.steps), search.baseline
     )
@@ -303,6 +306,28 @@ def forward_selection(held_out: HeldOut, children: Sequence[int]) -> tuple[int, 
         held_out.accept(held_out.adding(left[best]))
         chosen.append(left.pop(best))
     return tuple(sorted(chosen))
+
+
+def backward_selection(held_out: HeldOut, children: Sequence[int]) -> tuple[int, ...]:
+    """Choose class children, in increasing order, by leaving others out.
+
+    Starts from all; the node whose removal is best for the wrapper score, of equal ones
+    the last, is removed while the score gets no worse. `held_out` has no class children
+    yet, and keeps the scores of the choice.
+    """
+    name = held_out.score_name
+    for node in children:
+        held_out.accept(held_out.adding(node))
+    chosen = sorted(children)
+    reached = held_out.score().rank(name)
+    while chosen:
+        ranks = [held_out.score(held_out.removing(node)).rank(name) for node in chosen]
+        worst = max(range(len(chosen)), key=lambda index: (ranks[index], index))
+        if ranks[worst] < reached:
+            break
+        reached = ranks[worst]
+        held_out.accept(held_out.removing(chosen.pop(worst)))
+    return tuple(chosen)
 
 
 class LatentProposals:

@@ -116,6 +116,10 @@ class HeldOut:
         """Gains where one more node becomes a class child."""
         return Gains(CONSTANT, node, self.tables(node)[:, None])
 
+    def removing(self, node: int) -> Gains:
+        """Gains where a node stops being a class child."""
+        return Gains(CONSTANT, node, -self.tables(node)[:, None])
+
     def score(self, gains: Gains | None = None) -> WrapperScore:
         """Score the rows as they are, or after a change."""
         if gains is None:
