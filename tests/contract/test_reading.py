@@ -20,7 +20,15 @@ import pyarrow.csv as pa_csv
 import pyarrow.parquet as pa_parquet
 import pytest
 
-from bayleaf import AODEClassifier, HNBClassifier, NaiveBayesClassifier, load
+from bayleaf import (
+    AODEClassifier,
+    BayesianNetworkEstimator,
+    BayesianNetworkImputer,
+    HNBClassifier,
+    NaiveBayesClassifier,
+    UnknownValuesWarning,
+    load,
+)
 from bayleaf.cli.options import FileFormat
 from bayleaf.cli.table_reading import decided_column, read_table
 from bayleaf.data.domain import Domain
@@ -647,3 +655,27 @@ def test_a_report_shows_how_columns_were_taken() -> None:
     assert "taken apart: month, weekday, days" in report_html(summary, "t")
     kept = summarize(model, frame.assign(y=Y), "y", n_folds=2, min_count=5)
     assert kept["reading"] is None
+
+
+def test_estimators_take_other_numbers_as_the_nearest_of_few_integers() -> None:
+    size = np.arange(80) % 4
+    frame = pd.DataFrame({"size": size, "kind": np.where(size == 3, "b", "a")})
+    rows = pd.DataFrame({"size": [7, 3, 0], "kind": [None] * 3}).astype(
+        {"kind": object}
+    )
+    features, kinds = ["size"], ["b", "b", "a"]
+    classifier = NaiveBayesClassifier().fit(frame[features], frame["kind"])
+    density = BayesianNetworkEstimator(random_state=0).fit(frame)
+    unseen = "size.*such as 7, taken as the nearest value seen"
+    with pytest.warns(UnknownValuesWarning, match=unseen):
+        assert classifier.predict(rows[features]).tolist() == kinds
+    with pytest.warns(UnknownValuesWarning, match=unseen):
+        found = density.score_samples(rows)
+    assert found[0] == found[1] != found[2]
+    imputer = BayesianNetworkImputer(random_state=0).fit(frame)
+    assert imputer.transform(rows)["kind"].tolist() == kinds
+    # A network by itself has states and no rule for other numbers.
+    network = density.network_
+    with pytest.raises(ValueError, match="'size' has no state 7"):
+        network.impute(rows)
+    assert network.impute(rows, unknown="missing")["kind"].tolist() == ["a", "b", "a"]

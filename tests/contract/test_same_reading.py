@@ -178,7 +178,14 @@ def check_trainings(case: Case, train: WrittenTable, sign: str) -> Iterator[str]
         ),
         "folder": lambda: by_command(folder / "days"),
     }
-    rows = case.rest.frame()
+    rows, show = case.rest.frame(), case.rest.records().__getitem__
+    # Batches have no plan: texts are those of a frame without one.
+    batch, labels = train.frame(), train.labels
+    alone = NaiveBayesClassifier().fit(batch, labels).predict_proba(rows)
+    first = NaiveBayesClassifier().partial_fit(batch, labels, sorted(set(labels)))
+    yield from differing(
+        {"partial_fit": lambda: first.predict_proba(rows)}, alone, show
+    )
     for name, learn in models.items():
         try:
             other = learn()
@@ -188,7 +195,7 @@ def check_trainings(case: Case, train: WrittenTable, sign: str) -> Iterator[str]
         if other.encoder_.plan.columns != model.encoder_.plan.columns:
             yield f"fit, {name}: another plan"
         ways = {f"fit, {name}": lambda other=other: other.predict_proba(rows)}
-        yield from differing(ways, case.expected, case.rest.records().__getitem__)
+        yield from differing(ways, case.expected, show)
 
 
 def faults(seed: int, folder: Path, *, everything: bool = True) -> list[str]:
