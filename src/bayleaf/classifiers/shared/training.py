@@ -39,7 +39,7 @@ class WeightedRows(NamedTuple):
         the weights do not fit the table or cannot be used.
         """
         weights = row_weights(sample_weight, n_rows(parts))
-        factor = weight_factor(weights.sum(), np.count_nonzero(weights), scale)
+        factor = weight_factor(weights.sum(), int(np.count_nonzero(weights)), scale)
         if factor != 1.0:
             weights = weights * factor
         if weights.all():
