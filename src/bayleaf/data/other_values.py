@@ -22,7 +22,7 @@ OUTCOMES = {"other": "taken as other values", "impossible": "taken as impossible
 def split_other_values(
     encoded: EncodedTable,
     encoder: TableEncoder,
-    rows: float,
+    n_training_rows: float,
     *,
     impossible: bool,
 ) -> tuple[EncodedTable, Floats]:
@@ -31,7 +31,7 @@ def split_other_values(
     Such cells are missing in the table returned, and with it is the log-probability
     (n_rows,), nats, by which rows with them differ: in every nominal column of K states
     a cell holds another value with probability 1 / (N + K + 1), Laplace's rule for one
-    more state after N training rows (`rows`), whatever the other cells; minus infinity
+    more state after N = `n_training_rows`, whatever the other cells; minus infinity
     if values are `impossible`. Missing cells leave out the factor.
     """
     domain = encoder.domain
@@ -54,7 +54,7 @@ def split_other_values(
         if impossible:
             log_mass[others] = -np.inf
             continue
-        share = 1.0 / (rows + variable.n_known_states + 1.0)
+        share = 1.0 / (n_training_rows + variable.n_known_states + 1.0)
         seen = columns[v] < variable.n_states
         seen[partial.rows[partial.variables == v]] = True
         log_mass[seen] += np.log1p(-share)

@@ -10,7 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.data.codes import Codes
-from bayleaf.data.partial_values import PartialValues
+from bayleaf.data.partial_values import (
+    PartialValues,
+    available_codes,
+    sets_in,
+)
 from bayleaf.density.bayesian_network_estimator import BayesianNetworkEstimator
 from bayleaf.evaluation.density_scores import (
     cross_validate_density,
@@ -85,8 +89,8 @@ class DensityReport(Case):
         A network does not record how many rows it was learned from; it sums them out.
         """
         if isinstance(self.model, BayesianNetworkEstimator):
-            encoded, partial, log_mass = self.model._known_cells(self.X)
-            return encoded.codes, partial, log_mass
+            encoded, log_mass = self.model._known_cells(self.X)
+            return available_codes(encoded.rows), sets_in(encoded.rows), log_mass
         return self.codes, PartialValues.none(), np.zeros(self.codes.n_rows)
 
 
