@@ -190,8 +190,149 @@ def test_the_cockpit_shows_the_number_its_interval_and_why(open_cockpit: Any) ->
     assert "you are here" in page.locator("#picture").text_content()
     share = f"{100 * model.left_out_coverage_:.0f} of 100 cases when each was left out"
     assert share in page.inner_text("#quality")
-    for name in ("#modes", "#write-letter", "#act-line"):
-        assert not page.is_visible(name)
+    assert not page.is_visible("#act-line")
+
+
+REDUCTIONS = """(states) => {
+  const { page, session } = window.bayleaf;
+  const { outcome } = page.cockpit;
+  session.replace([...states, -1].map((state, v) => {
+    if (state < 0) return null;
+    const mask = new Uint8Array(session.card(v));
+    mask[state] = 1;
+    return mask;
+  }));
+  return [...outcome.reductions()].filter(Boolean).map((question) =>
+    ({ ...question, reach: outcome.reach(question) }));
+}"""
+
+
+@pytest.mark.parametrize("trees", [False, True])
+def test_questions_take_away_shares_of_the_variance(
+    trees: bool, open_cockpit: Any
+) -> None:
+    model = fitted(trees=trees)
+    page = open_cockpit(explorer_html(model))
+    intervals = model.model_.intervals
+    cards = [variable.n_states for variable in model.encoder_.domain]
+    for row in ([-1] * 4, [3, -1, 1, -1], [-1, 5, -1, 2]):
+        known = [s if s >= 0 else card for s, card in zip(row, cards)]
+        now = expected(model, [row])[0]["intervals"]
+        found = page.evaluate(REDUCTIONS, row)
+        assert [own["variable"] for own in found] == [v for v in range(4) if row[v] < 0]
+        for own in found:
+            variable = own["variable"]
+            rows = np.tile(known, (cards[variable], 1))
+            rows[:, variable] = np.arange(cards[variable])
+            codes = Codes.from_columns(list(rows.T), cards)
+            weights = intervals.state_proba(codes, variable, np.log(now))
+            weights = weights / weights.sum()
+            answers = model.model_.distributions(codes)
+            between = np.average(
+                (answers.mean - weights @ answers.mean) ** 2, weights=weights
+            )
+            share = between / (between + weights @ answers.variance)
+            assert own["share"] == pytest.approx(share, abs=1e-9)
+            low, high = own["reach"]["low"], own["reach"]["high"]
+            order = np.argsort(answers.mean)
+            for end, ordered in ((low, order), (high, order[::-1])):
+                first = np.flatnonzero(np.cumsum(weights[ordered]) >= 0.03)[0]
+                close = 1e-9 * model.model_.scale
+                mean = answers.mean[ordered[first]]
+                assert end == pytest.approx(mean, abs=close)
+
+
+def test_questions_about_a_number_are_asked_until_it_hardly_moves(
+    open_cockpit: Any,
+) -> None:
+    page = open_cockpit(explorer_html(fitted(trees=False)))
+    page.locator(".next li").first.wait_for()
+    assert "size" in page.inner_text(".next li >> nth=0")
+    page.get_by_role("button", name="Ask me").click()
+    heading = page.locator(".question h3")
+    heading.get_by_text("Size?").wait_for()
+    assert "Its answer could move this to" in page.inner_text(".question")
+    page.locator(".question").get_by_role("textbox").fill("0.5")
+    page.get_by_role("button", name="Next", exact=True).click()
+    ends = page.get_by_role("heading", name="That is enough")
+    for _ in range(3):
+        page.wait_for_selector(".question:not([aria-busy])")
+        if ends.is_visible():
+            break
+        page.get_by_role("button", name="Skip: not known").click()
+    ends.wait_for()
+    assert "is the price expected of cases like this." in page.inner_text(".question")
+    page.get_by_role("button", name="Write the letter").click()
+    text = page.inner_text("#letter-body")
+    assert "About" in text
+    assert "90 % interval" in text
+    assert "size" in text.split("How to read this")[0]
+    assert "of 100 cases when each was left out" in text
+    assert page.locator("#letter-body .inside").count() > 2
+
+
+TRIED = """() => {
+  const { cockpit } = window.bayleaf.page;
+  const states = cockpit.trial.map((mask) => (mask ? mask.indexOf(1) : -1));
+  return { states, mean: cockpit.answer.mean };
+}"""
+
+
+@pytest.mark.parametrize(
+    ("way", "numbers"),
+    [("below", [-5e3]), ("least", [3e4]), ("within", [2e4, 2.4e4])],
+)
+def test_what_if_carries_a_number_where_the_reader_wants_it(
+    way: str, numbers: list[float], open_cockpit: Any
+) -> None:
+    model = fitted(trees=False)
+    page = open_cockpit(explorer_html(model, immutable=["age"], actionable=["few"]))
+    box = page.locator(".entry", has=page.locator(".feature-name:text-is('size')"))
+    box.get_by_role("textbox").fill("0.5")
+    page.locator("#findings").get_by_text("hill", exact=True).click()
+    page.get_by_role("button", name="What if").click()
+    page.get_by_label("Goal", exact=True).first.select_option(way)
+    fields = page.locator(".proposals h3 input:visible")
+    for place, number in enumerate(numbers):
+        fields.nth(place).fill(str(number))
+        page.keyboard.press("Tab")
+    start = page.evaluate(TRIED)["states"][:4]
+    proposals = page.locator(".proposals li")
+    proposals.first.wait_for()
+    page.get_by_text("Searching").wait_for(state="detached")
+    cards = [variable.n_states for variable in model.encoder_.domain]
+    low, high = {
+        "below": (-np.inf, numbers[0] - 1e-6),
+        "least": (numbers[0], np.inf),
+        "within": (numbers[0], numbers[-1]),
+    }[way]
+
+    def reaches(row: list[int]) -> bool:
+        return bool(low <= expected(model, [row])[0]["mean"] <= high)
+
+    # Where one change of what is known is enough, one is proposed.
+    single = [
+        [*start[:v], state, *start[v + 1 :]]
+        for v in (0, 2)
+        for state in range(cards[v] - 1)
+    ]
+    assert any(reaches(row) for row in single)
+    for place in range(proposals.count()):
+        proposals.nth(place).get_by_role("button").click()
+        tried = page.evaluate(TRIED)
+        row = tried["states"][:4]
+        python = expected(model, [row])[0]["mean"]
+        close = 1e-9 * model.model_.scale
+        assert tried["mean"] == pytest.approx(python, abs=close)
+        assert reaches(row)
+        assert 1 <= sum(a != b for a, b in zip(row, start)) <= 2
+        assert row[1] == start[1]
+        assert "instead of" in page.inner_text(".headline")
+    fields.first.fill("")
+    page.keyboard.press("Tab")
+    assert page.inner_text("#message") == "The goal must be a number."
+    page.get_by_role("button", name="Back to the case").click()
+    assert page.evaluate(TRIED)["states"][:4] == start
 
 
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 400)])
@@ -207,8 +348,8 @@ def test_axe_finds_nothing(
     )
     page.evaluate("window.bayleaf.session.choose(0, 0)")
     page.evaluate(axe_script)
-    for view in ("map", "cockpit"):
-        page.locator(f"#tab-{view}").click()
+    for view in ("tab-map", "tab-cockpit", "mode-ask", "mode-what-if", "write-letter"):
+        page.locator(f"#{view}").click()
         found = page.evaluate("axe.run()")
         assert len(found["passes"]) > 20
         assert [(v["id"], v["nodes"][0]["html"]) for v in found["violations"]] == []

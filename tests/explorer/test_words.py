@@ -131,7 +131,7 @@ def test_only_pages_of_models_with_a_target_take_words() -> None:
         explorer_html(small_network(), words={})
     with pytest.raises(ValueError, match="classifiers and regressors have, this is a"):
         words_template(small_network())
-    with pytest.raises(ValueError, match="What if, which classifiers have, this is a"):
+    with pytest.raises(ValueError, match="classifiers and regressors have, this is a"):
         explorer_html(small_network(), immutable=[])
 
 

@@ -27,7 +27,9 @@ from bayleaf.io.exports.runtime import runtime_scripts
 from bayleaf.models.page_model import CLASSIFIER, DENSITY, Shown, page_model
 
 _OF_COCKPIT = "words are for the cockpit, which classifiers and regressors have"
-_OF_CHANGES = "features to change are for What if, which classifiers have"
+_OF_CHANGES = (
+    "features to change are for What if, which classifiers and regressors have"
+)
 _REFUSAL = "the explorer shows fitted models and networks, but was given"
 # Larger pages take a browser too long to open.
 MOST_CHARACTERS = 30_000_000
@@ -84,6 +86,7 @@ SCRIPTS = (
     "cockpit/picture.js",
     "cockpit/questions.js",
     "cockpit/proposals.js",
+    "cockpit/number_proposals.js",
     "cockpit/quality.js",
     "cockpit/letter.js",
     "cockpit/rows.js",
@@ -109,6 +112,7 @@ _RUN_BY = {
     "views/density.js": {"target"},
     "views/edit_panel.js": {"editing"},
     "cockpit/number_headline.js": {"target"},
+    "cockpit/number_proposals.js": {"target"},
     "cockpit": {"with a target"},
 }
 
@@ -193,10 +197,11 @@ def explorer_html(
     is_classifier = explored.task == CLASSIFIER
     if is_classifier:
         content["quality"] = quality_content(explored, min_count)
-        add_changes(content, immutable, actionable)
     elif (scores := explored.quality()) is not None:
         content["quality"] = dict(zip(("crps", "coverage"), scores, strict=True))
-    if not (is_classifier or immutable is actionable is None):
+    if explored.has_target:
+        add_changes(content, immutable, actionable)
+    elif not immutable is actionable is None:
         raise ValueError(f"{_OF_CHANGES}, this is a {explored.name}")
     if explored.task == DENSITY:
         content["about"] = about_content(explored)

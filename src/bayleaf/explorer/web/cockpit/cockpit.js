@@ -21,9 +21,14 @@ class Cockpit {
     this.waterfall = new Waterfall(this);
     this.picture = new Picture(this);
     this.findings = new Findings(this);
-    if (isNumber) this.#ofNumbers();
-    else this.#ofClasses();
-    for (const id of ["modes", "write-letter"]) byId(id).hidden = isNumber;
+    this.next = new NextQuestions(this);
+    this.questionnaire = new Questionnaire(this);
+    this.proposals = isNumber ? new NumberProposals(this) : new Proposals(this);
+    this.letter = new Letter(this);
+    this.rows = session.model.rows && !isNumber ? new RowPanel(this) : null;
+    this.quality = isNumber ? new NumberQuality(this) : new Quality(this);
+    byId("reasons").append(this.next.node);
+    byId("reasons").before(this.proposals.node);
     this.#paste();
     this.#strip();
     this.#jumps();
@@ -53,28 +58,6 @@ class Cockpit {
     });
   }
 
-  /** What is asked and answered of classes alone. */
-  #ofClasses() {
-    this.next = new NextQuestions(this);
-    this.questionnaire = new Questionnaire(this);
-    this.proposals = new Proposals(this);
-    this.letter = new Letter(this);
-    this.rows = this.session.model.rows ? new RowPanel(this) : null;
-    this.quality = new Quality(this);
-    byId("reasons").append(this.next.node);
-    byId("reasons").before(this.proposals.node);
-  }
-
-  /** How good the model is; without a letter, the answer and why are printed. */
-  #ofNumbers() {
-    this.fit = new NumberQuality(this);
-    window.addEventListener("beforeprint", () => {
-      const parts = ["now", "reasons"].map((id) => byId(`${id}-body`).cloneNode(true));
-      for (const part of parts) part.removeAttribute("id");
-      byId("sheet").replaceChildren(...parts);
-    });
-  }
-
   /** What is known: of the case, or of what is tried. */
   evidence() {
     return this.trial ?? this.session.evidence;
@@ -86,6 +69,20 @@ class Cockpit {
     if (!outcome.isBinary) return this.session.decision(logs);
     const target = outcome.chosen;
     return 100 * Math.exp(logs[target]) >= this.threshold ? target : 1 - target;
+  }
+
+  /** What it is for open answers to turn the decision: a rule, and it in words. */
+  turning() {
+    const { outcome, scale, session, threshold } = this;
+    if (!outcome.isNumber) {
+      const text = outcome.isBinary ? `carry the answer across the line of ${threshold} in 100` : "lead to another class";
+      return { decide: (logs) => this.decision(logs), text };
+    }
+    const [low, high] = session.engine.distribution(session.evidence, [0.25, 0.75]).quantiles;
+    return {
+      decide: (_, evidence) => outcome.side({ low, high }, evidence),
+      text: `carry the answer out of the middle half of its distribution, ${scale.range({ low, high })},`,
+    };
   }
 
   /** Enter findings, be asked for them, or try others. */
@@ -199,11 +196,11 @@ class Cockpit {
     this.#place();
     // Before the picture, which reads the same layout, and is below what is pressed.
     hold();
-    this.picture.show(answer);
-    this.next?.show(this.mode === "ask" ? null : answer);
+    this.showPicture();
+    this.next.show(this.mode === "ask" ? null : answer);
     if (this.mode === "ask") this.questionnaire.show();
-    this.proposals?.show();
-    this.quality?.show(answer);
+    this.proposals.show();
+    this.quality.show?.(answer);
     this.#readOut(answer);
   }
 
@@ -229,7 +226,7 @@ class Cockpit {
 
   /** On a telephone, ways from the answer to what is below the findings. */
   #jumps() {
-    const targets = [["Why", "reasons"], ...(this.next ? [["Most useful next", "next"]] : []), ["How good is this model?", "quality"]];
+    const targets = [["Why", "reasons"], ["Most useful next", "next"], ["How good is this model?", "quality"]];
     byId("now-body").append(element("p", { className: "jumps" }, targets.map(([text, id]) =>
       pressing(text, () => (id === "next" ? this.next.node : byId(id)).scrollIntoView(), { className: "link" }))));
   }

@@ -152,6 +152,18 @@ class Headline {
     return range && of100(range.low) !== of100(range.high) ? range : null;
   }
 
+  /** The answer as a letter has it. */
+  letter(answer) {
+    const { cockpit } = this;
+    const icons = new Icons();
+    icons.show(peopleOf(answer.chance), `${peopleOf(answer.chance)} of 100`, cockpit.interval);
+    return [
+      element("p", { className: "headline" }, [element("b", { text: `${about(answer.chance)} in 100` }), ` ${this.predicate(answer.target)}`]),
+      element("p", { text: `${cockpit.interval ? `${intervalText(cockpit.interval)}. ` : ""}${cap(near(cockpit.outcome.start(answer).chance))} in 100 before anything was known.` }),
+      icons.node,
+    ];
+  }
+
   /** The answer in a line. */
   short({ target, chance }) {
     const { words, outcome, interval } = this.cockpit;

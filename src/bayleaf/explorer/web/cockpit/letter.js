@@ -36,22 +36,20 @@ class Letter {
 
   #write(questions) {
     const { cockpit } = this;
-    const { session, words, outcome, headline } = cockpit;
+    const { session, words, outcome, headline, scale } = cockpit;
     const evidence = cockpit.evidence();
     const answer = outcome.answer(evidence);
     const reasons = answer && outcome.reasons(evidence, answer);
     const date = new Date().toLocaleDateString("en-GB", { day: "numeric", month: "long", year: "numeric" });
     const open = tableVariables(session).filter((v) => !evidence[v]).map((v) => words.label(v));
-    const icons = new Icons();
-    if (answer) icons.show(peopleOf(answer.chance), `${peopleOf(answer.chance)} of 100`, cockpit.interval);
     const next = questions.slice(0, NEXT_SHOWN).map((own) =>
-      `${words.label(own.variable)} (answers ${answered(own, this.uncertainty)} of what is still open; could move it to ${rangeOf100(rangeOfAnswers(own, answer.target))})`);
+      `${words.label(own.variable)} (answers ${answered(own[outcome.measure], this.uncertainty)} of what is still open; could move it to ${scale.range(outcome.reach(own, answer))})`);
     const line = ({ variable, value }) => element("tr", {}, [
       element("th", { scope: "row", dir: "auto", text: words.label(variable) }),
       element("td", { dir: "auto", text: [words.value(variable, evidence[variable]), words.unitOf(variable)].filter(Boolean).join(" ") }),
-      element("td", { className: `number ${side(value)}` }, [arrow(side(value)), words.factor(value)]),
+      element("td", { className: `number ${scale.side(value)}` }, [arrow(scale.side(value)), scale.change(value)]),
     ]);
-    const head = ["finding", "value", words.unit].map((text) => element("th", { scope: "col", text }));
+    const head = ["finding", "value", scale.unit].map((text) => element("th", { scope: "col", text }));
     const findings = reasons?.items.length ? element("table", {}, [
       element("thead", {}, [element("tr", {}, head)]), element("tbody", {}, reasons.items.map(line)),
     ]) : element("p", { text: "None entered." });
@@ -59,21 +57,17 @@ class Letter {
     return element("article", { className: "letter" }, [
       element("p", { className: "head-line" }, [element("b", { dir: "auto", text: session.model.title }), date]),
       element("p", { className: "who" }, ["Name", "Date of birth", "Prepared by"].map((text) => element("span", { text }))),
-      ...(answer ? [
-        element("p", { className: "headline" }, [element("b", { text: `${about(answer.chance)} in 100` }), ` ${headline.predicate(answer.target)}`]),
-        element("p", { text: `${cockpit.interval ? `${intervalText(cockpit.interval)}. ` : ""}${cap(near(outcome.start(answer).chance))} in 100 before anything was known.` }),
-        icons.node,
-      ] : []),
+      ...(answer ? headline.letter(answer) : []),
       element("div", { className: "two" }, [
         element("div", {}, [element("h3", { text: "Findings, most telling first" }), findings]),
         element("div", {}, [
-          ...part("How to read this", "The estimate starts at the share before anything was known, and each finding moves it. ▲ ×2 doubles the odds, ▼ ÷2 halves them. Findings that say the same share their weight."),
+          ...part("How to read this", scale.reading),
           ...part("How good the model is", cockpit.quality.facts(answer).join(" ")),
           ...part("Not known", open.length ? `${listed(open)}.` : "Nothing; all findings were entered."),
-          ...part("What would sharpen this", next.length ? `${cap(listed(next))}. Still open now: ${openBits(this.uncertainty)}.` : "No further question is likely to change this."),
+          ...part("What would sharpen this", next.length ? `${cap(listed(next))}. Still open now: ${scale.stillOpen(this.uncertainty)}.` : "No further question is likely to change this."),
         ]),
       ]),
-      element("p", { className: "fine", text: "The factors describe cases of the past, not what a treatment or a decision would do. Computed on this device; nothing was sent." }),
+      element("p", { className: "fine", text: `The ${scale.terms} describe cases of the past, not what a treatment or a decision would do. Computed on this device; nothing was sent.` }),
     ]);
   }
 }

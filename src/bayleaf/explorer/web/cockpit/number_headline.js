@@ -15,22 +15,64 @@ class NumberHeadline {
 
   show(answer, reasons) {
     const { scale, words, outcome } = this.cockpit;
-    const { mean, low, high } = answer;
-    this.line.replaceChildren(element("strong", { text: `About ${scale.total(mean)}` }), this.#rest());
+    const { trial, session } = this.cockpit;
+    const before = trial ? scale.total(outcome.answer(session.evidence).mean) : "";
+    const isMoved = before && before !== scale.total(answer.mean);
+    this.line.replaceChildren(
+      element("strong", {}, [`About ${scale.total(answer.mean)}`,
+        ...(isMoved ? [element("span", { className: "was", text: ` instead of ${before}` })] : [])]),
+      this.#rest(),
+    );
     const evidence = this.cockpit.evidence();
     const parts = [element("b", { text: scale.intervalText(answer) })];
     if (!reasons.items.length) parts.push(". Nothing entered yet: choose a finding.");
-    else parts.push(`; ${scale.total(outcome.start().mean)} before anything was known.`);
-    reasons.items.filter(({ value }) => scale.side(value)).slice(0, FACTORS_SHOWN).forEach(({ variable, value }, i) => {
+    else parts.push(`; ${this.#start()}`);
+    this.#strongest(reasons).forEach(({ variable, value }, i) => {
       const text = words.finding(variable, evidence[variable]);
       parts.push(i ? ", " : element("br"), text, " ", element("b", { className: scale.side(value), text: scale.change(value) }));
     });
     this.facts.replaceChildren(...parts);
-    const drawing = scale.density.draw(evidence, { low, median: mean, high });
+    this.drawing.replaceChildren(this.#distribution(answer));
+  }
+
+  #start() {
+    const { scale, outcome } = this.cockpit;
+    return `${scale.total(outcome.start().mean)} before anything was known.`;
+  }
+
+  #strongest({ items }) {
+    return items.filter(({ value }) => this.cockpit.scale.side(value)).slice(0, FACTORS_SHOWN);
+  }
+
+  /** A picture of the distribution. */
+  #distribution(answer) {
+    const { scale } = this.cockpit;
+    const { mean, low, high } = answer;
+    const drawing = scale.density.draw(this.cockpit.evidence(), { low, median: mean, high });
     drawing.removeAttribute("aria-hidden");
     drawing.setAttribute("role", "img");
     drawing.setAttribute("aria-label", `Distribution of ${scale.heading}: ${scale.intervalText(answer)}, expected ${scale.total(mean)}`);
-    this.drawing.replaceChildren(drawing);
+    return drawing;
+  }
+
+  /** The answer as a letter has it. */
+  letter(answer) {
+    const { scale } = this.cockpit;
+    return [
+      element("p", { className: "headline" }, [element("b", { text: `About ${scale.total(answer.mean)}` }), ` ${this.#rest()}`]),
+      element("p", { text: `${scale.intervalText(answer)}. ${this.#start()}` }),
+      this.#distribution(answer),
+    ];
+  }
+
+  /** The whole answer as text. */
+  text(answer, reasons) {
+    const { scale, words } = this.cockpit;
+    const evidence = this.cockpit.evidence();
+    const why = this.#strongest(reasons).map(({ variable, value }) => `${words.finding(variable, evidence[variable])} ${scale.change(value)}`);
+    return [
+      this.sentence(answer), `${scale.intervalText(answer)}.`, this.#start(), why.length ? `${why.join(", ")}.` : "",
+    ].filter(Boolean).join(" ");
   }
 
   #rest() {
@@ -59,14 +101,19 @@ class NumberHeadline {
 class NumberQuality {
   constructor({ session, scale, words }) {
     const { crps, coverage } = session.model.quality ?? {};
-    const lines = coverage === undefined ? [`Not measured: bayleaf evaluate TABLE --target ${scale.heading} --model regressor tests such a model on rows that it has not seen.`] : [
+    this.sentences = coverage === undefined ? [`Not measured: bayleaf evaluate TABLE --target ${scale.heading} --model regressor tests such a model on rows that it has not seen.`] : [
       `The 90 % interval contained the number for ${of100(coverage)} of 100 ${words.cases} when each was left out of learning, all its findings known. With fewer known, that was not measured.`,
       `Numbers were ${scale.total(crps)} away from the distribution that was given, on average (continuous ranked probability score).`,
       "Each row was left out of the counts alone, so new cases are predicted a little worse, those of other places or times perhaps much worse.",
     ];
     byId("right").append(element("section", { id: "quality", "aria-labelledby": "quality-heading" }, [
       element("h2", { id: "quality-heading", text: "How good is this model?" }),
-      element("ul", {}, lines.map((text, i) => element("li", { text, className: i < 2 ? "" : "note" }))),
+      element("ul", {}, this.sentences.map((text, i) => element("li", { text, className: i < 2 ? "" : "note" }))),
     ]));
+  }
+
+  /** How often the interval contains the number, and how far answers are from it. */
+  facts() {
+    return this.sentences.slice(0, 2);
   }
 }

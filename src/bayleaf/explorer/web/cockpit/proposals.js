@@ -19,19 +19,17 @@ class Proposals {
     this.cockpit = cockpit;
     this.node = element("div", { className: "proposals" });
     this.found = element("div", {});
-    this.node.append(this.#goal(), this.found);
+    this.node.append(this.goalLine(), this.found);
     this.stop = () => {};
+    this.brackets = "95 % interval; “not sure” where it reaches over the line";
   }
 
   /** What the changes are to reach, which the reader sets. */
-  #goal() {
+  goalLine() {
     const { outcome, words } = this.cockpit;
-    const choice = (options) => element("select", { "aria-label": "Goal" }, options.map(([value, text]) => element("option", { value, text })));
     this.line = element("input", { type: "number", min: 1, max: 99, step: 1, "aria-label": "Goal in 100" });
-    this.way = outcome.isBinary ? choice([["below", "below"], ["least", "to at least"]])
-      : choice([["", "any other class"], ...outcome.states.map((_, state) => [state, words.state(outcome.question, state)])]);
-    // The side stays; so many in 100 are of one case.
-    this.way.addEventListener("change", () => { this.chosen = { ...this.chosen, way: this.way.value, line: undefined }; this.show(); });
+    this.ways(outcome.isBinary ? [["below", "below"], ["least", "to at least"]]
+      : [["", "any other class"], ...outcome.states.map((_, state) => [state, words.state(outcome.question, state)])]);
     this.line.addEventListener("change", () => {
       const line = Number(this.line.value);
       if (Number.isInteger(line) && line >= 1 && line <= 99) this.chosen = { ...this.chosen, line };
@@ -41,11 +39,23 @@ class Proposals {
     return element("h3", { className: "lead" }, outcome.isBinary ? ["What would bring this ", this.way, " ", this.line, " in 100?"] : ["What would lead to ", this.way, "?"]);
   }
 
+  /** A list of ways to reach the goal; the side stays, numbers are those of one case. */
+  ways(options) {
+    this.way = element("select", { "aria-label": "Goal" }, options.map(([value, text]) => element("option", { value, text })));
+    this.way.addEventListener("change", () => { this.chosen = { case: this.cockpit.session.evidence, way: this.way.value }; this.show(); });
+    return this.way;
+  }
+
+  /** Write the goal down in its fields. */
+  showGoal({ way, line }) {
+    this.way.value = way;
+    if (this.cockpit.outcome.isBinary) this.line.value = String(line);
+  }
+
   /** The goal: that of the reader or of the words, else the other side of the line to act from. */
-  #target(answer) {
+  target(answer) {
     const { cockpit } = this;
     const { wanted } = cockpit.session.model.words ?? {};
-    if (this.chosen?.case !== cockpit.session.evidence) this.chosen = { case: cockpit.session.evidence, way: this.chosen?.way };
     if (!cockpit.outcome.isBinary) {
       const now = cockpit.decision(answer.logs);
       const way = this.chosen.way ?? wanted ?? "";
@@ -83,9 +93,9 @@ class Proposals {
       this.#draw([], true, null, "These findings contradict each other in the model: take one back.");
       return;
     }
-    const target = this.#target(answer);
-    this.way.value = target.way;
-    if (cockpit.outcome.isBinary) this.line.value = String(target.line);
+    if (this.chosen?.case !== session.evidence) this.chosen = { case: session.evidence, way: this.chosen?.way };
+    const target = this.target(answer);
+    this.showGoal(target);
     if (target.isThere) {
       this.#draw([], true, target, "It is there already. Choose another goal above.");
       return;
@@ -98,7 +108,7 @@ class Proposals {
       return;
     }
     const changes = changesOf(session, session.evidence.slice(), target.now, {
-      decide: target.goal, mostPaired: PAIRED_STATES, open,
+      decide: target.goal, leftOf: target.leftOf, mostPaired: PAIRED_STATES, open,
       isUsual: (own) => own.every((change) => this.#isUsual(change, this.#with(own))),
       isPaired: (change) => [session.evidence, cockpit.outcome.nothing].some((others) => this.#isUsual(change, this.#with([change], others))),
     });
@@ -158,19 +168,26 @@ class Proposals {
   }
 
   /** The chance after a change, its interval, and whether all of it is over the line. */
-  #grade(one, { isUp, line, now }) {
-    if (one.grade) return one.grade;
+  grade(one, trial, { isUp, line, now }) {
     const { cockpit } = this;
-    const { outcome, session } = cockpit;
-    const trial = session.evidence.slice();
-    for (const { variable, to } of one.changes) trial[variable] = this.#mask(variable, to);
+    const { outcome, words } = cockpit;
     const target = outcome.isBinary ? outcome.chosen : cockpit.decision(one.logs);
     const chance = Math.exp(one.logs[target]);
     const range = outcome.interval(trial, { logs: one.logs, target });
     const { low, high } = range ?? { low: chance - CLEARLY, high: chance + CLEARLY };
     const isClear = !outcome.isBinary ? chance - Math.exp(one.logs[now]) > CLEARLY
       : isUp ? 100 * low >= line : 100 * high < line;
-    one.grade = { trial, target, chance, range, isClear };
+    const label = outcome.isBinary ? "" : `${words.state(outcome.question, target)}, `;
+    return { isClear, read: `${label}${of100(chance)} in 100`, range: range && rangeOf100(range) };
+  }
+
+  /** What a change leads to, and the evidence with it. */
+  #graded(one, goal) {
+    if (!one.grade) {
+      const trial = this.cockpit.session.evidence.slice();
+      for (const { variable, to } of one.changes) trial[variable] = this.#mask(variable, to);
+      one.grade = { trial, ...this.grade(one, trial, goal) };
+    }
     return one.grade;
   }
 
@@ -188,7 +205,7 @@ class Proposals {
     const isOpen = ({ changes }) => changes[0].from < 0;
     const changed = sortCounterfactuals(found.filter((one) => !isOpen(one)));
     const graded = [...varied(changed, ALIKE_GRADED).slice(0, GRADED), ...this.#likely(found)];
-    const ordered = [true, false].flatMap((isClear) => graded.filter((one) => this.#grade(one, target).isClear === isClear));
+    const ordered = [true, false].flatMap((isClear) => graded.filter((one) => this.#graded(one, target).isClear === isClear));
     const canChange = (one) => !isOpen(one) && one.changes.every(({ variable }) => session.model.variables[variable].change === "actionable");
     const isNamed = session.model.variables.some(({ change }) => change === "actionable");
     const groups = [
@@ -206,22 +223,18 @@ class Proposals {
     keepFocus(this.found, () => this.found.replaceChildren(
       ...(remark ? [element("p", { className: "note", text: remark })] : parts),
       ...(isTrying ? [element("p", {}, [back])] : []),
-      element("p", { className: "note", text: `In brackets: 95 % interval; “not sure” where it reaches over the line. What is ticked as fixed stays as it is. This is how the model's answer would change, not what a treatment or decision would do. ${cap(words.cases)} with these values differ in other ways, too.` }),
+      element("p", { className: "note", text: `In brackets: ${this.brackets}. What is ticked as fixed stays as it is. This is how the model's answer would change, not what a treatment or decision would do. ${cap(words.cases)} with these values differ in other ways, too.` }),
     ));
   }
 
   #item(one, goal) {
     const { cockpit } = this;
-    const { words, session, outcome } = cockpit;
-    const { trial, target, chance, range, isClear } = this.#grade(one, goal);
+    const { words, session } = cockpit;
+    const { trial, read, range, isClear } = this.#graded(one, goal);
     const text = one.changes.map(({ variable, from }) => {
       const to = words.value(variable, trial[variable]);
       return `${words.label(variable)}: ${from < 0 ? to : `${words.value(variable, session.evidence[variable])} → ${to}`}`;
     }).join("; ");
-    const read = [
-      outcome.isBinary ? "" : `${words.state(outcome.question, target)}, `,
-      `${of100(chance)} in 100`,
-    ].join("");
     const isTried = trial.every((mask, v) => (mask && onlyState(mask)) === (cockpit.trial[v] && onlyState(cockpit.trial[v])));
     const attempt = pressing(isTried ? "Tried" : "Try", () => {
       cockpit.attempt(trial, one.changes[0].variable);
@@ -231,7 +244,7 @@ class Proposals {
       element("span", { dir: "auto" }, [...breakable(text), ...(doubt ? [element("span", { className: "note", text: ` – ${doubt}` })] : [])]),
       element("span", {}, [
         element("b", { text: read }),
-        ...(range ? [element("span", { className: "note", text: ` (${rangeOf100(range)})` })] : []),
+        ...(range ? [element("span", { className: "note", text: ` (${range})` })] : []),
       ]), attempt]);
   }
 }

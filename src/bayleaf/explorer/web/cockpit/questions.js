@@ -7,14 +7,9 @@ const TURNED_OF_100 = 5;
 // How long a question waits until it is known whether to ask it (milliseconds).
 const PATIENCE = 250;
 
-/** What a question is expected to answer of what is still open, the entropy of the class. */
-function answered({ nats }, uncertainty) {
-  return `${Math.round((100 * nats) / uncertainty)} %`;
-}
-
-/** The entropy of the class with its scale. */
-function openBits(uncertainty) {
-  return `${(uncertainty / LN2).toFixed(2)} bits (0 is certainty, 1 a tossed coin)`;
+/** What a question is expected to answer of what is still open. */
+function answered(gain, uncertainty) {
+  return `${Math.round((100 * gain) / uncertainty)} %`;
 }
 
 /** Questions and whether open answers could turn the decision, found in slices. */
@@ -27,35 +22,30 @@ class OpenQuestions {
   /** Look for questions; `tell` gets them, most telling first, and the uncertainty now. */
   find(tell) {
     this.stop();
-    const { session } = this.cockpit;
-    const { logs } = session.answer();
-    if (!logs || session.evidence[this.cockpit.outcome.question]) {
+    const { outcome, session } = this.cockpit;
+    const answer = outcome.answer(session.evidence);
+    if (!answer || session.evidence[outcome.question]) {
       tell([], 0);
       return;
     }
-    this.stop = runInSlices(expectedReductions(session), (found, isDone) => {
-      if (isDone) tell(worthAsking(found, entropyOf(logs)), entropyOf(logs), found);
+    const doubt = outcome.doubt(answer);
+    this.stop = runInSlices(outcome.reductions(), (found, isDone) => {
+      if (isDone) tell(worthAsking(found, doubt, undefined, outcome.measure), doubt, found);
     });
   }
 
   /** In how many of 100 such cases the answers to some features would turn the decision. */
   findTurned(features, tell) {
     this.stop();
-    const decide = (logs) => this.cockpit.decision(logs);
+    const { decide } = this.cockpit.turning();
     this.stop = runInSlices(turnedDecisions(this.cockpit.session, features, decide, TURNED_OF_100 / 100), (found, isDone) => {
       if (isDone) tell((100 * found.filter(({ isTurned }) => isTurned).length) / found.length);
     });
   }
 
-  /** What it is to turn the decision, in words. */
-  turn() {
-    const { outcome, threshold } = this.cockpit;
-    return outcome.isBinary ? `carry the answer across the line of ${threshold} in 100` : "lead to another class";
-  }
-
   /** How often the open answers turn the decision. */
   often(turned) {
-    return `all open answers together would ${this.turn()} for ${turned < 1 ? "1 or fewer" : `about ${Math.round(turned)}`} in 100 such ${this.cockpit.words.cases}`;
+    return `all open answers together would ${this.cockpit.turning().text} for ${turned < 1 ? "1 or fewer" : `about ${Math.round(turned)}`} in 100 such ${this.cockpit.words.cases}`;
   }
 }
 
@@ -77,25 +67,26 @@ class NextQuestions {
     });
   }
 
-  #draw(found, uncertainty, { target }) {
+  #draw(found, uncertainty, answer) {
     const { cockpit } = this;
+    const { outcome, scale } = cockpit;
     if (!found.length) {
       this.node.replaceChildren(element("p", { className: "note", text: openVariables(cockpit.session).length
         ? "No further question is likely to change this." : "Everything is known; there is nothing left to ask." }));
       return;
     }
     const items = found.slice(0, NEXT_SHOWN).map((question) => {
-      const { variable, nats } = question;
+      const { variable, [outcome.measure]: gain } = question;
       const meter = element("span", { className: "meter", "aria-hidden": "true" }, [element("i")]);
-      meter.firstChild.style.width = share(nats / uncertainty);
+      meter.firstChild.style.width = share(gain / uncertainty);
       return element("li", {}, [
         pressing(cockpit.words.label(variable), () => cockpit.enter(variable), { className: "link", dir: "auto", "data-key": `next-${variable}` }),
-        meter, element("span", { text: answered(question, uncertainty) }), element("span", { text: rangeOf100(rangeOfAnswers(question, target)) }),
+        meter, element("span", { text: answered(gain, uncertainty) }), element("span", { text: scale.range(outcome.reach(question, answer)) }),
       ]);
     });
     this.node.replaceChildren(
       element("h3", { text: "Most useful next" }),
-      element("p", { className: "note", text: `How much of what is still open each answers on average, and what the answer could become in 100. Still open now: ${openBits(uncertainty)}.` }),
+      element("p", { className: "note", text: `How much of what is still open each answers on average, and what the answer could become${scale.per}. Still open now: ${scale.stillOpen(uncertainty)}.` }),
       element("ol", {}, items),
     );
   }
@@ -128,7 +119,7 @@ class Questionnaire {
 
   /** Look for the question to ask; what is shown stays until it is found. */
   show() {
-    const { session, words } = this.cockpit;
+    const { outcome, session, words } = this.cockpit;
     clearTimeout(this.waiting);
     this.shown = null;
     if (!this.node.childElementCount) this.node.append(element("p", { className: "note", text: "Looking for the best question …" }));
@@ -140,7 +131,7 @@ class Questionnaire {
     const costOf = this.order === "cheap first" ? (variable) => words.cost(variable) : undefined;
     this.search.find((_, uncertainty, all = []) => {
       const open = all.filter(({ variable }) => !this.skipped.has(variable));
-      const useful = worthAsking(open, uncertainty, costOf);
+      const useful = worthAsking(open, uncertainty, costOf, outcome.measure);
       const again = all.find(({ variable }) => variable === this.asked);
       const best = again ?? useful[0];
       const decide = (turned) => {
@@ -166,7 +157,7 @@ class Questionnaire {
 
   /** The same next to a question, and what follows from it. */
   #turnedText(turned) {
-    if (turned === undefined) return `Computing how often the open answers would ${this.search.turn()} …`;
+    if (turned === undefined) return `Computing how often the open answers would ${this.cockpit.turning().text.replace(/,$/, "")} …`;
     return this.isEnough ? `That is enough, you can stop here: ${this.search.often(turned)}.`
       : `${cap(this.search.often(turned))}; the questions end when it is fewer than ${TURNED_OF_100}.`;
   }
@@ -210,12 +201,12 @@ class Questionnaire {
       parts.push(element("div", { className: "answers", role: "group", "aria-labelledby": "question-heading" },
         about_.states.map((_, state) => pressing(cap(words.state(variable, state)), () => enter(hardMask(about_.states.length, state)), { className: "pick", dir: "auto" }))));
     }
-    const range = rangeOf100(rangeOfAnswers(question, cockpit.outcome.answer(session.evidence).target));
+    const range = cockpit.scale.range(cockpit.outcome.reach(question, cockpit.outcome.answer(session.evidence)));
     this.shown = question;
     this.turned = turned;
     this.note = element("span", { text: this.#turnedText(turned) });
     parts.push(element("div", { className: "buttons" }, buttons), element("p", { className: "note" }, [
-      `Why this question? On average it answers ${answered(question, uncertainty)} of what is still open, ${openBits(uncertainty)}; it could move this to ${range} in 100. `, this.note,
+      `Why this question? On average it answers ${answered(question[cockpit.outcome.measure], uncertainty)} of what is still open, ${cockpit.scale.stillOpen(uncertainty)}; it could move this to ${range}${cockpit.scale.per}. `, this.note,
     ]));
     if (isNew) cockpit.touched = variable;
     this.#fill(parts);
@@ -248,7 +239,7 @@ class Questionnaire {
 
   #end(useful, turned) {
     const { cockpit } = this;
-    const { words, outcome, session } = cockpit;
+    const { outcome, session } = cockpit;
     const answer = outcome.answer(session.evidence);
     this.asked = null;
     const isStopped = this.isStopped && !this.isEnough;
@@ -256,7 +247,7 @@ class Questionnaire {
     this.#fill([
       element("h3", { id: "question-heading", tabindex: "-1", text: isStopped ? "Stopped" : "That is enough" }),
       element("p", { text: why }),
-      element("p", { text: answer ? `${about(answer.chance)} in 100 ${cockpit.headline.predicate(answer.target)}` : "" }),
+      element("p", { text: answer ? cockpit.headline.sentence(answer) : "" }),
       element("div", { className: "buttons" }, [
         pressing("Write the letter", () => cockpit.letter.open(), { className: "main" }),
         ...(useful.length ? [pressing("Ask on anyway", () => { this.goesOn = true; this.isStopped = false; this.isMoved = true; this.show(); })] : []),

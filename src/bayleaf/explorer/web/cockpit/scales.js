@@ -13,6 +13,9 @@ class OddsScale {
     Object.assign(this, { cockpit, low: -SPAN, high: SPAN, base: 0 });
     this.ends = ["▲ raises the odds", "▼ lowers"];
     this.heading = "chance in 100";
+    this.per = " in 100";
+    this.reading = "The estimate starts at the share before anything was known, and each finding moves it. ▲ ×2 doubles the odds, ▼ ÷2 halves them. Findings that say the same share their weight.";
+    this.terms = "factors";
     this.hint = "Enter findings on the left, or let the page ask you. Each one then shows here by how much it moves the answer.";
     this.key = [
       ["odds", "cases with the outcome per case without: 80 in 100 is 4 to 1"],
@@ -82,6 +85,11 @@ class OddsScale {
   intervalText(range) {
     return intervalText(range);
   }
+
+  /** Two answers, between which others lie. */
+  range(range) {
+    return rangeOf100(range);
+  }
 }
 
 /** A number: terms and axes are in its units. */
@@ -95,7 +103,10 @@ class NumberScale {
     this.least = session.engine.scale / 20;
     this.step = 10 ** Math.floor(Math.log10(session.engine.scale / 100));
     this.ends = ["▲ more", "▼ less"];
-    this.hint = "Enter findings on the left. Each one then shows here by how much it moves the answer.";
+    this.per = "";
+    this.hint = "Enter findings on the left, or let the page ask you. Each one then shows here by how much it moves the answer.";
+    this.reading = "The estimate starts at the number expected before anything was known, and each finding adds to it or takes away from it. The interval contains the number for 90 of 100 such cases. Findings that say the same share their weight.";
+    this.terms = "amounts";
     this.key = [
       ["▲", "adds to the expected number", "up"], ["▼", "takes away from it", "down"],
     ];
@@ -106,9 +117,12 @@ class NumberScale {
   }
 
   /** A number with as many digits as the spread of the target gives a meaning. */
+  rounded(number) {
+    return Number((Math.round(number / this.step) * this.step).toPrecision(12));
+  }
+
   total(number) {
-    const rounded = Number((Math.round(number / this.step) * this.step).toPrecision(12));
-    const text = rounded.toLocaleString("en-GB", { maximumFractionDigits: 12 }).replace("-", "−");
+    const text = this.rounded(number).toLocaleString("en-GB", { maximumFractionDigits: 12 }).replace("-", "−");
     return this.unitOfTarget ? `${text}\u00a0${this.unitOfTarget}` : text;
   }
 
@@ -150,7 +164,11 @@ class NumberScale {
     return { ...own, ticks: ticksOf(own, 3).map((at) => ({ at, text: brief(at) })) };
   }
 
-  intervalText({ low, high }) {
-    return `90 % interval ${this.total(low)} to ${this.total(high)}`;
+  intervalText(range) {
+    return `90 % interval ${this.range(range)}`;
+  }
+
+  range({ low, high }) {
+    return `${this.total(low)} to ${this.total(high)}`;
   }
 }

@@ -127,6 +127,20 @@ class TargetEngine extends ProgramEngine {
       ({ low: this.lower[cell], high: this.upper[cell], weight: share }));
   }
 
+  /** Changed rows are scored as a whole, trees included. */
+  scorer() {
+    return null;
+  }
+
+  /** Mean and variance of the distribution, which is uniform within a cell. */
+  moments(evidence) {
+    const shares = this.#shares(evidence);
+    const mean = this.#mean(shares);
+    const variance = shares.reduce((sum, share, cell) => sum + share
+      * ((this.middle[cell] - mean) ** 2 + (this.upper[cell] - this.lower[cell]) ** 2 / 12), 0);
+    return { mean, variance };
+  }
+
   /** Mean of the distribution, and its quantiles at some levels. */
   distribution(evidence, levels) {
     const shares = this.#shares(evidence);

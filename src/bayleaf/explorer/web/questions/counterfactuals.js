@@ -19,12 +19,14 @@ function openItems(session, evidence) {
 /**
  * All single changes, then all pairs of changes none of which flips the answer alone;
  * pairs of changes that each take most from the answer come first. What decides may be
- * another rule than the session's; of each variable only some changes may be paired.
+ * another rule than the session's, and what is left of the way to another decision
+ * another measure; of each variable only some changes may be paired.
  * Of variables that are open, as `open` lists them, only single changes are tried. What
  * is not usual is not found; two changes of which none is usual alone may be together.
  */
 function* changesOf(session, evidence, answer, {
   decide = (logs) => session.decision(logs), mostPaired = Infinity, open = [], isUsual = () => true, isPaired = () => true,
+  leftOf = (logs) => logs[answer] - logs[argMax(logs, answer)],
 } = {}) {
   const { engine } = session;
   const withChanges = (changes) => {
@@ -34,12 +36,13 @@ function* changesOf(session, evidence, answer, {
     }
     return changed;
   };
-  const scoresWith = engine.scorer?.(evidence) ?? ((changes) => engine.scores(withChanges(changes)));
+  const scoresWith = engine.scorer?.(evidence) ?? ((_, known) => engine.scores(known));
   const tryOut = (changes) => {
-    const scores = changes[0].from < 0 ? engine.scores(withChanges(changes)) : scoresWith(changes);
+    const known = withChanges(changes);
+    const scores = changes[0].from < 0 ? engine.scores(known) : scoresWith(changes, known);
     const logs = session.logPosterior(scores);
-    const found = logs ? decide(logs) : answer;
-    const left = logs ? logs[answer] - logs[argMax(logs, answer)] : Infinity;
+    const found = logs ? decide(logs, known) : answer;
+    const left = logs ? leftOf(logs, known) : Infinity;
     if (found === answer) return { answer, left };
     return {
       changes,
@@ -47,7 +50,7 @@ function* changesOf(session, evidence, answer, {
       logs,
       answer: found,
       probability: Math.exp(logs[found]),
-      logProbability: engine.logProbability(withChanges(changes), scores),
+      logProbability: engine.logProbability(known, scores),
     };
   };
   const staying = [];

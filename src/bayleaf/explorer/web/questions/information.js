@@ -5,22 +5,26 @@ function entropyOf(logs) {
   return logs.reduce((sum, log) => (log === -Infinity ? sum : sum - Math.exp(log) * log), 0);
 }
 
+/** How probable the states of a variable are where other things are known. */
+function sharesOf({ engine }, variable, evidence, logs) {
+  const mask = evidence[variable];
+  const open = engine.statesOf?.(variable, evidence, logs);
+  if (!open) return engine.posteriors(evidence)?.[variable];
+  return mask ? open.map((p, state) => p * mask[state]) : open;
+}
+
 /** For each state of a variable, ln of its weight and the question's scores under it. */
 function scoresByState(session, evidence, variable, joint, logs) {
   const { engine } = session;
   if (joint) return joint[variable].map((scores) => ({ scores, logWeight: logSumExp(scores) }));
-  const shares = engine.isJoint ? null : sharesOf(engine, variable, evidence, logs);
+  const shares = engine.isJoint ? null : sharesOf(session, variable, evidence, logs);
+  const mask = evidence[variable];
   const changed = evidence.slice();
   return session.model.variables[variable].states.map((_, state) => {
     changed[variable] = hardMask(session.card(variable), state);
     const scores = engine.scores(changed);
-    return { scores, logWeight: shares ? Math.log(shares[state]) : logSumExp(scores) };
+    return { scores, logWeight: shares ? Math.log(shares[state]) : logSumExp(scores) + Math.log(mask?.[state] ?? 1) };
   });
-}
-
-/** How probable each state of a variable is, of a model that predicts the question alone. */
-function sharesOf(engine, variable, evidence, logs) {
-  return engine.statesOf?.(variable, evidence, logs) ?? engine.posteriors(evidence)[variable];
 }
 
 /** How probable each state of a variable is where other things are known. */
@@ -29,7 +33,7 @@ function statesGiven(session, variable, evidence) {
   const others = evidence.with(variable, null);
   const { logs } = session.answer(others);
   if (!logs) return new Float64Array(session.card(variable));
-  if (!engine.isJoint) return sharesOf(engine, variable, others, logs);
+  if (!engine.isJoint) return sharesOf(session, variable, others, logs);
   return logNormalized(scoresByState(session, others, variable).map(({ logWeight }) => logWeight)).map(Math.exp);
 }
 
@@ -53,9 +57,7 @@ function* expectedReductions(session) {
   const joint = session.engine.jointScores?.(session.evidence);
   for (const variable of openVariables(session)) {
     const own = scoresByState(session, session.evidence, variable, joint, logs);
-    const mask = session.evidence[variable];
-    const weights = own.map(({ logWeight }, s) =>
-      logWeight + (mask && !joint ? Math.log(mask[s]) : 0));
+    const weights = own.map(({ logWeight }) => logWeight);
     const total = logSumExp(weights);
     const answers = own.map(({ scores }, state) => {
       const known = session.evidence.with(variable, hardMask(own.length, state));
@@ -77,23 +79,23 @@ const RARE_ANSWER = 0.03;
 // The least share of what is still open, and nats, that a question worth asking answers.
 const [LEAST_SHARE, LEAST_NATS] = [0.01, 0.002];
 
-/** What an answer to a question could make of the chance of a class. */
-function rangeOfAnswers({ answers }, target) {
+/** What an answer to a question could make of a number that follows from it. */
+function rangeOfAnswers({ answers }, numberOf) {
   const possible = answers.filter(({ isContradicted }) => !isContradicted);
   // Of many states none may be common: then those of the middle of their distribution.
-  const sorted = (possible.length ? possible : answers).map(({ share, logs }) => ({ share, chance: Math.exp(logs[target]) }))
-    .sort((a, b) => a.chance - b.chance);
+  const sorted = (possible.length ? possible : answers).map((answer) => ({ share: answer.share, number: numberOf(answer) }))
+    .sort((a, b) => a.number - b.number);
   const end = (ordered) => {
     let sum = 0;
-    return ordered.find(({ share }) => (sum += share) >= RARE_ANSWER)?.chance ?? ordered[0].chance;
+    return ordered.find(({ share }) => (sum += share) >= RARE_ANSWER)?.number ?? ordered[0].number;
   };
   return { low: end(sorted), high: end(sorted.reverse()) };
 }
 
 /** Questions worth asking, from the most to the least telling per cost. */
-function worthAsking(found, uncertainty, costOf = () => 1) {
-  const worth = ({ variable, nats }) => nats / costOf(variable);
-  return found.filter(({ nats }) => nats >= LEAST_NATS && nats >= LEAST_SHARE * uncertainty)
+function worthAsking(found, uncertainty, costOf = () => 1, measure = "nats") {
+  const worth = (question) => question[measure] / costOf(question.variable);
+  return found.filter(({ [measure]: gain }) => gain >= LEAST_NATS && gain >= LEAST_SHARE * uncertainty)
     .sort((a, b) => worth(b) - worth(a) || a.variable - b.variable);
 }
 
@@ -132,7 +134,7 @@ function drawnPosition(weights, random) {
 function* turnedDecisions(session, features, decide, limit) {
   const { engine, evidence } = session;
   const { logs } = session.answer();
-  const now = decide(logs);
+  const now = decide(logs, evidence);
   const random = randomNumbers(7);
   const given = logs.map((_, label) => hardMask(logs.length, label));
   let nTurned = 0;
@@ -145,7 +147,7 @@ function* turnedDecisions(session, features, decide, limit) {
       known = known.with(variable, hardMask(shares.length, drawnPosition(shares, random)));
     }
     const { logs: after } = session.answer(known);
-    const isTurned = after !== null && decide(after) !== now;
+    const isTurned = after !== null && decide(after, known) !== now;
     nTurned += Number(isTurned);
     yield { isTurned };
     const part = nTurned / (k + 1);

@@ -4,7 +4,7 @@
 class NumberOutcome extends Outcome {
   constructor(session) {
     super(session);
-    Object.assign(this, { isNumber: true, isBinary: false });
+    Object.assign(this, { isNumber: true, isBinary: false, measure: "share" });
     this.initial = this.answer(this.nothing);
   }
 
@@ -32,6 +32,42 @@ class NumberOutcome extends Outcome {
     const known = others.with(variable, hardMask(this.session.card(variable), state));
     const { mean, low, high } = this.answer(known);
     return { values: mean, lows: low, highs: high };
+  }
+
+  /**
+   * The share of the variance that each open feature is expected to take away once its
+   * state is known: that of the expectations among its answers (law of total variance).
+   */
+  * reductions() {
+    const { engine, evidence } = this.session;
+    const { logs } = this.session.answer();
+    for (const variable of openVariables(this.session)) {
+      const shares = normalized(Array.from(sharesOf(this.session, variable, logs)));
+      const answers = [];
+      for (const [state, share] of shares.entries()) {
+        if (share) answers.push({ share, ...engine.moments(evidence.with(variable, hardMask(shares.length, state))) });
+        yield null;
+      }
+      const average = (numberOf) => answers.reduce((sum, answer) => sum + answer.share * numberOf(answer), 0);
+      const mean = average((answer) => answer.mean);
+      const between = average((answer) => (answer.mean - mean) ** 2);
+      yield { variable, share: between / (between + average((answer) => answer.variance)), answers };
+    }
+  }
+
+  /** All of the doubt, of which questions take shares away. */
+  doubt() {
+    return 1;
+  }
+
+  reach(question) {
+    return rangeOfAnswers(question, ({ mean }) => mean);
+  }
+
+  /** Whether the expectation lies below, within or above two numbers: -1, 0 or 1. */
+  side({ low, high }, evidence) {
+    const { mean } = this.answer(evidence);
+    return mean < low ? -1 : Number(mean > high);
   }
 
   /** How far a feature by itself moves the expectation: a standard deviation. */

@@ -11,6 +11,8 @@ class Outcome {
     this.question = session.model.class;
     this.states = session.model.variables[this.question].states;
     this.isBinary = this.states.length === 2;
+    // What a question takes away of the doubt, entropy here.
+    this.measure = "nats";
     // Of two classes the second, as in scikit-learn; of more the most probable.
     this.chosen = session.model.words?.outcome ?? (this.isBinary ? 1 : null);
     this.nothing = session.evidence.map(() => null);
@@ -113,6 +115,21 @@ class Outcome {
     const found = { others, ...Object.fromEntries(parts) };
     this.curves.set(key, found);
     yield found;
+  }
+
+  /** How much each open feature is expected to take away of the doubt, one a step. */
+  reductions() {
+    return expectedReductions(this.session);
+  }
+
+  /** The doubt that is left, in the measure of questions. */
+  doubt({ logs }) {
+    return entropyOf(logs);
+  }
+
+  /** What the answers to a question could make of the chance. */
+  reach(question, { target }) {
+    return rangeOfAnswers(question, ({ logs }) => Math.exp(logs[target]));
   }
 
   /** Weights of the states of a feature, training rows where the page has them. */
