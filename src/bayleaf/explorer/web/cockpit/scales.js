@@ -90,6 +90,11 @@ class OddsScale {
   range(range) {
     return rangeOf100(range);
   }
+
+  /** The entropy of the class with its scale. */
+  stillOpen(uncertainty) {
+    return `${(uncertainty / LN2).toFixed(2)} bits (0 is certainty, 1 a tossed coin)`;
+  }
 }
 
 /** A number: terms and axes are in its units. */
@@ -170,5 +175,11 @@ class NumberScale {
 
   range({ low, high }) {
     return `${this.total(low)} to ${this.total(high)}`;
+  }
+
+  /** The variance of the number, of which questions take shares. */
+  stillOpen() {
+    const { engine, evidence } = this.cockpit.session;
+    return `a variance of (${this.total(Math.sqrt(engine.moments(evidence).variance))})²`;
   }
 }

@@ -42,7 +42,7 @@ class NumberOutcome extends Outcome {
     const { engine, evidence } = this.session;
     const { logs } = this.session.answer();
     for (const variable of openVariables(this.session)) {
-      const shares = normalized(Array.from(sharesOf(this.session, variable, logs)));
+      const shares = normalized(Array.from(sharesOf(this.session, variable, evidence, logs)));
       const answers = [];
       for (const [state, share] of shares.entries()) {
         if (share) answers.push({ share, ...engine.moments(evidence.with(variable, hardMask(shares.length, state))) });
