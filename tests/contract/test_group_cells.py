@@ -28,6 +28,8 @@ from bayleaf.io.exports.sql.statement import to_sql
 from bayleaf.io.exports.writers import export_model
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.networks import network_model
+from bayleaf.report.chosen_rows import choose_rows
+from bayleaf.report.quality import Predictions
 from oracles.joint_table import joint_table
 
 STATES = {"a": "pqrst", "b": "uvw", "c": "xyz"}
@@ -350,3 +352,16 @@ def test_exported_programs_refuse_groups(tmp_path: Path) -> None:
         answers = {row[0]: row[1] for row in database.execute(query)}
     assert answers["p"] in ("no", "yes")
     assert answers["left"] is None
+
+
+def test_reports_explain_rows_without_groups() -> None:
+    table, labels = random_table(9)
+    model = NaiveBayesClassifier(hierarchies=HIERARCHIES).fit(table, labels)
+    rows = model._encode(pa.table(table)).rows
+    own = model.classes_.searchsorted(labels)
+    proba = model.predict_proba(pa.table(table))
+    predictions = Predictions("held_out", "", own, proba.argmax(axis=1), proba)
+    chosen = [row for row, _ in choose_rows(predictions, rows)]
+    assert chosen
+    for row in chosen:
+        assert not any(table[name][row] in GROUPS[name] for name in GROUPS)

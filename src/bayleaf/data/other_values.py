@@ -60,5 +60,5 @@ def split_other_values(
         log_mass[seen] += np.log1p(-share)
         log_mass[others] += np.log(share)
     codes = Codes.from_columns(columns, domain.cards, codes.weights)
-    rows = rows_of(codes, partial, domain)
-    return replace(encoded, rows=rows, unknown_cells=unknown), log_mass
+    table = rows_of(codes, partial, domain)
+    return replace(encoded, rows=table, unknown_cells=unknown), log_mass

@@ -174,8 +174,11 @@ class TableEncoder:
         The note is "missing" or, of a value that training did not contain, "unknown"
         or such as "nearest 8".
         """
-        columns = parts.columns() if isinstance(parts, Matrix) else parts
+        columns: list[Column] = (
+            [*parts.columns()] if isinstance(parts, Matrix) else parts
+        )
         plain, _ = take_groups_out(columns, self.hierarchies, self.domain)
+        assert not isinstance(plain, Matrix)
         codes, partial = available_codes(rows), sets_in(rows)
         notes: RowNotes = [[] for _ in range(codes.n_rows)]
         plan, j = self.rules.plan, 0

@@ -9,6 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.data.codes import Codes
+from bayleaf.data.partial_values import (
+    Rows,
+    available_codes,
+    sets_in,
+    single_states,
+)
 from bayleaf.explain import RowConflict, conflicts, contexts, counterfactuals
 from bayleaf.explain.credible import CredibleInterval, credible_intervals
 from bayleaf.models.predictor import Predictor
@@ -27,13 +33,14 @@ _EFFORT = 200_000
 _DRAWS = 1000
 
 
-def choose_rows(found: Predictions, codes: Codes) -> list[tuple[int, str]]:
+def choose_rows(found: Predictions, table_rows: Rows) -> list[tuple[int, str]]:
     """Rows to explain with why each was chosen, no two of them alike.
 
     Four rows with the most probable right predictions, class by class in turn; three
     with the most probable wrong ones; three whose two likeliest classes are closest.
     Where there are too few of a kind, others take their place. The first four are two
-    right ones, a wrong one and an undecided one, as far as there are such.
+    right ones, a wrong one and an undecided one, as far as there are such. Rows with
+    cells that name groups are left out, since they have no counterfactuals.
     """
     rows = np.arange(len(found.truth))
     certainty = found.proba[rows, found.chosen]
@@ -48,13 +55,14 @@ def choose_rows(found: Predictions, codes: Codes) -> list[tuple[int, str]]:
     }
     seen: set[bytes] = set()
     chosen: list[tuple[int, str]] = []
+    codes, with_groups = available_codes(table_rows), sets_in(table_rows).rows
     table = np.stack([codes.column(i) for i in range(codes.n_variables)], axis=1)
     for kind, most in ((WRONG, 3), (UNDECIDED, 6), (RIGHT, N_ROWS)):
         for row in orders[kind]:
             key = table[row].tobytes()
             if len(chosen) == most:
                 break
-            if key not in seen:
+            if key not in seen and row not in with_groups:
                 seen.add(key)
                 chosen.append((int(row), kind))
     order = (RIGHT, WRONG, UNDECIDED)
@@ -76,16 +84,16 @@ def _in_turn(rows: Indices, certainty: Floats, truth: Indices) -> list[int]:
 def row_values(
     model: Any,
     predictor: Predictor,
-    codes: Codes,
+    table_rows: Rows,
     found: Predictions,
     names: Sequence[str],
 ) -> list[Values]:
     """Explain the rows that `choose_rows` picks; `predictor` is that of `model`."""
-    chosen = choose_rows(found, codes)
+    chosen = choose_rows(found, table_rows)
     if not chosen:
         return []
     rows = np.array([row for row, _ in chosen])
-    own = codes.rows(rows)
+    own = single_states(table_rows.rows(rows))
     proba = predictor.proba(own)
     explanations = predictor.explain(own)
     told, clashes = contexts(predictor, own), _clashes(predictor, own)
@@ -117,7 +125,7 @@ def row_values(
                 "contexts": told[place],
                 "conflict": str(clash) if clash and clash.worth_telling else None,
                 "counterfactuals": _changes(
-                    predictor, codes.rows(rows[[place]]), names
+                    predictor, own.rows(np.array([place])), names
                 ),
             }
         )
