@@ -308,7 +308,9 @@ def _slopes(roots: Sequence[Table], totals: Sequence[Table]) -> Table:
     sums = np.add.reduceat(squares, starts)
     scales = np.add.reduceat(counts, starts) / np.where(sums > 0, sums, 1.0)
     pull = counts - squares * np.repeat(scales, sizes)
-    return 2.0 * np.divide(pull, root, out=np.zeros_like(root), where=root != 0)
+    slopes = np.zeros_like(root)
+    np.divide(2.0 * pull, root, out=slopes, where=root != 0)
+    return slopes
 
 
 def warn_of_limit(converged: bool, max_iter: int) -> None:
