@@ -173,7 +173,7 @@ def test_parameters_out_of_range_are_refused() -> None:
             ({"pair_score": "g2"}, "pair_score must be one of"),
             ({"wrapper_score": "auc"}, "wrapper_score must be one of"),
             ({"estimation": "map"}, "estimation must be one of"),
-            ({"feature_selection": "backward"}, "feature_selection"),
+            ({"feature_selection": "sideways"}, "feature_selection"),
             ({"significance_level": 0.0}, "significance_level"),
             ({"significance_level": 1.0}, "significance_level"),
             ({"n_candidates": 0}, "n_candidates"),

@@ -14,8 +14,10 @@ from bayleaf.data.codes import Codes
 from bayleaf.datasets import load_heart
 from contract.kinds import is_joint
 
-EXACT = [name for name, kind in CLASSIFIERS.items() if is_joint(kind)]
-OTHERS = [name for name in CLASSIFIERS if name not in EXACT]
+# Other tests register classifiers of their own.
+OURS = [n for n, kind in CLASSIFIERS.items() if kind.__module__.startswith("bayleaf.")]
+EXACT = [name for name in OURS if is_joint(CLASSIFIERS[name])]
+OTHERS = [name for name in OURS if name not in EXACT]
 PAGE = Path(__file__).parents[2] / "docs" / "methods" / "missing-values.md"
 
 
@@ -55,7 +57,7 @@ def test_a_missing_value_is_left_to_a_rule_of_its_own(name: str) -> None:
 
 
 def test_the_documentation_claims_it_of_these_alone() -> None:
-    assert {*CLASSIFIERS} == {*MODELS}
+    assert {*OURS} == {*MODELS}
     claim = " ".join(PAGE.read_text("utf-8").split())
     assert (
         "Naive Bayes, TAN, KDB, HNB, AODE, A2DE, latent-class models and networks "

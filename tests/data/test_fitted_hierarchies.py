@@ -16,7 +16,11 @@ from numpy.typing import NDArray
 
 from bayleaf.data.column_reading import EncoderRules
 from bayleaf.data.domain import Domain, Variable, numeric_variable
-from bayleaf.data.encoder_learning import Target, learn_encoder
+from bayleaf.data.encoder_learning import (
+    Target,
+    learn_encoder,
+    with_value_hierarchies,
+)
 from bayleaf.data.fitted_hierarchies import (
     fit_hierarchy,
     has_range_leaves,
@@ -27,7 +31,6 @@ from bayleaf.data.fitted_hierarchies import (
     read_range,
     resolve_hierarchies,
     with_hierarchies,
-    with_value_hierarchies,
 )
 from bayleaf.data.table_encoder import TableEncoder
 from bayleaf.data.tables.frames import to_columns

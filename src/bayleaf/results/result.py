@@ -8,10 +8,7 @@ from dataclasses import fields, is_dataclass
 from types import MappingProxyType
 from typing import Any, ClassVar
 
-import numpy as np
-
 from bayleaf.results.document import Document, Facts, Items, Name, Part, Table, Text
-from bayleaf.results.frames import pandas_of, rows_of
 from bayleaf.results.html import html_of
 from bayleaf.wording import brief_fields, brief_value, in_bits, spaced
 
@@ -95,6 +92,9 @@ def _label(shown: Shown, name: str) -> str:
 def _text(shown: Shown, name: str, value: Any) -> Text:
     """The value of a field in a few words."""
     if name in shown._nats:
+        # The command's help imports this file, and not NumPy.
+        import numpy as np
+
         value = in_bits(np.asarray(value, dtype=np.float64))[()]
     if isinstance(value, Shown):
         value = _text_of(value) or repr(value)
@@ -180,6 +180,8 @@ class Result(Record):
         ValueError
             If the result has no table.
         """
+        from bayleaf.results.frames import rows_of
+
         return rows_of(self.document())
 
     def to_pandas(self) -> Any:
@@ -197,6 +199,8 @@ class Result(Record):
         ImportError
             If pandas is not installed.
         """
+        from bayleaf.results.frames import pandas_of
+
         return pandas_of(self.to_rows())
 
     def __str__(self) -> str:
@@ -207,7 +211,8 @@ def plain_values(value: Any) -> Any:
     """A value as JSON can hold it; numbers that are not finite are None."""
     if isinstance(value, Record):
         return value.to_dict()
-    if isinstance(value, np.ndarray | np.generic):
+    # Arrays and numbers of NumPy.
+    if hasattr(value, "dtype"):
         value = value.tolist()
     if isinstance(value, float):
         return value if math.isfinite(value) else None

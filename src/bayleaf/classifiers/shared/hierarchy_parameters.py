@@ -22,6 +22,11 @@ class HierarchyParameters(DeclaredParameters):
     hierarchies : path, or mapping of column to ValueHierarchy or mapping, optional
         Trees over the values of columns. A cell that names a group of one may have any
         value of the group: predictions sum over these.
+
+    Attributes
+    ----------
+    hierarchies_ : dict of column to ValueHierarchy
+        The trees, as the last fit or file read them.
     """
 
     hierarchies: Any = None

@@ -20,15 +20,14 @@ class NetworkMap {
   constructor(session, handlers) {
     this.session = session;
     this.handlers = handlers;
-    const { model } = session;
-    this.about = model.map;
-    this.graph = new Graph(model.map);
+    this.about = session.model.map;
+    this.graph = new Graph(this.about);
     this.frame = byId("drawing");
     this.world = byId("world");
     this.place = byId("monitors");
     this.cards = new Map();
     this.shown = [];
-    this.arcs = new Arcs(byId("graph"), model.map.arcs.map(([, , weight]) => weight));
+    this.arcs = new Arcs(byId("graph"), this.about.arcs.map(([, , weight]) => weight));
     this.minimap = new Minimap(byId("minimap"), (x, y) => this.#centreOn(x, y));
     this.withClass = false;
     this.found = null;
@@ -37,8 +36,7 @@ class NetworkMap {
     this.moved = new Map();
     this.bars = new MapBars(this);
     this.at = { x: 0, y: 0, scale: 1 };
-    const isWide = window.matchMedia("(min-width: 600px)").matches;
-    this.isList = !isWide || !this.graph.nodes.length;
+    this.isList = window.matchMedia("(max-width: 599.98px)").matches || !this.graph.nodes.length;
     this.isBegun = false;
   }
 
@@ -60,9 +58,7 @@ class NetworkMap {
     if (this.isFitted && !this.moved.size && !this.isList) {
       this.#place();
       this.fit();
-    } else {
-      this.#transform();
-    }
+    } else this.#transform();
   }
 
   get isLarge() {
