@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
+
 import numpy as np
 
 from bayleaf.data.codes import Codes
@@ -53,3 +56,14 @@ def test_a_column_in_which_all_rows_agree_changes_no_order() -> None:
     rows, wide_rows = merged_rows(codes)[1], merged_rows(wider)[1]
     np.testing.assert_array_equal(rows, wide_rows)
     assert len(rows) < codes.n_rows
+
+
+def test_weights_of_equal_rows_are_added_without_error() -> None:
+    rng = np.random.default_rng(0)
+    codes = Codes.from_columns([rng.integers(0, 7, 5000)], [7])
+    weights = rng.choice([0.1, 0.3, 0.7, 1e-3], 5000)
+    codes = replace(codes, weights=weights, unit_weights=False)
+    rows, sums = shuffled_distinct_rows(codes, np.random.default_rng(1))
+    column = codes.column(0)
+    exact = [math.fsum(weights[column == column[row]]) for row in rows]
+    np.testing.assert_array_equal(sums, exact)
