@@ -9,6 +9,10 @@ from bayleaf.evaluation.density_scores import (
     cross_validate_density,
     entropy_bound,
 )
+from bayleaf.evaluation.description_length import (
+    DescriptionLength,
+    description_length,
+)
 from bayleaf.evaluation.groups import GroupedFigures, figures_by_group
 from bayleaf.evaluation.left_out_gain import LeftOutGain, left_out_gain
 from bayleaf.evaluation.operating_points import (
@@ -42,6 +46,7 @@ __all__ = [
     "CrossValidation",
     "DensityScores",
     "DensityValidation",
+    "DescriptionLength",
     "GroupedFigures",
     "HeldOut",
     "LeftOutGain",
@@ -57,6 +62,7 @@ __all__ = [
     "corrected_t_test",
     "cross_validate",
     "cross_validate_density",
+    "description_length",
     "entropy_bound",
     "error_reduction",
     "figures_by_group",

@@ -88,11 +88,7 @@ def left_out_gain(before: Any, after: Any, X: Any, y: Any) -> LeftOutGain:
 
 def _left_out_losses(model: Any, X: Any, y: Any) -> Floats:
     """-ln P(class) of each row without itself, shape (n_rows,)."""
-    labels = {label: code for code, label in enumerate(model.classes_.tolist())}
-    for label in np.asarray(y).tolist():
-        if label not in labels:
-            raise ValueError(f"y must hold classes of the model, got {quoted(label)}")
-    classes = np.array([labels[label] for label in np.asarray(y).tolist()])
+    classes = known_class_codes(y, model.classes_)
     features = [str(name) for name in model.encoder_.column_names]
     rows = single_states(model._prepare(_columns_of(X, features))[1])
     columns = [rows.column(v) for v in range(rows.n_variables)]
@@ -107,6 +103,16 @@ def _left_out_losses(model: Any, X: Any, y: Any) -> Floats:
             "use bayleaf.evaluation.compare"
         )
     return np.asarray(-np.log(answers[1][np.arange(len(classes)), classes]))
+
+
+def known_class_codes(y: Any, classes: NDArray[Any]) -> NDArray[np.intp]:
+    """Index of each label (n_rows,) among the classes; ValueError for any other."""
+    index = {label: code for code, label in enumerate(classes.tolist())}
+    labels = np.asarray(y).tolist()
+    for label in labels:
+        if label not in index:
+            raise ValueError(f"y must hold classes of the model, got {quoted(label)}")
+    return np.array([index[label] for label in labels], dtype=np.intp)
 
 
 def _columns_of(X: Any, names: list[str]) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
@@ -12,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.counts.source import CountSource, Family
-from bayleaf.cpds.distribution import CPD
+from bayleaf.cpds.distribution import CPD, TableCPD
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
 from bayleaf.data.partial_values import (
@@ -106,6 +107,23 @@ class ClassModel(ABC):
     def arcs(self) -> list[tuple[int, int]]:
         """All (parent, child) pairs of indices, by child, those of the class too."""
         return list(self._needed_network.dag.arcs)
+
+    @property
+    def structure_bits(self) -> float:
+        """Bits that name all parents: log2 of the number of variables for each arc.
+
+        ValueError if distributions are trees or share tables of groups of states, whose
+        shape takes bits of its own.
+        """
+        network = self._needed_network
+        for cpd in network.cpds:
+            if not isinstance(cpd, TableCPD):
+                raise ValueError(
+                    f"the distribution of {quoted(network.domain[cpd.child].name)} is "
+                    "not a full table, as learned with local_structure='table' and "
+                    "without hierarchies"
+                )
+        return sum(map(len, network.dag.parents)) * math.log2(len(network.domain))
 
     @property
     def arc_weights(self) -> Mapping[tuple[int, int], float]:

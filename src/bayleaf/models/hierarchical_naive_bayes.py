@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -198,6 +199,19 @@ class HierarchicalNaiveBayesModel(ClassModel):
         n_classes = self.domain.cards[-1]
         states = sum(self.tree.cards[node] - 1 for node in self.used_children)
         return n_classes - 1 + n_classes * states
+
+    @property
+    def structure_bits(self) -> float:
+        """Bits that name the children of the class, and the latent variables.
+
+        log2 of the number of nodes for each child that is named, and log2 of the states
+        of each latent variable for each joint state of its two children.
+        """
+        latents = self.tree.latents
+        n_nodes = len(self.tree.cards) + 1
+        n_children = len(self.used_children) + 2 * len(latents)
+        cells = sum(each.states.size * math.log2(each.n_states) for each in latents)
+        return n_children * math.log2(n_nodes) + cells
 
     @property
     def arcs(self) -> list[tuple[int, int]]:
