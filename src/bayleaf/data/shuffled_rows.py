@@ -39,7 +39,7 @@ def shuffled_distinct_rows(
 
 
 def _sums(kinds: NDArray[np.intp], weights: NDArray[Any]) -> NDArray[np.float64]:
-    """Sum weights by kind as exactly as numbers can, however a weight is split in parts.
+    """Sum weights by kind without rounding errors, however a weight is split in parts.
 
     What is learned in many steps would make more of an error in the last digit.
     """
