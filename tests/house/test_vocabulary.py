@@ -74,7 +74,7 @@ NAMES = {
     "torn": ("parent_missing", 1),
     "one": ("the noun of what it is", 126),
     "every": ("all_rows, all_features", 15),
-    "more": ("extra_terms, further_columns", 37),
+    "more": ("extra_terms, further_columns", 36),
     "still": ("fixed", 0),
     "here": ("state, position", 12),
     "beside": ("extra_terms", 5),

@@ -117,8 +117,8 @@ class ExpectedFamilies:
 
         blocks = stretches(self.parts.n_parts, min(_BLOCKS, self.parts.n_parts))
         tasks = [partial(expect, *block) for block in blocks]
-        found = run_tasks(tasks, thread_count(n_jobs))
-        return sum(found, np.zeros(n_sums)), log_evidence
+        parts = run_tasks(tasks, thread_count(n_jobs))
+        return sum(parts, np.zeros(n_sums)), log_evidence
 
 
 def _parts_of_block(
