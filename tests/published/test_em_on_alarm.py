@@ -42,7 +42,7 @@ def test_well_supported_entries_equal_those_of_the_complete_rows(
         differences.append((found.probabilities - expected.probabilities).ravel())
         experiences.append(np.broadcast_to(experience, found.cards).ravel())
     difference, experience = np.concatenate(differences), np.concatenate(experiences)
-    # Experience leaves out what missing cells leave open, so fewer entries have as much.
+    # Experience leaves out what missing cells leave open.
     assert (experience > 1000).sum() > 50
     assert np.abs(difference[experience > 1000]).max() <= 0.05
     assert np.sqrt(np.mean(difference[experience > 200] ** 2)) <= 0.02
