@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from pyarrow.csv import write_csv
 from sklearn.base import clone
 
 from bayleaf import (
@@ -22,6 +23,7 @@ from bayleaf import (
     load,
     predict_to_folder,
 )
+from bayleaf.data.code_store import CodeStore
 from bayleaf.explain import counterfactuals
 from bayleaf.inference import row_propagation
 from bayleaf.io.exports.sql.statement import to_sql
@@ -272,6 +274,44 @@ def test_models_of_tables_in_batches_sum_over_groups(kind: str, tmp_path: Path) 
     expected = model_of(kind, 5).fit(pa.table(states), labels)
     X = pa.table(table)
     np.testing.assert_array_equal(model.predict_proba(X), expected.predict_proba(X))
+
+
+@pytest.mark.parametrize("kind", ["nb", "tan", "kdb"])
+def test_batches_leave_groups_out_in_training_as_one_fit_does(
+    kind: str, tmp_path: Path
+) -> None:
+    table, labels = random_table(7)
+    ranges = {"any": {"low": ["<= 9", "(9, 20]"], "high": ["(20, 35]", "> 35"]}}
+    hours = [*["5", "12", "15", "30", "35", "40", "8", "low", "high", None]] * 6
+    X = pa.table({**table, "hours": hours})
+    whole = X.append_column("class", pa.array(labels))
+    trees = {**HIERARCHIES, "hours": ranges}
+    model = model_of(kind, 7).set_params(hierarchies=trees)
+    expected = clone(model).fit(X, labels)
+    pq.write_table(whole, tmp_path / "rows.parquet", row_group_size=11)
+    write_csv(whole, tmp_path / "rows.csv")
+    streams: list[Any] = [tmp_path / "rows.parquet", tmp_path / "rows.csv"]
+    batches = whole.to_batches(7)
+    streams += [pa.RecordBatchReader.from_batches(whole.schema, batches)]
+    for stream in streams:
+        found = clone(model).fit(stream, target="class")
+        assert found.network_.domain == expected.network_.domain
+        for own, its in zip(found.network_.cpds, expected.network_.cpds, strict=True):
+            np.testing.assert_array_equal(own.probabilities, its.probabilities)
+        np.testing.assert_array_equal(found.predict_proba(X), expected.predict_proba(X))
+
+
+def test_networks_refuse_batches_and_codes_with_groups(tmp_path: Path) -> None:
+    table, labels = random_table(7)
+    rows, codes = tmp_path / "rows.parquet", tmp_path / "codes"
+    pq.write_table(pa.table({**table, "class": labels}), rows)
+    model_of("nb", 7).fit(rows, target="class", store=codes)
+    network = model_of("tables", 7)
+    for options in ({}, {"store": codes}):
+        with pytest.raises(ValueError, match="'a' has cells that name 'left'"):
+            network.fit(rows, target="class", **options)
+    with pytest.raises(ValueError, match="'a' has cells that name 'left'"):
+        network.fit(CodeStore.open(codes))
 
 
 def test_other_rows_are_counted_without_their_groups() -> None:

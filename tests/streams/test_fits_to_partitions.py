@@ -19,6 +19,7 @@ from sklearn.base import clone
 
 from bayleaf import (
     AveragedKDBClassifier,
+    BayesianNetworkClassifier,
     BayesianNetworkEstimator,
     KDBClassifier,
     NaiveBayesClassifier,
@@ -108,6 +109,29 @@ def test_the_model_does_not_depend_on_where_partitions_begin(
 ) -> None:
     found = TANClassifier().fit(in_partitions(the_table(), starts), target="label")
     same_file(in_memory(TANClassifier(), the_table()), found, tmp_path)
+
+
+@pytest.mark.parametrize("kind", [NaiveBayesClassifier, TANClassifier, KDBClassifier])
+def test_cells_that_name_groups_are_left_out_of_counts(
+    kind: Any, tmp_path: Path
+) -> None:
+    table = pa.table(
+        {
+            "a": ["p", "left", "q", "r", "p", "q", "s", None, "left", "s"] * 3,
+            "b": ["u", "v", "u", "low", "v"] * 6,
+            "label": ["no", "yes", "yes"] * 10,
+        }
+    )
+    left = {"any": {"left": ["p", "q"], "right": ["r", "s"]}}
+    low = {"all": {"low": ["u", "v"], "w": None}}
+    model = kind(hierarchies={"a": left, "b": low})
+    expected = in_memory(model, table)
+    partitions = in_partitions(table, (0, 7, 7, 20))
+    found = clone(model).fit(partitions, target="label")
+    same_file(expected, found, tmp_path)
+    network = BayesianNetworkClassifier(hierarchies={"a": left})
+    with pytest.raises(ValueError, match="'a' has cells that name 'left'"):
+        network.fit(partitions, target="label")
 
 
 @pytest.mark.parametrize("whole", [True, False])

@@ -372,7 +372,9 @@ def _as_numbers(column: ValueColumn) -> NumberColumn | None:
         return None
     values, missing = numbers[column.indices], column.indices < 0
     is_finite = bool(np.isfinite(values[~missing]).all())
-    return NumberColumn(column.name, values, missing) if is_finite else None
+    if not is_finite:
+        return None
+    return NumberColumn(column.name, values, missing, column.repeats)
 
 
 def _known_states(

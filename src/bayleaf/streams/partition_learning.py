@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
 from operator import attrgetter
@@ -24,10 +24,9 @@ from bayleaf.data.encoder_learning import (
     encoder_of,
     with_value_hierarchies,
 )
+from bayleaf.data.partial_values import Hierarchies, available_codes
 from bayleaf.data.random_cuts import RandomCuts
 from bayleaf.data.table_encoder import missing_cells_error
-from bayleaf.data.tables.columns import Name
-from bayleaf.data.value_hierarchy import ValueHierarchy
 from bayleaf.data.weight_scale import weight_factor
 from bayleaf.streams.dask_partitions import Partitions, Tasks
 from bayleaf.streams.partition_summaries import (
@@ -40,8 +39,8 @@ from bayleaf.streams.spilling import TableRoles
 from bayleaf.streams.table_learning import (
     LearnedTable,
     StandInLearner,
-    check_no_groups,
     classes_of,
+    named_groups,
 )
 
 # Small partitions that stand beside each other become one piece up to so many rows.
@@ -59,7 +58,7 @@ class HowToLearn:
     rules: EncoderRules
     weight_scale: str
     rng: np.random.Generator  # for discretisers that draw
-    hierarchies: Mapping[Name, ValueHierarchy] = field(default_factory=dict)
+    hierarchies: Hierarchies = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -170,21 +169,29 @@ def _learned(
         n_rows,
         frozenset(how.hierarchies),
     )
-    stand_ins = [column.stand_in(places, n_classes) for column in whole.columns]
+    stand_ins = [
+        column.stand_in(places, n_classes).without_groups(how.hierarchies)
+        for column in whole.columns
+    ]
     columns = [stand_in.column for stand_in in stand_ins]
     decisions = decided_texts(columns, how.hierarchies, how.rules)
     found, has_missing = [], []
+    texts = [(c.name, c.values) for c in whole.columns if isinstance(c, ValueSummary)]
+    groups = named_groups(texts, how.hierarchies)
     for column, stand_in in zip(whole.columns, stand_ins, strict=True):
         if how.rules.missing == "error" and column.n_missing:
             first = whole.first_missing.get(column.name, 0)
             raise missing_cells_error(str(column.name), column.n_missing, first)
         stand_in = stand_in._replace(weights=stand_in.weights * scale)
         values = column.values if isinstance(column, ValueSummary) else []
-        check_no_groups(column.name, values, how.hierarchies)
+        has_groups = str(column.name) in groups
         decision = decisions.get(column.name)
         own = learner.learn(stand_in, column.n_missing, len(values), decision)
         found.append(own)
-        has_missing += [bool((codes == v.n_states).any()) for v, codes in own.variables]
+        has_missing += [
+            has_groups or bool((codes == v.n_states).any())
+            for v, codes in own.variables
+        ]
     encoder = encoder_of(found, how.rules, names)
     if how.hierarchies:
         encoder = with_value_hierarchies(encoder, how.hierarchies)
@@ -192,7 +199,7 @@ def _learned(
     if variable is not None:
         has_missing.append(False)
     return LearnedPartitions(
-        LearnedTable(encoder, variable, labels),
+        LearnedTable(encoder, variable, labels, groups),
         whole.labels,
         places,
         scale,
@@ -242,7 +249,7 @@ def _encoded(
     table = np.array([index.get(label, 0) for label in rows.labels.values], np.intp)
     weights = None if rows.weights is None else rows.weights * learned.scale
     encoder = learned.table.encoder
-    codes = encoder.transform(list(rows.features())).codes
+    codes = available_codes(encoder.transform(list(rows.features())).rows)
     if roles.target is not None:
         codes = codes.with_column(
             table[rows.labels.indices], learned.table.domain.cards[-1]

@@ -18,8 +18,10 @@ from bayleaf.counts.table_counts import RowCounts
 from bayleaf.counts.threads import run_tasks
 from bayleaf.data.codes import Codes
 from bayleaf.data.dates import HOUR
+from bayleaf.data.partial_values import Hierarchies, take_groups_out
 from bayleaf.data.tables.columns import (
     Column,
+    Matrix,
     Name,
     NumberColumn,
     Repeats,
@@ -211,6 +213,12 @@ class StandIn(NamedTuple):
     numbers: NDArray[np.int64]  # (n_entries,), in the spool; () for numbers
     rank_error: int = 0  # cells by which shares are wrong; 0 with every number there
     n_distinct: int | None = None  # about, where not every number is there
+
+    def without_groups(self, hierarchies: Hierarchies) -> StandIn:
+        """The same with states in the place of cells that name groups."""
+        columns, _ = take_groups_out([self.column], hierarchies)
+        assert not isinstance(columns, Matrix)
+        return self._replace(column=columns[0])
 
 
 class RowClasses:

@@ -6,11 +6,9 @@ import decimal
 import shutil
 from collections.abc import (
     Callable,
-    Collection,
     Hashable,
     Iterable,
     Iterator,
-    Mapping,
     Sequence,
 )
 from dataclasses import dataclass, replace
@@ -41,10 +39,10 @@ from bayleaf.data.encoder_learning import (
     left_out,
     with_value_hierarchies,
 )
+from bayleaf.data.partial_values import Hierarchies, available_codes
 from bayleaf.data.table_encoder import TableEncoder, missing_cells_error
 from bayleaf.data.tables.columns import Name
 from bayleaf.data.text_forms import TextDecision
-from bayleaf.data.value_hierarchy import ValueHierarchy
 from bayleaf.data.weight_scale import COUNTS, weight_factor
 from bayleaf.native.data import look_up
 from bayleaf.progress import Work
@@ -147,6 +145,7 @@ class _Column(NamedTuple):
 
     learned: LearnedVariables
     lookups: list[NDArray[np.uint32]]
+    hierarchies: Hierarchies  # of which its cells may name groups
 
     def pieces(
         self, spool: Spill, rules: EncoderRules, limits: list[tuple[int, int]]
@@ -157,36 +156,35 @@ class _Column(NamedTuple):
         if not self.learned.variables:
             return []
         domain = Domain(tuple(variable for variable, _ in self.learned.variables))
-        encoder = TableEncoder(domain, rules, readings=(self.learned.reading,))
+        readings, trees = (self.learned.reading,), self.hierarchies
+        encoder = TableEncoder(domain, rules, readings=readings, hierarchies=trees)
         return [_encoded(spool, encoder, place, limits) for place in range(len(domain))]
 
-    def encoded_anew(self, encoder: TableEncoder, names: Collection[Name]) -> _Column:
-        """The column with the variables of another encoder, if it is among the names.
+    def encoded_anew(self, encoder: TableEncoder) -> _Column:
+        """The column with the variables of another encoder, if it has a hierarchy.
 
         Their codes are found by the encoder, which may cut elsewhere.
         """
-        if self.learned.reading.name not in names:
+        if self.learned.reading.name not in encoder.hierarchies:
             return self
         index = {variable.name: variable for variable in encoder.domain}
         changed = [(index[own.name], codes) for own, codes in self.learned.variables]
-        return _Column(self.learned._replace(variables=changed), [])
+        learned = self.learned._replace(variables=changed)
+        return _Column(learned, [], encoder.hierarchies)
 
 
-def check_no_groups(
-    name: Name, values: Iterable[Hashable], hierarchies: Mapping[Name, ValueHierarchy]
-) -> None:
-    """Raise ValueError if a cell of a column names a group of its hierarchy."""
-    tree = hierarchies.get(name)
-    if tree is None:
-        return
-    found = set(values)
-    groups = [node for node in tree.inner_nodes if node in found]
-    if groups:
-        raise ValueError(
-            f"column {quoted(name)} has cells that name {quoted(groups[0])}, a "
-            "group of its hierarchy; a table that is read in batches cannot hold "
-            "groups, so fit it in memory"
-        )
+def named_groups(
+    columns: Iterable[tuple[Name, Iterable[Hashable]]], hierarchies: Hierarchies
+) -> dict[str, str]:
+    """The first group of its hierarchy that a cell names, by column, where any."""
+    found = {}
+    for name, values in columns:
+        if name in hierarchies:
+            present = set(values)
+            groups = [g for g in hierarchies[name].inner_nodes if g in present]
+            if groups:
+                found[str(name)] = str(groups[0])
+    return found
 
 
 def _looked_up(
@@ -206,7 +204,8 @@ def _encoded(
 ) -> Iterator[NDArray[Any]]:
     """Codes of one variable of a column that is encoded again."""
     for first, last in limits:
-        yield encoder.transform([spool.cells(first, last)]).codes.column(place)
+        rows = encoder.transform([spool.cells(first, last)]).rows
+        yield available_codes(rows).column(place)
 
 
 @dataclass(frozen=True)
@@ -216,6 +215,7 @@ class LearnedTable:
     encoder: TableEncoder
     target: Variable | None  # the class
     classes: NDArray[Any] | None  # its labels
+    groups: dict[str, str]  # a group that cells name, by column
 
     @property
     def domain(self) -> Domain:
@@ -232,20 +232,22 @@ def learn_spooled(
     weight_scale: str = COUNTS,
     n_jobs: int = 1,
     schema: pa.Schema,
-    hierarchies: Mapping[Name, ValueHierarchy] | None = None,
+    hierarchies: Hierarchies | None = None,
 ) -> tuple[LearnedTable, Callable[..., CodeStore]]:
     """Learn the domain of a table, as `learn_encoder` does of one in memory.
 
     The discretiser gets distinct numbers with weights; `weight_scale` scales these. The
     callable writes the codes to a path, with what else is to be noted in the file, and
-    whether it is ``lasting``. ValueError or TypeError if a column cannot be used, or a
-    cell names a group of its hierarchy.
+    whether it is ``lasting``; cells that name groups are missing in them. ValueError or
+    TypeError if a column cannot be used.
     """
     hierarchies = hierarchies or {}
-    for spool in table.features.values():
-        is_text = isinstance(spool, ValueSpool) and not spool.numbers
-        values = spool.values if is_text else []
-        check_no_groups(spool.name, values, hierarchies)
+    texts = [
+        (name, spool.values)
+        for name, spool in table.features.items()
+        if isinstance(spool, ValueSpool) and not spool.numbers
+    ]
+    groups = named_groups(texts, hierarchies)
     scale = weight_factor(_total_weight(table), table.n_rows, weight_scale)
     classes, class_table = None, np.zeros(1, dtype=np.intp)
     if table.target is not None:
@@ -263,8 +265,8 @@ def learn_spooled(
     encoder = encoder_of([own.learned for own in learned], rules, [*table.features])
     if hierarchies:
         encoder = with_value_hierarchies(encoder, hierarchies)
-        learned = [own.encoded_anew(encoder, hierarchies) for own in learned]
-    found = LearnedTable(encoder, variable, classes)
+        learned = [own.encoded_anew(encoder) for own in learned]
+    found = LearnedTable(encoder, variable, classes, groups)
     return found, partial(_written, table, found, learned, rows, n_jobs)
 
 
@@ -302,7 +304,7 @@ def _learn_columns(
     discretizer: Discretizer,
     rules: EncoderRules,
     n_jobs: int,
-    as_is: Collection[Name] = (),
+    as_is: Hierarchies,
 ) -> list[_Column]:
     """What every column becomes."""
     nominal = rules.nominal_names(tuple(table.features))
@@ -320,7 +322,9 @@ def _learn_columns(
         )
     )
     values = {
-        spool.name: stand_in_of_values(spool, *counted.pop(spool.name))
+        spool.name: stand_in_of_values(spool, *counted.pop(spool.name)).without_groups(
+            as_is
+        )
         for spool in valued
     }
     texts = [stand_in.column for stand_in in values.values()]
@@ -342,7 +346,7 @@ def _learn_columns(
         decision = decisions.get(name)
         own = learner.learn(stand_in, spool.n_missing, n_values, decision)
         lookups = _lookups(spool, stand_in, own) if own.variables else []
-        found.append(_Column(own, lookups))
+        found.append(_Column(own, lookups, {}))
     return found
 
 

@@ -19,6 +19,7 @@ from bayleaf.classifiers.shared.saving import support_of
 from bayleaf.classifiers.shared.stored_tables import (
     Reading,
     adopt_table,
+    check_no_groups,
     check_reading,
     sample_note,
     stored_table,
@@ -159,6 +160,7 @@ def partition_counts(
             )
             learned, pieces = learn_partitions(partitions, roles, how, tasks)
         found = learned.table
+        check_no_groups(estimator, found.groups)
         counts = PartitionCounts(
             pieces,
             estimator.n_jobs,

@@ -116,6 +116,7 @@ class HybridNetworkClassifier(HierarchyParameters, SingleNetworkClassifier):
     """
 
     _is_incremental = True
+    _leaves_groups_out = True
     # Arcs among all features that are required or forbidden.
     _constraints = Constraints()
     # What numbers say of the left-out training rows, (n_classes, n_rows); None without.

@@ -41,7 +41,7 @@ from bayleaf.streams.table_learning import learn_spooled
 from bayleaf.wording import quoted, shown_name
 
 # What stands in a file of codes beside them.
-_READING, _TABLE, _FACTS = "reading", "table", "facts"
+_READING, _TABLE, _FACTS, _GROUPS = "reading", "table", "facts", "groups"
 # Where an interrupted reading keeps what it has.
 _PART = ".part"
 # What learning takes in all for each row that it gets, numbers counted thrice, and for
@@ -133,6 +133,7 @@ def stored_table(
                 "averaged KDB draws cut points of its own; fit it to the table, or "
                 "name a discretizer"
             )
+        check_no_groups(estimator, table.about.get(_GROUPS, {}))
         found = with_hierarchies(reading_in(table), reading.hierarchies)
         return StoredTable(table, found)
     rules = encoder_rules(estimator)
@@ -144,6 +145,7 @@ def stored_table(
     path = None if reading.store is None else Path(reading.store)
     known = _known(path, what)
     if known is not None:
+        check_no_groups(estimator, known.store.about.get(_GROUPS, {}))
         source.facts.update(known.store.about.get(_FACTS, {}))
         return known
     keeps = None
@@ -158,6 +160,7 @@ def stored_table(
         # Another process may have come first.
         known = _known(path, what) if keeps is None else None
         if known is not None:
+            check_no_groups(estimator, known.store.about.get(_GROUPS, {}))
             shutil.rmtree(folder, ignore_errors=True)
             return known
         spooled = spill_table(
@@ -176,8 +179,14 @@ def stored_table(
             schema=source.schema,
             hierarchies=reading.hierarchies,
         )
+        check_no_groups(estimator, learned.groups)
         found = TableReading.of(learned.encoder, learned.domain, learned.classes)
-        about = {_READING: what, _TABLE: found.to_text(), _FACTS: source.facts}
+        about = {
+            _READING: what,
+            _TABLE: found.to_text(),
+            _FACTS: source.facts,
+            _GROUPS: learned.groups,
+        }
         store = write(path, about, lasting=keeps is None)
     return StoredTable(replace(store, keeps=keeps), found)
 
@@ -193,6 +202,21 @@ def _known(path: Path | None, what: str | None) -> StoredTable | None:
             "or of this one read in another way; name another file or delete it"
         )
     return StoredTable(store, reading_in(store))
+
+
+def check_no_groups(estimator: Any, groups: Mapping[str, str]) -> None:
+    """Raise ValueError if an estimator needs the rows of cells that name groups.
+
+    `groups` are some that cells name, by column.
+    """
+    if estimator._leaves_groups_out or not groups:
+        return
+    name, group = next(iter(groups.items()))
+    raise ValueError(
+        f"column {quoted(name)} has cells that name {quoted(group)}, a group of its "
+        f"hierarchy, which {type(estimator).__name__} learns from in memory alone; fit "
+        "the table in memory, or name states in these cells"
+    )
 
 
 class _TemporaryFolder:

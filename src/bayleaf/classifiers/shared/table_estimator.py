@@ -200,6 +200,9 @@ class TableEstimator(
         """What a file contains of the fit, and `others`, the fields common to all."""
         raise NotImplementedError
 
+    # Whether learning leaves out cells that name groups, and so may do without rows.
+    _leaves_groups_out = False
+
     def _given_hierarchies(self, names: Iterable[Name]) -> Hierarchies:
         """Value hierarchies by column; none without `HierarchyParameters`."""
         return {}
