@@ -93,7 +93,7 @@ def main() -> None:
         begin = time.process_time()
         log_likelihood, n_steps = plain_steps(start, rows)
         middle = time.process_time()
-        learned = learn_parameters(prior, rows, start=start, random_state=0)
+        learned = learn_parameters(prior, rows, random_state=0)
         end = time.process_time()
         lines += [
             [

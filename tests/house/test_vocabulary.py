@@ -65,7 +65,7 @@ NAMES = {
     "told": ("message, with_explanation, is_reported", 90),
     "said": ("log_likelihood, reported, text", 17),
     "found": ("result, scores, matches: the noun of what it is", 466),
-    "own": ("what it belongs to", 452),
+    "own": ("what it belongs to", 450),
     "kept": ("what is kept: columns, rows, states", 95),
     "parted": ("parts, groups", 0),
     "wanted": ("requested, targets", 60),

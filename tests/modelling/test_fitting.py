@@ -393,6 +393,23 @@ def test_a_network_without_a_column_goes_on_from_its_own_tables() -> None:
         np.testing.assert_allclose(one, other, atol=0.03)
 
 
+def test_states_of_a_latent_keep_their_meaning_whatever_the_seed() -> None:
+    frame = _mixture(400)
+    network = KINDS.fit(frame, missing="em", latent={"kind": 2}, random_state=0)
+    order = [1, 0]
+    turned = replace(
+        network,
+        cpds=tuple(
+            replace(cpd, probabilities=cpd.probabilities[order]) for cpd in network.cpds
+        ),
+    )
+    expected = turned.cpd("kind").probabilities
+    for seed in range(8):
+        again = turned.fit(frame, missing="em", latent="kind", random_state=seed)
+        found = again.cpd("kind").probabilities
+        np.testing.assert_allclose(found, expected, atol=0.03)
+
+
 def test_a_network_whose_tables_tell_no_states_apart_warns() -> None:
     frame = _mixture(50)
     network = KINDS.fit(frame, missing="em", latent={"kind": 2}, random_state=0)

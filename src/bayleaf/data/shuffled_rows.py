@@ -35,10 +35,12 @@ def shuffled_distinct_rows(
         # It sorts whole rows and numbers them, which takes longer than an order alone.
         4 * codes.n_rows,
     )
-    return rows, _sums(kinds, codes.weights)
+    return rows, exact_sums(kinds, codes.weights)
 
 
-def _sums(kinds: NDArray[np.intp], weights: NDArray[Any]) -> NDArray[np.float64]:
+def exact_sums(
+    kinds: NDArray[np.integer[Any]], weights: NDArray[Any]
+) -> NDArray[np.float64]:
     """Sum weights by kind without rounding errors, however a weight is split in parts.
 
     What is learned in many steps would make more of an error in the last digit.

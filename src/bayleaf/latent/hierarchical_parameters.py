@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +16,7 @@ from bayleaf.cpds.latent_tree import LatentTree
 from bayleaf.cpds.smoothing import Smoothing
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain, Variable
-from bayleaf.data.shuffled_rows import merged_rows
+from bayleaf.data.shuffled_rows import exact_sums, merged_rows
 from bayleaf.latent.expectation_maximisation import EMOptions, climb, warn_of_limit
 from bayleaf.latent.network_parameters import log_product
 from bayleaf.models.hierarchical_naive_bayes import HierarchicalNaiveBayesModel
@@ -218,15 +219,11 @@ def _child_rows(
     for node, rows, known in zip(
         tree.class_children, incomplete, flat.family_counts(families)
     ):
-        known = np.array(known, dtype=np.float64)
         below = _merged_below(tree, codes, node, rows)
         columns = {leaf: below.column(v) for v, leaf in enumerate(tree.leaves(node))}
-        unknown: list[_UnknownStates] = []
-        for part, shared in messages.shared(node, columns):
-            own = below.rows(part)
-            known += _known(shared, own, known.shape)
-            unknown += _unknown(shared, own)
-        found.append(_ChildRows(known, unknown))
+        blocks = [block for _, block in messages.shared(node, columns)]
+        own_classes = below.column(below.n_variables - 1)
+        found.append(_rows_of_child(known, blocks, own_classes, below.weights))
     return found
 
 
@@ -262,25 +259,43 @@ def _merged_below(
     return merged
 
 
-def _known(shared: SharedMessages, below: Codes, shape: tuple[int, int]) -> Table:
-    """Weight of the rows whose messages leave one state, by class and state."""
-    chosen = shared.kinds < shape[1]
-    own = below.column(below.n_variables - 1)[chosen].astype(np.intp)
-    keys = own * shape[1] + shared.kinds[chosen]
-    counts = np.bincount(keys, below.weights[chosen], minlength=shape[0] * shape[1])
-    return np.asarray(counts.reshape(shape), dtype=np.float64)
+def _rows_of_child(
+    known: Table,
+    blocks: Sequence[SharedMessages],
+    classes: NDArray[np.integer[Any]],
+    weights: Table,
+) -> _ChildRows:
+    """Rows of some blocks, added to those of each class (row) and state (column).
 
-
-def _unknown(shared: SharedMessages, below: Codes) -> Iterator[_UnknownStates]:
-    """The messages that leave several states possible, by class."""
-    n_unknown, card = shared.unknown.shape
-    chosen = shared.kinds >= card
-    own = below.column(below.n_variables - 1)[chosen].astype(np.intp)
-    keys = own * n_unknown + shared.kinds[chosen] - card
-    distinct, place = np.unique(keys, return_inverse=True)
-    weights = np.zeros(len(distinct))
-    weights += np.bincount(place, below.weights[chosen], minlength=len(distinct))
-    classes, starts = np.unique(distinct // n_unknown, return_index=True)
-    parts = np.split(distinct % n_unknown, starts[1:]), np.split(weights, starts[1:])
-    for code, messages, own_weights in zip(classes.tolist(), *parts):
-        yield _UnknownStates(code, shared.unknown[messages], own_weights)
+    Equal messages of all blocks are merged, and put into an order of their own, so that
+    no sum depends on how the rows were cut into blocks.
+    """
+    known = np.array(known, dtype=np.float64)
+    card = known.shape[1]
+    if not blocks:
+        return _ChildRows(known, [])
+    messages = np.concatenate([block.unknown for block in blocks])
+    # As bytes, which sort faster than rows of numbers.
+    cells = messages.view(np.dtype((np.void, messages.itemsize * card))).ravel()
+    _, first, merged = np.unique(cells, return_index=True, return_inverse=True)
+    of_kind = np.concatenate([np.arange(card), card + merged])
+    ends = np.cumsum([len(block.unknown) for block in blocks])
+    kinds = np.concatenate(
+        [
+            of_kind[np.where(block.kinds < card, block.kinds, block.kinds + start)]
+            for block, start in zip(blocks, (0, *ends.tolist()))
+        ]
+    )
+    keys, place = np.unique(
+        classes.astype(np.intp) * (card + len(first)) + kinds, return_inverse=True
+    )
+    sums = exact_sums(place, weights)
+    codes, kinds = np.divmod(keys, card + len(first))
+    is_known = kinds < card
+    known[codes[is_known], kinds[is_known]] += sums[is_known]
+    unknown = []
+    for code in np.unique(codes[~is_known]).tolist():
+        own = ~is_known & (codes == code)
+        rows = messages[first[kinds[own] - card]]
+        unknown.append(_UnknownStates(code, rows, sums[own]))
+    return _ChildRows(known, unknown)

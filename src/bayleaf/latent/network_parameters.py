@@ -118,11 +118,10 @@ def learn_parameters(
         Maximum number of steps of a start.
     n_restarts : int, optional
         Number of starts, the first from the network's own distributions (or `start`)
-        and the others from random ones; the best end is kept. By default 1, or, where a
-        variable has no value in any row, 4, of which the better half goes on after 10
-        steps and the best after 30.
-        Latent variables whose tables are uniform need several, as nothing separates
-        their states.
+        and the others from random ones; the best end is kept. By default 1, so that
+        states keep their meaning, but where those distributions do not separate the
+        states of a latent variable (without a value in any row), 4 random ones, of
+        which the better half goes on after 10 steps and the best after 30.
     random_state : int, Generator, RandomState or None, default=None
         Source of the random starts.
     n_jobs : int, optional
@@ -160,14 +159,16 @@ def learn_parameters(
     codes = _weighted(single_states(read_rows(network.domain, table)), sample_weight)
     task = _Task(network, codes, n_jobs)
     first = network if start is None else _started(network, start)
-    n_starts = n_restarts or (_STARTS if task.latent else 1)
-    if n_starts == 1:
-        warn_of_saddle_point(first, codes, task.learned)
-    options = EMOptions(n_starts, 1 if task.is_complete else max_iter, tol)
     draw = partial(task.random_start, generator)
     starts: list[Callable[[], CPDs]] = [lambda: first.cpds]
-    starts += [draw] * (n_starts - 1)
-    n_trial_steps = _TRIAL_STEPS if n_restarts is None else None
+    n_trial_steps = None
+    if n_restarts is not None:
+        starts += [draw] * (n_restarts - 1)
+    elif stalled_latents(first, codes, task.learned):
+        starts, n_trial_steps = [draw] * _STARTS, _TRIAL_STEPS
+    if n_restarts == 1:
+        warn_of_saddle_point(first, codes, task.learned)
+    options = EMOptions(len(starts), 1 if task.is_complete else max_iter, tol)
     best = best_climb(
         task, starts, options, progress=progress, n_trial_steps=n_trial_steps
     )

@@ -201,7 +201,7 @@ def expected_tables(
     seen = BayesianNetwork(domain, dag, _told_what_is_learned(forms, domain, learned))
     generator = random_generator(options["random_state"])
     start = network
-    if network is None and latent:
+    if network is None and latent and options["n_restarts"] is not None:
         start = with_random_tables(seen, latent, generator)
     elif network is not None:
         start = replace(network, domain=domain)

@@ -384,7 +384,8 @@ class NetworkStructure(CausalQuestions):
             where the states are given. Their tables start from random ones.
         n_restarts : int, optional
             Starts of expectation maximisation, of which the best end is kept; by
-            default 1, or 4 with latent variables, see `learn_parameters`.
+            default 1, or 4 with latent variables without tables, see
+            `learn_parameters`.
         tol, max_iter : float and int, default=1e-7 and 500
             When expectation maximisation ends, see `learn_parameters`.
         random_state : int, RandomState, Generator or None, default=None
