@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
 
+from bayleaf import AveragedKDBClassifier
 from bayleaf.cpds.distribution import TableCPD
 from bayleaf.data.domain import Domain, Variable, numeric_variable
+from bayleaf.datasets import load_heart
 from bayleaf.describe.drawing import structure_dot, structure_text, table_rows
 from bayleaf.graph.dag import DAG
 from bayleaf.models.bayesian_network import BayesianNetwork
@@ -81,3 +85,20 @@ def test_an_averaged_model_shows_its_features_given_the_class() -> None:
 def test_near_names_are_offered() -> None:
     with pytest.raises(ValueError, match="no variable 'sise'; did you mean size"):
         table_rows(MODEL, "sise")
+
+
+@pytest.mark.parametrize(
+    "drawn", [structure_text, structure_dot, lambda model: model.picture]
+)
+def test_weights_of_arcs_are_computed_once(
+    drawn: Callable[[Any], Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Once for each arc, a page of 120 features took minutes.
+    X, y = load_heart(return_X_y=True)
+    model = AveragedKDBClassifier(random_state=0).fit(X, y).model_
+    weights, calls = model.arc_weights, []
+    monkeypatch.setattr(
+        type(model), "arc_weights", property(lambda _: calls.append(1) or weights)
+    )
+    drawn(model)
+    assert len(calls) == 1

@@ -15,12 +15,12 @@ def structure_text(model: ClassModel) -> str:
     Parents that have weights stand by falling weight. Beyond 80 columns a line goes on
     in the next one, indented.
     """
-    names = model.domain.names
+    names, weights = model.domain.names, model.arc_weights
     parents: dict[int, list[str]] = {child: [] for child in range(len(names))}
     for parent, child in model.arcs:
-        weight = model.arc_weights.get((parent, child))
-        told = "" if weight is None else f" ({weight:.2f})"
-        parents[child].append(f"{shown_name(names[parent])}{told}")
+        weight = weights.get((parent, child))
+        share = "" if weight is None else f" ({weight:.2f})"
+        parents[child].append(f"{shown_name(names[parent])}{share}")
     lines = [
         f"{', '.join(above)} -> {shown_name(names[child])}"
         if above
@@ -39,13 +39,13 @@ def structure_dot(model: ClassModel) -> str:
 
     Arcs that have weights carry them as labels and are drawn the thicker the heavier.
     """
-    names = model.domain.names
+    names, weights = model.domain.names, model.arc_weights
     lines = ["digraph bayleaf {", "  node [shape=ellipse];"]
     for index, name in enumerate(names):
         shape = " [shape=doublecircle]" if index == len(names) - 1 else ""
         lines.append(f"  {dot_string(name)}{shape};")
     for parent, child in model.arcs:
-        weight = model.arc_weights.get((parent, child))
+        weight = weights.get((parent, child))
         look = (
             ""
             if weight is None

@@ -187,11 +187,12 @@ class ClassModel(ABC):
         domain = self.domain if network is None else network.domain
         arcs = self.arcs if network is None else list(network.dag.arcs)
         n_latents = len(domain) - 1 - n_features
+        weights = self.arc_weights
         return PicturedGraph(
             domain.names,
             (FEATURE,) * n_features + (LATENT,) * n_latents + (CLASS,),
-            tuple((*arc, self.arc_weights.get(arc)) for arc in arcs),
-            weights=USED if self.arc_weights else "",
+            tuple((*arc, weights.get(arc)) for arc in arcs),
+            weights=USED if weights else "",
         )
 
     @property
