@@ -6,7 +6,7 @@ import math
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Generic, Protocol, TypeVar
 
 import numpy as np
@@ -161,7 +161,17 @@ class _Point(Generic[Parameters, Expected]):
         self.parameters = parameters
         self.expected, self.log_likelihood = rows.expect(parameters)
         self.objective = self.log_likelihood + rows.log_prior(parameters)
-        self.probabilities = rows.probabilities(parameters)
+        self._rows = rows
+
+    @cached_property
+    def totals(self) -> Sequence[Table]:
+        """Expected counts and prior counts together."""
+        return self._rows.totals(self.expected)
+
+    @cached_property
+    def probabilities(self) -> Sequence[Table]:
+        """Distributions that are learned."""
+        return self._rows.probabilities(self.parameters)
 
 
 class _Steps(Generic[Parameters, Expected]):
@@ -204,8 +214,7 @@ class _Steps(Generic[Parameters, Expected]):
     def take_plain(self) -> None:
         """Take a step of expectation maximisation."""
         last = self._last
-        totals = self._rows.totals(last.expected)
-        self._go(_Point(self._rows, self._rows.fitted(last.parameters, totals)))
+        self._go(_Point(self._rows, self._rows.fitted(last.parameters, last.totals)))
 
     def take_quasi_newton(self) -> None:
         """Take steps until they have ended or none leads up.
@@ -213,33 +222,34 @@ class _Steps(Generic[Parameters, Expected]):
         A distribution of probabilities u² / sum(u²) under expected counts n with sum N
         has the gradient 2 (n - N u² / sum(u²)) / u.
         """
-        totals = self._rows.totals(self._last.expected)
+        totals = self._last.totals
         shapes = [table.shape for table in totals]
         edges = np.cumsum([0, *(table.size for table in totals)])[1:-1]
-        roots = [np.sqrt(table) for table in totals]
+        roots = np.concatenate([np.zeros(0), *(np.sqrt(t).ravel() for t in totals)])
+        sizes = np.repeat(
+            [shape[-1] for shape in shapes],
+            [table.size // table.shape[-1] for table in totals],
+        )
         self.take_plain()
         if self.have_ended:
             return
         latest = self._last
-        first = _slopes(roots, self._rows.totals(latest.expected))
+        first = _slopes(roots, latest.totals, sizes)
         # So scaled, the first step is about as long as one of EM.
         scale = 4.0 / max(float(np.linalg.norm(first)), _SMALLEST)
-        start = scale * np.concatenate([np.zeros(0), *(root.ravel() for root in roots)])
+        start = scale * roots
 
         def loss(point: Table) -> tuple[float, Table]:
             nonlocal latest
-            parts = [
-                part.reshape(shape)
-                for part, shape in zip(np.split(point, edges), shapes)
-            ]
             if not np.array_equal(point, start):
-                squares = [np.square(part) for part in parts]
+                squares = [
+                    part.reshape(shape)
+                    for part, shape in zip(np.split(np.square(point), edges), shapes)
+                ]
                 latest = _Point(
                     self._rows, self._rows.fitted(self._last.parameters, squares)
                 )
-            slopes = _slopes(
-                [part / scale for part in parts], self._rows.totals(latest.expected)
-            )
+            slopes = _slopes(point / scale, latest.totals, sizes)
             return -scale * scale / 4.0 * latest.objective, -scale / 4.0 * slopes
 
         def keep(intermediate_result: OptimizeResult) -> None:
@@ -287,22 +297,19 @@ class _Steps(Generic[Parameters, Expected]):
             for old, new, counts in zip(
                 last.probabilities,
                 there.probabilities,
-                self._rows.totals(there.expected),
+                there.totals,
                 strict=True,
             )
         )
         self._n_small = self._n_small + 1 if is_small else 0
 
 
-def _slopes(roots: Sequence[Table], totals: Sequence[Table]) -> Table:
-    """Gradient of the objective by the roots of counts, flat."""
-    none = np.zeros(0)
-    root = np.concatenate([none, *(table.ravel() for table in roots)])
-    counts = np.concatenate([none, *(table.ravel() for table in totals)])
-    sizes = np.repeat(
-        [table.shape[-1] for table in roots],
-        [table.size // table.shape[-1] for table in roots],
-    )
+def _slopes(root: Table, totals: Sequence[Table], sizes: NDArray[np.intp]) -> Table:
+    """Gradient of the objective by the roots of counts, flat.
+
+    `sizes` are the numbers of states of the distributions.
+    """
+    counts = np.concatenate([np.zeros(0), *(table.ravel() for table in totals)])
     starts = np.cumsum(sizes) - sizes
     squares = np.square(root)
     sums = np.add.reduceat(squares, starts)

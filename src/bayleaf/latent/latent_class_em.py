@@ -115,12 +115,14 @@ class _Rows:
         self.row_weights = np.asarray(rows.weights, dtype=np.float64)
         self.total_weight = float(self.row_weights.sum())
         self._touched = self._touched_cells(rows)
-        self._counts = np.asarray(self._touched.T @ self.row_weights)
+        self._touching = self._touched.T
+        self._counts = np.asarray(self._touching @ self.row_weights)
         # Features without states have no cells, and no sums either.
         sizes = np.repeat(self.cards, self.n_classes)
         self._sizes = sizes[sizes > 0]
         self._groups = np.cumsum(self._sizes) - self._sizes
         self._prior = self._prior_counts()
+        self._weighed = self._prior > 0
 
     def _touched_cells(self, rows: Codes) -> csr_array:
         """The cells of each row as a matrix of zeros and ones."""
@@ -200,7 +202,7 @@ class _Rows:
         joint *= self.row_weights[:, None] / totals
         log_rows = (np.log(totals) + highest)[:, 0]
         log_likelihood = float(np.sum(self.row_weights * log_rows))
-        return np.asarray(self._touched.T @ joint), log_likelihood
+        return np.asarray(self._touching @ joint), log_likelihood
 
     def totals(self, expected: Floats) -> list[Floats]:
         return self._tables(expected + self._prior)
@@ -223,7 +225,7 @@ class _Rows:
         ]
 
     def log_prior(self, log_tables: Floats) -> float:
-        weighed = self._prior > 0
+        weighed = self._weighed
         return float(np.sum(self._prior[weighed] * log_tables[weighed]))
 
     def probabilities(self, log_tables: Floats) -> list[Floats]:

@@ -323,12 +323,14 @@ class TableEstimator(
         """A table taken apart, once it has the columns of training."""
         X = whole_table(X)
         parts, is_matched = self.encoder_.split(X)
-        if is_matched:
+        names = getattr(self, "feature_names_in_", None)
+        # scikit-learn compares names too, but takes as long as all the rest.
+        if is_matched or (names is not None and column_names(X) == tuple(names)):
             return parts
         try:
             validate_data(self, X, reset=False, skip_check_array=True)
         except ValueError as error:
-            known = set(getattr(self, "feature_names_in_", ()))
+            known = set(() if names is None else names)
             if not known or not known <= set(column_names(X) or ()):
                 raise
             raise ValueError(

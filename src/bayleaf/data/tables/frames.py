@@ -8,6 +8,7 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 import pyarrow as pa
+from narwhals.dependencies import is_pandas_dataframe
 from numpy.typing import NDArray
 
 from bayleaf.data.tables.array_columns import (
@@ -95,7 +96,8 @@ def to_columns(table: Any) -> Matrix | list[Column]:
     two columns share a name, or a number is infinite or complex.
     """
     table = whole_table(table)
-    if hasattr(table, "tocsr") or (hasattr(table, "sparse") and hasattr(table, "nnz")):
+    # In this order: pandas asks every column before it says that it has no `sparse`.
+    if hasattr(table, "tocsr") or (hasattr(table, "nnz") and hasattr(table, "sparse")):
         raise TypeError(
             "a sparse matrix was passed, but dense data is required; "
             "use X.toarray() to convert it"
@@ -108,13 +110,16 @@ def to_columns(table: Any) -> Matrix | list[Column]:
     if hasattr(table, "iloc") or isinstance(table, pa.Table):
         # pandas and Arrow allow what narwhals refuses with an error of its own.
         _check_names(table)
+    if is_pandas_dataframe(table):
+        _check_shape(table.shape)
+        return [_pandas_column(name, column) for name, column in table.items()]
     frame = _wrapped(table, eager_only=False)
     if isinstance(frame, nw.LazyFrame):
         raise TypeError("the table is lazy; call .collect() on it first")
     _check_names(table)
     if isinstance(frame, nw.DataFrame):
         _check_shape(frame.shape)
-        return _frame_columns(frame)
+        return [_series_column(series) for series in frame.iter_columns()]
     array = _as_array(table)
     _check_shape(array.shape)
     names = tuple(f"x{j}" for j in range(array.shape[1]))
@@ -248,18 +253,25 @@ def _as_array(values: Any) -> NDArray[Any]:
     return np.array(values, dtype=object) if array.dtype.kind in "USO" else array
 
 
-def _frame_columns(frame: nw.DataFrame[Any]) -> list[Column]:
-    """All columns of a data frame."""
-    if not frame.implementation.is_pandas():
-        return [_series_column(series) for series in frame.iter_columns()]
-    # To wrap each column of pandas costs more than to read it.
-    return [
-        _numbered_column(_plain_name(name), column, dtype)
-        or _series_column(nw.from_native(column, series_only=True))
-        for (name, column), dtype in zip(
-            frame.to_native().items(), frame.schema.values(), strict=True
-        )
-    ]
+def _pandas_column(name: Any, column: Any) -> Column:
+    """A column of a data frame of pandas.
+
+    narwhals is asked only about types that are not the most frequent ones: that takes
+    longer than to read a small column.
+    """
+    name, dtype = _plain_name(name), column.dtype
+    if getattr(dtype, "storage", "") == "pyarrow":
+        return _arrow_texts(name, column)
+    if isinstance(dtype, np.dtype) and dtype.kind in "iuf":
+        return array_column(name, column.to_numpy())
+    if dtype == np.bool_:
+        return arrow_column(name, pa.array(column.to_numpy()))
+    return _series_column(nw.from_native(column, series_only=True))
+
+
+def _arrow_texts(name: Name, column: Any) -> Column:
+    """A column of pandas whose texts are Arrow's."""
+    return arrow_column(name, column.array.__arrow_array__())
 
 
 def _numbered_column(name: Name, column: Any, dtype: nw.dtypes.DType) -> Column | None:
@@ -269,7 +281,7 @@ def _numbered_column(name: Name, column: Any, dtype: nw.dtypes.DType) -> Column 
     """
     if isinstance(dtype, nw.String):
         if getattr(column.dtype, "storage", "") == "pyarrow":
-            return arrow_column(name, column.array.__arrow_array__())
+            return _arrow_texts(name, column)
         codes, values = column.factorize()
         return ValueColumn(name, codes.astype(np.int32), values.tolist())
     is_interval = str(column.dtype).startswith("interval")
