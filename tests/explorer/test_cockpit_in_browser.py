@@ -153,7 +153,7 @@ def test_findings_are_chosen_typed_and_taken_back(open_cockpit: Any) -> None:
     link = page.url.split("#")[1]
     page.locator("#tab-map").click()
     chips = page.locator("#known .chip").all_inner_texts()
-    assert chips[1].startswith("maximum_heart_rate 132 (")
+    assert chips[1].startswith("maximum_heart_rate 132 (131.5, 132.5]")
     page.locator("#tab-cockpit").click()
     page.wait_for_function("() => window.location.hash.includes(':132')")
     link = page.url.split("#")[1]
@@ -539,6 +539,10 @@ def test_the_line_to_act_from_decides(open_cockpit: Any) -> None:
 def test_a_page_that_is_printed_is_the_letter(open_cockpit: Any, tmp_path: Any) -> None:
     pdfium = pytest.importorskip("pypdfium2", reason="pypdfium2 reads what is printed")
     page = open_cockpit(explorer_html(heart("averaged KDB"), words=WORDS))
+    # Questions of a letter that was open before are not those of this case.
+    page.locator("#write-letter").click()
+    page.get_by_role("heading", name="What would sharpen this").wait_for()
+    page.locator("#letter-close").click()
     feature(page, "Chest pain").get_by_text("asymptomatic").click()
     page.pdf(path=tmp_path / "page.pdf", format="A4", print_background=False)
     document = pdfium.PdfDocument(tmp_path / "page.pdf")
@@ -548,6 +552,39 @@ def test_a_page_that_is_printed_is_the_letter(open_cockpit: Any, tmp_path: Any) 
     assert "Chest pain asymptomatic" in text
     assert "Undo" not in text
     assert "of 100 patients when each was left out of learning" in text
+    asked = text.split("What would sharpen this")[1].split("Still open now")[0]
+    assert asked.count("of what is still open") == 3
+    assert "Chest pain" not in asked
+
+
+def test_a_letter_of_what_was_tried_is_marked(open_cockpit: Any) -> None:
+    page = open_cockpit(explorer_html(heart("naive Bayes")))
+    feature(page, "chest pain").get_by_text("asymptomatic").click()
+    page.locator("#mode-what-if").click()
+    page.locator("#write-letter").click()
+    letter = page.locator("#letter-body")
+    assert "Tried in What if" not in letter.inner_text()
+    page.locator("#letter-close").click()
+    feature(page, "chest pain").get_by_text("typical angina", exact=True).click()
+    page.locator("#write-letter").click()
+    assert "Tried in What if" in letter.inner_text()
+    assert "What would sharpen this" not in letter.inner_text()
+
+
+@pytest.mark.parametrize("mode", ["#mode-form", "#mode-what-if"])
+def test_words_of_names_of_findings_are_whole(mode: str, open_cockpit: Any) -> None:
+    X, y = load_heart(return_X_y=True)
+    long = "w" * 60
+    X = X.select(COLUMNS[:2]).rename_columns(["resting_electrocardiographic", long])
+    model = bayleaf.NaiveBayesClassifier().fit(X, y)
+    page = open_cockpit(explorer_html(model))
+    page.locator(mode).click()
+    name = page.locator(".feature-name", has_text="resting")
+    # Two lines, a word in each.
+    assert name.bounding_box()["height"] < 3 * 15 * 1.45
+    assert name.evaluate("(own) => own.scrollWidth <= own.clientWidth + 1")
+    for own in page.locator(".entry").all():
+        assert own.evaluate("(own) => own.scrollWidth <= own.clientWidth + 1")
 
 
 def test_effects_are_shown_in_the_chosen_unit(open_cockpit: Any) -> None:

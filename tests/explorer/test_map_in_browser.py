@@ -296,6 +296,23 @@ def test_letters_of_the_map_have_eleven_pixels_and_states_are_seen(
         assert min(letters) >= 11 - 1e-2
 
 
+NAMES_CUT = """() => [...document.querySelectorAll("#monitors .name")]
+  .filter((name) => name.scrollHeight > name.clientHeight + 1)
+  .map((name) => name.textContent)"""
+
+
+def test_names_of_one_long_word_are_broken_not_cut(open_page: Any) -> None:
+    long = "Donaudampfschiffahrtselektrizitätenhauptbetriebswerkbauunter"
+    names = ["STROKEVOLUME", "ERRLOWOUTPUT", "encephalopathy", long, "收缩压" * 8]
+    states = {name: ["low", "high"] for name in names}
+    tables = {name: np.array([0.5, 0.5]) for name in names}
+    network = BayesianNetwork.from_tables(states, tables, {})
+    page = open_page(explorer_html(network))
+    for scale in (0.45, 0.8, 1.0):
+        page.evaluate(ZOOM, scale)
+        assert page.evaluate(NAMES_CUT) == [long] * (scale < 0.5)
+
+
 def test_a_map_shows_names_then_bars_then_labels(large: str, open_page: Any) -> None:
     page = open_page(large)
     found = []
@@ -482,11 +499,18 @@ def test_map_and_answer_are_printed_on_one_sheet_with_their_bars(
     page.wait_for_selector("html[data-ready]")
     page.locator("#tab-map").click()
     page.evaluate("window.bayleaf.session.choose(0, 0)")
+    for part in ("variable", "why", "what-if", "ask-next"):
+        page.evaluate(f"document.getElementById('{part}').open = false")
     # Without the graphics of the background, as printers do it.
     page.pdf(path=tmp_path / "page.pdf", format="A4", print_background=False)
+    page.wait_for_selector("#ask-next:not([open])", state="attached")
     context.close()
     document = pdfium.PdfDocument(tmp_path / "page.pdf")
     text = document[0].get_textpage().get_text_range()
+    # Parts that are closed are printed, with what they compute when they are opened.
+    whole = " ".join(own.get_textpage().get_text_range() for own in document)
+    for part in ("Ask next", "Question", "Try", "rather than"):
+        assert part in whole
     for name in ("Prediction", "x5", "Known so far", "x0 = s0"):
         assert name in text
     image = document[0].render(scale=2, rev_byteorder=True).to_numpy()

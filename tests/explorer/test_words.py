@@ -154,3 +154,22 @@ def test_the_title_is_what_the_model_predicts() -> None:
     assert content_of(explorer_html(MODEL))["title"] == "ill or well"
     assert content_of(explorer_html(MODEL, "Heart"))["title"] == "Heart"
     assert content_of(explorer_html(small_network()))["title"] == "Bayesian network"
+
+
+@pytest.mark.parametrize(
+    ("n_classes", "title"),
+    [(4, "c00 or c01 or c02 or c03"), (12, "c00 or c01 or c02 or others")],
+)
+def test_titles_of_many_classes_name_the_first(n_classes: int, title: str) -> None:
+    y = [f"c{i % n_classes:02}" for i in range(60)]
+    X = pd.DataFrame({"x": ["a", "b"] * 30})
+    y_named = pd.Series(y, name="class")
+    model = bayleaf.NaiveBayesClassifier().fit(X, y_named)
+    assert content_of(explorer_html(model))["title"] == title
+
+
+def test_the_title_of_a_number_is_its_name() -> None:
+    X = pd.DataFrame({"x": np.arange(60.0)})
+    y = pd.Series(np.arange(60.0) % 7, name="class")
+    model = bayleaf.AveragedKDBRegressor(random_state=0).fit(X, y)
+    assert content_of(explorer_html(model))["title"] == "class"

@@ -71,8 +71,8 @@ STATES_SHOWN = 6
 _ARCS_A_VARIABLE = 1.5
 # Width of a box, and heights (CSS pixels) of its edges, a line of its name and a state.
 _WIDTH, _EDGES, _LINE, _STATE = 176, 14, 19, 21
-# Letters of a name in a line of its box.
-_LETTERS = 15
+# Letters of a name in a line of its box, where boxes are small, and most lines.
+_LETTERS, _LINES = 11, 6
 _GAP = (20.0, 30.0)
 # Widths of drawings in their heights: for windows of a desk and of a hand.
 _SHAPES = {"wide": 1.35, "tall": 0.7}
@@ -535,7 +535,7 @@ def _shares(arcs: Sequence[WeightedArc]) -> list[list[int | float | None]]:
 
 def _box(variable: Content) -> tuple[int, int]:
     """Width and height of a variable's box."""
-    lines = 1 if len(variable["name"]) <= _LETTERS else 2
+    lines = min(_LINES, max(1, math.ceil(len(variable["name"]) / _LETTERS)))
     n_states = len(variable["states"])
     rows = min(n_states, STATES_SHOWN) + (n_states > STATES_SHOWN)
     return _WIDTH, _EDGES + lines * _LINE + rows * _STATE

@@ -26,8 +26,8 @@ _OF_CLASSES = (*_OF_NUMBERS, "outcome", "wanted", "phrases")
 _STATES_LISTED = 20
 # Names of a class that mean nothing to a reader, as in `wording.js`.
 _GENERIC = ("class", "target", "label", "outcome", "y")
-# Classes that a title lists where the target has no name.
-_CLASSES_IN_TITLE = 3
+# Classes that a title lists where the name of the target has no meaning.
+_CLASSES_IN_TITLE = 4
 # Words of names of features that no one can change.
 _LASTING = re.compile(
     r"\b(age|sex|gender|race|racial|ethnic(ity)?|birth(day|date|place)?|dob|born"
@@ -71,16 +71,17 @@ def template_of(domain: Domain, *, has_classes: bool) -> Content:
 
 
 def title_of(variables: list[Content], explored: PageModel) -> str:
-    """What a model predicts: its target's name, or few classes where these suffice."""
+    """What a model predicts: its target's name, or classes where it has no meaning."""
     if not explored.has_target:
         return explored.name
     target = variables[-1]
     name = str(target["name"]).replace("_", " ")
-    if name.lower() not in _GENERIC:
+    if name.lower() not in _GENERIC or explored.task != CLASSIFIER:
         return name
     labels = target["states"]
-    is_few = explored.task == CLASSIFIER and len(labels) <= _CLASSES_IN_TITLE
-    return " or ".join(labels) if is_few else explored.name
+    if len(labels) > _CLASSES_IN_TITLE:
+        labels = [*labels[: _CLASSES_IN_TITLE - 1], "others"]
+    return " or ".join(labels)
 
 
 def add_words(

@@ -63,6 +63,11 @@ class Cockpit {
     return this.trial ?? this.session.evidence;
   }
 
+  /** Whether What if shows other findings than those of the case. */
+  get isTrying() {
+    return Boolean(this.trial) && this.session.evidence.some((mask, v) => this.trial[v] !== mask);
+  }
+
   /** The class that is decided for: over the line the one in question. */
   decision(logs) {
     const { outcome } = this;

@@ -11,19 +11,22 @@ class Letter {
     byId("letter-copy").addEventListener("click", () => this.#copy());
     byId("write-letter").addEventListener("click", () => this.open());
     window.addEventListener("beforeprint", () => {
-      if (!byId("view-cockpit").hidden) this.sheet.replaceChildren(this.#write(this.questions ?? []));
+      if (byId("view-cockpit").hidden) return;
+      const search = new OpenQuestions(cockpit);
+      this.#write(this.sheet, search);
+      search.stop.finish?.();
     });
   }
 
   open() {
-    byId("letter-body").replaceChildren(this.#write([]));
-    this.questions = [];
+    this.#write(byId("letter-body"));
     this.dialog.showModal();
-    this.search.find((found, uncertainty) => {
-      this.questions = found;
-      this.uncertainty = uncertainty;
-      byId("letter-body").replaceChildren(this.#write(found));
-    });
+  }
+
+  /** Write the letter, and once more when it is known what to ask next. */
+  #write(place, search = this.search) {
+    place.replaceChildren(this.#text(null));
+    search.find((found, uncertainty) => place.replaceChildren(this.#text(found, uncertainty)));
   }
 
   #copy() {
@@ -34,7 +37,7 @@ class Letter {
     copied.then(() => { button.textContent = "Copied"; }, () => { this.cockpit.say(text); });
   }
 
-  #write(questions) {
+  #text(questions, uncertainty) {
     const { cockpit } = this;
     const { session, words, outcome, headline, scale } = cockpit;
     const evidence = cockpit.evidence();
@@ -42,8 +45,8 @@ class Letter {
     const reasons = answer && outcome.reasons(evidence, answer);
     const date = new Date().toLocaleDateString("en-GB", { day: "numeric", month: "long", year: "numeric" });
     const open = tableVariables(session).filter((v) => !evidence[v]).map((v) => words.label(v));
-    const next = questions.slice(0, NEXT_SHOWN).map((own) =>
-      `${words.label(own.variable)} (answers ${answered(own[outcome.measure], this.uncertainty)} of what is still open; could move it to ${scale.range(outcome.reach(own, answer))})`);
+    const next = (questions ?? []).slice(0, NEXT_SHOWN).map((own) =>
+      `${words.label(own.variable)} (answers ${answered(own[outcome.measure], uncertainty)} of what is still open; could move it to ${scale.range(outcome.reach(own, answer))})`);
     const line = ({ variable, value }) => element("tr", {}, [
       element("th", { scope: "row", dir: "auto", text: words.label(variable) }),
       element("td", { dir: "auto", text: [words.value(variable, evidence[variable]), words.unitOf(variable)].filter(Boolean).join(" ") }),
@@ -57,6 +60,7 @@ class Letter {
     return element("article", { className: "letter" }, [
       element("p", { className: "head-line" }, [element("b", { dir: "auto", text: session.model.title }), date]),
       element("p", { className: "who" }, ["Name", "Date of birth", "Prepared by"].map((text) => element("span", { text }))),
+      ...(cockpit.isTrying ? [element("p", { className: "warning", text: "Tried in What if: not all of these findings are those of the case." })] : []),
       ...(answer ? headline.letter(answer) : []),
       element("div", { className: "two" }, [
         element("div", {}, [element("h3", { text: "Findings, most telling first" }), findings]),
@@ -64,7 +68,7 @@ class Letter {
           ...part("How to read this", scale.reading),
           ...part("How good the model is", cockpit.quality.facts(answer).join(" ")),
           ...part("Not known", open.length ? `${listed(open)}.` : "Nothing; all findings were entered."),
-          ...part("What would sharpen this", next.length ? `${cap(listed(next))}. Still open now: ${scale.stillOpen(this.uncertainty)}.` : "No further question is likely to change this."),
+          ...(cockpit.isTrying ? [] : part("What would sharpen this", !questions ? "Computing …" : next.length ? `${cap(listed(next))}. Still open now: ${scale.stillOpen(uncertainty)}.` : "No further question is likely to change this.")),
         ]),
       ]),
       element("p", { className: "fine", text: `The ${scale.terms} describe cases of the past, not what a treatment or a decision would do. Computed on this device; nothing was sent.` }),

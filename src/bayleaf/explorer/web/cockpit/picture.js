@@ -23,7 +23,7 @@ class Picture {
     this.section.hidden = !isAble;
     if (!isAble) return;
     if (this.variable !== variable) {
-      this.body.replaceChildren();
+      this.body.replaceChildren(element("p", { className: "note", text: "Computing …" }));
       this.variable = variable;
     }
     const { words } = cockpit;
@@ -122,7 +122,7 @@ class Picture {
       const rows = own.rows === null ? "" : ` ${brief(own.rows)} of ${brief(sumOf(intervals.map((i) => i.rows)))} training rows are in this interval.`;
       const vague = isVague(own) ? [" Vague: its 95 % interval goes from ", scale.effect(ends.lows[own.state]), " to ", scale.effect(ends.highs[own.state]), "."] : [];
       line.replaceChildren(element("b", { text: `${label}${words.unitOf(variable) ? ` ${words.unitOf(variable)}` : ""}: ` }), scale.effect(nats),
-        ` (${words.state(variable, own.state)}).${rows}`, ...vague, this.#beyond(about, number, isMine));
+        ` (${words.state(variable, own.state)}).`.replace(` (${label})`, ""), rows, ...vague, this.#beyond(about, number, isMine));
     };
     const rest = () => {
       if (at) point(value, at, mask.entered ?? words.state(variable, at.state), true);

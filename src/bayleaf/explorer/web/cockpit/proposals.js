@@ -218,11 +218,10 @@ class Proposals {
         element("h4", { text: heading }), items.length ? element("ul", {}, items)
           : element("p", { className: "note", text: isDone ? `No change of one or two of these would ${target?.text}.` : "Searching …" })]);
     this.found.setAttribute("aria-busy", String(!isDone));
-    const isTrying = session.evidence.some((mask, v) => cockpit.trial[v] !== mask);
     const back = pressing("Back to the case", () => cockpit.attempt(session.evidence.slice()), { "data-key": "untry" });
     keepFocus(this.found, () => this.found.replaceChildren(
       ...(remark ? [element("p", { className: "note", text: remark })] : parts),
-      ...(isTrying ? [element("p", {}, [back])] : []),
+      ...(cockpit.isTrying ? [element("p", {}, [back])] : []),
       element("p", { className: "note", text: `In brackets: ${this.brackets}. What is ticked as fixed stays as it is. This is how the model's answer would change, not what a treatment or decision would do. ${cap(words.cases)} with these values differ in other ways, too.` }),
     ));
   }

@@ -1,8 +1,10 @@
 // Work that takes long is done in slices of time, so that the page stays quick.
 
-// Length of a slice, and how long to wait for a frame (milliseconds).
+// Length of a slice, how long to wait for a frame, and how long printing waits at most
+// (milliseconds).
 const SLICE = 12;
 const UNPAINTED = 100;
+const PRINTING = 4000;
 
 /** Call a function once the browser has seen to what is waiting, without delay. */
 function afterOthers(call) {
@@ -37,14 +39,14 @@ function afterPaint(call) {
 
 /**
  * Run a generator in slices; `tell` gets all that it has yielded, without nulls, whether
- * that is the end, and the number of steps. Returns a function that stops it.
+ * that is the end, and the number of steps. Returns a function that stops it, whose
+ * `finish` does what is left at once: a sheet of paper does not change later.
  */
 function runInSlices(work, tell) {
   const found = [];
   let stop = () => {};
   let nSteps = 0;
-  const step = () => {
-    const end = performance.now() + SLICE;
+  const step = (end = performance.now() + SLICE) => {
     let next = work.next();
     for (; !next.done; nSteps += 1) {
       if (next.value) found.push(next.value);
@@ -52,10 +54,15 @@ function runInSlices(work, tell) {
       next = work.next();
     }
     tell(found, next.done, nSteps);
-    if (!next.done) stop = afterOthers(step);
+    stop = next.done ? () => {} : afterOthers(step);
   };
   stop = afterPaint(step);
-  return () => stop();
+  const halt = () => stop();
+  halt.finish = () => {
+    stop();
+    step(performance.now() + PRINTING);
+  };
+  return halt;
 }
 
 /**

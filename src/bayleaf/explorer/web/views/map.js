@@ -13,7 +13,7 @@ const SCALES = [0.03, 4];
 // Pixels of the frame that stay free beside what is fitted in.
 const MARGIN = 24;
 // Width and height of the map on paper, in pixels of its pages.
-const PAPER = [690, 480];
+const PAPER = [650, 480];
 
 /** Variables on a plane that is panned and zoomed, or below one another. */
 class NetworkMap {

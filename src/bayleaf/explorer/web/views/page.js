@@ -194,6 +194,10 @@ class Page {
     byId("redo").addEventListener("click", () => this.session.redo());
     byId("reset").addEventListener("click", () => this.session.reset());
     byId("print").addEventListener("click", () => window.print());
+    window.addEventListener("beforeprint", () => this.#unfold());
+    window.addEventListener("afterprint", () => {
+      for (const details of this.unfolded) details.open = false;
+    });
     this.ruleOutButton.addEventListener("click", () => {
       const isOn = toggled(this.ruleOutButton);
       byId("menu-name").textContent = isOn ? "Menu: ruling out" : "Menu";
@@ -229,6 +233,18 @@ class Page {
       const height = `${answer.offsetHeight}px`;
       document.documentElement.style.setProperty("--answer", height);
     }).observe(answer);
+  }
+
+  /** Open all parts of the view, with what they have to show, for a sheet of paper. */
+  #unfold() {
+    const view = byId(`view-${this.tabs.current}`);
+    this.unfolded = [...view.querySelectorAll(".panel:not([open], #case, #edit)")];
+    for (const details of this.unfolded) details.open = true;
+    for (const [id, panel] of this.panels) {
+      if (!view.contains(byId(id)) || byId(id).hidden) continue;
+      panel.show();
+      panel.stop?.finish?.();
+    }
   }
 
   /** Actions that are rarely used; a choice, Escape or a click elsewhere closes them. */

@@ -4,7 +4,7 @@
 const STATES_SHOWN = 12;
 // States with bars in a box of the map; Python left room for as many.
 const STATES_IN_BOX = 6;
-const LETTERS_IN_LINE = 15;
+const [LETTERS_IN_LINE, MOST_LINES] = [11, 6];
 // The scale of the map from which on boxes hold tables, and pixels of their parts then.
 const TABLES_FROM = 2;
 const [TABLE_LINE, BOX_EDGES] = [15, 10];
@@ -41,7 +41,7 @@ class VariableCard {
   #box(choose) {
     const { states, name } = this.about;
     // Python left room for as many lines.
-    this.card.style.setProperty("--lines", name.length > LETTERS_IN_LINE ? 2 : 1);
+    this.card.style.setProperty("--lines", Math.min(MOST_LINES, Math.ceil(name.length / LETTERS_IN_LINE)) || 1);
     this.card.style.setProperty("--rows", Math.min(states.length, STATES_IN_BOX));
     this.card.addEventListener("click", (event) => {
       if (event.target.closest(".state, .more")) return;

@@ -80,7 +80,10 @@ function knownText(variable, mask, longest = 60) {
   }
   const inside = labels(statesLeft(mask));
   const outside = labels([...mask.keys()].filter((state) => !mask[state]));
-  if (inside.length === 1 && mask.entered !== undefined) return `${name} ${short(mask.entered)} (${inside[0]})`;
+  if (inside.length === 1 && mask.entered !== undefined) {
+    const [label] = inside;
+    return `${name} ${short(mask.entered)} ${label.startsWith("(") ? label : `(${label})`}`;
+  }
   if (inside.length === 1) return stated(name, inside[0]);
   if (outside.length === 1) return `${name} ≠ ${outside[0]}`;
   return outside.length < inside.length
