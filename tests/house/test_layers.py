@@ -126,7 +126,7 @@ INSIDE: dict[str, list[tuple[str, ...]]] = {
         (REST,),
     ],
     "io": [
-        ("atomic", "bounded", "errors"),
+        ("atomic", "bounded", "errors", "text_encodings"),
         ("packed",),
         ("native",),
         ("formats",),

@@ -28,7 +28,7 @@ import pyarrow.csv as pa_csv
 from bayleaf.cli.arff_files import ArffFile
 from bayleaf.cli.csv_dialects import Dialect, collapse_blanks, dialect_of, footer_start
 from bayleaf.cli.csv_rows import CsvRows
-from bayleaf.cli.file_kinds import WORKBOOK, likely_encodings, other_kind
+from bayleaf.cli.file_kinds import WORKBOOK, other_kind
 from bayleaf.cli.options import BLANK, SEPARATORS, FileFormat
 from bayleaf.cli.workbooks import sheet_lines
 from bayleaf.data.text_forms import NO_SIGNS, TRUTHS, TextEvidence, file_signs
@@ -655,6 +655,8 @@ def _has_padding(texts: pa.ChunkedArray) -> bool:
 
 def _wrong_encoding(source: str, form: FileFormat) -> ValueError:
     """The error of a file in another encoding, with those in which it is text."""
+    from bayleaf.io.text_encodings import encoding_hint
+
     given = form.encoding or "UTF-8"
     where, bad = called(source), b""
     if source != "-":
@@ -666,12 +668,7 @@ def _wrong_encoding(source: str, form: FileFormat) -> ValueError:
                 where = f"line {number} of {where}" if number else where
                 # What fits many lines fits less by chance.
                 bad += b"".join(line for _, line in islice(lines, 1000))
-    fitting = [
-        f"{name} ({quoted(cut(word, 20))})"
-        for name, word in likely_encodings(bad)
-        if name != given.lower()
-    ]
-    hint = name_list(fitting) if fitting else "such as cp1252"
+    hint = encoding_hint(bad, but=given)
     return ValueError(f"{where} is not text in {given}; give --encoding: {hint}")
 
 

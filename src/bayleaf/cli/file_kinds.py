@@ -1,9 +1,8 @@
-"""Kinds of files by their first bytes, and likely encodings of text."""
+"""Kinds of files by their first bytes."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
 _EXPORT = "save the table as CSV or Parquet"
 _UNPACK = "unpack it, or let its name end in "
@@ -40,8 +39,6 @@ _KINDS: tuple[tuple[bytes, str, str], ...] = (
     (rb'\s*(\[\s*)?\{\s*"|\s*\[\s*\[', "JSON", "let its name end in .json"),
     (rb"(\s*(%[^\n]*)?\n)*\s*@(?i:relation)\s", "ARFF", "let its name end in .arff"),
 )
-# Some contain the one before them and more letters.
-_ENCODINGS = ("utf-8", "cp1252", "cp1251", "shift_jis", "cp932", "gbk", "gb18030")
 
 
 def other_kind(start: bytes, suffix: str = "") -> tuple[str, str] | None:
@@ -54,27 +51,3 @@ def other_kind(start: bytes, suffix: str = "") -> tuple[str, str] | None:
         return WORKBOOK, _EXPORT
     kinds = ((kind, hint) for sign, kind, hint in _KINDS if re.match(sign, start))
     return next(kinds, None)
-
-
-def likely_encodings(content: bytes) -> Iterator[tuple[str, str]]:
-    """Encodings in which bytes are valid text, each with a word that it makes of them.
-
-    Without zero bytes most fit often, so that readers have to choose by the words;
-    encodings that make the same word of them are one.
-    """
-    encodings: tuple[str, ...] = _ENCODINGS
-    if b"\0" in content:
-        # Letters of Western text have their zero byte second in little-endian order.
-        little = content[1::2].count(0) > content[::2].count(0)
-        encodings = ("utf-16-le" if little else "utf-16-be",)
-        content = content[: len(content) // 2 * 2]
-    words: set[str] = set()
-    for encoding in encodings:
-        try:
-            text = content.decode(encoding)
-        except UnicodeDecodeError:
-            continue
-        word = re.search(r"\w*[^\W\x00-\x7f]\w*", text) or re.search(r"\S+", text)
-        if word is not None and word[0] not in words:
-            words.add(word[0])
-            yield encoding, word[0]

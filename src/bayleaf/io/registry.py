@@ -66,7 +66,8 @@ def read_network(
         any case, and the logger ``bayleaf`` reports it. Rows of zeros become uniform.
     encoding : str, optional
         Encoding of the text, such as ``"gb18030"``. Without it UTF-8 and UTF-16 are
-        recognised; other files are read as Windows-1252, which the logger reports.
+        recognised; other files are read as Windows-1252, which the logger reports,
+        if most of their words look like that.
 
     Raises
     ------

@@ -59,8 +59,9 @@ def test_signs_of_the_windows_code_page_are_read(tmp_path: Path) -> None:
     assert decoded(text.encode("cp1252"), "a.bif") == text
 
 
-def test_bytes_that_mean_nothing_there_are_latin_1() -> None:
-    assert decoded(b"\x81\xe9", "a.bif") == "\x81é"
+def test_bytes_that_mean_nothing_there_are_refused() -> None:
+    with pytest.raises(NetworkFileError, match="line 2: the text is neither UTF-8 nor"):
+        decoded(b"grun, gr\xfcn, r\xf6t\n\x81\xe9", "a.bif")
 
 
 def test_lines_are_counted_from_the_start_of_the_file(tmp_path: Path) -> None:

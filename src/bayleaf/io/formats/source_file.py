@@ -9,6 +9,11 @@ from pathlib import Path
 
 from bayleaf.io.bounded import opened, read_at_most
 from bayleaf.io.errors import ModelFileError
+from bayleaf.io.text_encodings import (
+    encoding_hint,
+    unlikely_western,
+    utf_16_without_mark,
+)
 
 # Larger files are refused before they are read.
 MAX_BYTES = 1 << 28
@@ -89,14 +94,13 @@ def decoded(content: bytes, file: str, encoding: str | None = None) -> str:
     """The text of a file, with line ends as newlines; NetworkFileError if it is binary.
 
     Without an `encoding`: UTF-8 or UTF-16 where a byte order mark or the bytes show it,
-    else the Windows code page 1252, of which Latin-1 is a part and which older programs
-    write; a line of the log names it then.
+    else text of the Windows code page as in `windows_text`.
     """
     if encoding is None and content.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
         encoding = "utf-16"
     if encoding is None and b"\0" in content:
-        # Only the line of the zero byte is of interest.
-        encoding = "latin-1"
+        # Of binary data only the line of the zero byte is of interest.
+        encoding = utf_16_without_mark(content) or "latin-1"
     if encoding is not None:
         text = text_in(content, file, encoding)
     else:
@@ -131,21 +135,27 @@ def text_in(content: bytes, file: str, encoding: str) -> str:
 
 
 def windows_text(content: bytes, file: str) -> str:
-    """Content that is no UTF-8 as text of the code page 1252, else of Latin-1.
+    """Content that is no UTF-8 as text of the code page 1252, which the log reports.
 
-    The log shows a word of it, since a few names do not reveal the encoding.
+    Older programs write it, and Latin-1 is a part. The log shows a word, since a few
+    names do not reveal the encoding; NetworkFileError where the words are hardly those
+    of a language that is written in it.
     """
-    try:
-        text = content.decode("cp1252")
-    except UnicodeDecodeError:
-        # Five bytes mean nothing in the code page.
-        text = content.decode("latin-1")
-    word = re.search(r"\w*[^\x00-\x7f]\w*", text)
+    remedy = "its encoding: read_network(..., encoding=), convert --encoding"
+    if word := unlikely_western(content):
+        raise NetworkFileError(
+            file,
+            content.count(b"\n", 0, content.index(word)) + 1,
+            f"the text is neither UTF-8 nor in a Western language; give {remedy}, such "
+            f"as {encoding_hint(content, but='utf-8')}",
+        )
+    text = content.decode("cp1252")
+    named = re.search(r"\w*[^\x00-\x7f]\w*", text)
     _LOGGER.warning(
         "%s: the file is not UTF-8 and was read as Windows-1252, with names such as "
-        "%s; if that is wrong, give its encoding: read_network(..., encoding=), "
-        "convert --encoding",
+        "%s; if that is wrong, give %s",
         file,
-        quoted(word[0] if word else ""),
+        quoted(named[0] if named else ""),
+        remedy,
     )
     return text

@@ -36,6 +36,7 @@ from bayleaf.io.formats.source_file import (
     text_in,
     windows_text,
 )
+from bayleaf.io.text_encodings import utf_16_without_mark
 
 MAX_DEPTH = 100
 MAX_ELEMENTS = 500_000
@@ -121,10 +122,12 @@ def read_xml(
     kind: str,
     max_bytes: int = MAX_BYTES,
     encoding: str | None = None,
+    *,
+    also: str | None = None,
 ) -> XmlElement:
     """Read an XML file and return its root; `kind` is the format's name for the error.
 
-    An `encoding` goes before the one that the file declares.
+    An `encoding` goes before the one that the file declares; `also` is a second root.
 
     NetworkFileError if the file exceeds `max_bytes`, is not well-formed, defines
     entities, is nested too deeply, or has a root other than `root_tag`.
@@ -132,9 +135,11 @@ def read_xml(
     file, content = Path(path).name, read_content(path, max_bytes)
     if encoding is not None:
         content = text_in(content, file, encoding).encode("utf-8")
+    elif order := utf_16_without_mark(content):
+        content = "\ufeff".encode(order) + content
     builder = _Builder(file, kind, None if encoding is None else "utf-8")
     root = builder.built(*_sound_start(content, file, encoding))
-    if root.tag != root_tag:
+    if root.tag not in (root_tag, also):
         raise root.error(
             f"this is no {kind} file: its root is <{root.tag[:60]}>, not <{root_tag}>"
         )

@@ -15,6 +15,7 @@ import numpy as np
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.decisions import InfluenceDiagram
 from bayleaf.io.atomic import text_file
+from bayleaf.io.formats import unbbayes
 from bayleaf.io.formats.assemble import (
     DeclaredTable,
     DeclaredVariable,
@@ -55,13 +56,22 @@ def read(
     normalize: bool = False,
     encoding: str | None = None,
 ) -> BayesianNetwork:
-    """Read an XMLBIF file; `normalize` as in `RowSums`.
+    """Read an XMLBIF file, also UnBBayes' own; `normalize` as in `RowSums`.
 
     NetworkFileError names file and line where variables other than chance variables
     with tables occur or the file exceeds `max_bytes`.
     """
-    root = read_xml(path, "BIF", "XMLBIF", max_bytes, encoding)
+    root = read_xml(path, "BIF", "XMLBIF", max_bytes, encoding, also=unbbayes.ROOT)
+    if root.tag == unbbayes.ROOT:
+        variables = Variables(unbbayes.declared_variables(root), Path(path).name)
+        tables = unbbayes.declared_tables(root)
+        return assembled_network(variables, tables, normalize=normalize)
     network = root.one("NETWORK")
+    if older := network.optional("VARIABLES"):
+        raise older.error(
+            "this is an older file of UnBBayes, not XMLBIF 0.3; save the network as "
+            ".net there"
+        )
     declared = [_variable(element) for element in network.all("VARIABLE")]
     variables = Variables(declared, Path(path).name)
     tables = [_table(element, variables) for element in network.all("DEFINITION")]
