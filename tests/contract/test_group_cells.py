@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import runpy
 import sqlite3
 from pathlib import Path
@@ -19,13 +20,17 @@ from bayleaf import (
     BayesianNetworkEstimator,
     KDBClassifier,
     NaiveBayesClassifier,
+    NetworkStructure,
     TANClassifier,
     load,
     predict_to_folder,
 )
+from bayleaf.cpds.smoothing import Lidstone
 from bayleaf.data.code_store import CodeStore
+from bayleaf.data.partial_values import PartialCodes
 from bayleaf.explain import counterfactuals
 from bayleaf.inference import row_propagation
+from bayleaf.inference.encoded_rows import read_rows
 from bayleaf.io.exports.sql.statement import to_sql
 from bayleaf.io.exports.writers import export_model
 from bayleaf.models.bayesian_network import BayesianNetwork
@@ -405,3 +410,86 @@ def test_reports_explain_rows_without_groups() -> None:
     assert chosen
     for row in chosen:
         assert not any(table[name][row] in GROUPS[name] for name in GROUPS)
+
+
+def drawn_structure(seed: int) -> NetworkStructure:
+    """A random graph over the columns and the class."""
+    rng = np.random.default_rng(seed)
+    order = rng.permutation([*STATES, "class"]).tolist()
+    pairs = itertools.combinations(order, 2)
+    arcs = [pair for pair in pairs if rng.random() < 0.6]
+    return NetworkStructure.from_edges(arcs, nodes=[*STATES, "class"])
+
+
+def expected_counts(
+    network: BayesianNetwork, table: dict[str, list[Any]]
+) -> list[np.ndarray]:
+    """Expected counts of each family by enumeration, (*parent cards, child card)."""
+    joint = joint_table(network)
+    names = network.domain.names
+    total = np.zeros(joint.shape)
+    for row in zip(*(table[name] for name in names), strict=True):
+        inside = np.zeros(joint.shape)
+        codes = [
+            [("no", "yes").index(cell)] if name == "class" else allowed(name, cell)
+            for name, cell in zip(names, row, strict=True)
+        ]
+        inside[np.ix_(*codes)] = joint[np.ix_(*codes)]
+        total += inside / inside.sum()
+    everything = range(len(names))
+    return [
+        np.einsum(total, everything, family, optimize=False)
+        for family in network.dag.families
+    ]
+
+
+@pytest.mark.parametrize("seed", EVERY)
+def test_drawn_networks_end_at_a_fixed_point_of_expectation_by_enumeration(
+    seed: int,
+) -> None:
+    table, labels = random_table(seed)
+    table["class"] = labels
+    network = drawn_structure(seed).fit(
+        table,
+        hierarchies=HIERARCHIES,
+        smoothing=Lidstone(1.0),
+        missing="em",
+        tol=1e-13,
+        max_iter=5_000,
+    )
+    for cpd, counts in zip(network.cpds, expected_counts(network, table), strict=True):
+        expected = (counts + 1.0) / (counts + 1.0).sum(axis=-1, keepdims=True)
+        np.testing.assert_allclose(cpd.probabilities, expected, rtol=0, atol=1e-9)
+    again = network.fit(
+        table, smoothing=Lidstone(1.0), missing="em", tol=1e-13, max_iter=5_000
+    )
+    for own, its in zip(again.cpds, network.cpds, strict=True):
+        np.testing.assert_allclose(own.probabilities, its.probabilities, atol=1e-9)
+
+
+@pytest.mark.parametrize("missing", ["marginalize", "state", "error"])
+def test_other_fits_of_drawn_networks_leave_groups_out_of_counts(missing: str) -> None:
+    table, labels = random_table(3)
+    if missing == "error":
+        table = {n: [c or STATES[n][0] for c in cells] for n, cells in table.items()}
+    table["class"] = labels
+    structure = drawn_structure(3)
+    fitted = structure.fit(table, hierarchies=HIERARCHIES, missing=missing)
+    again = fitted.fit(table, missing=missing)
+    codes = read_rows(fitted.domain, table)
+    assert isinstance(codes, PartialCodes)
+    expected = fitted.fit(codes.codes, missing="marginalize")
+    for own, its, other in zip(fitted.cpds, again.cpds, expected.cpds, strict=True):
+        np.testing.assert_array_equal(own.probabilities, its.probabilities)
+        np.testing.assert_array_equal(own.probabilities, other.probabilities)
+    with pytest.raises(ValueError, match="hierarchies names column 'z', which"):
+        structure.fit(table, hierarchies={"z": {"any": ["a", "b"]}})
+
+
+def test_networks_with_a_missing_state_sum_over_groups() -> None:
+    table, labels = random_table(3)
+    model = NaiveBayesClassifier(hierarchies=HIERARCHIES, missing="state")
+    network = model.fit(pa.table(table), labels).network_
+    rows = {"a": ["left", "p", "q"], "b": ["u"] * 3, "c": [None] * 3}
+    logs = network.log_likelihood_rows(rows)
+    assert logs[0] == pytest.approx(np.logaddexp(logs[1], logs[2]), abs=1e-12)

@@ -86,6 +86,14 @@ class PartialValues:
         rows, variables = self.rows[cells], self.variables[cells]
         return PartialValues(rows, variables, self.sets[cells], self.states)
 
+    def cells_of(self, variable: int, position: int) -> list[Cells]:
+        """The cells of a variable, as those of one at another position."""
+        here = self.variables == variable
+        return [
+            (self.rows[here & (self.sets == kind)], position, states)
+            for kind, states in enumerate(self.states)
+        ]
+
     def likelihoods(self, row: int, codes: Codes) -> dict[int, Floats]:
         """Likelihoods (card,) of a row's partial cells by variable, 1 if possible."""
         found = {}

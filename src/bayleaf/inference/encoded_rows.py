@@ -287,6 +287,8 @@ def column_codes(
         elif groups and states is not None:
             rows = np.flatnonzero(values.indices == place)
             groups[1].append((rows, groups[0], tuple(sorted(states))))
+            # Not the state of missing cells, where the variable has one.
+            found[place] = variable.n_states
         elif unknown == "error":
             raise ValueError(
                 f"column {quoted(column.name)}: {reader.unknown(values.values[place])} "

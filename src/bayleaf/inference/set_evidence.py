@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bayleaf.cpds.distribution import TableCPD
 from bayleaf.data.codes import Codes
@@ -54,3 +55,36 @@ def with_set_evidence(trees: NetworkTrees, rows: Rows) -> tuple[NetworkTrees, Co
         NetworkTrees(whole, max_table_cells=trees.max_table_cells),
         Codes.from_columns(columns, domain.cards, weights),
     )
+
+
+def with_set_families(
+    rows: Rows,
+) -> tuple[Codes, list[tuple[int, int]], NDArray[np.float64]]:
+    """Codes with variables of sets of states, their families, and the cells of these.
+
+    Each variable with such cells adds one, known in every row: its states are the sets,
+    and last that no set is known. The tables of the families (variable, set), one after
+    another, are one where a set contains a state and zero elsewhere, so they are
+    likelihoods: what sums products of families over missing cells sums over the sets.
+    """
+    if not isinstance(rows, PartialCodes):
+        return rows, [], np.empty(0)
+    partial, codes = rows.partial, rows.codes
+    columns = [codes.column(v) for v in range(codes.n_variables)]
+    cards, families, tables = [*codes.cards], [], []
+    for variable in np.unique(partial.variables).tolist():
+        here = partial.variables == variable
+        used, kinds = np.unique(partial.sets[here], return_inverse=True)
+        table = np.zeros((codes.cards[variable], len(used) + 1))
+        table[:, -1] = 1.0
+        for kind, set_index in enumerate(used.tolist()):
+            table[list(partial.states[set_index]), kind] = 1.0
+        column = np.full(codes.n_rows, len(used))
+        column[partial.rows[here]] = kinds
+        families.append((variable, len(columns)))
+        columns.append(column)
+        cards.append(len(used) + 1)
+        tables.append(table.ravel())
+    weights = None if codes.unit_weights else codes.weights
+    found = Codes.from_columns(columns, cards, weights)
+    return found, families, np.concatenate(tables)

@@ -17,11 +17,12 @@ from bayleaf.counts.table_counts import RowCounts
 from bayleaf.cpds.distribution import CPD, GroupedTableCPD, TableCPD
 from bayleaf.cpds.tree_cpd import Leaf, Split, TreeCPD
 from bayleaf.data.codes import Codes
-from bayleaf.data.partial_values import single_states
+from bayleaf.data.partial_values import Rows
 from bayleaf.data.random_state import random_generator
 from bayleaf.data.shuffled_rows import merged_rows
 from bayleaf.inference.encoded_rows import read_rows, read_weights
 from bayleaf.inference.missing_parts import ExpectedFamilies, MissingParts
+from bayleaf.inference.set_evidence import with_set_families
 from bayleaf.latent.expectation_maximisation import (
     EMOptions,
     Progress,
@@ -105,7 +106,8 @@ def learn_parameters(
     network : BayesianNetwork
         Structure, start and prior.
     table : data frame, mapping of name to column, or Codes
-        Rows, cells may be missing; a variable without a column is latent.
+        Rows, cells may be missing or name groups of a variable's hierarchy; a variable
+        without a column is latent.
     sample_weight : array-like of shape (n_rows,), optional
         Weight of each row.
     start : BayesianNetwork, optional
@@ -156,18 +158,17 @@ def learn_parameters(
     """
     _check(tol, max_iter, n_restarts)
     generator = random_generator(random_state)
-    codes = _weighted(single_states(read_rows(network.domain, table)), sample_weight)
-    task = _Task(network, codes, n_jobs)
+    task = _Task(network, read_rows(network.domain, table), sample_weight, n_jobs)
     first = network if start is None else _started(network, start)
     draw = partial(task.random_start, generator)
     starts: list[Callable[[], CPDs]] = [lambda: first.cpds]
     n_trial_steps = None
     if n_restarts is not None:
         starts += [draw] * (n_restarts - 1)
-    elif stalled_latents(first, codes, task.learned):
+    elif stalled_latents(first, task.unseen, task.learned):
         starts, n_trial_steps = [draw] * _STARTS, _TRIAL_STEPS
     if n_restarts == 1:
-        warn_of_saddle_point(first, codes, task.learned)
+        warn_of_saddle_point(first, task.unseen, task.learned)
     options = EMOptions(len(starts), 1 if task.is_complete else max_iter, tol)
     best = best_climb(
         task, starts, options, progress=progress, n_trial_steps=n_trial_steps
@@ -226,17 +227,24 @@ class _Task:
     """Rows and prior: what every start and step has in common."""
 
     def __init__(
-        self, network: BayesianNetwork, codes: Codes, n_jobs: int | None
+        self,
+        network: BayesianNetwork,
+        read: Rows,
+        sample_weight: Sequence[float] | Table | None,
+        n_jobs: int | None,
     ) -> None:
+        codes, set_families, self._set_tables = with_set_families(read)
+        codes = _weighted(codes, sample_weight)
         self.network = network
         self.n_jobs = n_jobs
         self.learned = _learned_nodes(network)
         self.total_weight = float(codes.weights.sum())
         self.priors = {n: _pseudo_counts(network.cpds[n]) for n in sorted(self.learned)}
         related = {v for node in self.learned for v in network.dag.families[node]}
-        self.latent = {
-            v for v in related if codes.cards[v] > 1 and codes.missing(v).all()
-        }
+        self.unseen = {
+            v for v in range(len(network.domain)) if codes.missing(v).all()
+        } - {v for v, _ in set_families}
+        self.latent = {v for v in related & self.unseen if codes.cards[v] > 1}
         self._expected: ExpectedFamilies | None = None
         missing = np.zeros(codes.n_rows, dtype=bool)
         for variable in range(codes.n_variables):
@@ -244,8 +252,9 @@ class _Task:
         families = network.dag.families
         rows, self._kinds = merged_rows(codes)
         if missing.any():
-            parts = MissingParts.of_rows(rows, families)
-            self._expected = ExpectedFamilies(parts, codes.cards, families)
+            every = [*families, *set_families]
+            parts = MissingParts.of_rows(rows, every)
+            self._expected = ExpectedFamilies(parts, codes.cards, every)
         # Families without missing cells count alike under all parameters.
         source = RowCounts(rows, n_jobs, has_class=False)
         counted = source.family_counts(families)
@@ -281,7 +290,8 @@ class _Task:
             log_likelihood = log_product(self._counted, np.log(flat))
         if self._expected is None:
             return self._by_node(self._counted), log_likelihood
-        expected, logs = self._expected.under(flat, self.n_jobs or 1)
+        tables = np.concatenate([flat, self._set_tables])
+        expected, logs = self._expected.under(tables, self.n_jobs or 1)
         parts = self._expected.parts
         if np.isneginf(logs).any():
             row = self._kinds[parts.rows[np.argmin(logs)]]
@@ -290,7 +300,8 @@ class _Task:
                 "from ones without zeros, or correct the row"
             )
         log_likelihood += float(np.dot(parts.weights, logs))
-        return self._by_node(self._counted + expected), log_likelihood
+        own = self._counted + expected[: len(flat)]
+        return self._by_node(own), log_likelihood
 
     def _by_node(self, flat: Table) -> list[Table]:
         """Tables of all families, one after another, in their shapes."""
@@ -343,8 +354,9 @@ class _Task:
         lost = [np.zeros(table.shape) for table in counts]
         if self._expected is not None:
             flat = flat_tables([cpd.probabilities for cpd in learned])
-            variances = self._expected.variances_under(flat, self.n_jobs or 1)
-            lost = self._by_node(variances)
+            tables = np.concatenate([flat, self._set_tables])
+            variances = self._expected.variances_under(tables, self.n_jobs or 1)
+            lost = self._by_node(variances[: len(flat)])
         for node in self.learned:
             cpd, before = cpds[node], self.network.cpds[node]
             if isinstance(cpd, TableCPD) and isinstance(before, TableCPD):
@@ -474,14 +486,14 @@ def shares(counts: Table, present: Table) -> Table:
 
 
 def stalled_latents(
-    network: BayesianNetwork, codes: Codes, learned: Collection[int]
+    network: BayesianNetwork, unseen: Collection[int], learned: Collection[int]
 ) -> list[Name]:
     """Latent variables whose states no step of expectation maximisation separates.
 
     Where the distributions of all children are the same in every state of a variable
     that no row shows, its posterior is its prior in every row, so expected counts leave
-    the children's distributions alike: a saddle point. `learned` are the variables
-    whose distributions are learned.
+    the children's distributions alike: a saddle point. `unseen` are the variables
+    without a value in any row, `learned` those whose distributions are learned.
     """
     children = network.dag.children()
     return [
@@ -489,7 +501,7 @@ def stalled_latents(
         for node, variable in enumerate(network.domain)
         if variable.n_states > 1
         and any(child in learned for child in children[node])
-        and codes.missing(node).all()
+        and node in unseen
         and all(_is_blind(network, child, node) for child in children[node])
     ]
 
@@ -504,10 +516,10 @@ def _is_blind(network: BayesianNetwork, child: int, parent: int) -> bool:
 
 
 def warn_of_saddle_point(
-    network: BayesianNetwork, codes: Codes, learned: Collection[int]
+    network: BayesianNetwork, unseen: Collection[int], learned: Collection[int]
 ) -> None:
     """Warn where a start is a saddle point; the RuntimeWarning names the variables."""
-    stalled = stalled_latents(network, codes, learned)
+    stalled = stalled_latents(network, unseen, learned)
     if stalled:
         warnings.warn(
             f"the start does not tell the states of the latent {name_list(stalled)} "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -13,8 +13,16 @@ from bayleaf.data.codes import Codes
 from bayleaf.data.column_reading import EncoderRules
 from bayleaf.data.discretizers import resolve_discretizer
 from bayleaf.data.domain import Domain, Variable
-from bayleaf.data.encoder_learning import learn_encoder
+from bayleaf.data.encoder_learning import learn_rows
+from bayleaf.data.fitted_hierarchies import fit_hierarchy
 from bayleaf.data.interval_numbers import IntervalNumbers
+from bayleaf.data.partial_values import (
+    Cells,
+    Hierarchies,
+    PartialValues,
+    Rows,
+    rows_of,
+)
 from bayleaf.data.table_encoder import missing_error
 from bayleaf.data.tables.array_columns import unsupported
 from bayleaf.data.tables.columns import (
@@ -47,6 +55,7 @@ class Reading:
     unknown: Unknown  # of values other than the given states
     discretizer: Any = "equal_frequency"  # where no cut points are given
     categorical_features: Collection[Name] | None = None  # nominal numbers
+    hierarchies: Hierarchies = field(default_factory=dict)  # other than the variables'
 
     def rules(self, names: Collection[Name]) -> EncoderRules:
         """How the columns of some variables without given states are read."""
@@ -63,7 +72,7 @@ class FittedColumns:
     """What the columns of a table mean, and their rows."""
 
     domain: Domain
-    codes: Codes  # of positive weight; latent variables are missing
+    rows: Rows  # of positive weight; latent variables are missing
     notes: tuple[str, ...]  # on columns, for a reader
 
 
@@ -87,21 +96,31 @@ def fit_columns(
     observed = [name for name in names if name not in latent]
     columns, notes = _columns(observed, latent, table)
     columns, weights = _weighted(columns, sample_weight)
-    variables = dict(zip(names, given, strict=True))
+    trees = reading.hierarchies
+    variables = {
+        name: replace(own, hierarchy=fit_hierarchy(trees[name], own))
+        if own is not None and name in trees
+        else own
+        for name, own in zip(names, given, strict=True)
+    }
     unread = [c for c in columns if variables[c.name] is None]
     codes: dict[Name, NDArray[Any]] = {}
+    cells: list[Cells] = []
     if unread:
         rules = reading.rules([column.name for column in unread])
         found = resolve_discretizer(reading.discretizer)
-        encoder, read = learn_encoder(unread, None, weights, found, rules)
+        own_trees = {c.name: trees[c.name] for c in unread if c.name in trees}
+        encoder, read, sets = learn_rows(unread, None, weights, found, rules, own_trees)
         for place, variable in enumerate(encoder.domain):
             variables[variable.name] = variable
             codes[variable.name] = read.column(place)
+            cells += sets.cells_of(place, names.index(variable.name))
         notes += [f"column {quoted(n)}: {text}" for n, text in encoder.notes.items()]
     for column in columns:
         known = variables[column.name]
         if column.name not in codes and known is not None:
-            codes[column.name] = _given_codes(known, column, reading)
+            groups = (names.index(column.name), cells)
+            codes[column.name] = _given_codes(known, column, reading, groups)
             variables[column.name] = _with_numbers(known, column, weights)
     domain = Domain(tuple(v for v in variables.values() if v is not None))
     n_rows = len(weights)
@@ -111,7 +130,10 @@ def fit_columns(
     ]
     own_weights = None if sample_weight is None else weights
     encoded = Codes.from_columns(stacked, domain.cards, own_weights)
-    return FittedColumns(domain, encoded, tuple(notes))
+    # The root of a hierarchy leaves all states open, as a missing cell does.
+    cells = [cell for cell in cells if len(cell[2]) < domain.cards[cell[1]]]
+    rows = rows_of(encoded, PartialValues.from_cells(cells), domain)
+    return FittedColumns(domain, rows, tuple(notes))
 
 
 def _of_codes(
@@ -226,11 +248,19 @@ def _no_rows() -> ValueError:
     return ValueError("there are no rows with a positive weight to learn from")
 
 
-def _given_codes(variable: Variable, column: Column, reading: Reading) -> NDArray[Any]:
-    """Codes of a column over states that are given."""
+def _given_codes(
+    variable: Variable,
+    column: Column,
+    reading: Reading,
+    groups: tuple[int, list[Cells]],
+) -> NDArray[Any]:
+    """Codes of a column over states that are given; see `column_codes`."""
     assert not isinstance(column, TimeColumn)
-    codes = column_codes(variable, column, reading.unknown)
+    n_before = len(groups[1])
+    codes = column_codes(variable, column, reading.unknown, groups)
     missing = codes == variable.n_known_states
+    for rows, _, _ in groups[1][n_before:]:
+        missing[rows] = False
     if reading.missing == "error" and missing.any():
         raise missing_error(variable.name, missing)
     has_state = variable.has_missing_state

@@ -14,8 +14,8 @@ from bayleaf.counts.table_counts import RowCounts
 from bayleaf.cpds.distribution import CPD, DeterministicCPD, TableCPD
 from bayleaf.cpds.given_tables import spread_experience
 from bayleaf.cpds.smoothing import Smoothing, added_rows, dirichlet_rows
-from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
+from bayleaf.data.partial_values import Rows, available_codes
 from bayleaf.data.random_state import random_generator
 from bayleaf.graph.dag import DAG
 from bayleaf.inference.states import position_of
@@ -143,7 +143,7 @@ def _listed(names: Sequence[Name]) -> str:
 def counted_tables(
     cpds: Sequence[CPD | None],
     dag: DAG,
-    codes: Codes,
+    rows: Rows,
     smoothing: Smoothing,
     prior: PriorCounts,
     learned: Collection[int],
@@ -157,7 +157,7 @@ def counted_tables(
     nodes = sorted(learned)
     every = dag.families
     families = [every[node] for node in nodes]
-    source = RowCounts(codes, n_jobs, has_class=False)
+    source = RowCounts(available_codes(rows), n_jobs, has_class=False)
     found = list(cpds)
     for node, counts in zip(nodes, source.family_counts(families), strict=True):
         form = cpds[node]
@@ -184,7 +184,7 @@ def expected_tables(
     network: BayesianNetwork | None,
     domain: Domain,
     dag: DAG,
-    codes: Codes,
+    rows: Rows,
     smoothing: Smoothing,
     prior: PriorCounts,
     learned: Collection[int],
@@ -206,7 +206,7 @@ def expected_tables(
     elif network is not None:
         start = replace(network, domain=domain)
     found = learn_parameters(
-        seen, codes, **{**options, "random_state": generator}, start=start
+        seen, rows, **{**options, "random_state": generator}, start=start
     )
     steps = f"expectation maximisation took {found.n_iter} steps"
     ended = "" if found.converged else " and had not converged; raise max_iter"

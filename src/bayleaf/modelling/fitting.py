@@ -9,6 +9,7 @@ from typing import Any
 from bayleaf.cpds.distribution import DeterministicCPD
 from bayleaf.cpds.smoothing import resolve_smoothing
 from bayleaf.data.domain import Variable
+from bayleaf.data.fitted_hierarchies import resolve_hierarchies
 from bayleaf.graph.dag import DAG
 from bayleaf.inference.states import position_of
 from bayleaf.modelling.fitted_columns import FittedColumns, Reading, fit_columns
@@ -32,6 +33,7 @@ def fit_structure(
     states: Mapping[Name, Any] | None,
     discretizer: Any,
     categorical_features: Collection[Name] | None,
+    hierarchies: Any,
     missing: str,
     unknown: str,
     sample_weight: Any,
@@ -51,7 +53,8 @@ def fit_structure(
         for name in categorical_features:
             position_of(structure.names, name, "categorical_features names")
     chosen: Any = unknown
-    reading = Reading(missing, chosen, discretizer, categorical_features)
+    trees = resolve_hierarchies(hierarchies, structure.names)
+    reading = Reading(missing, chosen, discretizer, categorical_features, trees)
     columns = fit_columns(
         structure.names,
         structure.variables,
@@ -145,7 +148,7 @@ def _fitted(
             network,
             domain,
             dag,
-            columns.codes,
+            columns.rows,
             smoothing,
             counts,
             learned,
@@ -155,7 +158,7 @@ def _fitted(
         return found.with_notes([*columns.notes, *notes])
     forms = [None] * len(domain) if network is None else network.cpds
     cpds = counted_tables(
-        forms, dag, columns.codes, smoothing, counts, learned, rest["n_jobs"]
+        forms, dag, columns.rows, smoothing, counts, learned, rest["n_jobs"]
     )
     return BayesianNetwork(domain, dag, cpds).with_notes(columns.notes)
 

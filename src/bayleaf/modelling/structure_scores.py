@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from bayleaf.counts.information import conditional_mutual_information
 from bayleaf.counts.table_counts import RowCounts
+from bayleaf.data.partial_values import available_codes
 from bayleaf.data.value_hierarchy import flat_hierarchy
 from bayleaf.inference.graph_results import Independence
 from bayleaf.modelling.fitted_columns import FittedColumns, Reading, fit_columns
@@ -91,7 +92,7 @@ def score_structure(
         structure, table, states, discretizer, categorical_features, sample_weight
     )
     domain = columns.domain
-    source = RowCounts(columns.codes, n_jobs, has_class=False)
+    source = RowCounts(available_codes(columns.rows), n_jobs, has_class=False)
     hierarchies = [flat_hierarchy(variable.states) for variable in domain]
     scores = FamilyScores(
         FamilyTables(source, len(domain)),
@@ -248,7 +249,7 @@ def tested_independences(
         )
         for claim in claims
     ]
-    source = RowCounts(columns.codes, n_jobs, has_class=False)
+    source = RowCounts(available_codes(columns.rows), n_jobs, has_class=False)
     results = []
     for counts in source.family_counts(families):
         joint = counts.reshape(*counts.shape[:2], -1)

@@ -334,6 +334,7 @@ class NetworkStructure(CausalQuestions):
         states: Mapping[Any, Any] | None = None,
         discretizer: Any = "equal_frequency",
         categorical_features: Collection[Name] | None = None,
+        hierarchies: Any = None,
         smoothing: Any = "laplace",
         missing: str = "marginalize",
         unknown: str = "error",
@@ -361,6 +362,10 @@ class NetworkStructure(CausalQuestions):
         categorical_features : collection of names, optional
             Columns of numbers that are nominal; all others are then numeric. By
             default integers of at most ten distinct values are nominal.
+        hierarchies : path, or mapping of column to ValueHierarchy or mapping, optional
+            Trees over the values of columns, whose cells may then name groups. With
+            ``missing="em"`` such a cell counts for the values of its group, in
+            proportion to their probabilities; else it is left out of counts.
         smoothing : str or Smoothing, default="laplace"
             From counts to probabilities. Expectation maximisation takes "laplace",
             `Lidstone`, "dirichlet", `Dirichlet` and "maximum_likelihood".
@@ -423,6 +428,7 @@ class NetworkStructure(CausalQuestions):
             states=states,
             discretizer=discretizer,
             categorical_features=categorical_features,
+            hierarchies=hierarchies,
             smoothing=smoothing,
             missing=missing,
             unknown=unknown,
