@@ -88,9 +88,9 @@ class PartialValues:
 
     def cells_of(self, variable: int, position: int) -> list[Cells]:
         """The cells of a variable, as those of one at another position."""
-        here = self.variables == variable
+        cells = self.variables == variable
         return [
-            (self.rows[here & (self.sets == kind)], position, states)
+            (self.rows[cells & (self.sets == kind)], position, states)
             for kind, states in enumerate(self.states)
         ]
 

@@ -73,18 +73,18 @@ def with_set_families(
     columns = [codes.column(v) for v in range(codes.n_variables)]
     cards, families, tables = [*codes.cards], [], []
     for variable in np.unique(partial.variables).tolist():
-        here = partial.variables == variable
-        used, kinds = np.unique(partial.sets[here], return_inverse=True)
+        cells = partial.variables == variable
+        used, kinds = np.unique(partial.sets[cells], return_inverse=True)
         table = np.zeros((codes.cards[variable], len(used) + 1))
         table[:, -1] = 1.0
         for kind, set_index in enumerate(used.tolist()):
             table[list(partial.states[set_index]), kind] = 1.0
         column = np.full(codes.n_rows, len(used))
-        column[partial.rows[here]] = kinds
+        column[partial.rows[cells]] = kinds
         families.append((variable, len(columns)))
         columns.append(column)
         cards.append(len(used) + 1)
         tables.append(table.ravel())
     weights = None if codes.unit_weights else codes.weights
-    found = Codes.from_columns(columns, cards, weights)
-    return found, families, np.concatenate(tables)
+    extended = Codes.from_columns(columns, cards, weights)
+    return extended, families, np.concatenate(tables)

@@ -252,9 +252,9 @@ class _Task:
         families = network.dag.families
         rows, self._kinds = merged_rows(codes)
         if missing.any():
-            every = [*families, *set_families]
-            parts = MissingParts.of_rows(rows, every)
-            self._expected = ExpectedFamilies(parts, codes.cards, every)
+            factors = [*families, *set_families]
+            parts = MissingParts.of_rows(rows, factors)
+            self._expected = ExpectedFamilies(parts, codes.cards, factors)
         # Families without missing cells count alike under all parameters.
         source = RowCounts(rows, n_jobs, has_class=False)
         counted = source.family_counts(families)
@@ -300,8 +300,8 @@ class _Task:
                 "from ones without zeros, or correct the row"
             )
         log_likelihood += float(np.dot(parts.weights, logs))
-        own = self._counted + expected[: len(flat)]
-        return self._by_node(own), log_likelihood
+        counts = self._counted + expected[: len(flat)]
+        return self._by_node(counts), log_likelihood
 
     def _by_node(self, flat: Table) -> list[Table]:
         """Tables of all families, one after another, in their shapes."""

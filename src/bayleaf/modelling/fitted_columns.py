@@ -98,10 +98,10 @@ def fit_columns(
     columns, weights = _weighted(columns, sample_weight)
     trees = reading.hierarchies
     variables = {
-        name: replace(own, hierarchy=fit_hierarchy(trees[name], own))
-        if own is not None and name in trees
-        else own
-        for name, own in zip(names, given, strict=True)
+        name: replace(variable, hierarchy=fit_hierarchy(trees[name], variable))
+        if variable is not None and name in trees
+        else variable
+        for name, variable in zip(names, given, strict=True)
     }
     unread = [c for c in columns if variables[c.name] is None]
     codes: dict[Name, NDArray[Any]] = {}
