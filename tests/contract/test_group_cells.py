@@ -158,9 +158,48 @@ def test_networks_read_groups_in_tables(seed: int) -> None:
     ]
     np.testing.assert_allclose(chosen, proba.max(axis=1), rtol=0, atol=1e-12)
     assert filled["a"] == network.impute(table, how="marginal")["a"]
-    is_group = [cell in GROUPS["a"] for cell in table["a"]]
-    kept = [c for c, g in zip(filled["a"], is_group, strict=True) if g]
-    assert kept == [c for c, g in zip(table["a"], is_group, strict=True) if g]
+
+
+@pytest.mark.parametrize("seed", EVERY)
+def test_imputed_cells_of_groups_have_the_states_that_enumeration_finds(
+    seed: int,
+) -> None:
+    table, labels = random_table(seed, 30)
+    network = model_of("tables", seed).fit(pa.table(table), labels).network_
+    table["a"][-1], table["b"][-1] = "any", "low"
+    joints = np.moveaxis(joint_table(network), -1, 0)
+    table["class"] = labels
+    most_probable = network.impute(table)
+    marginal = network.impute(table, how="marginal")
+    for row, (*cells, label) in enumerate(zip(*table.values(), strict=True)):
+        joint = joints[("no", "yes").index(label)]
+        where = np.ix_(
+            *(
+                range(len(STATES[name])) if cell == "any" else allowed(name, cell)
+                for name, cell in zip(STATES, cells, strict=True)
+            )
+        )
+        inside = np.zeros(joint.shape)
+        inside[where] = joint[where]
+        chosen = [STATES[n].index(most_probable[n][row]) for n in STATES]
+        assert inside[tuple(chosen)] == pytest.approx(inside.max(), abs=1e-12)
+        for axis, name in enumerate(STATES):
+            others = tuple({0, 1, 2} - {axis})
+            shares = inside.sum(axis=others)
+            state = STATES[name].index(marginal[name][row])
+            assert shares[state] == pytest.approx(shares.max(), abs=1e-12)
+
+
+def test_drawn_cells_of_groups_follow_their_posterior() -> None:
+    table, labels = random_table(1, 40)
+    network = model_of("tables", 1).fit(pa.table(table), labels).network_
+    row = {"a": ["right"], "b": ["low"], "c": ["x"], "class": ["yes"]}
+    drawn = network.impute(row, how="sample", n_imputations=4000, random_state=0)
+    both = [(one["a"][0], one["b"][0]) for one in drawn]
+    joint = joint_table(network)[2:, :2, 0, 1]
+    expected = joint / joint.sum()
+    shares = [[both.count((a, b)) / 4000 for b in "uv"] for a in "rst"]
+    np.testing.assert_allclose(shares, expected, rtol=0, atol=0.03)
 
 
 @pytest.mark.parametrize("kind", KINDS)

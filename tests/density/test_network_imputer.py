@@ -161,7 +161,7 @@ def test_values_that_training_lacked_are_kept() -> None:
     assert filled["size"].iloc[0] == pytest.approx(100.5, abs=1)
 
 
-def test_names_of_groups_are_kept() -> None:
+def test_names_of_groups_become_states_of_the_group() -> None:
     tree = {"any": {"warm": ["red"], "cold": ["green", "blue"]}}
     estimator = BayesianNetworkEstimator(
         abstraction="given", hierarchies={"colour": tree}, random_state=0
@@ -170,7 +170,7 @@ def test_names_of_groups_are_kept() -> None:
         colour=["cold" if i == 20 else c for i, c in enumerate(WITH_GAPS["colour"])]
     )
     filled = BayesianNetworkImputer(estimator).fit_transform(frame)
-    assert filled["colour"][20] == "cold"
+    assert filled["colour"][20] in ("green", "blue")
     assert filled["colour"][3] == "red"
 
 

@@ -304,7 +304,7 @@ def take_groups_out(
     for column in parts:
         tree = hierarchies.get(column.name)
         if tree is not None and isinstance(column, ValueColumn):
-            groups = _named_groups(column, tree)
+            groups = cells_naming_groups(column, tree)
             is_group = groups.places >= 0
             if is_group.any():
                 cells[column.name] = groups
@@ -345,8 +345,8 @@ def put_groups_back(
     return marked, PartialValues.from_cells(found)
 
 
-def _named_groups(column: ValueColumn, tree: ValueHierarchy) -> GroupCells:
-    """Which cells of a column are names of inner nodes."""
+def cells_naming_groups(column: ValueColumn, tree: ValueHierarchy) -> GroupCells:
+    """Find the cells of a column that are names of inner nodes."""
     nodes = tree.inner_nodes
     place = {node: i for i, node in enumerate(nodes)}
     # One entry more for the index -1 of a missing cell.

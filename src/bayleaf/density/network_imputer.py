@@ -81,8 +81,7 @@ class BayesianNetworkImputer(
     Dates, durations, and columns that were left out in training since nearly every
     value is another one, are returned as they are, missing cells included. Values that
     training did not contain are kept and say nothing about the other cells of their
-    row. Cells that name a group of a value hierarchy are kept, too, and count for all
-    states of the group.
+    row. Cells that name a group of a value hierarchy get one of its states.
 
     Examples
     --------

@@ -15,9 +15,10 @@ from bayleaf.counts.threads import thread_count
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Variable
 from bayleaf.data.partial_values import Rows as TableRows
+from bayleaf.data.partial_values import cells_naming_groups
 from bayleaf.data.random_state import random_generator
 from bayleaf.data.state_numbers import expected_cells, numbers_of_states
-from bayleaf.data.tables.columns import NumberColumn, PlainColumn
+from bayleaf.data.tables.columns import NumberColumn, PlainColumn, ValueColumn
 from bayleaf.data.tables.filling import Filled, with_cells
 from bayleaf.data.tables.frames import column_names
 from bayleaf.data.text_forms import TRUTHS
@@ -283,11 +284,17 @@ class Imputation:
         """
         codes = self._evidence[1]
         wanted = {v: missing_cells(own) for v, own in self.read.columns.items()}
-        rows = {v: np.flatnonzero(missing) for v, missing in wanted.items()}
+        is_missing = {v for v, missing in wanted.items() if missing.any()}
+        for v, column in self.read.columns.items():
+            tree = self.trees.domain[v].hierarchy
+            if tree is not None and isinstance(column, ValueColumn):
+                wanted[v] = wanted[v] | (cells_naming_groups(column, tree).places >= 0)
+        rows = {v: np.flatnonzero(cells) for v, cells in wanted.items()}
         rows |= {v: np.arange(codes.n_rows) for v in self.read.added}
         rows = {v: own for v, own in sorted(rows.items()) if len(own)}
-        for variable in (self.trees.domain[v] for v in rows):
-            if variable.has_missing_state:
+        for v in rows:
+            variable = self.trees.domain[v]
+            if variable.has_missing_state and v in {*is_missing, *self.read.added}:
                 raise ValueError(
                     f"missing cells of {quoted(variable.name)} are a state of their "
                     "own in this network, so there is nothing to fill in; fit it with "
@@ -394,7 +401,6 @@ class Imputation:
         draws: list[dict[int, list[Drawn]]] = [
             {v: [] for v in self.wanted} for _ in range(n_draws)
         ]
-        # Whatever groups the cells name.
         shape = (n_draws, 2, len(self.trees.domain))
         step = max(1, _BLOCK_UNIFORMS // math.prod(shape))
         for first in range(0, rows.n_rows, step):

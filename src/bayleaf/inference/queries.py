@@ -699,8 +699,9 @@ class Inference:
         """Fill in the missing cells of a table, given what each row holds.
 
         The table comes back as the kind of table that it is, with its columns in their
-        order, its types and its names of rows. Cells that hold something are not
-        touched, nor are columns that are no variables.
+        order, its types and its names of rows. A cell that names a group of a value
+        hierarchy gets one of the values of the group; other cells that hold something
+        are not touched, nor are columns that are no variables.
 
         Parameters
         ----------
