@@ -106,10 +106,9 @@ def a_table_of_rare_values(seed: int = 1) -> tuple[pd.DataFrame, np.ndarray]:
     return X, y[rng.permutation(n)].astype(object)
 
 
-def page_and_rows(model, X, y, min_count, weights=None):
+def page_and_rows(model, X, y, page, weights=None):
     """Names of states on a page, the names on the plain one, and the rows of each."""
-    plain = json_of(explorer_html(model))
-    page = json_of(explorer_html(model, min_count=min_count))
+    plain = plain_page(model)
     codes = model._encode(X).codes
     places = [*range(X.shape[1]), plain["class"]]
     own = np.searchsorted(model.classes_, y)
@@ -119,6 +118,12 @@ def page_and_rows(model, X, y, min_count, weights=None):
         names = plain["variables"][place]["states"]
         rows = np.bincount(column, weights, len(names) + 1)
         yield plain["variables"][place], page["variables"][place], rows[: len(names)]
+
+
+@cache
+def plain_page(model) -> dict:
+    """What a page without rounding holds of a model."""
+    return json_of(explorer_html(model))
 
 
 def json_of(html: str) -> dict:
@@ -137,7 +142,7 @@ def check_names(model, X, y, min_count, weights=None) -> int:
     """Check that exactly the states of enough rows have names; count the others."""
     n_unnamed = 0
     text = explorer_html(model, min_count=min_count)
-    for plain, page, rows in page_and_rows(model, X, y, min_count, weights):
+    for plain, page, rows in page_and_rows(model, X, y, json_of(text), weights):
         for code, name in enumerate(plain["states"]):
             shown = page["states"][code]
             if rows[code] >= min_count or name == "missing":

@@ -15,6 +15,8 @@ PACKAGES = sorted(
     if path.suffix == ".py" or (path / "__init__.py").exists()
 )
 MAX_NESTING = 3
+# What blocks stand in; expressions, most nodes of a tree, hold none.
+HOLDERS = (ast.stmt, ast.excepthandler, ast.match_case)
 BLOCKS = (ast.If, ast.For, ast.While, ast.With, ast.Try, ast.TryStar, ast.Match)
 
 
@@ -24,7 +26,7 @@ def nesting(node: ast.AST, depth: int = 0) -> int:
     for name, value in ast.iter_fields(node):
         children = value if isinstance(value, list) else [value]
         for child in children:
-            if not isinstance(child, ast.AST):
+            if not isinstance(child, HOLDERS):
                 continue
             chained = isinstance(node, ast.If) and name == "orelse"
             elif_branch = chained and isinstance(child, ast.If) and len(children) == 1
