@@ -13,15 +13,13 @@ import pytest
 from bayleaf import BayesianNetworkEstimator
 from bayleaf.datasets import load_heart
 from bayleaf.evaluation.groups import estimates
-from bayleaf.report import chosen_rows, page, summarize
+from bayleaf.report import chosen_rows, summarize
 from oracles.small_tables import classifier
-
-_ENVIRONMENT = functools.cache(page._environment)
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
-    """Compile templates once, compare groups on a coarse grid, and draw few tables.
+    """Compare groups on a coarse grid, and draw few tables.
 
     Each takes longer than the rest of a report.
     """
@@ -29,7 +27,6 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
         # Other folders' tests need the usual figures, also in the same process.
         if Path(__file__).parent in item.path.parents:
             patch.setattr(estimates, "_QUANTILES", 50)
-            patch.setattr(page, "_environment", _ENVIRONMENT)
             patch.setattr(chosen_rows, "_DRAWS", 50)
         return (yield)
 

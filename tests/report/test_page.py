@@ -279,7 +279,9 @@ def test_a_summary_of_another_version_is_refused(summary: dict[str, Any]) -> Non
 def test_a_missing_jinja_is_told(
     summary: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pages, "_environment", pages._environment.__wrapped__)  # type: ignore[attr-defined]
+    monkeypatch.setattr(
+        pages, "_compiled_templates", pages._compiled_templates.__wrapped__
+    )
     monkeypatch.setitem(sys.modules, "jinja2", None)
     with pytest.raises(ImportError, match=r"install .bayleaf\[report\]"):
         report_html(summary)

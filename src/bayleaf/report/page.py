@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import math
 from collections.abc import Callable, Sequence
+from functools import cache
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -170,13 +171,19 @@ def write_report(
 def _environment() -> Any:
     """Jinja2 with escaping everywhere, and every text cleaned before that."""
     try:
-        import jinja2
-        from markupsafe import Markup
+        return _compiled_templates()
     except ImportError as error:
         raise ImportError(
             'a report needs Jinja2; install it with pip install "bayleaf[report]", or '
             "take the summary as JSON"
         ) from error
+
+
+@cache
+def _compiled_templates() -> Any:
+    """The environment of all pages; to compile templates takes longer than to fit."""
+    import jinja2
+    from markupsafe import Markup
 
     def finalize(value: Any) -> Any:
         return value if isinstance(value, Markup) else plain(value)
