@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -532,3 +533,33 @@ def test_networks_with_a_missing_state_sum_over_groups() -> None:
     rows = {"a": ["left", "p", "q"], "b": ["u"] * 3, "c": [None] * 3}
     logs = network.log_likelihood_rows(rows)
     assert logs[0] == pytest.approx(np.logaddexp(logs[1], logs[2]), abs=1e-12)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_lists_may_mix_numbers_and_groups(kind: str) -> None:
+    labels = ["no", "no", "yes", "yes", "yes", "no", "no", "yes"] * 5
+    trees = {
+        "grade": {"any": {"low": [1, 2], "high": [3, 4]}},
+        "hours": {"any": {"few": ["<= 9", "(9, 20]"], "many": ["(20, 35]", "> 35"]}},
+    }
+    grades = [1, 2, 3, 4, "low", "high", None, 2] * 5
+    hours = [5, 12.5, 15, 30, 35, 40, "few", "many"] * 5
+    table = {"grade": grades, "hours": hours}
+    frame = pd.DataFrame(table, dtype=object)
+    expected = model_of(kind, 0).set_params(hierarchies=trees).fit(frame, labels)
+    records = [dict(zip(table, cells, strict=True)) for cells in zip(grades, hours)]
+    for given in (table, records):
+        model = model_of(kind, 0).set_params(hierarchies=trees).fit(given, labels)
+        assert model.network_.domain == expected.network_.domain
+        for rows in (table, records, frame):
+            np.testing.assert_array_equal(
+                model.predict_proba(rows), expected.predict_proba(frame)
+            )
+    structure = NetworkStructure.from_edges([("grade", "hours")])
+    network = structure.fit(table, hierarchies=trees, missing="em")
+    assert network.domain[0].states == (1, 2, 3, 4)
+    drawn = network.impute(table, how="sample", random_state=0)
+    assert all(value in (1, 2) for value in drawn["grade"][4::8])
+    assert all(value <= 20 for value in drawn["hours"][6::8])
+    with pytest.raises(TypeError, match="'grade' has values of several types"):
+        model_of(kind, 0).set_params(hierarchies=None).fit(table, labels)

@@ -31,6 +31,7 @@ from bayleaf.data.fitted_hierarchies import (
 from bayleaf.data.interval_numbers import IntervalNumbers, distinct_numbers
 from bayleaf.data.memory import check_memory
 from bayleaf.data.partial_values import (
+    GroupCells,
     Hierarchies,
     PartialValues,
     available_codes,
@@ -179,11 +180,37 @@ def learn_rows(
     if not hierarchies:
         return encoder, codes, PartialValues.none()
     encoder = with_value_hierarchies(encoder, hierarchies)
+    listed = plain.columns() if isinstance(plain, Matrix) else plain
+    numbers = {
+        column.name: _interval_numbers(column, encoder, groups, weights)
+        for column in listed
+        if column.name in hierarchies and isinstance(column, NumberColumn)
+    }
+    variables = [
+        replace(v, numbers=numbers[v.name])
+        if v.kind == "numeric" and v.numbers is None and v.name in numbers
+        else v
+        for v in encoder.domain
+    ]
+    encoder = replace(encoder, domain=Domain(tuple(variables)))
     columns = available_codes(encoder.transform(plain).rows)
     if target is not None:
         columns = columns.with_column(target.codes, target.variable.n_states)
     codes = replace(columns, weights=codes.weights, unit_weights=codes.unit_weights)
     return encoder, *put_groups_back(codes, encoder.domain, hierarchies, groups)
+
+
+def _interval_numbers(
+    column: NumberColumn,
+    encoder: TableEncoder,
+    groups: Mapping[Name, GroupCells],
+    weights: Floats,
+) -> IntervalNumbers:
+    """The numbers in the intervals of a column whose hierarchy gave its cut points."""
+    variable = encoder.domain[encoder.domain.index(column.name)]
+    if column.name in groups:
+        weights = np.where(groups[column.name].places < 0, weights, 0.0)
+    return IntervalNumbers.of_column(column.floats(), weights, variable.cut_points)
 
 
 def with_value_hierarchies(

@@ -303,7 +303,7 @@ class BayesianNetworkEstimator(
                 fit_batches(self, X, reading._replace(client=client, memory=n_bytes))
             else:
                 X, _, sample_weight = split_target_and_weights(
-                    X, None, sample_weight, None
+                    X, None, sample_weight, None, self._mixed_columns()
                 )
                 self._fit(X, sample_weight)
         return self

@@ -301,7 +301,8 @@ class BayesianClassifier(
                 reading = reading._replace(client=client, memory=self._memory)
                 fit_batches(self, X, y, reading)
             else:
-                self._fit(*split_target_and_weights(X, y, sample_weight, target))
+                mixed = self._mixed_columns()
+                self._fit(*split_target_and_weights(X, y, sample_weight, target, mixed))
         return self
 
     @available_if(lambda self: self._is_incremental)
@@ -352,7 +353,7 @@ class BayesianClassifier(
                 "y=y) computes of a large sample"
             )
         # A reader gives its batches once, and its names with them.
-        X = named_table(X)
+        X = named_table(X, self._mixed_columns())
         with self._callback_context(X, y, sample_weight, "partial_fit"):
             learn_batch(self, X, y, classes, sample_weight)
         return self
@@ -444,7 +445,7 @@ class BayesianClassifier(
         self._check_parameters()
         if self.smoothing != AUTO:
             resolve_smoothing(self.smoothing)
-        X = named_table(X)
+        X = named_table(X, self._mixed_columns())
         parts = to_columns(X)
         validate_data(self, X, y, reset=reset, skip_check_array=True)
         table = TrainingTable.from_arrays(

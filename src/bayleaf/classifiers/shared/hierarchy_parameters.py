@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import os
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from bayleaf.classifiers.shared.parameters import DeclaredParameters
-from bayleaf.data.fitted_hierarchies import resolve_hierarchies
+from bayleaf.data.fitted_hierarchies import read_hierarchies, resolve_hierarchies
 from bayleaf.data.partial_values import PartialValues
 from bayleaf.data.tables.columns import Name
 from bayleaf.data.value_hierarchy import ValueHierarchy
@@ -36,3 +37,9 @@ class HierarchyParameters(DeclaredParameters):
         self._sets = PartialValues.none()
         self.hierarchies_ = resolve_hierarchies(self.hierarchies, names)
         return self.hierarchies_
+
+    def _mixed_columns(self) -> Collection[str]:
+        given = self.hierarchies
+        if isinstance(given, str | os.PathLike):
+            given = read_hierarchies(given)
+        return [str(name) for name in given] if isinstance(given, Mapping) else []

@@ -6,7 +6,7 @@ import contextlib
 import logging
 import sys
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
@@ -154,7 +154,7 @@ class TableEstimator(
         """
         self._check_parameters()
         rules = replace(encoder_rules(self), plan=resolve_plan(plan))
-        parts = to_columns(named_table(X))
+        parts = to_columns(named_table(X, self._mixed_columns()))
         rows = WeightedRows.of_table(parts, sample_weight, self.weight_scale)
         return learn_plan(rows.parts, rows.weights, rules)
 
@@ -206,6 +206,10 @@ class TableEstimator(
     def _given_hierarchies(self, names: Iterable[Name]) -> Hierarchies:
         """Value hierarchies by column; none without `HierarchyParameters`."""
         return {}
+
+    def _mixed_columns(self) -> Collection[str]:
+        """Columns whose cells may name groups, next to values that are not text."""
+        return ()
 
     def _restore(self, saved: Any) -> None:
         """Take over a record whose fields were checked; subclasses add their own."""

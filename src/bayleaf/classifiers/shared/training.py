@@ -126,13 +126,18 @@ def class_factors(
 
 
 def split_target_and_weights(
-    X: Any, y: Any, sample_weight: Any, target: str | None
+    X: Any,
+    y: Any,
+    sample_weight: Any,
+    target: str | None,
+    mixed: Collection[str] = (),
 ) -> tuple[Any, Any, Any]:
     """Features, labels and weights, where columns of the table are named for them.
 
-    ValueError or TypeError if there is no such column, or labels are given twice.
+    ValueError or TypeError if there is no such column, or labels are given twice. See
+    `named_table` for `mixed`.
     """
-    X = named_table(X)
+    X = named_table(X, mixed)
     weight = sample_weight if isinstance(sample_weight, str) else None
     if target is None and weight is None:
         return X, y, sample_weight

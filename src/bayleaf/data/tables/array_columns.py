@@ -97,6 +97,8 @@ def arrow_column(
         return _dictionary_column(name, array.dictionary_encode())
     if pa.types.is_temporal(kind) and not pa.types.is_interval(kind):
         return _time_column(name, array)
+    if pa.types.is_union(kind):
+        return array_column(name, np.array([*array.to_pylist(), None])[:-1])
     raise unsupported(name, str(kind))
 
 

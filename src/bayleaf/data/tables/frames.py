@@ -312,6 +312,8 @@ def _series_column(series: nw.Series[Any]) -> Column:
         series, dtype = series.cast(nw.Float64), nw.Float64()
     # What polars has no type for, such as a column of nulls, Arrow may know.
     unknown = isinstance(dtype, nw.Unknown) and not series.implementation.is_polars()
+    if series.implementation.is_pyarrow() and unknown:
+        return arrow_column(name, series.to_native())
     if isinstance(dtype, nw.Object) or unknown:
         return array_column(name, series.to_numpy())
     if dtype.is_numeric() and not dtype.is_decimal() and series.null_count() == 0:

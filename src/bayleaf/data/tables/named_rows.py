@@ -76,11 +76,12 @@ def columns_as_named(
     return [present.get(name) or ValueColumn(name, absent, []) for name in names], True
 
 
-def named_table(table: Any) -> Any:
+def named_table(table: Any, mixed: Collection[str] = ()) -> Any:
     """Rows with names, or columns by name, as a table of Arrow; see `whole_table`.
 
-    Cells that a row lacks are missing. ValueError for a single row, TypeError if a
-    column has values of several types.
+    Cells that a row lacks are missing. `mixed` columns may contain text next to other
+    values. ValueError for a single row, TypeError if another column has values of
+    several types.
     """
     table = whole_table(table)
     columns: Mapping[Any, Any] | None = None
@@ -99,13 +100,29 @@ def named_table(table: Any) -> Any:
         columns = table
     if columns is None:
         return table
-    return pa.table({str(n): _arrow_cells(n, cells) for n, cells in columns.items()})
+    return pa.table(
+        {str(n): _arrow_cells(n, cells, mixed) for n, cells in columns.items()}
+    )
 
 
-def _arrow_cells(name: Name, cells: Any) -> Any:
+def _arrow_cells(name: Name, cells: Any, mixed: Collection[str]) -> Any:
     """The cells of a column as Arrow has them."""
     try:
-        return pa.array(cells, from_pandas=True)
+        if str(name) not in mixed:
+            return pa.array(cells, from_pandas=True)
+        is_text = [isinstance(cell, str) for cell in cells]
+        if len(set(is_text)) < 2:
+            return pa.array(cells, from_pandas=True)
+        others, texts = (
+            pa.array(
+                [c if t == wanted else None for c, t in zip(cells, is_text)],
+                from_pandas=True,
+            )
+            for wanted in (False, True)
+        )
+        return pa.UnionArray.from_sparse(
+            pa.array(is_text).cast(pa.int8()), [others, texts]
+        )
     except NO_ARROW_TYPE as error:
         raise TypeError(
             f"column {quoted(name)} has values of several types ({error}); give all of "
