@@ -101,9 +101,9 @@ OWN_FORMS = {
     "missing": (
         "missing",
         "str",
-        "marginalize, state or error: missing cells are summed out, are a state of "
-        "their own, or are refused; em for expectation maximisation (network, "
-        "--density).",
+        "marginalize, state, drop or error: missing cells are summed out, are a state "
+        "of their own, leave their rows out of training, or are refused; em for "
+        "expectation maximisation (network, --density).",
     ),
     "monotone": (
         "monotone",

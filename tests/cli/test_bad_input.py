@@ -118,7 +118,7 @@ def test_unknown_option_value_lists_the_choices(fit: Callable[..., object]) -> N
             ("--model", "svm", "nb, tan, kdb, hnb, aode, a2de"),
             ("--smoothing", "none", "laplace"),
             ("--discretizer", "best", "equal_width"),
-            ("--missing", "drop", "marginalize"),
+            ("--missing", "skip", "marginalize"),
             ("--unknown", "skip", "error"),
         ],
         check,

@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+import inspect
 import itertools
 from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from scipy.special import logsumexp
+from sklearn.base import clone
 
-from contract.kinds import each_kind, is_joint
+from bayleaf import (
+    AveragedKDBClassifier,
+    BayesianNetworkEstimator,
+    NaiveBayesClassifier,
+    NetworkStructure,
+    TANClassifier,
+)
+from contract.kinds import KINDS, each_kind, is_joint
 from contract.tables import nominal_columns, nominal_frame
+from offenders import check_each
 
 
 def _check_summed_out(model: Any, row: list[Any]) -> None:
@@ -67,3 +78,92 @@ def test_rows_with_different_gaps_are_scored_as_alone(kind: Any) -> None:
     for row in range(0, len(y), 9):
         alone = model.predict_joint_log_proba(frame.iloc[[row]])[0]
         np.testing.assert_allclose(alone, together[row], rtol=1e-13)
+
+
+def _with_gaps() -> tuple[pd.DataFrame, list[str]]:
+    """A table with gaps, a marker of missing texts, and a sparse identifier."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {
+            "colour": rng.choice(["red", "green", "blue"], 180),
+            "size": rng.normal(size=180),
+            "level": rng.choice(["low", "high"], 180),
+            "name": [f"n{i}" if i % 2 else None for i in range(180)],
+        }
+    )
+    frame.loc[::7, "colour"] = None
+    frame.loc[::11, "size"] = np.nan
+    return frame, rng.choice(["p", "q"], 180).tolist()
+
+
+@pytest.mark.slow
+def test_dropping_equals_removing_the_rows_that_lack_a_used_cell() -> None:
+    frame, labels = _with_gaps()
+    whole = frame[["colour", "size", "level"]].notna().all(axis=1).to_numpy()
+    rows = np.flatnonzero(whole)
+    weights = np.minimum(np.arange(180) % 4, 1)
+    kinds = [
+        k
+        for k in KINDS.values()
+        if inspect.signature(k).parameters["missing"].default == "marginalize"
+    ]
+
+    def check(kind: Any) -> None:
+        model = kind(missing="drop")
+        if "random_state" in model.get_params():
+            model.set_params(random_state=0)
+        expected = clone(model).fit(
+            frame.iloc[rows], [labels[i] for i in rows], sample_weight=weights[rows]
+        )
+        model.fit(frame, labels, sample_weight=weights)
+        np.testing.assert_array_equal(
+            model.predict_proba(frame), expected.predict_proba(frame)
+        )
+        # Rows of weight zero are not counted.
+        n_dropped = int(((weights > 0) & ~whole).sum())
+        note = f"left out {n_dropped} of 135 rows with missing cells"
+        assert note in str(model.summary())
+        assert "left out" not in str(expected.encoder_.notes.get("missing='drop'"))
+
+    check_each(kinds, check)
+
+
+def test_densities_and_drawn_networks_drop_rows_too() -> None:
+    frame, _ = _with_gaps()
+    used = frame[["colour", "size", "level"]]
+    density = BayesianNetworkEstimator(missing="drop", random_state=0)
+    expected = clone(density).fit(used.dropna())
+    found = clone(density).fit(frame)
+    np.testing.assert_array_equal(
+        found.score_samples(frame), expected.score_samples(used)
+    )
+    note = f"left out {180 - len(used.dropna())} of 180 rows with missing cells"
+    assert found.encoder_.notes["missing='drop'"] == note
+    structure = NetworkStructure.from_edges([("colour", "size"), ("level", "size")])
+    network = structure.fit(frame, missing="drop")
+    complete = structure.fit(used.dropna())
+    for own, its in zip(network.cpds, complete.cpds, strict=True):
+        np.testing.assert_array_equal(own.probabilities, its.probabilities)
+    assert note in network.notes
+    # A table that is not learned and has no learned child leaves no row out.
+    again = network.fit(frame, missing="drop", learn="colour")
+    n_rows = frame["colour"].notna().sum()
+    assert f"left out {180 - n_rows} of 180 rows with missing cells" in again.notes
+
+
+def test_dropping_names_what_leaves_no_rows_or_cannot_be_done() -> None:
+    frame, labels = _with_gaps()
+    frame["level"] = [None if i % 3 else "low" for i in range(180)]
+    frame.loc[::3, "size"] = np.nan
+    with pytest.raises(ValueError, match=r"no rows.*in column 'level' \(120 of 180\)"):
+        TANClassifier(missing="drop").fit(frame, labels)
+    structure = NetworkStructure.from_edges([("level", "size")])
+    with pytest.raises(ValueError, match=r"no rows.*in column 'level' \(120 of 180\)"):
+        structure.fit(frame, missing="drop")
+    with pytest.raises(ValueError, match="missing='drop' needs all rows at once"):
+        NaiveBayesClassifier(missing="drop").partial_fit(frame, labels, ["p", "q"])
+    batches = pa.Table.from_pandas(frame.assign(y=labels)).to_reader()
+    with pytest.raises(ValueError, match="missing='drop' needs the whole table"):
+        NaiveBayesClassifier(missing="drop").fit(batches, target="y")
+    with pytest.raises(ValueError, match="missing='drop' is not possible for averaged"):
+        AveragedKDBClassifier(missing="drop").fit(frame, labels)

@@ -369,7 +369,7 @@ def test_a_wrong_parameter_is_refused_in_a_sentence() -> None:
             ({"time_limit": 0}, "time_limit must be > 0"),
             ({"cache_size": -1}, "cache_size must be an integer >= 0"),
             ({"penalty_weight": -1.0}, "penalty_weight must be"),
-            ({"missing": "drop"}, "missing must be one of"),
+            ({"missing": "skip"}, "missing must be one of"),
             ({"smoothing": "auto"}, "smoothing must be one of"),
         ],
         check,

@@ -435,7 +435,7 @@ def test_parameters_are_refused_by_name() -> None:
 
     check_each(
         [
-            ({"missing": "drop"}, "missing must be one of"),
+            ({"missing": "skip"}, "missing must be one of"),
             ({"unknown": "drop"}, "unknown must be one of"),
             ({"smoothing": "none"}, "smoothing must be one of"),
             ({"sample_weight": [1.0]}, "sample_weight must be 60"),

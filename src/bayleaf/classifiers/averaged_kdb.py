@@ -38,6 +38,7 @@ from bayleaf.cpds.smoothing import Smoothing, resolve_smoothing
 from bayleaf.data.discretizers import resolve_discretizer
 from bayleaf.data.domain import Domain
 from bayleaf.data.encoder_learning import Discretizer
+from bayleaf.data.incomplete_rows import DROP
 from bayleaf.data.random_cuts import RandomCuts, default_n_codings, value_maps
 from bayleaf.models.averaged_kdb_model import AveragedKDBModel
 from bayleaf.models.support.class_trees import ClassTrees, TreeRule, tree_rules
@@ -198,10 +199,11 @@ class AveragedKDBClassifier(EdgeParameters, BayesianClassifier):
             check_choice("weights", self.weights, ("leave_one_out",))
         for name in ("linear_families", "correction", "class_trees"):
             check_flag(name, getattr(self, name))
-        if self.missing == "marginalize":
+        if self.missing in ("marginalize", DROP):
             raise ValueError(
-                "missing='marginalize' is not possible for averaged KDB, which cannot "
-                "sum a feature out; use missing='state' or 'error', or another model"
+                f"missing={self.missing!r} is not possible for averaged KDB, which "
+                "cannot sum a feature out; use missing='state' or 'error', or another "
+                "model"
             )
         if self.smoothing != AUTO:
             PseudoCounts.from_rule(resolve_smoothing(self.smoothing), np.ones(1))

@@ -384,6 +384,7 @@ class HNBClassifier(TransformerMixin, SingleNetworkClassifier):
             If the estimator is not fitted, or the columns or labels are others.
         """
         fitted = self._hierarchical_model
+        sample_weight, _ = self._complete_row_weights(X, sample_weight)
         table = self._training_table(X, y, sample_weight, self.classes_, reset=False)
         class_variable = fitted.domain[-1]
         encoded = self.encoder_.transform(table.parts)

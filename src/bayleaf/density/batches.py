@@ -33,7 +33,7 @@ def fit_batches(estimator: Any, table: Any, reading: Reading) -> None:
     table cannot be read, or its codes cannot be written.
     """
     estimator._check_parameters()
-    check_reading(reading)
+    check_reading(estimator, reading)
     table, reading = with_given_hierarchies(estimator, table, reading)
     if reading.client is not None or is_partitioned(table):
         _fit_partitions(estimator, table, reading)

@@ -29,6 +29,7 @@ from bayleaf.data.codes import Codes
 from bayleaf.data.column_reading import MISSING_RULES, UNKNOWN_RULES
 from bayleaf.data.discretizers import resolve_discretizer
 from bayleaf.data.encoder_learning import learn_rows
+from bayleaf.data.incomplete_rows import DROP
 from bayleaf.data.memory import size_in_bytes
 from bayleaf.data.other_values import OUTCOMES, split_other_values
 from bayleaf.data.partial_values import PartialValues, available_codes, sets_in
@@ -130,11 +131,12 @@ class BayesianNetworkEstimator(
     categorical_features : list of str, int or bool, optional
         Columns of numbers that are nominal; all others are then numeric. By default
         columns of integers with at most ten distinct values are nominal.
-    missing : {"marginalize", "em", "state", "error"}, default="marginalize"
-        Missing cells are summed out, over completions of their rows while learning;
-        are summed out exactly, by expectation maximisation on a junction tree ("em",
-        tables without abstraction only); count as a state of their own; or are
-        refused.
+    missing : str, default="marginalize"
+        Missing cells are summed out, over completions of their rows while learning
+        ("marginalize"); are summed out exactly, by expectation maximisation on a
+        junction tree ("em", tables without abstraction only); count as a state of
+        their own ("state"); leave their rows out of learning ("drop"); or are refused
+        ("error").
     structural : {"edges"}, optional
         With ``missing="em"``: whether arcs are searched for again with expected counts
         under the network, until its score on what the rows hold rises no more (Friedman
@@ -226,7 +228,7 @@ class BayesianNetworkEstimator(
     __metadata_request__fit: ClassVar = dict.fromkeys(
         ("store", "max_rows_in_memory", "client", "memory"), UNUSED
     )
-    _missing_rules = (*MISSING_RULES, "em")
+    _missing_rules = (*MISSING_RULES, DROP, "em")
     _unknown_rules = (*UNKNOWN_RULES, *OUTCOMES)
     # What was learned from a sample of the rows; empty where all were looked at.
     _sample_note: str = ""
@@ -311,8 +313,10 @@ class BayesianNetworkEstimator(
     def _fit(self, X: Any, sample_weight: Any) -> None:
         """Encode the table, search, fill the tables."""
         self._check_parameters()
+        sample_weight, dropped = self._complete_row_weights(X, sample_weight)
         with self._stage("encoding the table"):
             codes, partial = self._encoded(X, sample_weight)
+        self._note_dropped_rows(dropped)
         counts = RowCounts(
             codes,
             self.n_jobs,

@@ -15,6 +15,11 @@ from bayleaf.data.discretizers import resolve_discretizer
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.data.encoder_learning import learn_rows
 from bayleaf.data.fitted_hierarchies import fit_hierarchy
+from bayleaf.data.incomplete_rows import (
+    DROP,
+    note_on_dropped_rows,
+    without_incomplete_rows,
+)
 from bayleaf.data.interval_numbers import IntervalNumbers
 from bayleaf.data.partial_values import (
     Cells,
@@ -51,7 +56,7 @@ Weights = NDArray[np.float64]
 class Reading:
     """How columns become variables."""
 
-    missing: str  # "marginalize", "em", "state" or "error"
+    missing: str  # "marginalize", "em", "state", "drop" or "error"
     unknown: Unknown  # of values other than the given states
     discretizer: Any = "equal_frequency"  # where no cut points are given
     categorical_features: Collection[Name] | None = None  # nominal numbers
@@ -63,7 +68,8 @@ class Reading:
         nominal = None
         if declared is not None:
             nominal = tuple(name for name in declared if name in names)
-        missing: Any = "marginalize" if self.missing == "em" else self.missing
+        is_open = self.missing in ("em", DROP)
+        missing: Any = "marginalize" if is_open else self.missing
         return EncoderRules(nominal, missing=missing, identifiers="keep", dates="error")
 
 
@@ -83,14 +89,30 @@ def fit_columns(
     table: Any,
     sample_weight: Any,
     reading: Reading,
+    needed: Sequence[int] | None = None,
 ) -> FittedColumns:
     """Read a table over variables by name.
 
     Variables that are not `given` are learned from their columns; `latent` ones are
-    given and have none. `sample_weight` is (n_rows,) or None. ValueError or TypeError
+    given and have none. `sample_weight` is (n_rows,) or None. With missing="drop" the
+    rows stay that have all `needed` variables, by default all. ValueError or TypeError
     if another variable has no column, a column or a value cannot be used, or weights do
     not fit.
     """
+    if reading.missing == DROP:
+        # Once with all rows, to find those that are complete.
+        read = replace(reading, missing="marginalize")
+        columns = names, given, latent, table
+        whole = fit_columns(*columns, sample_weight, read)
+        weights = np.ones(whole.rows.n_rows)
+        if sample_weight is not None:
+            weights = np.array(sample_weight, dtype=np.float64)
+        remaining = without_incomplete_rows(whole.rows, whole.domain, weights, needed)
+        note = note_on_dropped_rows(weights, remaining)
+        if not note:
+            return whole
+        complete = fit_columns(*columns, remaining, read)
+        return replace(complete, notes=(*complete.notes, note))
     if isinstance(table, Codes):
         return _of_codes(given, table, sample_weight)
     observed = [name for name in names if name not in latent]

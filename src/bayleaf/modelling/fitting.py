@@ -22,7 +22,7 @@ from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.network_structure import Name, NetworkStructure
 from bayleaf.wording import quoted
 
-MISSING = ("marginalize", "em", "state", "error")
+MISSING = ("marginalize", "em", "state", "drop", "error")
 UNKNOWN = ("error", "missing")
 
 
@@ -101,6 +101,7 @@ def fit_network(
         table,
         sample_weight,
         reading,
+        sorted(needed),
     )
     fitted = _fitted(
         network, columns, network.dag, learned, hidden, missing, prior, options

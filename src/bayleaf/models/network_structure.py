@@ -369,10 +369,11 @@ class NetworkStructure(CausalQuestions):
         smoothing : str or Smoothing, default="laplace"
             From counts to probabilities. Expectation maximisation takes "laplace",
             `Lidstone`, "dirichlet", `Dirichlet` and "maximum_likelihood".
-        missing : {"marginalize", "em", "state", "error"}, default="marginalize"
-            Each family is counted in the rows that hold all of it; missing cells are
-            summed out by expectation maximisation; they are a state of their own; or
-            they are refused.
+        missing : str, default="marginalize"
+            Each family is counted in the rows that hold all of it ("marginalize");
+            missing cells are summed out by expectation maximisation ("em"); they are a
+            state of their own ("state"); their rows are left out, with a note ("drop");
+            or they are refused ("error").
         unknown : {"error", "missing"}, default="error"
             Whether a value that is none of a variable's given states is refused, or
             taken as missing.

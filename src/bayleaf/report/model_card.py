@@ -42,6 +42,8 @@ MISSING_TOLD = {
     "marginalize": "Missing cells are not counted, and predictions impute nothing.",
     "em": "Missing cells count by expectation, and are summed out of answers.",
     "state": "Missing cells count as a value of their own.",
+    "drop": "Rows with missing cells are left out of training, and predictions impute "
+    "nothing.",
     "error": "Rows with missing cells are refused.",
 }
 UNKNOWN_TOLD = {

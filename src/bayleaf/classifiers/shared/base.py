@@ -69,9 +69,11 @@ from bayleaf.counts.threads import thread_count
 from bayleaf.cpds.smoothing import Smoothing, resolve_smoothing
 from bayleaf.data.class_labels import encode_labels
 from bayleaf.data.codes import Codes
+from bayleaf.data.column_reading import MISSING_RULES
 from bayleaf.data.discretizers import resolve_discretizer
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.data.encoder_learning import Discretizer, Target, learn_rows
+from bayleaf.data.incomplete_rows import DROP
 from bayleaf.data.memory import size_in_bytes
 from bayleaf.data.partial_values import PartialValues, Rows
 from bayleaf.data.random_state import random_generator
@@ -127,9 +129,10 @@ class BayesianClassifier(
     categorical_features : list of str, int or bool, optional
         Columns of numbers that are nominal; all others are then numeric. By default
         columns of integers with at most ten distinct values are nominal.
-    missing : {"marginalize", "state", "error"}, default="marginalize"
-        Missing cells are left out of counts and summed out of predictions, count as
-        a state of their own, or are refused.
+    missing : {"marginalize", "state", "drop", "error"}, default="marginalize"
+        Missing cells are left out of counts and summed out of predictions; count as a
+        state of their own; leave their rows out of training ("drop", predictions sum
+        them out); or are refused.
     unknown : {"missing", "error"}, default="missing"
         What becomes of values that training did not contain.
     max_states : int, default=1000
@@ -203,6 +206,7 @@ class BayesianClassifier(
     _memory: int | None = None
     # Sets of states that cells of the training rows may have.
     _sets = PartialValues.none()
+    _missing_rules = (*MISSING_RULES, DROP)
     # The temperature, if learning finds it.
     _learned_temperature: float | None = None
     # How a table is read is no metadata that others could pass on, but for the plan.
@@ -362,6 +366,7 @@ class BayesianClassifier(
         """Raise if a parameter asks for rows that learning by batches does not keep."""
         for name, value in (
             ("smoothing", self.smoothing == AUTO),
+            ("missing", self.missing == DROP),
             ("calibration", self.calibration is not None),
             ("objective", getattr(self, "objective", None) == CONDITIONAL),
             ("numeric", getattr(self, "numeric", None) == GAUSSIAN),
@@ -374,6 +379,7 @@ class BayesianClassifier(
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
         """Encode the table, count, learn."""
+        sample_weight, dropped = self._complete_row_weights(X, sample_weight)
         table = self._training_table(X, y, sample_weight)
         self.classes_: NDArray[Any] = table.classes
         rng = random_generator(self.random_state)
@@ -394,6 +400,7 @@ class BayesianClassifier(
         with self._stage("calibrating the model"):
             self.temperature_ = fitted_temperature(self, X, y, sample_weight)
         note_little_support(self)
+        self._note_dropped_rows(dropped)
 
     def _chosen_discretizer(self, rng: np.random.Generator) -> Discretizer:
         """What finds cut points in this fit."""

@@ -101,7 +101,7 @@ def check_fit(classifier: Any, table: Any, y: Any, reading: Reading) -> None:
     classifier._check_parameters()
     if classifier.smoothing != AUTO:
         resolve_smoothing(classifier.smoothing)
-    check_reading(reading)
+    check_reading(classifier, reading)
     if classifier.class_weight is not None:
         raise ValueError(
             "class_weight takes a table in memory; for a table in batches, multiply "

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.data.column_reading import EncoderRules
+from bayleaf.data.incomplete_rows import DROP
 from bayleaf.data.tables.columns import Name
 from bayleaf.wording import name_list, quoted, size_text
 
@@ -150,8 +151,11 @@ def encoder_rules(estimator: Any) -> EncoderRules:
         )
     return EncoderRules(
         categorical_features=declared,
-        # Expectation maximisation leaves missing cells open, too.
-        missing="marginalize" if estimator.missing == "em" else estimator.missing,
+        # Expectation maximisation leaves missing cells open, too, and so do
+        # predictions of models that were learned from complete rows.
+        missing=(
+            "marginalize" if estimator.missing in ("em", DROP) else estimator.missing
+        ),
         # How a density takes them is its own matter.
         unknown="error" if estimator.unknown == "error" else "missing",
         max_states=estimator.max_states,

@@ -26,6 +26,7 @@ from bayleaf.counts.threads import thread_count
 from bayleaf.data.code_store import CodeStore
 from bayleaf.data.encoder_learning import Discretizer, with_value_hierarchies
 from bayleaf.data.fitted_hierarchies import hierarchies_text
+from bayleaf.data.incomplete_rows import DROP
 from bayleaf.data.random_cuts import RandomCuts
 from bayleaf.data.reading_plan import ReadingPlan
 from bayleaf.data.table_encoder import TableEncoder
@@ -83,8 +84,13 @@ class StoredTable(NamedTuple):
     reading: TableReading
 
 
-def check_reading(reading: Reading) -> None:
+def check_reading(estimator: Any, reading: Reading) -> None:
     """Raise if a table in batches is to be read as it cannot be."""
+    if estimator.missing == DROP:
+        raise ValueError(
+            "missing='drop' needs the whole table in memory; leave rows with missing "
+            "cells out before, or use missing='marginalize'"
+        )
     check_count("max_rows_in_memory", reading.max_rows_in_memory, 1)
     if reading.weight is not None and not isinstance(reading.weight, str):
         raise TypeError(

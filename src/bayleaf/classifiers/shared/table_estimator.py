@@ -23,7 +23,7 @@ from bayleaf.classifiers.shared.parameters import (
     check_jobs,
     encoder_rules,
 )
-from bayleaf.classifiers.shared.training import WeightedRows
+from bayleaf.classifiers.shared.training import WeightedRows, n_rows, row_weights
 from bayleaf.cpds.smoothing import Smoothing, with_parameters
 from bayleaf.data.codes import Codes
 from bayleaf.data.column_reading import (
@@ -34,11 +34,16 @@ from bayleaf.data.column_reading import (
     UNKNOWN_RULES,
 )
 from bayleaf.data.column_table import ColumnTable
-from bayleaf.data.encoder_learning import learn_plan
-from bayleaf.data.partial_values import Hierarchies, Rows, single_states
+from bayleaf.data.encoder_learning import NoCuts, learn_plan, learn_rows
+from bayleaf.data.incomplete_rows import (
+    DROP,
+    note_on_dropped_rows,
+    without_incomplete_rows,
+)
+from bayleaf.data.partial_values import Hierarchies, Rows, rows_of, single_states
 from bayleaf.data.reading_plan import ReadingPlan, resolve_plan
 from bayleaf.data.table_encoder import EncodedTable, TableEncoder, with_notes
-from bayleaf.data.tables.columns import Column, Matrix, Name
+from bayleaf.data.tables.columns import Column, Matrix, Name, iterate_names
 from bayleaf.data.tables.frames import column_names, to_columns, whole_table
 from bayleaf.data.tables.named_rows import named_table, notes_on_other_cells
 from bayleaf.data.unknown_cells import UnknownCells, warn_of
@@ -210,6 +215,41 @@ class TableEstimator(
     def _mixed_columns(self) -> Collection[str]:
         """Columns whose cells may name groups, next to values that are not text."""
         return ()
+
+    def _complete_row_weights(self, X: Any, sample_weight: Any) -> tuple[Any, str]:
+        """Weights without the rows that missing='drop' leaves out, and a note of them.
+
+        A column that is left out, such as an identifier, leaves no row out. ValueError
+        if no row is complete.
+        """
+        if self.missing != DROP:
+            return sample_weight, ""
+        self._check_parameters()
+        parts = to_columns(named_table(X, self._mixed_columns()))
+        remaining = row_weights(sample_weight, n_rows(parts))
+        given, before = remaining, None
+        # A column may be used that was left out while there were more rows.
+        while before is None or (remaining != before).any():
+            before = remaining
+            rows = WeightedRows.of_table(parts, remaining)
+            encoder, codes, partial = learn_rows(
+                rows.parts,
+                None,
+                rows.weights,
+                NoCuts(),
+                encoder_rules(self),
+                self._given_hierarchies(iterate_names(parts)),
+                allow_empty=True,
+            )
+            read = rows_of(codes, partial, encoder.domain)
+            remaining = without_incomplete_rows(read, encoder.domain, remaining)
+        return remaining, note_on_dropped_rows(given, remaining)
+
+    def _note_dropped_rows(self, note: str) -> None:
+        """Add to the notes of the columns how many rows missing='drop' left out."""
+        if note:
+            fitted: Any = self
+            fitted.encoder_.notes["missing='drop'"] = note
 
     def _restore(self, saved: Any) -> None:
         """Take over a record whose fields were checked; subclasses add their own."""
