@@ -14,7 +14,7 @@ def choose_engine(engine: str, patch: pytest.MonkeyPatch) -> None:
     from bayleaf.counts import table_counts
 
     states = 0 if engine == "keys" else 40
-    patch.setattr(table_counts, "max_plane_states", lambda: states)
+    patch.setattr(table_counts, "max_plane_states", lambda n_rows: states)
     patch.setattr(table_counts, "_LEAST_PACKED", 1)
 
 

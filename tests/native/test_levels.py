@@ -36,7 +36,7 @@ digest = hashlib.sha256()
 for weights in (None, rng.integers(0, 6, 17_000) * 1.0, rng.random(17_000)):
     codes = Codes.from_columns(columns, cards, weights)
     for most_states in (0, 12, 40):
-        table_counts.max_plane_states = lambda: most_states
+        table_counts.max_plane_states = lambda n_rows: most_states
         source = RowCounts(codes)
         digest.update(source.pair_counts(range(5), range(5)).dense())
         for table in source.family_counts([(5, 0), (5, 2, 1), (1, 2, 3), (5, 4, 3)]):

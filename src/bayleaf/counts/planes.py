@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,8 +26,9 @@ Counts = NDArray[np.float64]
 
 # States above which counting by key is faster. A column of v states costs v - 1 planes;
 # with vectors of bit counts a pair of planes takes about a 500th of the time of
-# a pair of columns counted by key, otherwise about a 100th.
-_WIDE_STATES, _NARROW_STATES = 20, 10
+# a pair of columns counted by key, otherwise about a 100th. With few rows the calls that
+# count by key take longer than the counting.
+_WIDE_STATES, _NARROW_STATES, _FEW_ROWS = 20, 10, 10_000
 # Weights beyond this are counted by key: each bit of the weights costs a pass.
 _MAX_WEIGHT = 255
 # Weight of all rows that planes can count.
@@ -42,10 +43,10 @@ _LEAST_MULTIPLIED = 30_000_000
 _PARTS_A_THREAD = 4
 
 
-@cache
-def max_plane_states() -> int:
-    """Most states of a column that is counted by planes."""
-    return _WIDE_STATES if level() == "avx512" else _NARROW_STATES
+def max_plane_states(n_rows: int) -> int:
+    """Most states of a column of so many rows that is counted by planes."""
+    is_fast = n_rows <= _FEW_ROWS or level() == "avx512"
+    return _WIDE_STATES if is_fast else _NARROW_STATES
 
 
 def are_small_and_whole(weights: NDArray[np.float64]) -> bool:

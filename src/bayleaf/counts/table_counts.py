@@ -274,7 +274,7 @@ class PairCounter:
         return (
             self.order is not None
             and self.codes.slots[variable] >= 0
-            and self.n_states[variable] <= max_plane_states()
+            and self.n_states[variable] <= max_plane_states(self.codes.n_rows)
         )
 
     def pair_counts(self, left: Sequence[int], right: Sequence[int]) -> PairCounts:

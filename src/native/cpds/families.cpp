@@ -21,10 +21,10 @@ namespace {
 
 // Rows whose states stay in the second cache.
 constexpr int64_t kTile = 4096;
-// Nodes whose logarithms are kept, where they list so many classes.
-constexpr int64_t kFirstNodes = 64, kManyLabels = 8;
-// A product of probabilities below this goes over into its logarithm.
-constexpr double kSmall = 1e-150;
+// Bytes of the sums of rows that are worked off at a time.
+constexpr int64_t kTileBytes = 1 << 21;
+// Nodes whose logarithms are kept.
+constexpr int64_t kFirstNodes = 16;
 
 struct Member {
     Coding coding;
@@ -56,19 +56,22 @@ void with_classes(int64_t n_classes, Body&& body) {
 class States {
 public:
     void read(const CodeTable& codes, const Coding& coding, int64_t first, int64_t n_rows) {
-        n_rows_ = n_rows;
-        states_.resize(static_cast<std::size_t>(coding.n_variables() * n_rows));
+        resize(coding, n_rows);
         for (int64_t v = 0; v < coding.n_variables(); ++v) read_variable(codes, coding, v, first);
     }
     // Those of one family alone.
-    void read(const CodeTable& codes, const Coding& coding, std::span<const int64_t> family) {
-        n_rows_ = codes.n_rows;
-        states_.resize(static_cast<std::size_t>(coding.n_variables() * n_rows_));
-        for (const int64_t v : family) read_variable(codes, coding, v, 0);
+    void read(const CodeTable& codes, const Coding& coding, std::span<const int64_t> family,
+              int64_t first, int64_t n_rows) {
+        resize(coding, n_rows);
+        for (const int64_t v : family) read_variable(codes, coding, v, first);
     }
     const uint16_t* of(int64_t variable) const { return states_.data() + variable * n_rows_; }
 
 private:
+    void resize(const Coding& coding, int64_t n_rows) {
+        n_rows_ = n_rows;
+        states_.resize(static_cast<std::size_t>(coding.n_variables() * n_rows));
+    }
     void read_variable(const CodeTable& codes, const Coding& coding, int64_t v, int64_t first) {
         const auto map = coding.of(v);
         uint16_t* out = states_.data() + v * n_rows_;
@@ -210,250 +213,216 @@ struct LeftOut {
 };
 
 // Sums over networks of a feature's logarithms, by row, class and depth: what all classes
-// share, ln P(x), and what those with counts add.
+// share, ln P(x), and what those with counts add. Some rows at a time go down each tree
+// side by side, so that they need not wait for one another.
 class FeatureLogs {
 public:
     FeatureLogs(const Networks& networks, const CodeTable& codes, LeftOut left_out,
                 int64_t n_depths)
-        : networks_(networks),
-          codes_(codes),
-          left_out_(left_out),
-          n_depths_(n_depths),
-          shared_(static_cast<std::size_t>(codes.n_rows)),
-          sums_(static_cast<std::size_t>(codes.n_rows * networks.n_classes * n_depths)),
-          products_(static_cast<std::size_t>(codes.n_rows * n_depths), 1.0),
-          deltas_(static_cast<std::size_t>(networks.n_classes)) {
-        for (const double share : left_out.shares)
-            leaves_out_alike_ = leaves_out_alike_ && share == left_out.shares[0];
+        : networks_(networks), codes_(codes), left_out_(left_out), n_depths_(n_depths) {
+        const int64_t bytes = 8 * networks.n_classes * n_depths;
+        tile_ = std::clamp<int64_t>(kTileBytes / bytes, 16, kTile);
+        const auto n_rows = static_cast<std::size_t>(std::min(tile_, codes.n_rows));
+        const auto n_classes = static_cast<std::size_t>(networks.n_classes);
+        shared_.resize(n_rows);
+        weights_.resize(n_rows);
+        nodes_.resize(n_rows);
+        deltas_.resize(n_rows * n_classes);
+        sums_.resize(static_cast<std::size_t>(n_depths) * deltas_.size());
+        for (int64_t row = 0; row < codes.n_rows; ++row)
+            leaves_out_alike_ = leaves_out_alike_ && share_of(row) == share_of(0);
     }
 
-    // Sums those of one feature.
-    void add(int64_t feature) {
-        std::ranges::fill(shared_, 0.0);
-        std::ranges::fill(sums_, 0.0);
-        std::ranges::fill(products_, 1.0);
-        for (const Member& member : networks_.members) {
-            const FamilyTrie& trie = member.tries[feature];
-            states_.read(codes_, member.coding, trie.variables());
-            columns_.clear();
-            for (const int64_t v : trie.variables()) columns_.push_back(states_.of(v));
-            if (networks_.n_classes >= kManyLabels) {
-                kept_.assign(static_cast<std::size_t>(kFirstNodes * (trie.total_row() + 1)),
-                             -1);
-                kept_deltas_.clear();
-            }
-            trie.with_numbers([&](const auto* numbers) {
-                if (number_lines(trie, member.coding))
-                    add_lines(trie, numbers);
-                else
-                    for (int64_t row = 0; row < codes_.n_rows; ++row)
-                        add_row(trie, numbers, row, place_of(row));
-            });
-            watch_.add(codes_.n_rows * n_depths_ * 15);
-        }
-    }
-
-    // Writes the means of the networks' logarithms as (n_rows, n_classes, n_depths) into
-    // the pieces from `first` on.
+    // Writes the means of the networks' logarithms of a feature as (n_rows, n_classes,
+    // n_depths) into the pieces from `first` on.
     template <class Value>
-    void write(Stack<Value> values, int64_t first) const {
-        const auto n = static_cast<double>(std::ssize(networks_.members));
-        const int64_t n_classes = networks_.n_classes;
-        for (int64_t row = 0; row < codes_.n_rows; ++row)
-            for (int64_t depth = 0; depth < n_depths_; ++depth) {
-                const double* sum = &sums_[(row * n_depths_ + depth) * n_classes];
-                for (int64_t c = 0; c < n_classes; ++c) {
-                    double total = shared_[row] + sum[c];
-                    if (c == left_out_.own[row])
-                        total += log_of(products_[row * n_depths_ + depth]);
-                    values(row, c, first + depth) = static_cast<Value>(total / n);
-                }
-            }
+    void write(int64_t feature, Stack<Value> values, int64_t first) {
+        for (first_row_ = 0; first_row_ < codes_.n_rows; first_row_ += tile_) {
+            n_rows_ = std::min(tile_, codes_.n_rows - first_row_);
+            std::ranges::fill(shared_, 0.0);
+            std::ranges::fill(sums_, 0.0);
+            for (const Member& member : networks_.members) add(member, feature);
+            write_means(values, first);
+        }
     }
 
 private:
-    // Where something is summed by depth and class; the product of the own class by depth.
-    struct Place {
-        double *shared, *sums, *products;
-    };
-
-    Place place_of(int64_t row) {
-        return {&shared_[row], &sums_[row * n_depths_ * networks_.n_classes],
-                &products_[row * n_depths_]};
+    double share_of(int64_t row) const {
+        return left_out_.own[row] < 0 ? 0.0 : left_out_.shares[row];
     }
 
-    // Whether many rows are alike in a family, and leave out the same; numbers them then.
-    bool number_lines(const FamilyTrie& trie, const Coding& coding) {
-        if (codes_.n_rows == 0 || !leaves_out_alike_) return false;
-        const int64_t limit = codes_.n_rows / 2;
-        int64_t n_keys = networks_.n_classes + 1;
-        for (const int64_t v : trie.variables()) {
-            n_keys *= coding.radix(v);
-            if (n_keys > limit) return false;
+    // Adds the logarithms of one network.
+    void add(const Member& member, int64_t feature) {
+        const FamilyTrie& trie = member.tries[feature];
+        states_.read(codes_, member.coding, trie.variables(), first_row_, n_rows_);
+        columns_.clear();
+        for (const int64_t v : trie.variables()) columns_.push_back(states_.of(v));
+        look_up_own(trie);
+        kept_places_.assign(static_cast<std::size_t>(kFirstNodes * trie.total_row()), -1);
+        kept_.clear();
+        trie.with_numbers([&](const auto* numbers) {
+            with_classes(networks_.n_classes, [&](auto n_classes) {
+                add_rows(trie, numbers, n_classes);
+            });
+        });
+        watch_.add(n_rows_ * n_depths_ * (5 + networks_.n_classes));
+    }
+
+    // Tabulates the logarithms of counts that a row has left, where all rows leave out the
+    // same and the prior weights stay.
+    void look_up_own(const FamilyTrie& trie) {
+        const Prior& prior = trie.prior();
+        has_own_logs_ = leaves_out_alike_ && !prior.follows_shares;
+        if (!has_own_logs_) return;
+        const double share = share_of(0), weight = prior.weights[0];
+        own_logs_.clear();
+        own_total_logs_.clear();
+        for (const double value : trie.values()) {
+            const double rest = Prior::less(value, share);
+            own_logs_.push_back(log_of((rest + weight) / weight));
+            own_total_logs_.push_back(log_of((rest + prior.strength) / prior.strength));
         }
-        line_of_key_.assign(static_cast<std::size_t>(n_keys), -1);
-        line_of_row_.resize(static_cast<std::size_t>(codes_.n_rows));
-        first_rows_.clear();
-        for (int64_t row = 0; row < codes_.n_rows; ++row) {
-            int64_t key = left_out_.own[row] + 1;
-            for (std::size_t k = 0; k < columns_.size(); ++k)
-                key = key * coding.radix(trie.variables()[k]) + columns_[k][row];
-            if (line_of_key_[key] < 0) {
-                line_of_key_[key] = static_cast<int32_t>(first_rows_.size());
-                first_rows_.push_back(row);
+    }
+
+    template <class Number, class Classes>
+    void add_rows(const FamilyTrie& trie, const Number* numbers, Classes n_classes) {
+        const Prior& prior = trie.prior();
+        const int64_t size = n_rows_ * n_classes;
+        std::fill_n(deltas_.begin(), size, 0.0);
+        active_.clear();
+        for (int64_t row = 0; row < n_rows_; ++row) {
+            const uint16_t x = columns_[0][row];
+            const double weight = prior.without(x, share_of(first_row_ + row));
+            if (weight <= 0.0) continue;
+            shared_[row] += weight == prior.weights[x] ? trie.share_log(x)
+                                                       : log_of(weight / prior.strength);
+            weights_[row] = weight;
+            nodes_[row] = 0;
+            active_.push_back(static_cast<int32_t>(row));
+        }
+        const int64_t n_used = std::min<int64_t>(n_depths_, std::ssize(columns_));
+        for (int64_t depth = 0; depth < n_depths_; ++depth) {
+            if (depth > 0 && depth < n_used) descend(trie, numbers, columns_[depth]);
+            if (depth < n_used)
+                for (const int32_t row : active_)
+                    find_deltas(trie, numbers, n_classes, row,
+                                deltas_.data() + row * n_classes);
+            // A row without a deeper node repeats the one before.
+            double* sums = sums_.data() + depth * size;
+            for (int64_t k = 0; k < size; ++k) sums[k] += deltas_[k];
+        }
+    }
+
+    // Takes rows to the nodes of one parent more; drops those of which too few rows are
+    // left in it.
+    template <class Number>
+    void descend(const FamilyTrie& trie, const Number* numbers, const uint16_t* states) {
+        // A sum of weights below one is as good as any.
+        const double least = networks_.min_rows > 1.0 ? networks_.min_rows : 0.0;
+        std::size_t n_left = 0;
+        for (const int32_t row : active_) {
+            const uint32_t child = trie.child(nodes_[row], states[row]);
+            if (child == FamilyTrie::kNone) continue;
+            const double share = share_of(first_row_ + row);
+            if (share > 0.0) {
+                const Number total = numbers[trie.total(trie.node(child))];
+                const double rest = Prior::less(trie.values()[total], share);
+                if (rest < least || rest == 0.0) continue;
             }
-            line_of_row_[row] = line_of_key_[key];
+            nodes_[row] = child;
+            active_[n_left++] = row;
         }
-        return true;
+        active_.resize(n_left);
     }
 
-    template <class Number>
-    void add_lines(const FamilyTrie& trie, const Number* numbers) {
-        const int64_t n_lines = std::ssize(first_rows_);
-        const int64_t size = n_depths_ * networks_.n_classes;
-        line_shared_.assign(static_cast<std::size_t>(n_lines), 0.0);
-        line_sums_.assign(static_cast<std::size_t>(n_lines * size), 0.0);
-        line_products_.assign(static_cast<std::size_t>(n_lines * n_depths_), 1.0);
-        for (int64_t line = 0; line < n_lines; ++line)
-            add_row(trie, numbers, first_rows_[line],
-                    {&line_shared_[line], &line_sums_[line * size],
-                     &line_products_[line * n_depths_]});
-        for (int64_t row = 0; row < codes_.n_rows; ++row) {
-            const int64_t line = line_of_row_[row];
-            const Place place = place_of(row);
-            *place.shared += line_shared_[line];
-            for (int64_t k = 0; k < size; ++k) place.sums[k] += line_sums_[line * size + k];
-            for (int64_t depth = 0; depth < n_depths_; ++depth)
-                multiply(place, row, depth, line_products_[line * n_depths_ + depth]);
-        }
-    }
-
-    template <class Number>
-    void add_row(const FamilyTrie& trie, const Number* numbers, int64_t row, Place place) {
+    // Writes ln(P(x | class, ...) / P(x)) at a row's node.
+    template <class Number, class Classes>
+    void find_deltas(const FamilyTrie& trie, const Number* numbers, Classes n_classes,
+                     int64_t row, double* out) {
         const Prior& prior = trie.prior();
         const uint16_t x = columns_[0][row];
-        const double share = left_out_.own[row] < 0 ? 0.0 : left_out_.shares[row];
-        const double weight = prior.without(x, share);
-        if (weight <= 0.0) return;
-        *place.shared += weight == prior.weights[x] ? trie.share_log(x)
-                                                   : log_of(weight / prior.strength);
-        const int64_t n_used = std::min<int64_t>(n_depths_, std::ssize(trie.variables()));
-        uint32_t number = 0;
-        for (int64_t depth = 0; number != FamilyTrie::kNone;) {
-            const FamilyTrie::Node node = trie.node(number);
-            const int64_t before = number;
-            number = depth + 1 < n_used
-                         ? next(trie, numbers, number, row, depth + 1, share)
-                         : FamilyTrie::kNone;
-            // Without a deeper node, this one is repeated.
-            const int64_t end = number == FamilyTrie::kNone ? n_depths_ : depth + 1;
-            add_node(trie, numbers, before, node, row, place, depth, end, weight);
-            depth = end;
-        }
-    }
-
-    // Adds the logarithms of a node at some depths.
-    template <class Number>
-    void add_node(const FamilyTrie& trie, const Number* numbers, int64_t number,
-                  const FamilyTrie::Node& node, int64_t row, Place place, int64_t first,
-                  int64_t end, double weight) {
-        const Prior& prior = trie.prior();
-        const uint16_t x = columns_[0][row];
-        const int64_t n_classes = networks_.n_classes, own = left_out_.own[row];
+        const uint32_t number = nodes_[row];
+        const double weight = weights_[row], nothing = weight / prior.strength;
+        const FamilyTrie::Node node = trie.node(number);
         const int64_t n_labels = node.n_labels;
         const bool has_all = n_labels == n_classes;
         const uint16_t* labels = has_all ? nullptr : trie.labels(node);
         const Number* of_x = numbers + node.counts + x * n_labels;
         const Number* of_all = numbers + node.counts + trie.total_row() * n_labels;
-        const double nothing = weight / prior.strength;
-        const double* deltas;
-        if (weight == prior.weights[x]) {
-            deltas = unchanged_deltas(trie, number, n_labels, x, of_x, of_all);
-        } else {
-            // The row that is left out has changed the state's share.
-            for (int64_t k = 0; k < n_labels; ++k)
-                deltas_[k] = log_of((trie.values()[of_x[k]] + weight) /
-                                    (trie.values()[of_all[k]] + prior.strength) / nothing);
-            deltas = deltas_.data();
-        }
-        double of_own = 0.0;
-        if (own >= 0) {
-            const int64_t k =
-                has_all ? own : std::lower_bound(labels, labels + n_labels, own) - labels;
-            if (k < n_labels && (has_all || labels[k] == own)) {
-                const double share = left_out_.shares[row];
-                const double count = Prior::less(trie.values()[of_x[k]], share);
-                const double total = Prior::less(trie.values()[of_all[k]], share);
-                const double ratio = (count + weight) / (total + prior.strength) / nothing;
-                for (int64_t depth = first; depth < end; ++depth)
-                    multiply(place, row, depth, ratio);
-                of_own = deltas[k];
-            }
-        }
-        for (int64_t depth = first; depth < end; ++depth) {
-            double* sum = place.sums + depth * n_classes;
-            // The row's own class has a product instead.
-            if (of_own != 0.0) sum[own] -= of_own;
-            if (has_all)
-                for (int64_t c = 0; c < n_classes; ++c) sum[c] += deltas[c];
-            else
-                for (int64_t k = 0; k < n_labels; ++k) sum[labels[k]] += deltas[k];
-        }
-    }
-
-    // The logarithms of a node for a state. Those of the first nodes, which many rows meet,
-    // are kept for the family if there are many classes.
-    template <class Number>
-    const double* unchanged_deltas(const FamilyTrie& trie, int64_t number, int64_t n_labels,
-                                   uint16_t x, const Number* of_x, const Number* of_all) {
-        double* out = deltas_.data();
-        if (n_labels >= kManyLabels && number < kFirstNodes) {
-            int64_t& begin = kept_[number * (trie.total_row() + 1) + x];
-            if (begin >= 0) return kept_deltas_.data() + begin;
-            begin = std::ssize(kept_deltas_);
-            kept_deltas_.resize(kept_deltas_.size() + n_labels);
-            out = kept_deltas_.data() + begin;
-        }
+        const bool is_unchanged = weight == prior.weights[x];
         const double* logs = trie.logs(x);
         const double* total_logs = trie.total_logs();
-        for (int64_t k = 0; k < n_labels; ++k)
-            out[k] = logs[of_x[k]] - total_logs[of_all[k]];
-        return out;
-    }
-
-    // Multiplies what the row's own class has at a depth.
-    void multiply(Place place, int64_t row, int64_t depth, double ratio) {
-        double& product = place.products[depth];
-        product *= ratio;
-        if (product < kSmall || product > 1.0 / kSmall) {
-            place.sums[depth * networks_.n_classes + left_out_.own[row]] += log_of(product);
-            product = 1.0;
+        // The row that is left out may have changed the state's share.
+        const auto delta = [&](int64_t k) {
+            if (is_unchanged) return logs[of_x[k]] - total_logs[of_all[k]];
+            return log_of((trie.values()[of_x[k]] + weight) /
+                          (trie.values()[of_all[k]] + prior.strength) / nothing);
+        };
+        if constexpr (!std::is_same_v<Classes, int64_t>) {
+            for (int64_t c = 0; c < n_classes; ++c) out[c] = delta(c);
+        } else {
+            int64_t* kept = nullptr;
+            if (number < kFirstNodes && is_unchanged)
+                kept = &kept_places_[number * trie.total_row() + x];
+            if (kept && *kept >= 0) {
+                std::copy_n(kept_.data() + *kept, n_classes, out);
+            } else {
+                if (has_all) {
+                    for (int64_t c = 0; c < n_classes; ++c) out[c] = delta(c);
+                } else {
+                    std::fill_n(out, n_classes, 0.0);
+                    for (int64_t k = 0; k < n_labels; ++k) out[labels[k]] = delta(k);
+                }
+                if (kept) {
+                    *kept = std::ssize(kept_);
+                    kept_.insert(kept_.end(), out, out + n_classes);
+                }
+            }
         }
+        const int64_t own = left_out_.own[first_row_ + row];
+        if (own < 0) return;
+        const int64_t k =
+            has_all ? own : std::lower_bound(labels, labels + n_labels, own) - labels;
+        if (!has_all && (k == n_labels || labels[k] != own)) return;
+        if (has_own_logs_) {
+            out[own] = own_logs_[of_x[k]] - own_total_logs_[of_all[k]];
+            return;
+        }
+        const double share = left_out_.shares[first_row_ + row];
+        const double count = Prior::less(trie.values()[of_x[k]], share);
+        const double total = Prior::less(trie.values()[of_all[k]], share);
+        out[own] = log_of((count + weight) / (total + prior.strength) / nothing);
     }
 
-    // The node of one parent more; kNone if too few rows are left in it.
-    template <class Number>
-    uint32_t next(const FamilyTrie& trie, const Number* numbers, uint32_t number,
-                  int64_t row, int64_t place, double share) const {
-        const uint32_t child = trie.child(number, columns_[place][row]);
-        if (child == FamilyTrie::kNone || share <= 0.0) return child;
-        const double rest = Prior::less(
-            trie.values()[numbers[trie.total(trie.node(child))]], share);
-        // A sum of weights below one is as good as any.
-        const bool exists = networks_.min_rows > 1.0 ? rest >= networks_.min_rows : rest > 0.0;
-        return exists ? child : FamilyTrie::kNone;
+    template <class Value>
+    void write_means(Stack<Value> values, int64_t first) const {
+        const auto n = static_cast<double>(std::ssize(networks_.members));
+        const int64_t n_classes = networks_.n_classes, size = n_rows_ * n_classes;
+        for (int64_t row = 0; row < n_rows_; ++row)
+            for (int64_t c = 0; c < n_classes; ++c)
+                for (int64_t depth = 0; depth < n_depths_; ++depth) {
+                    const double sum = sums_[depth * size + row * n_classes + c];
+                    values(first_row_ + row, c, first + depth) =
+                        static_cast<Value>((shared_[row] + sum) / n);
+                }
     }
 
     const Networks& networks_;
     const CodeTable& codes_;
     LeftOut left_out_;
-    int64_t n_depths_;
-    bool leaves_out_alike_ = true;
-    std::vector<double> shared_, sums_, products_, deltas_, kept_deltas_;
-    std::vector<int64_t> kept_;
-    std::vector<double> line_shared_, line_sums_, line_products_;
-    std::vector<int32_t> line_of_key_, line_of_row_;
-    std::vector<int64_t> first_rows_;
+    int64_t n_depths_, tile_, first_row_ = 0, n_rows_ = 0;
+    bool leaves_out_alike_ = true, has_own_logs_ = false;
+    // Of the rows of a tile: what all classes share, the prior weight of the state, the
+    // node, and what classes add there; the sums have the shape (n_depths, rows, classes).
+    std::vector<double> shared_, weights_, deltas_, sums_;
+    std::vector<uint32_t> nodes_;
+    // Rows that have gone down so far.
+    std::vector<int32_t> active_;
+    // Logarithms of what a row leaves of its own class's counts.
+    std::vector<double> own_logs_, own_total_logs_;
+    // What the first nodes, which many rows meet, add for each state.
+    std::vector<double> kept_;
+    std::vector<int64_t> kept_places_;
     States states_;
     std::vector<const uint16_t*> columns_;
     Watch watch_;
@@ -571,11 +540,9 @@ BAYLEAF_API int32_t bl_write_log_probabilities(
         check_rows(all, codes);
         const auto write = [&]<class Value>(Value* out) {
             FeatureLogs logs(all, codes, left_out, n_depths);
-            for (int64_t f = 0; f < n_features; ++f) {
-                logs.add(feature + f);
-                logs.write(Stack<Value>{out, n_rows, all.n_classes, n_pieces},
-                           first + f * n_depths);
-            }
+            const Stack<Value> pieces{out, n_rows, all.n_classes, n_pieces};
+            for (int64_t f = 0; f < n_features; ++f)
+                logs.write(feature + f, pieces, first + f * n_depths);
         };
         if (is_single)
             write(static_cast<float*>(values));

@@ -116,7 +116,7 @@ public:
     }
     // The distinct counts; ln((n + weight) / weight) of a state's counts, and
     // ln((n + strength) / strength) of those of all states.
-    const double* values() const { return values_.data(); }
+    std::span<const double> values() const { return values_; }
     const double* logs(int64_t state) const {
         return logs_.data() + (prior_.follows_shares ? state * std::ssize(values_) : 0);
     }
