@@ -587,6 +587,16 @@ def test_words_of_names_of_findings_are_whole(mode: str, open_cockpit: Any) -> N
         assert own.evaluate("(own) => own.scrollWidth <= own.clientWidth + 1")
 
 
+def test_a_class_named_by_one_long_word_is_broken_not_cut(open_cockpit: Any) -> None:
+    X, _ = load_heart(return_X_y=True)
+    labels = [("w" * 60, "a", "b")[i % 3] for i in range(len(X))]
+    model = bayleaf.NaiveBayesClassifier().fit(X.select(COLUMNS), labels)
+    page = open_cockpit(explorer_html(model), viewport={"width": 400, "height": 800})
+    label = page.locator(".class-bar .label", has_text="wwww")
+    assert label.evaluate("(own) => own.scrollWidth <= own.clientWidth")
+    assert label.bounding_box()["height"] > 30
+
+
 def test_effects_are_shown_in_the_chosen_unit(open_cockpit: Any) -> None:
     page = open_cockpit(explorer_html(heart("naive Bayes")))
     feature(page, "chest pain").get_by_text("asymptomatic").click()

@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 
+import bayleaf
 from bayleaf.models.class_model import ClassModel, log_normalize
 from property.networks import codes_of, random_one_dependence
 
@@ -65,3 +66,20 @@ def test_scores_and_contributions_follow_from_the_terms_block_by_block() -> None
     own_prior, own_terms = model.contributions(codes, target, against)
     np.testing.assert_allclose(prior, own_prior, rtol=0, atol=1e-12)
     np.testing.assert_allclose(terms, own_terms, rtol=0, atol=1e-12)
+
+
+def test_a_picture_computes_the_weights_of_all_arcs_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    X = np.random.default_rng(0).integers(3, size=(40, 3)).astype(str)
+    learner = bayleaf.AveragedKDBClassifier(n_networks=2, random_state=0)
+    model = learner.fit(X, X[:, 0]).model_
+    calls = []
+
+    def weights(model: ClassModel) -> dict[tuple[int, int], float]:
+        calls.append(1)
+        return dict.fromkeys(model.arcs, 0.5)
+
+    monkeypatch.setattr(type(model), "arc_weights", property(weights))
+    assert {arc[2] for arc in model.picture.arcs} == {0.5}
+    assert len(calls) == 1

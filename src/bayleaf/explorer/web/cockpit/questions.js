@@ -61,6 +61,7 @@ class NextQuestions {
     this.search.stop();
     this.node.hidden = Boolean(this.cockpit.trial) || !answer;
     if (this.node.hidden) return;
+    if (!this.node.childElementCount) this.node.append(element("p", { className: "note", text: "Looking for the most useful questions …" }));
     this.search.find((found, uncertainty, all) => {
       keepFocus(this.node, () => this.#draw(found, uncertainty, answer));
       if (found.length) this.search.findTurned(all.map(({ variable }) => variable), (turned) => this.#remark(turned));

@@ -13,18 +13,21 @@ function sharesOf({ engine }, variable, evidence, logs) {
   return mask ? open.map((p, state) => p * mask[state]) : open;
 }
 
-/** For each state of a variable, ln of its weight and the question's scores under it. */
-function scoresByState(session, evidence, variable, joint, logs) {
+/** For each state of a variable, one a step, ln of its weight and the question's scores. */
+function* scoresByState(session, evidence, variable, joint, logs) {
   const { engine } = session;
   if (joint) return joint[variable].map((scores) => ({ scores, logWeight: logSumExp(scores) }));
   const shares = engine.isJoint ? null : sharesOf(session, variable, evidence, logs);
   const mask = evidence[variable];
   const changed = evidence.slice();
-  return session.model.variables[variable].states.map((_, state) => {
+  const found = [];
+  for (let state = 0; state < session.card(variable); state += 1) {
     changed[variable] = hardMask(session.card(variable), state);
     const scores = engine.scores(changed);
-    return { scores, logWeight: shares ? Math.log(shares[state]) : logSumExp(scores) + Math.log(mask?.[state] ?? 1) };
-  });
+    found.push({ scores, logWeight: shares ? Math.log(shares[state]) : logSumExp(scores) + Math.log(mask?.[state] ?? 1) });
+    yield null;
+  }
+  return found;
 }
 
 /** How probable each state of a variable is where other things are known. */
@@ -34,7 +37,7 @@ function statesGiven(session, variable, evidence) {
   const { logs } = session.answer(others);
   if (!logs) return new Float64Array(session.card(variable));
   if (!engine.isJoint) return sharesOf(session, variable, others, logs);
-  return logNormalized(scoresByState(session, others, variable).map(({ logWeight }) => logWeight)).map(Math.exp);
+  return logNormalized(resultOf(scoresByState(session, others, variable)).map(({ logWeight }) => logWeight)).map(Math.exp);
 }
 
 /** Variables whose state could be found out. */
@@ -47,7 +50,7 @@ function openVariables(session) {
 }
 
 /**
- * For each open variable the expected reduction of the question's entropy (nats) once
+ * After steps of null, for each open variable the expected reduction of the question's entropy (nats) once
  * its state is known: the variable's states as probable as the model finds them now. Of averages
  * the entropy is that of the mean of the answers, so that no reduction is negative.
  */
@@ -56,7 +59,7 @@ function* expectedReductions(session) {
   if (!logs || session.evidence[session.engine.question]) return;
   const joint = session.engine.jointScores?.(session.evidence);
   for (const variable of openVariables(session)) {
-    const own = scoresByState(session, session.evidence, variable, joint, logs);
+    const own = yield* scoresByState(session, session.evidence, variable, joint, logs);
     const weights = own.map(({ logWeight }) => logWeight);
     const total = logSumExp(weights);
     const answers = own.map(({ scores }, state) => {

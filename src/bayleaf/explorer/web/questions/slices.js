@@ -37,6 +37,13 @@ function afterPaint(call) {
   };
 }
 
+/** What a generator returns at its end. */
+function resultOf(work) {
+  let step = work.next();
+  while (!step.done) step = work.next();
+  return step.value;
+}
+
 /**
  * Run a generator in slices; `tell` gets all that it has yielded, without nulls, whether
  * that is the end, and the number of steps. Returns a function that stops it, whose

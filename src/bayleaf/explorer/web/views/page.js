@@ -382,7 +382,7 @@ function open(page) {
     turnedDecisions,
     allCounterfactuals: () => allCounterfactuals(page.session),
     ask: (name) => ({
-      information: () => [...expectedReductions(page.session)],
+      information: () => [...expectedReductions(page.session)].filter(Boolean),
       conflict: () => [...conflictOf(page.session)].at(-1) ?? null,
       leastToTakeBack: () => [...leastToTakeBack(page.session)].filter(Boolean),
       mostProbable: () => page.session.engine.mostProbable(page.session.evidence),
