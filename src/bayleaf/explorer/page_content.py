@@ -69,8 +69,9 @@ Floats = NDArray[np.float64]
 # States with bars in a box, and arcs for a variable where arcs have weights.
 STATES_SHOWN = 6
 _ARCS_A_VARIABLE = 1.5
-# Width of a box, and heights (CSS pixels) of its edges, a line of its name and a state.
-_WIDTH, _EDGES, _LINE, _STATE = 176, 14, 19, 21
+# Width of a box, and heights (CSS pixels) of its edges, the first line of its name,
+# further ones, which are larger than the rest where boxes are small, and a state.
+_WIDTH, _EDGES, _LINE, _NEXT_LINE, _STATE = 176, 14, 19, 28, 21
 # Letters of a name in a line of its box, where boxes are small, and most lines.
 _LETTERS, _LINES = 11, 6
 _GAP = (20.0, 30.0)
@@ -538,7 +539,7 @@ def _box(variable: Content) -> tuple[int, int]:
     lines = min(_LINES, max(1, math.ceil(len(variable["name"]) / _LETTERS)))
     n_states = len(variable["states"])
     rows = min(n_states, STATES_SHOWN) + (n_states > STATES_SHOWN)
-    return _WIDTH, _EDGES + lines * _LINE + rows * _STATE
+    return _WIDTH, _EDGES + _LINE + (lines - 1) * _NEXT_LINE + rows * _STATE
 
 
 def _drawing(

@@ -33,9 +33,16 @@ function write(place, text) {
   if (place.textContent !== text) place.textContent = text;
 }
 
-/** A text whose names may be broken between the words they are joined of, and no numbers. */
-function breakable(text) {
-  return text.split(/(?<=[_/]|\p{L}[.-])|(?<=\p{Ll})(?=\p{Lu})/u).flatMap((part, i) => (i ? [document.createElement("wbr"), part] : [part]));
+/**
+ * A text whose names may be broken between the words they are joined of, and no numbers;
+ * if it is one word longer than a line, into even pieces, so that no letter is left alone.
+ */
+function breakable(text, longest = Infinity) {
+  const n = Array.from(text).length;
+  const length = Math.ceil(n / Math.ceil(n / longest));
+  const places = n > longest && /^\p{L}+$/u.test(text) ? new RegExp(`(?<=^(?:.{${length}})+)(?!$)`, "u")
+    : /(?<=[_/]|\p{L}[.-])|(?<=\p{Ll})(?=\p{Lu})/u;
+  return text.split(places).flatMap((part, i) => (i ? [document.createElement("wbr"), part] : [part]));
 }
 
 /** Draw a part of the page again; what had the focus gets it back. */

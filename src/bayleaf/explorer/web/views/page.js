@@ -16,6 +16,10 @@ class Page {
     this.fastest = 0;
     this.message = byId("message");
     byId("title").textContent = short(model.title, 200);
+    // A message is about what was done last.
+    for (const event of ["pointerdown", "keydown"]) {
+      window.addEventListener(event, () => { this.message.textContent = ""; }, true);
+    }
     const say = (text) => { this.message.textContent = text; };
     const choose = (variable) => this.choose(variable);
     this.ruleOutButton = byId("rule-out");
@@ -194,10 +198,7 @@ class Page {
     byId("redo").addEventListener("click", () => this.session.redo());
     byId("reset").addEventListener("click", () => this.session.reset());
     byId("print").addEventListener("click", () => window.print());
-    window.addEventListener("beforeprint", () => this.#unfold());
-    window.addEventListener("afterprint", () => {
-      for (const details of this.unfolded) details.open = false;
-    });
+    openOnPaper(this.panels);
     this.ruleOutButton.addEventListener("click", () => {
       const isOn = toggled(this.ruleOutButton);
       byId("menu-name").textContent = isOn ? "Menu: ruling out" : "Menu";
@@ -233,18 +234,6 @@ class Page {
       const height = `${answer.offsetHeight}px`;
       document.documentElement.style.setProperty("--answer", height);
     }).observe(answer);
-  }
-
-  /** Open all parts of the view, with what they have to show, for a sheet of paper. */
-  #unfold() {
-    const view = byId(`view-${this.tabs.current}`);
-    this.unfolded = [...view.querySelectorAll(".panel:not([open], #case, #edit)")];
-    for (const details of this.unfolded) details.open = true;
-    for (const [id, panel] of this.panels) {
-      if (!view.contains(byId(id)) || byId(id).hidden) continue;
-      panel.show();
-      panel.stop?.finish?.();
-    }
   }
 
   /** Actions that are rarely used; a choice, Escape or a click elsewhere closes them. */

@@ -46,3 +46,21 @@ class Tabs {
     }
   }
 }
+
+/** While a view is printed its parts are open, with what they have to show. */
+function openOnPaper(panels) {
+  let opened = [];
+  window.addEventListener("beforeprint", () => {
+    const view = document.querySelector("main > :not([hidden])");
+    opened = [...view.querySelectorAll(".panel:not([open], #case, #edit)")];
+    for (const details of opened) details.open = true;
+    for (const [id, panel] of panels) {
+      if (!view.contains(byId(id)) || byId(id).hidden) continue;
+      panel.show();
+      panel.stop?.finish?.();
+    }
+  });
+  window.addEventListener("afterprint", () => {
+    for (const details of opened) details.open = false;
+  });
+}

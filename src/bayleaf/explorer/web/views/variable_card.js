@@ -19,7 +19,7 @@ class VariableCard {
     const { name, role, states } = this.about;
     this.name = element("button", {
       type: "button", className: "name", tabindex: "-1",
-    }, breakable(visible(name)));
+    }, breakable(visible(name), isBox ? LETTERS_IN_LINE : Infinity));
     const heading = element("h3", { id, dir: "auto", title: name }, [this.name]);
     if (role === "class" || role === "target" || role === "latent") {
       heading.append(" ", element("span", { text: role, className: "tag", dir: "ltr" }));
