@@ -115,10 +115,10 @@ def _arrow_cells(name: Name, cells: Any, mixed: Collection[str]) -> Any:
             return pa.array(cells, from_pandas=True)
         others, texts = (
             pa.array(
-                [c if t == wanted else None for c, t in zip(cells, is_text)],
+                [cell if text == kind else None for cell, text in zip(cells, is_text)],
                 from_pandas=True,
             )
-            for wanted in (False, True)
+            for kind in (False, True)
         )
         return pa.UnionArray.from_sparse(
             pa.array(is_text).cast(pa.int8()), [others, texts]
