@@ -32,7 +32,7 @@ class Expression(NamedTuple):
 
 # In the sources of Python and C++ and in the documentation, whatever the case.
 EXPRESSIONS = [
-    Expression(r"\btold\b", "reported, passed, message", 270),
+    Expression(r"\btold\b", "reported, passed, message", 268),
     Expression(r"\b(tell|tells|telling)\b", "report, show, distinguish", 164),
     Expression(r"\b(say|says|said|saying)\b", "contain, report, specify", 373),
     Expression(r"\b(stand|stands|stood)\b(?! for)", "be, be stored, be listed", 212),
@@ -62,7 +62,7 @@ EXPRESSIONS = [
 ]
 # Names of variables, parameters, functions and classes in the package.
 NAMES = {
-    "told": ("message, with_explanation, is_reported", 90),
+    "told": ("message, with_explanation, is_reported", 89),
     "said": ("log_likelihood, reported, text", 17),
     "found": ("result, scores, matches: the noun of what it is", 466),
     "own": ("what it belongs to", 450),
