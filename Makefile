@@ -26,9 +26,10 @@ unexport PYTHONDONTWRITEBYTECODE
 demo: ready
 	@$(STEP) "Fit, compare and explain classifiers" "5 s" $(BIN)/bayleaf demo
 
+# A file's tests run in one process, which makes what they share once.
 test: $(VENV)/group-test
 	@$(STEP) "Run the quick tests" "2 minutes" \
-	  $(BIN)/python -m pytest -n 2 -m "not slow" --durations=20 $(TESTS)
+	  $(BIN)/python -m pytest -n 2 --dist loadscope -m "not slow" --durations=20 $(TESTS)
 
 # Other programs' packages are compared with ours in these tests, and the explorer is
 # used in a browser: the program chromium-headless-shell or chromium, where there is one.
@@ -97,7 +98,7 @@ platforms: $(VENV)/group-test $(VENV)/group-platforms
 # has no Python in it and is not built again.
 floors: .venv-floors/installed
 	@PYTHONPATH=src $(STEP) "Run tests with the least versions" "40 s" \
-	  .venv-floors/bin/python -m pytest -n 2 -m "not slow" -k "nb or command" \
+	  .venv-floors/bin/python -m pytest -n 2 --dist loadscope -m "not slow" -k "nb or command" \
 	  tests/contract tests/cli/test_commands.py
 
 .venv-floors/installed: pyproject.toml tools/floors.py | ready
@@ -112,7 +113,7 @@ floors: .venv-floors/installed
 # The quick tests with pandas 2, whose text columns are objects.
 pandas2: .venv-pandas2/installed
 	@$(STEP) "Run the quick tests with pandas 2.3" "2 minutes" \
-	  .venv-pandas2/bin/python -m pytest -n 2 -m "not slow" $(TESTS)
+	  .venv-pandas2/bin/python -m pytest -n 2 --dist loadscope -m "not slow" $(TESTS)
 
 .venv-pandas2/installed: pyproject.toml | ready
 	@$(STEP) "Create the environment .venv-pandas2" "5 s" $(OTHER_PYTHON) -m venv .venv-pandas2

@@ -15,12 +15,15 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 # Files of equal fits are equal but for the date of the fit.
 os.environ.setdefault("SOURCE_DATE_EPOCH", "1767225600")
 
+import attrs
+import cyclopts
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pyarrow.csv as pa_csv
 import pyarrow.parquet as pa_parquet
 import pytest
+from cyclopts.argument import Argument
 
 BACKENDS: dict[str, Callable[[dict[str, Any]], Any]] = {
     "pandas": pd.DataFrame,
@@ -41,6 +44,39 @@ def pytest_collection() -> Generator[None, object, object]:
     finally:
         gc.freeze()
         gc.enable()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _parameters_are_read_once() -> Iterator[None]:
+    """Read a command's parameters once for all calls in a process.
+
+    That takes longer than most commands. What parsing leaves in them is undone.
+    """
+    read: dict[tuple[int, bool], Any] = {}
+    assemble = cyclopts.App.assemble_argument_collection
+    names = [field.name for field in attrs.fields(Argument)]
+
+    def assembled(app: cyclopts.App, *, parse_docstring: bool = False) -> Any:
+        default, key = app.app_stack.default_parameter, (id(app), parse_docstring)
+        if key not in read or read[key][1] != default:
+            found = assemble(app, parse_docstring=parse_docstring)
+            states = [[getattr(one, name) for name in names] for one in found]
+            states = [[_copied(value) for value in state] for state in states]
+            read[key] = app, default, found, states
+        *_, found, states = read[key]
+        for one, state in zip(found, states, strict=True):
+            for name, value in zip(names, state, strict=True):
+                object.__setattr__(one, name, _copied(value))
+        return found
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(cyclopts.App, "assemble_argument_collection", assembled)
+        yield
+
+
+def _copied(value: Any) -> Any:
+    """A list that may grow as one of its own; other values as they are."""
+    return value.copy() if type(value) is list else value
 
 
 @pytest.fixture(scope="session")

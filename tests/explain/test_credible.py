@@ -35,7 +35,7 @@ def test_one_feature_of_naive_bayes_has_a_beta_posterior() -> None:
     # Without smoothing, the product of the tables is one Dirichlet over all cells.
     model = classifier("nb", smoothing="maximum_likelihood").fit(X, y)
     rows = pd.DataFrame({"x": ["a", "b"]})
-    found = credible_intervals(model, rows, n_draws=100_000, level=0.9, random_state=0)
+    found = credible_intervals(model, rows, n_draws=40_000, level=0.9, random_state=0)
     for one, (yes, no) in zip(found, [(5, 12), (20, 7)], strict=True):
         low, high = stats.beta(yes, no).ppf([0.05, 0.95])
         assert one.classes[1].label == "yes"
@@ -48,7 +48,7 @@ def test_smoothed_counts_are_the_parameters() -> None:
     y = np.repeat([0, 1, 0, 1], [3, 1, 2, 6])
     model = classifier("nb").fit(pd.DataFrame({"x": x.astype(object)}), y)
     (one,) = credible_intervals(
-        model, pd.DataFrame({"x": ["a"]}), n_draws=100_000, random_state=0
+        model, pd.DataFrame({"x": ["a"]}), n_draws=40_000, random_state=0
     )
     rng = np.random.default_rng(5)
     prior = rng.beta(7 + 1, 5 + 1, 100_000)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -69,16 +70,24 @@ def check_onnx(case: str, _: Path) -> None:
     assert labels.tolist() == (list(map(str, expected)) if is_text else expected)
 
 
+@cache
+def answers_by_row(case: str) -> tuple[list[Any], np.ndarray]:
+    """Labels and probabilities of rows, each as in a table of one row."""
+    model, rows = fitted(case)
+    tables = [rows[place : place + 1] for place in range(len(rows))]
+    proba = np.concatenate([model.predict_proba(table) for table in tables])
+    return [model.predict(table)[0] for table in tables], proba
+
+
 def check_scorer(case: str, answers: Any, key: Callable[[Any], Any]) -> None:
     """Check labels and probabilities of rows, each as in a table of one row."""
     model, rows = fitted(case)
-    tables = [rows[place : place + 1] for place in range(len(rows))]
+    labels, expected = answers_by_row(case)
     found = answers(
         model, [dict(zip(rows.columns, row, strict=True)) for row in cells(rows)]
     )
-    assert [one["predict"] for one in found] == [model.predict(t)[0] for t in tables]
+    assert [one["predict"] for one in found] == labels
     proba = [[one["proba"][key(label)] for label in model.classes_] for one in found]
-    expected = np.concatenate([model.predict_proba(table) for table in tables])
     np.testing.assert_allclose(proba, expected, rtol=0, atol=1e-12)
 
 
