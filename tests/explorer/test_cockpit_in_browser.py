@@ -587,6 +587,20 @@ def test_words_of_names_of_findings_are_whole(mode: str, open_cockpit: Any) -> N
         assert own.evaluate("(own) => own.scrollWidth <= own.clientWidth + 1")
 
 
+def test_on_a_telephone_the_question_is_seen_after_what_if(open_cockpit: Any) -> None:
+    viewport = {"width": 400, "height": 800}
+    page = open_cockpit(explorer_html(heart("naive Bayes")), viewport=viewport)
+    feature(page, "chest pain").get_by_text("asymptomatic").click()
+    page.locator("#mode-what-if").click()
+    page.locator(".proposals li").first.wait_for()
+    page.evaluate(
+        "window.scrollTo(0, document.querySelector('#findings').offsetTop + 500)"
+    )
+    page.locator("#mode-ask").click()
+    place = page.locator("#question-heading").bounding_box()
+    assert 0 <= place["y"] < 700
+
+
 def test_a_class_named_by_one_long_word_is_broken_not_cut(open_cockpit: Any) -> None:
     X, _ = load_heart(return_X_y=True)
     labels = [("w" * 60, "a", "b")[i % 3] for i in range(len(X))]

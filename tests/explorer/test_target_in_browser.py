@@ -112,7 +112,7 @@ def test_the_page_says_where_the_number_lies_and_what_moves_it(open_page: Any) -
     assert page.locator('#jumps [data-to="what-if"]').get_attribute("hidden") == ""
     page.fill("#find", "age=40")
     page.press("#find", "Enter")
-    assert "age 40 ((" in page.inner_text("#known")
+    assert "age 40 (39.5, 40.5]" in page.inner_text("#known")
     page.click(".card:has(.state:has-text('shore')) .name")
     page.click("#chosen .state:has-text('shore')")
     assert page.locator("#why-table tbody tr").count() == 2

@@ -99,7 +99,10 @@ class Cockpit {
     this.#showMode();
     this.update();
     byId("findings-body").scrollTop = 0;
-    if (this.narrow.matches && mode === "what-if") this.proposals.node.scrollIntoView();
+    if (!this.narrow.matches) return;
+    const findings = byId("findings");
+    if (mode === "what-if") this.proposals.node.scrollIntoView();
+    else if (findings.getBoundingClientRect().top < 0) findings.scrollIntoView();
   }
 
   #showMode() {
