@@ -31,7 +31,7 @@ def without_incomplete_rows(
     missing[partial.variables, partial.rows] = False
     if variables is not None:
         missing = missing[[*variables]]
-    incomplete = missing.any(axis=0)
+    incomplete: NDArray[np.bool_] = np.asarray(missing.any(axis=0))
     n_rows, n_dropped = len(incomplete), int(np.count_nonzero(incomplete))
     if n_dropped == n_rows:
         totals = missing.sum(axis=1)
