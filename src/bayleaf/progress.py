@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from importlib.util import find_spec
-from types import TracebackType
+from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from bayleaf.wording import visible
@@ -195,3 +195,20 @@ class _Lines:
         if now - self._last >= _SECONDS_BETWEEN_LINES and sys.stderr is not None:
             self._last = now
             print(visible(line), file=sys.stderr, flush=True)
+
+
+def caller_level() -> int:
+    """The `stacklevel` of the line outside this library and scikit-learn that called.
+
+    Decorators and context managers on the way have frames of their own.
+    """
+    frame, level = sys._getframe(1), 1
+    while frame.f_back is not None and _is_inside(frame):
+        frame, level = frame.f_back, level + 1
+    return level
+
+
+def _is_inside(frame: FrameType) -> bool:
+    """Whether a frame runs code of this library, or what calls it for a user."""
+    package = str(frame.f_globals.get("__name__", "")).partition(".")[0]
+    return package in ("bayleaf", "sklearn", "joblib", "contextlib")

@@ -288,7 +288,8 @@ def test_weights_that_sum_to_far_less_than_the_rows_are_reported(
 
     few = r"counts as 1 rows.*weight_scale='mean_one'"
     for way in learn("counts", 1.0 / len(y)):
-        with pytest.warns(UserWarning, match=few):
+        with pytest.warns(UserWarning, match=few) as caught:
             way()
+        assert {warning.filename for warning in caught} == {__file__}
     for way in learn("mean_one", 1.0 / len(y)) + learn("counts", 0.2):
         way()

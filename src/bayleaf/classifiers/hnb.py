@@ -388,7 +388,7 @@ class HNBClassifier(TransformerMixin, SingleNetworkClassifier):
         table = self._training_table(X, y, sample_weight, self.classes_, reset=False)
         class_variable = fitted.domain[-1]
         encoded = self.encoder_.transform(table.parts)
-        warn_of(encoded.unknown_cells.values(), stacklevel=2)
+        warn_of(encoded.unknown_cells.values())
         codes = encoded.codes.with_column(
             table.class_codes, class_variable.n_states, table.weights
         )
@@ -427,7 +427,7 @@ class HNBClassifier(TransformerMixin, SingleNetworkClassifier):
             If a row with missing cells has probability zero.
         """
         check_is_fitted(self, "model_")
-        codes = self._codes_as_fitted(X, stacklevel=3)
+        codes = self._codes_as_fitted(X)
         posteriors = self._hierarchical_model.latent_posteriors(codes)
         return np.concatenate([np.empty((codes.n_rows, 0)), *posteriors], axis=1)
 

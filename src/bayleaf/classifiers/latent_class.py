@@ -201,7 +201,7 @@ class LatentClassNBClassifier(BayesianClassifier):
             encoded, log_mass = split_other_values(
                 encoded, self.encoder_, self._n_training_rows, impossible=False
             )
-        warn_of(encoded.unknown_cells.values(), stacklevel=2)
+        warn_of(encoded.unknown_cells.values())
         codes = single_states(encoded.rows)
         return self._mixture.log_evidence(codes) + log_mass
 

@@ -9,6 +9,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from bayleaf.progress import caller_level
 from bayleaf.results.result import Shown
 from bayleaf.wording import counted, quoted, shown_name
 
@@ -44,7 +45,7 @@ def reported_elsewhere() -> Iterator[None]:
         _are_reported.reset(former)
 
 
-def warn_of(unknown: Collection[UnknownCells], stacklevel: int) -> None:
+def warn_of(unknown: Collection[UnknownCells]) -> None:
     """Warn once of the unknown values of a table, by column."""
     if not unknown or _are_reported.get():
         return
@@ -61,7 +62,7 @@ def warn_of(unknown: Collection[UnknownCells], stacklevel: int) -> None:
     warnings.warn(
         f"{counted(number, 'cell')} {hold} not seen in training: {', '.join(columns)}",
         UnknownValuesWarning,
-        stacklevel=stacklevel + 1,
+        stacklevel=caller_level(),
     )
 
 

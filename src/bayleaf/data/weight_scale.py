@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 
+from bayleaf.progress import caller_level
 from bayleaf.wording import quoted
 
 # Weights that sum to less per row are not those of repeated rows.
@@ -24,6 +25,6 @@ def weight_factor(total: float, n_rows: int, scale: str) -> float:
             f"counts as {total:.3g} rows, too few for cut points and structure; "
             f"pass weight_scale={quoted(MEAN_ONE)} if weights are only relative",
             UserWarning,
-            stacklevel=7,
+            stacklevel=caller_level(),
         )
     return 1.0

@@ -418,7 +418,7 @@ class BayesianNetworkEstimator(
         """
         encoded, log_mass = self._known_cells(X)
         self._last_unknown = encoded.unknown_cells
-        warn_of(encoded.unknown_cells.values(), stacklevel=2)
+        warn_of(encoded.unknown_cells.values())
         trees = NetworkTrees(self.network_, max_table_cells=self.max_table_cells)
         codes, sets = available_codes(encoded.rows), sets_in(encoded.rows)
         return log_mass + log_densities(trees, codes, self.n_jobs, sets)

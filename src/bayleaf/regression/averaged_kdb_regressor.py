@@ -366,7 +366,7 @@ class AveragedKDBRegressor(
         """
         encoded = self._encode(X, return_notes=return_notes)
         if not return_notes:
-            warn_of(encoded.unknown_cells.values(), stacklevel=2)
+            warn_of(encoded.unknown_cells.values())
         numbers = self.model_.distributions(encoded.codes)
         predicted = numbers.mean if self.loss == SQUARED else numbers.median
         return (predicted, encoded.notes) if return_notes else predicted
@@ -436,7 +436,7 @@ class AveragedKDBRegressor(
             Baseline and terms of each add up to its expectation.
         """
         encoded = self._encode(X, return_notes=True)
-        warn_of(encoded.unknown_cells.values(), stacklevel=2)
+        warn_of(encoded.unknown_cells.values())
         found = noted(self.model_.explain(encoded.codes), encoded)
         labels = row_labels(X)
         if labels is None:

@@ -95,3 +95,11 @@ def test_estimators_list_no_settings_of_their_classes() -> None:
 
     kinds = [*CLASSIFIERS.values(), AveragedKDBRegressor, BayesianNetworkEstimator]
     check_each(kinds, check)
+
+
+def test_classes_show_no_method_or_parameter_that_they_lack() -> None:
+    for kind in CLASSIFIERS.values():
+        estimator = kind()
+        is_incremental = hasattr(estimator, "partial_fit")
+        assert hasattr(estimator, "set_partial_fit_request") == is_incremental, kind
+        assert not set(dir(estimator)) & set(kind._lacks), kind

@@ -109,6 +109,13 @@ OF_LAST_FIT = (
 )
 
 
+class _Absent:
+    """A method of a base that a class lacks."""
+
+    def __get__(self, instance: Any, owner: type) -> Any:
+        raise AttributeError(f"{owner.__name__} has no partial_fit")
+
+
 class BayesianClassifier(
     ClassifierMixin,
     TableEstimator,
@@ -220,6 +227,12 @@ class BayesianClassifier(
     fit_prior: bool = True
     class_weight: Any = None
     loss: Any = None
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if not cls._is_incremental:
+            # Otherwise inherited, as scikit-learn makes it of the signature.
+            cls.set_partial_fit_request = _Absent()  # type: ignore[assignment,method-assign]
 
     @abstractmethod
     def _learn(
@@ -534,12 +547,12 @@ class BayesianClassifier(
         # A loss must fit the classes.
         self._predictor()
 
-    def _prepare(self, X: Any, *, stacklevel: int = 2) -> tuple[Predictor, Rows]:
+    def _prepare(self, X: Any) -> tuple[Predictor, Rows]:
         """The predictor and a table's codes, once it has the columns of training.
 
         Warns of values not seen in training.
         """
-        return self._predictor(), self._rows_as_fitted(X, stacklevel + 1)
+        return self._predictor(), self._rows_as_fitted(X)
 
     @overload
     def predict(
@@ -650,7 +663,7 @@ class BayesianClassifier(
             self._predictor(),
             self._encode(X, return_notes=True),
         )
-        warn_of(encoded.unknown_cells.values(), stacklevel=2)
+        warn_of(encoded.unknown_cells.values())
         rows = predictor.explain(encoded.rows, against, of=of)
         return Explanations(noted(labelled(rows, row_labels(X)), encoded))
 

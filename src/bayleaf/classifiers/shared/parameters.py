@@ -326,6 +326,9 @@ class DeclaredParameters:
             kind.__init__ = _constructor(kind)
         kind.__init__.__signature__ = _signature(kind)
 
+    def __dir__(self) -> list[str]:
+        return [name for name in super().__dir__() if name not in self._lacks]
+
 
 def _constructor(kind: Any) -> Callable[..., None]:
     """Return an `__init__` that stores the parameters of a class."""

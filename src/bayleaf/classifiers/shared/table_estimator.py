@@ -353,15 +353,15 @@ class TableEstimator(
         notes = [a + b for a, b in zip(noted.notes, others, strict=True)]
         return replace(noted, notes=notes)
 
-    def _rows_as_fitted(self, X: Any, stacklevel: int = 2) -> Rows:
+    def _rows_as_fitted(self, X: Any) -> Rows:
         """Codes of a table, with a warning of values not seen in training."""
         encoded = self._encode(X)
-        warn_of(encoded.unknown_cells.values(), stacklevel + 1)
+        warn_of(encoded.unknown_cells.values())
         return encoded.rows
 
-    def _codes_as_fitted(self, X: Any, stacklevel: int = 2) -> Codes:
+    def _codes_as_fitted(self, X: Any) -> Codes:
         """The same where every cell has to be a single state, or missing."""
-        return single_states(self._rows_as_fitted(X, stacklevel + 1))
+        return single_states(self._rows_as_fitted(X))
 
     def _parts_as_fitted(self, X: Any) -> Matrix | list[Column]:
         """A table taken apart, once it has the columns of training."""

@@ -20,6 +20,7 @@ from bayleaf.data.tables.frames import column_names
 from bayleaf.data.tables.named_rows import named_table
 from bayleaf.data.weight_scale import COUNTS, weight_factor
 from bayleaf.models.class_model import ClassModel
+from bayleaf.progress import caller_level
 from bayleaf.wording import name_list, near_names, quoted
 
 
@@ -196,7 +197,7 @@ def one_dimensional(y: Any) -> Any:
             "A column-vector y was passed when a 1d array was expected. Please change "
             "the shape of y to (n_rows,), for example by y.ravel().",
             DataConversionWarning,
-            stacklevel=6,
+            stacklevel=caller_level(),
         )
         return np.asarray(y).ravel()
     if len(shape) != 1:
