@@ -8,10 +8,12 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import bayleaf
+from readme.fenced_blocks import blocks_of
 
 _PACKAGE = Path(bayleaf.__file__).parent
 
@@ -64,6 +66,23 @@ _PLANTED = {
     "bayleaf.MDLPDiscretizer().fit(X).cut_point_": "attr-defined",
     "bayleaf.read_network('a.bif', maxbytes=1)": "call-arg",
 }
+# Names of other libraries that pages use, and that have no types.
+_UNTYPED = (
+    *("pandas", "pyarrow", "pyarrow/csv", "pyarrow/parquet", "dask", "dask/dataframe"),
+    *("distributed", "pyspark", "pyspark/sql", "matplotlib/axes", "matplotlib/pyplot"),
+    "matplotlib/figure",
+    *("sklearn/datasets", "sklearn/ensemble", "sklearn/model_selection", "scorer"),
+)
+_ANY = """from typing import Any
+class Axes(Any): ...
+class Figure(Any): ...
+def __getattr__(name: str) -> Any: ...
+"""
+# What blocks of one page share, and values that a page only shows.
+_OF_PAGES = (
+    *("ConstantRedefinition", "DuplicateImport", "IncompleteStub"),
+    *("MissingModuleSource", "UnusedExpression", "UnusedImport"),
+)
 _FIRST = _CORRECT.count("\n") + 3
 
 
@@ -112,17 +131,43 @@ def test_mypy_finds_planted_errors_and_no_others(use: Path) -> None:
 
 @pytest.mark.slow
 def test_pyright_finds_planted_errors_and_no_others(use: Path) -> None:
+    errors = pyright_errors(use.parent)
+    lines = {error["range"]["start"]["line"] + 1 for error in errors}
+    assert lines == set(range(_FIRST, _FIRST + len(_PLANTED))), errors
+
+
+@pytest.mark.slow
+def test_pyright_knows_the_type_of_every_name_on_the_pages(tmp_path: Path) -> None:
+    root = Path(__file__).parents[1]
+    for page in (root / "README.md", *sorted(root.glob("docs/**/*.md"))):
+        blocks = blocks_of(page.read_text(encoding="utf-8"))
+        code = [block for language, block in blocks if language == "python"]
+        name = "_".join(page.relative_to(root).with_suffix("").parts)
+        (tmp_path / f"{name}.py").write_text("\n".join(code), encoding="utf-8")
+    # The pages use these names, and not what they stand for.
+    for name in _UNTYPED:
+        is_package = any(other.startswith(f"{name}/") for other in _UNTYPED)
+        path = tmp_path / "typings" / (f"{name}/__init__" if is_package else name)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.with_suffix(".pyi").write_text(_ANY, encoding="utf-8")
+    ignored = {f"report{rule}": False for rule in _OF_PAGES}
+    found = pyright_errors(tmp_path, stubPath="typings", **ignored)
+    shown = [(e["file"], e["range"]["start"]["line"], e["message"]) for e in found]
+    assert shown == []
+
+
+def pyright_errors(folder: Path, **settings: object) -> list[dict[str, Any]]:
+    """What basedpyright reports of the files of a folder, in strict mode."""
     pytest.importorskip("basedpyright", reason="needs basedpyright")
-    settings = {"typeCheckingMode": "strict", "extraPaths": [str(_PACKAGE.parent)]}
-    (use.parent / "pyrightconfig.json").write_text(json.dumps(settings), "utf-8")
+    places = {"typeCheckingMode": "strict", "extraPaths": [str(_PACKAGE.parent)]}
+    (folder / "pyrightconfig.json").write_text(json.dumps(places | settings), "utf-8")
     program = [sys.executable, "-m", "basedpyright", "--pythonpath", sys.executable]
     checked = subprocess.run(
-        [*program, "--outputjson", use.name],
-        cwd=use.parent,
+        [*program, "--outputjson"],
+        cwd=folder,
         capture_output=True,
         text=True,
         check=False,
     )
-    errors = json.loads(checked.stdout)["generalDiagnostics"]
-    lines = {error["range"]["start"]["line"] + 1 for error in errors}
-    assert lines == set(range(_FIRST, _FIRST + len(_PLANTED))), checked.stdout
+    errors: list[dict[str, Any]] = json.loads(checked.stdout)["generalDiagnostics"]
+    return errors

@@ -37,6 +37,16 @@ def test_a_saved_network_is_loaded(tmp_path: Path, suffix: str) -> None:
     np.testing.assert_array_equal(table, NETWORK.cpd("b").probabilities)
 
 
+def test_a_file_of_another_kind_than_expected_is_refused(tmp_path: Path) -> None:
+    model = NaiveBayesClassifier().fit([["a"], ["b"]], ["p", "q"])
+    model.save(tmp_path / "model.json")
+    read = load(tmp_path / "model.json", kind=NaiveBayesClassifier)
+    assert read.predict([["a"]]) == ["p"]
+    sentence = "contains a NaiveBayesClassifier, not a BayesianNetwork; leave out kind"
+    with pytest.raises(ModelFileError, match=sentence):
+        load(tmp_path / "model.json", kind=BayesianNetwork)
+
+
 def test_a_network_of_many_numbers_is_loaded_from_its_archive(tmp_path: Path) -> None:
     states = list(range(1001))
     wide = BayesianNetwork.from_tables(

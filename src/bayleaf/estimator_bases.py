@@ -61,8 +61,25 @@ else:
         DensityMixin,
         OneToOneFeatureMixin,
         RegressorMixin,
-        TransformerMixin,
     )
+
+    if TYPE_CHECKING:
+        from typing import Self
+
+        from sklearn.base import TransformerMixin as _Transformer
+
+        class TransformerMixin(_Transformer):
+            """Methods that have no types there."""
+
+            def fit_transform(self, X: Any, y: Any = None, **params: Any) -> Any:
+                """Fit to a table, and transform it."""
+
+            def set_output(self, *, transform: str | None = None) -> Self:
+                """Choose the library of what `transform` returns."""
+                ...
+
+    else:
+        from sklearn.base import TransformerMixin
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pkgutil
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from bayleaf.io.errors import ModelFileError
 from bayleaf.io.native import network_json
@@ -22,8 +22,10 @@ if TYPE_CHECKING:
     from bayleaf.regression.averaged_kdb_regressor import AveragedKDBRegressor
 
     Fitted = BayesianClassifier | BayesianNetworkEstimator | AveragedKDBRegressor
+    Kind = TypeVar("Kind", bound=Fitted | BayesianNetwork)
 
 
+@overload
 def load(
     path: str | Path, *, max_bytes: int = MAX_BYTES
 ) -> (
@@ -31,7 +33,15 @@ def load(
     | BayesianNetworkEstimator
     | AveragedKDBRegressor
     | BayesianNetwork
-):
+): ...
+@overload
+def load(path: str | Path, *, max_bytes: int = MAX_BYTES, kind: type[Kind]) -> Kind: ...
+def load(
+    path: str | Path,
+    *,
+    max_bytes: int = MAX_BYTES,
+    kind: type[Any] | None = None,
+) -> Fitted | BayesianNetwork:
     """Read a fitted classifier, density model, regressor, or network from its file.
 
     Networks are read without scikit-learn.
@@ -45,6 +55,9 @@ def load(
     max_bytes : int, default=2**30
         Larger files are refused; so are files that would take more memory than 128 MiB
         and four times their size, unless this is above its default.
+    kind : type, optional
+        The class that the file must contain, such as `TANClassifier`; type checkers
+        then know what is returned.
 
     Returns
     -------
@@ -54,14 +67,21 @@ def load(
     Raises
     ------
     ValueError
-        If the file is no model file, or holds something that is no model.
+        If the file is no model file, holds something that is no model, or no `kind`.
     OSError
         If the file cannot be read.
     """
     content = read_model_or_network(path, max_bytes=max_bytes)
-    if isinstance(content, BayesianNetwork):
-        return content
-    return _restored(content, Path(path).name)
+    name = Path(path).name
+    model: Fitted | BayesianNetwork = (
+        content if isinstance(content, BayesianNetwork) else _restored(content, name)
+    )
+    if kind is not None and not isinstance(model, kind):
+        raise ModelFileError(
+            f"model file {name} contains a {type(model).__name__}, not a "
+            f"{kind.__name__}; leave out kind, or pass another file"
+        )
+    return model
 
 
 # Packages whose objects fitted estimators and networks are made of.

@@ -23,8 +23,8 @@ from bayleaf.streams.spilling import TableRoles, checked_weights
 from bayleaf.streams.streamed import is_streamed
 from bayleaf.wording import name_list, quoted
 
-# Encodes the features of a batch; the number is that of rows before it.
-Encode = Callable[[pa.RecordBatch, int], EncodedTable]
+# Encodes the features of a batch of Arrow; the number is that of rows before it.
+Encode = Callable[[Any, int], EncodedTable]
 
 
 @dataclass(frozen=True)

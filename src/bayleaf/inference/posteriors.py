@@ -208,6 +208,11 @@ class Posteriors(Mapping[str | int, Posterior]):
         self._posteriors = posteriors
         self.log_evidence = log_evidence
 
+    @property
+    def worth(self) -> str:
+        """The size of the sample in words, or that none was drawn."""
+        return "computed without sampling"
+
     def __reduce__(self) -> tuple[Any, ...]:
         # The numbers alone, not the network that they come from.
         arguments = dict(self._posteriors), self.log_evidence
