@@ -26,8 +26,8 @@ Counts = NDArray[np.float64]
 
 # States above which counting by key is faster. A column of v states costs v - 1 planes;
 # with vectors of bit counts a pair of planes takes about a 500th of the time of
-# a pair of columns counted by key, otherwise about a 100th. With few rows the calls that
-# count by key take longer than the counting.
+# a pair of columns counted by key, otherwise about a 100th. With few rows the calls
+# that count by key take longer than the counting.
 _WIDE_STATES, _NARROW_STATES, _FEW_ROWS = 20, 10, 10_000
 # Weights beyond this are counted by key: each bit of the weights costs a pass.
 _MAX_WEIGHT = 255

@@ -258,8 +258,10 @@ private:
         columns_.clear();
         for (const int64_t v : trie.variables()) columns_.push_back(states_.of(v));
         look_up_own(trie);
-        kept_places_.assign(static_cast<std::size_t>(kFirstNodes * trie.total_row()), -1);
-        kept_.clear();
+        if (networks_.n_classes > FamilyTrie::kFewClasses && n_rows_ > kFirstNodes) {
+            kept_places_.assign(static_cast<std::size_t>(kFirstNodes * trie.total_row()), -1);
+            kept_.clear();
+        }
         trie.with_numbers([&](const auto* numbers) {
             with_classes(networks_.n_classes, [&](auto n_classes) {
                 add_rows(trie, numbers, n_classes);
@@ -272,9 +274,10 @@ private:
     // same and the prior weights stay.
     void look_up_own(const FamilyTrie& trie) {
         const Prior& prior = trie.prior();
-        has_own_logs_ = leaves_out_alike_ && !prior.follows_shares;
-        if (!has_own_logs_) return;
         const double share = share_of(0), weight = prior.weights[0];
+        has_own_logs_ = leaves_out_alike_ && share > 0.0 && !prior.follows_shares &&
+                        n_rows_ > std::ssize(trie.values());
+        if (!has_own_logs_) return;
         own_logs_.clear();
         own_total_logs_.clear();
         for (const double value : trie.values()) {
@@ -362,7 +365,7 @@ private:
             for (int64_t c = 0; c < n_classes; ++c) out[c] = delta(c);
         } else {
             int64_t* kept = nullptr;
-            if (number < kFirstNodes && is_unchanged)
+            if (number < kFirstNodes && is_unchanged && !kept_places_.empty())
                 kept = &kept_places_[number * trie.total_row() + x];
             if (kept && *kept >= 0) {
                 std::copy_n(kept_.data() + *kept, n_classes, out);
