@@ -24,6 +24,7 @@ from bayleaf.classifiers import CLASSIFIERS, SingleNetworkClassifier
 from contract.kinds import KINDS
 from contract.tables import mixed_frame
 from offenders import check_each
+from oracles.small_tables import QUICK
 
 # Another legal value of each parameter, and what else must be set for it to matter.
 OTHER_VALUES: dict[str, tuple[Any, dict[str, Any]]] = {
@@ -134,8 +135,7 @@ ESTIMATORS: dict[str, Any] = {
 N_PARTS = 4
 # Settings that keep fits short, where these parameters are not the ones in question.
 SMALL: dict[str, dict[str, Any]] = {
-    "auto": {"n_networks": 4},
-    "network": {"n_restarts": 1},
+    **QUICK,
     "density": {"n_restarts": 1},
     "regressor": {"n_networks": 4, "trees": False},
 }

@@ -17,6 +17,7 @@ from bayleaf import BayesianNetworkEstimator, NaiveBayesClassifier, ReadingPlan
 from bayleaf.classifiers import CLASSIFIERS
 from bayleaf.data.text_forms import TextForm
 from bayleaf.regression.averaged_kdb_regressor import AveragedKDBRegressor
+from oracles.small_tables import classifier
 
 N = 60
 FRAME = pd.DataFrame(
@@ -261,11 +262,14 @@ def _hostile_frame() -> pd.DataFrame:
     return frame
 
 
-@pytest.mark.parametrize("kind", [*CLASSIFIERS.values(), AveragedKDBRegressor])
-def test_a_row_alone_decides_nothing_of_the_folds(kind: Any) -> None:
+@pytest.mark.parametrize(
+    "model",
+    [*map(classifier, CLASSIFIERS), AveragedKDBRegressor(random_state=0)],
+    ids=lambda model: type(model).__name__,
+)
+def test_a_row_alone_decides_nothing_of_the_folds(model: Any) -> None:
     frame = _hostile_frame()
-    target = np.arange(N) % 20 if kind is AveragedKDBRegressor else Y
-    model = kind(random_state=0)
+    target = np.arange(N) % 20 if isinstance(model, AveragedKDBRegressor) else Y
     plan = model.learn_plan(frame)
     variables = []
     for rows in (slice(1, N), slice(0, N - 5)):

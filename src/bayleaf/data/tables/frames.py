@@ -96,7 +96,7 @@ def to_columns(table: Any) -> Matrix | list[Column]:
     two columns share a name, or a number is infinite or complex.
     """
     table = whole_table(table)
-    # In this order: pandas looks at every column before it reports that it has no `sparse`.
+    # In this order: pandas visits every column before it reports a missing `sparse`.
     if hasattr(table, "tocsr") or (hasattr(table, "nnz") and hasattr(table, "sparse")):
         raise TypeError(
             "a sparse matrix was passed, but dense data is required; "
