@@ -130,8 +130,8 @@ function drawnPosition(weights, random) {
 
 /**
  * Draw how the open features of such cases turn out, by the model: the class by its
- * posterior, then each feature given the class and all before. For each case it yields
- * whether the decision on all features is another one than now; it ends early where
+ * posterior, then each feature given the class and all before. After steps of null it
+ * yields for each case whether the decision on all features is another one than now; it ends early where
  * that is clearly so for a larger share than the `limit`.
  */
 function* turnedDecisions(session, features, decide, limit) {
@@ -148,6 +148,7 @@ function* turnedDecisions(session, features, decide, limit) {
       const shares = engine.stateShares?.(variable, known, label)
         ?? engine.posteriors(known.with(engine.question, given[label]))[variable];
       known = known.with(variable, hardMask(shares.length, drawnPosition(shares, random)));
+      yield null;
     }
     const { logs: after } = session.answer(known);
     const isTurned = after !== null && decide(after, known) !== now;

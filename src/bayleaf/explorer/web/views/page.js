@@ -368,7 +368,7 @@ function open(page) {
     page,
     session: page.session,
     ...(model.editing ? { Editing, LatentEditing } : {}),
-    turnedDecisions,
+    turnedDecisions: (...given) => [...turnedDecisions(...given)].filter(Boolean),
     allCounterfactuals: () => allCounterfactuals(page.session),
     ask: (name) => ({
       information: () => [...expectedReductions(page.session)].filter(Boolean),
