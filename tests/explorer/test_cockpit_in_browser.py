@@ -601,6 +601,26 @@ def test_on_a_telephone_the_question_is_seen_after_what_if(open_cockpit: Any) ->
     assert 0 <= place["y"] < 700
 
 
+def test_answers_of_rounded_counts_are_not_taken_for_contradictions(
+    open_cockpit: Any,
+) -> None:
+    X, _ = load_heart(return_X_y=True)
+    model = heart("averaged KDB", tuple(X.column_names))
+    page = open_cockpit(explorer_html(model, min_count=5))
+    feature(page, "age").get_by_role("textbox").fill("57")
+    contradicted = page.evaluate(
+        """() => {
+          const { engine, evidence, model } = window.bayleaf.session;
+          return model.variables.slice(0, -1).flatMap(({ states }, v) =>
+            states.map((_, state) => engine.isContradicted(v, evidence.with(
+              v, Uint8Array.from(states, (own, s) => Number(s === state))))));
+        }"""
+    )
+    assert contradicted
+    assert not any(contradicted)
+    assert "((" not in page.inner_text("#picture")
+
+
 def test_a_class_named_by_one_long_word_is_broken_not_cut(open_cockpit: Any) -> None:
     X, _ = load_heart(return_X_y=True)
     labels = [("w" * 60, "a", "b")[i % 3] for i in range(len(X))]

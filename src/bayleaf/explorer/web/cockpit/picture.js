@@ -114,6 +114,7 @@ class Picture {
     const line = element("p", { className: "read" });
     const point = (number, own, label, isMine) => {
       const nats = values[own.state];
+      const state = words.state(variable, own.state);
       probe.replaceChildren(
         drawn("line", { x1: x(number), x2: x(number), y1: CURVE_TOP, y2: base, class: isMine ? "mine" : "probe" }),
         drawn("path", { d: `M${x(number)} ${y(nats) - 7}l7 7l-7 7l-7 -7z`, class: isMine ? "mine" : "probe" }),
@@ -122,7 +123,7 @@ class Picture {
       const rows = own.rows === null ? "" : ` ${brief(own.rows)} of ${brief(sumOf(intervals.map((i) => i.rows)))} training rows are in this interval.`;
       const vague = isVague(own) ? [" Vague: its 95 % interval goes from ", scale.effect(ends.lows[own.state]), " to ", scale.effect(ends.highs[own.state]), "."] : [];
       line.replaceChildren(element("b", { text: `${label}${words.unitOf(variable) ? ` ${words.unitOf(variable)}` : ""}: ` }), scale.effect(nats),
-        ` (${words.state(variable, own.state)}).`.replace(` (${label})`, ""), rows, ...vague, this.#beyond(about, number, isMine));
+        state === label ? "." : state.startsWith("(") ? ` ${state}.` : ` (${state}).`, rows, ...vague, this.#beyond(about, number, isMine));
     };
     const rest = () => {
       if (at) point(value, at, mask.entered ?? words.state(variable, at.state), true);

@@ -24,6 +24,7 @@ class ProgramEngine {
     this.shares = this.stateLogs?.map((own) => normalized(own.map(Math.exp)));
     this.calibration = new Calibration(model);
     this.hasIntervals = Boolean(model.has_intervals);
+    this.isRounded = Boolean(model.is_rounded);
   }
 
   /** The state of each feature, its number of states if that is unknown. */
@@ -124,6 +125,8 @@ class ProgramEngine {
 
   /** Whether hardly any training row has the state of a feature with another one that is known. */
   isContradicted(variable, evidence) {
+    // Rounded counts are zero where a few rows have both.
+    if (this.isRounded) return false;
     const codes = this.states(evidence);
     return this.program.additive.some((term) => {
       const pair = term.features?.slice(0, 2).includes(variable) && term.together?.(codes);
