@@ -224,7 +224,6 @@ class _Steps(Generic[Parameters, Expected]):
         """
         totals = self._last.totals
         shapes = [table.shape for table in totals]
-        edges = np.cumsum([0, *(table.size for table in totals)])[1:-1]
         roots = np.concatenate([np.zeros(0), *(np.sqrt(t).ravel() for t in totals)])
         sizes = np.repeat(
             [shape[-1] for shape in shapes],
@@ -242,10 +241,7 @@ class _Steps(Generic[Parameters, Expected]):
         def loss(point: Table) -> tuple[float, Table]:
             nonlocal latest
             if not np.array_equal(point, start):
-                squares = [
-                    part.reshape(shape)
-                    for part, shape in zip(np.split(np.square(point), edges), shapes)
-                ]
+                squares = tables_of(np.square(point), shapes)
                 latest = _Point(
                     self._rows, self._rows.fitted(self._last.parameters, squares)
                 )
@@ -302,6 +298,15 @@ class _Steps(Generic[Parameters, Expected]):
             )
         )
         self._n_small = self._n_small + 1 if is_small else 0
+
+
+def tables_of(flat: Table, shapes: Sequence[tuple[int, ...]]) -> list[Table]:
+    """Tables whose cells are one after another, in their shapes."""
+    tables, end = [], 0
+    for shape in shapes:
+        first, end = end, end + math.prod(shape)
+        tables.append(flat[first:end].reshape(shape))
+    return tables
 
 
 def _slopes(root: Table, totals: Sequence[Table], sizes: NDArray[np.intp]) -> Table:

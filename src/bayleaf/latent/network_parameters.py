@@ -27,6 +27,7 @@ from bayleaf.latent.expectation_maximisation import (
     EMOptions,
     Progress,
     best_climb,
+    tables_of,
     warn_of_limit,
 )
 from bayleaf.models.bayesian_network import BayesianNetwork
@@ -305,12 +306,7 @@ class _Task:
 
     def _by_node(self, flat: Table) -> list[Table]:
         """Tables of all families, one after another, in their shapes."""
-        shapes = [cpd.cards for cpd in self.network.cpds]
-        edges = np.cumsum([math.prod(shape) for shape in shapes])[:-1]
-        return [
-            part.reshape(shape)
-            for part, shape in zip(np.split(flat, edges), shapes, strict=True)
-        ]
+        return tables_of(flat, [cpd.cards for cpd in self.network.cpds])
 
     def log_prior(self, cpds: CPDs) -> float:
         """Logarithm of the prior density of distributions, up to a constant (nats)."""
