@@ -41,7 +41,7 @@ def unlikely_western(content: bytes) -> bytes:
     There letters with accents are among others, so that at most two are in a row in
     most words; in other alphabets whole words consist of such bytes.
     """
-    words = _WORD.findall(_SIGNS.sub(b" ", content))
+    words: list[bytes] = _WORD.findall(_SIGNS.sub(b" ", content))
     for word in words:
         if _MEANINGLESS.search(word):
             return word
