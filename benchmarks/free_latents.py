@@ -7,7 +7,7 @@ distributions of their own instead of rules: Zhang, Nielsen and Jensen (2004), "
 variable discovery in classification models", Artificial Intelligence in Medicine 30.
 Five stratified folds, shuffled by seed 0; cut points and structure are learned in the
 training fold. The folder with the tables is named by the environment variable
-BAYLEAF_DATA. Prints accuracy and log-loss (nats) beside searches of HNBClassifier.
+BAYLEAF_DATA. Prints accuracy and log-loss (nats), and those of HNBClassifier.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ from sklearn.svm import LinearSVC
 
 from bayleaf import NaiveBayesClassifier, TANClassifier
 from bayleaf.datasets import load_heart
-from bayleaf.evaluation import Comparison, LossMatrix, compare
+from bayleaf.evaluation import Comparison, LossMatrix, compare, description_length
 from bayleaf.evaluation.cross_validation import CrossValidation, HeldOut
 from bayleaf.evaluation.metrics import Scores
 from bayleaf.progress import listening
@@ -316,3 +316,28 @@ def test_deviation_and_error_reduction_follow_from_the_mean_accuracy() -> None:
     assert row["error_reduction"] == compared.error_reduction("bad")
     model = compared.to_dict()["models"][0]
     assert model["error_reduction"] == compared.error_reduction("bad")
+
+
+def test_description_lengths_are_those_of_the_training_folds() -> None:
+    X, y = load_heart(return_X_y=True)
+    rows = np.arange(len(y))
+    folds = [(rows[rows % 2 != part], rows[rows % 2 == part]) for part in (0, 1)]
+    found = compare(X, y, ["nb", "tan"], cv=folds, description_length=True)
+    labels = np.array(y.to_pylist() if hasattr(y, "to_pylist") else y)
+    for name, kind in (("nb", NaiveBayesClassifier), ("tan", TANClassifier)):
+        expected = [
+            description_length(model, X.take(train), labels[train]).total
+            for train, _ in folds
+            for model in [kind().fit(X.take(train), labels[train])]
+        ]
+        np.testing.assert_allclose(
+            found[name].values("description_length"), expected, rtol=1e-12
+        )
+    assert found.best("description_length") == "nb"
+    assert "MDL bits" in str(found.document())
+    assert found.to_rows()[0]["description_length"] == pytest.approx(
+        found["nb"].mean("description_length")
+    )
+    assert "description_length" not in compare(X, y, ["nb"], cv=folds).to_rows()[0]
+    with pytest.raises(ValueError, match=r"auto: .*without its description"):
+        compare(X, y, ["auto"], cv=folds, description_length=True)

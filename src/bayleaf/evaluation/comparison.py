@@ -389,6 +389,7 @@ def compare(
     verbose: int = 0,
     sample_weight: Any = None,
     plan: Any = None,
+    description_length: bool = False,
 ) -> Comparison:
     """Compare classifiers on the same folds, stratified and shuffled by default.
 
@@ -425,6 +426,9 @@ def compare(
         Weights of rows, in fits and in scores; rows of weight zero are left out.
     plan : ReadingPlan, dict or path, optional
         As for `fit`.
+    description_length : bool, default=False
+        Adds the bits of each model and of the classes of its training rows, by minimum
+        description length; for classifiers that are one network of tables.
 
     Returns
     -------
@@ -475,6 +479,7 @@ def compare(
         verbose=verbose,
         sample_weight=weights,
         plan=plan,
+        description_length=description_length,
     )
     return Comparison(
         tuple(results),

@@ -19,6 +19,7 @@ from bayleaf.classifiers.shared.training import row_weights
 from bayleaf.data.class_labels import encode_labels
 from bayleaf.data.tables.frames import take_rows
 from bayleaf.data.unknown_cells import UnknownCells, reported_elsewhere
+from bayleaf.evaluation.description_length import description_length as measured_length
 from bayleaf.evaluation.folds import (
     Rows,
     check_classes,
@@ -59,6 +60,7 @@ def cross_validate(
     verbose: int = 0,
     sample_weight: Any = None,
     plan: Any = None,
+    description_length: bool = False,
 ) -> ResultList[CrossValidation]:
     """Score classifiers on the same folds, stratified and shuffled by default.
 
@@ -91,6 +93,9 @@ def cross_validate(
         Weights of rows, in fits and in scores; rows of weight zero are left out.
     plan : ReadingPlan, dict or path, optional
         As for `fit`.
+    description_length : bool, default=False
+        Whether folds have the bits of the model and of the classes of its training
+        rows, see `bayleaf.evaluation.description_length`.
 
     Returns
     -------
@@ -120,6 +125,7 @@ def cross_validate(
         sample_weight=sample_weight,
         plan=plan,
     )
+    task = task._replace(measures_length=description_length)
     return _validated(estimators, task, verbose)
 
 
@@ -229,6 +235,7 @@ class _Task(NamedTuple):
     weights: Floats | None
     plans: Mapping[str, Mapping[str, Any]]  # what fits of each are passed
     look: Callable[[Any, Rows], None] | None = None  # at each fitted model
+    measures_length: bool = False  # of descriptions
 
     def weights_of(self, rows: Rows) -> Floats | None:
         """The weights of some rows, if there are any."""
@@ -340,12 +347,16 @@ def _run_fold(task: _Task, name: str, estimator: Any, train: Rows, test: Rows) -
         )
     if task.look is not None:
         task.look(model, test)
+    scores = score_predictions(
+        task.truth[test], chosen, proba, task.loss, task.weights_of(test)
+    )
+    if task.measures_length:
+        length = _description_length(name, model, training, labels, weights)
+        scores = replace(scores, description_length=length)
     # Not every model has arcs to show.
     edges = getattr(model, "edges_", None)
     return _Fold(
-        score_predictions(
-            task.truth[test], chosen, proba, task.loss, task.weights_of(test)
-        ),
+        scores,
         proba,
         middle - start,
         end - middle,
@@ -353,6 +364,18 @@ def _run_fold(task: _Task, name: str, estimator: Any, train: Rows, test: Rows) -
         None if edges is None else len(edges),
         unknown_in_fold(model, test),
     )
+
+
+def _description_length(
+    name: str, model: Any, X: Any, labels: NDArray[Any], weights: Floats | None
+) -> float:
+    """Bits of a model and of the classes that it learned; ValueError if undefined."""
+    try:
+        return measured_length(model, X, labels, weights).total
+    except ValueError as error:
+        raise ValueError(
+            f"{name}: {error}; compare it without its description length"
+        ) from error
 
 
 def unknown_in_fold(model: Any, test: Rows) -> tuple[UnknownCells, ...]:

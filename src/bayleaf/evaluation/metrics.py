@@ -34,6 +34,7 @@ class Scores(Shown, nats=("log_loss",)):
     n_clipped: int  # rows with P(true class) below 1e-15
     n_classes_without_auc: int  # classes that all or none of the rows have
     cost: float | None = None  # mean per row, predicting for least expected cost
+    description_length: float | None = None  # bits, of the training rows of the fold
 
 
 class ScoreColumn(NamedTuple):
@@ -70,6 +71,7 @@ SCORES = {
     # Tables show that of all held-out rows together.
     "calibration_error": ScoreColumn("", 0),
     "cost": ScoreColumn("cost/row", 4),
+    "description_length": ScoreColumn("MDL bits", 7),
 }
 
 

@@ -101,17 +101,18 @@ def fit_columns(
     """
     if reading.missing == DROP:
         # Once with all rows, to find those that are complete.
-        read = replace(reading, missing="marginalize")
-        columns = names, given, latent, table
-        whole = fit_columns(*columns, sample_weight, read)
-        weights = np.ones(whole.rows.n_rows)
+        open_reading = replace(reading, missing="marginalize")
+        source = (names, given, latent, table)
+        whole = fit_columns(*source, sample_weight, open_reading)
+        is_coded = isinstance(table, Codes)
+        weights = table.weights if is_coded else np.ones(whole.rows.n_rows)
         if sample_weight is not None:
             weights = np.array(sample_weight, dtype=np.float64)
         remaining = without_incomplete_rows(whole.rows, whole.domain, weights, needed)
         note = note_on_dropped_rows(weights, remaining)
         if not note:
             return whole
-        complete = fit_columns(*columns, remaining, read)
+        complete = fit_columns(*source, remaining, open_reading)
         return replace(complete, notes=(*complete.notes, note))
     if isinstance(table, Codes):
         return _of_codes(given, table, sample_weight)

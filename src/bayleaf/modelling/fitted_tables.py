@@ -162,10 +162,10 @@ def counted_tables(
     for node, counts in zip(nodes, source.family_counts(families), strict=True):
         form = cpds[node]
         if node in prior.by_node:
-            rows = counts + prior.by_node[node]
-            totals = rows.sum(axis=-1, keepdims=True)
+            pooled = counts + prior.by_node[node]
+            totals = pooled.sum(axis=-1, keepdims=True)
             known = np.where(totals > 0, totals, 1.0)
-            table = np.where(totals > 0, rows / known, prior.tables[node])
+            table = np.where(totals > 0, pooled / known, prior.tables[node])
             found[node] = TableCPD(every[node], table, totals[..., 0])
         elif form is None or isinstance(form, TableCPD):
             found[node] = TableCPD(

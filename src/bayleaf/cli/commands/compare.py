@@ -68,6 +68,7 @@ def compare(
     split: FoldOptions | None = None,
     form: FileFormat | None = None,
     options: ModelOptions | None = None,
+    description_length: Flag = False,
     csv: Annotated[str | None, Parameter(allow_leading_hyphen=True)] = None,
     markdown: Flag = False,
     json: Flag = False,
@@ -89,6 +90,9 @@ def compare(
         repeated, or several with commas between them.
     baseline
         Model that the others are tested against; best: the best of each score.
+    description_length
+        Add the bits of each model and of the classes of its training rows (MDL); for
+        nb, tan, kdb, hnb and network.
     csv
         Write one row per table and model to this file; - for standard output.
     markdown
@@ -133,6 +137,7 @@ def compare(
             baseline=baseline,
             loss=loss,
             form=form,
+            description_length=description_length,
         )
         comparisons.append(replace(scores, table=name))
         read = {"data": table, "target": column, "weight": split.weight}
@@ -183,6 +188,7 @@ def compare_models(
     baseline: str = "best",
     loss: str | None = None,
     positive: str | None = None,
+    description_length: bool = False,
 ) -> tuple[Comparison, EmptyTargets]:
     """Compare estimators on a file, with progress on standard error.
 
@@ -231,6 +237,7 @@ def compare_models(
             cv=forward_folds(table.aside, split.folds) if time is not None else None,
             sample_weight=table.weights,
             plan=reading,
+            description_length=description_length,
         )
     # Every model met the same held-out rows.
     report = UnknownReport(data)
