@@ -19,11 +19,12 @@ import pyarrow as pa
 import pyarrow.ipc as pa_ipc
 import pyarrow.parquet as pa_parquet
 
-from bayleaf import load, predict_to_folder
+from bayleaf import load, predict_to_folder, to_sql
 from bayleaf.cli import main
 from bayleaf.cli.table_reading import read_batches
 from bayleaf.io.native.count_store import CountFile
 from contract.written_tables import WrittenTable
+from oracles.databases import run_duckdb
 from oracles.running_scorers import node_answers, python_answers
 
 Floats = Any
@@ -225,6 +226,14 @@ class Case:
             p = row["probability"]
             found.append([1 - p, p] if row["class"] == "yes" else [p, 1 - p])
         return np.array(found)
+
+    def query(self) -> Floats:
+        """Probabilities of the query of `to_sql` on a table of typed values."""
+        rows = {"row of t": range(self.rest.n_rows), **self.rest.typed}
+        table = pa.table({name: pa.array(cells) for name, cells in rows.items()})
+        query = to_sql(self.model, table="t", dialect="duckdb", id_columns=["row of t"])
+        found = run_duckdb(query, table).sort_values("row of t")
+        return found[["probability_no", "probability_yes"]].to_numpy(float)
 
     def python_scorer(self) -> Floats:
         """Probabilities of the file in Python."""

@@ -118,7 +118,11 @@ def check_commands(case: Case) -> Iterator[str]:
     yield from differing(ways, case.expected, show)
     explained = {f"explain {n}": (lambda n=n: case.explained(n, 9)) for n in case.files}
     yield from differing(explained, case.expected[:9], show, CLOSE)
-    scorers: Ways = {"Python": case.python_scorer, "JavaScript": case.script_scorer}
+    scorers: Ways = {
+        "Python": case.python_scorer,
+        "JavaScript": case.script_scorer,
+        "SQL": case.query,
+    }
     yield from differing(scorers, case.expected, show, CLOSE)
     for words in (
         ("report", model, ..., "--held-out", "--json"),

@@ -27,8 +27,8 @@ def joined_above(n_entries: float) -> Iterator[None]:
         yield
 
 
-def run_duckdb(query: str, frame: pd.DataFrame, table: str = "t") -> pd.DataFrame:
-    """What DuckDB answers."""
+def run_duckdb(query: str, frame: Any, table: str = "t") -> pd.DataFrame:
+    """What DuckDB answers on a data frame or table of Arrow."""
     import duckdb
 
     with duckdb.connect() as connection:
