@@ -193,6 +193,8 @@ void add_scores(const Networks& networks, const CodeTable& codes, const Scales& 
             states.read(codes, member.coding, first, n_rows);
             for (int64_t f = 0; f < std::ssize(member.tries); ++f) {
                 const FamilyTrie& trie = member.tries[f];
+                if (f + 2 < std::ssize(member.tries)) (&trie + 2)->prefetch();
+                if (f + 1 < std::ssize(member.tries)) (&trie + 1)->prefetch_arrays();
                 const ScoreAdder adder(trie, scales, f, states, first);
                 if (adder.is_silent()) continue;
                 trie.with_numbers([&](const auto* numbers) {
@@ -241,7 +243,12 @@ public:
             n_rows_ = std::min(tile_, codes_.n_rows - first_row_);
             std::ranges::fill(shared_, 0.0);
             std::ranges::fill(sums_, 0.0);
-            for (const Member& member : networks_.members) add(member, feature);
+            const auto& members = networks_.members;
+            for (std::size_t m = 0; m < members.size(); ++m) {
+                if (m + 2 < members.size()) members[m + 2].tries[feature].prefetch();
+                if (m + 1 < members.size()) members[m + 1].tries[feature].prefetch_arrays();
+                add(members[m], feature);
+            }
             write_means(values, first);
         }
     }

@@ -65,6 +65,23 @@ public:
 
     FamilyTrie(const Family& family, PseudoWeights rule, int64_t n_classes);
 
+    // Brings into the cache what a row reads first: of single rows that go down many trees,
+    // most of the time is waiting for memory.
+    void prefetch() const {
+        const auto* self = reinterpret_cast<const char*>(this);
+        for (std::size_t byte = 0; byte < sizeof(*this); byte += 64)
+            __builtin_prefetch(self + byte);
+    }
+    void prefetch_arrays() const {
+        for (const void* first : {static_cast<const void*>(variables_.data()),
+                                  static_cast<const void*>(prior_.weights.data()),
+                                  static_cast<const void*>(branches_.data()),
+                                  static_cast<const void*>(bytes_.data()),
+                                  static_cast<const void*>(logs_.data()),
+                                  static_cast<const void*>(total_logs_.data())})
+            __builtin_prefetch(first);
+    }
+
     std::span<const int64_t> variables() const { return variables_; }
     const Prior& prior() const { return prior_; }
     int64_t n_nodes() const { return n_nodes_; }
