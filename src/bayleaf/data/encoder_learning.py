@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -31,7 +32,6 @@ from bayleaf.data.fitted_hierarchies import (
 from bayleaf.data.interval_numbers import IntervalNumbers, distinct_numbers
 from bayleaf.data.memory import check_memory
 from bayleaf.data.partial_values import (
-    GroupCells,
     Hierarchies,
     PartialValues,
     available_codes,
@@ -112,14 +112,15 @@ def learn_encoder(
     rules: EncoderRules,
     *,
     allow_empty: bool = False,
-    as_is: Collection[Name] = (),
+    hierarchies: Hierarchies = MappingProxyType({}),
 ) -> tuple[TableEncoder, Codes]:
     """Learn the domain of a training table and encode it; a class is the last variable.
 
     Rows of weight zero must have been removed. `allow_empty` permits wholly missing
-    columns, as in a first batch; texts of `as_is` columns are not parsed, as those that
-    name groups. ValueError if a column is wholly missing, or has too many states, is an
-    identifier or misses cells where the rules refuse that; or if none is left.
+    columns, as in a first batch; texts of columns with `hierarchies` are not parsed, as
+    those that name groups. ValueError if a column is wholly missing, or has too many
+    states, is an identifier or misses cells where the rules refuse that; or if none is
+    left.
     """
     names = tuple(iterate_names(parts))
     check_memory(
@@ -128,17 +129,20 @@ def learn_encoder(
         "learn from fewer rows or columns",
     )
     nominal = rules.nominal_names(names)
-    learner = ColumnLearner(target, weights, discretizer, rules, nominal, allow_empty)
+    learner = ColumnLearner(
+        target, weights, discretizer, rules, nominal, allow_empty, hierarchies
+    )
     room = None
-    if isinstance(parts, Matrix) and (rules.plan is None or not rules.plan.columns):
+    is_planned = rules.plan is not None and rules.plan.columns
+    if isinstance(parts, Matrix) and not is_planned and not hierarchies:
         learned, room = learner.learn_whole(parts)
     else:
         given = parts.columns() if isinstance(parts, Matrix) else parts
         columns = [without_texts(column, rules.missing_texts) for column in given]
-        decisions = decided_texts(columns, as_is, rules)
+        decisions = decided_texts(columns, hierarchies, rules)
         learned = [
             learner.learn(
-                one, as_is=one.name in as_is, decision=decisions.get(one.name)
+                one, as_is=one.name in hierarchies, decision=decisions.get(one.name)
             )
             for one in columns
         ]
@@ -175,42 +179,16 @@ def learn_rows(
         discretizer,
         rules,
         allow_empty=allow_empty,
-        as_is=hierarchies,
+        hierarchies=hierarchies,
     )
     if not hierarchies:
         return encoder, codes, PartialValues.none()
     encoder = with_value_hierarchies(encoder, hierarchies)
-    listed = plain.columns() if isinstance(plain, Matrix) else plain
-    numbers = {
-        column.name: _interval_numbers(column, encoder, groups, weights)
-        for column in listed
-        if column.name in hierarchies and isinstance(column, NumberColumn)
-    }
-    variables = [
-        replace(v, numbers=numbers[v.name])
-        if v.kind == "numeric" and v.numbers is None and v.name in numbers
-        else v
-        for v in encoder.domain
-    ]
-    encoder = replace(encoder, domain=Domain(tuple(variables)))
     columns = available_codes(encoder.transform(plain).rows)
     if target is not None:
         columns = columns.with_column(target.codes, target.variable.n_states)
     codes = replace(columns, weights=codes.weights, unit_weights=codes.unit_weights)
     return encoder, *put_groups_back(codes, encoder.domain, hierarchies, groups)
-
-
-def _interval_numbers(
-    column: NumberColumn,
-    encoder: TableEncoder,
-    groups: Mapping[Name, GroupCells],
-    weights: Floats,
-) -> IntervalNumbers:
-    """The numbers in the intervals of a column whose hierarchy gave its cut points."""
-    variable = encoder.domain[encoder.domain.index(column.name)]
-    if column.name in groups:
-        weights = np.where(groups[column.name].places < 0, weights, 0.0)
-    return IntervalNumbers.of_column(column.floats(), weights, variable.cut_points)
 
 
 def with_value_hierarchies(
@@ -239,11 +217,14 @@ def with_value_hierarchies(
             )
             if is_number and variable.name not in nominal and has_range_leaves(tree):
                 notes.pop(variable.name, None)
+                before = variable
                 variable = numeric_variable(
                     variable.name,
                     range_cut_points(tree),
                     missing_state=variable.has_missing_state,
                 )
+                if variable.cut_points == before.cut_points:
+                    variable = replace(variable, numbers=before.numbers)
             variable = replace(variable, hierarchy=fit_hierarchy(tree, variable))
         variables.append(variable)
     return replace(
@@ -300,6 +281,7 @@ class ColumnLearner:
     rules: EncoderRules
     nominal: frozenset[Name] | None  # None where nothing is declared
     allow_empty: bool  # a column may be wholly missing
+    hierarchies: Hierarchies
     is_decided: bool = False  # a plan decides how columns are used
 
     def learn_whole(
@@ -466,6 +448,8 @@ class ColumnLearner:
         if read.reading.n_distinct == 0 and not self.allow_empty:
             # Whatever it holds later is unknown, as nothing of it was ever seen.
             return column.distinct()
+        if self._given_cut_points(column.name) is not None:
+            return None
         if self.nominal is not None and read.reading.form == "numbers":
             return column.distinct() if column.name in self.nominal else None
         is_part = read.reading.form != "numbers"
@@ -477,6 +461,14 @@ class ColumnLearner:
             return None
         distinct = column.distinct()
         return distinct if len(distinct.values) <= MAX_NOMINAL_NUMBERS else None
+
+    def _given_cut_points(self, name: Name) -> Sequence[float] | None:
+        """Where the ranges of a column's hierarchy cut its numbers, if they do."""
+        tree = self.hierarchies.get(name)
+        is_nominal = self.nominal is not None and name in self.nominal
+        if tree is None or is_nominal or not has_range_leaves(tree):
+            return None
+        return range_cut_points(tree)
 
     def _is_identifier(self, column: ValueColumn) -> bool:
         """Whether nearly every row of a nominal column has a value of its own."""
@@ -560,7 +552,9 @@ class ColumnLearner:
         classes, n_classes = np.zeros(len(values), dtype=np.intp), 1
         if self.target is not None:
             classes, n_classes = self.target.codes, self.target.variable.n_states
-        cuts = self.discretizer.cut_points(values, classes, n_classes, self.weights)
+        cuts = self._given_cut_points(column.name)
+        if cuts is None:
+            cuts = self.discretizer.cut_points(values, classes, n_classes, self.weights)
         if len(cuts) >= MOST_STATES:
             raise ValueError(
                 f"the discretizer cuts column {quoted(column.name)} at {len(cuts)} "

@@ -167,7 +167,7 @@ def _learned(
         how.rules,
         how.rules.nominal_names(names),
         n_rows,
-        frozenset(how.hierarchies),
+        how.hierarchies,
     )
     stand_ins = [
         column.stand_in(places, n_classes).without_groups(how.hierarchies)

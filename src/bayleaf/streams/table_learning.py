@@ -80,7 +80,7 @@ class StandInLearner:
     rules: EncoderRules
     nominal: frozenset[Name] | None  # None where nothing is declared
     n_rows: int
-    as_is: frozenset[Name] = frozenset()  # columns whose values stay what they are
+    hierarchies: Hierarchies  # of columns whose values stay what they are
 
     def learn(
         self,
@@ -100,6 +100,7 @@ class StandInLearner:
             self.rules,
             self.nominal,
             allow_empty=False,
+            hierarchies=self.hierarchies,
         )
         if n_values >= MOST_VALUES and self.rules.identifiers == "drop":
             # Values beyond the listed ones are not distinguished.
@@ -110,7 +111,7 @@ class StandInLearner:
                 reading = ColumnReading(name, "values", MOST_VALUES, n_missing)
                 return left_out(replace(reading, distinct_word="at least"))
         learned = learner.learn(
-            stand_in.column, as_is=name in self.as_is, decision=decision
+            stand_in.column, as_is=name in self.hierarchies, decision=decision
         )
         reading = learned.reading
         if n_values >= MOST_VALUES:
@@ -308,9 +309,7 @@ def _learn_columns(
 ) -> list[_Column]:
     """What every column becomes."""
     nominal = rules.nominal_names(tuple(table.features))
-    learner = StandInLearner(
-        variable, discretizer, rules, nominal, table.n_rows, frozenset(as_is)
-    )
+    learner = StandInLearner(variable, discretizer, rules, nominal, table.n_rows, as_is)
     valued = [s for s in table.features.values() if isinstance(s, ValueSpool)]
     work = Work()
     work.say("counting values")
