@@ -320,7 +320,7 @@ def test_verbose_tells_the_stages_on_standard_error(kind: Any, capsys: Any) -> N
 
 @each_kind(
     wrong=[
-        ("missing", "ignore", ValueError, "'marginalize', 'state', 'error'.*got 'ignore'"),
+        ("missing", "skip", ValueError, "'marginalize', 'state', 'error'.*got 'skip'"),
         ("unknown", "skip", ValueError, "'missing', 'error', got 'skip'"),
         ("discretizer", "mdl", ValueError, "mdlp.*got 'mdl'"),
         ("max_states", 1, ValueError, "integer >= 2, got 1"),

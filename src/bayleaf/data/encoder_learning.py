@@ -217,14 +217,12 @@ def with_value_hierarchies(
             )
             if is_number and variable.name not in nominal and has_range_leaves(tree):
                 notes.pop(variable.name, None)
-                before = variable
+                cuts = range_cut_points(tree)
+                numbers = variable.numbers if variable.cut_points == cuts else None
                 variable = numeric_variable(
-                    variable.name,
-                    range_cut_points(tree),
-                    missing_state=variable.has_missing_state,
+                    variable.name, cuts, missing_state=variable.has_missing_state
                 )
-                if variable.cut_points == before.cut_points:
-                    variable = replace(variable, numbers=before.numbers)
+                variable = replace(variable, numbers=numbers)
             variable = replace(variable, hierarchy=fit_hierarchy(tree, variable))
         variables.append(variable)
     return replace(
