@@ -56,8 +56,14 @@ html_theme_options = {
 }
 
 
+def _is_absent(app: Any, what: str, name: str, member: Any, *_: Any) -> bool | None:
+    """Whether a class lacks a method of its base."""
+    return True if type(member).__name__ == "_Absent" else None
+
+
 def setup(app: Any) -> None:
-    """Write the explorer that the first page shows."""
+    """Write the explorer that the first page shows, and leave out absent methods."""
+    app.connect("autodoc-skip-member", _is_absent)
     from bayleaf import TANClassifier
     from bayleaf.datasets import load_heart
     from bayleaf.explorer import write_explorer
