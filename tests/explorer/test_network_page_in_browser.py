@@ -154,7 +154,9 @@ def test_names_break_between_the_words_they_are_joined_of(
 def test_the_whole_name_is_shown_for_pointer_and_keyboard(
     scale: float, width: int, open_page: Any
 ) -> None:
+    # Longer than the six lines that a box has for its name.
     name = "the_left_ventricular_end_diastolic_volume_of_the_heart"
+    name += "_before_the_operation" * 6
     states = {name: ["no", "yes"], "other": ["no", "yes"]}
     tables = {name: [0.5, 0.5], "other": [[0.5, 0.5], [0.1, 0.9]]}
     network = BayesianNetwork.from_tables(states, tables, {"other": [name]})

@@ -40,7 +40,7 @@ function write(place, text) {
 function breakable(text, longest = Infinity) {
   const n = Array.from(text).length;
   const length = Math.ceil(n / Math.ceil(n / longest));
-  const places = n > longest && /^\p{L}+$/u.test(text) ? new RegExp(`(?<=^(?:.{${length}})+)(?!$)`, "u")
+  const places = n > longest && /^\p{L}+$/u.test(text) && !/\p{Ll}\p{Lu}/u.test(text) ? new RegExp(`(?<=^(?:.{${length}})+)(?!$)`, "u")
     : /(?<=[_/]|\p{L}[.-])|(?<=\p{Ll})(?=\p{Lu})/u;
   return text.split(places).flatMap((part, i) => (i ? [document.createElement("wbr"), part] : [part]));
 }

@@ -16,9 +16,12 @@ class Page {
     this.fastest = 0;
     this.message = byId("message");
     byId("title").textContent = short(model.title, 200);
-    // A message is about what was done last.
-    for (const event of ["pointerdown", "keydown"]) {
-      window.addEventListener(event, () => { this.message.textContent = ""; }, true);
+    // A message is about what was done last; that a link was refused holds in all views.
+    for (const kind of ["pointerdown", "keydown"]) {
+      window.addEventListener(kind, ({ target }) => {
+        const stays = this.message.textContent === this.refusal && target.closest?.("[role=tab]");
+        if (!stays) this.message.textContent = "";
+      }, true);
     }
     const say = (text) => { this.message.textContent = text; };
     const choose = (variable) => this.choose(variable);
@@ -349,6 +352,7 @@ class Page {
     if (hash === fragmentOf(this.session)) return;
     const said = restoreFragment(this.session, hash);
     if (this.select) this.select.value = String(this.session.engine.question);
+    this.refusal = said;
     this.message.textContent = said;
   }
 }
