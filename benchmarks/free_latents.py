@@ -49,6 +49,15 @@ class Node(NamedTuple):
     children: list[int]
 
 
+class Rows(NamedTuple):
+    """Distinct rows, and the nodes that they are learned by."""
+
+    nodes: list[Node]
+    cells: dict[int, Whole]
+    classes: Whole
+    weights: Floats
+
+
 class Fitted(NamedTuple):
     """The nodes of a tree, their tables, and the tree's part of BIC (nats)."""
 
@@ -100,14 +109,14 @@ class Training:
                 np.column_stack(columns), axis=0, return_counts=True
             )
             cells = dict(zip(features(tree), rows.T[1:], strict=True))
-            data = nodes, cells, rows[:, 0], counts.astype(float)
+            data = Rows(nodes, cells, rows[:, 0], counts.astype(float))
             if isinstance(tree, int):
-                best = self.climb(*data, self.start(nodes), 1)
+                best = self.climb(data, self.start(nodes), 1)
             else:
                 starts = [self.start(nodes) for _ in range(_STARTS)]
-                tried = [self.climb(*data, start, _TRIAL_STEPS) for start in starts]
+                tried = [self.climb(data, start, _TRIAL_STEPS) for start in starts]
                 best = max(tried, key=lambda each: each[0])
-                best = self.climb(*data, best[1], _STEPS)
+                best = self.climb(data, best[1], _STEPS)
             free = sum(n.parent_card * (self.card(n.tree) - 1) for n in nodes)
             score = best[0] - free / 2 * np.log(len(self.classes))
             self.known[tree] = Fitted(score, nodes, best[1])
@@ -121,15 +130,10 @@ class Training:
         ]
 
     def climb(
-        self,
-        nodes: list[Node],
-        cells: dict[int, Whole],
-        classes: Whole,
-        weights: Floats,
-        tables: list[Floats],
-        n_steps: int,
+        self, data: Rows, tables: list[Floats], n_steps: int
     ) -> tuple[float, list[Floats]]:
         """Steps of expectation maximisation; the log-likelihood before the last."""
+        nodes, cells, classes, weights = data
         before = -np.inf
         for _ in range(n_steps):
             messages, inside = passed_up(nodes, tables, cells, len(classes))
@@ -138,9 +142,7 @@ class Training:
             if reached - before < _LEAST_RISE:
                 break
             before = reached
-            counts = self.counts(
-                nodes, cells, classes, weights, tables, messages, inside
-            )
+            counts = self.counts(data, tables, messages, inside)
             tables = [
                 np.where(total > 0, count / np.maximum(total, _SMALLEST), table)
                 for count, table in zip(counts, tables, strict=True)
@@ -150,15 +152,13 @@ class Training:
 
     def counts(
         self,
-        nodes: list[Node],
-        cells: dict[int, Whole],
-        classes: Whole,
-        weights: Floats,
+        data: Rows,
         tables: list[Floats],
         messages: list[Floats],
         inside: list[Floats],
     ) -> list[Floats]:
         """Expected counts of each node below its parent."""
+        nodes, cells, classes, weights = data
         counts = [np.zeros_like(table) for table in tables]
         parents = {len(nodes) - 1: np.eye(self.n_classes)[classes]}
         for i in range(len(nodes) - 1, -1, -1):
@@ -182,8 +182,8 @@ class Training:
         cells = {f: self.codes[:, f] for f in features(tree)}
         weights = np.ones(len(self.classes))
         passed = passed_up(fitted.nodes, fitted.tables, cells, len(weights))
-        rest = cells, self.classes, weights, fitted.tables
-        counts = self.counts(fitted.nodes, *rest, *passed)
+        data = Rows(fitted.nodes, cells, self.classes, weights)
+        counts = self.counts(data, fitted.tables, *passed)
         tables = [count + 1 / count.shape[1] for count in counts]
         return fitted._replace(
             tables=[t / t.sum(axis=1, keepdims=True) for t in tables]

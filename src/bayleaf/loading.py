@@ -67,7 +67,7 @@ def load(
     Raises
     ------
     ValueError
-        If the file is no model file, holds something that is no model, or no `kind`.
+        If the file is not a model file, or its model is not a `kind`.
     OSError
         If the file cannot be read.
     """

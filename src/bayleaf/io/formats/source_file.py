@@ -135,7 +135,7 @@ def text_in(content: bytes, file: str, encoding: str) -> str:
 
 
 def windows_text(content: bytes, file: str) -> str:
-    """Content that is no UTF-8 as text of the code page 1252, which the log reports.
+    """Content that is not UTF-8 as text of the code page 1252, which the log reports.
 
     Older programs write it, and Latin-1 is a part. The log shows a word, since a few
     names do not reveal the encoding; NetworkFileError where the words are hardly those
