@@ -1,7 +1,5 @@
 // The page: what is clicked, and what is shown then.
 
-// Inference that takes this long (ms) would make explanations a noticeable wait.
-const SLOW = 30;
 // The least time between two changes of the address (milliseconds).
 const WRITING = 200;
 
@@ -126,17 +124,16 @@ class Page {
     }
     if (this.tabs.current === "map") this.map.begin();
     const work = this.#work();
-    let isDone = false;
     if (this.fastest > SLICE) {
       // What was chosen is painted before anything is computed.
       this.map.bars.showKnown();
       this.chosen.showKnown();
     } else {
-      do isDone = work.next().done; while (!isDone && this.inferenceMilliseconds < SLOW);
+      work.next();
     }
     this.updateMilliseconds = performance.now() - start;
-    this.isWorking = !isDone;
-    if (!isDone) this.stop = runInSlices(work, (_, isOver) => { this.isWorking = !isOver; });
+    this.isWorking = true;
+    this.stop = runInSlices(work, (_, isOver) => { this.isWorking = !isOver; });
   }
 
   /** Whether something is still to be shown. */
@@ -234,8 +231,8 @@ class Page {
     // What sticks below the answer, or is scrolled to, must not lie under it.
     const answer = byId("answer");
     new ResizeObserver(() => {
-      const height = `${answer.offsetHeight}px`;
-      document.documentElement.style.setProperty("--answer", height);
+      // A custom property would have the browser style everything below it anew.
+      document.documentElement.style.scrollPaddingTop = `calc(${answer.offsetHeight}px + 1rem)`;
     }).observe(answer);
   }
 
