@@ -115,6 +115,8 @@ class Page {
     const { session } = this;
     this.stop();
     this.isWorking = false;
+    // What is being computed for the findings of before must not delay the next paint.
+    for (const [, panel] of this.panels) panel.stop?.();
     this.#steps();
     this.#writeFragment();
     if (this.tabs.current === "cockpit") {
