@@ -70,6 +70,10 @@ def scorer_content(
         "parents": [list(model.feature_parents(f)) for f in range(len(cells))],
         **calibration_content(predictor),
     }
+    readings = predictor.encoder.readings
+    left_out = [own.name for own in readings if own.form == "left_out"]
+    if left_out:
+        content["left_out"] = left_out
     plan = predictor.encoder.rules.plan
     if plan is not None and plan.missing is not None:
         content["empty"] = ["", *plan.missing]
@@ -176,6 +180,9 @@ def _cell(own: FeatureCells) -> Content:
     if reading.unit is not None:
         found["unit"] = reading.unit
     if own.kind == "intervals":
+        if own.variable.kind == "nominal":
+            # Cut halfway between integers, of which the nearest is taken.
+            found["nearest"] = True
         return {**found, "cuts": list(own.cut_points)}
     where = f"column {quoted(own.column)}"
     values = [_plain(value, where) for value in own.codes]

@@ -24,6 +24,8 @@ _IMPORT = re.compile(r"^(?:from (\S+) )?import ([\w, ]+)$", re.M)
 # Empty lines between definitions; constants that follow each other are one.
 _BETWEEN = re.compile(r"\n\n\n|\n\n(?=[A-Z_#])")
 _DEFINED = re.compile(r"^(?:(?:def|class) )?(\w+)(?:\(|:| = )", re.M)
+# A function of a script, with the comment above it.
+_FUNCTION = re.compile(r"^/\*\* [^/]*\*/\nfunction (\w+)\(.*?^}\n\n?", re.M | re.S)
 
 _PYTHON_HEAD = '''\
 """Scores rows by a classifier, with nothing but the standard library of Python 3.8.
@@ -34,6 +36,7 @@ Written by bayleaf. In another program:
     {module}.predict({{"column": value, ...}})           # a label
     {module}.predict_proba({{"column": value, ...}})     # {{label: probability}}
     {module}.explain({{"column": value, ...}})           # terms that add up, in nats
+    {module}.notes({{"column": value, ...}})             # notes on its cells
 
 On the command line, for CSV with column names in its first line:
 
@@ -67,7 +70,12 @@ def explain(row: Mapping[Any, Any], against: Any = None) -> dict[str, Any]:
 
     They are against the label given, else against the runner-up; in nats.
     """
-    return _SCORER.explain(row, against)
+    return _SCORER.explanation(_SCORER.codes(row), against)
+
+
+def notes(row: Mapping[Any, Any]) -> list[dict[str, Any]]:
+    """Cells not taken as they are: missing, unknown, nearest 8, not in training."""
+    return _SCORER.notes(row)
 
 
 if __name__ == "__main__":
@@ -79,10 +87,11 @@ _SCRIPT_HEAD = """\
 // Scores rows by a classifier, in browsers and in node, without any other file.
 // Written by bayleaf. In another module:
 //
-//   import { predict, predict_proba, explain } from "./scorer.js";
+//   import { predict, predict_proba, explain, notes } from "./scorer.js";
 //   predict({ column: value, ... });        // a label
 //   predict_proba({ column: value, ... });  // { label: probability }
 //   explain({ column: value, ... });        // terms that add up, in nats
+//   notes({ column: value, ... });          // notes on its cells
 """
 _SCRIPT_TAIL = """\
 const SCORER = new Scorer(await readDocument(MODEL), {{ {kinds} }}, {{ {readers} }});
@@ -108,6 +117,11 @@ export function predict_proba(row) {{
 export function explain(row, against) {{
   return SCORER.explain(row, against);
 }}
+
+/** Cells not taken as they are: missing, unknown, nearest 8, not in training. */
+export function notes(row) {{
+  return SCORER.notes(row);
+}}
 """
 
 
@@ -116,10 +130,11 @@ def write_scorer(model: Any, path: str | Path) -> None:
 
     A ``.py`` file needs Python 3.8 and no package, and is a command too, which scores
     CSV on standard input; a ``.js`` or ``.mjs`` file is an ES module without imports,
-    for browsers and node. Both offer ``predict(row)``, ``predict_proba(row)`` and
-    ``explain(row, against)`` for one row of raw values, and answer as the classifier
-    does: missing cells are summed out, values unknown in training, temperature, class
-    prior and loss count as they do there.
+    for browsers and node. Both offer ``predict(row)``, ``predict_proba(row)``,
+    ``explain(row, against)`` and ``notes(row)`` for one row of raw values, and answer
+    as the classifier does: missing cells are summed out, values unknown in training,
+    temperature, class prior and loss count as they do there. Notes are those of
+    ``predict(rows, return_notes=True)``.
 
     Parameters
     ----------
@@ -195,11 +210,12 @@ def script_scorer(predictor: Predictor) -> str:
     own = [folder.joinpath(name) for name in names]
     parts = runtime_scripts([*kinds, *readers])
     parts += [script.read_text(encoding="utf-8") for script in own]
+    program = _without_unused("\n".join(parts))
     model = script_json(content, plain_characters=_PLAIN_CHARACTERS, ascii_only=True)
     # The JSON is a text, so that a key of it is never taken for syntax.
     text = script_json(model, plain_characters=len(model) * 9)
     tail = _SCRIPT_TAIL.format(kinds=", ".join(kinds), readers=", ".join(readers))
-    return "\n".join([_SCRIPT_HEAD, *parts, f"const MODEL = {text};\n", tail])
+    return "\n".join([_SCRIPT_HEAD, program, f"const MODEL = {text};\n", tail])
 
 
 def _program(names: Iterable[str]) -> tuple[list[str], list[str]]:
@@ -211,20 +227,32 @@ def _program(names: Iterable[str]) -> tuple[list[str], list[str]]:
             needed.add(name)
             left += definitions.get(name, ("", ()))[1]
     parts = dict.fromkeys(t for name, (t, _) in definitions.items() if name in needed)
-    return sorted(imports[name] for name in needed & {*imports}), [*parts]
+    by_start: dict[str, list[str]] = {}
+    for name in sorted(needed & {*imports}):
+        by_start.setdefault(imports[name], []).append(name)
+    lines = [f"{start}import {', '.join(by_start[start])}" for start in by_start]
+    return sorted(lines), [*parts]
+
+
+def _without_unused(script: str) -> str:
+    """A script without functions that nothing else in it names."""
+    for found in re.finditer(_FUNCTION, script):
+        if len(re.findall(rf"\b{found[1]}\b", script)) == 1:
+            return _without_unused(script.replace(found[0], ""))
+    return script
 
 
 @cache
 def _definitions() -> tuple[dict[str, str], dict[str, tuple[str, set[str]]]]:
-    """Lines that import names; texts that define names, with the words in them."""
+    """Modules of imported names; texts that define names, with the words in them."""
     folder = files("bayleaf.io.exports.scorers").joinpath("program")
     imports: dict[str, str] = {}
     definitions: dict[str, tuple[str, set[str]]] = {}
     for file in ("engine.py", "cell_values.py", "row_scorer.py"):
         source = folder.joinpath(file).read_text(encoding="utf-8")
         for module, own in re.findall(_IMPORT, source):
-            start = f"from {module} import " if module else "import "
-            imports |= {name: start + name for name in own.split(", ")}
+            start = f"from {module} " if module else ""
+            imports |= dict.fromkeys(own.split(", "), start)
         for part in re.split(_BETWEEN, source):
             found = part.strip(), {*re.findall(r"\w+", part)}
             definitions |= dict.fromkeys(re.findall(_DEFINED, part), found)

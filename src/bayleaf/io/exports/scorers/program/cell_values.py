@@ -18,6 +18,7 @@ _GROUPED = re.compile(
     re.ASCII,
 )
 _BLANKS = str.maketrans("\xa0\u2007\u2009\u202f\u2019", "    '")
+
 _START = datetime.datetime(1970, 1, 1)
 _MICROSECOND = datetime.timedelta(microseconds=1)
 _DAY = 86_400_000_000

@@ -30,7 +30,7 @@ def read_document(text: str) -> Any:
 
 
 def unpacked(packed: Any) -> list[float]:
-    """Numbers of an array in one row; its shape is known to the caller."""
+    """The numbers of an array in one row; its shape is known to the caller."""
     if "list" in packed:
         return [float(value) for value in packed["list"]]
     if "f8" in packed:

@@ -47,6 +47,7 @@ class Cell:
         self.codes = dict(zip(shipped.get("values", ()), shipped.get("codes", ())))
         self.missing: Any = shipped["missing"]
         self.unknown: Any = shipped["unknown"]
+        self.is_nearest = "nearest" in shipped
 
     def code(self, value: Any) -> int:
         """Code of a value; texts are read as those of training."""
@@ -68,6 +69,17 @@ class Cell:
             return bisect_left(self.cuts, float(value))
         code = self.codes.get(value, self.unknown)
         return self._allowed(code, "holds a value that training did not contain")
+
+    def note(self, value: Any, code: int, labels: Any) -> str:
+        """Why a value is not taken as it is, if so."""
+        if code >= (len(labels) if self.missing is None else self.missing):
+            words = [*self.empty[1:], *self.text.get("missing", ())]
+            is_text = isinstance(value, str)
+            is_blank = value.strip() in words if is_text else _is_missing(value)
+            return "missing" if is_blank else "unknown"
+        if self.is_nearest and self._plain(value) != int(labels[code]):
+            return f"nearest {labels[code]}"
+        return ""
 
     def _allowed(self, code: Any, what: str) -> int:
         """A code, unless there is none for such a value."""
@@ -153,6 +165,7 @@ class Scorer:
         empty = self.empty, model.get("markers", ())
         self.cells = [Cell(own, by_name, *empty) for own in model["cells"]]
         self.names: list[Any] = [own["feature"] for own in model["cells"]]
+        self.left_out: Any = model.get("left_out", ())
         self.labels = [own["states"] for own in model["variables"][:-1]]
         self.texts: list[Any] = model["texts"]
         self.parents: list[list[int]] = model["parents"]
@@ -181,6 +194,20 @@ class Scorer:
                 )
             found.append(cell.code(row[cell.column]))
         return found
+
+    def notes(self, row: Mapping[Any, Any]) -> list[dict[str, Any]]:
+        """Cells of a row that are not taken as they are."""
+        notes = [
+            (cell.column, cell.note(row[cell.column], code, labels))
+            for cell, code, labels in zip(self.cells, self.codes(row), self.labels)
+        ]
+        known = {*self.left_out, *(column for column, _ in notes)}
+        notes += [(name, "not in training") for name in row if name not in known]
+        # One note for a date.
+        return [
+            {"column": k, "cell": None if _is_missing(row[k]) else row[k], "note": note}
+            for k, note in {k: note for k, note in notes if note}.items()
+        ]
 
     def _calibration(self, codes: list[int]) -> tuple[float, list[float]]:
         """What scores are divided by, and what is added then.
@@ -223,10 +250,6 @@ class Scorer:
         """The probability of each label."""
         logs = self.log_proba(self.codes(row))
         return {label: math.exp(logs[k]) for k, label in enumerate(self.classes)}
-
-    def explain(self, row: Mapping[Any, Any], against: Any = None) -> dict[str, Any]:
-        """Terms of the log-odds of the label predicted, see `explanation`."""
-        return self.explanation(self.codes(row), against)
 
     def explanation(self, codes: list[int], against: Any = None) -> dict[str, Any]:
         """The log-odds of the label predicted against another, in terms that add up."""

@@ -38,6 +38,18 @@ class Cell {
     return this.#allowed(code, "holds a value that training did not contain");
   }
 
+  /** Why a value is not taken as it is; empty if it is. */
+  note(value, code, states) {
+    if (code >= (this.missing ?? states.length)) {
+      const words = [...this.empty.slice(1), ...this.text.missing ?? []];
+      const isBlank = typeof value === "string" ? words.includes(trimmed(value))
+        : Number.isNaN(value ?? NaN);
+      return isBlank ? "missing" : "unknown";
+    }
+    const isOther = this.nearest && this.#plain(value) !== Number(states[code]);
+    return isOther ? `nearest ${states[code]}` : "";
+  }
+
   /** Whether a text stands for an empty cell. */
   #isEmpty(value) {
     if (typeof value !== "string") return false;

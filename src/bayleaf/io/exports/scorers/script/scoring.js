@@ -12,6 +12,8 @@ class Scorer {
     this.cells = model.cells.map((own) => new Cell(
       own, byName, model.empty ?? [], model.markers ?? []));
     this.states = model.variables.slice(0, this.cells.length).map(({ states }) => states);
+    this.columns = this.cells.map(({ column }) => column);
+    this.leftOut = model.left_out ?? [];
     this.texts = model.texts;
     this.parents = model.parents;
     this.calibration = new Calibration(model);
@@ -32,6 +34,18 @@ class Scorer {
       }
       return cell.code(row[cell.column]);
     });
+  }
+
+  /** The cells of a row that are not taken as they are. */
+  notes(row) {
+    const notes = this.codes(row).map((code, k) => [
+      this.columns[k], this.cells[k].note(row[this.columns[k]], code, this.states[k])]);
+    const known = [...this.columns, ...this.leftOut].map(String);
+    const others = Object.keys(row).filter((name) => !known.includes(name));
+    notes.push(...others.map((name) => [name, "not in training"]));
+    // Each part of a date has the same note.
+    return Array.from(new Map(notes.filter(([, note]) => note)), ([column, note]) =>
+      ({ column, cell: row[column] ?? null, note }));
   }
 
   /** Logarithm of the probability of each class. */
