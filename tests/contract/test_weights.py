@@ -16,12 +16,16 @@ import pytest
 from sklearn.utils.class_weight import compute_sample_weight
 
 from bayleaf import (
+    AveragedKDBRegressor,
     BayesianNetworkEstimator,
     MEstimate,
     NaiveBayesClassifier,
     load,
 )
+from bayleaf.classifiers import CLASSIFIERS
 from bayleaf.classifiers.shared.training import class_factors
+from bayleaf.evaluation import compare
+from bayleaf.evaluation.regression import cross_validate_regressors
 from contract.kinds import each_kind, fitted, has_smoothing, is_joint, missing_rules
 from contract.tables import (
     mixed_columns,
@@ -30,6 +34,7 @@ from contract.tables import (
     nominal_frame,
     pick_rows,
 )
+from offenders import check_each
 
 
 def _same_model(one: Any, other: Any, rows: Any) -> None:
@@ -291,5 +296,37 @@ def test_weights_that_sum_to_far_less_than_the_rows_are_reported(
         with pytest.warns(UserWarning, match=few) as caught:
             way()
         assert {warning.filename for warning in caught} == {__file__}
+        assert len(caught) == 1
     for way in learn("mean_one", 1.0 / len(y)) + learn("counts", 0.2):
         way()
+
+
+@pytest.mark.slow
+def test_every_fit_and_comparison_warns_of_small_weights_once() -> None:
+    frame, y = nominal_frame()
+    numbers = np.arange(float(len(y)))
+    weights = np.full(len(y), 1.0 / len(y))
+    regressor = AveragedKDBRegressor(trees=False, n_intervals=2)
+
+    def compared(estimators: dict[str, Any]) -> object:
+        return compare(frame, y, estimators, n_folds=3, sample_weight=weights)
+
+    ways: dict[str, Callable[[], object]] = {
+        name: partial(kind().fit, frame, y, weights)
+        for name, kind in CLASSIFIERS.items()
+    }
+    ways |= {
+        "regressor": lambda: regressor.fit(frame, numbers, weights),
+        "regressors": lambda: cross_validate_regressors(
+            {"r": regressor}, frame, numbers, n_folds=2, sample_weight=weights
+        ),
+        "density": lambda: BayesianNetworkEstimator().fit(frame, sample_weight=weights),
+        "compare": lambda: compared({"naive Bayes": NaiveBayesClassifier()}),
+    }
+
+    def check(name: str) -> None:
+        with pytest.warns(UserWarning, match="sample_weight sums to") as caught:
+            ways[name]()
+        assert [warning.filename for warning in caught] == [__file__]
+
+    check_each(ways, check)

@@ -19,6 +19,7 @@ from bayleaf.classifiers.shared.training import row_weights
 from bayleaf.data.class_labels import encode_labels
 from bayleaf.data.tables.frames import take_rows
 from bayleaf.data.unknown_cells import UnknownCells, reported_elsewhere
+from bayleaf.data.weight_scale import one_warning
 from bayleaf.evaluation.description_length import description_length as measured_length
 from bayleaf.evaluation.folds import (
     Rows,
@@ -46,6 +47,7 @@ _LARGEST_SEED = 2**32
 _FIGURES = tuple(Scores.__dataclass_fields__)
 
 
+@one_warning()
 def cross_validate(
     estimators: Mapping[str, Any],
     X: Any,
@@ -188,6 +190,7 @@ def weighted_labels(
     return classes[used], np.where(weights > 0, index[truth], -1), weights
 
 
+@one_warning()
 def held_out_probabilities(
     model: Any,
     X: Any,

@@ -14,6 +14,7 @@ from sklearn.base import clone
 from bayleaf.classifiers.shared.training import row_weights
 from bayleaf.data.tables.frames import take_rows
 from bayleaf.data.unknown_cells import UnknownCells, reported_elsewhere
+from bayleaf.data.weight_scale import one_warning
 from bayleaf.evaluation.cross_validation import unknown_in_fold
 from bayleaf.evaluation.folds import (
     Rows,
@@ -77,6 +78,7 @@ def pinball_losses(
     return np.asarray(np.average(losses, axis=0, weights=weights))
 
 
+@one_warning()
 def cross_validate_regressors(
     estimators: Mapping[str, Any],
     X: Any,

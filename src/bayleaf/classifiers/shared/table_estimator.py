@@ -47,7 +47,7 @@ from bayleaf.data.tables.columns import Column, Matrix, Name, iterate_names
 from bayleaf.data.tables.frames import column_names, to_columns, whole_table
 from bayleaf.data.tables.named_rows import named_table, notes_on_other_cells
 from bayleaf.data.unknown_cells import UnknownCells, warn_of
-from bayleaf.data.weight_scale import COUNTS, WEIGHT_SCALES
+from bayleaf.data.weight_scale import COUNTS, WEIGHT_SCALES, one_warning
 from bayleaf.dispatch import dispatch, dispatch_classifier
 from bayleaf.estimator_bases import BaseEstimator
 from bayleaf.io.native.model_file import SavedModel
@@ -304,12 +304,14 @@ class TableEstimator(
     ) -> Iterator[None]:
         """Report to callbacks that a fit begins and that it has ended."""
         if not HAS_CALLBACKS:
-            yield
+            with one_warning():
+                yield
             return
         context = self._init_callback_context(task_name=method)
         facts = {"sample_weight": sample_weight}
         context.call_on_fit_task_begin(estimator=self, X=X, y=y, metadata=facts)
-        yield
+        with one_warning():
+            yield
         context.call_on_fit_task_end(estimator=self, X=X, y=y, metadata=facts)
 
     def _on_iteration(self, task_id: tuple[int, int], facts: Mapping[str, Any]) -> None:
