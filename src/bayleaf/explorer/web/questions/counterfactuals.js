@@ -60,12 +60,21 @@ function* changesOf(session, evidence, answer, {
       const change = { variable, from, to };
       const found = tryOut([change]);
       const isFound = found.answer !== answer && isUsual([change]);
-      if (!isFound && isPaired(change)) weakest.push({ change, left: found.left });
+      if (!isFound) weakest.push({ change, left: found.left });
       yield isFound ? found : null;
     }
     if (from < 0) continue;
-    const paired = weakest.length > mostPaired ? weakest.sort((a, b) => a.left - b.left) : weakest;
-    staying.push(...paired.slice(0, mostPaired));
+    if (weakest.length > mostPaired) weakest.sort((a, b) => a.left - b.left);
+    // Whether a change may be paired takes longest, and only the weakest are.
+    let nPaired = 0;
+    for (const one of weakest) {
+      if (nPaired >= mostPaired) break;
+      if (isPaired(one.change)) {
+        staying.push(one);
+        nPaired += 1;
+      }
+      yield null;
+    }
   }
   const pairs = staying.flatMap((one, i) => staying.slice(i + 1)
     .filter((other) => other.change.variable !== one.change.variable)

@@ -124,15 +124,24 @@ class SensitivityPanel {
     this.session = session;
     this.line = byId("sensitivity-line");
     this.place = byId("sensitivity-table");
+    this.stop = () => {};
   }
 
   show() {
-    const { session } = this;
-    const { logs } = session.answer();
+    this.stop();
+    const { logs } = this.session.answer();
     const state = logs ? argMax(logs) : -1;
-    const found = logs ? tornado(session, state) : null;
     this.place.replaceChildren();
-    if (!found?.length) {
+    this.line.textContent = "Computing …";
+    this.stop = runInSlices(logs ? tornado(this.session, state) : [].values(), (found, isDone) => {
+      if (isDone) this.#list(byWidth(found), state, logs);
+    });
+  }
+
+  /** The entries that move the probability of a state most. */
+  #list(found, state, logs) {
+    const { session } = this;
+    if (!found.length) {
       this.line.textContent = "There is no table entry that moves the answer.";
       return;
     }

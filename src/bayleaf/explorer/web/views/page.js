@@ -378,7 +378,7 @@ function open(page) {
       conflict: () => [...conflictOf(page.session)].at(-1) ?? null,
       leastToTakeBack: () => [...leastToTakeBack(page.session)].filter(Boolean),
       mostProbable: () => page.session.engine.mostProbable(page.session.evidence),
-      tornado: () => tornado(page.session, argMax(page.session.answer().logs)),
+      tornado: () => byWidth([...tornado(page.session, argMax(page.session.answer().logs))].filter(Boolean)),
     })[name](),
   };
   document.documentElement.dataset.ready = "yes";
