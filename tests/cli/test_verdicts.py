@@ -112,3 +112,27 @@ def test_colours_and_full_width_are_for_terminals_alone(
     assert len(first) > 100
     monkeypatch.setenv("NO_COLOR", "1")
     assert not re.search(r"\x1b\[[0-9;]*3\d", forked_on_terminal(words, heart.parent))
+
+
+def test_compare_begins_with_the_best_model_and_what_differs_from_it(
+    run: Run, heart: Path
+) -> None:
+    words = (heart, "--target", "disease", "--model", "nb,tan", "--folds", 4)
+    models = json.loads(run("compare", *words, "--json").out)["models"]
+    right = max(models, key=lambda one: one["accuracy"]["mean"])
+    loss = min(models, key=lambda one: one["log_loss"]["mean"])
+    bits = loss["log_loss"]["mean"] / math.log(2)
+    for command in ("compare", "evaluate"):
+        out = " ".join(run(command, *words).out.split())
+        assert out.startswith(
+            f"disease: {right['model']} predicts "
+            f"{100 * right['accuracy']['mean']:.0f} of 100 held-out rows right, "
+            "56 by always predicting absent; "
+        )
+        lowest = f"{loss['model']} has the lowest log-loss, {bits:.3f} bits per row; "
+        assert lowest in out
+        other = next(one for one in models if one is not right)
+        differs = other["tests"]["accuracy"]["significant"]
+        assert (f"not significantly worse: {other['model']}. " in out) != differs
+    alone = run("evaluate", *words[:3], "--model", "nb", "--folds", 4).out
+    assert "significantly" not in alone.partition(".\n")[0]

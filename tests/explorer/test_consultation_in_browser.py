@@ -185,6 +185,28 @@ def check_sensitivity(
         assert one["ends"] == pytest.approx(ends, abs=1e-9)
 
 
+def test_propagations_for_states_of_the_question_are_steps(
+    open_page: Any, tmp_path: Path
+) -> None:
+    """The page answers clicks between them, which may enter other evidence."""
+    page = open_page(explorer_html(file_case(tmp_path).model))
+    assert page.evaluate(
+        """() => { const { session } = window.bayleaf; const { engine } = session;
+        const none = session.evidence; const other = none.slice();
+        const v = (engine.question + 1) % other.length;
+        other[v] = new Float64Array(session.card(v)); other[v][0] = 1;
+        const card = session.card(engine.question);
+        return ["jointScores", "familySums"].every((name) => {
+          const run = (between) => { const work = engine[name](none); let n = 0;
+            let step = work.next();
+            for (; !step.done; n += 1) { between(); step = work.next(); }
+            return [n, JSON.stringify(step.value)]; };
+          const [n, plain] = run(() => {});
+          const [, disturbed] = run(() => engine.scores(other));
+          return n === card && plain === disturbed; }); }"""
+    )
+
+
 def test_posteriors_of_a_mixture_of_networks_are_exact(open_page: Any) -> None:
     """Each state's probability is what all classes together give it."""
     case = classifier_case("AODE")

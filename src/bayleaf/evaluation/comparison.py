@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from rich.table import Table as RichTable
 
 from bayleaf.classifiers import CLASSIFIERS
@@ -164,6 +165,39 @@ class Comparison(
             return "="
         better = (result.statistic > 0) == SCORES[score].larger_is_better
         return "+" if better else "-"
+
+    @property
+    def verdict(self) -> str:
+        """The most accurate model and that of the lowest log-loss, in sentences.
+
+        With the models that are not significantly worse than them, by `test`.
+        """
+        right, sure = self.best("accuracy"), self.best("log_loss")
+        rows = self.results[0].held_out
+        shares = np.bincount(rows.truth, rows.weights, len(self.classes))
+        base = 100.0 * shares.max() / shares.sum()
+        common = class_names(self.classes)[int(shares.argmax())]
+        accuracy = 100.0 * self[right].mean("accuracy")
+        loss = in_bits(self[sure].mean("log_loss"))
+        figure = (
+            f"{right} predicts {accuracy:.0f} of 100 held-out rows right, {base:.0f} by "
+            f"always predicting {common}"
+        )
+        if len(self.results) == 1:
+            return f"{figure}; log-loss {loss:.3f} bits per row."
+        return (
+            f"{figure}; {self._rivals('accuracy')}. {sure} has the lowest log-loss, "
+            f"{loss:.3f} bits per row; {self._rivals('log_loss')}."
+        )
+
+    def _rivals(self, score: str) -> str:
+        """Which models are no worse than the best of a score but by chance."""
+        best = self.best(score)
+        others = [name for name in self.names if name != best]
+        close = [n for n in others if self.test(score, n, best).p_value >= LEVEL]
+        if not close:
+            return "all others are significantly worse"
+        return f"not significantly worse: {brief_names(close)}"
 
     def document(self, title: str | None = None) -> Document:
         """All scores with their spread and marks, other figures, and the legend.

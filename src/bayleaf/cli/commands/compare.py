@@ -12,6 +12,7 @@ from cyclopts import Parameter
 from bayleaf.cli.display import (
     print_file,
     print_json,
+    print_verdict,
     progress,
     recommend_regressor,
 )
@@ -266,13 +267,15 @@ def positive_place(classes: Sequence[Any], positive: str) -> int:
 
 
 def print_comparison(found: Comparison, data: str, target: str) -> None:
-    """Print the tables of a comparison and what their marks mean."""
+    """Print what a comparison comes to, its tables and what their marks mean."""
     from bayleaf.cli.console import ShownConsole
     from bayleaf.evaluation.comparison import title_of
     from bayleaf.results.text import print_document
 
     where = "standard input" if data == "-" else Path(data).name
     title = visible(f"{target} of {where}: {title_of(found)}")
+    print_verdict(visible(f"{target}: {found.verdict}"))
+    print()
     print_document(found.document(title), ShownConsole())
 
 

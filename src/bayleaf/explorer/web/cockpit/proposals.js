@@ -101,6 +101,7 @@ class Proposals {
       return;
     }
     this.known = new Map();
+    this.openShares = null;
     this.found.setAttribute("aria-busy", "true");
     const open = this.#open();
     if (!open.length && !openItems(session, session.evidence).length) {
@@ -137,6 +138,14 @@ class Proposals {
     return this.known.get(key);
   }
 
+  /** The same of a feature that is open; networks find those of all features at once. */
+  #openShares(variable) {
+    const { engine, evidence } = this.cockpit.session;
+    if (!engine.jointScores) return this.#shares(variable, evidence);
+    this.openShares ??= engine.posteriors(evidence);
+    return this.openShares[variable];
+  }
+
   /**
    * Whether cases with such other findings have a value: one that contradicts none of
    * them, and is neither a rare name nor an outer number. Open features have them all.
@@ -159,7 +168,7 @@ class Proposals {
     const likely = new Map();
     for (const one of found.filter(({ changes }) => changes[0].from < 0)) {
       const [{ variable, to }] = one.changes;
-      one.share = this.#shares(variable, this.cockpit.session.evidence)[to];
+      one.share = this.#openShares(variable)[to];
       const { best, all } = likely.get(variable) ?? { best: one, all: 0 };
       likely.set(variable, { best: one.share > best.share ? one : best, all: all + one.share });
     }

@@ -57,25 +57,36 @@ class NetworkEngine extends NetworkScores {
 
   /**
    * ln P(question, state, evidence) for each state of every variable: one
-   * propagation for each state of the question.
+   * propagation, and a step, for each state of the question.
    */
-  jointScores(evidence) {
+  * jointScores(evidence) {
     const homes = this.tree.homes.slice(0, this.nVariables);
-    const each = this.byState(this.enter(this.work, evidence), homes);
+    const each = yield* this.#inStates(evidence, homes);
     return homes.map(({ size }, variable) => Array.from({ length: size }, (_, state) =>
       each.map(({ score, found }) =>
         (found ? score + Math.log(found[variable][state]) : -Infinity))));
+  }
+
+  /** What `byState` finds, one state of the question a step. */
+  * #inStates(evidence, places) {
+    const each = [];
+    for (let state = 0; state < this.tree.cards[this.question]; state += 1) {
+      // Between steps others may have entered other evidence.
+      each.push(this.inState(this.enter(this.work, evidence), state, places));
+      yield null;
+    }
+    return each;
   }
 
   /**
    * For each variable whose table stands in a clique as it is: P(family, question,
    * evidence) / P(evidence), an array for each state of the question.
    */
-  familySums(evidence) {
+  * familySums(evidence) {
     const whole = this.tree.terms.filter((term) => term.child !== undefined);
-    const collection = this.enter(this.work, evidence);
-    const total = collection.logEvidence;
-    const each = this.byState(collection, whole.map(({ family }) => this.tree.place(family)));
+    const places = whole.map(({ family }) => this.tree.place(family));
+    const each = yield* this.#inStates(evidence, places);
+    const total = logSumExp(each.map(({ score }) => score));
     return whole.map((term, f) => ({
       ...term,
       sums: each.map(({ score, found }) => {
@@ -106,8 +117,9 @@ class NetworksEngine {
   }
 
   /** ln P(question, state, evidence) for each state of every variable. */
-  jointScores(evidence) {
-    const each = this.members.map((member) => member.jointScores(evidence));
+  * jointScores(evidence) {
+    const each = [];
+    for (const member of this.members) each.push(yield* member.jointScores(evidence));
     return each[0].map((own, variable) => own.map((_, state) =>
       Array.from(sumByClass(each.map((one) => one[variable][state]), own[state].length))));
   }

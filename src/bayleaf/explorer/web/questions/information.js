@@ -37,6 +37,8 @@ function statesGiven(session, variable, evidence) {
   const { logs } = session.answer(others);
   if (!logs) return new Float64Array(session.card(variable));
   if (!engine.isJoint) return sharesOf(session, variable, others, logs);
+  // One propagation is cheaper than one for each state.
+  if (engine.jointScores) return engine.posteriors(others)[variable];
   return logNormalized(resultOf(scoresByState(session, others, variable)).map(({ logWeight }) => logWeight)).map(Math.exp);
 }
 
@@ -57,7 +59,7 @@ function openVariables(session) {
 function* expectedReductions(session) {
   const { logs } = session.answer();
   if (!logs || session.evidence[session.engine.question]) return;
-  const joint = session.engine.jointScores?.(session.evidence);
+  const joint = session.engine.jointScores && (yield* session.engine.jointScores(session.evidence));
   for (const variable of openVariables(session)) {
     const own = yield* scoresByState(session, session.evidence, variable, joint, logs);
     const weights = own.map(({ logWeight }) => logWeight);

@@ -11,7 +11,7 @@ const SPREAD = 0.1;
 function* tornado(session, state) {
   const { engine, evidence } = session;
   if (!engine.familySums || evidence[engine.question]) return;
-  for (const { child, family, values, sums } of engine.familySums(evidence)) {
+  for (const { child, family, values, sums } of yield* engine.familySums(evidence)) {
     const card = session.model.variables[child].states.length;
     const totals = sums.map(sumOf);
     for (let start = 0; start < values.length; start += card) {

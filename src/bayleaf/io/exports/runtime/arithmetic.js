@@ -98,7 +98,9 @@ function oddsOfSum(members, nTerms, target, against) {
 
 /** The sum of some numbers. */
 function sumOf(values) {
-  return values.reduce((sum, value) => sum + value, 0);
+  let sum = 0;
+  for (let k = 0; k < values.length; k += 1) sum += values[k];
+  return sum;
 }
 
 /** Weights as shares of their sum. */

@@ -229,8 +229,8 @@ class Collection {
       for (const k of ofClique[clique]) {
         const sums = new Float64Array(places[k].size);
         const { map } = places[k];
-        for (let i = 0; i < cells.length; i += 1) sums[map[i]] += cells[i] / total;
-        found[k] = sums;
+        for (let i = 0; i < cells.length; i += 1) sums[map[i]] += cells[i];
+        found[k] = sums.map((sum) => sum / total);
       }
     });
     return found;

@@ -40,13 +40,17 @@ class NetworkScores {
 
   /** Of each state of the question ln P(state, evidence), and posteriors in some places. */
   byState(collection, places = []) {
-    const each = Array.from({ length: this.tree.cards[this.question] }, (_, state) => {
-      collection.restrict(state);
-      const score = collection.logEvidence;
-      return { score, found: places.length ? collection.posteriors(places) : null };
-    });
+    return Array.from({ length: this.tree.cards[this.question] }, (_, state) =>
+      this.inState(collection, state, places));
+  }
+
+  /** The same for one state. */
+  inState(collection, state, places) {
+    collection.restrict(state);
+    const score = collection.logEvidence;
+    const found = places.length ? collection.posteriors(places) : null;
     collection.restrict(-1);
-    return each;
+    return { score, found };
   }
 
   /**
