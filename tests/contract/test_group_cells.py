@@ -29,7 +29,6 @@ from bayleaf import (
 from bayleaf.cpds.smoothing import Lidstone
 from bayleaf.data.code_store import CodeStore
 from bayleaf.data.partial_values import PartialCodes
-from bayleaf.explain import counterfactuals
 from bayleaf.inference import row_propagation
 from bayleaf.inference.encoded_rows import read_rows
 from bayleaf.io.exports.sql.statement import to_sql
@@ -283,14 +282,6 @@ def test_many_groups_in_a_row_are_summed_out_by_the_network() -> None:
     np.testing.assert_allclose(
         model.predict_joint_log_proba(row), [expected], atol=1e-12
     )
-
-
-def test_code_that_needs_single_states_names_the_cell() -> None:
-    table, labels = random_table(1)
-    model = NaiveBayesClassifier(hierarchies=HIERARCHIES).fit(pa.table(table), labels)
-    row = pa.table({"a": ["left"], "b": ["u"], "c": ["x"]})
-    with pytest.raises(ValueError, match="column 'a' has a cell that names 'left'"):
-        counterfactuals(model, row)
 
 
 @pytest.mark.parametrize("kind", KINDS)

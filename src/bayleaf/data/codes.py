@@ -143,6 +143,14 @@ class Codes(Shown):
         columns = [self.column(i) for i in range(self.n_variables)]
         return Codes.from_columns([*columns, column], (*self.cards, card), weights)
 
+    def replaced(self, index: int, column: NDArray[np.integer[Any]]) -> Codes:
+        """The same rows and weights with other codes of one variable."""
+        columns: list[NDArray[np.integer[Any]]] = [
+            column if i == index else self.column(i) for i in range(self.n_variables)
+        ]
+        weights = None if self.unit_weights else self.weights
+        return Codes.from_columns(columns, self.cards, weights)
+
     def __repr__(self) -> str:
         table = f"{counted(self.n_rows, 'row')} of {self.n_variables} variables"
         return brief(self, table, f"numbers of states {brief_names(self.cards)}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from itertools import chain
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -77,6 +78,16 @@ class PartialValues:
         cells = cells[np.argsort(new[self.rows[cells]], kind="stable")]
         return replace(self._cells(cells), rows=new[self.rows[cells]])
 
+    def repeated(self, n_rows: int) -> PartialValues:
+        """The cells of a single row as those of some rows alike."""
+        rows = np.repeat(np.arange(n_rows), len(self))
+        variables, sets = np.tile([self.variables, self.sets], n_rows)
+        return PartialValues(rows, variables, sets, self.states)
+
+    def without(self, is_excluded: NDArray[np.bool_]) -> PartialValues:
+        """The cells left without some, flags of shape (n_variables, n_rows)."""
+        return self._cells(np.flatnonzero(~is_excluded[self.variables, self.rows]))
+
     def of_variables(self, is_included: NDArray[np.bool_]) -> PartialValues:
         """The cells of some variables, flags of shape (n_variables,)."""
         return self._cells(np.flatnonzero(is_included[self.variables]))
@@ -90,8 +101,8 @@ class PartialValues:
         """The cells of a variable, as those of one at another position."""
         cells = self.variables == variable
         return [
-            (self.rows[cells & (self.sets == kind)], position, states)
-            for kind, states in enumerate(self.states)
+            (self.rows[cells & (self.sets == kind)], position, self.states[kind])
+            for kind in np.unique(self.sets[cells])
         ]
 
     def likelihoods(self, row: int, codes: Codes) -> dict[int, Floats]:
@@ -136,6 +147,12 @@ class PartialCodes:
         is_other = np.arange(self.n_variables) != variable
         return rows_of(self.codes, self.partial.of_variables(is_other), self.domain)
 
+    def replaced(self, index: int, column: NDArray[np.integer[Any]]) -> Rows:
+        """The same rows with other codes of one variable, none of them sets."""
+        others = self.without(index)
+        codes = available_codes(others).replaced(index, column)
+        return rows_of(codes, sets_in(others), self.domain)
+
     def label(self, cell: int) -> str:
         """The group that a partial cell names, or the states that it may have."""
         variable = self.domain[int(self.partial.variables[cell])]
@@ -177,6 +194,37 @@ def single_states(rows: Rows, reason: str = "single states are needed here") -> 
     if isinstance(rows, PartialCodes):
         raise rows.refusal(reason)
     return rows
+
+
+def open_states(rows: Rows, row: int, variable: int) -> States:
+    """The states that a cell of which something is known may have."""
+    partial = sets_in(rows)
+    cells = (partial.rows == row) & (partial.variables == variable)
+    if cells.any():
+        return partial.states[partial.sets[cells.argmax()]]
+    return (int(available_codes(rows).column(variable)[row]),)
+
+
+def cell_label(rows: Rows, domain: Domain, row: int, variable: int) -> str:
+    """A cell as a reader sees it: its state, or the group that it names."""
+    partial = sets_in(rows)
+    cells = (partial.rows == row) & (partial.variables == variable)
+    if isinstance(rows, PartialCodes) and cells.any():
+        return rows.label(int(cells.argmax()))
+    return domain[variable].label(int(available_codes(rows).column(variable)[row]))
+
+
+def is_unknown(
+    rows: Rows, variable: int, n_states: int | None = None
+) -> NDArray[np.bool_]:
+    """In which rows nothing is known of a variable, (n_rows,).
+
+    Codes from `n_states` on, by default that of a missing cell, count as missing.
+    """
+    codes, partial = available_codes(rows), sets_in(rows)
+    found = codes.column(variable) >= (n_states or codes.cards[variable])
+    found[partial.rows[partial.variables == variable]] = False
+    return np.asarray(found)
 
 
 def sets_in(rows: Rows) -> PartialValues:
@@ -337,7 +385,7 @@ def put_groups_back(
         column = columns[index] = columns[index].copy()
         for place, node in enumerate(groups.nodes):
             rows = np.flatnonzero(groups.places == place)
-            states = _known_states(variable, hierarchies[variable.name], node)
+            states = states_of_group(variable, hierarchies[variable.name], node)
             column[rows] = states[0] if len(states) == 1 else variable.n_states
             if 1 < len(states) < variable.n_states and len(rows):
                 found.append((rows, index, states))
@@ -385,9 +433,7 @@ def _as_numbers(column: ValueColumn) -> NumberColumn | None:
     return NumberColumn(column.name, values, missing, column.repeats)
 
 
-def _known_states(
-    variable: Variable, tree: ValueHierarchy, node: Hashable
-) -> tuple[int, ...]:
+def states_of_group(variable: Variable, tree: ValueHierarchy, node: Hashable) -> States:
     """States of a variable under a node, increasing."""
     meant = leaf_states(tree, variable)
     under = [meant[leaf] for leaf in tree.states_under(node) if leaf in meant]

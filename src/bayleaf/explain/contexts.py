@@ -9,6 +9,7 @@ from bayleaf.cpds.distribution import CPD, GroupedTableCPD
 from bayleaf.cpds.tree_cpd import Split, TreeCPD
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain, Variable
+from bayleaf.data.partial_values import available_codes
 from bayleaf.describe.local_structure_text import group_name, membership
 from bayleaf.explain.subject import predictor_of, rows_of
 from bayleaf.models.explanation import RuledExplanations
@@ -35,14 +36,15 @@ def contexts(model: Any, X: Any) -> list[list[str]]:
         row, where the class, if the tree asks for it, is the one predicted; a table
         over groups of values says which group the row's value belongs to; a latent
         variable names the rule that holds. Empty for models without any of these, and
-        where a cell that decides is missing.
+        where a cell that decides is missing or names a group.
 
     Notes
     -----
     Boutilier, Friedman, Goldszmidt and Koller (1996) define context-specific
     independence.
     """
-    predictor, codes = predictor_of(model), rows_of(model, X)
+    predictor, rows = predictor_of(model), rows_of(model, X)
+    codes = available_codes(rows)
     if isinstance(predictor.model, RuledExplanations):
         fired = predictor.model.rules_fired(codes)
         # A latent variable with one state tells nothing.
@@ -52,7 +54,7 @@ def contexts(model: Any, X: Any) -> list[list[str]]:
     cpds = [c for c in predictor.model.cpds if isinstance(c, TreeCPD | GroupedTableCPD)]
     if not cpds:
         return [[] for _ in range(codes.n_rows)]
-    classes = predictor.choose(predictor.proba(codes))
+    classes = predictor.choose(predictor.proba(rows))
     return [
         list(_sentences(domain, cpds, _states(codes, domain, row, int(label))))
         for row, label in enumerate(classes)

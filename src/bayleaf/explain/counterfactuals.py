@@ -11,8 +11,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain, Variable
+from bayleaf.data.partial_values import Rows, open_states
 from bayleaf.explain.certificates.changed_row import (
     BudgetSpentError,
     ChangedRow,
@@ -199,7 +199,8 @@ def counterfactuals(
     All sets of one change are tried, then all of two and so on, but for those that
     cost too much and those that bounds rule out, so that nothing is missed within the
     budget. A set that holds a smaller one which does already is left out. Missing
-    values stay missing.
+    values stay missing; a cell that names a group of a hierarchy changes to states
+    outside the group, in steps from the nearest state inside.
 
     Parameters
     ----------
@@ -248,7 +249,7 @@ def counterfactuals(
     Wachter, Mittelstadt and Russell (2018) define counterfactual explanations.
     """
     predictor = predictor_of(model)
-    codes = row_of(model, row)
+    own = row_of(model, row)
     check_counts(n=n, max_changes=max_changes)
     if budget is None:
         budget = _default_budget(predictor)
@@ -258,9 +259,9 @@ def counterfactuals(
     by_step = tuple(cost_per_step)
     changed = ChangedRow(
         predictor,
-        codes,
+        own,
         *_single_changes(
-            predictor.encoder.domain, codes, immutable, allowed or {}, direction or {}
+            predictor.encoder.domain, own, immutable, allowed or {}, direction or {}
         ),
     )
     costs = _costs(changed, cost or {}, by_step)
@@ -289,7 +290,7 @@ def _check_mappings(**mappings: Any) -> None:
 
 def _single_changes(
     domain: Domain,
-    codes: Codes,
+    row: Rows,
     immutable: Iterable[str | int],
     allowed: Mapping[str | int, Collection[Any]],
     direction: Mapping[str | int, Direction],
@@ -300,15 +301,16 @@ def _single_changes(
     one_way = {find_variable(domain, name): way for name, way in direction.items()}
     pairs: list[tuple[int, int]] = []
     for feature, variable in enumerate(domain):
-        own = int(codes.column(feature)[0])
+        own = open_states(row, 0, feature)
         order = _order(variable, one_way[feature]) if feature in one_way else None
-        if feature in fixed or is_absent(codes, domain, feature)[0]:
+        if feature in fixed or is_absent(row, domain, feature)[0]:
             continue
-        may = set(range(variable.n_known_states)) - {own}
+        may = set(range(variable.n_known_states)) - {*own}
         if feature in limited:
             may &= {known_state(variable, state) for state in limited[feature]}
         if order is not None:
-            may = {state for state in may if order[state] > order[own]}
+            highest = max(order[state] for state in own)
+            may = {state for state in may if order[state] > highest}
         pairs += [(feature, state) for state in sorted(may)]
     features, states = np.array(pairs, np.intp).reshape(-1, 2).T
     return features, states
@@ -328,8 +330,9 @@ def _costs(
         places = np.argsort(np.argsort(_places(domain[feature], "counted by steps")))
         those = row.features == feature
         if those.any():
-            own = places[int(row.codes.column(feature)[0])]
-            found[those] *= np.abs(places[row.states[those]] - own)
+            own = places[list(open_states(row.row, 0, feature))]
+            steps = np.abs(places[row.states[those], None] - own)
+            found[those] *= steps.min(axis=1)
     return found
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.data.codes import Codes
+from bayleaf.data.partial_values import single_states
 from bayleaf.data.random_state import random_generator
 from bayleaf.explain.subject import predictor_of, rows_of
 from bayleaf.models.class_model import ClassModel, calibrated_log_proba
@@ -192,7 +193,8 @@ def credible_intervals(
         raise ValueError(f"level must lie between 0 and 1, got {quoted(level)}")
     if n_draws < 2:
         raise ValueError(f"n_draws must be at least 2, got {quoted(n_draws)}")
-    predictor, codes = predictor_of(model), rows_of(model, X)
+    predictor = predictor_of(model)
+    codes = single_states(rows_of(model, X), "draws of tables need single states")
     support = support_of(model)
     rng = random_generator(random_state)
     proba = predictor.proba(codes)

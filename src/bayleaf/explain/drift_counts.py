@@ -15,13 +15,14 @@ from bayleaf.counts.source import Family
 from bayleaf.counts.table_counts import RowCounts
 from bayleaf.data.class_labels import encode_labels
 from bayleaf.data.codes import Codes
+from bayleaf.data.partial_values import available_codes, sets_in
 from bayleaf.data.table_encoder import EncodedTable, TableEncoder
 from bayleaf.data.tables.frames import to_columns
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.streams.batch_sources import ArrowSource, open_source
 from bayleaf.streams.spilling import TableRoles, checked_weights
 from bayleaf.streams.streamed import is_streamed
-from bayleaf.wording import name_list, quoted
+from bayleaf.wording import counted, name_list, quoted
 
 # Encodes the features of a batch of Arrow; the number is that of rows before it.
 Encode = Callable[[Any, int], EncodedTable]
@@ -159,23 +160,28 @@ def _summed(
     asked: list[Family] = list(dict.fromkeys([*((v,) for v in variables), *families]))
     totals = {family: np.zeros([cards[v] for v in family]) for family in asked}
     unknown: Counter[str | int] = Counter()
-    rows, n_read = 0.0, 0
-    for codes, found in _batches(reader, source, cards):
+    rows, n_read, n_groups = 0.0, 0, 0
+    for codes, encoded in _batches(reader, source, cards):
         counts = RowCounts(codes, has_class=False).family_counts(asked)
         for family, own in zip(asked, counts, strict=True):
             totals[family] += own
-        unknown.update(found)
+        unknown.update(encoded.unknown)
+        n_groups += len(sets_in(encoded.rows))
         rows += float(codes.weights.sum())
         n_read += codes.n_rows
     if not rows:
         raise ValueError("the table has no rows")
+    if n_groups:
+        cells = counted(n_groups, "cell")
+        note = f"{cells} with the name of a group left out of counts, as in training"
+        remark = f"{remark}; {note}" if remark else note
     return ObservedCounts(rows, tuple(variables), families, totals, unknown, remark)
 
 
 def _batches(
     reader: _Reader, source: ArrowSource, cards: tuple[int, ...]
-) -> Iterator[tuple[Codes, Any]]:
-    """Batches as codes over all variables of the network, and what is unknown."""
+) -> Iterator[tuple[Codes, EncodedTable]]:
+    """Batches as codes over all variables of the network, and how they were read."""
     n_read = 0
     for batch in source.batches():
         weights = None
@@ -188,11 +194,11 @@ def _batches(
             np.full(batch.num_rows, card, dtype=np.uint16) for card in cards
         ]
         for place, variable in enumerate(reader.places):
-            columns[variable] = encoded.codes.column(place)
+            columns[variable] = available_codes(encoded.rows).column(place)
         if reader.target is not None:
             label = batch.column(reader.target_name)
             columns[reader.target] = _class_codes(reader, label, cards[reader.target])
-        yield Codes.from_columns(columns, cards, weights), encoded.unknown
+        yield Codes.from_columns(columns, cards, weights), encoded
 
 
 def _class_codes(reader: _Reader, label: pa.Array, n_classes: int) -> NDArray[np.intp]:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
+from bayleaf.data.partial_values import single_states
 from bayleaf.explain.subject import predictor_of, row_of, with_each_state
 from bayleaf.models.predictor import Predictor
 from bayleaf.results.document import Document
@@ -98,7 +99,7 @@ def feature_effects(
     >>> feature_effects(model, {}, "cough", of="ill").effects.round(3).tolist()
     [-1.099, 1.099]
     """
-    predictor, codes = predictor_of(model), row_of(model, row)
+    predictor, codes = predictor_of(model), single_states(row_of(model, row))
     domain = predictor.model.domain
     if len(predictor.classes) < 2:
         raise ValueError("effects compare two classes, but the model has only one")

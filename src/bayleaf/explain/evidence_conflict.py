@@ -10,6 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.data.codes import Codes
+from bayleaf.data.partial_values import (
+    Rows,
+    available_codes,
+    cell_label,
+    is_unknown,
+    sets_in,
+)
 from bayleaf.explain.row_probability import has_joint, row_log_probabilities
 from bayleaf.explain.subject import predictor_of, rows_of
 from bayleaf.models.class_model import ClassModel
@@ -84,56 +91,46 @@ def conflicts(model: Any, X: Any) -> ResultList[RowConflict] | None:
     Jensen, F. V., Chamberlain, B., Nordahl, T., Jensen, F. (1991). Analysis in HUGIN
     of data conflict. UAI-90, 519-528.
     """
-    predictor, codes = predictor_of(model), rows_of(model, X)
+    predictor, rows = predictor_of(model), rows_of(model, X)
     class_model = predictor.model
     if not has_joint(class_model):
         return None
-    alone = _log_alone(class_model, codes)
-    together = row_log_probabilities(class_model, codes)
+    alone = _log_alone(class_model, rows)
+    together = row_log_probabilities(class_model, rows)
     without = np.empty_like(alone)
-    for feature in range(codes.n_variables):
-        hidden = np.full(codes.n_rows, codes.cards[feature])
-        others = with_column(codes, feature, hidden)
+    for feature, card in enumerate(class_model.domain.cards[:-1]):
+        others = rows.replaced(feature, np.full(rows.n_rows, card))
         without[:, feature] = row_log_probabilities(class_model, others)
     by_item = (alone + without - together[:, None]) / math.log(2)
     total = (alone.sum(axis=1) - together) / math.log(2)
     return ResultList(
-        _row_conflict(class_model, codes, row, float(total[row]), by_item[row])
-        for row in range(codes.n_rows)
+        _row_conflict(class_model, rows, row, float(total[row]), by_item[row])
+        for row in range(rows.n_rows)
     )
 
 
 def _row_conflict(
-    model: ClassModel, codes: Codes, row: int, bits: float, by_item: Floats
+    model: ClassModel, rows: Rows, row: int, bits: float, by_item: Floats
 ) -> RowConflict:
     """The conflict of one row and the value behind most of it."""
-    present = [
-        feature
-        for feature in range(codes.n_variables)
-        if not codes.missing(feature)[row]
-    ]
+    own, domain = rows.rows(slice(row, row + 1)), model.domain
+    present = [v for v in range(own.n_variables) if not is_unknown(own, v)[0]]
     if not present:
         return RowConflict(0.0, None, "", 0.0)
     worst = max(present, key=lambda feature: by_item[feature])
-    variable = model.domain[worst]
-    label = variable.label(int(codes.column(worst)[row]))
-    return RowConflict(bits, variable.name, label, float(by_item[worst]))
+    label = cell_label(own, domain, 0, worst)
+    return RowConflict(bits, domain[worst].name, label, float(by_item[worst]))
 
 
-def _log_alone(model: ClassModel, codes: Codes) -> Floats:
+def _log_alone(model: ClassModel, rows: Rows) -> Floats:
     """Log probability of each value alone, (n_rows, n_features); 0 for missing ones."""
+    codes, partial = available_codes(rows), sets_in(rows)
     found = np.zeros((codes.n_rows, codes.n_variables))
     for feature, card in enumerate(codes.cards):
         columns = [np.full(card + 1, own) for own in codes.cards]
         columns[feature] = np.arange(card + 1)
-        rows = Codes.from_columns(columns, codes.cards)
-        found[:, feature] = row_log_probabilities(model, rows)[codes.column(feature)]
+        each = row_log_probabilities(model, Codes.from_columns(columns, codes.cards))
+        found[:, feature] = each[codes.column(feature)]
+        for cells, _, states in partial.cells_of(feature, feature):
+            found[cells, feature] = np.logaddexp.reduce(each[list(states)])
     return found
-
-
-def with_column(codes: Codes, feature: int, column: NDArray[Any]) -> Codes:
-    """The same rows with other states of one feature."""
-    columns = [codes.column(i) for i in range(codes.n_variables)]
-    columns[feature] = column
-    weights = None if codes.unit_weights else codes.weights
-    return Codes.from_columns(columns, codes.cards, weights)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,8 +12,8 @@ from numpy.typing import NDArray
 from bayleaf.counts.source import Family
 from bayleaf.cpds.smoothing import CellSmoothing, Lidstone
 from bayleaf.data.codes import Codes
-from bayleaf.explain.evidence_conflict import with_column
-from bayleaf.explain.subject import is_absent, predictor_of, rows_of
+from bayleaf.data.partial_values import Rows, available_codes
+from bayleaf.explain.subject import alone, is_absent, predictor_of, rows_of
 from bayleaf.models.predictor import Predictor
 from bayleaf.models.wrappers import model_inside
 from bayleaf.results.document import Document, Table
@@ -133,6 +132,14 @@ class Importance(Result):
         return brief(self, f"log-loss {in_bits(self.log_loss):.4f} bits", features)
 
 
+class _Figures(NamedTuple):
+    """Losses of rows, nats."""
+
+    losses: Floats  # (1 + n_features,), per row, with all features, then without each
+    gains: Floats  # (n_features, n_rows), in ln P(class | row) by a feature alone
+    rises: Floats  # (n_features, n_rows), of the loss without a feature
+
+
 def importance(
     model: Any, X: Any = None, y: Any = None, *, sample_weight: Any = None
 ) -> Importance:
@@ -166,8 +173,8 @@ def importance(
     if (X is None) != (y is None):
         raise ValueError("give X and y together, or neither for the training rows")
     if X is None:
-        losses = _left_out_losses(model_inside(model))
-        return _importance(predictor, *losses, LEAVE_ONE_OUT)
+        codes, figures = _left_out_losses(model_inside(model))
+        return _importance(predictor, codes, codes.weights, figures, LEAVE_ONE_OUT)
     features = rows_of(model, X)
     own = _class_codes(predictor, y, features.n_rows)
     weights = None
@@ -177,8 +184,9 @@ def importance(
             raise ValueError(
                 "sample_weight must hold one number of at least 0 a row, not all 0"
             )
-    codes = features.with_column(own, len(predictor.classes), weights)
-    return _importance(predictor, codes, *_held_out_losses(predictor, codes), HELD_OUT)
+    weights = np.ones(features.n_rows) if weights is None else weights
+    figures = _held_out_losses(predictor, features, own, weights)
+    return _importance(predictor, features, weights, figures, HELD_OUT)
 
 
 def _class_codes(predictor: Predictor, y: Any, n_rows: int) -> NDArray[np.intp]:
@@ -196,17 +204,13 @@ def _class_codes(predictor: Predictor, y: Any, n_rows: int) -> NDArray[np.intp]:
     return np.array([place[label] for label in labels], dtype=np.intp)
 
 
-def _left_out_losses(model: Any) -> tuple[Codes, Floats, Floats, Floats]:
+def _left_out_losses(model: Any) -> tuple[Codes, _Figures]:
     """Log-loss of left-out training rows with all features, then without each.
 
     A feature is left out of the structure: its own table goes, and its children's
     tables are counted again without it. Structure and temperature stay otherwise. The
     class must be a parent of all; AttributeError for other models, or without training
-    rows.
-
-    Returns the training codes, the class last; losses (1 + n_features,), nats per row;
-    gains (n_features, n_rows) of each feature alone in the log-probability of the row's
-    class, nats; and rises (n_features, n_rows) of the loss without each.
+    rows. The training codes, the class last, are returned as well.
     """
     kind, codes = type(model).__name__, _training_codes(model)
     generative = getattr(model, "objective", "generative") == "generative"
@@ -223,7 +227,7 @@ def _left_out_losses(model: Any) -> tuple[Codes, Floats, Floats, Floats]:
         losses.append(left_out.scores(calibrated).log_loss)
         logs.append((calibrated - np.logaddexp.reduce(calibrated, axis=0))[rows])
     gains = _left_out_gains(left_out, len(families))
-    return codes, np.array(losses), gains, logs[0] - np.array(logs[1:])
+    return codes, _Figures(np.array(losses), gains, logs[0] - np.array(logs[1:]))
 
 
 def feature_importances(model: Any) -> Floats:
@@ -306,43 +310,38 @@ def _without(families: tuple[Family, ...], feature: int) -> list[Family]:
 
 
 def _held_out_losses(
-    predictor: Predictor, codes: Codes
-) -> tuple[Floats, Floats, Floats]:
-    """Losses (1 + n_features,) with all features, then without each; gains and rises.
-
-    Gains (n_features, n_rows) are those of the log-probability of the class once a
-    feature is known and no other; rises (n_features, n_rows) those of the loss once it
-    is unknown.
-    """
-    features = codes.without_last()
-    class_codes = codes.column(codes.n_variables - 1)
+    predictor: Predictor,
+    features: Rows,
+    class_codes: NDArray[np.intp],
+    weights: Floats,
+) -> _Figures:
+    """Losses of rows with all features, then with each of them unknown."""
+    codes = available_codes(features)
 
     def loss(log_scores: Floats) -> float:
-        total = loss_sums(log_scores.T, class_codes, codes.weights)[0]
-        return float(total / codes.weights.sum())
+        total = loss_sums(log_scores.T, class_codes, weights)[0]
+        return float(total / weights.sum())
 
     log_proba = predictor.log_proba(features)
     losses, rises = [loss(log_proba)], []
-    columns = [np.full(codes.n_rows, card) for card in features.cards]
-    nothing = Codes.from_columns(columns, features.cards)
+    columns = [np.full(codes.n_rows, card) for card in codes.cards]
+    nothing = Codes.from_columns(columns, codes.cards)
     rows, gains = np.arange(codes.n_rows), []
     prior = predictor.log_proba(nothing)[rows, class_codes]
-    for feature, card in enumerate(features.cards):
-        hidden = with_column(features, feature, np.full(codes.n_rows, card))
-        without = predictor.log_proba(hidden)
+    for feature, column in enumerate(columns):
+        without = predictor.log_proba(features.replaced(feature, column))
         losses.append(loss(without))
         rises.append((log_proba - without)[rows, class_codes])
-        alone = with_column(nothing, feature, features.column(feature))
-        gains.append(predictor.log_proba(alone)[rows, class_codes] - prior)
-    return np.array(losses), np.array(gains), np.array(rises)
+        only = alone(features, feature, predictor.encoder.domain)
+        gains.append(predictor.log_proba(only)[rows, class_codes] - prior)
+    return _Figures(np.array(losses), np.array(gains), np.array(rises))
 
 
 def _importance(
     predictor: Predictor,
-    codes: Codes,
-    losses: Sequence[float] | Floats,
-    gains: Floats,
-    rises: Floats,
+    features: Rows,
+    weights: Floats,
+    figures: _Figures,
     method: str,
 ) -> Importance:
     """Put the measures of all features together."""
@@ -352,11 +351,11 @@ def _importance(
     domain = predictor.encoder.domain
     found = []
     for feature, variable in enumerate(domain):
-        nats, error = mean_gain(gains[feature], codes.weights)
+        nats, error = mean_gain(figures.gains[feature], weights)
         bits = nats / math.log(2), error / math.log(2)
-        absent = float(codes.weights[is_absent(codes, domain, feature)].sum())
-        rise = float(losses[feature + 1] - losses[0])
-        _, spread = mean_gain(rises[feature], codes.weights)
+        absent = float(weights[is_absent(features, domain, feature)].sum())
+        rise = float(figures.losses[feature + 1] - figures.losses[0])
+        _, spread = mean_gain(figures.rises[feature], weights)
         found.append(FeatureImportance(variable.name, *bits, rise, absent, spread))
-    total = float(codes.weights.sum())
-    return Importance(tuple(found), float(losses[0]), method, total)
+    total = float(weights.sum())
+    return Importance(tuple(found), float(figures.losses[0]), method, total)

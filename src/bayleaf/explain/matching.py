@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.data.codes import Codes
+from bayleaf.data.partial_values import available_codes, single_states
 from bayleaf.explain.subject import predictor_of, row_of, rows_of, with_each_state
 from bayleaf.models.predictor import Predictor
 from bayleaf.models.texts.feature_shape import finite_edges
@@ -137,7 +138,7 @@ def matching_rows(
     """
     if min_count < 1:
         raise ValueError(f"min_count must be at least 1, got {min_count}")
-    predictor, case = predictor_of(model), row_of(model, row)
+    predictor, case = predictor_of(model), single_states(row_of(model, row))
     cards = case.cards
     known = [v for v, card in enumerate(cards) if case.column(v)[0] < card]
     if not known:
@@ -149,7 +150,9 @@ def matching_rows(
     columns = {str(name): name for name in frame.columns}
     required = [columns.get(str(c), c) for c in predictor.encoder.column_names]
     is_whole = all(name in frame.columns for name in required)
-    table = rows_of(model, frame.select(required).to_native() if is_whole else X)
+    table = available_codes(
+        rows_of(model, frame.select(required).to_native() if is_whole else X)
+    )
     target = columns.get(str(names[-1]))
     labels = None if target is None else np.asarray(frame[target].to_list(), object)
     classes = predictor.classes.tolist()
@@ -163,7 +166,7 @@ def matching_rows(
     def match(features: Sequence[int]) -> tuple[int, Match]:
         is_like = np.ones(table.n_rows, dtype=bool)
         for v in features:
-            # What is missing or was not seen in training matches nothing.
+            # What is missing, a group or not seen in training matches nothing.
             is_like &= np.append(alike[v], False)[np.minimum(table.column(v), cards[v])]
         n = int(is_like.sum())
         recorded = Counter([] if labels is None else labels[is_like].tolist())

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.data.codes import Codes
+from bayleaf.data.partial_values import single_states
 from bayleaf.explain.subject import predictor_of, row_of, with_each_state
 from bayleaf.models.class_model import ClassModel, log_normalize
 from bayleaf.results.result_lists import RankedNumbers
@@ -63,7 +64,7 @@ def value_of_information(model: Any, row: Any) -> dict[str | int, float]:
     """
     from scipy.special import entr
 
-    predictor, codes = predictor_of(model), row_of(model, row)
+    predictor, codes = predictor_of(model), single_states(row_of(model, row))
     *features, _ = predictor.model.domain.variables
     log_proba = predictor.log_proba(codes)[0]
     gains = {}
@@ -132,7 +133,7 @@ def decision_changes(
     >>> decision_changes(model, {"cough": "y"})
     0.0
     """
-    predictor, codes = predictor_of(model), row_of(model, row)
+    predictor, codes = predictor_of(model), single_states(row_of(model, row))
     if threshold is not None and len(predictor.classes) != 2:
         raise ValueError(
             f"threshold needs two classes, but the model has {len(predictor.classes)}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.data.codes import Codes
+from bayleaf.data.partial_values import Rows, single_states
 from bayleaf.inference.log_sums import log_sum_exp
 from bayleaf.models.class_model import ClassModel
 
@@ -20,7 +20,7 @@ def has_joint(model: ClassModel) -> bool:
     return model.feature_marginals is None
 
 
-def row_log_probabilities(model: ClassModel, codes: Codes) -> Floats:
+def row_log_probabilities(model: ClassModel, rows: Rows) -> Floats:
     """Log probability (nats) of each row's observed features, shape (n_rows,).
 
     That of the model's joint distribution where it has one, otherwise the product of
@@ -28,7 +28,8 @@ def row_log_probabilities(model: ClassModel, codes: Codes) -> Floats:
     """
     marginals = model.feature_marginals
     if marginals is None:
-        return log_sum_exp(model.class_log_scores(codes), axis=1)
+        return log_sum_exp(model.log_scores_of_rows(rows), axis=1)
+    codes = single_states(rows, "this model has no joint distribution to sum over")
     total = np.zeros(codes.n_rows)
     for feature, marginal in enumerate(marginals):
         with np.errstate(divide="ignore"):

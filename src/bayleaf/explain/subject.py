@@ -9,8 +9,19 @@ import numpy as np
 import pyarrow as pa
 
 from bayleaf.data.codes import Codes
-from bayleaf.data.domain import Domain
-from bayleaf.data.partial_values import single_states
+from bayleaf.data.domain import Domain, Variable
+from bayleaf.data.partial_values import (
+    Hierarchies,
+    PartialCodes,
+    PartialValues,
+    Rows,
+    States,
+    available_codes,
+    is_unknown,
+    sets_in,
+    states_of_group,
+)
+from bayleaf.data.partial_values import rows_of as rows_with_sets
 from bayleaf.data.table_encoder import TableEncoder
 from bayleaf.data.tables.array_columns import is_missing_cell
 from bayleaf.data.tables.columns import PlainColumn
@@ -40,27 +51,29 @@ def predictor_of(model: Any) -> Predictor:
     return found
 
 
-def rows_of(model: Any, X: Any) -> Codes:
-    """Codes of a table's features; codes are taken as they are.
+def rows_of(model: Any, X: Any) -> Rows:
+    """Codes of a table's features, with sets of states; codes are taken as they are.
 
     ValueError if the table does not have the columns of training.
     """
-    if isinstance(X, Codes):
+    if isinstance(X, Codes | PartialCodes):
         return X
     X, model = rows_inside(model, X), model_inside(model)
     if isinstance(model, Predictor):
         return model.encode(X)
     predictor_of(model)
-    return single_states(model._prepare(X)[1])
+    rows: Rows = model._prepare(X)[1]
+    return rows
 
 
-def row_of(model: Any, row: Any) -> Codes:
+def row_of(model: Any, row: Any) -> Rows:
     """Codes of a single row: a mapping, series, list, one-row table or codes.
 
-    A mapping gives states, texts or numbers by feature; features that it leaves out are
-    missing. ValueError for several rows, or an unknown feature or state.
+    A mapping gives states, groups of the feature's hierarchy, texts or numbers by
+    feature; features that it leaves out are missing. ValueError for several rows, or an
+    unknown feature or state.
     """
-    if isinstance(row, Codes):
+    if isinstance(row, Codes | PartialCodes):
         return _checked_single(row)
     row = as_mapping(row)
     if isinstance(row, Mapping):
@@ -74,16 +87,26 @@ def row_of(model: Any, row: Any) -> Codes:
     return _checked_single(rows_of(model, row))
 
 
-def with_each_state(codes: Codes, feature: int, n_states: int) -> Codes:
+def alone(rows: Rows, feature: int, domain: Domain) -> Rows:
+    """The rows with all other features missing."""
+    codes, is_only = available_codes(rows), np.arange(rows.n_variables) == feature
+    nothing = [np.full(rows.n_rows, card) for card in codes.cards]
+    only = Codes.from_columns(nothing, codes.cards).replaced(
+        feature, codes.column(feature)
+    )
+    return rows_with_sets(only, sets_in(rows).of_variables(is_only), domain)
+
+
+def with_each_state(row: Codes, feature: int, n_states: int) -> Codes:
     """The row once with each state of a feature."""
     columns = [
-        np.full(n_states, codes.column(index)[0]) for index in range(codes.n_variables)
+        np.full(n_states, row.column(index)[0]) for index in range(row.n_variables)
     ]
     columns[feature] = np.arange(n_states)
-    return Codes.from_columns(columns, codes.cards)
+    return Codes.from_columns(columns, row.cards)
 
 
-def _checked_single(codes: Codes) -> Codes:
+def _checked_single(codes: Rows) -> Rows:
     """The codes, if they are of one row."""
     if codes.n_rows != 1:
         raise ValueError(
@@ -92,7 +115,7 @@ def _checked_single(codes: Codes) -> Codes:
     return codes
 
 
-def _row_by_name(encoder: TableEncoder, row: Mapping[Any, Any]) -> Codes:
+def _row_by_name(encoder: TableEncoder, row: Mapping[Any, Any]) -> Rows:
     """A mapping from feature, or column of the table, to value as codes."""
     domain = encoder.domain
     row = _with_parts(encoder, row)
@@ -104,18 +127,29 @@ def _row_by_name(encoder: TableEncoder, row: Mapping[Any, Any]) -> Codes:
                 f"{near_names(str(name), sorted(known))}"
             )
     given = {str(name): value for name, value in row.items()}
-    columns = []
-    for variable in domain:
+    columns, cells = [], []
+    for place, variable in enumerate(domain):
         value = given.get(str(variable.name))
-        reader = StateReader(variable)
-        code = variable.n_known_states
+        states: States = ()
         if value is not None and not is_missing_cell(value):
-            known_code = reader.code(value)
-            if known_code is None:
-                raise reader.unknown(value)
-            code = known_code
-        columns.append(np.array([code]))
-    return Codes.from_columns(columns, domain.cards)
+            states = _states_of(variable, value, encoder.hierarchies)
+        single = len(states) == 1
+        columns.append(np.array([states[0] if single else variable.n_known_states]))
+        if 1 < len(states) < variable.n_states:
+            cells.append((np.array([0]), place, states))
+    codes = Codes.from_columns(columns, domain.cards)
+    return rows_with_sets(codes, PartialValues.from_cells(cells), domain)
+
+
+def _states_of(variable: Variable, value: Any, hierarchies: Hierarchies) -> States:
+    """The states that a value means; none if it is a group without known states."""
+    reader = StateReader(variable)
+    code, tree = reader.code(value), hierarchies.get(variable.name)
+    if code is not None:
+        return (code,)
+    if tree is None or value not in tree.inner_nodes:
+        raise reader.unknown(value)
+    return states_of_group(variable, tree, value)
 
 
 def _with_parts(encoder: TableEncoder, row: Mapping[Any, Any]) -> dict[Any, Any]:
@@ -141,7 +175,9 @@ def _only_cell(column: PlainColumn) -> Any:
     return None if place < 0 else values.values[place]
 
 
-def is_absent(codes: Codes, domain: Domain, feature: int) -> np.ndarray[Any, Any]:
-    """Which rows miss a feature, be that a state of its own or not, (n_rows,)."""
-    variable = domain[feature]
-    return np.asarray(codes.column(feature) >= variable.n_known_states)
+def is_absent(rows: Rows, domain: Domain, feature: int) -> np.ndarray[Any, Any]:
+    """Which rows miss a feature, be that a state of its own or not, (n_rows,).
+
+    Cells of which a set of states is known are not missing.
+    """
+    return is_unknown(rows, feature, domain[feature].n_known_states)

@@ -252,7 +252,10 @@ def rows_content(table: Any, explored: PageModel) -> dict[str, Any]:
             "was trained on; add it"
         )
     features = frame.select([named[name] for name in wanted]).to_native()
-    codes = encoder.transform(to_columns(features)).codes
+    codes = single_states(
+        encoder.transform(to_columns(features)).rows,
+        "rows that a page shows need single states",
+    )
     columns = [codes.column(feature) for feature in range(codes.n_variables)]
     places = list(range(codes.n_variables))
     target = domain[-1]

@@ -79,9 +79,9 @@ class Predictor:
             support=lambda: self.support,
         )
 
-    def encode(self, table: Any) -> Codes:
-        """Codes of a table's features."""
-        return self.encoder.transform(self.encoder.split(table)[0]).codes
+    def encode(self, table: Any) -> Rows:
+        """Codes of a table's features, with sets of states."""
+        return self.encoder.transform(self.encoder.split(table)[0]).rows
 
     def joint_log_proba(self, codes: Rows) -> LogScores:
         """Log joint probability of classes and observed features, (rows, classes).

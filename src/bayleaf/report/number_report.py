@@ -16,7 +16,6 @@ from bayleaf.data.tables.frames import take_rows
 from bayleaf.evaluation.folds import fitted_plan
 from bayleaf.evaluation.privacy import Privacy
 from bayleaf.evaluation.regression import row_facts, scores_of_rows
-from bayleaf.explain.evidence_conflict import with_column
 from bayleaf.models.interval_target import IntervalTargetModel
 from bayleaf.progress import Work
 from bayleaf.regression.learning import checked_target
@@ -199,7 +198,7 @@ def _of_rows(model: Any, X: Any, truth: Floats) -> _HeldOut:
     rises = np.empty((len(truth), codes.n_variables))
     for feature in range(codes.n_variables):
         unseen = np.full(codes.n_rows, codes.cards[feature])
-        hidden = with_column(codes, feature, unseen)
+        hidden = codes.replaced(feature, unseen)
         without = model.model_.distributions(hidden)
         rises[:, feature] = without.crps(truth) - score
     below = truth[:, None] <= said.quantiles(_LEVELS)

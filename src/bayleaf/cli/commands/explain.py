@@ -22,7 +22,7 @@ from bayleaf.cli.options import (
 from bayleaf.wording import quoted
 
 if TYPE_CHECKING:
-    from bayleaf.data.codes import Codes
+    from bayleaf.data.partial_values import Rows
     from bayleaf.data.table_encoder import EncodedTable, TableEncoder
     from bayleaf.models.predictor import Predictor
 
@@ -86,7 +86,6 @@ def explain(
     intervals
         Show how sure each probability is, from the rows that were learned from.
     """
-    from bayleaf.data.partial_values import PartialCodes
     from bayleaf.data.text_forms import labels_by_text
     from bayleaf.io import read_model
     from bayleaf.models.explanation import noted
@@ -121,10 +120,7 @@ def explain(
         _show_robustness(predictor, data, form, immutable, as_json=json)
         return 0
     encoded = _encoded(predictor.encoder, data, lines, form)
-    notes: list[list[_Note]] = []
-    has_groups = isinstance(encoded.rows, PartialCodes)
-    if not has_groups or recourse.n or intervals or robustness:
-        notes += _notes(predictor, encoded.codes, recourse, intervals, robustness)
+    notes = [*_notes(predictor, encoded.rows, recourse, intervals, robustness)]
     known = labels_by_text(predictor.classes.tolist())
     label = None if against is None else known.get(against, against)
     explanations = noted(predictor.explain(encoded.rows, label), encoded)
@@ -186,7 +182,7 @@ def _show_robustness(
         encoded = encode_batch(
             predictor.encoder, batch, data, n_before=len(items), report=report
         )
-        items += robustness_of_rows(predictor, encoded.codes, features=features)
+        items += robustness_of_rows(predictor, encoded.rows, features=features)
     report.show()
     result = RobustnessOfRows(tuple(items))
     if as_json:
@@ -230,7 +226,7 @@ def _show(
 
 def _notes(
     predictor: Predictor,
-    codes: Codes,
+    rows: Rows,
     recourse: _Recourse,
     intervals: bool,
     robustness: bool,
@@ -240,14 +236,14 @@ def _notes(
     from bayleaf.models.explanation import wrapped
 
     notes = []
-    for sentences in library.contexts(predictor, codes):
+    for sentences in library.contexts(predictor, rows):
         lines = [line for one in sentences for line in wrapped(one, "  - ")]
         text = "\n".join(["in this row", *lines]) if lines else ""
         notes.append(_Note("contexts", sentences, text))
     yield notes
-    conflicts = library.conflicts(predictor, codes)
+    conflicts = library.conflicts(predictor, rows)
     notes = []
-    for conflict in [None] * codes.n_rows if conflicts is None else conflicts:
+    for conflict in [None] * rows.n_rows if conflicts is None else conflicts:
         if conflict is None:
             notes.append(_Note("conflict", None, ""))
             continue
@@ -256,24 +252,24 @@ def _notes(
     yield notes
     results: dict[str, Any] = {}
     if intervals:
-        credible = library.credible_intervals(predictor, codes, random_state=0)
+        credible = library.credible_intervals(predictor, rows, random_state=0)
         results["intervals"] = credible
     if robustness:
         features = _mutable(predictor, recourse.immutable)
         results["robustness"] = library.robustness_of_rows(
-            predictor, codes, features=features
+            predictor, rows, features=features
         )
     if recourse.n:
         settings = recourse.settings()
         with progress():
             results["counterfactuals"] = [
                 library.counterfactuals(
-                    predictor, codes.rows(slice(row, row + 1)), **settings
+                    predictor, rows.rows(slice(row, row + 1)), **settings
                 )
-                for row in range(codes.n_rows)
+                for row in range(rows.n_rows)
             ]
-    for key, rows in results.items():
-        yield [_Note(key, row.to_dict(), row.to_text()) for row in rows]
+    for key, found in results.items():
+        yield [_Note(key, one.to_dict(), one.to_text()) for one in found]
 
 
 def _mutable(predictor: Predictor, immutable: Sequence[str]) -> list[str | int]:

@@ -164,7 +164,7 @@ def _show_importance(
     encoded = encode_batch(predictor.encoder, batch, source)
     known = labels_by_text(predictor.classes.tolist())
     labels = [known.get(str(value), value) for value in table.column(name).to_pylist()]
-    show(importance(predictor, encoded.codes, labels), as_json=as_json)
+    show(importance(predictor, encoded.rows, labels), as_json=as_json)
 
 
 def _show_classifier(

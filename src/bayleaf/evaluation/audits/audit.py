@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from bayleaf.classifiers.shared.base import BayesianClassifier
 from bayleaf.classifiers.shared.parameters import checked_loss
-from bayleaf.data.codes import Codes
+from bayleaf.data.partial_values import Rows, available_codes
 from bayleaf.evaluation.audits.audit_result import Audit, ChangedCell
 from bayleaf.evaluation.audits.parity import ModelParity, model_parity
 from bayleaf.evaluation.audits.routes import (
@@ -199,7 +199,8 @@ class _Case:
         self.X, self.read = model_columns(self.frame.drop(self.target), model, wanted)
         column = self.frame.get_column(self.target)
         self.labels, self.truth = labels_of(column, self.predictor.classes)
-        self.codes: Codes = model._encode(self.X).codes
+        self.rows: Rows = model._encode(self.X).rows
+        self.codes = available_codes(self.rows)
         self.privacy = privacy.of_table(
             self._all_columns() if privacy.withholds else []
         )
@@ -225,7 +226,7 @@ class _Case:
                 "learned from them cannot be known; if so, error rates and calibration "
                 "are too favourable: cross-validate with folds."
             )
-            return self.predictor.proba(self.codes), ("rows", told)
+            return self.predictor.proba(self.rows), ("rows", told)
         _, proba = held_out_probabilities(
             self.estimator,
             self.X,
@@ -316,16 +317,13 @@ class _Case:
 
     def _changed(self, name: str, feature: int, task: Task) -> ChangedCell:
         """What other values of one cell would change, all others as they are."""
-        cards = self.codes.cards
-        own = [self.codes.column(v) for v in range(self.codes.n_variables)]
-        before = self.predictor.proba(self.codes)
+        before = self.predictor.proba(self.rows)
         chosen = self.predictor.choose(before)
         changes = np.zeros(len(before), dtype=bool)
         largest = np.zeros(len(before))
         for state in range(self.model.domain[feature].n_known_states):
-            columns = list(own)
-            columns[feature] = np.full(len(before), state)
-            after = self.predictor.proba(Codes.from_columns(columns, cards))
+            changed = self.rows.replaced(feature, np.full(len(before), state))
+            after = self.predictor.proba(changed)
             changes |= self.predictor.choose(after) != chosen
             np.maximum(largest, np.abs(after - before).max(axis=1), out=largest)
         share = Share(int(changes.sum()), len(changes))

@@ -13,6 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.data.codes import Codes
+from bayleaf.data.partial_values import (
+    PartialCodes,
+    Rows,
+    available_codes,
+    cell_label,
+    rows_of,
+    sets_in,
+)
 from bayleaf.explain.row_probability import row_log_probabilities
 from bayleaf.models.class_model import ClassModel, calibrated_log_proba
 from bayleaf.models.predictor import Predictor
@@ -43,24 +51,24 @@ class ChangedRow:
     """A row and its single changes; a set (size,) is of positions of changes."""
 
     predictor: Predictor
-    codes: Codes
+    row: Rows
     features: Indices  # Feature of each single change; they do not decrease.
     states: Indices  # New state of each single change.
 
     @cached_property
     def chosen(self) -> int:
         """The class chosen for the row as it is."""
-        return int(self.predictor.choose(self.predictor.proba(self.codes))[0])
+        return int(self.predictor.choose(self.predictor.proba(self.row))[0])
 
     @cached_property
     def program(self) -> ScoringProgram | None:
         """The terms of such rows.
 
-        None where tables are too large, or where what terms count depends on which
-        features are known and changes make some unknown.
+        None where tables are too large, a cell is a set of states, or where what terms
+        count depends on which features are known and changes make some unknown.
         """
         program, n = self._whole_program, self.codes.n_variables
-        if program is None:
+        if program is None or isinstance(self.row, PartialCodes):
             return None
         cards = np.array(program.cards, dtype=np.intp)
         if (self.states < cards[self.features]).all():
@@ -86,12 +94,21 @@ class ChangedRow:
             loss = 1.0 - np.eye(len(self.predictor.classes))
         return np.delete(loss - loss[self.chosen], self.chosen, axis=0)
 
-    def after(self, sets: Indices) -> Codes:
+    @property
+    def codes(self) -> Codes:
+        """The row, its sets of states missing."""
+        return available_codes(self.row)
+
+    def after(self, sets: Indices) -> Rows:
         """Copies of the row, each with one set of changes (n_sets, size)."""
         table = np.repeat(self._cells, len(sets), axis=1)
+        is_changed = np.zeros(table.shape, dtype=np.bool_)
         for change in sets.T:
-            table[self.features[change], np.arange(len(sets))] = self.states[change]
-        return Codes.from_columns(list(table), self.codes.cards)
+            place = self.features[change], np.arange(len(sets))
+            table[place], is_changed[place] = self.states[change], True
+        codes = Codes.from_columns(list(table), self.codes.cards)
+        partial = sets_in(self.row).repeated(len(sets)).without(is_changed)
+        return rows_of(codes, partial, self.predictor.encoder.domain)
 
     @cached_property
     def _cells(self) -> NDArray[np.uint16]:
@@ -101,10 +118,10 @@ class ChangedRow:
 
     def named(self, changes: Indices) -> dict[str | int, tuple[str, str]]:
         """Old and new state of each feature that a set of changes changes."""
-        found = {}
+        found, domain = {}, self.predictor.encoder.domain
         for feature, state in zip(self.features[changes], self.states[changes]):
-            variable = self.predictor.encoder.domain[int(feature)]
-            own = variable.label(int(self.codes.column(int(feature))[0]))
+            variable = domain[int(feature)]
+            own = cell_label(self.row, domain, 0, int(feature))
             found[variable.name] = (own, variable.label(int(state)))
         return found
 

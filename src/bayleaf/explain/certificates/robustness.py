@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from bayleaf.data.codes import Codes
+from bayleaf.data.partial_values import Rows, open_states
 from bayleaf.explain.certificates.changed_row import (
     BudgetSpentError,
     ChangedRow,
@@ -47,7 +47,7 @@ class FewestCells(
     Parameters
     ----------
     kind : {"wrong", "missing"}
-        Whether cells take any other state, or are removed.
+        Whether cells take any other state, of groups one outside, or are removed.
     at_least : int or None
         No smaller set of cells flips the prediction; None if no set at all does.
     at_most : int or None
@@ -260,7 +260,7 @@ def robustness_of_rows(
     ----------
     model : classifier or Predictor
         The fitted model, with its calibration and loss.
-    X : table or Codes
+    X : table, or codes of its rows
         The rows.
     features, budget
         As of `robustness`.
@@ -278,7 +278,7 @@ def robustness_of_rows(
 
 
 def _robustness(
-    model: Any, codes: Codes, features: Iterable[str | int] | None, budget: int
+    model: Any, rows: Rows, features: Iterable[str | int] | None, budget: int
 ) -> RobustnessOfRows:
     """Both certificates of each row."""
     predictor = predictor_of(model)
@@ -289,8 +289,8 @@ def _robustness(
     if features is not None:
         places = sorted({find_variable(domain, name) for name in features})
     items = []
-    for number in range(codes.n_rows):
-        row = codes.rows(slice(number, number + 1))
+    for number in range(rows.n_rows):
+        row = rows.rows(slice(number, number + 1))
         found = [
             _fewest_cells(_changed_row(predictor, row, kind, places), kind, int(budget))
             for kind in KINDS
@@ -300,19 +300,19 @@ def _robustness(
 
 
 def _changed_row(
-    predictor: Predictor, codes: Codes, kind: Kind, features: Iterable[int]
+    predictor: Predictor, row: Rows, kind: Kind, features: Iterable[int]
 ) -> ChangedRow:
     """A row and the changes of some features; missing cells stay missing."""
     domain = predictor.encoder.domain
     pairs: list[tuple[int, int]] = []
     for feature in features:
-        if is_absent(codes, domain, feature)[0]:
+        if is_absent(row, domain, feature)[0]:
             continue
-        n_known, own = domain[feature].n_known_states, codes.column(feature)[0]
+        n_known, own = domain[feature].n_known_states, open_states(row, 0, feature)
         # The code of a missing cell follows those of the known states.
         states = [n_known] if kind == "missing" else range(n_known)
-        pairs += [(feature, state) for state in states if state != own]
-    return ChangedRow(predictor, codes, *np.array(pairs, np.intp).reshape(-1, 2).T)
+        pairs += [(feature, state) for state in states if state not in own]
+    return ChangedRow(predictor, row, *np.array(pairs, np.intp).reshape(-1, 2).T)
 
 
 def _fewest_cells(row: ChangedRow, kind: Kind, budget: int) -> FewestCells:
