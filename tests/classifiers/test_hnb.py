@@ -15,6 +15,7 @@ from sklearn.pipeline import make_pipeline
 
 import bayleaf
 from bayleaf import HNBClassifier, NaiveBayesClassifier
+from bayleaf.classifiers.hnb import SELECTIONS
 from bayleaf.cpds.smoothing import resolve_smoothing
 from bayleaf.data.tables.frames import to_columns
 from bayleaf.datasets import load_heart, make_monks
@@ -129,7 +130,7 @@ def test_conditional_tables_fit_the_training_classes_better() -> None:
     assert logs[1].mean() > logs[0].mean()
 
 
-@pytest.mark.parametrize("direction", ["forward", "backward"])
+@pytest.mark.parametrize("direction", [*SELECTIONS[:2], "backward_before"])
 def test_selection_keeps_children_that_help(direction: str) -> None:
     frame, y = _concept(0, 600)
     # Not the seed of the concept, whose features the noise would repeat.

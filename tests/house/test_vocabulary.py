@@ -64,7 +64,7 @@ EXPRESSIONS = [
 NAMES = {
     "told": ("message, with_explanation, is_reported", 89),
     "said": ("log_likelihood, reported, text", 17),
-    "found": ("result, scores, matches: the noun of what it is", 466),
+    "found": ("result, scores, matches: the noun of what it is", 465),
     "own": ("what it belongs to", 450),
     "kept": ("what is kept: columns, rows, states", 95),
     "parted": ("parts, groups", 0),

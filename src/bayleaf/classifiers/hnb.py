@@ -61,6 +61,7 @@ from bayleaf.wording import name_list, quoted
 SEARCHES = ("algorithm3", "top_pairs", "hill_climbing", "significance", "given")
 PAIR_SCORES = (AUTO, "mutual_information", "expected_kl")
 WRAPPER_SCORES = ("accuracy", "log_loss", "accuracy_then_log_loss")
+SELECTIONS = ("forward", "backward", "forward_before", "backward_before")
 ESTIMATIONS = (AUTO, "counting", "em")
 
 
@@ -118,9 +119,11 @@ class HNBClassifier(TransformerMixin, SingleNetworkClassifier):
     deduplicate_rows : bool, default=True
         Deal equal rows as one to folds and subsets, so that weights are exact and the
         order of rows is of no importance; False is the papers' protocol.
-    feature_selection : {"forward", "backward"}, optional
+    feature_selection : str, optional
         After the search keep only children of the class that help held-out rows, added
-        one by one, or without those that do not, left out one by one.
+        one by one ("forward"), or without those that do not, left out one by one
+        ("backward"). "forward_before" and "backward_before" select before the search,
+        features and given latents, so that no latent joins what is left out.
     latents : sequence of sequence of str or int, default=()
         Latent variables that are made before the search, each by the columns below it;
         it joins two columns, or what is above some of them: the latents
@@ -179,9 +182,7 @@ class HNBClassifier(TransformerMixin, SingleNetworkClassifier):
         check_choice("wrapper_score", self.wrapper_score, WRAPPER_SCORES)
         check_choice("estimation", self.estimation, ESTIMATIONS)
         if self.feature_selection is not None:
-            check_choice(
-                "feature_selection", self.feature_selection, ("forward", "backward")
-            )
+            check_choice("feature_selection", self.feature_selection, SELECTIONS)
         check_count("n_candidates", self.n_candidates, 1)
         check_count("score_folds", self.score_folds, 2)
         check_count("max_cells", self.max_cells, 1)

@@ -222,9 +222,9 @@ def is_unknown(
     Codes from `n_states` on, by default that of a missing cell, count as missing.
     """
     codes, partial = available_codes(rows), sets_in(rows)
-    found = codes.column(variable) >= (n_states or codes.cards[variable])
-    found[partial.rows[partial.variables == variable]] = False
-    return np.asarray(found)
+    is_missing = codes.column(variable) >= (n_states or codes.cards[variable])
+    is_missing[partial.rows[partial.variables == variable]] = False
+    return np.asarray(is_missing)
 
 
 def sets_in(rows: Rows) -> PartialValues:

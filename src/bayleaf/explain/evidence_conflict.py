@@ -113,12 +113,12 @@ def _row_conflict(
     model: ClassModel, rows: Rows, row: int, bits: float, by_item: Floats
 ) -> RowConflict:
     """The conflict of one row and the value behind most of it."""
-    own, domain = rows.rows(slice(row, row + 1)), model.domain
-    present = [v for v in range(own.n_variables) if not is_unknown(own, v)[0]]
+    case, domain = rows.rows(slice(row, row + 1)), model.domain
+    present = [v for v in range(case.n_variables) if not is_unknown(case, v)[0]]
     if not present:
         return RowConflict(0.0, None, "", 0.0)
     worst = max(present, key=lambda feature: by_item[feature])
-    label = cell_label(own, domain, 0, worst)
+    label = cell_label(case, domain, 0, worst)
     return RowConflict(bits, domain[worst].name, label, float(by_item[worst]))
 
 

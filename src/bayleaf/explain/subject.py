@@ -128,7 +128,7 @@ def _row_by_name(encoder: TableEncoder, row: Mapping[Any, Any]) -> Rows:
             )
     given = {str(name): value for name, value in row.items()}
     columns, cells = [], []
-    for place, variable in enumerate(domain):
+    for index, variable in enumerate(domain):
         value = given.get(str(variable.name))
         states: States = ()
         if value is not None and not is_missing_cell(value):
@@ -136,7 +136,7 @@ def _row_by_name(encoder: TableEncoder, row: Mapping[Any, Any]) -> Rows:
         single = len(states) == 1
         columns.append(np.array([states[0] if single else variable.n_known_states]))
         if 1 < len(states) < variable.n_states:
-            cells.append((np.array([0]), place, states))
+            cells.append((np.array([0]), index, states))
     codes = Codes.from_columns(columns, domain.cards)
     return rows_with_sets(codes, PartialValues.from_cells(cells), domain)
 

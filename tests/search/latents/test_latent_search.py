@@ -448,3 +448,62 @@ def test_five_thousand_cells_take_about_a_second() -> None:
     found = collapse_states(table)
     assert time.perf_counter() - begin < 5.0
     assert 1 < found.n_states < 5000
+
+
+@pytest.mark.parametrize("direction", ["forward", "backward"])
+@pytest.mark.parametrize("search", SEARCHES)
+def test_selection_before_the_search_leaves_the_other_features_out(
+    search: str, direction: str
+) -> None:
+    rng = np.random.default_rng(8)
+    y = rng.integers(2, size=600)
+    noise = [rng.integers(3, size=600) for _ in range(3)]
+    columns = [noise[0]]
+    for pair in range(3):
+        laws = rng.dirichlet(np.full(9, 0.5), size=2)
+        cells = np.array([rng.choice(9, p=laws[label]) for label in y])
+        columns += [cells // 3, cells % 3, *noise[pair + 1 : pair + 2]]
+    codes = Codes.from_columns([*columns, y], (3,) * 9 + (2,))
+    options = {
+        "search": search,
+        "wrapper_score": "log_loss",
+        "deduplicate_rows": False,
+    }
+    found = _found(codes, feature_selection=f"{direction}_before", **options)
+    tree, used = found.tree, found.used
+    assert used is not None
+    selected = sorted(leaf for node in used for leaf in tree.leaves(node))
+    # The same selection among features alone, where nothing is searched for.
+    alone = {**options, "search": "given", "feature_selection": direction}
+    assert tuple(selected) == _found(codes, **alone).used
+    assert 0 < len(selected) < 9
+    # The same search in a table of the selected features.
+    selected_columns = [columns[v] for v in selected]
+    kept = Codes.from_columns([*selected_columns, y], (3,) * len(selected) + (2,))
+    other = _found(kept, **options)
+    node_of = dict(enumerate(selected))
+    node_of |= {len(selected) + i: 9 + i for i in range(len(other.tree.latents))}
+    joined = [(node_of[a.left], node_of[a.right]) for a in other.tree.latents]
+    assert joined
+    assert [(a.left, a.right) for a in tree.latents] == joined
+    for a, b in zip(tree.latents, other.tree.latents, strict=True):
+        np.testing.assert_array_equal(a.states, b.states)
+    if found.baseline is not None and other.baseline is not None:
+        assert found.baseline.correct == other.baseline.correct
+        logs = found.baseline.log_likelihood, other.baseline.log_likelihood
+        assert logs[0] == pytest.approx(logs[1], abs=1e-9)
+
+
+def test_selection_before_the_search_takes_given_latents_as_children() -> None:
+    codes = _related(9)
+    given = ((frozenset({0}), frozenset({3})),)
+    found = _found(codes, given=given, feature_selection="backward_before")
+    first = found.tree.latents[0]
+    assert (first.left, first.right) == (0, 3)
+    left_out = set(found.tree.class_children) - set(found.used or ())
+    searched = {v for one in found.tree.latents[1:] for v in (one.left, one.right)}
+    assert not searched & left_out
+    with_latent = {"search": "given", "feature_selection": "backward"}
+    assert left_out == set(
+        _found(codes, given=given, **with_latent).tree.class_children
+    ) - set(_found(codes, given=given, **with_latent).used or ())

@@ -268,8 +268,8 @@ def _notes(
                 )
                 for row in range(rows.n_rows)
             ]
-    for key, found in results.items():
-        yield [_Note(key, one.to_dict(), one.to_text()) for one in found]
+    for key, items in results.items():
+        yield [_Note(key, item.to_dict(), item.to_text()) for item in items]
 
 
 def _mutable(predictor: Predictor, immutable: Sequence[str]) -> list[str | int]:

@@ -104,8 +104,8 @@ class ChangedRow:
         table = np.repeat(self._cells, len(sets), axis=1)
         is_changed = np.zeros(table.shape, dtype=np.bool_)
         for change in sets.T:
-            place = self.features[change], np.arange(len(sets))
-            table[place], is_changed[place] = self.states[change], True
+            cells = self.features[change], np.arange(len(sets))
+            table[cells], is_changed[cells] = self.states[change], True
         codes = Codes.from_columns(list(table), self.codes.cards)
         partial = sets_in(self.row).repeated(len(sets)).without(is_changed)
         return rows_of(codes, partial, self.predictor.encoder.domain)

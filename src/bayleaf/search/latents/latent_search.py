@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import islice
@@ -42,6 +42,8 @@ from bayleaf.wording import counted
 SearchName = Literal[
     "algorithm3", "top_pairs", "hill_climbing", "significance", "given"
 ]
+# Class children added, or left out, after the search or before it.
+SelectionName = Literal["forward", "backward", "forward_before", "backward_before"]
 # The features below each of the two class children that a given latent joins.
 GivenLatent = tuple[frozenset[int], frozenset[int]]
 
@@ -75,8 +77,7 @@ class LatentSearchOptions:
     deduplicate_rows: bool = True  # equal rows share folds; the paper deals single rows
     smoothing: Smoothing = field(default_factory=Dirichlet)  # of P(node | class)
     prior: Smoothing | None = None  # of P(class); None: as `smoothing`
-    # Of class children, afterwards.
-    feature_selection: Literal["forward", "backward"] | None = None
+    feature_selection: SelectionName | None = None  # of class children
     given: tuple[GivenLatent, ...] = ()  # made first; "given" makes no others
     apart: tuple[tuple[int, int], ...] = ()  # features that no latent is over
 
@@ -101,11 +102,12 @@ def search_latents(
         Deadline(None),
         lambda n_moves, _: work.say(f"{counted(n_moves, 'latent variable')} found"),
     ).ascend()
+    if options.feature_selection in ("forward", "backward"):
+        search.select()
     used = None
     if options.feature_selection is not None:
-        forward = options.feature_selection == "forward"
-        select = forward_selection if forward else backward_selection
-        used = select(search.new_held_out(), search.structure.class_children)
+        children = search.structure.class_children
+        used = tuple(node for node in children if node not in search.left_out)
     return LatentSearchResult(
         search.structure, used, tuple(search.steps), search.baseline
     )
@@ -134,6 +136,7 @@ class LatentMoves:
             codes, _ = merged_rows(codes)
         self._rows = NodeRows(codes)
         self.structure = LatentTree(codes.cards[:-1])
+        self.left_out: set[int] = set()  # class children that are not selected
         self.steps: list[SearchStep] = []
         self.baseline: WrapperScore | None = None
         self._kept: dict[tuple[int, int, bytes], Gains] = {}
@@ -146,6 +149,9 @@ class LatentMoves:
                 self._held_out.accept(self._held_out.adding(node))
             self.baseline = self._held_out.score()
         self.score = self.baseline
+        if not self._given and self._selects_before:
+            self.select()
+            self.baseline = self.score
         n_parts = options.n_candidates if options.search == "algorithm3" else 1
         alike = np.zeros(codes.n_rows, dtype=np.uint16)
         self._proposals = LatentProposals(
@@ -156,6 +162,7 @@ class LatentMoves:
             options,
             names,
             self._threads,
+            self.left_out,
         )
 
     def _deal_folds(self, codes: Codes, rng: np.random.Generator) -> NDArray[np.int32]:
@@ -182,6 +189,19 @@ class LatentMoves:
         parts = np.empty(rows.n_rows, dtype=np.int32)
         deal(order, strata, rows.weights, n_strata, n_parts, parts)
         return parts
+
+    @property
+    def _selects_before(self) -> bool:
+        return (self._options.feature_selection or "").endswith("_before")
+
+    def select(self) -> None:
+        """Leave class children out that do not help held-out rows."""
+        held_out, children = self.new_held_out(), self.structure.class_children
+        forward = str(self._options.feature_selection).startswith("forward")
+        choose = forward_selection if forward else backward_selection
+        self.left_out.update({*children} - {*choose(held_out, children)})
+        if self._uses_wrapper:
+            self._held_out, self.score = held_out, held_out.score()
 
     def new_held_out(self) -> HeldOut:
         """Held-out scores of the class prior alone."""
@@ -217,6 +237,9 @@ class LatentMoves:
         self._rows.add_latent(left, right, states)
         self.structure = self.structure.join(left, right, states)
         self._proposals.add_latent(self.structure)
+        is_last_given = len(self.structure.latents) == len(self._options.given)
+        if is_last_given and self._selects_before:
+            self.select()
         return self.steps[-1:]
 
     def _try_round(self) -> tuple[list[Trial], int | None]:
@@ -335,7 +358,7 @@ class LatentProposals:
 
     With `parts` (n_rows,), int32, each subset is all rows but those of its part. Latent
     variables are added to `rows`. Pairs with more than `max_cells` joint states are
-    never proposed; warnings contain their `names`.
+    never proposed, nor nodes of `left_out`; warnings contain their `names`.
     """
 
     def __init__(
@@ -347,7 +370,9 @@ class LatentProposals:
         options: LatentSearchOptions,
         names: Sequence[str],
         n_jobs: int,
+        left_out: Set[int],
     ) -> None:
+        self._left_out = left_out
         self._rows, self._names = rows, list(names)
         self._n_parts, self._max_cells = n_parts, options.max_cells
         self._pair_score = options.pair_score
@@ -376,12 +401,16 @@ class LatentProposals:
     def ranked(self, tree: LatentTree, part: int = 0) -> Iterator[Proposal]:
         """Propose pairs of class children, the most dependent first."""
         ranking = self._rankings[part]
-        for left, right in ranking.ranked(tree.class_children, self._allowed):
+        for left, right in ranking.ranked(self._open(tree), self._allowed):
             partition = self._partition(part, left, right)
             groups = partition.states.size, partition.n_states, partition.deltas
             test = ranking.test(left, right)
             candidate = JoinCandidate(left, right, *test, *groups, None, False)
             yield candidate, partition.states
+
+    def _open(self, tree: LatentTree) -> list[int]:
+        """Class children that are not left out."""
+        return [node for node in tree.class_children if node not in self._left_out]
 
     def given(
         self, tree: LatentTree, left: frozenset[int], right: frozenset[int]
@@ -436,7 +465,7 @@ class LatentProposals:
             return
         node = len(tree.cards) - 1
         self._allow(tree, [node])
-        others = [v for v in tree.class_children if self._allowed[v, node]]
+        others = [v for v in self._open(tree) if self._allowed[v, node]]
         if not others:
             return
         counts = self._rows.pair_counts(node, others, self._runs)
@@ -470,8 +499,9 @@ class LatentProposals:
         """Find out with which earlier class children some nodes may be joined."""
         large = []
         cards = np.array(tree.cards)
-        for node in nodes:
-            others = np.array([each for each in tree.class_children if each < node])
+        children = self._open(tree)
+        for node in [node for node in nodes if node in children]:
+            others = np.array([child for child in children if child < node])
             if cards[node] == 1 or not len(others):
                 continue
             others = others[cards[others] > 1]

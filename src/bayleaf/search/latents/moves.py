@@ -83,6 +83,6 @@ class LatentSearchResult:
     tree: LatentTree
     used: tuple[int, ...] | None  # class children, increasing; None without selection
     steps: tuple[SearchStep, ...]  # all rounds
-    baseline: WrapperScore | None  # naive Bayes over the features; None if not scored
+    baseline: WrapperScore | None  # naive Bayes over features tried; None if not scored
 
     __repr__ = brief_fields
