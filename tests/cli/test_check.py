@@ -99,6 +99,103 @@ def test_the_format_of_a_file_is_named(run: Callable[..., Any], tmp_path: Path) 
     assert "decimal commas" in done.out
 
 
+ROWS = "".join(f"{i},5;a{i % 3}\n" for i in range(40))
+AS_JSON = [{"x": i / 4, "y": "pq"[i % 2]} for i in range(40)]
+DECLARED = "@relation t\n@attribute x numeric\n@attribute y {p,q}\n@data\n"
+CSV = (
+    "the encoding is UTF-8",
+    "the separator is a comma",
+    "the decimal sign is a point",
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "sentences", "facts"),
+    [
+        (
+            "t.csv",
+            "Sales\n\n# by hand\nx;y\n" + ROWS + "\nSource: own\n",
+            [
+                "the separator is a semicolon",
+                "the decimal sign is a comma",
+                "the header is line 4",
+                "1 title line above the header is skipped: 'Sales'",
+                "1 comment line above the header is skipped: '# by hand'",
+                "below the rows of t.csv, 'Source: own' is skipped",
+            ],
+            {"above": ["Sales", "# by hand"], "below": ["Source: own"]},
+        ),
+        (
+            "t.csv",
+            "x,y\n" + "1.5,p\n" * 9,
+            ["t.csv is read as CSV", *CSV, "the header is line 1"],
+            {"kind": "CSV", "header_line": 1, "above": [], "below": []},
+        ),
+        (
+            "t.csv",
+            "sep=;\nx;y\n" + ROWS,
+            ["line 1, 'sep=;', names the separator", "the header is line 2"],
+            {"above": ["sep=;"]},
+        ),
+        (
+            "t.csv",
+            "x,w,y\n,kg,cm\n" + "a,1.5,2\nb,2.5,7\n" * 9,
+            ["the line of units below the header is skipped: 'kg,cm'"],
+            {"units": "kg,cm"},
+        ),
+        ("t.json", json.dumps(AS_JSON), ["t.json is read as JSON"], {"kind": "JSON"}),
+        (
+            "t.jsonl",
+            "\n".join(map(json.dumps, AS_JSON)),
+            ["t.jsonl is read as JSON lines", "the encoding is UTF-8"],
+            {"kind": "JSON lines", "header_line": None},
+        ),
+        (
+            "t.arff",
+            DECLARED + "1,p\n2,q\n" * 9,
+            ["t.arff is read as ARFF"],
+            {"kind": "ARFF", "separator": ""},
+        ),
+    ],
+)
+def test_how_a_file_is_read_is_said_in_sentences(
+    run: Callable[..., Any],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    name: str,
+    content: str,
+    sentences: list[str],
+    facts: dict[str, Any],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path(name).write_text(content)
+    lines = run("check", name).err.splitlines()
+    assert {f"bayleaf: {sentence}" for sentence in sentences} <= {*lines}
+    read = json.loads(run("check", name, "--json").out)["file"]
+    assert read | facts == read
+
+
+@pytest.mark.parametrize("encoding", ["cp1252", "utf-16", "utf-8-sig"])
+def test_the_encoding_and_a_missing_header_are_named(
+    run: Callable[..., Any], tmp_path: Path, encoding: str
+) -> None:
+    path = tmp_path / "t.csv"
+    path.write_bytes("".join(f"{i},grün\n" for i in range(9)).encode(encoding))
+    given = ["--encoding", encoding] if encoding == "cp1252" else []
+    done = run("check", path, "--no-header", *given)
+    name = encoding.upper().replace("-SIG", " with a byte-order mark")
+    assert f"the encoding is {name}" in done.err
+    assert "the file has no header" in done.err
+
+
+def test_a_parquet_file_is_named(run: Callable[..., Any], tmp_path: Path) -> None:
+    path = tmp_path / "t.parquet"
+    pd.DataFrame({"x": ["a", "b"] * 9}).to_parquet(path)
+    done = run("check", path)
+    assert done.out.startswith("18 rows of Parquet\n")
+    assert done.err == f"bayleaf: {path} is read as Parquet\n"
+
+
 def test_rules_are_taken_from_options(run: Callable[..., Any], tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     frame = pd.DataFrame({"id": [f"P{i}" for i in range(50)], "y": ["a", "b"] * 25})

@@ -318,10 +318,8 @@ def test_lines_below_the_rows_are_reported(run: Run, tmp_path: Path) -> None:
     source.write_text(text() + "\nSource: own survey\n")
     done = run("check", source)
     assert done.out.startswith("40 rows\n")
-    assert (
-        done.err == f"bayleaf: below the rows of {source}, 'Source: own survey' is "
-        "skipped\n"
-    )
+    below = f"bayleaf: below the rows of {source}, 'Source: own survey' is skipped\n"
+    assert done.err.startswith(below)
 
 
 def test_a_cell_below_no_name_is_refused(run: Run, tmp_path: Path) -> None:

@@ -57,7 +57,9 @@ def test_a_sheet_is_read_like_its_csv(run: Run, tmp_path: Path) -> None:
         run, text, "--target", "y"
     )
     done = run("check", book)
-    assert done.out.startswith("40 rows, read with 2 lines above the header skipped\n")
+    first = "40 rows of an Excel workbook (.xlsx), read with 2 lines above the header "
+    assert done.out.startswith(first + "skipped\n")
+    assert "1 title line above the header is skipped: 'Report,,of June'" in done.err
 
 
 def test_commands_read_workbooks(run: Run, tmp_path: Path) -> None:
@@ -100,7 +102,7 @@ def test_cells_that_hold_nothing_are_not_columns(run: Run, tmp_path: Path) -> No
     book = tmp_path / "t.xlsx"
     wide = [[*row, None, None] for row in [NAMES, *ROWS]]
     write_book(book, Data=[*wide, [None] * 8, [None] * 3])
-    assert run("check", book).out.startswith("40 rows\n")
+    assert run("check", book).out.startswith("40 rows of an Excel workbook")
 
 
 def test_formulas_need_values(run: Run, tmp_path: Path) -> None:

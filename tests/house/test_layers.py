@@ -140,7 +140,7 @@ INSIDE: dict[str, list[tuple[str, ...]]] = {
         ("console",),
         ("display",),
         ("options",),
-        ("file_kinds", "workbooks", "arff_files"),
+        ("file_kinds", "file_facts", "workbooks", "arff_files"),
         ("csv_dialects",),
         ("csv_rows",),
         ("csv_reading",),

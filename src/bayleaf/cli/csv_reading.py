@@ -28,6 +28,7 @@ import pyarrow.csv as pa_csv
 from bayleaf.cli.arff_files import ArffFile
 from bayleaf.cli.csv_dialects import Dialect, collapse_blanks, dialect_of, footer_start
 from bayleaf.cli.csv_rows import CsvRows
+from bayleaf.cli.file_facts import FileFacts
 from bayleaf.cli.file_kinds import WORKBOOK, other_kind
 from bayleaf.cli.options import BLANK, SEPARATORS, FileFormat
 from bayleaf.cli.workbooks import sheet_lines
@@ -60,8 +61,8 @@ def read_csv(source: str, form: FileFormat, texts: Collection[str] = ()) -> pa.T
     """Read a whole CSV file, finding out the type of each column.
 
     Dates, numbers with leading zeros, and columns of `texts` stay text. What is unusual
-    of the file's format is in the schema's metadata, "format", and doubts of its header
-    in "note".
+    of the file's format is in the schema's metadata, "format", doubts of its header in
+    "note", and all facts in "file".
     """
     form.check()
     with _unpacking(source):
@@ -76,7 +77,8 @@ def read_csv(source: str, form: FileFormat, texts: Collection[str] = ()) -> pa.T
         _check_quotes(io.BytesIO(content), source, start)
     try:
         table = _parsed(content, separator, form, texts)
-        if _has_decimal_commas(table, content, start.dialect.separator, form):
+        has_commas = _has_decimal_commas(table, content, separator, form)
+        if has_commas:
             # Arrow reads points as decimal signs alone: 1.234 may be a thousand here.
             table = _parsed(content, separator, form, table.column_names)
         names = _better_as_text(table, content)
@@ -93,7 +95,11 @@ def read_csv(source: str, form: FileFormat, texts: Collection[str] = ()) -> pa.T
         raise _wrong_encoding(source, form)
     described = {"format": start.dialect.described(form), "note": start.dialect.note}
     metadata = {key: text for key, text in described.items() if text}
-    return start.named_columns(table, source).replace_schema_metadata(metadata or None)
+    table = start.named_columns(table, source).replace_schema_metadata(metadata)
+    facts = start.facts.with_below(b"".join(start.below))
+    # ARFF has neither another separator nor another sign.
+    decimal = ("," if has_commas else ".") if facts.separator else ""
+    return replace(facts, decimal=decimal).added_to(table)
 
 
 def read_csv_batches(
@@ -225,13 +231,14 @@ def _opened(source: str, form: FileFormat, rows: CsvRows | None = None) -> _Star
     text has another encoding.
     """
     stream = _unpacked(source)
-    start = _peeked(stream)
-    other = None if is_arff(source) else other_kind(start, inner_suffix(source))
+    first = _peeked(stream)
+    other = None if is_arff(source) else other_kind(first, inner_suffix(source))
     if other is not None and other[0] == WORKBOOK:
         content = io.BytesIO(stream.read())
         lines = sheet_lines(content, called(source), form.sheet)
         text = _Chunks(line.encode() for line in lines).buffered()
-        return _Start.of_stream(text, source, replace(form, sep="comma"), rows)
+        start = _Start.of_stream(text, source, replace(form, sep="comma"), rows)
+        return start._replace(facts=replace(start.facts, kind=WORKBOOK, separator=""))
     if other is not None:
         kind, hint = other
         raise ValueError(f"{called(source)} is {kind}, not CSV; {hint}")
@@ -240,19 +247,27 @@ def _opened(source: str, form: FileFormat, rows: CsvRows | None = None) -> _Star
             f"--sheet belongs to Excel workbooks, and {called(source)} is none; leave "
             "it out"
         )
-    text = _as_utf8(stream, start, form, rows)
+    encoding = _encoding_of(first, form)
+    text = _as_utf8(stream, first, encoding, rows)
     opened = _Start.of_arff if is_arff(source) else _Start.of_stream
-    return opened(text, source, form, rows)
+    start = opened(text, source, form, rows)
+    name = encoding.upper().replace("-SIG", " with a byte-order mark")
+    return start._replace(facts=replace(start.facts, encoding=name))
 
 
-def _as_utf8(
-    stream: IO[bytes], start: bytes, form: FileFormat, rows: CsvRows | None
-) -> IO[bytes]:
-    """A stream of text, which begins with some bytes, in UTF-8."""
+def _encoding_of(start: bytes, form: FileFormat) -> str:
+    """The encoding of a file that begins with some bytes, by request or by its mark."""
     encoding = form.encoding or "utf-8"
     if form.encoding in (None, "utf-8", "utf-16"):
         marked = (e for mark, e in _BYTE_ORDER_MARKS.items() if start.startswith(mark))
         encoding = next(marked, encoding)
+    return encoding
+
+
+def _as_utf8(
+    stream: IO[bytes], start: bytes, encoding: str, rows: CsvRows | None
+) -> IO[bytes]:
+    """A stream of text, which begins with some bytes, in UTF-8."""
     only_returns = b"\r" in start and b"\n" not in start
     if rows is not None:
         rows.set_encoding(start, encoding, only_returns=only_returns)
@@ -360,9 +375,9 @@ def _are_signs(quotes: Sequence[int], begins: Sequence[bool]) -> list[bool]:
 
 
 def _without_footer(
-    blocks: Iterator[bytes], dialect: Dialect, called: str
+    blocks: Iterator[bytes], dialect: Dialect, called: str, below: list[bytes]
 ) -> Iterator[bytes]:
-    """The rows of a file without lines below them, which are reported."""
+    """The rows of a file without lines `below` them, which are reported."""
     last = b""
     for block in blocks:
         # The end is held back until it is known to be one.
@@ -378,6 +393,7 @@ def _without_footer(
     first = footer_start(lines, dialect.separator, width) if width > 1 else len(lines)
     footer = b"".join(lines[first:]).strip()
     if footer:
+        below.append(footer)
         _report_footer(called, footer.decode("utf-8", "replace"))
     if first:
         yield b"".join(lines[:first])
@@ -402,6 +418,8 @@ class _Start(NamedTuple):
     header: bytes
     chunks: _Chunks  # the header, and the rows
     file: IO[bytes]
+    facts: FileFacts
+    below: list[bytes]  # lines below the rows, once these are read
     categories: tuple[str, ...] = ()  # columns of declared ones
 
     @property
@@ -459,7 +477,8 @@ class _Start(NamedTuple):
         if columns != names or form.no_header or dialect.is_short:
             n_lines = len(first.splitlines()) or 1
             first = _header_of(columns, dialect.separator) + b"\n" * (n_lines - 1)
-        blocks = _without_footer(_blocks(rest), dialect, called(source))
+        below: list[bytes] = []
+        blocks = _without_footer(_blocks(rest), dialect, called(source), below)
         if rows is not None:
             rows.set_layout(dialect, len(names), above, header, head, units)
             blocks = rows.watched(blocks)
@@ -467,7 +486,16 @@ class _Start(NamedTuple):
         _LOGGER.info("%s is read with %s", called(source), described)
         chunks = _Chunks(chain([first], blocks))
         unnamed = frozenset(columns[index] for index in empty)
-        return cls(dialect, columns, unnamed, n_above, first, chunks, stream)
+        sign = dialect.separator
+        facts = FileFacts(
+            "CSV",
+            f"a {SEPARATORS[sign][:-1]}" if sign in SEPARATORS else quoted(sign),
+            header_line=0 if form.no_header else n_above + 1,
+            n_empty_columns=len(dialect.empty),
+            is_trailing=dialect.is_trailing,
+        ).with_lines(above, units)
+        parts = (dialect, columns, unnamed, n_above, first, chunks, stream)
+        return cls(*parts, facts, below)
 
     @classmethod
     def of_arff(
@@ -496,7 +524,7 @@ class _Start(NamedTuple):
         chunks = _Chunks(chain([header], blocks))
         return cls(
             *(dialect, names, frozenset(), file.n_above, header, chunks, stream),
-            file.categories,
+            *(FileFacts("ARFF"), [], file.categories),
         )
 
     def close(self) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 import pyarrow as pa
 
 from bayleaf.cli.csv_reading import called, check_readable
+from bayleaf.cli.file_facts import FileFacts
 from bayleaf.cli.file_kinds import other_kind
 from bayleaf.wording import quoted
 
@@ -41,7 +42,8 @@ def read_json(source: str) -> pa.Table:
         check_readable(source)
         content = Path(source).read_bytes()
     try:
-        rows = _rows(content.decode("utf-8-sig"), source)
+        text = content.decode("utf-8-sig")
+        rows = _rows(text, source)
     except UnicodeDecodeError as error:
         raise ValueError(f"{called(source)} is not UTF-8, as JSON must be") from error
     keys = dict.fromkeys(key for row in rows for key in row)
@@ -52,7 +54,9 @@ def read_json(source: str) -> pa.Table:
     }
     if not columns:
         raise ValueError(f"{called(source)} has no rows with cells")
-    return pa.table({k: c.cast(pa.string()) for k, c in columns.items()})
+    table = pa.table({k: c.cast(pa.string()) for k, c in columns.items()})
+    kind = "JSON" if text.lstrip().startswith("[") else "JSON lines"
+    return FileFacts(kind, encoding="UTF-8").added_to(table)
 
 
 def _rows(text: str, source: str) -> list[Mapping[str, Any]]:

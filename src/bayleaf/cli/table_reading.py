@@ -32,6 +32,7 @@ from bayleaf.cli.csv_reading import (
     read_csv_batches,
 )
 from bayleaf.cli.csv_rows import CsvRows
+from bayleaf.cli.file_facts import FileFacts
 from bayleaf.cli.json_rows import is_json, read_json
 from bayleaf.cli.options import FileFormat
 from bayleaf.data.column_reading import CellError, ColumnReading
@@ -74,7 +75,9 @@ def read_table(
     if is_parquet(source):
         table = _open_parquet(source).read()
     elif is_json(source):
-        table = table_as_read(read_json(source), form or FileFormat(), None, texts)
+        cells = read_json(source)
+        table = table_as_read(cells, form or FileFormat(), None, texts)
+        table = FileFacts.of_schema(cells.schema).added_to(table)
     else:
         table = read_csv(source, form or FileFormat(), texts)
     _check_columns(table.schema, source)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -45,11 +46,14 @@ def check(
         WeightedRows,
         class_variable,
     )
+    from bayleaf.cli.csv_reading import called
+    from bayleaf.cli.file_facts import FileFacts
     from bayleaf.cli.table_reading import file_format, has_csv, training_table
     from bayleaf.data.column_table import ColumnTable
     from bayleaf.data.discretizers import resolve_discretizer
     from bayleaf.data.encoder_learning import Target, learn_encoder
     from bayleaf.data.tables.frames import to_columns
+    from bayleaf.wording import visible
 
     options = options or ModelOptions()
     known = None
@@ -82,17 +86,21 @@ def check(
     classes = None if known is None else (rows.classes, rows.class_codes)
     facts_of_target = None if target is None else _target_facts(labels, classes, empty)
     described, note = file_format(table.schema)
+    file = FileFacts.of_schema(table.schema)
+    for sentence in file.sentences(called(data)):
+        print(visible(f"bayleaf: {sentence}"), file=sys.stderr)
     if plan:
         print_file(encoder.plan.to_text())
     elif json:
         facts = {"n_rows": table.num_rows, "format": described, "note": note}
-        values = {**facts, **empty.to_dict()}
+        values = {**facts, "file": file.to_dict(), **empty.to_dict()}
         if facts_of_target is not None:
             values["target"] = asdict(facts_of_target)
         print_json({**values, "columns": columns.to_dict()})
     else:
+        kind = "" if file.kind == "CSV" else f" of {file.kind}"
         read_with = f", read with {described}" if described else ""
-        print(f"{table.num_rows:,} rows{read_with}")
+        print(f"{table.num_rows:,} rows{kind}{read_with}")
         if note:
             print(note)
         print(columns)
