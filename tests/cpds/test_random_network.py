@@ -128,6 +128,42 @@ def test_rows_are_scored_as_counting_tells(n_classes: int, min_rows: float) -> N
         np.testing.assert_allclose(scores[row], expected, atol=1e-12)
 
 
+@pytest.mark.parametrize("n_classes", [2, 5, 40])
+@pytest.mark.parametrize("rule", [Dirichlet(1.0), MEstimate(2.0)], ids=repr)
+def test_single_rows_have_the_bits_of_a_table(n_classes: int, rule: Any) -> None:
+    rng = np.random.default_rng(n_classes)
+    cards = (4, 3, 100, 5, n_classes)
+    codes = Codes.from_columns([rng.integers(c, size=300) for c in cards], cards)
+    maps = tuple(np.arange(card + 1, dtype=np.uint16) for card in cards[:-1])
+    families = [
+        [(0, 1, 2, 3), (1,), (2, 3), (3, 2, 0)],
+        [(0,), (1, 2), (2, 1, 3, 0), (3, 0)],
+    ]
+    networks = [
+        RandomNetwork(maps, count_occupied(codes, own, maps, 2)) for own in families
+    ]
+    bank = FamilyBank.from_networks(networks, n_classes, rule)
+    columns = [rng.integers(card + 1, size=60) for card in cards[:-1]]
+    rows = Codes.from_columns(columns, cards[:-1])
+    # A feature without weight, and depths past the last parent.
+    scales, sets = rng.random((2, 4, 5)), rng.integers(2, size=60)
+    scales[:, 1] = scales[:, 2, 3:] = 0.0
+
+    def of(part: Codes, sets: Any) -> list[NDArray[np.float64]]:
+        scores = np.full((part.n_rows, n_classes), 0.1)
+        bank.add_scores(part, scales, scores, sets)
+        logs = np.empty((part.n_rows, n_classes, 21))
+        bank.write_log_probabilities(range(4), part, logs, 1, 5)
+        return [scores, logs[:, :, 1:]]
+
+    whole = of(rows, sets)
+    for size in (1, 7):
+        for first in range(0, 60, size):
+            some = slice(first, first + size)
+            for part, expected in zip(of(rows.rows(some), sets[some]), whole):
+                assert np.array_equal(part, expected[some])
+
+
 def test_tables_hold_the_weighted_logarithms_relative_to_the_prior_share() -> None:
     def check(rule: Any) -> None:
         codes, rows = _training(), _training(seed=1)

@@ -86,3 +86,14 @@ def test_rows_are_counted_where_all_variables_share_a_width(card: int) -> None:
     assert codes.n_rows == 5
     assert codes.rows(slice(0, 2)).n_rows == 2
     assert codes.rows(slice(0, 0)).n_rows == 0
+
+
+def test_columns_are_those_of_each_variable() -> None:
+    rng = np.random.default_rng(0)
+    cards = (3, 400, 255, 256)
+    columns = [rng.integers(0, card + 1, 9) for card in cards]
+    codes = Codes.from_columns(columns, cards)
+    for rows in (slice(None), slice(2, 5), slice(8, 20)):
+        expected = np.array([columns[i][rows] for i in (3, 0, 1)])
+        assert np.array_equal(codes.columns([3, 0, 1], rows), expected)
+    assert codes.columns(range(0)).shape == (0, 9)

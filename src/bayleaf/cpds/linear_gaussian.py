@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.cpds.random_network import OwnShares
+from bayleaf.cpds.state_tables import StateTables
 from bayleaf.data.codes import Codes
 from bayleaf.native.cpds import LinearFamilies
 from bayleaf.wording import brief_fields
@@ -31,13 +32,15 @@ def columns_of(codes: Codes, features: Whole, positions: Sequence[Floats]) -> Fl
 
     Codes past the intervals are of missing cells or of unknown values.
     """
-    found = np.empty((len(features), codes.n_rows))
-    for place, feature in enumerate(features.tolist()):
-        n_codes = codes.cards[feature] + 1
-        by_code = np.full(n_codes, np.nan)
-        by_code[: len(positions[place])] = positions[place]
-        found[place] = by_code[codes.column(feature)]
-    return found
+    return _positions_in(StateTables.of(features, positions, np.nan), codes)
+
+
+def _positions_in(tables: StateTables, codes: Codes) -> Floats:
+    """The same by tables that are joined already."""
+    positions = np.empty((len(tables.features), codes.n_rows))
+    for rows, block in tables.blocks(codes):
+        positions[:, rows] = block
+    return positions
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,6 +111,10 @@ class LinearGaussianFamilies:
         return int(self.coefficients.size + self.facts[:, :, 0].size)
 
     @cached_property
+    def _tables(self) -> StateTables:
+        return StateTables.of(self.features, self.positions, np.nan)
+
+    @cached_property
     def _native(self) -> LinearFamilies:
         return LinearFamilies(
             self.children,
@@ -138,7 +145,7 @@ class LinearGaussianFamilies:
         as the class's mean with the variance that this adds. `left_out` leaves each
         training row out, exactly but for the scale of the prior and the positions.
         """
-        columns = columns_of(codes, self.features, self.positions)
+        columns = _positions_in(self._tables, codes)
         left_out = left_out or OwnShares.none(codes.n_rows)
         self._write(columns, left_out, values, first)
 

@@ -114,6 +114,17 @@ class Codes(Shown):
         block: Block = self.narrow[slot] if slot >= 0 else self.wide[-slot - 1]
         return block
 
+    def columns(
+        self, indices: Sequence[int] | NDArray[np.int64], rows: slice = slice(None)
+    ) -> NDArray[np.uint16]:
+        """Codes of some variables in some rows, shape (n_indices, n_rows), a copy."""
+        slots = np.array(self.slots, dtype=np.int64)[np.asarray(indices, dtype=int)]
+        result = np.empty((len(slots), len(self.weights[rows])), dtype=np.uint16)
+        is_narrow = slots >= 0
+        result[is_narrow] = self.narrow[slots[is_narrow], rows]
+        result[~is_narrow] = self.wide[-slots[~is_narrow] - 1, rows]
+        return result
+
     def missing(self, index: int) -> NDArray[np.bool_]:
         """Which rows miss this variable, shape (n_rows,)."""
         return np.asarray(self.column(index) == self.cards[index])

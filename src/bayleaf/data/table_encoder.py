@@ -181,23 +181,26 @@ class TableEncoder:
         assert not isinstance(plain, Matrix)
         codes, partial = available_codes(rows), sets_in(rows)
         notes: RowNotes = [[] for _ in range(codes.n_rows)]
+        limits = [variable.n_known_states for variable in self.domain]
+        lost = codes.columns(range(len(limits))) == np.array(limits)[:, None]
+        lost[partial.variables, partial.rows] = False
+        has_lost = lost.any(axis=1)
         plan, j = self.rules.plan, 0
         everywhere = () if plan is None or plan.missing is None else plan.missing
         for reading, column, read in zip(self.readings, columns, plain, strict=True):
             if reading.form == "left_out":
                 continue
             n_parts = len(reading.part_names) or 1
-            is_lost = np.zeros(codes.n_rows, dtype=bool)
-            for part in range(j, j + n_parts):
-                is_lost |= codes.column(part) == self.domain[part].n_known_states
-                is_lost[partial.rows[partial.variables == part]] = False
             for row, state in self._nearest(j, reading, read, codes):
                 cell = cell_of(column, row)
                 note = f"nearest {state}"
                 notes[row].append({"column": reading.name, "cell": cell, "note": note})
+            parts_of = slice(j, j + n_parts)
             j += n_parts
+            if not has_lost[parts_of].any():
+                continue
             markers = {*everywhere, *(reading.text.missing if reading.text else ())}
-            for row in np.flatnonzero(is_lost).tolist():
+            for row in np.flatnonzero(lost[parts_of].any(axis=0)).tolist():
                 cell = cell_of(column, row)
                 is_marker = isinstance(cell, str) and cell.strip() in markers
                 note = "missing" if cell is None or is_marker else "unknown"
@@ -209,14 +212,16 @@ class TableEncoder:
     ) -> list[dict[Name, Any]]:
         """The cells of each row of which codes contain the interval, by variable."""
         codes = available_codes(rows)
+        limits = [variable.n_known_states for variable in self.domain]
+        known = codes.columns(range(len(limits))) < np.array(limits)[:, None]
         read, _ = self._read(take_groups_out(parts, self.hierarchies, self.domain)[0])
         columns = read.columns() if isinstance(read, Matrix) else read
         cells: list[dict[Name, Any]] = [{} for _ in range(codes.n_rows)]
         for j, (variable, column) in enumerate(zip(self.domain, columns, strict=True)):
             if variable.kind != "numeric":
                 continue
-            for row in np.flatnonzero(codes.column(j) < variable.n_known_states):
-                cells[row][variable.name] = cell_of(column, int(row))
+            for row in np.flatnonzero(known[j]).tolist():
+                cells[row][variable.name] = cell_of(column, row)
         return cells
 
     def _nearest(
@@ -240,18 +245,19 @@ class TableEncoder:
         Other numbers are taken as the nearest of these, the lower of two. None for
         other variables, such as those that were declared nominal.
         """
-        rules, states = self.rules, variable.known_states
-        forms = {reading.name: reading.form for reading in self.readings}
+        rules = self.rules
         if (
             rules.unknown == "error"
             or rules.categorical_features is not None
-            or forms.get(variable.name) != "numbers"
             or variable.kind != "nominal"
             or variable.other_state is not None
         ):
             return None
+        states = variable.known_states
         whole = [state for state in states if isinstance(state, int)]
         if not whole or len(whole) < len(states):
+            return None
+        if (variable.name, "numbers") not in ((r.name, r.form) for r in self.readings):
             return None
         return tuple((low + high) / 2 for low, high in pairwise(whole))
 

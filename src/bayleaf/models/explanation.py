@@ -439,7 +439,7 @@ def explain_rows(
             predicted, against, np.broadcast_to(shift, log_posterior.shape)
         )
     labels = [
-        [variable.label(code) for code in codes.column(i)]
+        [variable.label(code) for code in codes.column(i).tolist()]
         for i, variable in enumerate(model.domain.variables[:-1])
     ]
     if isinstance(table, PartialCodes):

@@ -197,10 +197,8 @@ def _bent(share: Floats, rate: float) -> Floats:
 
 def known_cells(codes: Codes, n_features: int) -> Flags:
     """Whether the state of each feature is known, (n_rows, n_features)."""
-    known = np.ones((n_features, codes.n_rows), dtype=bool)
-    for feature, card in enumerate(codes.cards[:n_features]):
-        known[feature] = codes.column(feature) < card
-    return known.T
+    cards = np.array(codes.cards[:n_features], dtype=np.uint16)
+    return (codes.columns(range(n_features)) < cards[:, None]).T
 
 
 def distinct_sets(known: Flags) -> tuple[Flags, NDArray[np.int64]]:

@@ -23,6 +23,8 @@ namespace {
 constexpr int64_t kTile = 4096;
 // Bytes of the sums of rows that are worked off at a time.
 constexpr int64_t kTileBytes = 1 << 21;
+// Rows that go down all trees of a network side by side.
+constexpr int64_t kFewRows = 16;
 // Nodes whose logarithms are kept.
 constexpr int64_t kFirstNodes = 16;
 
@@ -83,6 +85,49 @@ private:
     int64_t n_rows_ = 0;
 };
 
+// The nodes of a row in all trees of a network. One tree after another, a row would wait
+// for memory at each node; level by level, the trees wait together.
+class Ways {
+public:
+    // Goes down tree f to n_depths[f] nodes at most.
+    void find(const Member& member, const States& states, int64_t row,
+              std::span<const int64_t> n_depths) {
+        n_trees_ = std::ssize(member.tries);
+        const int64_t n_levels = n_trees_ ? std::ranges::max(n_depths) : 0;
+        nodes_.assign(static_cast<std::size_t>((n_levels + 1) * n_trees_), FamilyTrie::kNone);
+        for (int64_t f = 0; f < n_trees_; ++f) {
+            member.tries[f].prefetch_arrays();
+            if (n_depths[f] > 0) nodes_[f] = 0;
+        }
+        // Calls body(f, the node of a tree that may have another, the state that leads on).
+        const auto each = [&](int64_t level, auto&& body) {
+            for (int64_t f = 0; f < n_trees_; ++f) {
+                const auto variables = member.tries[f].variables();
+                const uint32_t number = node(f, level - 1);
+                if (number != FamilyTrie::kNone &&
+                    level < std::min(n_depths[f], std::ssize(variables)))
+                    body(f, number, states.of(variables[level])[row]);
+            }
+        };
+        for (int64_t level = 1; level < n_levels; ++level) {
+            each(level, [&](int64_t f, uint32_t number, uint16_t state) {
+                member.tries[f].prefetch_child(number, state);
+            });
+            each(level, [&](int64_t f, uint32_t number, uint16_t state) {
+                const uint32_t child = member.tries[f].child(number, state);
+                nodes_[level * n_trees_ + f] = child;
+                if (child != FamilyTrie::kNone) member.tries[f].prefetch_node(child);
+            });
+        }
+    }
+    // kNone past the last one.
+    uint32_t node(int64_t f, int64_t level) const { return nodes_[level * n_trees_ + f]; }
+
+private:
+    int64_t n_trees_ = 0;
+    std::vector<uint32_t> nodes_;
+};
+
 // What each depth of each family counts, in one set of scales or several.
 struct Scales {
     // (n_sets, n_families, n_depths): where a deeper one follows, and where none does.
@@ -114,32 +159,39 @@ struct Scales {
 // Adds scale * ln(P(x | class, ...) / P(x)) of one family to rows' scores.
 class ScoreAdder {
 public:
-    ScoreAdder(const FamilyTrie& trie, const Scales& scales, int64_t family,
+    ScoreAdder(const FamilyTrie& trie, const Scales& scales, int64_t family, int64_t n_depths,
                const States& states, int64_t first)
         : trie_(trie),
           scales_(scales.followed.data + scales.place(0, family)),
           deepest_(scales.deepest.data() + scales.place(0, family)),
           stride_(scales.place(1, 0)),
           sets_(scales.set_of_row.data() + first),
-          n_depths_(std::min<int64_t>(std::ssize(trie.variables()), scales.n_depths(family))) {
-        for (const int64_t variable : trie.variables()) columns_.push_back(states.of(variable));
-    }
-
-    bool is_silent() const { return n_depths_ == 0; }
+          states_(states),
+          n_depths_(std::min<int64_t>(std::ssize(trie.variables()), n_depths)) {}
 
     template <class Number, class Classes>
     void add(const Number* numbers, Classes n_classes, int64_t n_rows, double* scores) const {
-        const double* weights = trie_.prior().weights.data();
-        for (int64_t row = 0; row < n_rows; ++row, scores += n_classes) {
-            const uint16_t x = columns_[0][row];
-            if (weights[x] > 0.0) add_row(numbers, n_classes, row, x, scores);
-        }
+        std::vector<const uint16_t*> columns;
+        for (const int64_t variable : trie_.variables()) columns.push_back(states_.of(variable));
+        for (int64_t row = 0; row < n_rows; ++row, scores += n_classes)
+            add_row(numbers, n_classes, row, scores, [&](uint32_t number, int64_t depth) {
+                return depth < n_depths_ ? trie_.child(number, columns[depth][row])
+                                         : FamilyTrie::kNone;
+            });
+    }
+
+    // Adds the terms of a row; next(node, depth) is the node at a depth below another.
+    template <class Number, class Classes, class Next>
+    void add_row(const Number* numbers, Classes n_classes, int64_t row, double* scores,
+                 Next&& next) const {
+        const uint16_t x = states_.of(trie_.variables()[0])[row];
+        if (trie_.prior().weights[x] > 0.0) add_terms(numbers, n_classes, row, x, scores, next);
     }
 
 private:
-    template <class Number, class Classes>
-    void add_row(const Number* numbers, Classes n_classes, int64_t row, uint16_t x,
-                 double* scores) const {
+    template <class Number, class Classes, class Next>
+    void add_terms(const Number* numbers, Classes n_classes, int64_t row, uint16_t x,
+                   double* scores, Next&& next) const {
         const double* logs = trie_.logs(x);
         const double* total_logs = trie_.total_logs();
         const int64_t total_row = trie_.total_row();
@@ -148,8 +200,7 @@ private:
         uint32_t number = 0;
         for (int64_t depth = 0;; ++depth) {
             const FamilyTrie::Node node = trie_.node(number);
-            number = depth + 1 < n_depths_ ? trie_.child(number, columns_[depth + 1][row])
-                                           : FamilyTrie::kNone;
+            number = next(number, depth + 1);
             const bool is_last = number == FamilyTrie::kNone;
             const double scale = is_last ? deepest[depth] : scales[depth];
             const Number* counts = numbers + node.counts;
@@ -178,31 +229,49 @@ private:
     const double *scales_, *deepest_;
     int64_t stride_;
     const int64_t* sets_;
+    const States& states_;
     int64_t n_depths_;
-    std::vector<const uint16_t*> columns_;
 };
 
 void add_scores(const Networks& networks, const CodeTable& codes, const Scales& scales,
                 double* scores) {
     States states;
+    Ways ways;
     Watch watch;
+    std::vector<int64_t> n_depths;
+    for (int64_t f = 0; f < networks.n_features(); ++f) n_depths.push_back(scales.n_depths(f));
     for (int64_t first = 0; first < codes.n_rows; first += kTile) {
         const int64_t n_rows = std::min(kTile, codes.n_rows - first);
         double* const out = scores + first * networks.n_classes;
         for (const Member& member : networks.members) {
             states.read(codes, member.coding, first, n_rows);
-            for (int64_t f = 0; f < std::ssize(member.tries); ++f) {
-                const FamilyTrie& trie = member.tries[f];
-                if (f + 2 < std::ssize(member.tries)) (&trie + 2)->prefetch();
-                if (f + 1 < std::ssize(member.tries)) (&trie + 1)->prefetch_arrays();
-                const ScoreAdder adder(trie, scales, f, states, first);
-                if (adder.is_silent()) continue;
-                trie.with_numbers([&](const auto* numbers) {
-                    with_classes(networks.n_classes, [&](auto n_classes) {
-                        adder.add(numbers, n_classes, n_rows, out);
+            // Calls add(adder, numbers, n_classes) for each family that counts.
+            const auto each = [&](auto&& add) {
+                for (int64_t f = 0; f < std::ssize(member.tries); ++f) {
+                    if (n_depths[f] == 0) continue;
+                    const FamilyTrie& trie = member.tries[f];
+                    const ScoreAdder adder(trie, scales, f, n_depths[f], states, first);
+                    trie.with_numbers([&](const auto* numbers) {
+                        with_classes(networks.n_classes, [&](auto n_classes) {
+                            add(adder, f, numbers, n_classes);
+                        });
                     });
+                }
+                watch.add(n_rows * 20 * std::ssize(member.tries));
+            };
+            if (n_rows > kFewRows) {
+                each([&](const ScoreAdder& adder, int64_t, const auto* numbers, auto n_classes) {
+                    adder.add(numbers, n_classes, n_rows, out);
                 });
-                watch.add(n_rows * 20);
+                continue;
+            }
+            for (int64_t row = 0; row < n_rows; ++row) {
+                ways.find(member, states, row, n_depths);
+                each([&](const ScoreAdder& adder, int64_t f, const auto* numbers,
+                         auto n_classes) {
+                    adder.add_row(numbers, n_classes, row, out + row * networks.n_classes,
+                                  [&](uint32_t, int64_t depth) { return ways.node(f, depth); });
+                });
             }
         }
     }
@@ -249,11 +318,76 @@ public:
                 if (m + 1 < members.size()) members[m + 1].tries[feature].prefetch_arrays();
                 add(members[m], feature);
             }
-            write_means(values, first);
+            write_means(values, first, shared_.data(), sums_.data());
         }
     }
 
+    // Whether all features of the rows may be written at once, network by network, whose
+    // trees are neighbours in memory.
+    bool writes_all() const {
+        const int64_t bytes = 8 * std::ssize(sums_) * networks_.n_features();
+        return codes_.n_rows <= kFewRows && bytes <= kTileBytes &&
+               std::ranges::all_of(left_out_.own, [](int64_t own) { return own < 0; });
+    }
+
+    // Does so, where no row is left out.
+    template <class Value>
+    void write_all(Stack<Value> values, int64_t first) {
+        n_rows_ = codes_.n_rows;
+        const int64_t n_features = networks_.n_features();
+        const auto n_sums = std::ssize(sums_), size = std::ssize(deltas_);
+        const std::vector<int64_t> n_depths(static_cast<std::size_t>(n_features), n_depths_);
+        shared_.assign(static_cast<std::size_t>(n_features * n_rows_), 0.0);
+        sums_.assign(static_cast<std::size_t>(n_features * n_sums), 0.0);
+        for (const Member& member : networks_.members) {
+            states_.read(codes_, member.coding, 0, n_rows_);
+            for (int64_t row = 0; row < n_rows_; ++row) {
+                ways_.find(member, states_, row, n_depths);
+                for (int64_t f = 0; f < n_features; ++f)
+                    add_way(member.tries[f], f, row, &shared_[f * n_rows_ + row],
+                            &sums_[f * n_sums + row * networks_.n_classes], size);
+            }
+            watch_.add(n_features * n_rows_ * n_depths_ * (5 + networks_.n_classes));
+        }
+        for (int64_t f = 0; f < n_features; ++f)
+            write_means(values, first + f * n_depths_, &shared_[f * n_rows_],
+                        &sums_[f * n_sums]);
+    }
+
 private:
+    // Adds the logarithms of a row in one tree: to sums of classes, by depth in strides.
+    void add_way(const FamilyTrie& trie, int64_t feature, int64_t row, double* shared,
+                 double* sums, int64_t stride) {
+        columns_.assign(1, states_.of(trie.variables()[0]));
+        const uint16_t x = columns_[0][row];
+        if (!start(trie, row, x, *shared)) return;
+        double* const deltas = deltas_.data();
+        trie.with_numbers([&](const auto* numbers) {
+            with_classes(networks_.n_classes, [&](auto n_classes) {
+                for (int64_t depth = 0; depth < n_depths_; ++depth, sums += stride) {
+                    const uint32_t number = ways_.node(feature, depth);
+                    if (number != FamilyTrie::kNone) {
+                        nodes_[row] = number;
+                        find_deltas(trie, numbers, n_classes, row, deltas);
+                    }
+                    for (int64_t c = 0; c < n_classes; ++c) sums[c] += deltas[c];
+                }
+            });
+        });
+    }
+
+    // Begins a row's way at the root of a tree; false if its state has no prior weight.
+    bool start(const FamilyTrie& trie, int64_t row, uint16_t x, double& shared) {
+        const Prior& prior = trie.prior();
+        const double weight = prior.without(x, share_of(first_row_ + row));
+        if (weight <= 0.0) return false;
+        shared += weight == prior.weights[x] ? trie.share_log(x)
+                                             : log_of(weight / prior.strength);
+        weights_[row] = weight;
+        nodes_[row] = 0;
+        return true;
+    }
+
     double share_of(int64_t row) const {
         return left_out_.own[row] < 0 ? 0.0 : left_out_.shares[row];
     }
@@ -296,19 +430,12 @@ private:
 
     template <class Number, class Classes>
     void add_rows(const FamilyTrie& trie, const Number* numbers, Classes n_classes) {
-        const Prior& prior = trie.prior();
         const int64_t size = n_rows_ * n_classes;
         std::fill_n(deltas_.begin(), size, 0.0);
         active_.clear();
         for (int64_t row = 0; row < n_rows_; ++row) {
-            const uint16_t x = columns_[0][row];
-            const double weight = prior.without(x, share_of(first_row_ + row));
-            if (weight <= 0.0) continue;
-            shared_[row] += weight == prior.weights[x] ? trie.share_log(x)
-                                                       : log_of(weight / prior.strength);
-            weights_[row] = weight;
-            nodes_[row] = 0;
-            active_.push_back(static_cast<int32_t>(row));
+            if (start(trie, row, columns_[0][row], shared_[row]))
+                active_.push_back(static_cast<int32_t>(row));
         }
         const int64_t n_used = std::min<int64_t>(n_depths_, std::ssize(columns_));
         for (int64_t depth = 0; depth < n_depths_; ++depth) {
@@ -405,15 +532,16 @@ private:
     }
 
     template <class Value>
-    void write_means(Stack<Value> values, int64_t first) const {
+    void write_means(Stack<Value> values, int64_t first, const double* shared,
+                     const double* sums) const {
         const auto n = static_cast<double>(std::ssize(networks_.members));
         const int64_t n_classes = networks_.n_classes, size = n_rows_ * n_classes;
         for (int64_t row = 0; row < n_rows_; ++row)
             for (int64_t c = 0; c < n_classes; ++c)
                 for (int64_t depth = 0; depth < n_depths_; ++depth) {
-                    const double sum = sums_[depth * size + row * n_classes + c];
+                    const double sum = sums[depth * size + row * n_classes + c];
                     values(first_row_ + row, c, first + depth) =
-                        static_cast<Value>((shared_[row] + sum) / n);
+                        static_cast<Value>((shared[row] + sum) / n);
                 }
     }
 
@@ -434,6 +562,7 @@ private:
     std::vector<double> kept_;
     std::vector<int64_t> kept_places_;
     States states_;
+    Ways ways_;
     std::vector<const uint16_t*> columns_;
     Watch watch_;
 };
@@ -551,6 +680,10 @@ BAYLEAF_API int32_t bl_write_log_probabilities(
         const auto write = [&]<class Value>(Value* out) {
             FeatureLogs logs(all, codes, left_out, n_depths);
             const Stack<Value> pieces{out, n_rows, all.n_classes, n_pieces};
+            if (n_features == all.n_features() && logs.writes_all()) {
+                logs.write_all(pieces, first);
+                return;
+            }
             for (int64_t f = 0; f < n_features; ++f)
                 logs.write(feature + f, pieces, first + f * n_depths);
         };

@@ -35,6 +35,9 @@ public:
         else
             bytes_[place] = static_cast<uint8_t>(value);
     }
+    void prefetch(std::size_t place) const {
+        __builtin_prefetch(bytes_.data() + place * (is_wide_ ? 2 : 1));
+    }
     std::size_t size() const { return bytes_.size() / (is_wide_ ? 2 : 1); }
     // New ones have all bits set.
     void resize(std::size_t size) { bytes_.resize(size * (is_wide_ ? 2 : 1), 0xff); }
@@ -80,6 +83,20 @@ public:
                                   static_cast<const void*>(logs_.data()),
                                   static_cast<const void*>(total_logs_.data())})
             __builtin_prefetch(first);
+    }
+
+    // The same for a node, and for the look-up of its child.
+    void prefetch_node(uint32_t number) const {
+        __builtin_prefetch(branches_.data() + std::min<std::size_t>(number, branches_.size()));
+        __builtin_prefetch(bytes_.data() + node(number).counts * width_);
+    }
+    void prefetch_child(uint32_t number, uint16_t state) const {
+        if (number + std::size_t{1} >= branches_.size()) return;
+        const auto [first, links] = branches_[number];
+        if (links != kNone)
+            links_.prefetch(links + state);
+        else
+            states_.prefetch(first);
     }
 
     std::span<const int64_t> variables() const { return variables_; }

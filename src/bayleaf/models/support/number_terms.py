@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 from bayleaf.counts.occupied import MOST_WEIGHT
 from bayleaf.cpds.linear_gaussian import LinearGaussianFamilies
 from bayleaf.cpds.random_network import OwnShares, RandomNetwork
+from bayleaf.cpds.state_tables import StateTables
 from bayleaf.data.codes import Codes
 from bayleaf.scoring.terms import Density, Look
 from bayleaf.wording import brief_fields
@@ -188,14 +190,15 @@ class Curves:
 
     def add(self, codes: Codes, scores: Floats) -> None:
         """Add all curves to scores of shape (n_rows, n_classes)."""
-        for feature, curve in self._pairs:
-            scores += _looked_up(curve, codes, feature)
+        for rows, block in self._tables.blocks(codes):
+            for entries in block:
+                scores[rows] += entries
 
     def changes(self, codes: Codes, n_features: int) -> Floats:
         """Contributions of curves; see `WeightedLinearFamilies`."""
         found = np.zeros((codes.n_rows, self.curves[0].shape[1], n_features, 2))
-        for feature, curve in self._pairs:
-            found[:, :, feature, 0] = _looked_up(curve, codes, feature)
+        for rows, block in self._tables.blocks(codes):
+            found[rows][:, :, self.features, 0] = block.transpose(1, 2, 0)
         return found
 
     def terms(self, cards: Sequence[int]) -> Iterator[Look]:
@@ -210,23 +213,23 @@ class Curves:
 
     def alone(self, feature: int, codes: Codes) -> Floats:
         """What one feature adds, (n_rows, n_classes); zero without a curve or state."""
+        scores = np.zeros((codes.n_rows, self.curves[0].shape[1]))
         curve = dict(self._pairs).get(feature)
-        if curve is None:
-            return np.zeros((codes.n_rows, self.curves[0].shape[1]))
-        return _looked_up(curve, codes, feature)
+        if curve is not None:
+            Curves(np.array([feature]), (curve,)).add(codes, scores)
+        return scores
+
+    @cached_property
+    def _tables(self) -> StateTables:
+        return StateTables.of(self.features, self.curves, 0.0)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in self.__dataclass_fields__}
 
     @property
     def _pairs(self) -> Iterator[tuple[int, Floats]]:
         """Features and their curves."""
         return zip(self.features.tolist(), self.curves, strict=True)
-
-
-def _looked_up(curve: Floats, codes: Codes, feature: int) -> Floats:
-    """The entry of each row, (n_rows, n_classes); zero for a state without one."""
-    states = codes.column(feature)
-    found = curve[np.minimum(states, len(curve) - 1)]
-    found[states >= len(curve)] = 0.0
-    return found
 
 
 def _log_constants(freedom: Floats) -> Floats:
