@@ -64,7 +64,7 @@ EXPRESSIONS = [
 NAMES = {
     "told": ("message, with_explanation, is_reported", 89),
     "said": ("log_likelihood, reported, text", 17),
-    "found": ("result, scores, matches: the noun of what it is", 465),
+    "found": ("result, scores, matches: the noun of what it is", 464),
     "own": ("what it belongs to", 450),
     "kept": ("what is kept: columns, rows, states", 95),
     "parted": ("parts, groups", 0),
@@ -78,7 +78,7 @@ NAMES = {
     "still": ("fixed", 0),
     "here": ("state, position", 12),
     "beside": ("extra_terms", 5),
-    "place": ("index, position or offset", 283),
+    "place": ("index, position or offset", 282),
     "places": ("indices, positions or offsets", 133),
 }
 

@@ -121,8 +121,8 @@ class ChangedRow:
         found, domain = {}, self.predictor.encoder.domain
         for feature, state in zip(self.features[changes], self.states[changes]):
             variable = domain[int(feature)]
-            own = cell_label(self.row, domain, 0, int(feature))
-            found[variable.name] = (own, variable.label(int(state)))
+            before = cell_label(self.row, domain, 0, int(feature))
+            found[variable.name] = (before, variable.label(int(state)))
         return found
 
     def proba(self, sets: Indices) -> Floats:

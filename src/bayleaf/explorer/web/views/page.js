@@ -200,6 +200,7 @@ class Page {
     byId("redo").addEventListener("click", () => this.session.redo());
     byId("reset").addEventListener("click", () => this.session.reset());
     byId("print").addEventListener("click", () => window.print());
+    window.addEventListener("beforeprint", () => this.stop.finish?.());
     openOnPaper(this.panels);
     this.ruleOutButton.addEventListener("click", () => {
       const isOn = toggled(this.ruleOutButton);
