@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ast
+import inspect
 import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, get_overloads
 
 import pytest
 
@@ -28,6 +30,18 @@ import bayleaf
 from bayleaf import AveragedKDBRegressor, BayesianNetworkEstimator, MDLPDiscretizer
 from bayleaf import BayesianNetwork, BayesianNetworkImputer, KDBClassifier
 from bayleaf import NaiveBayesClassifier
+
+def complete(
+    network: BayesianNetwork,
+    imputer: BayesianNetworkImputer,
+    numbers: NDArray[np.float64],
+) -> None:
+    columns = {"rain": ["no", None]}
+    assert_type(network.impute(columns), dict[str, list[str | None]])
+    drawn = network.impute(columns, "sample", n_imputations=2)
+    assert_type(drawn, list[dict[str, list[str | None]]])
+    assert_type(imputer.transform([["no", None]]), NDArray[Any])
+    assert_type(imputer.transform(numbers), NDArray[np.float64])
 
 def check(X: Any, y: Any) -> None:
     assert_type(NaiveBayesClassifier().fit(X, y), NaiveBayesClassifier)
@@ -83,6 +97,16 @@ _OF_PAGES = (
     *("ConstantRedefinition", "DuplicateImport", "IncompleteStub"),
     *("MissingModuleSource", "UnusedExpression", "UnusedImport"),
 )
+# What has no type of its own, and why.
+_ANY_RETURNED = {
+    "fit_transform": "scikit-learn's, whatever `transform` returns",
+    "get_metadata_routing": "scikit-learn's",
+    **dict.fromkeys(
+        [f"NetworkStructure.{name}" for name in ("fit", "score", "test_independences")],
+        "the result's class is in a layer above",
+    ),
+    "to_onnx": "onnx may not be installed, and its types are those of protobuf",
+}
 _FIRST = _CORRECT.count("\n") + 3
 
 
@@ -108,6 +132,47 @@ def test_type_checkers_get_the_public_names_that_are_loaded_when_first_used() ->
     }
     packages = dict.fromkeys(bayleaf._PACKAGES, "bayleaf")
     assert exported == bayleaf._PUBLIC | packages
+
+
+def public_functions() -> Iterator[tuple[str, Callable[..., Any]]]:
+    """Functions that `bayleaf` exports, and methods and properties of its classes."""
+    for name in bayleaf._PUBLIC:
+        kind = getattr(bayleaf, name)
+        if not inspect.isclass(kind):
+            yield name, kind
+            continue
+        for base in kind.__mro__:
+            own = vars(base) if base.__module__.startswith("bayleaf") else {}
+            for member, value in own.items():
+                if member.startswith("_"):
+                    continue
+                function = getattr(value, "fget", getattr(value, "__func__", value))
+                if inspect.isfunction(function):
+                    yield f"{name}.{member}", inspect.unwrap(function)
+
+
+def test_public_functions_return_no_bare_any() -> None:
+    untyped = {
+        name
+        for name, function in public_functions()
+        for typed in get_overloads(function) or [function]
+        if typed.__annotations__.get("return", "Any") == "Any"
+    }
+    wrong = {
+        name
+        for name in untyped
+        if _ANY_RETURNED.keys().isdisjoint((name, name.rpartition(".")[2]))
+    }
+    assert not wrong
+
+
+def test_seeds_of_public_functions_have_a_type() -> None:
+    untyped = [
+        name
+        for name, function in public_functions()
+        if function.__annotations__.get("random_state") == "Any"
+    ]
+    assert untyped == []
 
 
 @pytest.mark.slow

@@ -40,6 +40,7 @@ from bayleaf.data.domain import Domain
 from bayleaf.data.encoder_learning import Discretizer
 from bayleaf.data.incomplete_rows import DROP
 from bayleaf.data.random_cuts import RandomCuts, default_n_codings, value_maps
+from bayleaf.data.random_state import RandomState
 from bayleaf.models.averaged_kdb_model import AveragedKDBModel
 from bayleaf.models.support.class_trees import ClassTrees, TreeRule, tree_rules
 from bayleaf.models.support.number_terms import Curves, WeightedLinearFamilies
@@ -182,7 +183,7 @@ class AveragedKDBClassifier(EdgeParameters, BayesianClassifier):
     smoothing: str | Smoothing = "dirichlet"
     discretizer: Any = None
     missing: str = "state"
-    random_state: Any = None
+    random_state: RandomState = None
     monotone: Any = None
 
     def _check(self) -> None:

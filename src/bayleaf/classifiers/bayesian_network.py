@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -18,6 +17,7 @@ from bayleaf.classifiers.shared.training import Learned
 from bayleaf.counts.source import CountSource
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
+from bayleaf.data.random_state import RandomState
 from bayleaf.data.shuffled_rows import merged_rows
 from bayleaf.describe.local_structure_text import describe_distribution
 from bayleaf.inference.network_trees import NetworkTrees
@@ -68,7 +68,7 @@ class BayesianNetworkClassifier(StructureParameters, BayesianClassifier):
     probability tables. Computational Intelligence 24, 1-22.
     """
 
-    random_state: Any = None
+    random_state: RandomState = None
 
     def _check(self) -> None:
         if isinstance(self.smoothing, str) and self.smoothing == AUTO:

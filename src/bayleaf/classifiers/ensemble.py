@@ -20,7 +20,7 @@ from bayleaf.classifiers.shared.voting import (
     vote_sums,
 )
 from bayleaf.data.class_labels import encode_labels, label_codes
-from bayleaf.data.random_state import random_generator
+from bayleaf.data.random_state import RandomState, random_generator
 from bayleaf.estimator_bases import BaseEstimator, ClassifierMixin
 from bayleaf.latent.mixture_experts import check_expert
 from bayleaf.wording import quoted
@@ -95,7 +95,7 @@ class EnsembleClassifier(ClassifierMixin, BaseEstimator):
         gate: Any = None,
         n_estimators: int = 10,
         max_samples: float = 0.9,
-        random_state: Any = None,
+        random_state: RandomState = None,
     ) -> None:
         self.estimator = estimator
         self.method = method

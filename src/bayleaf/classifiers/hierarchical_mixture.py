@@ -31,6 +31,7 @@ from bayleaf.counts.source import CountSource
 from bayleaf.counts.threads import run_tasks, thread_count
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
+from bayleaf.data.random_state import RandomState
 from bayleaf.data.shuffled_rows import merged_rows
 from bayleaf.latent.architecture_growth import (
     deal_folds,
@@ -145,7 +146,7 @@ class HierarchicalMixtureNBClassifier(BayesianClassifier):
     noise: float = 0.01
     missing_denominator: str = "rows_with_value"
     deduplicate_rows: bool = True
-    random_state: Any = None
+    random_state: RandomState = None
 
     def _check(self) -> None:
         if not is_to_grow(self.architecture):

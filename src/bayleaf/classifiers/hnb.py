@@ -37,7 +37,7 @@ from bayleaf.cpds.smoothing import (
 )
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
-from bayleaf.data.random_state import random_generator
+from bayleaf.data.random_state import RandomState, random_generator
 from bayleaf.data.unknown_cells import warn_of
 from bayleaf.estimator_bases import TransformerMixin
 from bayleaf.latent.hierarchical_parameters import (
@@ -174,7 +174,7 @@ class HNBClassifier(TransformerMixin, SingleNetworkClassifier):
     forbidden_joins: Any = ()
     estimation: str = AUTO
     smoothing: str | Smoothing = "dirichlet"
-    random_state: Any = None
+    random_state: RandomState = None
 
     def _check(self) -> None:
         check_choice("search", self.search, SEARCHES)

@@ -22,6 +22,8 @@ from bayleaf.cpds.smoothing import FixedDistribution, Smoothing
 from bayleaf.data.domain import Domain
 from bayleaf.data.other_values import split_other_values
 from bayleaf.data.partial_values import single_states
+from bayleaf.data.random_state import RandomState
+from bayleaf.data.tables.frames import Library
 from bayleaf.data.unknown_cells import warn_of
 from bayleaf.io.native.model_file import SavedModel
 from bayleaf.latent.expectation_maximisation import EMOptions, warn_of_limit
@@ -95,7 +97,7 @@ class LatentClassNBClassifier(BayesianClassifier):
     tol: float = 1e-5
     score_folds: int = 5
     smoothing: str | Smoothing = "laplace"
-    random_state: Any = None
+    random_state: RandomState = None
 
     def _record(self, **others: Any) -> SavedModel:
         return super()._record(rows=self._n_training_rows, **others)
@@ -208,10 +210,10 @@ class LatentClassNBClassifier(BayesianClassifier):
     def sample(
         self,
         n_samples: int = 1,
-        random_state: Any = None,
+        random_state: RandomState = None,
         *,
         numbers: bool = False,
-        as_frame: str = "arrow",
+        as_frame: Library = "arrow",
     ) -> tuple[Any, Any]:
         """Draw rows from the learned distribution.
 

@@ -9,6 +9,8 @@ import numpy as np
 
 from bayleaf.wording import quoted
 
+RandomState = int | np.random.Generator | np.random.RandomState | None
+
 
 def random_generator(random_state: Any) -> np.random.Generator:
     """The generator that a `random_state` stands for; ValueError for other types.

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from bayleaf.data.random_state import random_generator
+from bayleaf.data.random_state import RandomState, random_generator
 from bayleaf.data.tables.frames import as_frame as in_library
 from bayleaf.datasets.table import Table
 from bayleaf.wording import quoted
@@ -43,7 +43,7 @@ def make_monks(
     problem: int,
     n_samples: int | None = None,
     *,
-    random_state: Any = None,
+    random_state: RandomState = None,
     as_frame: str = "arrow",
 ) -> Table:
     """Make one of the three monks problems.
@@ -119,7 +119,7 @@ def _monks_class(problem: int, settings: NDArray[np.int_]) -> NDArray[np.int_]:
 def make_corral(
     n_samples: int | None = None,
     *,
-    random_state: Any = None,
+    random_state: RandomState = None,
     as_frame: str = "arrow",
 ) -> Table:
     """Make the corral problem: a rule, one irrelevant and one correlated feature.
@@ -180,7 +180,7 @@ def make_led7(
     n_samples: int = 3200,
     *,
     noise: float = 0.1,
-    random_state: Any = None,
+    random_state: RandomState = None,
     as_frame: str = "arrow",
 ) -> Table:
     """Make digits on a seven-segment display whose segments fail at random.

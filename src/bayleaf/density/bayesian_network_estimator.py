@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,10 +33,11 @@ from bayleaf.data.incomplete_rows import DROP
 from bayleaf.data.memory import size_in_bytes
 from bayleaf.data.other_values import OUTCOMES, split_other_values
 from bayleaf.data.partial_values import PartialValues, available_codes, sets_in
+from bayleaf.data.random_state import RandomState
 from bayleaf.data.reading_plan import resolve_plan
 from bayleaf.data.table_encoder import EncodedTable
 from bayleaf.data.tables.columns import iterate_names
-from bayleaf.data.tables.frames import to_columns, whole_table
+from bayleaf.data.tables.frames import Library, to_columns, whole_table
 from bayleaf.data.unknown_cells import warn_of
 from bayleaf.density.arc_strength import ArcStrength, bootstrapped_arcs
 from bayleaf.density.summary import DensitySummary
@@ -57,7 +58,9 @@ from bayleaf.scores.local_scores import resolve_score
 from bayleaf.streams.streamed import is_streamed
 
 if TYPE_CHECKING:
-    pass
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
 
 Name = str | int
 
@@ -235,7 +238,7 @@ class BayesianNetworkEstimator(
 
     discretizer: Any = "equal_frequency"
     structural: Any = None
-    random_state: Any = None
+    random_state: RandomState = None
     unknown: str = "other"
 
     @with_callbacks
@@ -446,14 +449,41 @@ class BayesianNetworkEstimator(
         """Log-likelihood (nats) of a table: the sum of `score_samples`."""
         return float(np.sum(self.score_samples(X)))
 
+    @overload
     def sample(
         self,
         n_samples: int = 1,
-        random_state: Any = None,
+        random_state: RandomState = None,
         *,
         numbers: bool = False,
-        as_frame: str = "arrow",
-    ) -> Any:
+        as_frame: Literal["arrow"] = "arrow",
+    ) -> pa.Table: ...
+    @overload
+    def sample(
+        self,
+        n_samples: int = 1,
+        random_state: RandomState = None,
+        *,
+        numbers: bool = False,
+        as_frame: Literal["pandas"],
+    ) -> pd.DataFrame: ...
+    @overload
+    def sample(
+        self,
+        n_samples: int = 1,
+        random_state: RandomState = None,
+        *,
+        numbers: bool = False,
+        as_frame: Literal["polars"],
+    ) -> pl.DataFrame: ...
+    def sample(
+        self,
+        n_samples: int = 1,
+        random_state: RandomState = None,
+        *,
+        numbers: bool = False,
+        as_frame: Library = "arrow",
+    ) -> pa.Table | pd.DataFrame | pl.DataFrame:
         """Draw rows from the learned distribution, as a table.
 
         Parameters

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Self
+from typing import Any, Self, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ from sklearn.utils.validation import (
 )
 
 from bayleaf.classifiers.shared.parameters import check_flag, check_jobs
+from bayleaf.data.random_state import RandomState
 from bayleaf.data.tables.columns import Column, Matrix, Name, TimeColumn, cell_of
 from bayleaf.data.tables.filling import with_cells
 from bayleaf.data.tables.frames import column_names, to_columns, whole_table
@@ -29,6 +30,8 @@ from bayleaf.inference.imputation import (
 )
 from bayleaf.inference.network_trees import NetworkTrees
 from bayleaf.models.bayesian_network import BayesianNetwork
+
+Frame = TypeVar("Frame")
 
 # What a reading makes of a column where cells of it can be filled.
 _FILLED_FORMS = ("as_is", "values", "truths", "numbers", "ordered")
@@ -102,7 +105,7 @@ class BayesianNetworkImputer(
         how: str = "most_probable",
         add_indicator: bool = False,
         impossible: str = "error",
-        random_state: Any = None,
+        random_state: RandomState = None,
         n_jobs: int | None = None,
     ) -> None:
         self.estimator = estimator
@@ -154,6 +157,14 @@ class BayesianNetworkImputer(
         self.indicated_ = tuple(j for j, mask in enumerate(masks) if mask.any())
         return self
 
+    @overload
+    def transform(self, X: Sequence[Sequence[Any]]) -> NDArray[Any]: ...
+    @overload
+    def transform(
+        self, X: Mapping[Any, Any]
+    ) -> dict[Any, Any] | list[dict[Any, Any]]: ...
+    @overload
+    def transform(self, X: Frame) -> Frame: ...
     def transform(self, X: Any) -> Any:
         """Fill in the missing cells of a table, given what each row holds.
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from bayleaf.data.codes import Codes
 from bayleaf.data.partial_values import single_states
-from bayleaf.data.random_state import random_generator
+from bayleaf.data.random_state import RandomState, random_generator
 from bayleaf.explain.subject import predictor_of, rows_of
 from bayleaf.models.class_model import ClassModel, calibrated_log_proba
 from bayleaf.models.predictor import Predictor
@@ -153,7 +153,7 @@ def credible_intervals(
     *,
     n_draws: int = 1000,
     level: float = 0.95,
-    random_state: Any = None,
+    random_state: RandomState = None,
 ) -> ResultList[CredibleInterval]:
     """Tell how far class probabilities depend on the chance of which rows were seen.
 

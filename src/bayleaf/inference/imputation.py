@@ -16,7 +16,7 @@ from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Variable
 from bayleaf.data.partial_values import Rows as TableRows
 from bayleaf.data.partial_values import cells_naming_groups
-from bayleaf.data.random_state import random_generator
+from bayleaf.data.random_state import RandomState, random_generator
 from bayleaf.data.state_numbers import expected_cells, numbers_of_states
 from bayleaf.data.tables.columns import NumberColumn, PlainColumn, ValueColumn
 from bayleaf.data.tables.filling import Filled, with_cells
@@ -196,7 +196,7 @@ class Filling:
 
     how: How = "most_probable"
     n_imputations: int | None = None
-    random_state: Any = None
+    random_state: RandomState = None
     impossible: Impossible = "error"  # refuse such rows or leave cells missing
     n_jobs: int | None = None
 

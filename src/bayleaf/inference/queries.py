@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
 from bayleaf.data.partial_values import PartialCodes
-from bayleaf.data.random_state import random_generator
+from bayleaf.data.random_state import RandomState, random_generator
+from bayleaf.data.tables.frames import Library
 from bayleaf.data.tables.frames import as_frame as in_library
 from bayleaf.inference.approximate.importance_sampling import (
     OFFER,
@@ -75,7 +76,13 @@ from bayleaf.wording import (
     visible,
 )
 
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
+
 Floats = NDArray[np.float64]
+Frame = TypeVar("Frame")
 
 # A mapping, a row, or an expression that specifies each variable by itself.
 KnownOf = Mapping[Any, Any] | NamedRow | str | Sequence[Any] | None
@@ -166,7 +173,7 @@ class Inference:
         method: Method = "exact",
         tolerance: float = 0.005,
         max_samples: int = 200_000,
-        random_state: Any = None,
+        random_state: RandomState = None,
     ) -> Posteriors:
         """Find the posterior distribution of every target.
 
@@ -684,13 +691,39 @@ class Inference:
         counted = factors > 0
         return float(factors[counted] @ each[counted])
 
+    @overload
+    def impute(
+        self,
+        table: Frame,
+        how: How = "most_probable",
+        *,
+        n_imputations: None = None,
+        random_state: RandomState = None,
+        unknown: Unknown = "error",
+        impossible: Impossible = "error",
+        add_columns: bool = False,
+        n_jobs: int | None = None,
+    ) -> Frame: ...
+    @overload
+    def impute(
+        self,
+        table: Frame,
+        how: How = "most_probable",
+        *,
+        n_imputations: int,
+        random_state: RandomState = None,
+        unknown: Unknown = "error",
+        impossible: Impossible = "error",
+        add_columns: bool = False,
+        n_jobs: int | None = None,
+    ) -> list[Frame]: ...
     def impute(
         self,
         table: Any,
         how: How = "most_probable",
         *,
         n_imputations: int | None = None,
-        random_state: Any = None,
+        random_state: RandomState = None,
         unknown: Unknown = "error",
         impossible: Impossible = "error",
         add_columns: bool = False,
@@ -770,20 +803,50 @@ class Inference:
         return tables[0] if n_imputations is None else tables
 
     def sample_codes(
-        self, n: int, evidence: KnownOf = None, random_state: Any = None
+        self, n: int, evidence: KnownOf = None, random_state: RandomState = None
     ) -> Codes:
         """Draw rows as codes; see `sample`."""
         return sample(self._trees, n, self._read(evidence), random_state)
 
+    @overload
     def sample(
         self,
         n: int,
         evidence: KnownOf = None,
-        random_state: Any = None,
+        random_state: RandomState = None,
         *,
         numbers: bool = False,
-        as_frame: str = "arrow",
-    ) -> Any:
+        as_frame: Literal["arrow"] = "arrow",
+    ) -> pa.Table: ...
+    @overload
+    def sample(
+        self,
+        n: int,
+        evidence: KnownOf = None,
+        random_state: RandomState = None,
+        *,
+        numbers: bool = False,
+        as_frame: Literal["pandas"],
+    ) -> pd.DataFrame: ...
+    @overload
+    def sample(
+        self,
+        n: int,
+        evidence: KnownOf = None,
+        random_state: RandomState = None,
+        *,
+        numbers: bool = False,
+        as_frame: Literal["polars"],
+    ) -> pl.DataFrame: ...
+    def sample(
+        self,
+        n: int,
+        evidence: KnownOf = None,
+        random_state: RandomState = None,
+        *,
+        numbers: bool = False,
+        as_frame: Library = "arrow",
+    ) -> pa.Table | pd.DataFrame | pl.DataFrame:
         """Draw rows from the joint distribution given evidence, exactly.
 
         Parameters
@@ -812,7 +875,8 @@ class Inference:
         rng = random_generator(random_state)
         codes = self.sample_codes(n, evidence, rng)
         table = decode(self._trees.domain, codes, rng if numbers else None)
-        return in_library(table, as_frame)
+        frame: pa.Table | pd.DataFrame | pl.DataFrame = in_library(table, as_frame)
+        return frame
 
     def __repr__(self) -> str:
         return brief(self, repr(self._trees.network))

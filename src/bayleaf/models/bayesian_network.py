@@ -6,7 +6,7 @@ from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Self, cast
+from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,6 +18,7 @@ from bayleaf.cpds.given_tables import (
     spread_experience,
 )
 from bayleaf.data.domain import Domain, Variable
+from bayleaf.data.random_state import RandomState
 from bayleaf.data.table_encoder import EncodedTable
 from bayleaf.dispatch import dispatch
 from bayleaf.inference.encoded_rows import read_rows
@@ -45,6 +46,12 @@ from bayleaf.models.texts.html_summary import arc_text, facts_document, picture_
 from bayleaf.models.texts.network_text import distribution_text, network_text
 from bayleaf.models.texts.picture import PicturedGraph, graph_picture
 from bayleaf.wording import brief, brief_names, counted, name_list, plain, quoted
+
+if TYPE_CHECKING:
+    import networkx as nx
+    import pyagrum
+    from matplotlib.axes import Axes
+    from pgmpy.models import DiscreteBayesianNetwork
 
 
 @dataclass(frozen=True, eq=False)
@@ -433,7 +440,7 @@ class BayesianNetwork(Factorisation, Inference):
         adjust_for: Name | Iterable[Name] | None = None,
         credible: float | None = 0.95,
         n_draws: int = 1000,
-        random_state: Any = None,
+        random_state: RandomState = None,
     ) -> CausalEffect:
         """Measure what setting a treatment does to an outcome.
 
@@ -556,7 +563,7 @@ class BayesianNetwork(Factorisation, Inference):
         """
         return cast("Self", dispatch("from_networkx", graph))
 
-    def to_pgmpy(self) -> Any:
+    def to_pgmpy(self) -> DiscreteBayesianNetwork:
         """Make a ``pgmpy.models.DiscreteBayesianNetwork`` of the same names and states.
 
         Raises
@@ -566,9 +573,10 @@ class BayesianNetwork(Factorisation, Inference):
         ValueError
             If a full table would be too large; the variable is named.
         """
-        return dispatch("to_pgmpy", self)
+        model: DiscreteBayesianNetwork = dispatch("to_pgmpy", self)
+        return model
 
-    def to_pyagrum(self) -> Any:
+    def to_pyagrum(self) -> pyagrum.BayesNet:
         """Make a ``pyagrum.BayesNet``, with names and states as text.
 
         Raises
@@ -578,7 +586,8 @@ class BayesianNetwork(Factorisation, Inference):
         ValueError
             If a full table would be too large, or two names are the same text.
         """
-        return dispatch("to_pyagrum", self)
+        model: pyagrum.BayesNet = dispatch("to_pyagrum", self)
+        return model
 
     def to_dot(self, *, states: bool = False) -> str:
         """Write the graph in Graphviz' DOT language.
@@ -594,7 +603,7 @@ class BayesianNetwork(Factorisation, Inference):
         """Write the graph as a flowchart of Mermaid, for Markdown pages."""
         return str(dispatch("to_mermaid", self))
 
-    def to_networkx(self, *, tables: bool = True) -> Any:
+    def to_networkx(self, *, tables: bool = True) -> nx.DiGraph[Any]:
         """Make a ``networkx.DiGraph`` whose nodes hold states, parents and tables.
 
         Parameters
@@ -610,7 +619,8 @@ class BayesianNetwork(Factorisation, Inference):
         ValueError
             If a full table would be too large; the variable is named.
         """
-        return dispatch("to_networkx", self, tables=tables)
+        graph: nx.DiGraph[Any] = dispatch("to_networkx", self, tables=tables)
+        return graph
 
     def fit(
         self,
@@ -628,7 +638,7 @@ class BayesianNetwork(Factorisation, Inference):
         n_restarts: int | None = None,
         tol: float = 1e-7,
         max_iter: int = 500,
-        random_state: Any = None,
+        random_state: RandomState = None,
         n_jobs: int | None = None,
     ) -> Self:
         """Learn the tables again from rows; graph, states and cut points stay.
@@ -689,7 +699,7 @@ class BayesianNetwork(Factorisation, Inference):
         """Variables and arcs to draw."""
         return graph_picture(self.domain.names, self.dag, self.latents or ())
 
-    def plot(self, **options: Any) -> Any:
+    def plot(self, **options: Any) -> Axes:
         """Draw the graph with matplotlib; see `bayleaf.plot.network`.
 
         Parameters
@@ -701,7 +711,8 @@ class BayesianNetwork(Factorisation, Inference):
         -------
         Axes
         """
-        return dispatch("plot", self, **options)
+        axes: Axes = dispatch("plot", self, **options)
+        return axes
 
     def _page_model(self) -> PageModel:
         return PageModel(

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.data.domain import Domain, Variable
+from bayleaf.data.random_state import RandomState
 from bayleaf.data.tables.frames import column_names, row_labels
 from bayleaf.dispatch import dispatch_structure
 from bayleaf.graph.dag import DAG, CycleError
@@ -29,6 +30,10 @@ from bayleaf.wording import (
     quoted,
     shown_name,
 )
+
+if TYPE_CHECKING:
+    import networkx as nx
+    from matplotlib.axes import Axes
 
 Name = str | int
 
@@ -345,7 +350,7 @@ class NetworkStructure(CausalQuestions):
         n_restarts: int | None = None,
         tol: float = 1e-7,
         max_iter: int = 500,
-        random_state: Any = None,
+        random_state: RandomState = None,
         n_jobs: int | None = None,
     ) -> Any:
         """Learn states and tables from rows.
@@ -610,7 +615,7 @@ class NetworkStructure(CausalQuestions):
         """Write the graph as a flowchart of Mermaid, for Markdown pages."""
         return str(dispatch_structure("to_mermaid", self))
 
-    def to_networkx(self) -> Any:
+    def to_networkx(self) -> nx.DiGraph[Any]:
         """Make a networkx.DiGraph of names and arcs.
 
         Raises
@@ -618,7 +623,8 @@ class NetworkStructure(CausalQuestions):
         ImportError
             If networkx is not installed.
         """
-        return dispatch_structure("to_networkx", self)
+        graph: nx.DiGraph[Any] = dispatch_structure("to_networkx", self)
+        return graph
 
     @property
     def _node_names(self) -> tuple[Name, ...]:
@@ -634,7 +640,7 @@ class NetworkStructure(CausalQuestions):
         """Variables and arcs to draw."""
         return graph_picture(self.names, self.dag, self.latents)
 
-    def plot(self, **options: Any) -> Any:
+    def plot(self, **options: Any) -> Axes:
         """Draw the graph with matplotlib; see `bayleaf.plot.network`.
 
         Parameters
@@ -646,7 +652,8 @@ class NetworkStructure(CausalQuestions):
         -------
         Axes
         """
-        return dispatch_structure("plot", self, **options)
+        axes: Axes = dispatch_structure("plot", self, **options)
+        return axes
 
     def __len__(self) -> int:
         return len(self.names)

@@ -24,7 +24,7 @@ from bayleaf.counts.threads import thread_count
 from bayleaf.cpds.smoothing import Smoothing
 from bayleaf.data.column_table import ColumnTable
 from bayleaf.data.encoder_learning import Discretizer
-from bayleaf.data.random_state import random_generator
+from bayleaf.data.random_state import RandomState, random_generator
 from bayleaf.data.reading_plan import resolve_plan
 from bayleaf.data.table_encoder import TableEncoder
 from bayleaf.data.tables.frames import row_labels, to_columns
@@ -178,7 +178,7 @@ class AveragedKDBRegressor(
     smoothing: str | Smoothing = "dirichlet"
     discretizer: Any = None
     missing: str = "state"
-    random_state: Any = None
+    random_state: RandomState = None
 
     def _check(self) -> None:
         if self.n_intervals is not None:

@@ -41,6 +41,7 @@ from bayleaf.data.incomplete_rows import (
     without_incomplete_rows,
 )
 from bayleaf.data.partial_values import Hierarchies, Rows, rows_of, single_states
+from bayleaf.data.random_state import RandomState
 from bayleaf.data.reading_plan import ReadingPlan, resolve_plan
 from bayleaf.data.table_encoder import EncodedTable, TableEncoder, with_notes
 from bayleaf.data.tables.columns import Column, Matrix, Name, iterate_names
@@ -97,7 +98,7 @@ class TableEstimator(
     ordered_features: Any = None
     weight_scale: str = COUNTS
     max_table_cells: int = 20_000_000
-    random_state: Any = None
+    random_state: RandomState = None
     n_jobs: int | None = None
     verbose: int = 0
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import Any
+from typing import Any, Literal
 
 import narwhals as nw
 import numpy as np
@@ -57,6 +57,10 @@ def whole_table(table: Any) -> Any:
             f"rows first, or {PREDICT_FILES}"
         )
     return table
+
+
+# What `as_frame` may be where a table is returned.
+Library = Literal["arrow", "pandas", "polars"]
 
 
 def as_frame(table: pa.Table, library: str) -> Any:
