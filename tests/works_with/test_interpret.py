@@ -35,6 +35,7 @@ def test_partial_dependence_is_the_mean_prediction_with_one_column_set() -> None
 
 
 def test_sampled_shapley_values_add_up_to_the_prediction() -> None:
+    pytest.importorskip("shap", reason="needs shap")
     blackbox = pytest.importorskip("interpret.blackbox", reason="needs interpret")
     X, y = load_heart(return_X_y=True, as_frame="pandas")
     X = X.select_dtypes("number")
