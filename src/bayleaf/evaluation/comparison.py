@@ -180,8 +180,8 @@ class Comparison(
         accuracy = 100.0 * self[right].mean("accuracy")
         loss = in_bits(self[sure].mean("log_loss"))
         figure = (
-            f"{right} predicts {accuracy:.0f} of 100 held-out rows right, {base:.0f} by "
-            f"always predicting {common}"
+            f"{right} predicts {accuracy:.0f} of 100 held-out rows right, {base:.0f} "
+            f"by always predicting {common}"
         )
         if len(self.results) == 1:
             return f"{figure}; log-loss {loss:.3f} bits per row."
