@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html.parser
+import math
 import pickle
 import re
 from typing import Any
@@ -29,6 +30,7 @@ from bayleaf.explain import (
     value_of_information,
 )
 from bayleaf.inference.posteriors import Posteriors
+from bayleaf.inference.queries import MostProbableStates
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.regression import learned_trees
 from bayleaf.results.document import Document
@@ -251,3 +253,12 @@ def test_results_of_evaluations_are_pictures(shown: dict[str, Any]) -> None:
     ):
         html = result._repr_html_()
         assert piece in Elements(html).text, html
+
+
+@pytest.mark.parametrize(
+    ("log", "written"), [(math.log(0.0125), "0.0125"), (-800.0, "10^-347")]
+)
+def test_most_probable_states_show_their_probability(log: float, written: str) -> None:
+    page = MostProbableStates({"a": "x"}, log)._repr_html_()
+    assert f"Probability {written}, all together" in page
+    assert "ln P" not in page

@@ -68,7 +68,6 @@ from bayleaf.results.html import html_of
 from bayleaf.results.result_lists import RankedNumbers
 from bayleaf.wording import (
     brief,
-    format_number,
     plain,
     quoted,
     shown_name,
@@ -114,7 +113,10 @@ class MostProbableStates(NamedTuple):
 
     def _repr_html_(self) -> str:
         rows = [(shown_name(k), visible(str(v))) for k, v in self.states.items()]
-        title = f"ln P = {format_number(self.log_probability)}"
+        exponent = self.log_probability / math.log(10.0)
+        # Joint states of many variables are less probable than the smallest number.
+        number = f"{self.probability:.3g}" if exponent > -300 else f"10^{exponent:.0f}"
+        title = f"Probability {number}, all together"
         return html_of(Document("", [Table(("", ""), rows, title, n_words=2)]))
 
 

@@ -34,7 +34,7 @@ _STYLE = (
     ".bayleaf-picture .facts{list-style:none;margin:0;padding:0}"
     ".bayleaf-picture .wide{overflow-x:auto}"
     ".bayleaf-picture .n{text-align:right;font-variant-numeric:tabular-nums}"
-    ".bayleaf-picture .t{position:relative;width:14em;height:1em}"
+    ".bayleaf-picture .t{position:relative;width:min(14em,25vw);height:1em}"
     ".bayleaf-picture .t i{position:absolute;top:0;bottom:0;border-radius:2px}"
     ".bayleaf-picture .t b{position:absolute;top:-.2em;bottom:-.2em;width:1px;"
     "background:currentColor;opacity:.5}"
