@@ -101,7 +101,10 @@ class Term:
 
     @property
     def alone(self) -> float:
-        """The contribution where no other feature is known, nats."""
+        """The contribution where no other feature is known, nats.
+
+        That with the parents as they are where a model has no increments (TAN, KDB).
+        """
         return self.increments[0] if self.increments else self.contribution
 
     @property
