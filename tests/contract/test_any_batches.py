@@ -1,0 +1,124 @@
+"""All classes with `partial_fit`: any cut into batches gives the model of one pass."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from bayleaf.classifiers import CLASSIFIERS
+from contract.test_group_cells import HIERARCHIES, STATES, random_table, without_groups
+
+CLASSES = ["no", "yes"]
+SEEDS = [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 40))]
+
+
+def incremental() -> dict[str, Any]:
+    """Unfitted classifiers that learn from batches, by name and first setting."""
+    models: dict[str, Any] = {}
+    settings: list[dict[str, Any]] = [
+        {},
+        {"learning": "online"},
+        {"k": 2},
+        {"k": "auto"},
+        {"search": "significance"},
+        {"feature_selection": "forward_before"},
+    ]
+    for kind, setting in itertools.product(CLASSIFIERS.values(), settings):
+        if not setting.keys() <= kind().get_params().keys():
+            continue
+        seed = {"random_state": 0} if "random_state" in kind().get_params() else {}
+        model = kind(**seed, **setting)
+        if hasattr(model, "partial_fit"):
+            models[f"{kind.__name__}{setting or ''}"] = model
+    return models
+
+
+MODELS = incremental()
+
+
+def table_for(model: Any, seed: int) -> tuple[pa.Table, list[str]]:
+    """Rows with missing cells and, where the model reads them, names of groups."""
+    table, labels = random_table(seed, 90)
+    # The first batch has all states, which gives the domain.
+    first = {name: ["pqrst"[i % 5] for i in range(15)] for name in "a"}
+    first |= {name: [STATES[name][i % 3] for i in range(15)] for name in "bc"}
+    table = {name: first[name] + cells for name, cells in table.items()}
+    if "hierarchies" not in model.get_params():
+        table = without_groups(table)
+    return pa.table(table), ["no", "yes", "no"] * 5 + labels
+
+
+def fresh(name: str) -> Any:
+    """A model of this name that has seen no rows."""
+    model = MODELS[name]
+    params = model.get_params(deep=False)
+    if "hierarchies" in params:
+        params["hierarchies"] = HIERARCHIES
+    return type(model)(**params)
+
+
+def in_pieces(name: str, X: pa.Table, y: list[str], weights: Any, cuts: Any) -> Any:
+    """A model that has learned the rows piece by piece."""
+    model = fresh(name)
+    for start, stop in itertools.pairwise([0, *cuts, len(y)]):
+        # Rows of no weight are absent, and a batch of no rows is refused.
+        if not weights[start:stop].any():
+            continue
+        piece = X.slice(start, stop - start)
+        model.partial_fit(piece, y[start:stop], CLASSES, weights[start:stop])
+    return model
+
+
+def test_all_classes_with_partial_fit_are_tried() -> None:
+    kinds = {type(model) for model in MODELS.values()}
+    assert {kind.__name__ for kind in kinds} >= {
+        "NaiveBayesClassifier",
+        "TANClassifier",
+        "KDBClassifier",
+        "HNBClassifier",
+        "HierarchicalMixtureNBClassifier",
+    }
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("name", MODELS)
+def test_any_cut_gives_the_model_of_one_pass(name: str, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    X, y = table_for(MODELS[name], seed)
+    weights = rng.integers(0, 4, len(y)).astype(float)
+    weights[:15] = 1.0
+    first = int(rng.integers(40, 60))
+    n_cuts = int(rng.integers(1, 20))
+    later = np.sort(rng.choice(np.arange(first + 1, len(y)), n_cuts, replace=False))
+    whole = in_pieces(name, X, y, weights, [first])
+    pieces = in_pieces(name, X, y, weights, [first, *later.tolist()])
+    assert pieces.encoder_.domain == whole.encoder_.domain
+    np.testing.assert_array_equal(
+        pieces.predict_joint_log_proba(X), whole.predict_joint_log_proba(X)
+    )
+    if hasattr(whole, "counts_"):
+        assert pieces.counts_ == whole.counts_
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("name", MODELS)
+def test_streams_and_counts_give_the_model_of_one_fit(name: str, seed: int) -> None:
+    X, y = table_for(MODELS[name], seed)
+    rows = X.append_column("class", pa.array(y))
+    size = int(np.random.default_rng(seed).integers(1, 60))
+    whole = fresh(name).fit(X, y)
+    reader = pa.RecordBatchReader.from_batches(rows.schema, rows.to_batches(size))
+    streamed = fresh(name).fit(reader, target="class")
+    expected = whole.predict_joint_log_proba(X)
+    np.testing.assert_array_equal(streamed.predict_joint_log_proba(X), expected)
+    params = fresh(name).get_params(deep=False)
+    if whole._learns_from_rows or params.get("k") == "auto":
+        with pytest.raises(ValueError, match=r"needs rows.*naive Bayes, TAN, KDB"):
+            type(whole).from_counts(whole.count(rows), **params)
+        return
+    again = type(whole).from_counts(whole.count(rows), **params)
+    np.testing.assert_array_equal(again.predict_joint_log_proba(X), expected)
