@@ -57,6 +57,98 @@ def differences(run: Run, path: Path, name: str) -> list[str]:
     return wrong
 
 
+# What needs numbers, classes or groups that a file or its model lacks.
+LIMITS = (
+    "a classifier is needed",
+    "belongs to classifiers",
+    "has no column for any variable",
+    "nearly every value is another one",
+)
+
+
+def commands_of(run: Run, path: Path, options: tuple[str, ...]) -> list[str]:
+    """Refusals of a file by commands, after a fit to it; and rows that changed."""
+    columns = json.loads(run("check", path, *options, "--json").out)["columns"]
+    nominal = [c["name"] for c in columns if c["read_as"] == "nominal" and c["name"]]
+    known = ["--target", nominal[0], "--model", "nb"] if nominal else ["--density"]
+    model, out = path.with_name("m.json"), path.with_name("out.csv")
+    fitted = run("fit", path, *known, "-o", model, *options)
+    if fitted.code:
+        is_limit = any(limit in fitted.err for limit in LIMITS)
+        return [] if is_limit else [f"fit: {fitted.err}"]
+    words: list[tuple[object, ...]] = [
+        ("explain", model, path, "--line", 1),
+        ("report", model, path, "--json"),
+        ("drift", model, path),
+        ("inspect", model, "--importance", path),
+        ("impute", model, path, "-o", out),
+    ]
+    if nominal:
+        words.append(
+            ("counts", path, "--like", model, "-o", out.with_suffix(".counts"))
+        )
+        words += [("audit", model, path, "--by", name) for name in nominal[1:2]]
+        words.append(("predict", model, path, "-o", out))
+    done = [(command, run(*command, *options)) for command in words]
+    wrong = [
+        f"{command[0]}: {result.err}"
+        for command, result in done
+        if result.code and not any(limit in result.err for limit in LIMITS)
+    ]
+    if nominal and not wrong:
+        # Rows below the header stay, each with cells added at its end.
+        written = out.read_bytes().splitlines()
+        wrong += [
+            f"predict changes {line!r}"
+            for line in filter(bytes.strip, path.read_bytes().splitlines())
+            if not any(other.startswith(line) for other in written)
+        ]
+    return wrong
+
+
+@pytest.mark.slow
+def test_no_command_refuses_or_changes_the_file_of_a_fit(
+    run: Run, tmp_path: Path
+) -> None:
+    def check(name: str) -> None:
+        file, path = FILES[name], tmp_path / "t.csv"
+        path.write_bytes(file.content)
+        if not run("check", path, *file.options).code:
+            wrong = commands_of(run, path, file.options)
+            assert not wrong, "\n".join(wrong)
+
+    # Lines below the rows are reported, and are not rows that could be kept.
+    kept = [name for name in FILES if "below" not in FILES[name].says]
+    # A line of UTF-16 does not end with a byte of its own.
+    check_each([n for n in kept if "utf-16" not in n and "unicode" not in n], check)
+
+
+def test_rows_without_a_class_are_left_out_by_all_commands(
+    run: Run, tmp_path: Path
+) -> None:
+    path, whole = tmp_path / "t.csv", tmp_path / "whole" / "t.csv"
+    whole.parent.mkdir()
+    rows = [f"{i % 5},{'uv'[i % 2]},{'pq'[i % 3 == 0]}\n" for i in range(60)]
+    whole.write_text("x,g,y\n" + "".join(rows))
+    rows[3:3] = ["1,u,\n", "2,v,NA\n"]
+    path.write_text("x,g,y\n" + "".join(rows))
+    model, counted = tmp_path / "m.json", tmp_path / "t.counts"
+    assert run("fit", path, "--target", "y", "--model", "nb", "-o", model).code == 0
+    for words in (
+        ("audit", model, ..., "--by", "g", "--json"),
+        ("inspect", model, "--importance", ..., "--json"),
+        ("counts", ..., "--like", model, "-o", counted, "--json"),
+        ("report", model, ..., "--held-out", "--json"),
+    ):
+        with_empty, without = (
+            run(*[file if word is ... else word for word in words])
+            for file in (path, whole)
+        )
+        assert with_empty.code == 0, with_empty.err
+        assert "left out 2 of 62 rows, whose target y is empty" in with_empty.err
+        assert with_empty.out == without.out
+
+
 @pytest.mark.slow
 def test_files_are_read_as_a_careful_person_reads_them(
     run: Run, tmp_path: Path

@@ -64,8 +64,8 @@ class FileFacts:
             yield f"the encoding is {self.encoding}"
         if self.separator:
             yield f"the separator is {self.separator}"
-            sign = {",": "comma", ".": "point"}[self.decimal]
-            yield f"the decimal sign is a {sign}"
+            decimal = {",": "comma", ".": "point"}[self.decimal]
+            yield f"the decimal sign is a {decimal}"
         if self.header_line:
             yield f"the header is line {self.header_line}"
         elif self.header_line == 0:

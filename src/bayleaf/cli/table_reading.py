@@ -128,12 +128,13 @@ def known_table(
     form: FileFormat | None,
     known: Iterable[Variable],
     encoder: TableEncoder | None,
+    target: str | None = None,
 ) -> pa.Table:
     """Read a table whose columns a model knows, its features as training read them.
 
     Of the other `known` variables, those of text states are text. Values not seen in
-    training are reported on standard error. ValueError if a cell spells no value of its
-    column's kind.
+    training, and rows left out since their `target` is empty, as fit does, are reported
+    on standard error. ValueError if a cell spells no value of its column's kind.
     """
     readings = {} if encoder is None else {str(r.name): r for r in encoder.readings}
     texts = {
@@ -158,6 +159,11 @@ def known_table(
         report, batch = UnknownReport(source), table.combine_chunks().to_batches()[0]
         encode_batch(encoder, batch, source, form=form, report=report)
         report.show()
+    if target in table.column_names:
+        empty = EmptyTargets(target)
+        table = empty.left_out(table)
+        empty.check()
+        empty.report()
     return table
 
 

@@ -91,7 +91,9 @@ def audit(
             check_writable(path)
     costs = None if loss is None else read_loss(loss)
     fitted: Any = load_estimator(model, "classifier")
-    table = known_table(data, form, fitted.model_.domain, fitted.encoder_)
+    domain = fitted.model_.domain
+    labels = target or str(domain[-1].name)
+    table = known_table(data, form, domain, fitted.encoder_, labels)
     names = table.schema.names
     with progress():
         found = audited(

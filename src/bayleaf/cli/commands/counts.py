@@ -63,16 +63,22 @@ def counts(
             raise ValueError(f"--like must name a model by which {name} is counted")
         from bayleaf.classifiers.shared import from_counts
         from bayleaf.classifiers.shared.incremental import families_of
-        from bayleaf.cli.table_reading import UnknownReport, batches_of, with_line
+        from bayleaf.cli.table_reading import (
+            EmptyTargets,
+            UnknownReport,
+            batches_of,
+            with_line,
+        )
         from bayleaf.data.column_reading import CellError
         from bayleaf.loading import load_estimator
 
         classifier: Any = load_estimator(like, "classifier")
         reading = from_counts.reading_of(classifier)
         report, plan = UnknownReport(name), reading.encoder.rules.plan
+        empty = EmptyTargets(str(classifier.model_.domain[-1].name))
         try:
             counted = from_counts.count_batches(
-                batches_of(name, form, as_texts=True, plan=plan),
+                batches_of(name, form, as_texts=True, plan=plan, empty=empty),
                 reading,
                 families_of(classifier.model_),
                 weight,
@@ -81,6 +87,7 @@ def counts(
         except CellError as error:
             raise with_line(error, error.row + 1) from error
         report.show()
+        empty.report()
         return counted
 
     with progress() as work:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from bayleaf.cli.display import print_file, print_json, show
 from bayleaf.cli.options import (
+    FileFormat,
     Flag,
     Json,
     ModelFile,
@@ -31,6 +32,7 @@ def inspect(
     structure: Literal["text", "dot"] | None = None,
     importance: Source | None = None,
     target: str | None = None,
+    form: FileFormat | None = None,
     json: Json = False,
 ) -> int:
     """Show a model: its summary, a table, shape, rules, hierarchy, arcs, importance.
@@ -85,7 +87,7 @@ def inspect(
         if target is not None and importance is None:
             raise ValueError("--target belongs to --importance; give both")
         if importance is not None:
-            _show_importance(saved.predictor, importance, target, as_json=json)
+            _show_importance(saved.predictor, importance, target, form, as_json=json)
         else:
             _show_classifier(saved, table, shape, rules, structure, as_json=json)
     return 0
@@ -146,22 +148,28 @@ def _show_hierarchy(model: Path, name: str, *, as_json: bool) -> None:
 
 
 def _show_importance(
-    predictor: Predictor, source: str, target: str | None, *, as_json: bool
+    predictor: Predictor,
+    source: str,
+    target: str | None,
+    form: FileFormat | None,
+    *,
+    as_json: bool,
 ) -> None:
     """Print what each feature is worth in predicting the rows of a table."""
     from bayleaf.cli.table_reading import encode_batch, known_table
     from bayleaf.data.text_forms import labels_by_text
     from bayleaf.explain import importance
 
-    table = known_table(source, None, predictor.model.domain, predictor.encoder)
-    name = target or str(predictor.model.domain[-1].name)
+    domain = predictor.model.domain
+    name = target or str(domain[-1].name)
+    table = known_table(source, form, domain, predictor.encoder, name)
     if name not in table.column_names:
         raise ValueError(
             f"{source} has no column {quoted(name)} with the class; name it with "
             f"--target ({near_names(name, table.column_names)})"
         )
     batch = table.combine_chunks().to_batches()[0]
-    encoded = encode_batch(predictor.encoder, batch, source)
+    encoded = encode_batch(predictor.encoder, batch, source, form=form)
     known = labels_by_text(predictor.classes.tolist())
     labels = [known.get(str(value), value) for value in table.column(name).to_pylist()]
     show(importance(predictor, encoded.rows, labels), as_json=as_json)

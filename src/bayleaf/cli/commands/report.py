@@ -130,6 +130,8 @@ def report(
     """
     from importlib.util import find_spec
 
+    from sklearn.base import ClassifierMixin, RegressorMixin
+
     from bayleaf.cli.table_reading import known_table
     from bayleaf.evaluation.operating_points import read_loss
     from bayleaf.io.atomic import check_writable, write_text
@@ -155,7 +157,9 @@ def report(
     # A network has no encoder.
     encoder = getattr(learned, "encoder_", None)
     domain = getattr(getattr(learned, "model_", learned), "domain", ())
-    table = known_table(data, form, domain, encoder)
+    if target is None and isinstance(learned, ClassifierMixin | RegressorMixin):
+        target = str(learned._page_model().model.domain[-1].name)
+    table = known_table(data, form, domain, encoder, target)
     with progress():
         summary = summarize(
             learned,
