@@ -132,6 +132,15 @@ def test_every_frame_leads_to_the_same_model(
         assert np.array_equal(found, expected), name
 
 
+def test_integers_from_2_to_the_63_are_fitted_alike_in_dicts_and_records() -> None:
+    cells, labels = [2**63 + i * 5000 for i in range(60)], [*"p" * 30, *"q" * 30]
+    expected = NaiveBayesClassifier().fit(pd.DataFrame({"x": cells}), labels)
+    probabilities = expected.predict_proba({"x": cells})
+    for rows in ({"x": cells}, [{"x": cell} for cell in cells]):
+        model = NaiveBayesClassifier().fit(rows, labels)
+        assert np.array_equal(model.predict_proba(rows), probabilities)
+
+
 @pytest.mark.parametrize("cells", [[1, "1", 2, "2"], [True, 1, "True", 0]])
 def test_values_of_different_types_are_the_same_in_any_container(
     cells: list[Any],

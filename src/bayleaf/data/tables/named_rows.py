@@ -109,7 +109,11 @@ def _arrow_cells(name: Name, cells: Any, mixed: Collection[str]) -> Any:
     """The cells of a column as Arrow has them."""
     try:
         if str(name) not in mixed:
-            return pa.array(cells, from_pandas=True)
+            try:
+                return pa.array(cells, from_pandas=True)
+            except OverflowError:
+                # Integers are signed ones for Arrow, unless it is given their type.
+                return pa.array(cells, pa.uint64(), from_pandas=True)
         is_text = [isinstance(cell, str) for cell in cells]
         if len(set(is_text)) < 2:
             return pa.array(cells, from_pandas=True)
