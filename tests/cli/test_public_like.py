@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from offenders import check_each
-from public_like import FILES
+from public_like import FILES, PLAIN, WORDS, lines
 
 Run = Callable[..., Any]
 # Columns that are read otherwise, and why; "" stands for the number of rows.
@@ -147,6 +147,40 @@ def test_rows_without_a_class_are_left_out_by_all_commands(
         assert with_empty.code == 0, with_empty.err
         assert "left out 2 of 62 rows, whose target y is empty" in with_empty.err
         assert with_empty.out == without.out
+
+
+def test_a_table_is_read_alike_from_other_kinds_of_files(
+    run: Run, tmp_path: Path
+) -> None:
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    columns = WORDS, PLAIN, PLAIN
+    names, rows = ["colour", "x", "z"], list(zip(*columns, strict=True))
+    for cells in (["Sales of the year"], [], names, *rows):
+        book.active.append(cells)
+    book.save(tmp_path / "t.xlsx")
+    declared = "@relation t\n@attribute colour {red,green,blue}\n"
+    declared += "@attribute x real\n@attribute z real\n"
+    texts = {
+        "t.csv": lines(names, *columns),
+        "t.arff": declared + "@data\n" + lines(None, *columns),
+        "t.jsonl": "".join(
+            json.dumps(dict(zip(names, row, strict=True))) + "\n" for row in rows
+        ),
+    }
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text)
+    read = {
+        name: json.loads(run("check", tmp_path / name, "--json").out)
+        for name in (*texts, "t.xlsx")
+    }
+    for name, facts in read.items():
+        kinds = [(c["read_as"], c["n_missing"]) for c in facts["columns"]]
+        numeric = ("numeric", 0)
+        assert (facts["n_rows"], kinds) == (40, [("nominal", 0), numeric, numeric]), (
+            name
+        )
+    assert read["t.xlsx"]["file"]["above"] == ["Sales of the year"]
 
 
 @pytest.mark.slow
