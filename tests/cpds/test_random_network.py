@@ -218,10 +218,22 @@ def test_many_small_probabilities_do_not_underflow() -> None:
 
 def test_configurations_are_counted_once() -> None:
     codes = _training()
-    (families,) = _network(codes, (0, 2, 1)).families
-    pairs = set(zip(codes.column(2).tolist(), codes.column(1).tolist(), strict=True))
-    found = [families.n_configurations(depth) for depth in (0, 1, 2, 3)]
-    assert found == [1, 4, len(pairs), len(pairs)]
+    maps = tuple(np.arange(card + 1, dtype=np.uint16) for card in CARDS)
+    families = [(0, 2, 1, 3), (1,), (2, 3), (3, 1, 0)]
+    for min_rows in (1.0, 4.0, 15.0):
+        counts = count_occupied(codes, families, maps, min_rows)
+        numbers = RandomNetwork(maps, counts).n_configurations
+        for feature, (family, by_depth) in enumerate(zip(families, numbers)):
+            cells = counts[feature].states.T.tolist()
+            for depth, number in enumerate(by_depth.tolist()):
+                parents = {tuple(cell[1 : depth + 1]) for cell in cells}
+                reserved = [CARDS[parent] for parent in family[1 : depth + 1]]
+                exist = [
+                    states
+                    for states in parents
+                    if all(a != b for a, b in zip(states, reserved))
+                ]
+                assert number == len(exist)
 
 
 def test_a_rule_that_backs_off_is_refused() -> None:

@@ -102,6 +102,25 @@ class RandomNetwork:
             for family in [self.counts.variables(i)]
         )
 
+    @property
+    def n_configurations(self) -> NDArray[np.int64]:
+        """How many configurations of the first 0, 1, ... parents exist, by feature.
+
+        Shape (n_features, n_places); past the last parent those of all parents.
+        """
+        counts, starts = self.counts, self.counts.starts
+        limits = counts.radices(radices_of(self.maps)) - 1
+        limits[counts.families < 0] = 1
+        is_new = np.zeros(len(counts.classes), dtype=bool)
+        is_new[starts[:-1]] = exists = True
+        numbers = np.ones(counts.families.shape, dtype=np.int64)
+        for depth, states in enumerate(counts.states[1:], 1):
+            # Cells with the same states of the first parents are neighbours.
+            is_new[1:] |= states[1:] != states[:-1]
+            exists = exists & (states < np.repeat(limits[:, depth], np.diff(starts)))
+            numbers[:, depth] = np.add.reduceat(is_new & exists, starts[:-1], dtype=int)
+        return numbers
+
     def states(self, codes: Codes) -> NDArray[np.uint16]:
         """State of each feature in each row, shape (n_features, n_rows)."""
         columns = [codes.column(i) for i in range(len(self.maps))]
@@ -264,14 +283,6 @@ class NestedFamilies:
         child = self.counts.states[0]
         counts = np.bincount(child, self.counts.weights, minlength=n_states)
         return np.asarray(counts, dtype=np.float64)
-
-    def n_configurations(self, depth: int) -> int:
-        """How many configurations of the first `depth` parents exist."""
-        n = min(depth, len(self.variables) - 1) + 1
-        states, radices = self.counts.states[1:n], self.radices[1:n]
-        limits = np.array(radices, dtype=np.int64)[:, None] - 1
-        exists = (states < limits).all(axis=0)
-        return len(np.unique(joint_cells(states[:, exists], radices)))
 
 
 def radices_of(maps: Sequence[NDArray[np.uint16]]) -> tuple[int, ...]:

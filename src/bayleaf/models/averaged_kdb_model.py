@@ -19,6 +19,7 @@ from bayleaf.cpds.random_network import (
     RandomNetwork,
     joint_cells,
     pseudo_weights,
+    radices_of,
 )
 from bayleaf.cpds.smoothing import Smoothing
 from bayleaf.data.codes import Codes
@@ -157,13 +158,12 @@ class AveragedKDBModel(ClassModel):
         A table counts the parent configurations that training contains.
         """
         total = int(np.count_nonzero(self.weights)) + 2 * self.n_classes
-        depths = [np.flatnonzero(row) for row in self.weights]
         for network in self.networks:
-            for family, used in zip(network.families, depths, strict=True):
-                free = (family.radices[0] - 2) * self.n_classes
-                total += free * sum(
-                    family.n_configurations(int(depth)) for depth in used
-                )
+            numbers = network.n_configurations
+            depths = np.minimum(np.arange(self.weights.shape[1]), numbers.shape[1] - 1)
+            n_tables = (numbers[:, depths] * (self.weights != 0)).sum(axis=1)
+            n_states = np.array(radices_of(network.maps)) - 1
+            total += int(n_tables @ (n_states - 1)) * self.n_classes
         return total + sum(more.n_parameters for more in self.beside_tables)
 
     @property
