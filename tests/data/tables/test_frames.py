@@ -12,11 +12,13 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
+from bayleaf.data.tables import frames
 from bayleaf.data.tables.columns import (
     Column,
     Matrix,
     NumberColumn,
     ValueColumn,
+    cell_of,
     iterate_names,
     select_rows,
 )
@@ -431,3 +433,40 @@ def test_rows_are_selected_in_all_columns(table: Any) -> None:
     expected = whole.columns() if isinstance(whole, Matrix) else whole
     for column, full in zip(columns, expected, strict=True):
         assert cells(column) == [c for c, k in zip(cells(full), keep) if k]
+
+
+def test_frames_of_few_rows_are_read_as_those_of_many(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    table = pd.DataFrame(
+        {
+            "text": ["b", None, "a", "b"],
+            "more text": ["x", "y", "z", None],
+            "object": np.array(["u", None, "v", np.nan], dtype=object),
+            "mixed": np.array(["u", 1, 2.5, None], dtype=object),
+            "late": np.array([None, "u", "u", "v"], dtype=object),
+            "number": [1.5, np.nan, 2.0, 3.0],
+            "another": [1.0, 2.0, np.nan, 0.0],
+            "short": np.array([1, 2, 3, 1], dtype=np.int8),
+            "integer": [10, 20, 30, 40],
+            "flag": [True, False, True, True],
+            "group": pd.Categorical(["k", "m", None, "k"], ["m", "k"]),
+            "none": [None] * 4,
+            7: ["p", "q", "p", "q"],
+        }
+    )
+    for rows in (table, table[:1], table[1:2], table[["text"]]):
+        few = to_columns(rows)
+        monkeypatch.setattr(frames, "_FEW_ROWS", 0)
+        many = to_columns(rows)
+        monkeypatch.undo()
+        for one, other in zip(few, many, strict=True):
+            assert type(one) is type(other)
+            assert one.name == other.name
+            cells = [
+                [cell_of(c, row) for row in range(len(rows))] for c in (one, other)
+            ]
+            assert cells[0] == cells[1]
+            if isinstance(one, ValueColumn):
+                assert list(one.values) == list(other.values)
+                assert (one.is_text, one.declared) == (other.is_text, other.declared)

@@ -60,7 +60,7 @@ def array_column(name: Name, values: NDArray[Any]) -> Column:
     try:
         return arrow_column(name, pa.array(values, from_pandas=True))
     except NO_ARROW_TYPE:
-        return _object_column(name, values)
+        return object_column(name, values)
 
 
 def _float_column(name: Name, values: NDArray[np.float64]) -> NumberColumn:
@@ -210,7 +210,7 @@ def arrow_of(values: NDArray[Any] | Sequence[str]) -> pa.Array:
     return number_array(values.astype(np.int64, copy=False))
 
 
-def _object_column(name: Name, values: NDArray[Any]) -> Column:
+def object_column(name: Name, values: NDArray[Any]) -> Column:
     """A column of Python objects that Arrow finds no common type for."""
     index: dict[Hashable, int] = {}
     indices = np.empty(len(values), dtype=np.int32)

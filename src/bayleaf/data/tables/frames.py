@@ -15,6 +15,8 @@ from bayleaf.data.tables.array_columns import (
     NO_ARROW_TYPE,
     array_column,
     arrow_column,
+    is_missing_cell,
+    object_column,
     unsupported,
 )
 from bayleaf.data.tables.columns import (
@@ -27,6 +29,8 @@ from bayleaf.data.tables.columns import (
 )
 from bayleaf.wording import name_list, quoted
 
+# Of frames with so many rows, columns of one type are taken out together.
+_FEW_ROWS = 64
 PREDICT_FILES = (
     'predict files of any size by bayleaf.predict_to_folder(model, path, "predictions")'
 )
@@ -116,7 +120,7 @@ def to_columns(table: Any) -> Matrix | list[Column]:
         _check_names(table)
     if is_pandas_dataframe(table):
         _check_shape(table.shape)
-        return [_pandas_column(name, column) for name, column in table.items()]
+        return _pandas_columns(table)
     frame = _wrapped(table, eager_only=False)
     if isinstance(frame, nw.LazyFrame):
         raise TypeError("the table is lazy; call .collect() on it first")
@@ -257,6 +261,47 @@ def _as_array(values: Any) -> NDArray[Any]:
     return np.array(values, dtype=object) if array.dtype.kind in "USO" else array
 
 
+def _pandas_columns(table: Any) -> list[Column]:
+    """The columns of a data frame of pandas.
+
+    Of few rows, columns of one type are taken out together: each by itself takes pandas
+    longer than to predict the rows.
+    """
+    if len(table) > _FEW_ROWS:
+        return [_pandas_column(name, column) for name, column in table.items()]
+    by_type: dict[Any, list[int]] = {}
+    for j, dtype in enumerate(table.dtypes):
+        by_type.setdefault(dtype, []).append(j)
+    names = column_names(table) or ()
+    columns: dict[int, Column] = {}
+    for dtype, indices in by_type.items():
+        kind = dtype.kind if isinstance(dtype, np.dtype) else ""
+        is_number, is_text = kind in {*"iuf"}, _has_arrow_texts(dtype)
+        if is_number or is_text or kind == "O":
+            cells = table.iloc[:, indices].to_numpy(dtype if is_number else object)
+            for j, values in zip(indices, cells.T, strict=True):
+                if is_number:
+                    columns[j] = array_column(names[j], values)
+                elif is_text or _are_texts(values):
+                    columns[j] = object_column(names[j], values)
+        for j in indices:
+            if j not in columns:
+                columns[j] = _pandas_column(names[j], table.iloc[:, j])
+    return [columns[j] for j in range(len(names))]
+
+
+def _are_texts(cells: NDArray[Any]) -> bool:
+    """Whether the first cell is a text, and others are texts or missing."""
+    return isinstance(cells[0], str) and all(
+        isinstance(cell, str) or is_missing_cell(cell) for cell in cells
+    )
+
+
+def _has_arrow_texts(dtype: Any) -> bool:
+    """Whether a type of pandas is that of texts which Arrow stores."""
+    return bool(getattr(dtype, "storage", "") == "pyarrow")
+
+
 def _pandas_column(name: Any, column: Any) -> Column:
     """A column of a data frame of pandas.
 
@@ -264,7 +309,7 @@ def _pandas_column(name: Any, column: Any) -> Column:
     longer than to read a small column.
     """
     name, dtype = _plain_name(name), column.dtype
-    if getattr(dtype, "storage", "") == "pyarrow":
+    if _has_arrow_texts(dtype):
         return _arrow_texts(name, column)
     if isinstance(dtype, np.dtype) and dtype.kind in "iuf":
         return array_column(name, column.to_numpy())
@@ -284,7 +329,7 @@ def _numbered_column(name: Name, column: Any, dtype: nw.dtypes.DType) -> Column 
     The way through Arrow would take twice as long.
     """
     if isinstance(dtype, nw.String):
-        if getattr(column.dtype, "storage", "") == "pyarrow":
+        if _has_arrow_texts(column.dtype):
             return _arrow_texts(name, column)
         codes, values = column.factorize()
         return ValueColumn(name, codes.astype(np.int32), values.tolist())
