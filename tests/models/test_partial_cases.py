@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,16 @@ from scipy.optimize import check_grad
 from scipy.special import log_softmax, softmax
 
 import bayleaf
-from bayleaf import AveragedKDBClassifier
+from bayleaf import (
+    AODEClassifier,
+    AveragedKDBClassifier,
+    HierarchicalMixtureNBClassifier,
+    HNBClassifier,
+    KDBClassifier,
+    LatentClassNBClassifier,
+    NaiveBayesClassifier,
+    TANClassifier,
+)
 from bayleaf.classifiers.shared.partial_cases import _Pieces
 from bayleaf.cpds.random_network import FamilyBank
 from bayleaf.data.codes import Codes
@@ -238,6 +248,39 @@ def test_alone_means_the_same_number_in_explanations_and_shapes(heart: Any) -> N
         _, terms = classifier.model_.contributions(only, np.array([1]), np.array([0]))
         assert term.alone == pytest.approx(terms[0, index], abs=1e-12)
         assert shape.contributions[state, 1] == pytest.approx(term.alone, abs=1e-12)
+
+
+@pytest.mark.parametrize("known", [13, 5, 1])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        NaiveBayesClassifier,
+        TANClassifier,
+        KDBClassifier,
+        AODEClassifier,
+        HNBClassifier,
+        LatentClassNBClassifier,
+        HierarchicalMixtureNBClassifier,
+    ],
+)
+def test_alone_is_that_of_shapes_for_every_model(
+    kind: type[Any], known: int, heart: Any
+) -> None:
+    _, X, y = heart
+    classifier = kind().fit(X, y)
+    row = classifier._predictor().encode(X.slice(3, 1))
+    row = masked(row, np.arange(13) < known)
+    (explanation,) = classifier._predictor().explain(row, "present")
+    again = pickle.loads(pickle.dumps(explanation))
+    for index, (term, copied) in enumerate(
+        zip(explanation.terms, again.terms, strict=True)
+    ):
+        expected = 0.0
+        if index < known:
+            shape = classifier.shape(term.feature)
+            expected = shape.contributions[int(row.column(index)[0]), 1]
+        assert term.alone == pytest.approx(expected, abs=1e-9)
+        assert copied.alone == term.alone
 
 
 def test_the_sum_of_whole_rows_is_asked_for_whole_rows_alone(

@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from functools import partial
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.data.codes import Codes
-from bayleaf.data.partial_values import PartialCodes, Rows, available_codes
+from bayleaf.data.partial_values import (
+    PartialCodes,
+    Rows,
+    available_codes,
+    rows_of,
+    sets_in,
+)
 from bayleaf.data.table_encoder import EncodedTable
 from bayleaf.models.class_model import (
     ClassModel,
@@ -84,6 +91,8 @@ class Term:
         class together with others.
     cell : object, optional
         The row's cell, where `value` is the interval that contains it.
+    alone_by : callable, optional
+        Where a model has no increments: computes `alone`.
     """
 
     feature: str | int
@@ -93,6 +102,14 @@ class Term:
     increments: tuple[float, ...] = ()
     rule: str = ""
     cell: Any = None
+    alone_by: Callable[[], float] | None = field(
+        default=None, repr=False, compare=False
+    )
+
+    def __getstate__(self) -> dict[str, Any]:
+        # A number takes less room in a file than the model that computes it.
+        state = dict(self.__dict__)
+        return {**state, "alone_by": self.alone_by and partial(float, self.alone)}
 
     @property
     def fact(self) -> str:
@@ -103,8 +120,10 @@ class Term:
     def alone(self) -> float:
         """The contribution where no other feature is known, nats.
 
-        That with the parents as they are where a model has no increments (TAN, KDB).
+        That of `shape` at the same value. A temperature does not count here.
         """
+        if self.alone_by is not None:
+            return self.alone_by()
         return self.increments[0] if self.increments else self.contribution
 
     @property
@@ -465,8 +484,13 @@ def explain_rows(
                 log_posterior[row, predicted[row]] - log_posterior[row, against[row]]
             ),
             prior=float(prior[row]),
-            terms=_terms(
-                model, labels, terms[row], increments[row], rules[row], int(row)
+            terms=_with_alone(
+                model,
+                table,
+                _terms(
+                    model, labels, terms[row], increments[row], rules[row], int(row)
+                ),
+                *(row, predicted[row], against[row]),
             ),
         )
         for row in rows
@@ -474,6 +498,44 @@ def explain_rows(
     if isinstance(model, DetailedExplanations):
         found = model.detailed(codes, found, predicted, against)
     return list(found)
+
+
+def _with_alone(
+    model: ClassModel,
+    table: Rows,
+    terms: tuple[Term, ...],
+    row: int,
+    target: int,
+    against: int,
+) -> tuple[Term, ...]:
+    """Terms of a row that compute `Term.alone` when it is read.
+
+    Those of models with increments have it already.
+    """
+    if isinstance(model, IncrementalContributions):
+        return terms
+    rows = table.rows(slice(row, row + 1))
+    return tuple(
+        replace(term, alone_by=partial(_alone, model, rows, feature, target, against))
+        for feature, term in enumerate(terms)
+    )
+
+
+def _alone(
+    model: ClassModel, row: Rows, feature: int, target: int, against: int
+) -> float:
+    """The contribution of a feature of one row where no other is known, nats."""
+    codes, cards = available_codes(row), model.domain.cards[:-1]
+    missing = [np.array([card]) for card in cards]
+    columns = [*missing]
+    columns[feature] = codes.column(feature)
+    sets = sets_in(row).of_variables(np.arange(len(cards)) == feature)
+    only = rows_of(Codes.from_columns(columns, cards), sets, model.domain)
+    (now,) = model.log_scores_of_rows(only)
+    (before,) = model.class_log_scores(Codes.from_columns(missing, cards))
+    gains = (now - before)[[target, against]]
+    # A state that neither class can have adds nothing.
+    return float(gains[0] - gains[1]) if np.isfinite(gains).any() else 0.0
 
 
 def _terms(

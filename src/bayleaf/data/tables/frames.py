@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator, Sequence
 from typing import Any, Literal
 
 import narwhals as nw
@@ -275,19 +276,29 @@ def _pandas_columns(table: Any) -> list[Column]:
     names = column_names(table) or ()
     columns: dict[int, Column] = {}
     for dtype, indices in by_type.items():
-        kind = dtype.kind if isinstance(dtype, np.dtype) else ""
-        is_number, is_text = kind in {*"iuf"}, _has_arrow_texts(dtype)
-        if is_number or is_text or kind == "O":
-            cells = table.iloc[:, indices].to_numpy(dtype if is_number else object)
-            for j, values in zip(indices, cells.T, strict=True):
-                if is_number:
-                    columns[j] = array_column(names[j], values)
-                elif is_text or _are_texts(values):
-                    columns[j] = object_column(names[j], values)
-        for j in indices:
-            if j not in columns:
-                columns[j] = _pandas_column(names[j], table.iloc[:, j])
+        names_of_type = [names[j] for j in indices]
+        made = _columns_of_type(names_of_type, table.iloc[:, indices], dtype)
+        columns.update(zip(indices, made, strict=True))
     return [columns[j] for j in range(len(names))]
+
+
+def _columns_of_type(names: Sequence[Name], table: Any, dtype: Any) -> Iterator[Column]:
+    """The columns of a short data frame of pandas that all have one type."""
+    is_number = isinstance(dtype, np.dtype) and dtype.kind in "iuf"
+    is_text = _has_arrow_texts(dtype)
+    if not (is_number or is_text or dtype == "object"):
+        yield from (
+            _pandas_column(name, table.iloc[:, j]) for j, name in enumerate(names)
+        )
+        return
+    cells = table.to_numpy(dtype if is_number else object).T
+    for j, (name, values) in enumerate(zip(names, cells, strict=True)):
+        if is_number:
+            yield array_column(name, values)
+        elif is_text or _are_texts(values):
+            yield object_column(name, values)
+        else:
+            yield _pandas_column(name, table.iloc[:, j])
 
 
 def _are_texts(cells: NDArray[Any]) -> bool:

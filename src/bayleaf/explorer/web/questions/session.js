@@ -265,11 +265,14 @@ class Session {
 
   /** The effect of each finding where nothing else is set, by variable. */
   alone({ target, against }) {
+    // A temperature does not count where a single thing is known.
+    const none = this.engine.scores(this.evidence.map(() => null));
     return this.evidence.map((mask, variable) => {
-      if (!mask) return 0;
-      const only = this.evidence.map((own, v) => (v === variable ? own : null));
-      // A temperature does not count where a single thing is known.
-      return this.engine.contributions(only, target, against).terms[variable];
+      if (!mask || variable === this.engine.question) return 0;
+      const only = this.engine.scores(this.evidence.map((given, v) => (v === variable ? given : null)));
+      const gain = (label) => only[label] - none[label];
+      // A state that neither can have adds nothing.
+      return gain(target) - gain(against) || 0;
     });
   }
 }
