@@ -48,7 +48,11 @@ HIERARCHIES = {
     "a": {"any": {"left": ["p", "q"], "right": ["r", {"end": ["s", "t"]}]}},
     "b": {"all": {"low": ["u", "v"], "w": None}},
 }
-SEEDS = [pytest.param(seed, marks=pytest.mark.slow) for seed in range(3, 500)]
+LATER = [pytest.mark.slow, pytest.mark.long]
+SEEDS = [
+    *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(3, 100)),
+    *(pytest.param(seed, marks=LATER) for seed in range(100, 500)),
+]
 EVERY = [0, 1, 2, *SEEDS]
 
 
