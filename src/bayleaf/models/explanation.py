@@ -490,7 +490,9 @@ def explain_rows(
                 _terms(
                     model, labels, terms[row], increments[row], rules[row], int(row)
                 ),
-                *(row, predicted[row], against[row]),
+                int(row),
+                int(predicted[row]),
+                int(against[row]),
             ),
         )
         for row in rows
