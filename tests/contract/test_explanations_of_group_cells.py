@@ -78,9 +78,13 @@ def other_states(name: str, cell: Any) -> list[str]:
 
 
 def chosen(model: Any, rows: list[dict[str, Any]]) -> list[Any]:
-    """The class of each row by enumeration."""
-    table = {name: [row[name] for row in rows] for name in STATES}
-    return model.classes_[masses(model.network_, table).argmax(axis=1)].tolist()
+    """The class of each row by enumeration, the first of equally probable ones."""
+    found = masses(
+        model.network_, {name: [row[name] for row in rows] for name in STATES}
+    )
+    # Sums in another order must not break ties.
+    posterior = (found / found.sum(axis=1, keepdims=True)).round(12)
+    return model.classes_[posterior.argmax(axis=1)].tolist()
 
 
 def fewest_changes(model: Any, row: dict[str, Any], kind: str) -> int | None:

@@ -37,6 +37,8 @@ def put(page: Any, n: int, masks: dict[int, Any]) -> None:
     page.evaluate(
         SET, [list(map(float, masks[v])) if v in masks else None for v in range(n)]
     )
+    # The answer is painted before it is explained.
+    page.wait_for_function("() => !window.bayleaf.page.isPending")
 
 
 def networks(folder: Path) -> list[BayesianNetwork]:

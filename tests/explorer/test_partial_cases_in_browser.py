@@ -39,6 +39,8 @@ def put(page: Any, case: Case, states: dict[int, int]) -> None:
     page.evaluate(
         SET, [r[states[v]] if v in states else None for v, r in enumerate(rows)]
     )
+    # The answer is painted before it is explained.
+    page.wait_for_function("() => !window.bayleaf.page.isPending")
 
 
 def test_questions_are_ranked_by_states_that_the_findings_make_probable(

@@ -285,7 +285,7 @@ def _pandas_columns(table: Any) -> list[Column]:
 def _columns_of_type(names: Sequence[Name], table: Any, dtype: Any) -> Iterator[Column]:
     """The columns of a short data frame of pandas that all have one type."""
     is_number = isinstance(dtype, np.dtype) and dtype.kind in "iuf"
-    is_text = _has_arrow_texts(dtype)
+    is_text = _is_of_arrow(dtype) and dtype.type is str
     if not (is_number or is_text or dtype == "object"):
         yield from (
             _pandas_column(name, table.iloc[:, j]) for j, name in enumerate(names)
@@ -308,8 +308,8 @@ def _are_texts(cells: NDArray[Any]) -> bool:
     )
 
 
-def _has_arrow_texts(dtype: Any) -> bool:
-    """Whether a type of pandas is that of texts which Arrow stores."""
+def _is_of_arrow(dtype: Any) -> bool:
+    """Whether cells of a type of pandas are stored by Arrow."""
     return bool(getattr(dtype, "storage", "") == "pyarrow")
 
 
@@ -320,8 +320,8 @@ def _pandas_column(name: Any, column: Any) -> Column:
     longer than to read a small column.
     """
     name, dtype = _plain_name(name), column.dtype
-    if _has_arrow_texts(dtype):
-        return _arrow_texts(name, column)
+    if _is_of_arrow(dtype):
+        return _arrow_cells(name, column)
     if isinstance(dtype, np.dtype) and dtype.kind in "iuf":
         return array_column(name, column.to_numpy())
     if dtype == np.bool_:
@@ -329,8 +329,8 @@ def _pandas_column(name: Any, column: Any) -> Column:
     return _series_column(nw.from_native(column, series_only=True))
 
 
-def _arrow_texts(name: Name, column: Any) -> Column:
-    """A column of pandas whose texts are Arrow's."""
+def _arrow_cells(name: Name, column: Any) -> Column:
+    """A column of pandas whose cells are Arrow's."""
     return arrow_column(name, column.array.__arrow_array__())
 
 
@@ -340,8 +340,8 @@ def _numbered_column(name: Name, column: Any, dtype: nw.dtypes.DType) -> Column 
     The way through Arrow would take twice as long.
     """
     if isinstance(dtype, nw.String):
-        if _has_arrow_texts(column.dtype):
-            return _arrow_texts(name, column)
+        if _is_of_arrow(column.dtype):
+            return _arrow_cells(name, column)
         codes, values = column.factorize()
         return ValueColumn(name, codes.astype(np.int32), values.tolist())
     is_interval = str(column.dtype).startswith("interval")
