@@ -58,15 +58,20 @@ class FileFacts:
         return asdict(self)
 
     def sentences(self, name: str) -> Iterator[str]:
-        """One sentence per fact on a file of some name; not those below its rows."""
-        yield f"{name} is read as {self.kind}"
-        if self.encoding:
+        """One sentence per fact that ordinary files do not have, but those below rows.
+
+        Ordinary files are Parquet, and CSV in UTF-8 with commas between cells, decimal
+        points and the header in line 1.
+        """
+        if self.kind not in ("CSV", "Parquet"):
+            yield f"{name} is read as {self.kind}"
+        if self.encoding not in ("", "UTF-8"):
             yield f"the encoding is {self.encoding}"
-        if self.separator:
+        if self.separator not in ("", "a comma"):
             yield f"the separator is {self.separator}"
-            decimal = {",": "comma", ".": "point"}[self.decimal]
-            yield f"the decimal sign is a {decimal}"
-        if self.header_line:
+        if self.decimal == ",":
+            yield "the decimal sign is a comma"
+        if (self.header_line or 0) > 1:
             yield f"the header is line {self.header_line}"
         elif self.header_line == 0:
             yield "the file has no header; --names gives names to columns"
